@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+# The documentation, warnings as errors, and the programs in it.
+. .ci/common.sh
+
+venv=$(make_venv docs 3.11)
+install_package "$venv" docs
+"$venv/bin/python" -m sphinx -q -W --keep-going -n -b html docs "$NVSPAN_CI_WORK/html"

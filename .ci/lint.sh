@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+# Formatters, linters and type checkers. Everything here comes from the `dev` extra.
+. .ci/common.sh
+
+venv=$(make_venv dev 3.11)
+install_package "$venv" dev,docs,test
+export PATH=$venv/bin:$PATH
+
+python -m pytest -q tests/layout
+ruff check .
+ruff format --check .
+find src tests benchmarks -name '*.[ch]pp' -print0 | xargs -0 -r clang-format --dry-run --Werror
+codespell
+pre-commit validate-config
+mypy
+mypy --strict tests/typing
+basedpyright
+python -m mypy.stubtest nvspan._core --allowlist .ci/stubtest-allowlist.txt
+
+# Every platform and CPython that a release is built for, from the configuration alone.
+for platform in linux windows macos; do
+    cibuildwheel --print-build-identifiers --platform "$platform" . | tr '\n' ' '
+done
+echo
+
+build=$NVSPAN_CI_WORK/tidy
+cmake -S . -B "$build" -G Ninja -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DNVSPAN_IPO=OFF \
+    -DPython_EXECUTABLE="$venv/bin/python" -DNVSPAN_NVTX=ON -DNVSPAN_TESTS=ON >/dev/null
+find src tests/cpp -name '*.cpp' -print0 |
+    xargs -0 -r -n 2 -P 2 clang-tidy --quiet -p "$build" 2>"$build/clang-tidy.log" ||
+    { cat "$build/clang-tidy.log"; exit 1; }

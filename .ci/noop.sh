@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+# A build without NVTX: the same API, and nothing emitted.
+. .ci/common.sh
+
+venv=$(make_venv noop 3.11)
+install_package "$venv" test -C cmake.define.NVSPAN_NVTX=OFF -C cmake.define.NVSPAN_WERROR=ON
+"$venv/bin/python" -m pytest tests/unit tests/layout tests/packaging tests/examples

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+# AddressSanitizer and UndefinedBehaviorSanitizer over the suite, ThreadSanitizer over the C++ tests.
+. .ci/common.sh
+
+headers=$NVSPAN_CI_WORK/headers
+venv=$(make_venv asan 3.11)
+"$venv/bin/python" -m pip install -q "nvidia-nvtx>=13.5,<14" ninja cmake
+headers=$("$venv/bin/python" cmake/find_headers.py nvidia-nvtx nvtx3/nvToolsExt.h)
+
+cpp_tests() {
+    local build=$NVSPAN_CI_WORK/cpp-$1
+    "$venv/bin/cmake" -S . -B "$build" -G Ninja -DCMAKE_MAKE_PROGRAM="$venv/bin/ninja" \
+        -DNVSPAN_PYTHON=OFF -DNVSPAN_TESTS=ON -DNVSPAN_WERROR=ON -DNVSPAN_SANITIZE="$1" \
+        -DNVSPAN_NVTX=ON -DNVSPAN_NVTX_INCLUDE_DIR="$headers" >/dev/null
+    "$venv/bin/cmake" --build "$build"
+    (cd "$build" && "$venv/bin/ctest" --output-on-failure --no-tests=error)
+}
+
+printf -- '--- ThreadSanitizer\n'
+TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 cpp_tests thread
+
+printf -- '--- AddressSanitizer and UndefinedBehaviorSanitizer\n'
+ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 cpp_tests address,undefined
+
+# The interpreter itself is not instrumented: its own allocations are made malloc's, so that a
+# wrong access to a Python object shows, and what it leaves at exit is not reported.
+install_package "$venv" test -C cmake.define.NVSPAN_SANITIZE=address,undefined \
+    -C cmake.define.NVSPAN_NVTX=ON -C install.strip=false
+libraries=$(g++ -print-file-name=libasan.so):$(g++ -print-file-name=libubsan.so):$(
+    g++ -print-file-name=libstdc++.so)
+unset NVSPAN_NSYS
+NVSPAN_SANITIZED=1 PYTHONMALLOC=malloc LD_PRELOAD=$libraries \
+    ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0 \
+    UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+    "$venv/bin/python" -m pytest tests/unit tests/integration tests/examples

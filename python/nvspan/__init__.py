@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""NVTX annotations for Python: cheap, correct, and a drop-in for the ``nvtx`` package.
+
+>>> import nvspan
+>>> with nvspan.annotate("load", color="green"):
+...     pass
+"""
+
+# No __getattr__ here, and no typing: the first would keep the interpreter from specialising
+# `nvspan.annotate` (25 ns a use, CPython 3.11 to 3.13), the second takes longer to import than we do.
+
+from nvspan import colors
+from nvspan._core import (
+    Annotation,
+    Domain,
+    EventAttributes,
+    NvspanWarning,
+    RangeHandle,
+    __version__,
+    annotate,
+    end_range,
+    mark,
+    pop_range,
+    push_range,
+    start_range,
+)
+from nvspan._classes import annotate_class
+from nvspan._domains import DummyDomain, enabled, get_domain, set_message_limit
+from nvspan._handles import RegisteredString
+from nvspan.tracing import trace
+
+NvtxWarning = NvspanWarning
+
+__all__ = [
+    "Annotation",
+    "Domain",
+    "DummyDomain",
+    "EventAttributes",
+    "NvspanWarning",
+    "NvtxWarning",
+    "RangeHandle",
+    "RegisteredString",
+    "__version__",
+    "annotate",
+    "annotate_class",
+    "colors",
+    "enabled",
+    "end_range",
+    "get_domain",
+    "mark",
+    "pop_range",
+    "push_range",
+    "set_message_limit",
+    "start_range",
+    "trace",
+]

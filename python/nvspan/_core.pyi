@@ -1,0 +1,282 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# `annotate` is a class at run time. Here it is an overloaded function beside the class `Annotation`,
+# because mypy takes no other way to say that `@annotate` without parentheses returns the function.
+
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from enum import Enum
+from types import TracebackType
+from typing import Any, Literal, SupportsFloat, SupportsIndex, TypeAlias, TypeVar, final, overload
+
+from nvspan._handles import DomainHandle, RegisteredString
+
+_Self = TypeVar("_Self", bound="Annotation")
+_Target = TypeVar(
+    "_Target",
+    bound=Callable[..., Any] | staticmethod[..., Any] | classmethod[Any, ..., Any] | property,
+)
+_Class = TypeVar("_Class", bound=type)
+
+_Message: TypeAlias = str | bytes | None
+_LazyMessage: TypeAlias = str | bytes | Callable[[], str | bytes | None] | None
+_Color: TypeAlias = str | SupportsIndex | Sequence[float] | None
+_DomainName: TypeAlias = str | bytes | Domain | None
+_Category: TypeAlias = str | bytes | SupportsIndex | None
+_Number: TypeAlias = SupportsFloat | SupportsIndex | Enum | None
+_Payload: TypeAlias = _Number | Callable[[], _Number] | object
+_Kind: TypeAlias = Literal["nested", "span"] | None
+_NameFrom: TypeAlias = Literal["name", "qualname"] | Callable[[Any], str] | None
+_Patterns: TypeAlias = str | Sequence[str] | None
+
+__version__: str
+have_nvtx: bool
+
+class NvspanWarning(UserWarning): ...
+
+class Annotation:
+    def __init__(
+        self,
+        message: _LazyMessage = None,
+        color: _Color = None,
+        domain: _DomainName = None,
+        category: _Category = None,
+        payload: _Payload = None,
+        *,
+        kind: _Kind = None,
+        level: int = 1,
+        name_from: _NameFrom = "name",
+    ) -> None: ...
+    def __enter__(self: _Self) -> _Self: ...
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+        /,
+    ) -> Literal[False]: ...
+    def __aenter__(self: _Self) -> Awaitable[_Self]: ...
+    def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+        /,
+    ) -> Awaitable[Literal[False]]: ...
+    def __call__(self, func: _Target) -> _Target: ...
+    @property
+    def attributes(self) -> EventAttributes: ...
+    @property
+    def domain(self) -> Domain: ...
+    @property
+    def init_args(self) -> tuple[Any, Any, Any, Any, Any]: ...
+    @property
+    def kind(self) -> _Kind: ...
+    @property
+    def level(self) -> int: ...
+    @property
+    def mutable_payload(self) -> Any: ...
+    @property
+    def name_from(self) -> _NameFrom: ...
+    def _named(self, name: str, /) -> Annotation: ...
+
+@overload
+def annotate(
+    message: _Message = None,
+    color: _Color = None,
+    domain: _DomainName = None,
+    category: _Category = None,
+    payload: _Payload = None,
+    *,
+    kind: _Kind = None,
+    level: int = 1,
+    name_from: _NameFrom = "name",
+) -> Annotation: ...
+@overload
+def annotate(
+    *,
+    message: _LazyMessage,
+    color: _Color = None,
+    domain: _DomainName = None,
+    category: _Category = None,
+    payload: _Payload = None,
+    kind: _Kind = None,
+    level: int = 1,
+    name_from: _NameFrom = "name",
+) -> Annotation: ...
+@overload
+def annotate(func: _Target, /) -> _Target: ...
+@final
+class Domain:
+    def __new__(cls, name: _DomainName = None) -> Domain: ...
+    @property
+    def name(self) -> str | None: ...
+    @property
+    def handle(self) -> DomainHandle: ...
+    @property
+    def categories(self) -> dict[str, int]: ...
+    @overload
+    def annotate(
+        self,
+        message: _Message = None,
+        color: _Color = None,
+        category: _Category = None,
+        payload: _Payload = None,
+        *,
+        kind: _Kind = None,
+        level: int = 1,
+        name_from: _NameFrom = "name",
+    ) -> Annotation: ...
+    @overload
+    def annotate(
+        self,
+        *,
+        message: _LazyMessage,
+        color: _Color = None,
+        category: _Category = None,
+        payload: _Payload = None,
+        kind: _Kind = None,
+        level: int = 1,
+        name_from: _NameFrom = "name",
+    ) -> Annotation: ...
+    @overload
+    def annotate(self, func: _Target, /) -> _Target: ...
+    @overload
+    def annotate_class(self, cls: _Class, /) -> _Class: ...
+    @overload
+    def annotate_class(
+        self,
+        *,
+        include: _Patterns = None,
+        exclude: _Patterns = "_*",
+        color: _Color = None,
+        category: _Category = None,
+        kind: _Kind = None,
+        level: int = 1,
+    ) -> Callable[[_Class], _Class]: ...
+    def mark(
+        self,
+        attributes: EventAttributes | None = None,
+        *,
+        message: _LazyMessage = ...,
+        color: _Color = ...,
+        category: _Category = ...,
+        payload: _Payload = ...,
+    ) -> None: ...
+    def push_range(
+        self,
+        attributes: EventAttributes | None = None,
+        *,
+        message: _LazyMessage = ...,
+        color: _Color = ...,
+        category: _Category = ...,
+        payload: _Payload = ...,
+    ) -> None: ...
+    def pop_range(self) -> None: ...
+    def start_range(
+        self,
+        attributes: EventAttributes | None = None,
+        *,
+        message: _LazyMessage = ...,
+        color: _Color = ...,
+        category: _Category = ...,
+        payload: _Payload = ...,
+    ) -> int: ...
+    def end_range(self, range_id: int, /) -> None: ...
+    def get_event_attributes(
+        self,
+        message: _Message = None,
+        color: _Color = None,
+        category: _Category = None,
+        payload: _Payload = None,
+    ) -> EventAttributes: ...
+    def set_event_attributes(
+        self,
+        attributes: EventAttributes,
+        *,
+        message: str | bytes | RegisteredString | None = ...,
+        color: _Color = ...,
+        category: _Category = ...,
+        payload: _Payload = ...,
+    ) -> None: ...
+    def get_registered_string(self, string: str | bytes, /) -> RegisteredString: ...
+    def get_category_id(self, name: str | bytes, /) -> int: ...
+    def set_message_limit(self, limit: int, /) -> None: ...
+    def message_stats(self) -> dict[str, int]: ...
+    def _enabled(self) -> bool: ...
+
+@final
+class EventAttributes:
+    def __new__(
+        cls,
+        domain: _DomainName,
+        message: str | bytes | RegisteredString | None = None,
+        color: _Color = None,
+        category: _Category = None,
+        payload: _Payload = None,
+    ) -> EventAttributes: ...
+    @property
+    def message(self) -> RegisteredString | None: ...
+    @message.setter
+    def message(self, value: str | bytes | RegisteredString | None) -> None: ...
+    @property
+    def color(self) -> Any: ...
+    @color.setter
+    def color(self, value: _Color) -> None: ...
+    @property
+    def category(self) -> int: ...
+    @category.setter
+    def category(self, value: _Category) -> None: ...
+    @property
+    def payload(self) -> Any: ...
+    @payload.setter
+    def payload(self, value: _Payload) -> None: ...
+    @property
+    def domain(self) -> Domain: ...
+
+@final
+class RangeHandle:
+    def __iter__(self) -> Iterator[Any]: ...
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, index: Literal[0], /) -> int: ...
+    @overload
+    def __getitem__(self, index: Literal[1], /) -> Domain: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+def mark(
+    message: _Message = None,
+    color: _Color = "blue",
+    domain: _DomainName = None,
+    category: _Category = None,
+    payload: _Payload = None,
+) -> None: ...
+def push_range(
+    message: _Message = None,
+    color: _Color = "blue",
+    domain: _DomainName = None,
+    category: _Category = None,
+    payload: _Payload = None,
+) -> None: ...
+def pop_range(domain: _DomainName = None) -> None: ...
+def start_range(
+    message: _Message = None,
+    color: _Color = None,
+    domain: _DomainName = None,
+    category: _Category = None,
+    payload: _Payload = None,
+) -> RangeHandle: ...
+def end_range(range_id: RangeHandle | tuple[int, Domain | None] | None) -> None: ...
+
+# For the package's own modules.
+def get_domain(name: _DomainName = None) -> Domain: ...
+def attach(library: str, config: str) -> None: ...
+def detach() -> None: ...
+def tool_attached() -> bool: ...
+def listening() -> bool: ...
+def decided() -> bool: ...
+def enabled() -> bool: ...
+def color_to_argb(color: Any) -> int: ...
+def string_handle(domain: Domain, string: str | bytes) -> int: ...
+def set_message_limit(limit: int, domain: _DomainName = None) -> None: ...

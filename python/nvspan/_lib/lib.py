@@ -1,0 +1,61 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The half-private names of ``nvtx._lib.lib``.
+
+``mark``, ``push_range``, ``pop_range``, ``start_range`` and ``end_range`` have that module's own
+signatures: they take an ``EventAttributes`` and a ``DomainHandle``.
+"""
+
+from __future__ import annotations
+
+from nvspan import _core
+from nvspan._core import Domain, EventAttributes, RangeHandle
+from nvspan._core import NvspanWarning as NvtxWarning
+from nvspan._domains import DummyDomain
+from nvspan._handles import DomainHandle, RegisteredString
+
+__all__ = [
+    "DONT_SET",
+    "Domain",
+    "DomainHandle",
+    "DummyDomain",
+    "EventAttributes",
+    "NvtxWarning",
+    "RegisteredString",
+    "dummy_domain",
+    "end_range",
+    "initialize",
+    "mark",
+    "pop_range",
+    "push_range",
+    "start_range",
+]
+
+DONT_SET = object()
+dummy_domain = DummyDomain()
+
+
+def initialize() -> None:
+    """Look for a tool now, as the first annotation would."""
+    _core.listening()
+
+
+def mark(attributes: EventAttributes, domain: DomainHandle) -> None:
+    domain._domain.mark(attributes)
+
+
+def push_range(attributes: EventAttributes, domain: DomainHandle) -> None:
+    domain._domain.push_range(attributes)
+
+
+def pop_range(domain: DomainHandle) -> None:
+    domain._domain.pop_range()
+
+
+def start_range(attributes: EventAttributes, domain: DomainHandle) -> tuple[int, DomainHandle]:
+    return domain._domain.start_range(attributes), domain
+
+
+def end_range(range_id: int, domain: DomainHandle | RangeHandle) -> None:
+    if isinstance(domain, DomainHandle):
+        domain._domain.end_range(range_id)

@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Payloads that are not plain int or float. For the extension module: reached off the hot path."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from enum import Enum
+from numbers import Number
+from typing import Any
+
+from nvspan._warnings import warn_once
+
+_SEQUENCES = (str, bytes, bytearray, memoryview, list, tuple, range, dict, set, frozenset)
+
+
+def scalar(value: Any) -> int | float | Callable[[], Any] | None:
+    """Return the number in ``value``, ``value`` itself if it is a callable to be evaluated later,
+    or None after a warning."""
+    while isinstance(value, Enum):
+        value = value.value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, _SEQUENCES):
+        return _unsupported(value)
+    if _on_device(value):
+        warn_once(
+            f"payload of {type(value)!r} on a device",
+            f"payload {type(value).__name__!r} lives on a device and was left out: reading it would "
+            "wait for the device",
+        )
+        return None
+    if _is_number(value):
+        return _to_number(value)
+    if callable(value):
+        return value  # type: ignore[no-any-return]
+    return _unsupported(value)
+
+
+def _on_device(value: Any) -> bool:
+    if hasattr(type(value), "__cuda_array_interface__"):
+        # torch has the attribute on every tensor and raises for those on the CPU.
+        try:
+            return value.__cuda_array_interface__ is not None
+        except Exception:
+            pass
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        return bool(value.device.type != "cpu")
+    return False
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, Number):
+        return not isinstance(value, complex)
+    shape = getattr(value, "shape", None)
+    if shape is None:
+        return False
+    try:
+        return len(shape) == 0 and hasattr(value, "item")
+    except TypeError:
+        return False
+
+
+def _to_number(value: Any) -> int | float | None:
+    item = getattr(value, "item", None)
+    try:
+        number = item() if callable(item) else value
+        if isinstance(number, (int, float)):
+            return int(number) if isinstance(number, int) else float(number)
+        if hasattr(type(number), "__index__"):
+            return int(number)
+        if isinstance(number, Number) and hasattr(type(number), "__float__"):
+            return float(number)  # type: ignore[arg-type]
+    except Exception as error:
+        warn_once(
+            f"payload of {type(value)!r} failed",
+            f"payload of type {type(value).__name__!r} could not be read: {error!r}",
+        )
+        return None
+    return _unsupported(value)
+
+
+def _unsupported(value: Any) -> None:
+    warn_once(
+        f"payload of {type(value)!r}",
+        f"Unsupported payload type: {type(value)}. The event is sent without a payload",
+    )

@@ -1,0 +1,147 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""``nvspan trace``: runs a program under nvspan's injection library.
+
+This process becomes the program (exec), so that its exit code, its terminal, its standard streams
+and the signals that it gets are its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+
+from nvspan import launch
+
+_USAGE = """\
+nvspan trace [options] script.py [arguments ...]
+       nvspan trace [options] -m module [arguments ...]
+       nvspan trace [options] -c code [arguments ...]
+       nvspan trace [options] -- command [arguments ...]"""
+
+_DESCRIPTION = """\
+Runs a program and shows every NVTX call that it, and any library in it, makes: ranges with their
+nesting and duration, marks, counters, names. Processes that it starts are shown too. What follows
+the script, the module or the command belongs to the program, and so do its output and exit code."""
+
+# Options of ours that take a value, for telling where the program begins.
+_VALUE_OPTIONS = ("-o", "--output", "--format", "--domains")
+_PYTHON_OPTIONS = ("-m", "-c")
+_NOT_FOUND, _NOT_EXECUTABLE = 127, 126
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="nvspan trace", usage=_USAGE, description=_DESCRIPTION, allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument(
+        "--format", choices=launch.FORMATS, default="text",
+        help="text: a line per event, for people (the default); jsonl: every field of every call",
+    )  # fmt: skip
+    parser.add_argument(
+        "-o", "--output", metavar="FILE",
+        help="write to FILE, which is emptied first, instead of to standard error; all processes "
+        "of the program share it",
+    )  # fmt: skip
+    parser.add_argument(
+        "--domains", metavar="NAME[,NAME]", action="append",
+        help="show only these NVTX domains; NVTX is the default domain; may be repeated",
+    )  # fmt: skip
+    return parser
+
+
+def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Our own options, and the program with all that belongs to it."""
+    at = 0
+    while at < len(arguments):
+        word = arguments[at]
+        if word in _VALUE_OPTIONS:
+            at += 2
+            continue
+        if word == "--" or word[:2] in _PYTHON_OPTIONS or not word.startswith("-") or word == "-":
+            break
+        at += 1
+    return list(arguments[:at]), list(arguments[at:])
+
+
+def _command(parser: argparse.ArgumentParser, program: Sequence[str]) -> list[str]:
+    """The command line of the program that is asked for."""
+    if not program or program == ["--"]:
+        parser.error("no program to run")
+    if program[0] == "--":
+        return list(program[1:])
+    # The interpreter's own options (-X, -W, -O, ...) reach the program as well.
+    interpreter = [sys.executable, *subprocess._args_from_interpreter_flags()]  # type: ignore[attr-defined]
+    if program[0] in _PYTHON_OPTIONS and len(program) == 1:
+        parser.error(f"argument {program[0]}: expected one argument")
+    script = program[0]
+    if script[:2] not in _PYTHON_OPTIONS and script != "-" and not os.path.exists(script):
+        hint = ""
+        if shutil.which(script):
+            hint = f" (to run a command, write: nvspan trace -- {' '.join(program)})"
+        parser.error(f"no such file: {script!r}{hint}")
+    return [*interpreter, *program]
+
+
+def _environment(parser: argparse.ArgumentParser, options: argparse.Namespace) -> dict[str, str]:
+    domains = None
+    if options.domains is not None:
+        domains = [name for names in options.domains for name in names.split(",") if name]
+    file = None if options.output in (None, "-") else options.output
+    try:
+        environment = launch.child_environment(
+            options.format, file, domains, origin=time.monotonic_ns()
+        )
+        if file is not None:
+            launch.empty_file(file)
+    except OSError as error:
+        parser.error(f"cannot write {file!r}: {error.strerror}")
+    except ValueError as error:
+        parser.error(str(error))
+    return environment
+
+
+def _become(command: list[str], environment: dict[str, str]) -> int:
+    """Replaces this process by `command`; returns an exit code only when that fails."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if sys.platform == "win32":
+        return subprocess.call(command, env=environment)
+    # Python ignores these, and exec would hand that down to the program.
+    for name in ("SIGPIPE", "SIGXFZ", "SIGXFSZ"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
+    try:
+        os.execvpe(command[0], command, environment)
+    except OSError as error:
+        print(f"nvspan trace: cannot run {command[0]!r}: {error.strerror}", file=sys.stderr)
+        return _NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_EXECUTABLE
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs ``nvspan trace`` with the arguments `argv`."""
+    parser = _parser()
+    own, program = _split(argv)
+    options = parser.parse_args(own)
+    command = _command(parser, program)
+    tool = launch.attached_tool()
+    if tool is not None:
+        print(
+            f"nvspan trace: {launch.INJECTION_VARIABLE} is set to {tool} (another tool is "
+            "attached): the program runs without a trace",
+            file=sys.stderr,
+        )
+        return _become(command, dict(os.environ))
+    try:
+        environment = _environment(parser, options)
+    except RuntimeError as error:
+        print(f"nvspan trace: {error}", file=sys.stderr)
+        return 1
+    return _become(command, environment)

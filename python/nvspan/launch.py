@@ -1,0 +1,147 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where nvspan's injection library is, and the environment that makes a program load it.
+
+NVTX looks for a tool in the environment variable that `INJECTION_VARIABLE` names, once in every
+shared object that uses it. ``nvspan trace`` sets it to nvspan's own injection library; this module
+does the same for programs that start other programs themselves:
+
+>>> import subprocess, sys
+>>> from nvspan import launch
+>>> environment = launch.child_environment(format="jsonl", file="trace.jsonl")
+>>> subprocess.run([sys.executable, "train.py"], env=environment)    # doctest: +SKIP
+
+Everything here only reads the environment and the file system, so it may be used from any thread.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from urllib.parse import quote
+
+import nvspan
+
+INJECTION_VARIABLE = (
+    "NVTX_INJECTION64_PATH" if sys.maxsize > 2**32 else "NVTX_INJECTION32_PATH"
+)
+"""The variable in which NVTX looks for a tool."""
+
+CONFIG_VARIABLE = "NVSPAN_TRACE"
+"""The variable in which nvspan's injection library looks for its configuration."""
+
+LIBRARY_VARIABLE = "NVSPAN_INJECT_LIBRARY"
+"""The variable that names another build of the injection library, such as one with sanitizers."""
+
+FORMATS = ("text", "jsonl")
+"""What a trace may look like: lines for people, or one JSON object per line."""
+
+_SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+_LIBRARY_NAME = ("" if sys.platform == "win32" else "lib") + "nvspan_inject" + _SUFFIX
+
+
+def injection_library() -> str:
+    """The absolute path of nvspan's NVTX injection library.
+
+    It is part of the installed package wherever that was built with NVTX, which is on Linux. The
+    environment variable NVSPAN_INJECT_LIBRARY, when set, names another build of it.
+
+    Raises:
+        RuntimeError: there is none, because this nvspan was built without NVTX.
+
+    >>> injection_library()                                              # doctest: +SKIP
+    '/venv/lib/python3.12/site-packages/nvspan/libnvspan_inject.so'
+    """
+    chosen = os.environ.get(LIBRARY_VARIABLE)
+    if chosen:
+        return os.path.abspath(chosen)
+    folders = [*nvspan.__path__, os.path.dirname(nvspan._core.__file__ or "")]
+    for folder in folders:
+        path = os.path.join(os.path.abspath(folder), _LIBRARY_NAME)
+        if os.path.exists(path):
+            return path
+    raise RuntimeError(
+        f"nvspan was built without NVTX here, so it has no injection library ({_LIBRARY_NAME}) "
+        "and cannot trace; every annotation works and does nothing"
+    )
+
+
+def config_string(
+    format: str = "text",
+    file: str | os.PathLike[str] | None = None,
+    domains: Iterable[str] | None = None,
+    origin: int | None = None,
+) -> str:
+    """The configuration of the injection library as it is passed in NVSPAN_TRACE.
+
+    Args:
+        format: "text" or "jsonl".
+        file: the file that is appended to, made absolute here; None for standard error.
+        domains: the names of the domains to show; "NVTX" is the default domain. None shows all.
+        origin: what text shows as time zero, in nanoseconds of CLOCK_MONOTONIC
+            (``time.monotonic_ns()`` on Linux); None is when a process starts tracing.
+
+    Raises:
+        ValueError: an unknown format, or a file name with a null character.
+
+    >>> config_string("jsonl", "/tmp/a b;c", ["train", "data,io"])
+    'format=jsonl;file=/tmp/a%20b%3Bc;domains=train,data%2Cio'
+    """
+    if format not in FORMATS:
+        raise ValueError(f"format must be one of {', '.join(FORMATS)}, not {format!r}")
+    parts = [f"format={format}"]
+    if file is not None:
+        path = os.path.abspath(os.fsencode(file))
+        if b"\0" in path:
+            raise ValueError("the file name contains a null character")
+        parts.append(f"file={quote(path, safe='/')}")
+    if domains is not None:
+        names = (quote(name.encode("utf-8", "surrogateescape"), safe="") for name in domains)
+        parts.append("domains=" + ",".join(names))
+    if origin is not None:
+        parts.append(f"origin={origin}")
+    return ";".join(parts)
+
+
+def child_environment(
+    format: str = "text",
+    file: str | os.PathLike[str] | None = None,
+    domains: Iterable[str] | None = None,
+    origin: int | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> dict[str, str]:
+    """A copy of `environment` (this process's own when None) in which programs are traced.
+
+    The other arguments are those of `config_string`. Programs that the traced program starts
+    inherit the environment and are traced into the same file.
+
+    Raises:
+        RuntimeError: nvspan was built without NVTX.
+        ValueError: as `config_string` does.
+    """
+    made = dict(os.environ if environment is None else environment)
+    made[INJECTION_VARIABLE] = injection_library()
+    made[CONFIG_VARIABLE] = config_string(format, file, domains, origin)
+    return made
+
+
+def attached_tool(environment: Mapping[str, str] | None = None) -> str | None:
+    """The tool that NVTX would load in `environment` (this process's own when None), if any.
+
+    A profiler such as Nsight Systems sets the variable for the programs that it runs.
+    """
+    values = os.environ if environment is None else environment
+    return values.get(INJECTION_VARIABLE) or None
+
+
+def empty_file(path: str | os.PathLike[str]) -> None:
+    """Makes `path` an empty file, ready to be appended to; a device or a pipe is left alone.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        return
+    with open(path, "wb"):
+        pass

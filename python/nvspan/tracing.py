@@ -1,0 +1,93 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""A live view of nvspan's own events in the running process."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable
+from types import TracebackType
+
+from nvspan import _core, launch
+
+
+class trace:
+    """Shows the annotations of this process as they happen, from `start` to `stop`.
+
+    It attaches nvspan's injection library to nvspan itself, so it sees what goes through nvspan:
+    other libraries' NVTX calls are seen only by ``nvspan trace``, which starts the program anew.
+    Every annotation takes part, those made, decorated or cached long before as well. A range that
+    was open when tracing started has no beginning in the trace and none of its end.
+
+    Args:
+        path: the file to write, emptied when tracing starts for the first time; None writes to
+            standard error.
+        format: "text" for people, "jsonl" for one JSON object per line.
+        domains: the names of the domains to show ("NVTX" is the default domain); None shows all.
+
+    Raises:
+        ValueError: an unknown format.
+
+    `start` and `stop` may be repeated, from any thread: each start goes on in the same file. The
+    events of every thread are shown. A forked child goes on tracing into the same file; a program
+    started by other means is not traced.
+
+    >>> import nvspan
+    >>> with nvspan.trace("steps.txt"):                                  # doctest: +SKIP
+    ...     with nvspan.annotate("step"):
+    ...         pass
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        format: str = "text",
+        domains: Iterable[str] | None = None,
+    ) -> None:
+        if isinstance(domains, str):
+            raise TypeError("domains must be a list of names, not one name")
+        self._path = None if path is None else os.path.abspath(os.fsdecode(path))
+        self._config = launch.config_string(format, self._path, domains)
+        self._lock = threading.Lock()
+        self._emptied = False
+        self._running = False
+
+    def start(self) -> None:
+        """Starts showing events.
+
+        Raises:
+            RuntimeError: this trace runs already; another tool is attached, such as a profiler or
+                another trace; or nvspan was built without NVTX.
+            OSError: the file cannot be written.
+        """
+        with self._lock:
+            if self._running:
+                raise RuntimeError("this trace runs already")
+            library = launch.injection_library()
+            if _core.tool_attached():
+                raise RuntimeError("a tool is attached to NVTX already, so it cannot be traced")
+            if self._path is not None and not self._emptied:
+                launch.empty_file(self._path)
+                self._emptied = True
+            _core.attach(library, self._config)
+            self._running = True
+
+    def stop(self) -> None:
+        """Stops showing events; does nothing when it does not run."""
+        with self._lock:
+            if self._running:
+                self._running = False
+                _core.detach()
+
+    def __enter__(self) -> trace:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()

@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "annotate/domain.hpp"
+
+#include <cstdlib>
+#include <map>
+
+#include "annotate/event.hpp"
+
+namespace nvspan {
+
+namespace {
+
+std::atomic<size_t>& process_message_limit() noexcept {
+  static std::atomic<size_t> limit{[] {
+    const char* value = std::getenv("NVSPAN_MESSAGE_LIMIT");
+    char* end = nullptr;
+    const unsigned long long parsed = value ? std::strtoull(value, &end, 10) : 0;
+    return value && *value && *end == '\0' ? static_cast<size_t>(parsed) : default_message_limit;
+  }()};
+  return limit;
+}
+
+#if NVSPAN_HAVE_NVTX
+
+nvtxDomainHandle_t create_domain(const ToolTable& tool, const std::string& name) noexcept {
+  auto call = tool.core2_slot<nvtxDomainCreateA_impl_fntype>(NVTX_CBID_CORE2_DomainCreateA);
+  return call ? call(name.c_str()) : nullptr;
+}
+
+// A refusal counts only from a tool that implements the question.
+bool tool_wants(const ToolTable& tool, nvtxDomainHandle_t handle) noexcept {
+  using IsEnabled = uint8_t (*)(nvtxDomainHandle_t);
+  auto call = tool.payload_slot<IsEnabled>(NVTX3EXT_CBID_nvtxDomainIsEnabled);
+  return !call || call(handle) != 0;
+}
+
+nvtxStringHandle_t register_string(const ToolTable& tool, nvtxDomainHandle_t domain,
+                                   const char* text) noexcept {
+  auto call =
+      tool.core2_slot<nvtxDomainRegisterStringA_impl_fntype>(NVTX_CBID_CORE2_DomainRegisterStringA);
+  return call ? call(domain, text) : nullptr;
+}
+
+void name_category(const ToolTable& tool, nvtxDomainHandle_t domain, uint32_t id,
+                   const char* name) noexcept {
+  auto call =
+      tool.core2_slot<nvtxDomainNameCategoryA_impl_fntype>(NVTX_CBID_CORE2_DomainNameCategoryA);
+  if (call) call(domain, id, name);
+}
+
+#else
+
+nvtxDomainHandle_t create_domain(const ToolTable&, const std::string&) noexcept { return nullptr; }
+bool tool_wants(const ToolTable&, nvtxDomainHandle_t) noexcept { return false; }
+nvtxStringHandle_t register_string(const ToolTable&, nvtxDomainHandle_t, const char*) noexcept {
+  return nullptr;
+}
+void name_category(const ToolTable&, nvtxDomainHandle_t, uint32_t, const char*) noexcept {}
+
+#endif
+
+}  // namespace
+
+Domain::Domain(std::string name, bool is_default)
+    : name_(std::move(name)), is_default_(is_default) {}
+
+Domain& Domain::get(const std::string* name) {
+  struct Registry {
+    std::mutex mutex;
+    std::map<std::string, std::unique_ptr<Domain>> named;
+    std::unique_ptr<Domain> unnamed;
+  };
+  static Registry* const registry = new Registry;  // immortal: events outlive the module
+  std::lock_guard<std::mutex> lock(registry->mutex);
+  std::unique_ptr<Domain>& entry = name ? registry->named[*name] : registry->unnamed;
+  if (!entry) entry.reset(new Domain(name ? *name : std::string(), name == nullptr));
+  return *entry;
+}
+
+bool Domain::connect(const ToolTable& tool, uint64_t epoch) noexcept {
+  if (refused_epoch_.load(std::memory_order_acquire) == epoch) return false;
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (active_epoch_.load(std::memory_order_acquire) == epoch) return true;
+  handle_ = is_default_ ? nullptr : create_domain(tool, name_);
+  if (!tool_wants(tool, handle_)) {
+    refused_epoch_.store(epoch, std::memory_order_release);
+    return false;
+  }
+  for (const auto& category : category_ids_) {
+    name_category(tool, handle_, category.second, category.first.c_str());
+  }
+  active_epoch_.store(epoch, std::memory_order_release);
+  return true;
+}
+
+nvtxStringHandle_t Domain::registered(const ToolTable& tool, uint64_t epoch,
+                                      std::string_view text) {
+  if (text.size() > longest_registered) return nullptr;
+  auto found = messages_.find(text);
+  if (found == messages_.end()) {
+    const size_t limit = message_limit_ ? message_limit_ : process_message_limit().load();
+    if (messages_.size() >= limit) {
+      ++overflowed_;
+      if (!overflow_noticed_) {
+        overflow_noticed_ = true;
+        overflow_notice_.store(true, std::memory_order_release);
+      }
+      return nullptr;
+    }
+    auto message = std::make_unique<Message>();
+    message->text.assign(text);
+    const std::string_view key = message->text;
+    found = messages_.emplace(key, std::move(message)).first;
+  }
+  Message& message = *found->second;
+  if (message.epoch != epoch) {
+    message.handle = register_string(tool, handle_, message.text.c_str());
+    message.epoch = epoch;
+  }
+  return message.handle;
+}
+
+void Domain::prepare(Event& event, const ToolTable& tool, uint64_t epoch) noexcept {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (event.ready_epoch.load(std::memory_order_acquire) == epoch) return;
+  nvtxEventAttributes_t& attributes = event.attributes;
+  if (!event.text) {
+    attributes.messageType = NVTX_MESSAGE_UNKNOWN;
+    attributes.message.ascii = nullptr;
+  } else if (nvtxStringHandle_t handle =
+                 registered(tool, epoch, std::string_view(event.text, event.text_size))) {
+    attributes.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+    attributes.message.registered = handle;
+  } else {
+    attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    attributes.message.ascii = event.text;
+  }
+  event.ready_epoch.store(epoch, std::memory_order_release);
+}
+
+uint32_t Domain::category_id(const std::string& name) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto found = category_ids_.find(name);
+  if (found != category_ids_.end()) return found->second;
+  uint32_t id = static_cast<uint32_t>(category_ids_.size()) + 1;
+  while (user_categories_.count(id) || named_categories_.count(id)) ++id;
+  category_ids_.emplace(name, id);
+  named_categories_.insert(id);
+  const ToolTable* tool = detail::current_tool.load(std::memory_order_acquire);
+  if (tool && tool != &detail::undecided_tool &&
+      active_epoch_.load() == tool->epoch.load(std::memory_order_acquire)) {
+    name_category(*tool, handle_, id, name.c_str());
+  }
+  return id;
+}
+
+bool Domain::use_category_id(uint32_t id) {
+  if (id == 0) return true;
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (named_categories_.count(id)) return false;
+  constexpr size_t most_remembered = 65536;  // bounds a program that makes ids up as it goes
+  if (user_categories_.size() < most_remembered) user_categories_.insert(id);
+  return true;
+}
+
+std::vector<std::pair<std::string, uint32_t>> Domain::categories() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return {category_ids_.begin(), category_ids_.end()};
+}
+
+void Domain::set_message_limit(size_t limit) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  message_limit_ = limit;
+}
+
+void Domain::set_default_message_limit(size_t limit) noexcept {
+  process_message_limit().store(limit);
+}
+
+MessageStats Domain::message_stats() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return {messages_.size(), message_limit_ ? message_limit_ : process_message_limit().load(),
+          overflowed_};
+}
+
+bool Domain::take_overflow_notice() noexcept {
+  return overflow_notice_.load(std::memory_order_relaxed) &&
+         overflow_notice_.exchange(false, std::memory_order_acq_rel);
+}
+
+}  // namespace nvspan

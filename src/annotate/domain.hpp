@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A domain: a name, the tool's handle for it, and what is registered in it (strings, categories).
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "annotate/nvtx_abi.hpp"
+#include "annotate/tool.hpp"
+
+namespace nvspan {
+
+struct Event;
+
+// Strings longer than this are passed to the tool as they are and never registered, which bounds a
+// domain's table at limit * longest_registered bytes.
+constexpr size_t longest_registered = 2048;
+constexpr size_t default_message_limit = 4096;
+
+struct MessageStats {
+  size_t registered;
+  size_t limit;
+  uint64_t overflowed;
+};
+
+// Immortal once made; all members may be called from any thread.
+class Domain {
+ public:
+  // `name` null: NVTX's default domain. The same name gives the same object, always.
+  static Domain& get(const std::string* name);
+
+  const std::string& name() const noexcept { return name_; }
+  bool is_default() const noexcept { return is_default_; }
+
+  // True if `tool` wants this domain's events. Makes the tool's handle on first use.
+  bool connected(const ToolTable& tool) noexcept {
+    const uint64_t epoch = tool.epoch.load(std::memory_order_acquire);
+    if (active_epoch_.load(std::memory_order_acquire) == epoch) return true;
+    return connect(tool, epoch);
+  }
+
+  nvtxDomainHandle_t handle() const noexcept { return handle_; }
+
+  // Fills in the event's message for `tool`; the domain must be connected.
+  void prepare(Event& event, const ToolTable& tool, uint64_t epoch) noexcept;
+
+  // The id of a named category: 1, 2, ... without the ids that the user took himself.
+  uint32_t category_id(const std::string& name);
+
+  // Notes that the user passes `id` himself. False if it is the id of a category named before.
+  bool use_category_id(uint32_t id);
+
+  std::vector<std::pair<std::string, uint32_t>> categories() const;
+
+  void set_message_limit(size_t limit);
+  static void set_default_message_limit(size_t limit) noexcept;
+  MessageStats message_stats() const;
+
+  // True once per domain, when the table of messages has overflowed.
+  bool take_overflow_notice() noexcept;
+
+  Domain(const Domain&) = delete;
+  Domain& operator=(const Domain&) = delete;
+
+ private:
+  struct Message {
+    std::string text;
+    nvtxStringHandle_t handle = nullptr;
+    uint64_t epoch = 0;
+  };
+
+  Domain(std::string name, bool is_default);
+  bool connect(const ToolTable& tool, uint64_t epoch) noexcept;
+  nvtxStringHandle_t registered(const ToolTable& tool, uint64_t epoch, std::string_view text);
+
+  const std::string name_;
+  const bool is_default_;
+  std::atomic<uint64_t> active_epoch_{0};
+  std::atomic<uint64_t> refused_epoch_{0};
+  nvtxDomainHandle_t handle_ = nullptr;
+
+  mutable std::mutex mutex_;
+  std::unordered_map<std::string_view, std::unique_ptr<Message>> messages_;
+  size_t message_limit_ = 0;  // 0: the default limit of the process
+  uint64_t overflowed_ = 0;
+  std::atomic<bool> overflow_notice_{false};
+  bool overflow_noticed_ = false;
+  std::unordered_map<std::string, uint32_t> category_ids_;
+  std::set<uint32_t> named_categories_;
+  std::set<uint32_t> user_categories_;
+};
+
+}  // namespace nvspan

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Which NVTX tool listens, if any.
+//
+// NVTX initialises once per shared object and for good. nvspan keeps a dispatch table of its own
+// beside it, so that a tool of ours can be attached, detached and attached again in a running
+// process. Each attachment has a new epoch; every handle got from a tool is stored with the epoch
+// that it belongs to and is made anew when the epoch has changed, so nothing dangles.
+//
+// Contract: tables are never freed and a tool's library is never unloaded; a thread that read the
+// table just before a detach may still call into it.
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "annotate/nvtx_abi.hpp"
+
+namespace nvspan {
+
+struct ToolTable {
+#if NVSPAN_HAVE_NVTX
+  // Pointers to slots, not their contents: a tool may fill or clear a slot at any time.
+  NvtxFunctionPointer* const* core = nullptr;
+  NvtxFunctionPointer* const* core2 = nullptr;
+  const intptr_t* payload = nullptr;
+
+  template <class Function>
+  Function core_slot(unsigned id) const noexcept {
+    return reinterpret_cast<Function>(*core[id]);
+  }
+  template <class Function>
+  Function core2_slot(unsigned id) const noexcept {
+    return reinterpret_cast<Function>(*core2[id]);
+  }
+  // Null unless the tool implements the function: NVTX keeps small state numbers in empty slots.
+  template <class Function>
+  Function payload_slot(unsigned id) const noexcept {
+    constexpr intptr_t largest_state = 15;
+    if (!payload || (payload[id] >= 0 && payload[id] <= largest_state)) return nullptr;
+    return reinterpret_cast<Function>(payload[id]);
+  }
+#endif
+  std::atomic<uint64_t> epoch{0};
+};
+
+namespace detail {
+extern const ToolTable undecided_tool;
+extern std::atomic<const ToolTable*> current_tool;
+const ToolTable* decide_tool() noexcept;
+}  // namespace detail
+
+// The tool that listens, or null. The first call of the process decides whether there is one.
+inline const ToolTable* listening_tool() noexcept {
+  const ToolTable* tool = detail::current_tool.load(std::memory_order_acquire);
+  if (tool == nullptr) return nullptr;
+  if (tool == &detail::undecided_tool) return detail::decide_tool();
+  return tool;
+}
+
+// True once the first annotation (or attach_tool) has looked for a tool.
+inline bool tool_decided() noexcept {
+  return detail::current_tool.load(std::memory_order_acquire) != &detail::undecided_tool;
+}
+
+// True while a tool listens or nobody has looked yet: what a decorated function is instrumented for.
+inline bool tool_possible() noexcept {
+  return detail::current_tool.load(std::memory_order_acquire) != nullptr;
+}
+
+// `NVTX_DISABLE` was set when the library was loaded: no tool is ever looked for.
+bool disabled_by_environment() noexcept;
+
+// Called with tool_possible() after each change of it, by the thread that made the change.
+using ToolListener = void (*)(bool possible);
+void set_tool_listener(ToolListener listener) noexcept;
+
+// Connects the NVTX injection library at `path` to this process's nvspan, and no other emitter.
+// Returns an empty string, or what went wrong.
+std::string attach_tool(const std::string& path, const std::string& config);
+
+// Disconnects what attach_tool connected; without it, does nothing.
+void detach_tool() noexcept;
+
+}  // namespace nvspan

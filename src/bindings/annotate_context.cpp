@@ -1,0 +1,410 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Entering and leaving an annotation.
+//
+// `__enter__` and `__exit__` are two descriptors. Bound to an annotation they give a BoundMethod
+// that lies inside it: its memory is the annotation's, its first reference takes one of the
+// annotation's and its last gives that back, so that a `with` statement allocates nothing. Fetched
+// from the class they are callables that take the annotation first, as ExitStack calls them.
+#include "bindings/annotate_context.hpp"
+
+#include <cstddef>
+
+#include "annotate/open_ranges.hpp"
+#include "bindings/domain_object.hpp"
+#include "bindings/entering_frame.hpp"
+#include "bindings/module_state.hpp"
+#include "bindings/ranges.hpp"
+
+namespace nvspan {
+
+namespace {
+
+Annotation* as_annotation(PyObject* object) noexcept {
+  return reinterpret_cast<Annotation*>(object);
+}
+
+void start_on(Annotation* annotation, const void* frame, const ToolTable& tool) noexcept {
+  Span span;
+  const bool wanted =
+      send_fields(*annotation->fields, tool, annotation->failed_lazily, [&](Event& event) {
+        span = {send_start(event, tool), tool.epoch.load(std::memory_order_acquire), event.domain};
+      });
+  if (!wanted) return;
+  if (!annotation->spans) annotation->spans = new OpenSpans;
+  annotation->spans->add(frame, PyThread_get_thread_ident(), span);
+}
+
+void push_on(Annotation* annotation, const ToolTable& tool) noexcept {
+  EventFields& fields = *annotation->fields;
+  const bool wanted = send_fields(fields, tool, annotation->failed_lazily,
+                                  [&](Event& event) { send_push(event, tool); });
+  if (wanted) {
+    note_push(annotation, fields.event.domain, tool.epoch.load(std::memory_order_acquire));
+  }
+}
+
+void notice_overflow(const Annotation* annotation) noexcept {
+  Domain* domain = annotation->fields->event.domain;
+  if (overflow_pending(*domain)) warn_overflow(*domain);
+}
+
+void enter_as(Annotation* annotation, RangeKind kind, const ToolTable& tool) noexcept {
+  if (kind == RangeKind::nested) {
+    push_on(annotation, tool);
+  } else {
+    const EnteringFrame frame = entering_frame();
+    if (kind == RangeKind::span || frame.suspends) {
+      start_on(annotation, frame.key, tool);
+    } else {
+      push_on(annotation, tool);
+    }
+  }
+  notice_overflow(annotation);
+}
+
+// Ends the span that this exit belongs to, if the object has one open.
+bool leave_span(Annotation* annotation) noexcept {
+  constexpr int deepest = 6;  // contextlib puts up to four frames of its own in between
+  const void* frames[deepest];
+  const int count = calling_frames(frames, deepest);
+  Span span;
+  for (int i = 0; i < count; ++i) {
+    if (annotation->spans->take_of_frame(frames[i], span)) {
+      end_span(span);
+      return true;
+    }
+  }
+  if (has_open_range(annotation)) return false;
+  if (annotation->spans->take_newest(PyThread_get_thread_ident(), false, span) ||
+      annotation->spans->take_newest(0, true, span)) {
+    end_span(span);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void annotation_enter(Annotation* annotation) noexcept {
+  if (const ToolTable* tool = listening_tool()) enter_as(annotation, annotation->kind, *tool);
+}
+
+void annotation_exit(Annotation* annotation) noexcept {
+  if (annotation->spans && !annotation->spans->empty() && leave_span(annotation)) return;
+  pop_owned(annotation);
+}
+
+void annotation_push(PyObject* annotation) noexcept {
+  const ToolTable* tool = listening_tool();
+  if (!tool) return;
+  push_on(as_annotation(annotation), *tool);
+  notice_overflow(as_annotation(annotation));
+}
+
+void annotation_pop(PyObject* annotation) noexcept { pop_owned(annotation); }
+
+Span annotation_start(PyObject* annotation) noexcept {
+  const ToolTable* tool = listening_tool();
+  Span span;
+  if (!tool) return span;
+  Annotation* self = as_annotation(annotation);
+  send_fields(*self->fields, *tool, self->failed_lazily, [&](Event& event) {
+    span = {send_start(event, *tool), tool->epoch.load(std::memory_order_acquire), event.domain};
+  });
+  notice_overflow(self);
+  return span;
+}
+
+void span_end(Span span) noexcept { end_span(span); }
+bool listening() noexcept { return listening_tool() != nullptr; }
+bool decided() noexcept { return tool_decided(); }
+
+namespace {
+
+// What a descriptor does with an annotation, given the arguments after it.
+PyObject* call_enter(Annotation* annotation, Py_ssize_t arguments) {
+  if (arguments != 0) {
+    return PyErr_Format(PyExc_TypeError, "__enter__() takes no arguments (%zd given)", arguments);
+  }
+  annotation_enter(annotation);
+  return Py_NewRef(reinterpret_cast<PyObject*>(annotation));
+}
+
+PyObject* call_exit(Annotation* annotation, Py_ssize_t arguments) {
+  if (arguments != 3) {
+    return PyErr_Format(PyExc_TypeError, "__exit__() takes 3 arguments (%zd given)", arguments);
+  }
+  annotation_exit(annotation);
+  Py_RETURN_FALSE;
+}
+
+Py_ssize_t argument_count(size_t nargsf, PyObject* kwnames) noexcept {
+  return PyVectorcall_NARGS(nargsf) + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0);
+}
+
+struct EnterTraits {
+  static constexpr const char* name = "__enter__";
+  static constexpr size_t offset = offsetof(Annotation, enter);
+  static PyObject* call(Annotation* annotation, Py_ssize_t arguments) {
+    return call_enter(annotation, arguments);
+  }
+};
+
+struct ExitTraits {
+  static constexpr const char* name = "__exit__";
+  static constexpr size_t offset = offsetof(Annotation, exit);
+  static PyObject* call(Annotation* annotation, Py_ssize_t arguments) {
+    return call_exit(annotation, arguments);
+  }
+};
+
+struct Descriptor {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+};
+
+struct DescriptorTypes {
+  PyTypeObject* descriptor;
+  PyTypeObject* bound;
+};
+
+// The types of one descriptor and of its bound form, and all that they can do.
+template <class Traits>
+struct Method {
+  static DescriptorTypes types;
+
+  static Annotation* owner(PyObject* bound) noexcept {
+    return reinterpret_cast<Annotation*>(reinterpret_cast<char*>(bound) - Traits::offset);
+  }
+
+  static PyObject* call_bound(PyObject* bound, PyObject* const*, size_t nargsf, PyObject* kwnames) {
+    return Traits::call(owner(bound), argument_count(nargsf, kwnames));
+  }
+
+  static PyObject* call_bound_slow(PyObject* bound, PyObject* args, PyObject* kwargs) {
+    return Traits::call(owner(bound),
+                        PyTuple_GET_SIZE(args) + (kwargs ? PyDict_GET_SIZE(kwargs) : 0));
+  }
+
+  static PyObject* call_unbound(PyObject*, PyObject* const* args, size_t nargsf,
+                                PyObject* kwnames) {
+    const Py_ssize_t count = argument_count(nargsf, kwnames);
+    if (PyVectorcall_NARGS(nargsf) < 1 || !PyObject_TypeCheck(args[0], state().annotate_type)) {
+      return PyErr_Format(PyExc_TypeError, "annotate.%s needs an annotate object first",
+                          Traits::name);
+    }
+    return Traits::call(as_annotation(args[0]), count - 1);
+  }
+
+  static PyObject* get(PyObject* descriptor, PyObject* object, PyObject*) {
+    if (!object || object == Py_None) return Py_NewRef(descriptor);
+#ifdef Py_GIL_DISABLED
+    return PyMethod_New(descriptor, object);
+#else
+    PyObject* bound = reinterpret_cast<PyObject*>(reinterpret_cast<char*>(object) + Traits::offset);
+    if (Py_REFCNT(bound) == 0) {
+      Py_INCREF(object);
+      Py_SET_REFCNT(bound, 1);
+    } else {
+      Py_INCREF(bound);
+    }
+    return bound;
+#endif
+  }
+
+  static void bound_dealloc(PyObject* bound) {
+    Py_DECREF(reinterpret_cast<PyObject*>(owner(bound)));
+  }
+
+  static PyObject* bound_self(PyObject* bound, void*) {
+    return Py_NewRef(reinterpret_cast<PyObject*>(owner(bound)));
+  }
+
+  static PyObject* get_name(PyObject*, void*) { return PyUnicode_FromString(Traits::name); }
+
+  static PyObject* bound_repr(PyObject* bound) {
+    return PyUnicode_FromFormat("<bound method %s of %R>", Traits::name,
+                                reinterpret_cast<PyObject*>(owner(bound)));
+  }
+
+  static int make_types() {
+    static PyMemberDef descriptor_members[] = {
+        {"__vectorcalloffset__", T_PYSSIZET, offsetof(Descriptor, vectorcall), READONLY, nullptr},
+        {nullptr, 0, 0, 0, nullptr}};
+    static PyGetSetDef descriptor_properties[] = {
+        {"__name__", get_name, nullptr, nullptr, nullptr},
+        {nullptr, nullptr, nullptr, nullptr, nullptr}};
+    static PyType_Slot descriptor_slots[] = {
+        {Py_tp_descr_get, reinterpret_cast<void*>(get)},
+        {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+        {Py_tp_members, descriptor_members},
+        {Py_tp_getset, descriptor_properties},
+        {0, nullptr}};
+    static PyType_Spec descriptor_spec = {"nvspan._core.context_method", sizeof(Descriptor), 0,
+                                          Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL |
+                                              Py_TPFLAGS_METHOD_DESCRIPTOR |
+                                              Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                          descriptor_slots};
+    static PyMemberDef bound_members[] = {
+        {"__vectorcalloffset__", T_PYSSIZET, offsetof(BoundMethod, vectorcall), READONLY, nullptr},
+        {nullptr, 0, 0, 0, nullptr}};
+    static PyGetSetDef bound_properties[] = {{"__self__", bound_self, nullptr, nullptr, nullptr},
+                                             {"__name__", get_name, nullptr, nullptr, nullptr},
+                                             {nullptr, nullptr, nullptr, nullptr, nullptr}};
+    static PyType_Slot bound_slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_bound_slow)},
+                                        {Py_tp_dealloc, reinterpret_cast<void*>(bound_dealloc)},
+                                        {Py_tp_repr, reinterpret_cast<void*>(bound_repr)},
+                                        {Py_tp_members, bound_members},
+                                        {Py_tp_getset, bound_properties},
+                                        {0, nullptr}};
+    static PyType_Spec bound_spec = {"nvspan._core.bound_context_method", sizeof(BoundMethod), 0,
+                                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL |
+                                         Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                     bound_slots};
+    types.descriptor = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&descriptor_spec));
+    types.bound = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&bound_spec));
+    return types.descriptor && types.bound ? 0 : -1;
+  }
+
+  static int add_to(PyTypeObject* type) {
+    if (make_types() < 0) return -1;
+    Descriptor* descriptor = PyObject_New(Descriptor, types.descriptor);
+    if (!descriptor) return -1;
+    descriptor->vectorcall = call_unbound;
+    const int result = PyObject_SetAttrString(reinterpret_cast<PyObject*>(type), Traits::name,
+                                              reinterpret_cast<PyObject*>(descriptor));
+    Py_DECREF(reinterpret_cast<PyObject*>(descriptor));
+    return result;
+  }
+
+  static void init_bound(BoundMethod& bound) noexcept {
+    PyObject* object = reinterpret_cast<PyObject*>(&bound);
+    Py_SET_TYPE(object, types.bound);
+    Py_SET_REFCNT(object, 0);
+    bound.vectorcall = call_bound;
+  }
+};
+
+template <class Traits>
+DescriptorTypes Method<Traits>::types{};
+
+// What `__aenter__` and `__aexit__` return: done at the first resumption.
+struct AsyncStep {
+  PyObject_HEAD
+  Annotation* annotation;
+  bool leave;
+  bool done;
+};
+
+PyTypeObject* async_step_type;
+
+void step_dealloc(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  Py_DECREF(reinterpret_cast<PyObject*>(reinterpret_cast<AsyncStep*>(object)->annotation));
+  PyObject_Free(object);
+  Py_DECREF(type);
+}
+
+// The result of the step, borrowed; null if it is done already.
+PyObject* run_step(AsyncStep* step) noexcept {
+  if (step->done) return nullptr;
+  step->done = true;
+  if (step->leave) {
+    annotation_exit(step->annotation);
+    return Py_False;
+  }
+  if (const ToolTable* tool = listening_tool()) {
+    const RangeKind kind = step->annotation->kind;
+    enter_as(step->annotation, kind == RangeKind::nested ? kind : RangeKind::span, *tool);
+  }
+  return reinterpret_cast<PyObject*>(step->annotation);
+}
+
+PyObject* step_next(PyObject* object) {
+  PyObject* result = run_step(reinterpret_cast<AsyncStep*>(object));
+  if (result) PyErr_SetObject(PyExc_StopIteration, result);
+  else PyErr_SetString(PyExc_RuntimeError, "cannot reuse an awaited __aenter__ or __aexit__");
+  return nullptr;
+}
+
+PySendResult step_send(PyObject* object, PyObject*, PyObject** result) {
+  PyObject* value = run_step(reinterpret_cast<AsyncStep*>(object));
+  if (!value) {
+    PyErr_SetString(PyExc_RuntimeError, "cannot reuse an awaited __aenter__ or __aexit__");
+    *result = nullptr;
+    return PYGEN_ERROR;
+  }
+  *result = Py_NewRef(value);
+  return PYGEN_RETURN;
+}
+
+PyObject* step_send_method(PyObject* object, PyObject*) { return step_next(object); }
+
+PyObject* step_throw(PyObject* object, PyObject* args) {
+  reinterpret_cast<AsyncStep*>(object)->done = true;
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+  if (!PyArg_ParseTuple(args, "O|OO:throw", &type, &value, &traceback)) return nullptr;
+  if (PyExceptionInstance_Check(type)) {
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(type)), type);
+  } else {
+    PyErr_SetObject(type, value);
+  }
+  return nullptr;
+}
+
+PyObject* step_close(PyObject* object, PyObject*) {
+  reinterpret_cast<AsyncStep*>(object)->done = true;
+  Py_RETURN_NONE;
+}
+
+PyObject* make_step(PyObject* annotation, bool leave) {
+  AsyncStep* step = PyObject_New(AsyncStep, async_step_type);
+  if (!step) return nullptr;
+  step->annotation = as_annotation(Py_NewRef(annotation));
+  step->leave = leave;
+  step->done = false;
+  return reinterpret_cast<PyObject*>(step);
+}
+
+int make_step_type() {
+  static PyMethodDef methods[] = {{"send", as_method(step_send_method), METH_O, nullptr},
+                                  {"throw", as_method(step_throw), METH_VARARGS, nullptr},
+                                  {"close", as_method(step_close), METH_NOARGS, nullptr},
+                                  {nullptr, nullptr, 0, nullptr}};
+  static PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(step_dealloc)},
+                                {Py_am_await, reinterpret_cast<void*>(PyObject_SelfIter)},
+                                {Py_am_send, reinterpret_cast<void*>(step_send)},
+                                {Py_tp_iter, reinterpret_cast<void*>(PyObject_SelfIter)},
+                                {Py_tp_iternext, reinterpret_cast<void*>(step_next)},
+                                {Py_tp_methods, methods},
+                                {0, nullptr}};
+  static PyType_Spec spec = {"nvspan._core.async_context_step", sizeof(AsyncStep), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  async_step_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  return async_step_type ? 0 : -1;
+}
+
+}  // namespace
+
+PyObject* annotate_aenter(PyObject* annotation, PyObject*) { return make_step(annotation, false); }
+
+PyObject* annotate_aexit(PyObject* annotation, PyObject* const*, Py_ssize_t nargs) {
+  if (nargs != 3) {
+    return PyErr_Format(PyExc_TypeError, "__aexit__() takes 3 arguments (%zd given)", nargs);
+  }
+  return make_step(annotation, true);
+}
+
+int add_context_descriptors(PyTypeObject* type) {
+  if (Method<EnterTraits>::add_to(type) < 0 || Method<ExitTraits>::add_to(type) < 0) return -1;
+  return make_step_type();
+}
+
+void init_bound_methods(Annotation* annotation) noexcept {
+  Method<EnterTraits>::init_bound(annotation->enter);
+  Method<ExitTraits>::init_bound(annotation->exit);
+}
+
+}  // namespace nvspan

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// `with annotate(...)` and `async with annotate(...)`.
+
+#include "bindings/annotate_object.hpp"
+
+namespace nvspan {
+
+// Gives `type` its __enter__ and __exit__. 0, or -1 with an exception set.
+int add_context_descriptors(PyTypeObject* type);
+
+void init_bound_methods(Annotation* annotation) noexcept;
+
+PyObject* annotate_aenter(PyObject* annotation, PyObject*);
+PyObject* annotate_aexit(PyObject* annotation, PyObject* const* args, Py_ssize_t nargs);
+
+}  // namespace nvspan

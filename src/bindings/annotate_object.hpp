@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The raw type `annotate`: context manager and decorator. See annotate_object.cpp.
+
+#include "annotate/event.hpp"
+#include "bindings/event_fields.hpp"
+#include "bindings/open_spans.hpp"
+#include "bindings/py.hpp"
+
+namespace nvspan {
+
+enum class RangeKind : uint8_t { automatic, nested, span };
+
+// A bound `__enter__` or `__exit__` that lives inside its annotation, so that a `with` statement
+// allocates nothing. While its reference count is above zero it holds one reference to the owner.
+struct BoundMethod {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+};
+
+struct Annotation {
+  PyObject_HEAD
+  EventFields* fields;  // &own_fields, or those of `attributes` once the user has asked for them
+  OpenSpans* spans;     // start/end ranges that are open on this object; null: none
+  RangeKind kind;
+  bool shareable;       // nobody has had a way to change it: may be handed out again
+  bool failed_lazily;   // a message or payload callable has failed and was warned about
+  uint32_t level;
+  BoundMethod enter;
+  BoundMethod exit;
+  EventFields own_fields;
+  PyObject* domain_argument;  // as given
+  PyObject* name_from;        // null: "name"
+  PyObject* attributes;       // EventAttributes, once asked for
+  PyObject* weak_references;
+};
+
+// Makes the types and adds them to the module. 0, or -1 with an exception set.
+int annotate_object_add_to_module(PyObject* module);
+
+// A new annotation with default fields, of the exact type.
+Annotation* annotation_new();
+
+// A new annotation of the exact type with the same fields and nothing open.
+Annotation* annotation_clone(const Annotation* original);
+
+// What the decorators use. None of them raises or leaves an exception set.
+void annotation_push(PyObject* annotation) noexcept;
+void annotation_pop(PyObject* annotation) noexcept;
+Span annotation_start(PyObject* annotation) noexcept;
+void span_end(Span span) noexcept;
+bool listening() noexcept;
+bool decided() noexcept;
+
+// As `with annotation:` does.
+void annotation_enter(Annotation* annotation) noexcept;
+void annotation_exit(Annotation* annotation) noexcept;
+
+}  // namespace nvspan

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/call_arguments.hpp"
+
+#include "bindings/module_state.hpp"
+
+namespace nvspan {
+
+Field field_from_name(PyObject* name) noexcept {
+  PyObject* const* names = state().field_names;
+  for (unsigned field = 0; field < field_count; ++field) {
+    if (names[field] == name) return static_cast<Field>(field);
+  }
+  for (unsigned field = 0; field < field_count; ++field) {
+    if (PyUnicode_Compare(names[field], name) == 0) return static_cast<Field>(field);
+  }
+  PyErr_Clear();
+  return field_count;
+}
+
+int parse_call(const CallForm& form, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames,
+               CallArguments& result) {
+  if (nargs > static_cast<Py_ssize_t>(form.positional)) {
+    PyErr_Format(PyExc_TypeError, "%s() takes at most %u positional argument%s (%zd given)",
+                 form.function, form.positional, form.positional == 1 ? "" : "s", nargs);
+    return -1;
+  }
+  unsigned field = 0;
+  for (Py_ssize_t i = 0; i < nargs; ++i, ++field) {
+    while (!(form.allowed & (1u << field))) ++field;
+    result.values[field] = args[i];
+  }
+  const Py_ssize_t keywords = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
+  for (Py_ssize_t i = 0; i < keywords; ++i) {
+    PyObject* name = PyTuple_GET_ITEM(kwnames, i);
+    const Field named = field_from_name(name);
+    if (named == field_count || !(form.allowed & field_bit(named))) {
+      PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument %R", form.function,
+                   name);
+      return -1;
+    }
+    if (result.values[named]) {
+      PyErr_Format(PyExc_TypeError, "%s() got multiple values for argument %R", form.function,
+                   name);
+      return -1;
+    }
+    result.values[named] = args[nargs + i];
+  }
+  return 0;
+}
+
+}  // namespace nvspan

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What the generated bodies of generators, async generators and coroutines are driven with.
+//
+//     d = RESUMER(CALLEE()(a, b))                  generator
+//     while RESUME(d):                             push, resume the original, pop
+//         try:
+//             SENT(d, (yield TAKE(d)))
+//         except:
+//             CAUGHT(d)                            thrown into the original at the next RESUME
+//     return RESULT(d)
+//
+// An async generator has `await STEP(d)` in place of RESUME(d): one push and pop for every send into
+// the awaitable of the original's asend() or athrow(). `yield from` would not do: it turns a
+// GeneratorExit that is thrown in into close(), and drops what the original answers to it.
+// No value stays in a local of the generated body while it is suspended.
+
+#include "bindings/py.hpp"
+
+namespace nvspan {
+
+// Adds the types, and the builtins RESUME, TAKE, SENT, CAUGHT, RESULT, STEP, DRIVE and END as
+// attributes of `_core._resume`. 0, or -1 with an exception set.
+int decorated_resume_add_to_module(PyObject* module);
+
+// Opens a start/end range now; END, or the end of the object's life, closes it. `annotation` may be
+// null: then nothing opens. A new reference, or null with an exception set.
+PyObject* open_span_new(PyObject* annotation);
+
+// Drives `inner`, a generator, coroutine or async generator that has not started: with a push/pop
+// around each resumption, or with one start/end range from the first to the last. `annotation` may
+// be null. A new reference, or null with an exception set.
+PyObject* resumer_new(PyObject* annotation, PyObject* inner, bool as_span);
+
+}  // namespace nvspan

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What the generated code of one decorated function is bound to.
+//
+// While something listens, a decorated function runs a generated body whose constants are builtins
+// bound to its Site:
+//
+//     try:
+//         return ENTER()(a, b, *args, d=d, **kw)
+//     finally:
+//         EXIT()
+//
+// The garbage collector does not look into code objects, so no constant of theirs may own anything
+// that leads back to the function: a Site holds both functions by weak references. `__wrapped__` of
+// the decorated function owns the original; where a user has overwritten it, each call makes an
+// equal function from the original code and the decorated function's globals and closure.
+
+#include "bindings/py.hpp"
+
+namespace nvspan {
+
+struct Site {
+  PyObject_HEAD
+  PyObject* annotation;       // owned, or null
+  PyObject* weak_annotation;  // used when `annotation` is null: it lives in the function's __dict__
+  PyObject* original_code;    // what the decorated function runs while nothing listens
+  PyObject* function;         // weak reference to the decorated function; null in an unpickled copy
+  PyObject* wrapped;          // weak reference to the original function; null: make one at each call
+};
+
+// Makes the type and adds it to the module. 0, or -1 with an exception set.
+int decorated_site_add_to_module(PyObject* module);
+
+// A new Site, or null with an exception set. `function` and `wrapped` may be null.
+Site* site_new(PyObject* annotation, PyObject* original_code, PyObject* function,
+               PyObject* wrapped);
+
+// Whether a constant of `code` is a builtin bound to `site`.
+bool code_calls_site(PyObject* code, const Site* site) noexcept;
+
+// The object of a weak reference, or nothing. `reference` may be null.
+inline py_ref weak_target(PyObject* reference) noexcept {
+  if (reference == nullptr) return {};
+#if defined(Py_GIL_DISABLED)
+  PyObject* target = nullptr;
+  PyWeakref_GetRef(reference, &target);
+  return py_ref::steal(target);
+#else
+  // PyWeakref_GetRef is a call, and PyWeakref_GET_OBJECT deprecated: this is what both do.
+  PyObject* target = reinterpret_cast<PyWeakReference*>(reference)->wr_object;
+  if (target == Py_None || Py_REFCNT(target) <= 0) return {};
+  return py_ref::borrow(target);
+#endif
+}
+
+// The annotation, or nothing if its owner is gone.
+inline py_ref site_annotation(const Site* site) noexcept {
+  if (site->annotation != nullptr) return py_ref::borrow(site->annotation);
+  return weak_target(site->weak_annotation);
+}
+
+}  // namespace nvspan

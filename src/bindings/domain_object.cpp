@@ -1,0 +1,287 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/domain_object.hpp"
+
+#include "bindings/annotation_cache.hpp"
+#include "bindings/attributes_object.hpp"
+#include "bindings/event_fields.hpp"
+#include "bindings/module_state.hpp"
+#include "bindings/ranges.hpp"
+
+namespace nvspan {
+
+namespace {
+
+DomainObject* as_domain(PyObject* object) noexcept {
+  return reinterpret_cast<DomainObject*>(object);
+}
+
+// An exact str for a name given as str, str subclass or bytes; None for None.
+py_ref exact_name(PyObject* value) {
+  if (value == Py_None || PyUnicode_CheckExact(value)) return py_ref::borrow(value);
+  if (PyUnicode_Check(value)) return py_ref::steal(PyUnicode_FromObject(value));
+  if (PyBytes_Check(value)) {
+    return py_ref::steal(PyUnicode_DecodeUTF8(PyBytes_AS_STRING(value), PyBytes_GET_SIZE(value),
+                                              "backslashreplace"));
+  }
+  PyErr_Format(PyExc_TypeError, "domain must be a str, bytes, a Domain or None, not %R", value);
+  return {};
+}
+
+PyObject* make_domain(PyObject* name) {
+  std::string text;
+  if (name != Py_None) {
+    py_ref utf8 = py_ref::steal(escaped_utf8(name));
+    if (!utf8) return nullptr;
+    text.assign(PyBytes_AS_STRING(utf8.get()), static_cast<size_t>(PyBytes_GET_SIZE(utf8.get())));
+  }
+  PyTypeObject* type = state().domain_type;
+  PyObject* object = type->tp_alloc(type, 0);
+  if (!object) return nullptr;
+  DomainObject* domain = as_domain(object);
+  domain->core = &Domain::get(name == Py_None ? nullptr : &text);
+  domain->name = Py_NewRef(name);
+  // Of two threads the first wins.
+  PyObject* kept = PyDict_SetDefault(state().domains, name, object);
+  Py_DECREF(object);
+  return kept;
+}
+
+PyObject* domain_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  static const char* const names[] = {"name", nullptr};
+  PyObject* name = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:Domain", const_cast<char**>(names), &name)) {
+    return nullptr;
+  }
+  (void)type;
+  return Py_XNewRef(domain_from_object(name));
+}
+
+void domain_dealloc(PyObject* object) {
+  DomainObject* domain = as_domain(object);
+  if (domain->weak_references) PyObject_ClearWeakRefs(object);
+  PyTypeObject* type = Py_TYPE(object);
+  Py_XDECREF(domain->name);
+  type->tp_free(object);
+  Py_DECREF(type);
+}
+
+PyObject* domain_repr(PyObject* object) {
+  return PyUnicode_FromFormat("nvspan.Domain(%R)", as_domain(object)->name);
+}
+
+PyObject* domain_reduce(PyObject* object, PyObject*) {
+  return Py_BuildValue("(O(O))", Py_TYPE(object), as_domain(object)->name);
+}
+
+PyObject* domain_copy(PyObject* object, PyObject*) { return Py_NewRef(object); }
+
+PyObject* domain_name(PyObject* object, void*) { return Py_NewRef(as_domain(object)->name); }
+
+PyObject* domain_categories(PyObject* object, void*) {
+  py_ref result = py_ref::steal(PyDict_New());
+  if (!result) return nullptr;
+  for (const auto& [name, id] : as_domain(object)->core->categories()) {
+    py_ref number = py_ref::steal(PyLong_FromUnsignedLong(id));
+    py_ref key = py_ref::steal(
+        PyUnicode_DecodeUTF8(name.data(), static_cast<Py_ssize_t>(name.size()), "replace"));
+    if (!number || !key || PyDict_SetItem(result.get(), key.get(), number.get()) < 0) {
+      return nullptr;
+    }
+  }
+  return result.release();
+}
+
+PyObject* domain_handle(PyObject* object, void*) {
+  return call_python("nvspan._handles", "domain_handle", &object, 1);
+}
+
+PyObject* domain_get_category_id(PyObject* object, PyObject* name) {
+  uint32_t id = 0;
+  if (!PyUnicode_Check(name) && !PyBytes_Check(name)) {
+    return PyErr_Format(PyExc_TypeError, "category name must be a str or bytes, not %R", name);
+  }
+  if (category_id_from_object(as_domain(object), name, id) < 0) return nullptr;
+  return PyLong_FromUnsignedLong(id);
+}
+
+PyObject* domain_get_registered_string(PyObject* object, PyObject* string) {
+  PyObject* args[] = {object, string};
+  return call_python("nvspan._handles", "registered_string", args, 2);
+}
+
+PyObject* domain_set_message_limit(PyObject* object, PyObject* value) {
+  const Py_ssize_t limit = PyNumber_AsSsize_t(value, PyExc_OverflowError);
+  if (limit == -1 && PyErr_Occurred()) return nullptr;
+  if (limit < 1) return PyErr_Format(PyExc_ValueError, "limit must be at least 1, not %R", value);
+  as_domain(object)->core->set_message_limit(static_cast<size_t>(limit));
+  Py_RETURN_NONE;
+}
+
+PyObject* domain_message_stats(PyObject* object, PyObject*) {
+  const MessageStats stats = as_domain(object)->core->message_stats();
+  return Py_BuildValue("{s:n,s:n,s:K}", "registered", static_cast<Py_ssize_t>(stats.registered),
+                       "limit", static_cast<Py_ssize_t>(stats.limit), "overflowed",
+                       static_cast<unsigned long long>(stats.overflowed));
+}
+
+PyObject* domain_enabled(PyObject* object, PyObject*) {
+  const ToolTable* tool = listening_tool();
+  return PyBool_FromLong(tool && as_domain(object)->core->connected(*tool));
+}
+
+// annotate(...) with this domain: `d.annotate`, bare and with arguments.
+PyObject* domain_annotate(PyObject* object, PyObject* const* args, Py_ssize_t nargs,
+                          PyObject* kwnames) {
+  return annotate_in_domain(object, args, nargs, kwnames);
+}
+
+PyObject* domain_annotate_class(PyObject* object, PyObject* args, PyObject* kwargs) {
+  py_ref module = py_ref::steal(PyImport_ImportModule("nvspan._classes"));
+  if (!module) return nullptr;
+  py_ref function = py_ref::steal(PyObject_GetAttrString(module.get(), "annotate_class"));
+  py_ref options = py_ref::steal(kwargs ? PyDict_Copy(kwargs) : PyDict_New());
+  if (!function || !options) return nullptr;
+  if (PyDict_GetItemString(options.get(), "domain")) {
+    PyErr_SetString(PyExc_TypeError,
+                    "annotate_class() of a Domain takes no keyword argument 'domain'");
+    return nullptr;
+  }
+  if (PyDict_SetItemString(options.get(), "domain", object) < 0) return nullptr;
+  return PyObject_Call(function.get(), args, options.get());
+}
+
+PyMethodDef methods[] = {
+    {"annotate", as_method(domain_annotate), METH_FASTCALL | METH_KEYWORDS,
+     "annotate(message=None, color=None, category=None, payload=None, *, kind=None, level=1)\n--\n\n"
+     "nvspan.annotate with this domain: a context manager and a decorator, bare or with arguments."},
+    {"annotate_class", as_method(domain_annotate_class), METH_VARARGS | METH_KEYWORDS,
+     "nvspan.annotate_class with this domain."},
+    {"mark", as_method(domain_mark), METH_FASTCALL | METH_KEYWORDS,
+     "mark(attributes=None, *, message=None, color=None, category=None, payload=None)\n--\n\n"
+     "Sends an instantaneous event."},
+    {"push_range", as_method(domain_push_range), METH_FASTCALL | METH_KEYWORDS,
+     "push_range(attributes=None, *, message=None, color=None, category=None, payload=None)\n--\n\n"
+     "Opens a range nested on this thread; close it with pop_range."},
+    {"pop_range", as_method(domain_pop_range), METH_NOARGS,
+     "pop_range()\n--\n\nCloses this thread's innermost range of this domain."},
+    {"start_range", as_method(domain_start_range), METH_FASTCALL | METH_KEYWORDS,
+     "start_range(attributes=None, *, message=None, color=None, category=None, payload=None)\n--\n\n"
+     "Starts a range that any thread may end; returns its id (0 when nobody listens)."},
+    {"end_range", as_method(domain_end_range), METH_O,
+     "end_range(range_id)\n--\n\nEnds a range by the id that start_range returned."},
+    {"get_event_attributes", as_method(domain_get_event_attributes), METH_FASTCALL | METH_KEYWORDS,
+     "get_event_attributes(message=None, color=None, category=None, payload=None)\n--\n\n"
+     "A new EventAttributes, to be passed to mark, push_range and start_range."},
+    {"set_event_attributes", as_method(domain_set_event_attributes), METH_FASTCALL | METH_KEYWORDS,
+     "set_event_attributes(attributes, *, message=..., color=..., category=..., payload=...)\n--\n\n"
+     "Sets the given fields of an EventAttributes; None clears one."},
+    {"get_registered_string", as_method(domain_get_registered_string), METH_O,
+     "get_registered_string(string)\n--\n\nThe RegisteredString of `string` in this domain."},
+    {"get_category_id", as_method(domain_get_category_id), METH_O,
+     "get_category_id(name)\n--\n\nThe id of a named category, given at first use."},
+    {"set_message_limit", as_method(domain_set_message_limit), METH_O,
+     "set_message_limit(limit)\n--\n\nHow many different messages this domain registers."},
+    {"message_stats", as_method(domain_message_stats), METH_NOARGS,
+     "message_stats()\n--\n\ndict: registered, limit, overflowed."},
+    {"_enabled", as_method(domain_enabled), METH_NOARGS, nullptr},
+    {"__reduce__", as_method(domain_reduce), METH_NOARGS, nullptr},
+    {"__copy__", as_method(domain_copy), METH_NOARGS, nullptr},
+    {"__deepcopy__", as_method(domain_copy), METH_O, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyGetSetDef properties[] = {
+    {"name", domain_name, nullptr, "The domain's name; None for the default domain.", nullptr},
+    {"categories", domain_categories, nullptr, "dict: name -> id of each named category.", nullptr},
+    {"handle", domain_handle, nullptr, "A DomainHandle: `.name` and `.enabled()`.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyMemberDef members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(DomainObject, weak_references), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+
+const char documentation[] =
+    "Domain(name=None)\n--\n\n"
+    "A named group of annotations, so that a library's ranges can be told from others'.\n\n"
+    "The same name always gives the same object, whether a tool is attached or not; None is NVTX's\n"
+    "default domain, '' a separate domain with an empty name. Any thread may use a domain.\n\n"
+    ">>> import nvspan\n"
+    ">>> domain = nvspan.Domain('mylib')\n"
+    ">>> with domain.annotate('load'):\n"
+    "...     pass\n";
+
+PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(domain_new)},
+                       {Py_tp_dealloc, reinterpret_cast<void*>(domain_dealloc)},
+                       {Py_tp_repr, reinterpret_cast<void*>(domain_repr)},
+                       {Py_tp_methods, methods},
+                       {Py_tp_getset, properties},
+                       {Py_tp_members, members},
+                       {Py_tp_doc, const_cast<char*>(documentation)},
+                       {0, nullptr}};
+
+PyType_Spec spec = {"nvspan.Domain", sizeof(DomainObject), 0, Py_TPFLAGS_DEFAULT, slots};
+
+}  // namespace
+
+PyObject* domain_from_object(PyObject* value) {
+  if (value == Py_None) return state().default_domain;
+  if (PyUnicode_CheckExact(value)) {
+    PyObject* found = PyDict_GetItemWithError(state().domains, value);
+    if (found) return found;
+    if (PyErr_Occurred()) return nullptr;
+    return make_domain(value);
+  }
+  if (PyObject_TypeCheck(value, state().domain_type)) return value;
+  py_ref name = exact_name(value);
+  return name ? domain_from_object(name.get()) : nullptr;
+}
+
+int category_id_from_object(DomainObject* domain, PyObject* value, uint32_t& id) {
+  if (PyUnicode_Check(value) || PyBytes_Check(value)) {
+    py_ref utf8 = py_ref::steal(escaped_utf8(value));
+    if (!utf8) return -1;
+    id = domain->core->category_id(std::string(
+        PyBytes_AS_STRING(utf8.get()), static_cast<size_t>(PyBytes_GET_SIZE(utf8.get()))));
+    return 0;
+  }
+  if (!PyIndex_Check(value)) {
+    PyErr_Format(PyExc_TypeError, "category must be a str, bytes, an int or None, not %R", value);
+    return -1;
+  }
+  py_ref number = py_ref::steal(PyNumber_Index(value));
+  if (!number) return -1;
+  const unsigned long long wide = PyLong_AsUnsignedLongLong(number.get());
+  if (PyErr_Occurred() || wide > 0xFFFFFFFFull) {
+    PyErr_Clear();
+    PyErr_Format(PyExc_ValueError, "category %R is outside 0..0xFFFFFFFF", value);
+    return -1;
+  }
+  id = static_cast<uint32_t>(wide);
+  if (domain->core->use_category_id(id)) return 0;
+  return warn_once("category-collision",
+                   "category %lu of domain %R is already the id of a named category: events with it "
+                   "show that name",
+                   static_cast<unsigned long>(id), domain->name);
+}
+
+void warn_overflow(const Domain& domain) noexcept {
+  const MessageStats stats = domain.message_stats();
+  warn_once_quietly(("overflow " + domain.name()).c_str(),
+                    "domain '%s' has %zu different messages: further ones are passed to the tool as "
+                    "plain strings. Put what varies into payload=, or raise the limit "
+                    "(nvspan.set_message_limit)",
+                    domain.is_default() ? "NVTX" : domain.name().c_str(), stats.limit);
+}
+
+int domain_object_add_to_module(PyObject* module) {
+  ModuleState& module_state = state();
+  module_state.domain_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  module_state.domains = PyDict_New();
+  if (!module_state.domain_type || !module_state.domains) return -1;
+  module_state.default_domain = make_domain(Py_None);
+  if (!module_state.default_domain) return -1;
+  return PyModule_AddObjectRef(module, "Domain",
+                               reinterpret_cast<PyObject*>(module_state.domain_type));
+}
+
+}  // namespace nvspan

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The raw type `Domain`. One object per name for the life of the process.
+
+#include "annotate/domain.hpp"
+#include "bindings/py.hpp"
+
+namespace nvspan {
+
+struct DomainObject {
+  PyObject_HEAD
+  Domain* core;
+  PyObject* name;  // as given; None for the default domain
+  PyObject* weak_references;
+};
+
+int domain_object_add_to_module(PyObject* module);
+
+// The domain for a `domain=` argument: None, a name (str, bytes) or a Domain. Borrowed: domains are
+// immortal. Null with a TypeError for anything else.
+PyObject* domain_from_object(PyObject* value);
+
+// The id for a `category=` argument other than None: a name or a number.
+int category_id_from_object(DomainObject* domain, PyObject* value, uint32_t& id);
+
+// Warns once per domain when its table of messages is full. Cheap when there is nothing to say.
+inline bool overflow_pending(Domain& domain) noexcept { return domain.take_overflow_notice(); }
+void warn_overflow(const Domain& domain) noexcept;
+
+}  // namespace nvspan

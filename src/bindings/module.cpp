@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The extension module nvspan._core: hot types and functions are raw CPython types, the rest is
+// pybind11.
+#include "bindings/py.hpp"
+
+#include <pybind11/pybind11.h>
+
+#include "annotate/tool.hpp"
+#include "bindings/annotate_object.hpp"
+#include "bindings/attributes_object.hpp"
+#include "bindings/decorated_registry.hpp"
+#include "bindings/domain_object.hpp"
+#include "bindings/event_fields.hpp"
+#include "bindings/module_state.hpp"
+#include "bindings/range_handle.hpp"
+#include "bindings/ranges.hpp"
+
+namespace py = pybind11;
+
+namespace nvspan {
+
+namespace {
+
+PyObject* module_object;  // for the listener; never freed
+
+void check(int result) {
+  if (result < 0) throw py::error_already_set();
+}
+
+// Runs in the thread that attached, detached or made the first annotation, which holds the GIL.
+void on_tool_changed(bool possible) {
+  py_error_scope scope;
+  if (decorated_set_listening(module_object, possible) < 0) PyErr_WriteUnraisable(module_object);
+}
+
+void init_state() {
+  ModuleState& module_state = state();
+  static const char* const names[] = {"message", "color", "domain", "category",
+                                      "payload", "kind",  "level",  "name_from"};
+  static_assert(sizeof(names) / sizeof(names[0]) == field_count);
+  for (unsigned i = 0; i < field_count; ++i) {
+    module_state.field_names[i] = PyUnicode_InternFromString(names[i]);
+    if (!module_state.field_names[i]) throw py::error_already_set();
+  }
+  module_state.warned = PySet_New(nullptr);
+  module_state.warning_type = PyErr_NewExceptionWithDoc(
+      "nvspan.NvspanWarning",
+      "What nvspan warns with: input that cannot be sent, names that overflow, callables that fail.",
+      PyExc_UserWarning, nullptr);
+  if (!module_state.warned || !module_state.warning_type) throw py::error_already_set();
+}
+
+void refuse_subinterpreters() {
+  if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+    throw py::import_error(
+        "nvspan can be imported in the main interpreter only: an NVTX tool belongs to the process");
+  }
+}
+
+uint32_t color_to_argb(py::handle color) {
+  uint32_t argb = 0;
+  check(color_from_object(color.ptr(), argb));
+  return argb;
+}
+
+uint64_t string_handle(py::handle domain, py::handle string) {
+  EventFields fields;
+  set_domain(fields, domain.ptr());
+  const ToolTable* tool = listening_tool();
+  uint64_t handle = 0;
+  const int result = set_message(fields, string.ptr(), false);
+#if NVSPAN_HAVE_NVTX
+  if (result == 0 && tool && arm(fields.event, *tool) &&
+      fields.event.attributes.messageType == NVTX_MESSAGE_TYPE_REGISTERED) {
+    handle = reinterpret_cast<uintptr_t>(fields.event.attributes.message.registered);
+  }
+#else
+  (void)tool;
+#endif
+  clear_fields(fields);
+  check(result);
+  return handle;
+}
+
+void set_message_limit(size_t limit, const py::object& domain) {
+  if (limit == 0) throw py::value_error("limit must be at least 1, not 0");
+  if (domain.is_none()) {
+    Domain::set_default_message_limit(limit);
+    return;
+  }
+  PyObject* found = domain_from_object(domain.ptr());
+  if (!found) throw py::error_already_set();
+  reinterpret_cast<DomainObject*>(found)->core->set_message_limit(limit);
+}
+
+}  // namespace
+
+}  // namespace nvspan
+
+PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
+  using namespace nvspan;
+  refuse_subinterpreters();
+  module_object = m.ptr();
+  Py_INCREF(module_object);
+  init_state();
+  m.attr("NvspanWarning") = py::reinterpret_borrow<py::object>(state().warning_type);
+  m.attr("__version__") = NVSPAN_VERSION;
+  m.attr("have_nvtx") = static_cast<bool>(NVSPAN_HAVE_NVTX);
+  check(domain_object_add_to_module(m.ptr()));
+  check(attributes_object_add_to_module(m.ptr()));
+  check(range_handle_add_to_module(m.ptr()));
+  check(annotate_object_add_to_module(m.ptr()));
+  check(ranges_add_to_module(m.ptr()));
+  check(decorated_add_to_module(m.ptr()));
+  set_tool_listener(on_tool_changed);
+
+  m.def(
+      "get_domain",
+      [](const py::object& name) {
+        PyObject* domain = domain_from_object(name.ptr());
+        if (!domain) throw py::error_already_set();
+        return py::reinterpret_borrow<py::object>(domain);
+      },
+      py::arg("name") = py::none());
+  m.def("attach", [](const std::string& library, const std::string& config) {
+    const std::string problem = attach_tool(library, config);
+    if (!problem.empty()) throw std::runtime_error("cannot attach: " + problem);
+  });
+  m.def("detach", [] { detach_tool(); });
+  m.def("tool_attached", [] { return tool_decided() && tool_possible(); });
+  m.def("listening", [] { return listening(); });
+  m.def("decided", [] { return decided(); });
+  m.def("enabled", [] { return !disabled_by_environment(); });
+  m.def("color_to_argb", color_to_argb);
+  m.def("string_handle", string_handle);
+  m.def("set_message_limit", set_message_limit, py::arg("limit"), py::arg("domain") = py::none());
+}

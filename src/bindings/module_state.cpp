@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/module_state.hpp"
+
+#include <cstdarg>
+
+namespace nvspan {
+
+ModuleState& state() noexcept {
+  static ModuleState instance{};
+  return instance;
+}
+
+namespace {
+
+int warn_once_v(const char* topic, const char* format, va_list arguments) {
+  py_ref key = py_ref::steal(PyUnicode_FromString(topic));
+  if (!key) return -1;
+  const int said = PySet_Contains(state().warned, key.get());
+  if (said != 0) return said < 0 ? -1 : 0;
+  if (PySet_Add(state().warned, key.get()) < 0) return -1;
+  py_ref text = py_ref::steal(PyUnicode_FromFormatV(format, arguments));
+  if (!text) return -1;
+  const char* utf8 = PyUnicode_AsUTF8(text.get());
+  return utf8 ? PyErr_WarnEx(state().warning_type, utf8, 1) : -1;
+}
+
+}  // namespace
+
+int warn_once(const char* topic, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const int result = warn_once_v(topic, format, arguments);
+  va_end(arguments);
+  return result;
+}
+
+void warn_once_quietly(const char* topic, const char* format, ...) noexcept {
+  py_error_scope scope;
+  va_list arguments;
+  va_start(arguments, format);
+  if (warn_once_v(topic, format, arguments) < 0) PyErr_WriteUnraisable(state().warning_type);
+  va_end(arguments);
+}
+
+PyObject* call_python(const char* module, const char* function, PyObject* const* args,
+                      Py_ssize_t count) {
+  py_ref owner = py_ref::steal(PyImport_ImportModule(module));
+  if (!owner) return nullptr;
+  py_ref callable = py_ref::steal(PyObject_GetAttrString(owner.get(), function));
+  if (!callable) return nullptr;
+  return PyObject_Vectorcall(callable.get(), args, static_cast<size_t>(count), nullptr);
+}
+
+}  // namespace nvspan

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The only header that includes Python.h. Everything Python-aware goes through it.
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <structmember.h>
+
+#include <mutex>
+#include <utility>
+
+namespace nvspan {
+
+// Guards what the GIL guards where there is one, and costs nothing there.
+#ifdef Py_GIL_DISABLED
+using object_mutex = std::mutex;
+#else
+struct object_mutex {
+  void lock() noexcept {}
+  void unlock() noexcept {}
+};
+#endif
+
+// An owning reference to a Python object, or nothing.
+class py_ref {
+ public:
+  py_ref() noexcept = default;
+  static py_ref steal(PyObject* object) noexcept { return py_ref(object); }
+  static py_ref borrow(PyObject* object) noexcept {
+    Py_XINCREF(object);
+    return py_ref(object);
+  }
+  py_ref(py_ref&& other) noexcept : object_(other.release()) {}
+  py_ref& operator=(py_ref&& other) noexcept {
+    PyObject* old = std::exchange(object_, other.release());
+    Py_XDECREF(old);
+    return *this;
+  }
+  py_ref(const py_ref&) = delete;
+  py_ref& operator=(const py_ref&) = delete;
+  ~py_ref() { Py_XDECREF(object_); }
+
+  PyObject* get() const noexcept { return object_; }
+  PyObject* release() noexcept { return std::exchange(object_, nullptr); }
+  explicit operator bool() const noexcept { return object_ != nullptr; }
+
+ private:
+  explicit py_ref(PyObject* object) noexcept : object_(object) {}
+  PyObject* object_ = nullptr;
+};
+
+// Holds the exception that is being raised, if any, and puts it back at the end of the scope: for
+// code that runs Python while an exception passes through.
+class py_error_scope {
+ public:
+  py_error_scope() noexcept { PyErr_Fetch(&type_, &value_, &traceback_); }
+  ~py_error_scope() { PyErr_Restore(type_, value_, traceback_); }
+  py_error_scope(const py_error_scope&) = delete;
+  py_error_scope& operator=(const py_error_scope&) = delete;
+
+ private:
+  PyObject* type_ = nullptr;
+  PyObject* value_ = nullptr;
+  PyObject* traceback_ = nullptr;
+};
+
+// For the method tables, whose entries have several signatures.
+template <class Function>
+PyCFunction as_method(Function* function) noexcept {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+
+}  // namespace nvspan

@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/range_handle.hpp"
+
+#include <atomic>
+
+#include "bindings/domain_object.hpp"
+#include "bindings/module_state.hpp"
+
+namespace nvspan {
+
+namespace {
+
+struct RangeHandle {
+  PyObject_HEAD
+  uint64_t id;
+  std::atomic<uint64_t> epoch;  // 0: nothing to end
+  PyObject* domain;             // borrowed, immortal
+};
+
+RangeHandle* as_handle(PyObject* object) noexcept { return reinterpret_cast<RangeHandle*>(object); }
+
+#ifndef Py_GIL_DISABLED
+constexpr int most_free = 64;
+RangeHandle* free_handles[most_free];
+int free_count = 0;
+#endif
+
+void handle_dealloc(PyObject* object) {
+#ifndef Py_GIL_DISABLED
+  if (free_count < most_free) {
+    free_handles[free_count++] = as_handle(object);
+    return;
+  }
+#endif
+  PyTypeObject* type = Py_TYPE(object);
+  PyObject_Free(object);
+  Py_DECREF(type);
+}
+
+PyObject* handle_as_tuple(PyObject* object) {
+  return Py_BuildValue("(KO)", static_cast<unsigned long long>(as_handle(object)->id),
+                       as_handle(object)->domain);
+}
+
+PyObject* handle_iter(PyObject* object) {
+  py_ref tuple = py_ref::steal(handle_as_tuple(object));
+  return tuple ? PyObject_GetIter(tuple.get()) : nullptr;
+}
+
+Py_ssize_t handle_length(PyObject*) { return 2; }
+
+PyObject* handle_item(PyObject* object, PyObject* index) {
+  py_ref tuple = py_ref::steal(handle_as_tuple(object));
+  return tuple ? PyObject_GetItem(tuple.get(), index) : nullptr;
+}
+
+PyObject* handle_repr(PyObject* object) {
+  return PyUnicode_FromFormat("RangeHandle(%llu, %R)",
+                              static_cast<unsigned long long>(as_handle(object)->id),
+                              as_handle(object)->domain);
+}
+
+PyObject* handle_compare(PyObject* object, PyObject* other, int operation) {
+  if (operation != Py_EQ && operation != Py_NE) Py_RETURN_NOTIMPLEMENTED;
+  py_ref tuple = py_ref::steal(handle_as_tuple(object));
+  if (!tuple) return nullptr;
+  if (Py_TYPE(other) == Py_TYPE(object)) {
+    py_ref other_tuple = py_ref::steal(handle_as_tuple(other));
+    return other_tuple ? PyObject_RichCompare(tuple.get(), other_tuple.get(), operation) : nullptr;
+  }
+  return PyObject_RichCompare(tuple.get(), other, operation);
+}
+
+Py_hash_t handle_hash(PyObject* object) {
+  py_ref tuple = py_ref::steal(handle_as_tuple(object));
+  return tuple ? PyObject_Hash(tuple.get()) : -1;
+}
+
+const char documentation[] =
+    "What start_range returns and end_range takes. Unpacks as (range_id, domain); the id is 0 when\n"
+    "nobody listened. May be passed to any thread of the process.";
+
+PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(handle_dealloc)},
+                       {Py_tp_iter, reinterpret_cast<void*>(handle_iter)},
+                       {Py_tp_repr, reinterpret_cast<void*>(handle_repr)},
+                       {Py_tp_richcompare, reinterpret_cast<void*>(handle_compare)},
+                       {Py_tp_hash, reinterpret_cast<void*>(handle_hash)},
+                       {Py_mp_length, reinterpret_cast<void*>(handle_length)},
+                       {Py_mp_subscript, reinterpret_cast<void*>(handle_item)},
+                       {Py_tp_doc, const_cast<char*>(documentation)},
+                       {0, nullptr}};
+
+PyType_Spec spec = {"nvspan.RangeHandle", sizeof(RangeHandle), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+
+// A pair of the nvtx package's shape: only the types are checked, the range is nobody's.
+int check_foreign(PyObject* handle) {
+  PyObject* id = PyTuple_GET_ITEM(handle, 0);
+  PyObject* domain = PyTuple_GET_ITEM(handle, 1);
+  if (!PyLong_Check(id)) {
+    PyErr_Format(PyExc_TypeError, "range_id must be a handle from start_range or None, not %R",
+                 handle);
+    return -1;
+  }
+  (void)PyLong_AsUnsignedLongLong(id);
+  if (PyErr_Occurred()) return -1;
+  if (domain != Py_None && !PyObject_TypeCheck(domain, state().domain_type)) {
+    PyErr_Format(PyExc_TypeError, "range_id must be a handle from start_range or None, not %R",
+                 handle);
+    return -1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+PyObject* range_handle_new(const Span& span, PyObject* domain) {
+  RangeHandle* handle = nullptr;
+#ifndef Py_GIL_DISABLED
+  if (free_count > 0) {
+    handle = free_handles[--free_count];
+    Py_SET_REFCNT(reinterpret_cast<PyObject*>(handle), 1);
+  }
+#endif
+  if (!handle) {
+    handle = PyObject_New(RangeHandle, state().range_handle_type);
+    if (!handle) return nullptr;
+  }
+  handle->id = span.id;
+  handle->epoch.store(span.epoch, std::memory_order_relaxed);
+  handle->domain = domain;
+  return reinterpret_cast<PyObject*>(handle);
+}
+
+int end_range_handle(PyObject* handle) {
+  if (Py_IS_TYPE(handle, state().range_handle_type)) {
+    RangeHandle* own = as_handle(handle);
+    if (own->epoch.load(std::memory_order_relaxed) == 0) return 0;
+    const uint64_t epoch = own->epoch.exchange(0);
+    end_span({own->id, epoch, reinterpret_cast<DomainObject*>(own->domain)->core});
+    return 0;
+  }
+  if (handle == Py_None) return 0;
+  if (PyTuple_Check(handle) && PyTuple_GET_SIZE(handle) == 2) {
+    if (check_foreign(handle) < 0) return -1;
+    PyObject* domain = PyTuple_GET_ITEM(handle, 1);
+    if (domain == Py_None) return 0;
+    const ToolTable* tool = listening_tool();
+    const uint64_t id = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(handle, 0));
+    Domain* core = reinterpret_cast<DomainObject*>(domain)->core;
+    if (tool && id != 0 && core->connected(*tool)) send_end(*core, id, *tool);
+    return 0;
+  }
+  PyErr_Format(PyExc_TypeError, "range_id must be a handle from start_range or None, not %R", handle);
+  return -1;
+}
+
+int range_handle_add_to_module(PyObject* module) {
+  state().range_handle_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (!state().range_handle_type) return -1;
+  return PyModule_AddObjectRef(module, "RangeHandle",
+                               reinterpret_cast<PyObject*>(state().range_handle_type));
+}
+
+}  // namespace nvspan

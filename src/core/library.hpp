@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Loading a shared library at run time. A library opened here is never closed: function pointers
+// taken from it must stay valid for the life of the process.
+
+#include <string>
+
+#if defined(_WIN32)
+#define WIN32_LEAN_AND_MEAN
+#define NOMINMAX
+#include <windows.h>
+#else
+#include <dlfcn.h>
+#endif
+
+namespace nvspan {
+
+class Library {
+ public:
+  Library() = default;
+
+  // Opens `path`; on failure the result is empty and `error` says why.
+  static Library open(const std::string& path, std::string& error) {
+    Library library;
+#if defined(_WIN32)
+    library.handle_ = reinterpret_cast<void*>(LoadLibraryA(path.c_str()));
+    if (!library.handle_) error = "LoadLibrary failed with code " + std::to_string(GetLastError());
+#else
+    library.handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library.handle_) {
+      const char* reason = dlerror();
+      error = reason ? reason : "dlopen failed";
+    }
+#endif
+    return library;
+  }
+
+  // True if `path` is already loaded in this process; never loads it.
+  static bool resident(const char* path) noexcept {
+#if defined(_WIN32)
+    return GetModuleHandleA(path) != nullptr;
+#else
+    void* handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle) dlclose(handle);
+    return handle != nullptr;
+#endif
+  }
+
+  template <class Function>
+  Function symbol(const char* name) const noexcept {
+#if defined(_WIN32)
+    return reinterpret_cast<Function>(
+        reinterpret_cast<void*>(GetProcAddress(reinterpret_cast<HMODULE>(handle_), name)));
+#else
+    return reinterpret_cast<Function>(dlsym(handle_, name));
+#endif
+  }
+
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+ private:
+  void* handle_ = nullptr;
+};
+
+}  // namespace nvspan

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "record/page_pool.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace nvspan {
+
+enum class Format : std::uint8_t { text, jsonl };
+
+// What NVSPAN_TRACE or nvspan_inject_open asks for: "key=value" pairs, separated by ';'.
+struct Config {
+  explicit Config(PagePool& pool) : file(pool), domains(pool) {}
+
+  Format format = Format::text;
+  PoolString file;                 // empty: standard error
+  bool all_domains = true;         // else only those in `domains`
+  PoolVector<PoolString> domains;  // "NVTX" stands for the default domain as well
+  std::uint64_t origin = 0;        // the CLOCK_MONOTONIC ns shown as zero; 0: when tracing begins
+};
+
+// Fills `config` and returns null, or returns what is wrong with `text`. Unknown keys are ignored,
+// so that an older library understands a newer launcher.
+const char* parse_config(std::string_view text, Config& config);
+
+}  // namespace nvspan

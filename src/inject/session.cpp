@@ -1,0 +1,354 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inject/session.hpp"
+
+#include "inject/quiet_section.hpp"
+
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+namespace nvspan {
+namespace {
+
+void say(const char* what, const char* detail, const char* why) noexcept {
+  char line[512];
+  const int length = std::snprintf(line, sizeof line, "nvspan: %s %s: %s\n", what, detail, why);
+  if (length <= 0) return;
+  const auto size = static_cast<std::size_t>(length) < sizeof line
+                        ? static_cast<std::size_t>(length)
+                        : sizeof line - 1;
+  [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, line, size);
+}
+
+std::string_view environment(const char* name) noexcept {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+bool contains(std::string_view text, std::string_view part) noexcept {
+  return text.find(part) != std::string_view::npos;
+}
+
+// False only where the locale names another character set: "C" and an unset one say nothing.
+bool locale_takes_utf8() noexcept {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const std::string_view value = environment(name);
+    if (value.empty()) continue;
+    const std::size_t dot = value.find('.');
+    if (dot == std::string_view::npos) return true;
+    const std::string_view charset = value.substr(dot + 1);
+    return contains(charset, "UTF") || contains(charset, "utf");
+  }
+  return true;
+}
+
+}  // namespace
+
+std::uint64_t now() noexcept {
+  timespec time = {};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1000000000u +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+Session& session() noexcept {
+  alignas(Session) static unsigned char storage[sizeof(Session)];
+  static Session* const instance = new (storage) Session;
+  return *instance;
+}
+
+Session::Session()
+    : scratch_(pool_),
+      registry_(pool_),
+      output_(pool_),
+      started_(pool_),
+      connected_(pool_) {}
+
+TextStyle Session::text_style(std::uint64_t origin) const noexcept {
+  TextStyle style;
+  style.origin = origin;
+  style.unicode = locale_takes_utf8();
+  const bool plain = !environment("NO_COLOR").empty() || environment("TERM") == "dumb";
+  if (!plain && output_.is_terminal()) {
+    const std::string_view depth = environment("COLORTERM");
+    const bool full = contains(depth, "truecolor") || contains(depth, "24bit");
+    style.colors = full ? ColorDepth::full : ColorDepth::palette;
+  }
+  return style;
+}
+
+bool Session::open(std::string_view config_text, bool in_process) {
+  Config config(pool_);
+  if (const char* problem = parse_config(config_text, config)) {
+    say("cannot trace,", "bad configuration", problem);
+    return false;
+  }
+  if (config.file.empty()) {
+    output_.use_standard_error();
+  } else if (!output_.open(config.file)) {
+    say("cannot trace into", config.file.c_str(), ::strerror(output_.error()));
+    return false;
+  }
+  if (config.all_domains) {
+    registry_.show_all_domains();
+  } else {
+    registry_.show_only(config.domains);
+  }
+  if (config.format == Format::jsonl) {
+    sink_ = &jsonl_.emplace(output_, pool_);
+  } else {
+    const std::uint64_t origin = config.origin != 0 ? config.origin : now();
+    sink_ = &text_sink_.emplace(output_, pool_, text_style(origin));
+  }
+  if (!hooked_) install_hooks();
+  ++epoch_;
+  in_process_ = in_process;
+  lost_.store(0, std::memory_order_relaxed);
+  connected_.clear();
+  active_.store(true, std::memory_order_release);
+  return true;
+}
+
+bool Session::open_from_environment() noexcept {
+  if (active()) return true;
+  if (thread_slot().busy) return false;
+  const QuietSection quiet;
+  lock();
+  bool opened = active();
+  if (!opened && !failed_) {
+    try {
+      opened = open(environment("NVSPAN_TRACE"), false);
+    } catch (...) {
+      say("cannot trace,", "out of memory", "no trace is written");
+    }
+    failed_ = !opened;
+  }
+  unlock();
+  return opened;
+}
+
+bool Session::open_in_process(const char* config) noexcept {
+  if (thread_slot().busy) return false;
+  const QuietSection quiet;
+  lock();
+  bool opened = false;
+  if (!active()) {
+    try {
+      opened = open(config == nullptr ? std::string_view() : std::string_view(config), true);
+    } catch (...) {
+      say("cannot trace,", "out of memory", "no trace is written");
+    }
+  }
+  unlock();
+  return opened;
+}
+
+void Session::close_in_process() noexcept {
+  if (thread_slot().busy) return;
+  const QuietSection quiet;
+  lock();
+  if (in_process_) close();
+  unlock();
+}
+
+void Session::close() noexcept {
+  active_.store(false, std::memory_order_release);
+  in_process_ = false;
+  sink_ = nullptr;
+  jsonl_.reset();
+  text_sink_.reset();
+  output_.close();
+  for (auto& entry : started_) entry.second.release(pool_);
+  started_.clear();
+}
+
+void Session::stop(int error) noexcept {
+  char name[256];
+  std::snprintf(name, sizeof name, "%s", output_.name());
+  const bool to_file = std::strcmp(name, "standard error") != 0;
+  failed_ = !in_process_;
+  const bool in_process = in_process_;
+  close();
+  in_process_ = in_process;
+  if (to_file) say("stopped tracing into", name, ::strerror(error));
+}
+
+void Session::emit(const Event& event) {
+  if (sink_ != nullptr && !sink_->write(event)) stop(output_.error());
+}
+
+bool Session::remember_connection(const void* callbacks) noexcept {
+  if (thread_slot().busy) return false;
+  const QuietSection quiet;
+  lock();
+  bool fresh = false;
+  try {
+    fresh = connected_.insert(callbacks).second;
+  } catch (...) {
+    count_lost();
+  }
+  unlock();
+  return fresh;
+}
+
+ThreadState& Session::current_thread() {
+  ThreadSlot& slot = thread_slot();
+  if (slot.state == nullptr) {
+    slot.state = new (pool_.allocate(sizeof(ThreadState))) ThreadState(pool_);
+    ::pthread_setspecific(thread_key_, slot.state);
+  }
+  ThreadState& thread = *slot.state;
+  // Asked for each time: the calls that make a process need not run fork handlers.
+  const auto pid = static_cast<std::uint32_t>(::getpid());
+  if (thread.pid != pid) {
+    thread.pid = pid;
+    thread.tid = static_cast<std::uint32_t>(::syscall(SYS_gettid));
+  }
+  if (thread.epoch != epoch_) {
+    thread.forget_ranges();
+    thread.epoch = epoch_;
+  }
+  return thread;
+}
+
+void Session::retire_thread(ThreadState* state) noexcept {
+  registry_.forget_thread(state->tid);
+  state->~ThreadState();
+  pool_.deallocate(state, sizeof(ThreadState));
+}
+
+void Session::keep_started(const Event& event, std::uint64_t domain) {
+  started_[event.range_id] = OpenRange::keep(event, domain, pool_);
+}
+
+bool Session::take_started(std::uint64_t id, OpenRange& range) noexcept {
+  const auto found = started_.find(id);
+  if (found == started_.end()) return false;
+  range = found->second;
+  started_.erase(found);
+  return true;
+}
+
+void Session::report_unclosed(ThreadState& thread, const char* reason) {
+  for (DomainStack& stack : thread.stacks) {
+    const DomainView domain = registry_.domain(stack.domain);
+    for (std::size_t i = stack.ranges.size(); i-- > 0;) {
+      const OpenRange& range = stack.ranges[i];
+      if (range.pid != thread.pid) continue;
+      const Field why = Field::string("reason", reason);
+      Event event;
+      event.kind = EventKind::unclosed;
+      event.pid = thread.pid;
+      event.tid = thread.tid;
+      event.ts = now();
+      event.has_domain = true;
+      event.domain = domain.name;
+      event.thread_name = registry_.thread_name(thread.tid);
+      range.close(event);
+      event.fields = &why;
+      event.field_count = 1;
+      emit(event);
+    }
+  }
+}
+
+void Session::report_started() {
+  ThreadState& thread = current_thread();
+  PoolVector<std::uint64_t> ids(pool_);
+  for (const auto& entry : started_) {
+    if (entry.second.pid == thread.pid) ids.push_back(entry.first);
+  }
+  std::sort(ids.begin(), ids.end());
+  for (const std::uint64_t id : ids) {
+    const auto found = started_.find(id);
+    if (found == started_.end()) return;  // the sink failed, and the session was closed
+    const Field details[] = {Field::count("id", id), Field::string("reason", "process_exit")};
+    Event event;
+    event.kind = EventKind::unclosed;
+    event.pid = thread.pid;
+    event.tid = thread.tid;
+    event.ts = now();
+    event.has_domain = true;
+    event.domain = registry_.domain(found->second.domain).name;
+    event.thread_name = registry_.thread_name(thread.tid);
+    found->second.close(event);
+    event.nesting = 0;
+    event.fields = details;
+    event.field_count = 2;
+    emit(event);
+  }
+}
+
+void Session::at_process_exit() noexcept {
+  if (!active() || thread_slot().busy) return;
+  const QuietSection quiet;
+  lock();
+  try {
+    if (active()) {
+      report_unclosed(current_thread(), "process_exit");
+      report_started();
+      if (const std::uint64_t lost = lost_.exchange(0, std::memory_order_relaxed)) {
+        const Field count = Field::count("count", lost);
+        const ThreadState& thread = current_thread();
+        Event event;
+        event.kind = EventKind::lost;
+        event.pid = thread.pid;
+        event.tid = thread.tid;
+        event.ts = now();
+        event.fields = &count;
+        event.field_count = 1;
+        emit(event);
+      }
+    }
+  } catch (...) {
+    count_lost();
+  }
+  unlock();
+}
+
+void Session::install_hooks() noexcept {
+  hooked_ = true;
+  ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  ::pthread_key_create(&thread_key_, at_thread_exit);
+}
+
+// A signal handler may fork while its thread waits, in a callback, for a full pipe: that thread is
+// marked busy and holds the lock already, in the parent as in the child.
+void Session::before_fork() noexcept {
+  if (!thread_slot().busy) session().lock();
+}
+
+void Session::after_fork_in_parent() noexcept {
+  if (!thread_slot().busy) session().unlock();
+}
+
+void Session::after_fork_in_child() noexcept {
+  if (!thread_slot().busy) session().unlock();
+}
+
+void Session::at_thread_exit(void* state) noexcept {
+  const QuietSection quiet;
+  Session& self = session();
+  self.lock();
+  auto* thread = static_cast<ThreadState*>(state);
+  try {
+    if (self.active() && thread->epoch == self.epoch_) {
+      self.report_unclosed(*thread, "thread_exit");
+    }
+  } catch (...) {
+    self.count_lost();
+  }
+  thread_slot().state = nullptr;
+  self.retire_thread(thread);
+  self.unlock();
+}
+
+}  // namespace nvspan

@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The one tracing session of a process. NVTX's callbacks carry no context, so session() is where
+// they find it; it is built on first use and never destroyed, because callbacks come until the very
+// end of the process.
+//
+// A single lock orders everything: lines appear in the order of their timestamps, and closing a
+// session waits for the callbacks in it. Callbacks take the lock with every asynchronous signal
+// blocked, so a signal handler that calls NVTX never meets its own thread inside.
+
+#pragma once
+
+#include "inject/arena.hpp"
+#include "inject/config.hpp"
+#include "inject/file_output.hpp"
+#include "inject/registry.hpp"
+#include "inject/thread_state.hpp"
+#include "record/jsonl_sink.hpp"
+#include "record/page_pool.hpp"
+#include "record/text_sink.hpp"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace nvspan {
+
+// Storage for what the event at hand points at; reused by the next one.
+struct Scratch {
+  explicit Scratch(PagePool& pool)
+      : arena(pool), text(pool), malformed(pool), blobs(pool), fields(pool) {}
+
+  Arena arena;
+  PoolString text;
+  PoolString malformed;
+  PoolVector<PayloadBlob> blobs;
+  PoolVector<Field> fields;
+};
+
+class Session {
+ public:
+  Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  Session(Session&&) = delete;
+  Session& operator=(Session&&) = delete;
+  ~Session() = delete;
+
+  bool active() const noexcept { return active_.load(std::memory_order_acquire); }
+
+  // Both report a failure on standard error, in one line. The first is for a program that was
+  // started with NVSPAN_TRACE, and does nothing when tracing is on.
+  bool open_from_environment() noexcept;
+  bool open_in_process(const char* config) noexcept;
+  void close_in_process() noexcept;
+
+  // True when these callbacks were not connected before in this tracing. Holds no lock.
+  bool remember_connection(const void* callbacks) noexcept;
+
+  void count_lost() noexcept { lost_.fetch_add(1, std::memory_order_relaxed); }
+  void at_process_exit() noexcept;
+
+  // The rest is for a thread that holds the lock.
+  void lock() noexcept { ::pthread_mutex_lock(&mutex_); }
+  void unlock() noexcept { ::pthread_mutex_unlock(&mutex_); }
+  ThreadState& current_thread();
+  void retire_thread(ThreadState* state) noexcept;
+  void emit(const Event& event);
+  void set_wait_mask(const sigset_t* mask) noexcept { output_.set_wait_mask(mask); }
+
+  Registry& registry() noexcept { return registry_; }
+  PagePool& pool() noexcept { return pool_; }
+  Scratch& scratch() noexcept { return scratch_; }
+
+  std::uint64_t new_range_id() noexcept { return next_range_++; }
+  void keep_started(const Event& event, std::uint64_t domain);
+  bool take_started(std::uint64_t id, OpenRange& range) noexcept;  // false: it is not open
+
+ private:
+  bool open(std::string_view config, bool in_process);
+  void close() noexcept;
+  void stop(int error) noexcept;
+  void report_unclosed(ThreadState& thread, const char* reason);
+  void report_started();
+  TextStyle text_style(std::uint64_t origin) const noexcept;
+  void install_hooks() noexcept;
+
+  static void before_fork() noexcept;
+  static void after_fork_in_parent() noexcept;
+  static void after_fork_in_child() noexcept;
+  static void at_thread_exit(void* state) noexcept;
+
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  std::atomic<bool> active_{false};
+  std::atomic<std::uint64_t> lost_{0};
+  PagePool pool_;
+  Scratch scratch_;
+  Registry registry_;
+  FileOutput output_;
+  std::optional<JsonlSink> jsonl_;
+  std::optional<TextSink> text_sink_;
+  Sink* sink_ = nullptr;
+  std::uint64_t epoch_ = 0;
+  bool in_process_ = false;
+  bool failed_ = false;  // the environment's trace could not be opened, or had to stop
+  bool hooked_ = false;
+  pthread_key_t thread_key_ = 0;
+  std::unordered_map<std::uint64_t, OpenRange, std::hash<std::uint64_t>, std::equal_to<>,
+                     PoolAllocator<std::pair<const std::uint64_t, OpenRange>>>
+      started_;
+  std::uint64_t next_range_ = 1;  // goes on when tracing is closed and opened again
+  std::unordered_set<const void*, std::hash<const void*>, std::equal_to<>,
+                     PoolAllocator<const void*>>
+      connected_;
+};
+
+Session& session() noexcept;
+
+std::uint64_t now() noexcept;  // ns, CLOCK_MONOTONIC
+
+}  // namespace nvspan

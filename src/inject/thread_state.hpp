@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "record/event.hpp"
+#include "record/page_pool.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace nvspan {
+
+// A range that waits for its end. Its message is interned, or a copy that release() gives back.
+struct OpenRange {
+  std::uint64_t ts = 0;
+  std::uint64_t domain = 0;
+  std::string_view message;
+  std::uint32_t pid = 0;  // of the process that opened it: a forked child inherits the range
+  std::uint32_t color = 0;
+  std::int32_t nesting = 0;
+  MessageType message_type = MessageType::none;
+  bool has_color = false;
+  bool owns_message = false;
+
+  static OpenRange keep(const Event& event, std::uint64_t domain, PagePool& pool);
+  void release(PagePool& pool) noexcept;
+  void close(Event& event) const noexcept;  // fills in what the closing event repeats
+};
+
+// A domain's open push ranges in one thread.
+struct DomainStack {
+  std::uint64_t domain;
+  PoolVector<OpenRange> ranges;
+};
+
+// One thread's part of the session. It is touched only by its thread, with the session's lock held.
+struct ThreadState {
+  explicit ThreadState(PagePool& memory) : pool(memory), stacks(memory) {}
+  ThreadState(const ThreadState&) = delete;
+  ThreadState& operator=(const ThreadState&) = delete;
+  ThreadState(ThreadState&&) = delete;
+  ThreadState& operator=(ThreadState&&) = delete;
+  ~ThreadState() { forget_ranges(); }
+
+  DomainStack& stack(std::uint64_t domain);
+  void forget_ranges() noexcept;
+
+  PagePool& pool;
+  std::uint64_t epoch = 0;  // of the tracing that `stacks` belong to
+  std::uint32_t pid = 0;
+  std::uint32_t tid = 0;
+  std::int32_t nesting = 0;
+  PoolVector<DomainStack> stacks;
+};
+
+// What each thread has in thread-local storage: zero-initialised, no constructor, no destructor.
+struct ThreadSlot {
+  ThreadState* state;
+  bool busy;  // this thread is inside a callback
+};
+
+ThreadSlot& thread_slot() noexcept;
+
+}  // namespace nvspan

@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs programs under a real Nsight Systems and reads its SQLite export.
+
+nsys is found through NVSPAN_NSYS, an installation prefix with bin/nsys in it, or on PATH.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+KINDS = {33: "category", 34: "mark", 39: "thread", 59: "range", 60: "span", 75: "domain"}
+PAYLOADS = ("uint64", "int64", "double", "uint32", "int32", "float")
+
+
+@dataclass
+class Report:
+    """What nsys kept of a program: NVTX_EVENTS as lines of text, and the program's output."""
+
+    lines: list[str]
+    stdout: str
+    status: int
+
+
+def find() -> Path:
+    """The folder of nsys's executables; skips the test where there is none."""
+    prefix = os.environ.get("NVSPAN_NSYS")
+    if prefix:
+        folder = Path(prefix) / "bin"
+        if not (folder / "nsys").exists():
+            pytest.fail(f"NVSPAN_NSYS={prefix} holds no bin/nsys")
+        return folder
+    found = shutil.which("nsys")
+    if found is None:
+        pytest.skip("Nsight Systems is absent: NVSPAN_NSYS is unset and nsys is not on PATH")
+    return Path(found).parent
+
+
+def profile(code: str, folder: Path) -> Report:
+    """Runs `code` under nsys, NVTX only, and returns its NVTX events in the order of start."""
+    tools = find()
+    script, name = folder / "program.py", folder / "report"
+    script.write_text(code)
+    wrapper = tools / "nsys-profile-report"
+    output = folder / "stdout"
+    program = [sys.executable, "-c", _RUN, str(script), str(output)]
+    if wrapper.exists():
+        command = [str(wrapper), "-o", str(name), "--sqlite", "--", *program]
+    else:
+        command = [str(tools / "nsys"), "profile", "-t", "nvtx", "-s", "none", "--cpuctxsw=none"]
+        command += ["-f", "true", "-o", str(name), *program]
+    # TMPDIR: nsys keeps sockets there, whose paths must be short.
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=180)
+    database = name.with_suffix(".sqlite")
+    if not wrapper.exists():
+        report = name.with_suffix(".nsys-rep")
+        export = [str(tools / "nsys"), "export", "-t", "sqlite", "-f", "true"]
+        subprocess.run([*export, "-o", str(database), str(report)], check=True, capture_output=True)
+    assert database.exists(), f"nsys left no report: {done.stdout}\n{done.stderr}"
+    return Report(rows(database), output.read_text(), done.returncode)
+
+
+# The program's output goes to a file: nsys writes to the same stdout.
+_RUN = """
+import os, runpy, sys
+script, output = sys.argv[1:3]
+sys.stdout = open(output, "w")
+sys.argv = [script]
+runpy.run_path(script, run_name="__main__")
+"""
+
+
+def rows(database: Path) -> list[str]:
+    """Every row of NVTX_EVENTS as text; an export without that table has none."""
+    connection = sqlite3.connect(database)
+    connection.row_factory = sqlite3.Row
+    tables = {name for (name,) in connection.execute("select name from sqlite_master")}
+    if "NVTX_EVENTS" not in tables:
+        return []
+    query = (
+        "select NVTX_EVENTS.*, coalesce(text, value) as shown from NVTX_EVENTS"
+        " left join StringIds on textId = StringIds.id order by start, end desc, NVTX_EVENTS.rowid"
+    )
+    events = connection.execute(query).fetchall()
+    domains = {row["domainId"]: row["shown"] for row in events if row["eventType"] == 75}
+    threads: dict[int, int] = {}
+    for row in events:
+        if row["globalTid"] is not None:
+            threads.setdefault(row["globalTid"], len(threads))
+    return [_text(row, events, domains, threads) for row in events]
+
+
+def _text(
+    row: sqlite3.Row, events: list[sqlite3.Row], domains: dict[int, str], threads: dict[int, int]
+) -> str:
+    kind = KINDS.get(row["eventType"], str(row["eventType"]))
+    if kind == "domain":
+        return f"domain {row['shown']}"
+    words = [kind, f"[{domains.get(row['domainId'], '')}]", repr(row["shown"])]
+    if row["category"]:
+        words.append(f"category={row['category']}")
+    if row["color"] is not None:
+        words.append(f"color={row['color'] & 0xFFFFFFFF:08X}")
+    values = {name: row[f"{name}Value"] for name in PAYLOADS}
+    words += [f"payload={name}:{value}" for name, value in values.items() if value is not None]
+    if kind == "range":
+        words.append(f"depth={_depth(row, events)}")
+    if kind == "span":
+        words.append(f"ended_by=t{threads.get(row['endGlobalTid'] or row['globalTid'])}")
+    if row["globalTid"] is not None:
+        words.append(f"t{threads[row['globalTid']]}")
+    return " ".join(words)
+
+
+def _depth(row: sqlite3.Row, events: list[sqlite3.Row]) -> int:
+    """How many push/pop ranges of the same thread and domain hold this one."""
+    return sum(
+        other["eventType"] == 59
+        and other["globalTid"] == row["globalTid"]
+        and other["domainId"] == row["domainId"]
+        and other["start"] < row["start"]
+        and other["end"] >= row["end"]
+        for other in events
+    )

@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Builds variants of tiny_tool.cpp and runs programs under them."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).with_name("tiny_tool.cpp")
+OURS = ("NVTX_INJECTION64_PATH", "NVTX_INJECTION32_PATH", "NVSPAN_TRACE", "TINY_TOOL_LOG")
+
+
+@dataclass
+class TinyRun:
+    """What a program did under a tiny tool."""
+
+    log: list[str]
+    stdout: str
+    stderr: str
+
+
+@functools.cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="nvspan-tiny-tools-")
+
+
+@functools.cache
+def build(*defines: str) -> str:
+    """The path of the tool compiled with these macros; skips the test without a compiler."""
+    compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
+    if compiler is None:
+        pytest.skip("no C++ compiler for the tiny tool")
+    library = Path(_folder().name) / f"tiny_tool_{abs(hash(defines))}.so"
+    command = [compiler, "-std=c++17", "-O1", "-fPIC", "-shared"]
+    command += [f"-D{define}" for define in defines] + [str(SOURCE), "-o", str(library)]
+    subprocess.run(command, check=True)
+    return str(library)
+
+
+def run_under(
+    library: str, code: str, tmp_path: Path, env: dict[str, str] | None = None
+) -> TinyRun:
+    """Runs `code` in a process whose NVTX tool is `library`; it must succeed."""
+    log = tmp_path / "tiny.log"
+    log.unlink(missing_ok=True)
+    environment = {key: value for key, value in os.environ.items() if key not in OURS}
+    environment |= {"NVTX_INJECTION64_PATH": library, "TINY_TOOL_LOG": str(log), **(env or {})}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    text = log.read_text() if log.exists() else ""
+    return TinyRun(text.splitlines(), done.stdout, done.stderr)

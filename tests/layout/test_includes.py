@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The include rules of the C++ sources, proved from their text: no compiler is needed."""
+
+from __future__ import annotations
+
+import re
+
+from helpers.tree import ROOT, cpp_code, cpp_files, includes, relative
+
+# layer -> the layers whose headers it may include, itself aside
+DEPENDENCIES = {
+    "core": set(),
+    "annotate": {"core"},
+    "record": {"core"},
+    "inject": {"core", "record"},
+    "bindings": {"core", "annotate"},
+}
+PYTHON_HEADER = "src/bindings/py.hpp"
+PYBIND11_FILES = {"src/bindings/module.cpp", "src/bindings/py_reader.cpp"}
+NVTX_LAYERS = {"annotate", "inject"}
+
+
+def layer_of(path):
+    return path.relative_to(ROOT / "src").parts[0]
+
+
+def project_includes(path):
+    return [name[1:-1] for name in includes(path) if name.startswith('"')]
+
+
+def test_every_layer_is_known():
+    found = {layer_of(path) for path in cpp_files()}
+    assert found <= set(DEPENDENCIES)
+
+
+def test_layers_depend_one_way():
+    wrong = {}
+    for path in cpp_files():
+        layers = {name.split("/")[0] for name in project_includes(path)}
+        if foreign := layers - DEPENDENCIES[layer_of(path)] - {layer_of(path)}:
+            wrong[relative(path)] = foreign
+    assert wrong == {}
+
+
+def test_project_includes_are_spelt_from_the_root():
+    wrong = [
+        (relative(path), name)
+        for path in cpp_files()
+        for name in project_includes(path)
+        if ".." in name.split("/") or not (ROOT / "src" / name).is_file()
+    ]
+    assert wrong == []
+
+
+def test_a_source_includes_its_own_header_first():
+    wrong = []
+    for path in cpp_files():
+        header = path.with_suffix(".hpp")
+        # in the bindings Python's header has to come before any other
+        first = [name for name in project_includes(path) if name != "bindings/py.hpp"][:1]
+        own = header.relative_to(ROOT / "src").as_posix()
+        if path.suffix == ".cpp" and header.exists() and first != [own]:
+            wrong.append(relative(path))
+    assert wrong == []
+
+
+def test_one_header_names_python():
+    named = {relative(path) for path in cpp_files() if "<Python.h>" in includes(path)}
+    assert named <= {PYTHON_HEADER}
+
+
+def test_python_is_not_reached_below_the_bindings():
+    reached = [
+        relative(path)
+        for path in cpp_files()
+        if layer_of(path) != "bindings" and re.search(r"\bPy[A-Z]\w*|\bpybind11\b", cpp_code(path))
+    ]
+    assert reached == []
+
+
+def test_pybind11_stays_in_the_module_files():
+    users = {
+        relative(path)
+        for path in cpp_files()
+        if any(name.startswith("<pybind11/") for name in includes(path))
+    }
+    assert users <= PYBIND11_FILES
+
+
+def test_nvtx_headers_stay_in_the_layers_that_speak_nvtx():
+    users = {
+        layer_of(path)
+        for path in cpp_files()
+        if any(name[1:].startswith(("nvtx3/", "nvToolsExt")) for name in includes(path))
+    }
+    assert users <= NVTX_LAYERS
+
+
+def test_no_cuda_header():
+    users = [
+        relative(path)
+        for path in cpp_files()
+        if any(name[1:5] == "cuda" for name in includes(path))
+    ]
+    assert users == []
+
+
+def test_the_injection_library_calls_no_nvtx_function():
+    call = re.compile(r"(?<![\w.>:])nvtx[A-Z]\w*\s*\(")
+    calls = {
+        relative(path): call.findall(cpp_code(path))
+        for path in cpp_files()
+        if layer_of(path) in {"inject", "record"}
+    }
+    assert {name: found for name, found in calls.items() if found} == {}

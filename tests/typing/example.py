@@ -1,0 +1,222 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Uses every public name. Type checkers must accept it and infer what `assert_type` states."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import os
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from typing import TYPE_CHECKING, Any
+
+import nvspan
+from nvspan import (
+    Domain,
+    DummyDomain,
+    EventAttributes,
+    NvspanWarning,
+    NvtxWarning,
+    RangeHandle,
+    RegisteredString,
+    annotate,
+    annotate_class,
+    colors,
+    enabled,
+    end_range,
+    get_domain,
+    mark,
+    pop_range,
+    push_range,
+    set_message_limit,
+    start_range,
+    trace,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import assert_type
+else:
+
+    def assert_type(value, expected):
+        return value
+
+
+class Lib(str, enum.Enum):
+    NAME = "example"
+
+
+# Decorators keep the type of what they decorate, with and without parentheses.
+
+
+@annotate
+def bare(x: int, *, y: str = "") -> float:
+    return float(x)
+
+
+@annotate()
+def empty(x: int, *, y: str = "") -> float:
+    return float(x)
+
+
+@annotate("named", color="red", domain="example", category="c", payload=3, level=1)
+def named(x: int, *, y: str = "") -> float:
+    return float(x)
+
+
+assert_type(bare(1, y="a"), float)
+assert_type(empty(1, y="a"), float)
+assert_type(named(1, y="a"), float)
+
+
+@annotate("coroutine")
+async def coroutine(x: int) -> str:
+    async with annotate("async with"):
+        return str(x)
+
+
+@annotate("generator")
+def generator(n: int) -> Iterator[int]:
+    yield from range(n)
+
+
+@annotate("async generator")
+async def async_generator(n: int) -> AsyncIterator[int]:
+    for i in range(n):
+        yield i
+
+
+async def drive() -> None:
+    assert_type(await coroutine(1), str)
+    async for value in async_generator(1):
+        assert_type(value, int)
+
+
+def keeps_types() -> None:
+    made = coroutine(1)
+    assert_type(made, Coroutine[Any, Any, str])
+    made.close()
+    assert_type(generator(2), Iterator[int])
+    wrapped: Callable[[int], Iterator[int]] = generator
+    wrapped(1)
+
+
+class Model:
+    @annotate("method")
+    def method(self, x: int) -> int:
+        return x
+
+    @annotate("static")
+    @staticmethod
+    def static(x: int) -> int:
+        return x
+
+    @annotate("class")
+    @classmethod
+    def make(cls) -> Model:
+        return cls()
+
+    @property
+    @annotate("property")
+    def value(self) -> int:
+        return 1
+
+
+model = Model()
+assert_type(model.method(1), int)
+assert_type(Model.static(1), int)
+assert_type(Model.make(), Model)
+assert_type(model.value, int)
+
+
+@annotate_class
+class Whole:
+    def method(self) -> int:
+        return 1
+
+
+@annotate_class(include="m*", exclude="_*", domain="example")
+class Some:
+    def method(self) -> int:
+        return 1
+
+
+@annotate("class")
+class Named:
+    def method(self) -> int:
+        return 1
+
+
+assert_type(Whole().method(), int)
+assert_type(Some().method(), int)
+assert_type(Named().method(), int)
+
+
+# Context managers.
+
+with annotate("a", color=0xFF00FF00, domain=Lib.NAME, category=3, payload=1.5) as entered:
+    assert_type(entered, annotate)
+with annotate(message=lambda: "lazy", payload=lambda: 5, kind="span"):
+    pass
+with annotate("nested", color=(1.0, 0.0, 0.0), kind="nested"), annotate("auto", color="auto"):
+    pass
+with contextlib.ExitStack() as stack:
+    assert_type(stack.enter_context(annotate("stacked")), annotate)
+
+# Functions.
+
+assert_type(mark("m", "blue", "example", "c", 3), None)
+assert_type(push_range("p", color="#0f0", domain="example"), None)
+assert_type(pop_range(domain="example"), None)
+handle = start_range("s", domain="example", payload=True)
+assert_type(handle, RangeHandle)
+range_id, range_domain = handle
+assert_type(end_range(handle), None)
+end_range(None)
+assert_type(enabled(), bool)
+
+# Domains and attributes.
+
+domain = get_domain("example")
+assert_type(domain, Domain)
+assert_type(Domain("example"), Domain)
+assert_type(isinstance(domain, DummyDomain), bool)
+assert_type(domain.name, "str | None")
+attributes = domain.get_event_attributes("m", "red", "c", 5)
+assert_type(attributes, EventAttributes)
+string = domain.get_registered_string("s")
+assert_type(string, RegisteredString)
+assert_type(string.string, str)
+assert_type(domain.get_category_id("c"), int)
+attributes.message = string
+attributes.color = "green"
+attributes.category = 4
+attributes.payload = None
+domain.set_event_attributes(attributes, message="n", payload=2.5)
+domain.mark(attributes)
+domain.mark(message="m", color="red", category="c", payload=1)
+domain.push_range(attributes, payload=1)
+domain.pop_range()
+assert_type(domain.start_range(attributes), int)
+domain.end_range(domain.start_range(message="s"))
+with domain.annotate("in domain", payload=1):
+    pass
+
+
+@domain.annotate
+def in_domain(x: int) -> int:
+    return x
+
+
+assert_type(in_domain(1), int)
+
+# The rest.
+
+set_message_limit(1000)
+set_message_limit(1000, domain="example")
+assert_type(colors.color_to_hex("red"), int)
+assert_type(nvspan.__version__, str)
+warnings: tuple[type[NvspanWarning], type[NvtxWarning]] = (NvspanWarning, NvtxWarning)
+if sys.platform == "linux":
+    with trace(os.devnull, format="text"):
+        mark("traced")
