@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import subprocess
 import time
@@ -20,10 +21,16 @@ print(json.dumps({{"modules": len(set(sys.modules) - before), "third_party": for
 """
 
 
-def _wall_ms(python: str, code: str) -> float:
+def _start_ms(python: str, code: str) -> tuple[float, float]:
+    """Wall and CPU time of one interpreter from start to end."""
     start = time.perf_counter()
-    subprocess.run([python, "-c", code], check=True, stdin=subprocess.DEVNULL)
-    return (time.perf_counter() - start) * 1e3
+    child = subprocess.Popen([python, "-c", code], stdin=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    wall = time.perf_counter() - start
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        raise RuntimeError(f"{python} -c {code!r} failed")
+    return wall * 1e3, (usage.ru_utime + usage.ru_stime) * 1e3
 
 
 def _reported_ms(python: str, module: str) -> float:
@@ -41,16 +48,18 @@ def measure(python: str, runs: int) -> dict[str, Any]:
     """Medians over `runs` interleaved starts; a module that is not installed is left out."""
     modules = [name for name in ("nvspan", "nvtx") if _installed(python, name)]
     wall: dict[str, list[float]] = {name: [] for name in ("bare", *modules)}
+    cpu: dict[str, list[float]] = {name: [] for name in wall}
     reported: dict[str, list[float]] = {name: [] for name in modules}
     for run in range(runs + 1):
         for name, values in wall.items():
-            spent = _wall_ms(python, "pass" if name == "bare" else f"import {name}")
+            spent = _start_ms(python, "pass" if name == "bare" else f"import {name}")
             if run:  # the first start of each warms the file cache
-                values.append(spent)
+                values.append(spent[0])
+                cpu[name].append(spent[1])
         for name, values in reported.items():
             values.append(_reported_ms(python, name))
-    bare = statistics.median(wall["bare"])
-    result: dict[str, Any] = {"bare_ms": bare}
+    bare, bare_cpu = statistics.median(wall["bare"]), statistics.median(cpu["bare"])
+    result: dict[str, Any] = {"bare_ms": bare, "bare_cpu_ms": bare_cpu}
     for name in modules:
         listing = subprocess.run(
             [python, "-c", LIST_MODULES.format(module=name)],
@@ -58,6 +67,7 @@ def measure(python: str, runs: int) -> dict[str, Any]:
         )  # fmt: skip
         result[name] = {
             "over_bare_ms": statistics.median(wall[name]) - bare,
+            "over_bare_cpu_ms": statistics.median(cpu[name]) - bare_cpu,
             "importtime_ms": statistics.median(reported[name]),
             **json.loads(listing.stdout),
         }

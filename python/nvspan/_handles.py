@@ -78,9 +78,32 @@ class DomainHandle:
         return hash(id(self._domain))
 
 
+class StringHandle:
+    """A registered string as the tool knows it: the name that ``nvtx`` has for it."""
+
+    __slots__ = ("_string",)
+
+    def __init__(self, domain: Domain | DomainHandle, string: str | bytes) -> None:
+        self._string = RegisteredString(domain, string)
+
+    def __int__(self) -> int:
+        return self._string.handle
+
+
+_most_kept = 4096
+_kept: dict[tuple[Domain, str | bytes], RegisteredString] = {}
+
+
 def registered_string(domain: Domain, string: str | bytes) -> RegisteredString:
-    """For the extension module."""
-    return RegisteredString(domain, string)
+    """For the extension module: the same object for the same string, while not too many are kept."""
+    if not isinstance(string, (str, bytes)):
+        raise TypeError(f"string must be a str or bytes, not {string!r}")
+    found = _kept.get((domain, string))
+    if found is None:
+        if len(_kept) >= _most_kept:
+            _kept.clear()
+        found = _kept.setdefault((domain, string), RegisteredString(domain, string))
+    return found
 
 
 def domain_handle(domain: Domain) -> DomainHandle:

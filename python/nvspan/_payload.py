@@ -25,7 +25,8 @@ def scalar(value: Any) -> int | float | Callable[[], Any] | None:
     if isinstance(value, float):
         return float(value)
     if isinstance(value, _SEQUENCES):
-        return _unsupported(value)
+        _unsupported(value)
+        return None
     if _on_device(value):
         warn_once(
             f"payload of {type(value)!r} on a device",
@@ -37,7 +38,8 @@ def scalar(value: Any) -> int | float | Callable[[], Any] | None:
         return _to_number(value)
     if callable(value):
         return value  # type: ignore[no-any-return]
-    return _unsupported(value)
+    _unsupported(value)
+    return None
 
 
 def _on_device(value: Any) -> bool:
@@ -81,7 +83,8 @@ def _to_number(value: Any) -> int | float | None:
             f"payload of type {type(value).__name__!r} could not be read: {error!r}",
         )
         return None
-    return _unsupported(value)
+    _unsupported(value)
+    return None
 
 
 def _unsupported(value: Any) -> None:

@@ -10,11 +10,12 @@ matplotlib understands. ``annotate(color="auto")`` takes a color from the range'
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
-from typing import Any
-
 from nvspan import _core
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
 _NVTX_COLORS: dict[str | None, int] = {
     name: _core.color_to_argb(name)
@@ -57,7 +58,7 @@ def _color_from_object(color: Any) -> int:
                 " (an installed matplotlib adds its names)"
             )
         return argb
-    if isinstance(color, Sequence) and not isinstance(color, (bytes, bytearray)):
+    if isinstance(color, (tuple, list)):
         return _from_components(color)
     raise TypeError(f"color must be a str, an int, a tuple or None, not {color!r}")
 
@@ -75,11 +76,10 @@ def _from_components(color: Sequence[Any]) -> int:
     return (alpha[0] if alpha else 255) << 24 | red << 16 | green << 8 | blue
 
 
-@lru_cache(maxsize=128)
 def _by_matplotlib(color: str) -> int | None:
     try:
         from matplotlib.colors import to_rgba
-    except Exception:
+    except ImportError:
         return None
     try:
         red, green, blue, alpha = to_rgba(color)

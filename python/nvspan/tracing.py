@@ -65,7 +65,7 @@ class trace:
             if self._running:
                 raise RuntimeError("this trace runs already")
             library = launch.injection_library()
-            if _core.tool_attached():
+            if _core.tool_attached() or launch.attached_tool():
                 raise RuntimeError("a tool is attached to NVTX already, so it cannot be traced")
             if self._path is not None and not self._emptied:
                 launch.empty_file(self._path)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "annotate/domain.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 
@@ -165,8 +166,14 @@ bool Domain::use_category_id(uint32_t id) {
 }
 
 std::vector<std::pair<std::string, uint32_t>> Domain::categories() const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  return {category_ids_.begin(), category_ids_.end()};
+  std::vector<std::pair<std::string, uint32_t>> result;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    result.assign(category_ids_.begin(), category_ids_.end());
+  }
+  std::sort(result.begin(), result.end(),
+            [](const auto& a, const auto& b) { return a.second < b.second; });
+  return result;
 }
 
 void Domain::set_message_limit(size_t limit) {

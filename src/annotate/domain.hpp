@@ -60,6 +60,7 @@ class Domain {
   // Notes that the user passes `id` himself. False if it is the id of a category named before.
   bool use_category_id(uint32_t id);
 
+  // In the order of their ids.
   std::vector<std::pair<std::string, uint32_t>> categories() const;
 
   void set_message_limit(size_t limit);

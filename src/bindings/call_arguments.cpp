@@ -49,4 +49,31 @@ int parse_call(const CallForm& form, PyObject* const* args, Py_ssize_t nargs, Py
   return 0;
 }
 
+bool single_argument(const char* function, const char* name, PyObject* const* args,
+                     Py_ssize_t nargs, PyObject* kwnames, PyObject*& value) {
+  const Py_ssize_t keywords = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
+  if (nargs + keywords > 1) {
+    PyErr_Format(PyExc_TypeError, "%s() takes at most 1 argument (%zd given)", function,
+                 nargs + keywords);
+    return false;
+  }
+  if (keywords && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, 0), name) != 0) {
+    PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument %R", function,
+                 PyTuple_GET_ITEM(kwnames, 0));
+    return false;
+  }
+  if (nargs + keywords == 1) value = args[0];
+  return true;
+}
+
+PyObject* required_argument(const char* function, const char* name, PyObject* const* args,
+                            Py_ssize_t nargs, PyObject* kwnames) {
+  PyObject* value = nullptr;
+  if (!single_argument(function, name, args, nargs, kwnames, value)) return nullptr;
+  if (!value) {
+    PyErr_Format(PyExc_TypeError, "%s() missing 1 required argument: '%s'", function, name);
+  }
+  return value;
+}
+
 }  // namespace nvspan

@@ -117,13 +117,13 @@ Decorations* decorations_of(PyObject* registry) noexcept {
 // The user has assigned `__code__`: from now on that is the original. Where it was made from the
 // generated code, as types.coroutine() does, the change is carried over to the original.
 // 0, or -1 with an exception set.
-int adopt(Entry* entry, PyObject* current) {
+int adopt(Entry* entry, PyFunctionObject* function, PyObject* current) {
   Site* site = entry->get();
   py_ref adopted = py_ref::borrow(current);
   if (entry->code && code_calls_site(current, site)) {
     PyObject* arguments[] = {site->original_code, entry->code.get(), current};
     adopted = py_ref::steal(call_python("nvspan._codegen", "carried_over", arguments, 3));
-    if (!adopted) return -1;
+    if (!adopted || function_set_code(function, adopted.get()) < 0) return -1;
   }
   Py_XSETREF(site->original_code, adopted.release());
   Py_CLEAR(site->wrapped);  // it has the old code
@@ -141,7 +141,7 @@ int apply(Decorations* decorations, Entry* entry) {
     const bool on = decorations->on;
     py_ref current = py_ref::borrow(function->func_code);
     if (current.get() != site->original_code && current.get() != entry->code.get()) {
-      if (adopt(entry, current.get()) < 0) return -1;
+      if (adopt(entry, function, current.get()) < 0) return -1;
     } else if (on && !entry->code) {
       PyObject* arguments[] = {site->original_code, entry->kind.get(), entry->site.get()};
       entry->code = py_ref::steal(call_python("nvspan._codegen", "generate", arguments, 3));

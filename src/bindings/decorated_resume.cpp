@@ -245,10 +245,12 @@ class HiddenFromHooks {
   PyObject* finalizer_;
 };
 
-// STEP(d): an awaitable for whether the original async generator yielded.
+// STEP(d): an awaitable for whether the original async generator yielded. After PASS_ON it is the one
+// that was interrupted.
 PyObject* step(PyObject*, PyObject* argument) {
   Resumer* driver = checked_resumer(argument);
   if (driver == nullptr) return nullptr;
+  if (driver->awaiting != nullptr) return Py_NewRef(argument);
   py_ref pending = py_ref::steal(std::exchange(driver->pending, nullptr));
   const bool throwing = std::exchange(driver->throwing, false);
   py_ref name = py_ref::steal(PyUnicode_InternFromString(throwing ? "athrow" : "asend"));
@@ -258,18 +260,29 @@ PyObject* step(PyObject*, PyObject* argument) {
                                                   pending ? pending.get() : Py_None);
   if (awaitable == nullptr) return nullptr;
   Py_XSETREF(driver->awaiting, awaitable);
-  Py_INCREF(argument);
-  return argument;
+  return Py_NewRef(argument);
 }
 
 // DRIVE(d): an awaitable for what the original coroutine returns.
 PyObject* drive(PyObject*, PyObject* argument) {
   Resumer* driver = checked_resumer(argument);
   if (driver == nullptr) return nullptr;
-  Py_INCREF(driver->inner);
-  Py_XSETREF(driver->awaiting, driver->inner);
-  Py_INCREF(argument);
-  return argument;
+  Py_XSETREF(driver->awaiting, Py_NewRef(driver->inner));
+  return Py_NewRef(argument);
+}
+
+// PASS_ON(d), while a GeneratorExit is handled: if it was thrown in where the original was suspended,
+// it is thrown into the original next; if it came out of the original, it is raised again.
+PyObject* pass_on(PyObject* self, PyObject* argument) {
+  Resumer* driver = checked_resumer(argument);
+  if (driver == nullptr) return nullptr;
+  if (driver->awaiting != nullptr) return caught(self, argument);
+  py_ref exception = handled_exception();
+  if (!exception) return nullptr;
+  PyErr_Restore(Py_NewRef(Py_TYPE(exception.get())), exception.get(),
+                PyException_GetTraceback(exception.get()));
+  exception.release();
+  return nullptr;
 }
 
 // Turns the end of what was awaited into the result of `await STEP(d)` or `await DRIVE(d)`.
@@ -279,23 +292,22 @@ PySendResult settle(Resumer* driver, PySendResult status, py_ref result, PyObjec
     *answer = result.release();
     return status;
   }
-  if (PyAsyncGen_CheckExact(driver->inner)) {
-    if (status == PYGEN_RETURN) {
-      Py_XSETREF(driver->value, result.release());
-      Py_CLEAR(driver->awaiting);
-      *answer = Py_NewRef(Py_True);
-      return PYGEN_RETURN;
-    }
+  Py_CLEAR(driver->awaiting);
+  if (!PyAsyncGen_CheckExact(driver->inner)) {
     finish(driver);
-    Py_CLEAR(driver->awaiting);
-    if (!PyErr_ExceptionMatches(PyExc_StopAsyncIteration)) return PYGEN_ERROR;
-    PyErr_Clear();
-    *answer = Py_NewRef(Py_False);
+    *answer = result.release();
+    return status;
+  }
+  if (status == PYGEN_RETURN) {
+    Py_XSETREF(driver->value, result.release());
+    *answer = Py_NewRef(Py_True);
     return PYGEN_RETURN;
   }
   finish(driver);
-  *answer = result.release();
-  return status;
+  if (!PyErr_ExceptionMatches(PyExc_StopAsyncIteration)) return PYGEN_ERROR;
+  PyErr_Clear();
+  *answer = Py_NewRef(Py_False);
+  return PYGEN_RETURN;
 }
 
 PySendResult resumer_am_send(PyObject* self, PyObject* value, PyObject** answer) {
@@ -306,13 +318,20 @@ PySendResult resumer_am_send(PyObject* self, PyObject* value, PyObject** answer)
     PyErr_SetString(PyExc_RuntimeError, "nothing is awaited here");
     return PYGEN_ERROR;
   }
-  PyObject* result = nullptr;
+  py_ref result;
   PySendResult status;
-  {
+  if (std::exchange(driver->throwing, false)) {
+    py_ref exception = py_ref::steal(std::exchange(driver->pending, nullptr));
+    PyObject* argument = exception.get();
     Resumption open(driver);
-    status = PyIter_Send(target.get(), value, &result);
+    status = throw_into(target.get(), &argument, 1, &result);
+  } else {
+    PyObject* sent_back = nullptr;
+    Resumption open(driver);
+    status = PyIter_Send(target.get(), value, &sent_back);
+    result = py_ref::steal(sent_back);
   }
-  return settle(driver, status, py_ref::steal(result), answer);
+  return settle(driver, status, std::move(result), answer);
 }
 
 PyObject* as_iterator_result(PySendResult status, PyObject* answer) {
@@ -348,39 +367,9 @@ PyObject* resumer_throw(PyObject* self, PyObject* const* arguments, Py_ssize_t c
   return as_iterator_result(status, answer);
 }
 
-// close() of an asend() awaitable reaches the async generator on 3.13 only, hence the throw.
-PyObject* resumer_close(PyObject* self, PyObject*) {
-  Resumer* driver = as_resumer(self);
-  py_ref target = py_ref::steal(std::exchange(driver->awaiting, nullptr));
-  if (!target) Py_RETURN_NONE;
-  if (!PyAsyncGen_CheckExact(driver->inner)) {
-    py_ref result;
-    {
-      Resumption open(driver);
-      result = py_ref::steal(PyObject_CallMethod(target.get(), "close", nullptr));
-    }
-    finish(driver);
-    return result.release();
-  }
-  py_ref result;
-  PySendResult status;
-  {
-    Resumption open(driver);
-    PyObject* exception = PyExc_GeneratorExit;
-    status = throw_into(target.get(), &exception, 1, &result);
-  }
-  finish(driver);
-  if (status == PYGEN_ERROR) {
-    if (!PyErr_ExceptionMatches(PyExc_GeneratorExit) &&
-        !PyErr_ExceptionMatches(PyExc_StopAsyncIteration)) {
-      return nullptr;
-    }
-    PyErr_Clear();
-    Py_RETURN_NONE;
-  }
-  PyErr_SetString(PyExc_RuntimeError, "async generator ignored GeneratorExit");
-  return nullptr;
-}
+// The interpreter calls it before it throws GeneratorExit into the generated body, which hands that
+// on to the original: nothing is to be done here.
+PyObject* resumer_close(PyObject*, PyObject*) { Py_RETURN_NONE; }
 
 PyObject* resumer_self(PyObject* self) { return Py_NewRef(self); }
 
@@ -445,6 +434,7 @@ PyMethodDef functions[] = {
     {"_caught", caught, METH_O, nullptr},
     {"_step", step, METH_O, nullptr},
     {"_drive", drive, METH_O, nullptr},
+    {"_pass_on", pass_on, METH_O, nullptr},
     {"_end_span", end_span, METH_O, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };

@@ -12,17 +12,29 @@
 //             CAUGHT(d)                            thrown into the original at the next RESUME
 //     return RESULT(d)
 //
-// An async generator has `await STEP(d)` in place of RESUME(d): one push and pop for every send into
-// the awaitable of the original's asend() or athrow(). `yield from` would not do: it turns a
-// GeneratorExit that is thrown in into close(), and drops what the original answers to it.
-// No value stays in a local of the generated body while it is suspended.
+// `yield from` would not do: it turns a GeneratorExit that is thrown in into close(), and drops what
+// the original answers to it. No value stays in a local of the generated body while it is suspended.
+//
+//     d = RESUMER(CALLEE()(a, b))                  async generator
+//     while True:
+//         try:
+//             while await STEP(d):                 push and pop around every send into asend()
+//                 try:
+//                     SENT(d, (yield TAKE(d)))
+//                 except:
+//                     CAUGHT(d)
+//             return
+//         except GeneratorExit:
+//             PASS_ON(d)                           thrown in at the await, not at the yield
+//
+// A coroutine of kind "nested" has `return await DRIVE(d)` in place of the inner loop.
 
 #include "bindings/py.hpp"
 
 namespace nvspan {
 
-// Adds the types, and the builtins RESUME, TAKE, SENT, CAUGHT, RESULT, STEP, DRIVE and END as
-// attributes of `_core._resume`. 0, or -1 with an exception set.
+// Adds the types, and the builtins that the generated bodies call: `_core._resume` and so on. 0, or -1
+// with an exception set.
 int decorated_resume_add_to_module(PyObject* module);
 
 // Opens a start/end range now; END, or the end of the object's life, closes it. `annotation` may be

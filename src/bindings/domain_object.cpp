@@ -96,7 +96,10 @@ PyObject* domain_handle(PyObject* object, void*) {
   return call_python("nvspan._handles", "domain_handle", &object, 1);
 }
 
-PyObject* domain_get_category_id(PyObject* object, PyObject* name) {
+PyObject* domain_get_category_id(PyObject* object, PyObject* const* arguments, Py_ssize_t nargs,
+                                 PyObject* kwnames) {
+  PyObject* name = required_argument("get_category_id", "name", arguments, nargs, kwnames);
+  if (!name) return nullptr;
   uint32_t id = 0;
   if (!PyUnicode_Check(name) && !PyBytes_Check(name)) {
     return PyErr_Format(PyExc_TypeError, "category name must be a str or bytes, not %R", name);
@@ -105,12 +108,18 @@ PyObject* domain_get_category_id(PyObject* object, PyObject* name) {
   return PyLong_FromUnsignedLong(id);
 }
 
-PyObject* domain_get_registered_string(PyObject* object, PyObject* string) {
+PyObject* domain_get_registered_string(PyObject* object, PyObject* const* arguments,
+                                       Py_ssize_t nargs, PyObject* kwnames) {
+  PyObject* string = required_argument("get_registered_string", "string", arguments, nargs, kwnames);
+  if (!string) return nullptr;
   PyObject* args[] = {object, string};
   return call_python("nvspan._handles", "registered_string", args, 2);
 }
 
-PyObject* domain_set_message_limit(PyObject* object, PyObject* value) {
+PyObject* domain_set_message_limit(PyObject* object, PyObject* const* arguments, Py_ssize_t nargs,
+                                   PyObject* kwnames) {
+  PyObject* value = required_argument("set_message_limit", "limit", arguments, nargs, kwnames);
+  if (!value) return nullptr;
   const Py_ssize_t limit = PyNumber_AsSsize_t(value, PyExc_OverflowError);
   if (limit == -1 && PyErr_Occurred()) return nullptr;
   if (limit < 1) return PyErr_Format(PyExc_ValueError, "limit must be at least 1, not %R", value);
@@ -168,7 +177,7 @@ PyMethodDef methods[] = {
     {"start_range", as_method(domain_start_range), METH_FASTCALL | METH_KEYWORDS,
      "start_range(attributes=None, *, message=None, color=None, category=None, payload=None)\n--\n\n"
      "Starts a range that any thread may end; returns its id (0 when nobody listens)."},
-    {"end_range", as_method(domain_end_range), METH_O,
+    {"end_range", as_method(domain_end_range), METH_FASTCALL | METH_KEYWORDS,
      "end_range(range_id)\n--\n\nEnds a range by the id that start_range returned."},
     {"get_event_attributes", as_method(domain_get_event_attributes), METH_FASTCALL | METH_KEYWORDS,
      "get_event_attributes(message=None, color=None, category=None, payload=None)\n--\n\n"
@@ -176,11 +185,11 @@ PyMethodDef methods[] = {
     {"set_event_attributes", as_method(domain_set_event_attributes), METH_FASTCALL | METH_KEYWORDS,
      "set_event_attributes(attributes, *, message=..., color=..., category=..., payload=...)\n--\n\n"
      "Sets the given fields of an EventAttributes; None clears one."},
-    {"get_registered_string", as_method(domain_get_registered_string), METH_O,
+    {"get_registered_string", as_method(domain_get_registered_string), METH_FASTCALL | METH_KEYWORDS,
      "get_registered_string(string)\n--\n\nThe RegisteredString of `string` in this domain."},
-    {"get_category_id", as_method(domain_get_category_id), METH_O,
+    {"get_category_id", as_method(domain_get_category_id), METH_FASTCALL | METH_KEYWORDS,
      "get_category_id(name)\n--\n\nThe id of a named category, given at first use."},
-    {"set_message_limit", as_method(domain_set_message_limit), METH_O,
+    {"set_message_limit", as_method(domain_set_message_limit), METH_FASTCALL | METH_KEYWORDS,
      "set_message_limit(limit)\n--\n\nHow many different messages this domain registers."},
     {"message_stats", as_method(domain_message_stats), METH_NOARGS,
      "message_stats()\n--\n\ndict: registered, limit, overflowed."},

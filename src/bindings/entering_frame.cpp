@@ -101,20 +101,22 @@ PyCodeObject* method_code(PyObject* module, const char* type, const char* method
   return reinterpret_cast<PyCodeObject*>(Py_NewRef(PyFunction_GET_CODE(function.get())));
 }
 
+// Taken from sys.modules once contextlib is there, and never imported: an import at an event would
+// wait for locks that another thread may have held at a fork. Until then nobody can be inside it.
 const ContextlibCode& contextlib_code() noexcept {
-  static const ContextlibCode codes = [] {
-    py_error_scope scope;
-    ContextlibCode found;
-    py_ref module = py_ref::steal(PyImport_ImportModule("contextlib"));
-    if (!module) {
-      PyErr_Clear();
-      return found;
-    }
-    found.enter_context = method_code(module.get(), "ExitStack", "enter_context");
-    found.enter_async_context = method_code(module.get(), "AsyncExitStack", "enter_async_context");
-    found.generator_enter = method_code(module.get(), "_GeneratorContextManager", "__enter__");
-    return found;
-  }();
+  static ContextlibCode codes;
+  static PyObject* const name = PyUnicode_InternFromString("contextlib");
+  if (codes.enter_context || interpreter_finalizing()) return codes;
+  PyObject* module = name ? PyDict_GetItemWithError(PyImport_GetModuleDict(), name) : nullptr;
+  if (!module) return codes;
+  py_error_scope scope;
+  ContextlibCode found;
+  found.enter_async_context = method_code(module, "AsyncExitStack", "enter_async_context");
+  found.generator_enter = method_code(module, "_GeneratorContextManager", "__enter__");
+  found.enter_context = method_code(module, "ExitStack", "enter_context");
+  // Half-imported by another thread: look again.
+  if (found.enter_async_context && found.generator_enter) codes = found;
+  PyErr_Clear();
   return codes;
 }
 

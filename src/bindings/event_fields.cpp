@@ -219,6 +219,10 @@ int set_payload(EventFields& fields, PyObject* value, bool callables) {
     attributes.payload.ullValue = 0;
     lazy = number.get() != Py_None;
   }
+  // A 0-d array's number may change: it is read again at each entry.
+  if (callables && number.get() != value && value != Py_None) {
+    lazy = lazy || PyObject_HasAttrString(value, "__setitem__") == 1;
+  }
   fields.lazy_payload = lazy;
   store(fields.payload, value);
   return 0;
@@ -254,7 +258,8 @@ void evaluate_fields(EventFields& target, const EventFields& source, bool& faile
   target.lazy_message = target.lazy_payload = false;
   auto evaluate = [&](PyObject* callable, const char* what,
                       int (*set)(EventFields&, PyObject*, bool)) {
-    py_ref value = py_ref::steal(PyObject_CallNoArgs(callable));
+    py_ref value = PyCallable_Check(callable) ? py_ref::steal(PyObject_CallNoArgs(callable))
+                                              : py_ref::borrow(callable);
     if (value && set(target, value.get(), false) == 0) return;
     if (failed_before) {
       PyErr_Clear();

@@ -52,13 +52,6 @@ void init_state() {
   if (!module_state.warned || !module_state.warning_type) throw py::error_already_set();
 }
 
-void refuse_subinterpreters() {
-  if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
-    throw py::import_error(
-        "nvspan can be imported in the main interpreter only: an NVTX tool belongs to the process");
-  }
-}
-
 uint32_t color_to_argb(py::handle color) {
   uint32_t argb = 0;
   check(color_from_object(color.ptr(), argb));
@@ -95,13 +88,7 @@ void set_message_limit(size_t limit, const py::object& domain) {
   reinterpret_cast<DomainObject*>(found)->core->set_message_limit(limit);
 }
 
-}  // namespace
-
-}  // namespace nvspan
-
-PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
-  using namespace nvspan;
-  refuse_subinterpreters();
+void add_contents(py::module_ m) {
   module_object = m.ptr();
   Py_INCREF(module_object);
   init_state();
@@ -137,3 +124,43 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   m.def("string_handle", string_handle);
   m.def("set_message_limit", set_message_limit, py::arg("limit"), py::arg("domain") = py::none());
 }
+
+int exec_module(PyObject* module) {
+  // Checked before pybind11 does anything: its start-up waits for ever in another interpreter.
+  if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+    PyErr_SetString(PyExc_ImportError,
+                    "nvspan can be imported in the main interpreter only: an NVTX tool belongs to "
+                    "the process");
+    return -1;
+  }
+  try {
+    py::detail::get_internals();
+    add_contents(py::reinterpret_borrow<py::module_>(module));
+    return 0;
+  } catch (py::error_already_set& error) {
+    error.restore();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_ImportError, error.what());
+  }
+  return -1;
+}
+
+PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, reinterpret_cast<void*>(exec_module)},
+#if PY_VERSION_HEX >= 0x030C0000
+    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+#endif
+#if PY_VERSION_HEX >= 0x030D0000
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+    {0, nullptr}};
+
+PyModuleDef module_definition = {
+    PyModuleDef_HEAD_INIT, "nvspan._core", nullptr, 0, nullptr, module_slots, nullptr, nullptr,
+    nullptr};
+
+}  // namespace
+
+}  // namespace nvspan
+
+PyMODINIT_FUNC PyInit__core() { return PyModuleDef_Init(&nvspan::module_definition); }

@@ -66,6 +66,14 @@ class py_error_scope {
   PyObject* traceback_ = nullptr;
 };
 
+inline bool interpreter_finalizing() noexcept {
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsFinalizing() != 0;
+#else
+  return _Py_IsFinalizing() != 0;
+#endif
+}
+
 // For the method tables, whose entries have several signatures.
 template <class Function>
 PyCFunction as_method(Function* function) noexcept {

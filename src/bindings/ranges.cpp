@@ -77,24 +77,6 @@ PyObject* module_start_range(PyObject*, PyObject* const* args, Py_ssize_t nargs,
   return range_handle_new(span, domain);
 }
 
-// One optional argument by position or by `name`; false with an exception set.
-bool single_argument(const char* function, const char* name, PyObject* const* args,
-                     Py_ssize_t nargs, PyObject* kwnames, PyObject*& value) {
-  const Py_ssize_t keywords = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
-  if (nargs + keywords > 1) {
-    PyErr_Format(PyExc_TypeError, "%s() takes at most 1 argument (%zd given)", function,
-                 nargs + keywords);
-    return false;
-  }
-  if (keywords && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, 0), name) != 0) {
-    PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument %R", function,
-                 PyTuple_GET_ITEM(kwnames, 0));
-    return false;
-  }
-  if (nargs + keywords == 1) value = args[0];
-  return true;
-}
-
 PyObject* module_pop_range(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   PyObject* name = Py_None;
   if (!single_argument("pop_range", "domain", args, nargs, kwnames, name)) return nullptr;
@@ -105,13 +87,8 @@ PyObject* module_pop_range(PyObject*, PyObject* const* args, Py_ssize_t nargs, P
 }
 
 PyObject* module_end_range(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  PyObject* handle = nullptr;
-  if (!single_argument("end_range", "range_id", args, nargs, kwnames, handle)) return nullptr;
-  if (!handle) {
-    PyErr_SetString(PyExc_TypeError, "end_range() missing 1 required argument: 'range_id'");
-    return nullptr;
-  }
-  if (end_range_handle(handle) < 0) return nullptr;
+  PyObject* handle = required_argument("end_range", "range_id", args, nargs, kwnames);
+  if (!handle || end_range_handle(handle) < 0) return nullptr;
   Py_RETURN_NONE;
 }
 
@@ -256,7 +233,10 @@ PyObject* domain_start_range(PyObject* domain, PyObject* const* args, Py_ssize_t
   return PyLong_FromUnsignedLongLong(span.id);
 }
 
-PyObject* domain_end_range(PyObject* domain, PyObject* range_id) {
+PyObject* domain_end_range(PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
+                           PyObject* kwnames) {
+  PyObject* range_id = required_argument("end_range", "range_id", args, nargs, kwnames);
+  if (!range_id) return nullptr;
   if (!PyLong_Check(range_id)) {
     return PyErr_Format(PyExc_TypeError, "range_id must be an int from start_range, not %R",
                         range_id);

@@ -37,7 +37,8 @@ PyObject* domain_push_range(PyObject* domain, PyObject* const* args, Py_ssize_t 
 PyObject* domain_pop_range(PyObject* domain, PyObject*);
 PyObject* domain_start_range(PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
                              PyObject* kwnames);
-PyObject* domain_end_range(PyObject* domain, PyObject* range_id);
+PyObject* domain_end_range(PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
+                           PyObject* kwnames);
 
 // annotate() in a given domain: an annotation, or the decorated function or class.
 PyObject* annotate_in_domain(PyObject* domain, PyObject* const* args, Py_ssize_t nargs,

@@ -64,7 +64,8 @@ def profile(code: str, folder: Path) -> Report:
         report = name.with_suffix(".nsys-rep")
         export = [str(tools / "nsys"), "export", "-t", "sqlite", "-f", "true"]
         subprocess.run([*export, "-o", str(database), str(report)], check=True, capture_output=True)
-    assert database.exists(), f"nsys left no report: {done.stdout}\n{done.stderr}"
+    said = [line for line in (done.stdout + done.stderr).splitlines() if line[-1:] != "%"]
+    assert database.exists(), "nsys left no report:\n" + "\n".join(said[-40:])
     return Report(rows(database), output.read_text(), done.returncode)
 
 

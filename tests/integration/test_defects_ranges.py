@@ -94,11 +94,9 @@ def test_interleaved_generators_do_not_close_each_others_ranges():
         "@nvtx.annotate('f')\ndef f():\n yield 1\n yield 2\n"
         "@nvtx.annotate('g')\ndef g():\n yield 1\n yield 2\nlist(zip(f(), g()))"
     )
-    lines = plain(run_traced(code).events)
-    assert lines == [
-        f"{kind} [] '{name}' depth=0"
-        for name in ("f", "g", "f", "g", "f")
-        for kind in ("push", "pop")
+    # The last is g's, which zip drops while it is suspended: closing it runs it once more.
+    assert plain(run_traced(code).events) == [
+        f"{kind} [] '{name}' depth=0" for name in "fgfgfg" for kind in ("push", "pop")
     ]
 
 

@@ -197,7 +197,7 @@ def test_attaching_what_is_no_tool_is_an_error(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "before", ["import nvspan", "import nvspan; f = nvspan.annotate('f')(int)"]
+    "before", ["import nvspan", "import nvspan; f = nvspan.annotate('f')(len)"]
 )
 def test_an_injection_variable_set_after_import_but_before_the_first_call_works(before, tmp_path):
     out = tmp_path / "out.jsonl"

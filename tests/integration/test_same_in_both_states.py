@@ -17,7 +17,7 @@ from helpers.traced import LIBRARY, run_plain, run_traced
 
 CALLS = calls()
 PROGRAM = f"""
-import json, sys, os
+import json, os, re, sys
 import nvspan as nv
 from nvspan import _core
 if {{attach!r}}:
@@ -36,7 +36,7 @@ for call in json.load(sys.stdin):
             if isinstance(result, (bool, str, type(None))):
                 said.append(repr(result))
         except Exception as error:
-            said = ["raised", type(error).__name__, str(error)]
+            said = ["raised", type(error).__name__, re.sub("0x[0-9a-f]+", "0x", str(error))]
     said.append(sorted({{{{(w.category.__name__, str(w.message)) for w in caught}}}}))
     outcomes.append(said)
 print(json.dumps(outcomes))

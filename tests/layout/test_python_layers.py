@@ -57,6 +57,8 @@ def imports(path):
 
 @pytest.mark.parametrize("path", MODULES)
 def test_a_module_imports_no_higher_layer(path):
+    if path.suffix == ".pyi":
+        return  # a stub may name the types of any layer
     own = layer_of(module_name(path))
     higher = [name for name, _ in imports(path)
               if name.split(".")[0] == "nvspan" and layer_of(name) > own]  # fmt: skip
@@ -77,8 +79,14 @@ def test_a_module_imports_nothing_foreign(path):
 @pytest.mark.parametrize("path", MODULES)
 def test_annotations_are_not_evaluated(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    features = [alias.name for node in tree.body
-                if isinstance(node, ast.ImportFrom) and node.module == "__future__"
-                for alias in node.names]  # fmt: skip
-    empty = all(isinstance(node, ast.Expr) for node in tree.body)
-    assert "annotations" in features or empty or path.suffix == ".pyi"
+    features = {
+        alias.name
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__"
+        for alias in node.names
+    }
+    annotated = any(
+        getattr(node, "annotation", None) or getattr(node, "returns", None)
+        for node in ast.walk(tree)
+    )
+    assert not annotated or "annotations" in features or path.suffix == ".pyi"

@@ -16,7 +16,8 @@ import pytest
 import nvspan
 from helpers.tree import ROOT
 
-pytestmark = pytest.mark.skipif(nvspan._core.have_nvtx, reason="built with NVTX")
+if nvspan._core.have_nvtx:
+    pytest.skip("built with NVTX", allow_module_level=True)
 
 
 @nvspan.annotate("decorated", color="red", payload=1)
@@ -39,7 +40,7 @@ def test_attaching_a_tool_is_refused(tmp_path):
 def test_no_injection_library_is_installed():
     from nvspan import launch
 
-    with pytest.raises((FileNotFoundError, RuntimeError)):
+    with pytest.raises(RuntimeError):
         launch.injection_library()
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import nvspan
 from nvspan import (
+    Annotation,
     Domain,
     DummyDomain,
     EventAttributes,
@@ -93,8 +94,7 @@ async def drive() -> None:
 
 
 def keeps_types() -> None:
-    made = coroutine(1)
-    assert_type(made, Coroutine[Any, Any, str])
+    made: Coroutine[Any, Any, str] = coroutine(1)
     made.close()
     assert_type(generator(2), Iterator[int])
     wrapped: Callable[[int], Iterator[int]] = generator
@@ -155,13 +155,24 @@ assert_type(Named().method(), int)
 # Context managers.
 
 with annotate("a", color=0xFF00FF00, domain=Lib.NAME, category=3, payload=1.5) as entered:
-    assert_type(entered, annotate)
+    assert_type(entered, Annotation)
 with annotate(message=lambda: "lazy", payload=lambda: 5, kind="span"):
     pass
 with annotate("nested", color=(1.0, 0.0, 0.0), kind="nested"), annotate("auto", color="auto"):
     pass
 with contextlib.ExitStack() as stack:
-    assert_type(stack.enter_context(annotate("stacked")), annotate)
+    assert_type(stack.enter_context(annotate("stacked")), Annotation)
+
+
+class Fixed(Annotation):
+    """A subclass with a domain of its own, as libraries make them."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, domain="fixed")
+
+
+with Fixed("x") as fixed:
+    assert_type(fixed, Fixed)
 
 # Functions.
 
@@ -186,7 +197,7 @@ attributes = domain.get_event_attributes("m", "red", "c", 5)
 assert_type(attributes, EventAttributes)
 string = domain.get_registered_string("s")
 assert_type(string, RegisteredString)
-assert_type(string.string, str)
+assert_type(string.string, "str | bytes")
 assert_type(domain.get_category_id("c"), int)
 attributes.message = string
 attributes.color = "green"

@@ -12,7 +12,7 @@ from nvspan import _core
 from nvspan._core import Domain, EventAttributes, RangeHandle
 from nvspan._core import NvspanWarning as NvtxWarning
 from nvspan._domains import DummyDomain
-from nvspan._handles import DomainHandle, RegisteredString
+from nvspan._handles import DomainHandle, RegisteredString, StringHandle
 
 __all__ = [
     "DONT_SET",
@@ -22,6 +22,7 @@ __all__ = [
     "EventAttributes",
     "NvtxWarning",
     "RegisteredString",
+    "StringHandle",
     "dummy_domain",
     "end_range",
     "initialize",

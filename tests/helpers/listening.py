@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs code of this process with a tool of ours attached, or with none."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from helpers.traced import CALLS, LIBRARY, read_events
+from nvspan import _core
+
+STATES = ["idle", "active"] if LIBRARY else ["idle"]
+
+
+@dataclass
+class Trace:
+    """What was emitted while a `listening` block ran; filled at its end, empty if idle."""
+
+    events: list[dict[str, Any]] = field(default_factory=list)
+
+    def calls(self, *keys: str) -> list[tuple[Any, ...]]:
+        return [
+            tuple(event.get(key) for key in keys) for event in self.events if event["kind"] in CALLS
+        ]
+
+    def balanced(self) -> bool:
+        """Every push has its pop and every start its end, with the same message."""
+        stacks: dict[Any, list[Any]] = {}
+        spans: dict[Any, Any] = {}
+        for event in self.events:
+            kind, key = event["kind"], (event.get("tid"), event.get("domain"))
+            if kind == "push":
+                stacks.setdefault(key, []).append(event["message"])
+            elif kind == "pop":
+                if not stacks.get(key) or stacks[key].pop() != event["message"]:
+                    return False
+            elif kind == "start":
+                spans[event["id"]] = event["message"]
+            elif kind == "end" and spans.pop(event["id"], None) != event["message"]:
+                return False
+        return not spans and not any(stacks.values())
+
+
+@contextlib.contextmanager
+def listening(state: str) -> Iterator[Trace]:
+    """With "active", attaches the injection library for the length of the block."""
+    trace = Trace()
+    if state == "idle":
+        yield trace
+        return
+    with tempfile.TemporaryDirectory(prefix="nvspan-listening-") as folder:
+        file = Path(folder) / "trace.jsonl"
+        _core.attach(LIBRARY, f"format=jsonl;file={file}")
+        try:
+            yield trace
+        finally:
+            _core.detach()
+        trace.events = read_events(file)

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A shared object with an NVTX of its own. It initialises NVTX in a static constructor, while the
+// loader is at work.
+
+#include <nvtx3/nvToolsExt.h>
+
+#include <string>
+
+namespace {
+
+struct AtLoad {
+  AtLoad() { nvtxMarkA(PLUGIN_NAME ": loaded"); }
+} at_load;
+
+nvtxDomainHandle_t domain() {
+  static nvtxDomainHandle_t made = nvtxDomainCreateA("shared name");
+  return made;
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) nvtxDomainHandle_t plugin_domain() {
+  return domain();
+}
+
+extern "C" __attribute__((visibility("default"))) nvtxStringHandle_t plugin_string() {
+  return nvtxDomainRegisterStringA(domain(), PLUGIN_NAME);
+}
+
+extern "C" __attribute__((visibility("default"))) int plugin_push() {
+  nvtxEventAttributes_t event = {};
+  event.version = NVTX_VERSION;
+  event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+  event.message.registered = plugin_string();
+  return nvtxDomainRangePushEx(domain(), &event);
+}
+
+extern "C" __attribute__((visibility("default"))) int plugin_pop() {
+  return nvtxDomainRangePop(domain());
+}
