@@ -4,7 +4,6 @@
 # AddressSanitizer and UndefinedBehaviorSanitizer over the suite, ThreadSanitizer over the C++ tests.
 . .ci/common.sh
 
-headers=$NVSPAN_CI_WORK/headers
 venv=$(make_venv asan 3.11)
 "$venv/bin/python" -m pip install -q "nvidia-nvtx>=13.5,<14" ninja cmake
 headers=$("$venv/bin/python" cmake/find_headers.py nvidia-nvtx nvtx3/nvToolsExt.h)
@@ -19,13 +18,15 @@ cpp_tests() {
 }
 
 printf -- '--- ThreadSanitizer\n'
-TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 cpp_tests thread
+# report_thread_leaks: a forked child has none of its parent's threads, and cannot join them.
+TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:report_thread_leaks=0 cpp_tests thread
 
 printf -- '--- AddressSanitizer and UndefinedBehaviorSanitizer\n'
 ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 cpp_tests address,undefined
 
 # The interpreter itself is not instrumented: its own allocations are made malloc's, so that a
-# wrong access to a Python object shows, and what it leaves at exit is not reported.
+# wrong access to a Python object shows, and what it leaves at exit is not reported. A sanitizer's
+# quarantine keeps freed memory, so tests that measure memory are left out.
 install_package "$venv" test -C cmake.define.NVSPAN_SANITIZE=address,undefined \
     -C cmake.define.NVSPAN_NVTX=ON -C install.strip=false
 libraries=$(g++ -print-file-name=libasan.so):$(g++ -print-file-name=libubsan.so):$(
@@ -34,4 +35,4 @@ unset NVSPAN_NSYS
 NVSPAN_SANITIZED=1 PYTHONMALLOC=malloc LD_PRELOAD=$libraries \
     ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0 \
     UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
-    "$venv/bin/python" -m pytest tests/unit tests/integration tests/examples
+    "$venv/bin/python" -m pytest tests/unit tests/integration tests/examples -k "not memory_flat"

@@ -10,61 +10,60 @@ import nvspan
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any, TypeVar, overload
+    from typing import Any, Literal, TypeAlias, TypeVar, overload
 
     _Class = TypeVar("_Class", bound=type)
-else:
-
-    def overload(function):
-        return function
-
+    _Patterns: TypeAlias = str | Iterable[str] | None
+    _Kind: TypeAlias = Literal["nested", "span"] | None
+    _NameFrom: TypeAlias = Literal["name", "qualname"] | Callable[[Any], str]
 
 _IMMUTABLE_TYPE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 
 
-@overload
-def annotate_class(cls: _Class, /) -> _Class: ...
+if TYPE_CHECKING:
 
+    @overload
+    def annotate_class(cls: _Class, /) -> _Class: ...
 
-@overload
-def annotate_class(
-    cls: None = None,
-    /,
-    *,
-    include: str | Iterable[str] | None = ...,
-    exclude: str | Iterable[str] | None = ...,
-    color: Any = ...,
-    domain: Any = ...,
-    category: Any = ...,
-    payload: Any = ...,
-    kind: str | None = ...,
-    level: int = ...,
-    name_from: str | Callable[[Any], str] = ...,
-) -> Callable[[_Class], _Class]: ...
+    @overload
+    def annotate_class(
+        cls: None = None,
+        /,
+        *,
+        include: _Patterns = ...,
+        exclude: _Patterns = ...,
+        color: Any = ...,
+        domain: Any = ...,
+        category: Any = ...,
+        payload: Any = ...,
+        kind: _Kind = ...,
+        level: int = ...,
+        name_from: _NameFrom = ...,
+    ) -> Callable[[_Class], _Class]: ...
 
 
 def annotate_class(
     cls: Any = None,
     /,
     *,
-    include: str | Iterable[str] | None = None,
-    exclude: str | Iterable[str] | None = "_*",
+    include: _Patterns = None,
+    exclude: _Patterns = "_*",
     color: Any = None,
     domain: Any = None,
     category: Any = None,
     payload: Any = None,
-    kind: str | None = None,
+    kind: _Kind = None,
     level: int = 1,
-    name_from: str | Callable[[Any], str] = "qualname",
+    name_from: _NameFrom = "qualname",
 ) -> Any:
     """Annotates all public methods that a class defines itself, as `annotate` would each of them.
 
     Static and class methods, properties, coroutine functions and generators are handled; inherited
-    methods, nested classes and methods that are decorated already stay as they are, so that a second
-    application changes nothing. A range is named `Class.method`.
+    methods, nested classes and methods that are decorated already stay as they are, so that a
+    second application changes nothing. A range is named `Class.method`.
 
     include: shell patterns, in a list or separated by '|', of the methods to annotate; None: all.
-    exclude: patterns of those to leave out. A name that begins with '_' is not left out by '_*' if a
+    exclude: patterns of those to leave out. A name that begins with '_' is not left out if a
       pattern of `include` that begins with '_' matches it: `include="__init__|fit"`.
     color, domain, category, payload, kind, level: as for `annotate`.
     name_from: 'qualname' (`Class.method`), 'name' (`method`), or a callable given the function.
@@ -92,9 +91,9 @@ def annotate_class(
 def annotate_methods(
     cls: Any,
     annotation: nvspan.Annotation,
-    include: str | Iterable[str] | None = None,
-    exclude: str | Iterable[str] | None = "_*",
-    name_from: str | Callable[[Any], str] = "qualname",
+    include: _Patterns = None,
+    exclude: _Patterns = "_*",
+    name_from: _NameFrom = "qualname",
 ) -> Any:
     """annotate_class with a ready annotation. A message of it stands for the name of the class."""
     if not isinstance(cls, type):
@@ -121,7 +120,7 @@ def _decorated_method(
     annotation: nvspan.Annotation,
     name: str,
     member: Any,
-    name_from: str | Callable[[Any], str],
+    name_from: _NameFrom,
 ) -> Any:
     from nvspan._decorate import decorate_as
 
@@ -133,7 +132,8 @@ def _decorated_method(
         )  # fmt: skip
     if callable(name_from):
         return decorate_as(annotation, member, None)
-    return decorate_as(annotation, member, name if name_from == "name" else f"{cls.__qualname__}.{name}")
+    full_name = name if name_from == "name" else f"{cls.__qualname__}.{name}"
+    return decorate_as(annotation, member, full_name)
 
 
 def _patterns(given: str | Iterable[str]) -> list[str]:

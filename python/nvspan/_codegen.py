@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The body that a decorated function runs while something listens.
 
-`generate` makes, for the code of a function, a code object of the same kind and signature that opens
-the annotation, calls the original and closes it again. What it calls are builtins of the extension
-module, put straight into its constants: nothing in the function's globals can shadow them, and the
-interpreter specialises such calls.
+`generate` makes, for the code of a function, a code object of the same kind and signature that
+opens the annotation, calls the original and closes it again. What it calls are builtins of the
+extension module, put straight into its constants: nothing in the function's globals can shadow
+them, and the interpreter specialises such calls.
 
 A body is compiled once for each signature shape, with placeholder strings for constants, and then
 copied with the names and the builtins of the function at hand.
@@ -37,7 +37,7 @@ _SHORT = 3
 
 
 def _constant_expression(name: str) -> str:
-    # The conditional leaves nothing but the constant behind, and no warning that it is not callable.
+    # The conditional leaves only the constant behind, and no warning that it is not callable.
     return f'("\\0{name}" if 1 else 0)'
 
 
@@ -48,8 +48,8 @@ def _call(name: str, *arguments: str) -> str:
 def _returned_call(callee: str, arguments: list[str]) -> list[str]:
     """Lines that return the call's result.
 
-    Passing on `*args` and `**kw` as they are takes 150 to 400 ns, and on 3.11 C stack too. Most calls
-    leave `kw` empty and `args` short.
+    Passing on `*args` and `**kw` as they are takes 150 to 400 ns, and on 3.11 C stack too. Most
+    calls leave `kw` empty and `args` short.
     """
     starred = [each for each in arguments if each[0] == "*"]
     if not starred:

@@ -3,8 +3,8 @@
 """What `annotate` does to each sort of thing it may decorate.
 
 Python functions become genuine functions that cost nothing while nothing listens. What holds a
-function (a static method, a property, a partial) becomes the same sort of thing around the decorated
-function. Any other callable is put into an `AnnotatedCallable`, which passes for it.
+function (a static method, a property, a partial) becomes the same sort of thing around the
+decorated function. Any other callable is put into an `AnnotatedCallable`, which passes for it.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _SUSPENDING = 0x80 | 0x20 | 0x200 | 0x100
 def decorate(annotation: Annotation, target: Any) -> Any:
     """Returns `target` with a range around each call of it.
 
-    The range has the message of `annotation`, or else a name that its `name_from` asks for; nothing is
-    shared between two decorated functions.
+    The range has the message of `annotation`, or else a name that its `name_from` asks for; nothing
+    is shared between two decorated functions.
 
     Raises TypeError if `target` is not callable and holds no callable.
     """
@@ -54,7 +54,9 @@ def decorate_as(annotation: Annotation, target: Any, name: str | None) -> Any:
     if handler is not None:
         return handler(annotation, target, name)
     if not callable(target):
-        raise TypeError(f"annotate() decorates functions, methods, classes and callables, not {target!r}")
+        raise TypeError(
+            f"annotate() decorates functions, methods, classes and callables, not {target!r}"
+        )
     return annotated_callable(target, _named(annotation, target, name), annotation.kind == "span")
 
 
@@ -120,7 +122,9 @@ def _property(annotation: Annotation, target: property, name: str | None) -> pro
 def _method(annotation: Annotation, target: MethodType, name: str | None) -> Any:
     function = target.__func__
     if type(function) is not FunctionType:
-        return annotated_callable(target, _named(annotation, target, name), annotation.kind == "span")
+        return annotated_callable(
+            target, _named(annotation, target, name), annotation.kind == "span"
+        )
     return MethodType(decorate_as(annotation, function, name), target.__self__)
 
 
@@ -206,7 +210,9 @@ METHOD_TYPES = (
 def annotated_callable(target: Any, annotation: Annotation, as_span: bool) -> Any:
     """Puts a callable that is no Python function into an AnnotatedCallable."""
     call = None
-    function = getattr(type(target), "__call__", None)
+    function = next(
+        (vars(base)["__call__"] for base in type(target).__mro__ if "__call__" in vars(base)), None
+    )
     if type(function) is FunctionType and function.__code__.co_flags & _SUSPENDING:
         kind = "span" if as_span else None
         call = MethodType(_registry.decorate(function, annotation, kind), target)
@@ -235,7 +241,7 @@ def _forward(name: str) -> Callable[..., Any]:
 
 
 def _type_for(kind: type) -> Any:
-    """AnnotatedCallable with the special methods of `kind`, which the interpreter finds in the type."""
+    """AnnotatedCallable with the special methods of `kind`: the interpreter asks only the type."""
     names = frozenset(
         name
         for name in dir(kind)

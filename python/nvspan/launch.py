@@ -23,9 +23,7 @@ from urllib.parse import quote
 
 import nvspan
 
-INJECTION_VARIABLE = (
-    "NVTX_INJECTION64_PATH" if sys.maxsize > 2**32 else "NVTX_INJECTION32_PATH"
-)
+INJECTION_VARIABLE = "NVTX_INJECTION64_PATH" if sys.maxsize > 2**32 else "NVTX_INJECTION32_PATH"
 """The variable in which NVTX looks for a tool."""
 
 CONFIG_VARIABLE = "NVSPAN_TRACE"

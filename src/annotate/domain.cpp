@@ -83,13 +83,14 @@ bool Domain::connect(const ToolTable& tool, uint64_t epoch) noexcept {
   if (refused_epoch_.load(std::memory_order_acquire) == epoch) return false;
   std::lock_guard<std::mutex> lock(mutex_);
   if (active_epoch_.load(std::memory_order_acquire) == epoch) return true;
-  handle_ = is_default_ ? nullptr : create_domain(tool, name_);
-  if (!tool_wants(tool, handle_)) {
+  const nvtxDomainHandle_t made = is_default_ ? nullptr : create_domain(tool, name_);
+  handle_.store(made, std::memory_order_relaxed);
+  if (!tool_wants(tool, made)) {
     refused_epoch_.store(epoch, std::memory_order_release);
     return false;
   }
   for (const auto& category : category_ids_) {
-    name_category(tool, handle_, category.second, category.first.c_str());
+    name_category(tool, made, category.second, category.first.c_str());
   }
   active_epoch_.store(epoch, std::memory_order_release);
   return true;
@@ -116,7 +117,7 @@ nvtxStringHandle_t Domain::registered(const ToolTable& tool, uint64_t epoch,
   }
   Message& message = *found->second;
   if (message.epoch != epoch) {
-    message.handle = register_string(tool, handle_, message.text.c_str());
+    message.handle = register_string(tool, handle(), message.text.c_str());
     message.epoch = epoch;
   }
   return message.handle;
@@ -125,18 +126,16 @@ nvtxStringHandle_t Domain::registered(const ToolTable& tool, uint64_t epoch,
 void Domain::prepare(Event& event, const ToolTable& tool, uint64_t epoch) noexcept {
   std::lock_guard<std::mutex> lock(mutex_);
   if (event.ready_epoch.load(std::memory_order_acquire) == epoch) return;
-  nvtxEventAttributes_t& attributes = event.attributes;
-  if (!event.text) {
-    attributes.messageType = NVTX_MESSAGE_UNKNOWN;
-    attributes.message.ascii = nullptr;
-  } else if (nvtxStringHandle_t handle =
-                 registered(tool, epoch, std::string_view(event.text, event.text_size))) {
-    attributes.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
-    attributes.message.registered = handle;
-  } else {
-    attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
-    attributes.message.ascii = event.text;
+  int32_t type = NVTX_MESSAGE_UNKNOWN;
+  const void* value = nullptr;
+  if (event.text) {
+    value = registered(tool, epoch, std::string_view(event.text, event.text_size));
+    type = value ? NVTX_MESSAGE_TYPE_REGISTERED : NVTX_MESSAGE_TYPE_ASCII;
+    if (!value) value = event.text;
   }
+  event.ready_epoch.store(0, std::memory_order_release);
+  event.message_type.store(type, std::memory_order_release);
+  event.message.store(value, std::memory_order_release);
   event.ready_epoch.store(epoch, std::memory_order_release);
 }
 
@@ -151,7 +150,7 @@ uint32_t Domain::category_id(const std::string& name) {
   const ToolTable* tool = detail::current_tool.load(std::memory_order_acquire);
   if (tool && tool != &detail::undecided_tool &&
       active_epoch_.load() == tool->epoch.load(std::memory_order_acquire)) {
-    name_category(*tool, handle_, id, name.c_str());
+    name_category(*tool, handle(), id, name.c_str());
   }
   return id;
 }

@@ -49,7 +49,9 @@ class Domain {
     return connect(tool, epoch);
   }
 
-  nvtxDomainHandle_t handle() const noexcept { return handle_; }
+  nvtxDomainHandle_t handle() const noexcept {
+    return handle_.load(std::memory_order_relaxed);
+  }
 
   // Fills in the event's message for `tool`; the domain must be connected.
   void prepare(Event& event, const ToolTable& tool, uint64_t epoch) noexcept;
@@ -88,7 +90,7 @@ class Domain {
   const bool is_default_;
   std::atomic<uint64_t> active_epoch_{0};
   std::atomic<uint64_t> refused_epoch_{0};
-  nvtxDomainHandle_t handle_ = nullptr;
+  std::atomic<nvtxDomainHandle_t> handle_{nullptr};
 
   mutable std::mutex mutex_;
   std::unordered_map<std::string_view, std::unique_ptr<Message>> messages_;

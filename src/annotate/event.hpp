@@ -15,12 +15,16 @@
 namespace nvspan {
 
 // `text` is UTF-8 without embedded zeros, kept alive by the owner; null for an event with no message.
+// The message as the tool of `ready_epoch` knows it is apart from the other attributes: any thread
+// that sends the event may have to look it up anew.
 struct Event {
   Domain* domain = nullptr;
   const char* text = nullptr;
   size_t text_size = 0;
   std::atomic<uint64_t> ready_epoch{0};
-  nvtxEventAttributes_t attributes{};
+  std::atomic<int32_t> message_type{0};
+  std::atomic<const void*> message{nullptr};
+  nvtxEventAttributes_t attributes{};  // without the message
 
   Event() noexcept {
     attributes.version = NVTX_VERSION;
@@ -42,26 +46,45 @@ struct Span {
   Domain* domain = nullptr;
 };
 
-// True if the event may be sent to `tool`: its domain is wanted and its message is that tool's.
-inline bool arm(Event& event, const ToolTable& tool) noexcept {
-  if (!event.domain->connected(tool)) return false;
-  const uint64_t epoch = tool.epoch.load(std::memory_order_acquire);
-  if (event.ready_epoch.load(std::memory_order_acquire) != epoch) {
-    event.domain->prepare(event, tool, epoch);
+// An event as it goes to one tool.
+struct Outgoing {
+  nvtxEventAttributes_t attributes;
+  nvtxDomainHandle_t domain;
+  uint64_t epoch;
+};
+
+// Fills `out` and returns true if `tool` wants the event. The message is read between two looks at
+// the epoch, so that it is that of one tool also while another thread looks it up for the next.
+inline bool arm(Event& event, const ToolTable& tool, Outgoing& out) noexcept {
+  constexpr int most_changes = 4;
+  for (int i = 0; i < most_changes; ++i) {
+    if (!event.domain->connected(tool)) return false;
+    const uint64_t epoch = tool.epoch.load(std::memory_order_acquire);
+    if (event.ready_epoch.load(std::memory_order_acquire) != epoch) {
+      event.domain->prepare(event, tool, epoch);
+    }
+    out.attributes = event.attributes;
+    out.attributes.messageType = event.message_type.load(std::memory_order_acquire);
+    out.attributes.message.ascii =
+        static_cast<const char*>(event.message.load(std::memory_order_acquire));
+    if (event.ready_epoch.load(std::memory_order_acquire) != epoch) continue;
+    out.domain = event.domain->handle();
+    out.epoch = epoch;
+    return true;
   }
-  return true;
+  return false;  // the tool comes and goes faster than we can send
 }
 
 #if NVSPAN_HAVE_NVTX
 
-inline void send_mark(const Event& event, const ToolTable& tool) noexcept {
+inline void send_mark(const Outgoing& event, const ToolTable& tool) noexcept {
   auto call = tool.core2_slot<nvtxDomainMarkEx_impl_fntype>(NVTX_CBID_CORE2_DomainMarkEx);
-  if (call) call(event.domain->handle(), &event.attributes);
+  if (call) call(event.domain, &event.attributes);
 }
 
-inline void send_push(const Event& event, const ToolTable& tool) noexcept {
+inline void send_push(const Outgoing& event, const ToolTable& tool) noexcept {
   auto call = tool.core2_slot<nvtxDomainRangePushEx_impl_fntype>(NVTX_CBID_CORE2_DomainRangePushEx);
-  if (call) call(event.domain->handle(), &event.attributes);
+  if (call) call(event.domain, &event.attributes);
 }
 
 inline void send_pop(const Domain& domain, const ToolTable& tool) noexcept {
@@ -69,10 +92,10 @@ inline void send_pop(const Domain& domain, const ToolTable& tool) noexcept {
   if (call) call(domain.handle());
 }
 
-inline uint64_t send_start(const Event& event, const ToolTable& tool) noexcept {
+inline uint64_t send_start(const Outgoing& event, const ToolTable& tool) noexcept {
   auto call =
       tool.core2_slot<nvtxDomainRangeStartEx_impl_fntype>(NVTX_CBID_CORE2_DomainRangeStartEx);
-  return call ? call(event.domain->handle(), &event.attributes) : 0;
+  return call ? call(event.domain, &event.attributes) : 0;
 }
 
 inline void send_end(const Domain& domain, uint64_t id, const ToolTable& tool) noexcept {
@@ -82,18 +105,18 @@ inline void send_end(const Domain& domain, uint64_t id, const ToolTable& tool) n
 
 #else
 
-inline void send_mark(const Event&, const ToolTable&) noexcept {}
-inline void send_push(const Event&, const ToolTable&) noexcept {}
+inline void send_mark(const Outgoing&, const ToolTable&) noexcept {}
+inline void send_push(const Outgoing&, const ToolTable&) noexcept {}
 inline void send_pop(const Domain&, const ToolTable&) noexcept {}
-inline uint64_t send_start(const Event&, const ToolTable&) noexcept { return 0; }
+inline uint64_t send_start(const Outgoing&, const ToolTable&) noexcept { return 0; }
 inline void send_end(const Domain&, uint64_t, const ToolTable&) noexcept {}
 
 #endif
 
 inline Span start_span(Event& event, const ToolTable& tool) noexcept {
-  if (!arm(event, tool)) return {};
-  const uint64_t id = send_start(event, tool);
-  return {id, tool.epoch.load(std::memory_order_acquire), event.domain};
+  Outgoing out;
+  if (!arm(event, tool, out)) return {};
+  return {send_start(out, tool), out.epoch, event.domain};
 }
 
 // Ends a span from any thread; what another attachment started is left alone.

@@ -62,9 +62,10 @@ inline void note_push(const void* owner, Domain* domain, uint64_t epoch) noexcep
 
 // Opens a range for `owner` and sends it if `tool` wants it.
 inline void push(const void* owner, Event& event, const ToolTable& tool) noexcept {
-  if (!arm(event, tool)) return;
-  send_push(event, tool);
-  note_push(owner, event.domain, tool.epoch.load(std::memory_order_acquire));
+  Outgoing out;
+  if (!arm(event, tool, out)) return;
+  send_push(out, tool);
+  note_push(owner, event.domain, out.epoch);
 }
 
 inline void pop_if_current(const Domain& domain, uint64_t epoch) noexcept {

@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <memory>
 #include <mutex>
 
 #include "annotate/environment_tool.hpp"
@@ -24,8 +26,6 @@ struct Attachment {
   std::mutex mutex;
   std::atomic<uint64_t> last_epoch{0};
   ToolTable environment;
-  ToolTable local;
-  void (*close_local)() = nullptr;
   std::atomic<ToolListener> listener{nullptr};
 };
 
@@ -81,10 +81,16 @@ struct LocalSlots {
   intptr_t payload[64] = {};
 };
 
-LocalSlots& local_slots() noexcept {
-  static LocalSlots* const slots = new LocalSlots;
-  return *slots;
-}
+// A library that has been connected once. It keeps its slots for good, so that a thread that reads
+// them while the library is detached, or attached again, finds them whole.
+struct LocalTool {
+  ToolTable table;
+  LocalSlots slots;
+  int (*open)(const char*) = nullptr;
+  void (*close)() = nullptr;
+};
+
+LocalSlots* slots_being_filled;  // NVTX's export function takes no context; under Attachment::mutex
 
 unsigned module_size(NvtxCallbackModule module) noexcept {
   switch (module) {
@@ -101,7 +107,7 @@ int NVTX_API get_module_function_table(NvtxCallbackModule module, NvtxFunctionTa
                                        unsigned int* out_size) {
   const unsigned size = module_size(module);
   if (size == 0) return 0;
-  if (out_table) *out_table = local_slots().tables[module];
+  if (out_table) *out_table = slots_being_filled->tables[module];
   if (out_size) *out_size = size;
   return 1;
 }
@@ -123,15 +129,11 @@ const void* NVTX_API get_export_table(uint32_t id) {
   }
 }
 
-void clear_slots(LocalSlots& slots) noexcept {
+void link_tables(LocalSlots& slots) noexcept {
   for (unsigned module = 0; module < NVTX_CB_MODULE_SIZE; ++module) {
     const unsigned size = module_size(static_cast<NvtxCallbackModule>(module));
-    for (unsigned i = 0; i < size; ++i) {
-      slots.functions[module][i] = nullptr;
-      slots.tables[module][i] = i ? &slots.functions[module][i] : nullptr;
-    }
+    for (unsigned i = 1; i < size; ++i) slots.tables[module][i] = &slots.functions[module][i];
   }
-  for (intptr_t& slot : slots.payload) slot = 0;
 }
 
 void connect_extension(const Library& library, LocalSlots& slots) noexcept {
@@ -154,37 +156,65 @@ void connect_extension(const Library& library, LocalSlots& slots) noexcept {
   }
 }
 
+// Loads and connects the library at `path`. Null with `problem` set if that fails.
+LocalTool* connect_library(const std::string& path, const std::string& config,
+                           std::string& problem) {
+  const Library library = Library::open(path, problem);
+  if (!library) return nullptr;
+  auto initialize = library.symbol<NvtxInitializeInjectionNvtxFunc_t>("InitializeInjectionNvtx2");
+  if (!initialize) {
+    problem = path + " has no InitializeInjectionNvtx2";
+    return nullptr;
+  }
+  auto tool = std::make_unique<LocalTool>();
+  tool->open = library.symbol<int (*)(const char*)>("nvspan_inject_open");
+  tool->close = library.symbol<void (*)()>("nvspan_inject_close");
+  if (tool->open && tool->open(config.c_str()) == 0) {
+    problem = path + " refused the configuration '" + config + "'";
+    return nullptr;
+  }
+  link_tables(tool->slots);
+  slots_being_filled = &tool->slots;
+  if (initialize(get_export_table) == 0) {
+    if (tool->close) tool->close();
+    tool.release();  // leaked: the library may have kept the addresses of the slots
+    problem = path + " failed to initialise";
+    return nullptr;
+  }
+  connect_extension(library, tool->slots);
+  tool->table.core = tool->slots.tables[NVTX_CB_MODULE_CORE];
+  tool->table.core2 = tool->slots.tables[NVTX_CB_MODULE_CORE2];
+  tool->table.payload = tool->slots.payload;
+  return tool.release();
+}
+
+// The libraries that have been connected, by path. Under Attachment::mutex; immortal.
+std::map<std::string, LocalTool*>& local_tools() {
+  static auto* const tools = new std::map<std::string, LocalTool*>;
+  return *tools;
+}
+
+LocalTool* attached_tool;  // under Attachment::mutex
+
 }  // namespace
 
 std::string attach_tool(const std::string& path, const std::string& config) {
+  if (disabled_by_environment()) return "annotations are switched off by NVTX_DISABLE";
+  if (!tool_decided()) detail::decide_tool();
   Attachment& state = attachment();
   {
-    std::unique_lock<std::mutex> lock(state.mutex);
-    if (disabled_by_environment()) return "annotations are switched off by NVTX_DISABLE";
-    if (!tool_decided()) {
-      lock.unlock();
-      detail::decide_tool();
-      lock.lock();
-    }
+    std::lock_guard<std::mutex> lock(state.mutex);
     if (detail::current_tool.load() != nullptr) return "an NVTX tool is attached already";
-    std::string error;
-    const Library library = Library::open(path, error);
-    if (!library) return error;
-    auto initialize =
-        library.symbol<NvtxInitializeInjectionNvtxFunc_t>("InitializeInjectionNvtx2");
-    if (!initialize) return path + " has no InitializeInjectionNvtx2";
-    if (auto open = library.symbol<int (*)(const char*)>("nvspan_inject_open")) {
-      if (open(config.c_str()) == 0) return path + " refused the configuration '" + config + "'";
+    LocalTool*& tool = local_tools()[path];
+    if (!tool) {
+      std::string problem;
+      tool = connect_library(path, config, problem);
+      if (!tool) return problem;
+    } else if (tool->open && tool->open(config.c_str()) == 0) {
+      return path + " refused the configuration '" + config + "'";
     }
-    LocalSlots& slots = local_slots();
-    clear_slots(slots);
-    if (initialize(get_export_table) == 0) return path + " failed to initialise";
-    connect_extension(library, slots);
-    state.local.core = slots.tables[NVTX_CB_MODULE_CORE];
-    state.local.core2 = slots.tables[NVTX_CB_MODULE_CORE2];
-    state.local.payload = slots.payload;
-    state.close_local = library.symbol<void (*)()>("nvspan_inject_close");
-    publish(state, &state.local);
+    attached_tool = tool;
+    publish(state, &tool->table);
   }
   notify(state);
   return {};
@@ -194,9 +224,10 @@ void detach_tool() noexcept {
   Attachment& state = attachment();
   {
     std::lock_guard<std::mutex> lock(state.mutex);
-    if (detail::current_tool.load() != &state.local) return;
+    if (!attached_tool) return;
     publish(state, nullptr);
-    if (state.close_local) state.close_local();
+    if (attached_tool->close) attached_tool->close();
+    attached_tool = nullptr;
   }
   notify(state);
 }

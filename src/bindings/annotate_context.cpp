@@ -26,23 +26,16 @@ Annotation* as_annotation(PyObject* object) noexcept {
 }
 
 void start_on(Annotation* annotation, const void* frame, const ToolTable& tool) noexcept {
-  Span span;
-  const bool wanted =
-      send_fields(*annotation->fields, tool, annotation->failed_lazily, [&](Event& event) {
-        span = {send_start(event, tool), tool.epoch.load(std::memory_order_acquire), event.domain};
-      });
-  if (!wanted) return;
+  const Span span = send_start_of(*annotation->fields, tool, annotation->failed_lazily);
+  if (span.epoch == 0) return;
   if (!annotation->spans) annotation->spans = new OpenSpans;
   annotation->spans->add(frame, PyThread_get_thread_ident(), span);
 }
 
 void push_on(Annotation* annotation, const ToolTable& tool) noexcept {
   EventFields& fields = *annotation->fields;
-  const bool wanted = send_fields(fields, tool, annotation->failed_lazily,
-                                  [&](Event& event) { send_push(event, tool); });
-  if (wanted) {
-    note_push(annotation, fields.event.domain, tool.epoch.load(std::memory_order_acquire));
-  }
+  const uint64_t epoch = send_push_of(fields, tool, annotation->failed_lazily);
+  if (epoch != 0) note_push(annotation, fields.event.domain, epoch);
 }
 
 void notice_overflow(const Annotation* annotation) noexcept {
@@ -107,12 +100,9 @@ void annotation_pop(PyObject* annotation) noexcept { pop_owned(annotation); }
 
 Span annotation_start(PyObject* annotation) noexcept {
   const ToolTable* tool = listening_tool();
-  Span span;
-  if (!tool) return span;
+  if (!tool) return {};
   Annotation* self = as_annotation(annotation);
-  send_fields(*self->fields, *tool, self->failed_lazily, [&](Event& event) {
-    span = {send_start(event, *tool), tool->epoch.load(std::memory_order_acquire), event.domain};
-  });
+  const Span span = send_start_of(*self->fields, *tool, self->failed_lazily);
   notice_overflow(self);
   return span;
 }

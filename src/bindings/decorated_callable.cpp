@@ -11,8 +11,7 @@ namespace nvspan {
 namespace {
 
 struct AnnotatedCallable {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
   PyObject* wrapped;
   PyObject* annotation;
   PyObject* call;  // what a call runs in place of `wrapped`, already decorated; or null
@@ -73,8 +72,8 @@ PyObject* callable_new(PyTypeObject* type, PyObject* arguments, PyObject*) {
 
 // Names that are the proxy's own; everything else is the wrapped object's.
 bool is_own_name(PyObject* name) noexcept {
-  static constexpr const char* own[] = {"__wrapped__",  "__call__",      "__get__",
-                                        "__copy__",     "__deepcopy__",  "__reduce__",
+  static constexpr const char* own[] = {"__wrapped__",   "__call__",     "__get__",
+                                        "__copy__",      "__deepcopy__", "__reduce__",
                                         "__reduce_ex__", "_nvspan_parts"};
   const char* text = PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : nullptr;
   if (text == nullptr) {
@@ -178,7 +177,8 @@ void dealloc(PyObject* self) {
 }
 
 PyMemberDef members[] = {
-    {"__vectorcalloffset__", T_PYSSIZET, offsetof(AnnotatedCallable, vectorcall), READONLY, nullptr},
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(AnnotatedCallable, vectorcall), READONLY,
+     nullptr},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(AnnotatedCallable, weak_references), READONLY,
      nullptr},
     {nullptr, 0, 0, 0, nullptr},
@@ -218,10 +218,10 @@ PyType_Slot slots[] = {
     {0, nullptr},
 };
 
-PyType_Spec spec = {"nvspan._core.AnnotatedCallable", sizeof(AnnotatedCallable), 0,
-                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
-                        Py_TPFLAGS_HAVE_VECTORCALL,
-                    slots};
+PyType_Spec spec = {
+    "nvspan._core.AnnotatedCallable", sizeof(AnnotatedCallable), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+    slots};
 
 }  // namespace
 

@@ -6,10 +6,10 @@ namespace nvspan {
 namespace {
 
 // From 3.13 on the interpreter specialises only calls of functions whose version is known: that of
-// their code, and only if a `def` statement made them and nothing about them was assigned since. What
-// types.FunctionType makes has none, nor has a function whose `__code__` was assigned, so that each
-// call takes the slow path. The version promises the code and the presence of defaults, so it may be
-// given to a function that is equal in both to one that has it.
+// their code, and only if a `def` statement made them and nothing about them was assigned since.
+// What types.FunctionType makes has none, nor has a function whose `__code__` was assigned, so that
+// each call takes the slow path. The version promises the code and the presence of defaults, so it
+// may be given to a function that is equal in both to one that has it.
 #if PY_VERSION_HEX >= 0x030D0000 && !defined(Py_GIL_DISABLED)
 bool has_version_of_code(PyFunctionObject* function) noexcept {
   auto* code = reinterpret_cast<PyCodeObject*>(function->func_code);
@@ -58,9 +58,8 @@ py_ref function_like(PyFunctionObject* original, PyObject* code) {
 #if PY_VERSION_HEX >= 0x030E0000
   share(function->func_annotate, original->func_annotate);
 #endif
-  py_ref attributes = py_ref::steal(original->func_dict != nullptr
-                                        ? PyDict_Copy(original->func_dict)
-                                        : PyDict_New());
+  py_ref attributes = py_ref::steal(
+      original->func_dict != nullptr ? PyDict_Copy(original->func_dict) : PyDict_New());
   if (!attributes || PyDict_SetItemString(attributes.get(), "__wrapped__",
                                           reinterpret_cast<PyObject*>(original)) < 0) {
     return {};

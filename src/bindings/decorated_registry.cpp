@@ -14,6 +14,7 @@
 #include "bindings/decorated_function.hpp"
 #include "bindings/decorated_resume.hpp"
 #include "bindings/decorated_site.hpp"
+#include "bindings/decorated_span.hpp"
 #include "bindings/module_state.hpp"
 
 namespace nvspan {
@@ -22,8 +23,8 @@ namespace {
 constexpr const char* registry_name = "_decorated";
 constexpr size_t first_prune = 64;
 
-// One decorated function, which its Site knows by a weak reference. The generated code is kept here:
-// it owns the Site, so the Site cannot own it.
+// One decorated function, which its Site knows by a weak reference. The generated code is kept
+// here: it owns the Site, so the Site cannot own it.
 struct Entry {
   py_ref site;
   py_ref kind;  // None, "nested" or "span"
@@ -106,8 +107,7 @@ class Decorations {
 };
 
 struct Registry {
-  PyObject_HEAD
-  Decorations* decorations;
+  PyObject_HEAD Decorations* decorations;
 };
 
 Decorations* decorations_of(PyObject* registry) noexcept {
@@ -131,8 +131,7 @@ int adopt(Entry* entry, PyFunctionObject* function, PyObject* current) {
   return 0;
 }
 
-// Gives the function the code that the present state asks for. 0, or -1 with an exception set.
-int apply(Decorations* decorations, Entry* entry) {
+int apply_locked(Decorations* decorations, Entry* entry) {
   Site* site = entry->get();
   py_ref target = weak_target(site->function);
   if (!target) return 0;
@@ -154,7 +153,22 @@ int apply(Decorations* decorations, Entry* entry) {
   }
 }
 
-// decorate(function, annotation, kind): a genuine function that opens the annotation around each call.
+#if PY_VERSION_HEX < 0x030D0000
+#define Py_BEGIN_CRITICAL_SECTION(object) {
+#define Py_END_CRITICAL_SECTION() }
+#endif
+
+// Gives the function the code that the present state asks for. 0, or -1 with an exception set.
+int apply(Decorations* decorations, Entry* entry) {
+  int result;
+  Py_BEGIN_CRITICAL_SECTION(entry->site.get());
+  result = apply_locked(decorations, entry);
+  Py_END_CRITICAL_SECTION();
+  return result;
+}
+
+// decorate(function, annotation, kind): a genuine function that opens the annotation around each
+// call.
 PyObject* registry_decorate(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   if (count != 3 || !PyFunction_Check(arguments[0]) ||
       !PyObject_TypeCheck(arguments[1], state().annotate_type)) {
@@ -172,8 +186,8 @@ PyObject* registry_decorate(PyObject* self, PyObject* const* arguments, Py_ssize
     py_ref made = function_like(original, code.get());
     if (!made) return nullptr;
     auto entry = std::make_shared<Entry>();
-    entry->site = py_ref::steal(reinterpret_cast<PyObject*>(
-        site_new(annotation, code.get(), made.get(), arguments[0])));
+    entry->site = py_ref::steal(
+        reinterpret_cast<PyObject*>(site_new(annotation, code.get(), made.get(), arguments[0])));
     if (!entry->site) return nullptr;
     entry->kind = py_ref::borrow(arguments[2]);
     if (decided()) decorations->on = listening();
@@ -187,8 +201,7 @@ PyObject* registry_decorate(PyObject* self, PyObject* const* arguments, Py_ssize
 
 // is_decorated(object)
 PyObject* registry_is_decorated(PyObject* self, PyObject* object) {
-  return PyBool_FromLong(PyFunction_Check(object) &&
-                         decorations_of(self)->find(object) != nullptr);
+  return PyBool_FromLong(PyFunction_Check(object) && decorations_of(self)->find(object) != nullptr);
 }
 
 // count(): decorated functions that are alive.
@@ -235,8 +248,8 @@ PyType_Spec registry_spec = {"nvspan._core._Decorations", sizeof(Registry), 0,
 }  // namespace
 
 int decorated_add_to_module(PyObject* module) {
-  if (decorated_site_add_to_module(module) < 0 || decorated_resume_add_to_module(module) < 0 ||
-      decorated_callable_add_to_module(module) < 0) {
+  if (decorated_site_add_to_module(module) < 0 || decorated_span_add_to_module(module) < 0 ||
+      decorated_resume_add_to_module(module) < 0 || decorated_callable_add_to_module(module) < 0) {
     return -1;
   }
   py_ref type = py_ref::steal(PyType_FromModuleAndSpec(module, &registry_spec, nullptr));

@@ -5,9 +5,9 @@
 // The decorated functions of the interpreter, and the switch between their two bodies.
 //
 // A decorated function is a genuine function. While nothing listens its `__code__` is that of the
-// original, so that it costs nothing; while something listens it is a generated one (decorated_site.hpp).
-// Until the first NVTX call of the process has decided whether there is a tool, it is the generated
-// one.
+// original, so that it costs nothing; while something listens it is a generated one
+// (decorated_site.hpp). Until the first NVTX call of the process has decided whether there is a
+// tool, it is the generated one.
 
 #include "bindings/py.hpp"
 
@@ -16,8 +16,8 @@ namespace nvspan {
 // Adds what python/nvspan/_decorate.py needs. 0, or -1 with an exception set.
 int decorated_add_to_module(PyObject* module);
 
-// Switches all decorated functions. A function that cannot be switched is reported as unraisable and
-// stays as it was. 0, or -1 with an exception set.
+// Switches all decorated functions. A function that cannot be switched is reported as unraisable
+// and stays as it was. 0, or -1 with an exception set.
 int decorated_set_listening(PyObject* module, bool on);
 
 }  // namespace nvspan

@@ -12,8 +12,9 @@
 //             CAUGHT(d)                            thrown into the original at the next RESUME
 //     return RESULT(d)
 //
-// `yield from` would not do: it turns a GeneratorExit that is thrown in into close(), and drops what
-// the original answers to it. No value stays in a local of the generated body while it is suspended.
+// `yield from` would not do: it turns a GeneratorExit that is thrown in into close(), and drops
+// what the original answers to it. No value stays in a local of the generated body while it is
+// suspended.
 //
 //     d = RESUMER(CALLEE()(a, b))                  async generator
 //     while True:
@@ -33,13 +34,9 @@
 
 namespace nvspan {
 
-// Adds the types, and the builtins that the generated bodies call: `_core._resume` and so on. 0, or -1
-// with an exception set.
+// Adds the type and the builtins that the generated bodies call: `_core._resume` and so on. 0, or
+// -1 with an exception set.
 int decorated_resume_add_to_module(PyObject* module);
-
-// Opens a start/end range now; END, or the end of the object's life, closes it. `annotation` may be
-// null: then nothing opens. A new reference, or null with an exception set.
-PyObject* open_span_new(PyObject* annotation);
 
 // Drives `inner`, a generator, coroutine or async generator that has not started: with a push/pop
 // around each resumption, or with one start/end range from the first to the last. `annotation` may

@@ -4,6 +4,7 @@
 
 #include "bindings/annotate_object.hpp"
 #include "bindings/decorated_resume.hpp"
+#include "bindings/decorated_span.hpp"
 #include "bindings/module_state.hpp"
 
 #include <frameobject.h>
@@ -19,8 +20,8 @@ Site* as_site(PyObject* object) noexcept { return reinterpret_cast<Site*>(object
 py_ref current_frame() { return py_ref::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame())); }
 
 // The closure of the function that the current frame runs, for a function that is already gone or
-// was never known. From 3.11 on a frame owns its function, so that only an unpickled copy gets here:
-// its cells are made from the present values.
+// was never known. From 3.11 on a frame owns its function, so that only an unpickled copy gets
+// here: its cells are made from the present values.
 py_ref closure_of_frame(PyObject* frame, PyObject* code) {
   py_ref names = py_ref::steal(PyObject_GetAttrString(code, "co_freevars"));
   if (!names) return {};
@@ -30,8 +31,8 @@ py_ref closure_of_frame(PyObject* frame, PyObject* code) {
 #if PY_VERSION_HEX < 0x030B0000
   auto* native = reinterpret_cast<PyFrameObject*>(frame);
   auto* running = reinterpret_cast<PyCodeObject*>(native->f_code);
-  PyObject** cells = native->f_localsplus + running->co_nlocals +
-                     PyTuple_GET_SIZE(running->co_cellvars);
+  PyObject** cells =
+      native->f_localsplus + running->co_nlocals + PyTuple_GET_SIZE(running->co_cellvars);
   for (Py_ssize_t i = 0; i < count; ++i) {
     Py_INCREF(cells[i]);
     PyTuple_SET_ITEM(closure.get(), i, cells[i]);
@@ -109,7 +110,9 @@ PyObject* site_exit(PyObject* self, PyObject* const*, Py_ssize_t) {
   Py_RETURN_NONE;
 }
 
-PyObject* site_callee(PyObject* self, PyObject* const*, Py_ssize_t) { return callee(as_site(self)); }
+PyObject* site_callee(PyObject* self, PyObject* const*, Py_ssize_t) {
+  return callee(as_site(self));
+}
 
 PyObject* site_start(PyObject* self, PyObject* const*, Py_ssize_t) {
   return open_span_new(site_annotation(as_site(self)).get());
@@ -177,8 +180,8 @@ PyType_Spec site_spec = {"nvspan._core._Site", sizeof(Site), 0, Py_TPFLAGS_DEFAU
 
 PyTypeObject* site_type = nullptr;  // one for the process, as ModuleState
 
-// Sets *found if the object that is visited could lead to a function: whatever the collector tracks,
-// but for types and domains.
+// Sets *found if the object that is visited could lead to a function: whatever the collector
+// tracks, but for types and domains.
 int visit_owner(PyObject* object, void* found) {
   if (PyObject_GC_IsTracked(object) && !PyType_Check(object) &&
       Py_TYPE(object) != state().domain_type) {

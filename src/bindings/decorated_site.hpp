@@ -22,12 +22,11 @@
 namespace nvspan {
 
 struct Site {
-  PyObject_HEAD
-  PyObject* annotation;       // owned, or null
+  PyObject_HEAD PyObject* annotation;  // owned, or null
   PyObject* weak_annotation;  // used when `annotation` is null: it lives in the function's __dict__
   PyObject* original_code;    // what the decorated function runs while nothing listens
   PyObject* function;         // weak reference to the decorated function; null in an unpickled copy
-  PyObject* wrapped;          // weak reference to the original function; null: make one at each call
+  PyObject* wrapped;  // weak reference to the original function; null: make one at each call
 };
 
 // Makes the type and adds it to the module. 0, or -1 with an exception set.

@@ -243,6 +243,10 @@ void copy_fields(EventFields& target, const EventFields& source) noexcept {
   target.event.text = source.event.text;
   target.event.text_size = source.event.text_size;
   target.event.attributes = source.event.attributes;
+  target.event.message_type.store(source.event.message_type.load(std::memory_order_acquire),
+                                  std::memory_order_relaxed);
+  target.event.message.store(source.event.message.load(std::memory_order_acquire),
+                             std::memory_order_relaxed);
   target.event.ready_epoch.store(epoch, std::memory_order_release);
 }
 

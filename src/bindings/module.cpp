@@ -64,14 +64,11 @@ uint64_t string_handle(py::handle domain, py::handle string) {
   const ToolTable* tool = listening_tool();
   uint64_t handle = 0;
   const int result = set_message(fields, string.ptr(), false);
-#if NVSPAN_HAVE_NVTX
-  if (result == 0 && tool && arm(fields.event, *tool) &&
-      fields.event.attributes.messageType == NVTX_MESSAGE_TYPE_REGISTERED) {
-    handle = reinterpret_cast<uintptr_t>(fields.event.attributes.message.registered);
+  Outgoing out;
+  if (result == 0 && tool && arm(fields.event, *tool, out) &&
+      out.attributes.messageType == NVTX_MESSAGE_TYPE_REGISTERED) {
+    handle = reinterpret_cast<uintptr_t>(out.attributes.message.registered);
   }
-#else
-  (void)tool;
-#endif
   clear_fields(fields);
   check(result);
   return handle;

@@ -26,27 +26,22 @@ void notice_overflow(const EventFields& fields) noexcept {
 void mark_fields(EventFields& fields, bool& failed_lazily) noexcept {
   const ToolTable* tool = listening_tool();
   if (!tool) return;
-  send_fields(fields, *tool, failed_lazily, [&](Event& event) { send_mark(event, *tool); });
+  send_fields(fields, *tool, failed_lazily, [&](const Outgoing& event) { send_mark(event, *tool); });
   notice_overflow(fields);
 }
 
 // A push that is not sent is recorded too: its pop must not close what was open before.
 void push_fields(EventFields& fields, bool& failed_lazily) noexcept {
   const ToolTable* tool = listening_tool();
-  const bool sent =
-      tool && send_fields(fields, *tool, failed_lazily, [&](Event& event) { send_push(event, *tool); });
-  note_push(nullptr, fields.event.domain,
-            sent ? tool->epoch.load(std::memory_order_acquire) : 0);
-  if (sent) notice_overflow(fields);
+  const uint64_t epoch = tool ? send_push_of(fields, *tool, failed_lazily) : 0;
+  note_push(nullptr, fields.event.domain, epoch);
+  if (epoch != 0) notice_overflow(fields);
 }
 
 Span start_fields(EventFields& fields, bool& failed_lazily) noexcept {
   const ToolTable* tool = listening_tool();
   if (!tool) return {};
-  Span span;
-  send_fields(fields, *tool, failed_lazily, [&](Event& event) {
-    span = {send_start(event, *tool), tool->epoch.load(std::memory_order_acquire), event.domain};
-  });
+  const Span span = send_start_of(fields, *tool, failed_lazily);
   notice_overflow(fields);
   return span;
 }

@@ -17,18 +17,39 @@ int ranges_add_to_module(PyObject* module);
 template <class Send>
 bool send_fields(EventFields& fields, const ToolTable& tool, bool& failed_lazily,
                  Send&& send) noexcept {
+  Outgoing out;
   if (fields.lazy()) {
     if (!fields.event.domain->connected(tool)) return false;
     EventFields evaluated;
     evaluate_fields(evaluated, fields, failed_lazily);
-    const bool wanted = arm(evaluated.event, tool);
-    if (wanted) send(evaluated.event);
+    const bool wanted = arm(evaluated.event, tool, out);
+    if (wanted) send(out);
     clear_fields(evaluated);
     return wanted;
   }
-  if (!arm(fields.event, tool)) return false;
-  send(fields.event);
+  if (!arm(fields.event, tool, out)) return false;
+  send(out);
   return true;
+}
+
+// The epoch of the tool that a push went to; 0: not sent.
+inline uint64_t send_push_of(EventFields& fields, const ToolTable& tool,
+                             bool& failed_lazily) noexcept {
+  uint64_t epoch = 0;
+  send_fields(fields, tool, failed_lazily, [&](const Outgoing& event) {
+    send_push(event, tool);
+    epoch = event.epoch;
+  });
+  return epoch;
+}
+
+inline Span send_start_of(EventFields& fields, const ToolTable& tool,
+                          bool& failed_lazily) noexcept {
+  Span span;
+  send_fields(fields, tool, failed_lazily, [&](const Outgoing& event) {
+    span = {send_start(event, tool), event.epoch, fields.event.domain};
+  });
+  return span;
 }
 
 PyObject* domain_mark(PyObject* domain, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);

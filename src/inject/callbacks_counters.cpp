@@ -69,8 +69,7 @@ void NVTX_API sample_no_value(nvtxDomainHandle_t domain, std::uint64_t counter,
          [&](Call& call) { call.add(Field::count("no_value", reason)); });
 }
 
-void NVTX_API submit_counters(nvtxDomainHandle_t domain,
-                              const nvtxCounterBatch_t* batch) noexcept {
+void NVTX_API submit_counters(nvtxDomainHandle_t domain, const nvtxCounterBatch_t* batch) noexcept {
   nvtxCounterBatch_t read = {};
   const int saved = errno;
   const bool readable = read_memory(batch, &read, sizeof read);

@@ -146,8 +146,8 @@ void NVTX_API submit_batch(nvtxDomainHandle_t handle, const nvtxEventBatch_t* ba
     const bool copied = read.flexDataSize <= most_flex_bytes;
     char* copy = call.scratch.arena.bytes(copied ? read.flexDataSize : 0);
     const bool readable = copied && read_memory(read.flexData, copy, read.flexDataSize);
-    call.add(Field::bytes("flex_hex", readable ? std::string_view(copy, read.flexDataSize)
-                                               : std::string_view()));
+    call.add(Field::bytes(
+        "flex_hex", readable ? std::string_view(copy, read.flexDataSize) : std::string_view()));
   });
 }
 

@@ -77,8 +77,8 @@ std::uint64_t NVTX_API register_schema(nvtxDomainHandle_t handle,
     call.add(Field::count("type", has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE) ? read.type : 0));
     call.add(Field::count("flags", has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS) ? read.flags : 0));
     call.add(Field::count("static_size", bytes));
-    call.add(Field::count(
-        "pack_align", has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT) ? read.packAlign : 0));
+    call.add(Field::count("pack_align",
+                          has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT) ? read.packAlign : 0));
     std::size_t count = has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES) &&
                                 has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES)
                             ? read.numEntries
@@ -113,10 +113,10 @@ std::uint64_t NVTX_API register_enum(nvtxDomainHandle_t handle,
                                        ? kept_text(call, read.name)
                                        : std::string_view()));
     call.add(Field::count("size", has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE) ? read.sizeOfEnum : 0));
-    std::size_t count = has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES) &&
-                                has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES)
-                            ? read.numEntries
-                            : 0;
+    std::size_t count =
+        has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES) && has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES)
+            ? read.numEntries
+            : 0;
     const nvtxPayloadEnum_t* entries = read_array(call, read.entries, count);
     Field* list = call.scratch.arena.array<Field>(count);
     for (std::size_t i = 0; i < count; ++i) {

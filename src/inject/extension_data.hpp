@@ -48,7 +48,7 @@ const Struct* read_array(Call& call, const Struct* from, std::size_t& count) {
 
 // Copies a struct that says itself how large the program's version of it is.
 template <typename Struct, typename Size>
-Struct read_sized(Call& call, const Struct* from, Size Struct::*size) {
+Struct read_sized(Call& call, const Struct* from, Size Struct::* size) {
   Struct out = {};
   if (from == nullptr) {
     call.add(Field::string("error", "null"));

@@ -5,8 +5,8 @@
 // inside a running process. Every shared object of a process that uses NVTX calls the first two
 // for itself, and several may do so at once.
 
-#include "inject/callbacks.hpp"
 #include "inject/call.hpp"
+#include "inject/callbacks.hpp"
 #include "inject/nvtx_types.hpp"
 #include "inject/session.hpp"
 

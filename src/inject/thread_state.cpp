@@ -22,8 +22,8 @@ OpenRange OpenRange::keep(const Event& event, std::uint64_t domain, PagePool& po
   range.nesting = event.nesting;
   range.message_type = event.message_type;
   range.message = event.message;
-  const bool borrowed = event.message_type == MessageType::ascii ||
-                        event.message_type == MessageType::unicode;
+  const bool borrowed =
+      event.message_type == MessageType::ascii || event.message_type == MessageType::unicode;
   if (borrowed && !event.message.empty()) {
     auto* copy = static_cast<char*>(pool.allocate(event.message.size()));
     std::memcpy(copy, event.message.data(), event.message.size());

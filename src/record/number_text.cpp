@@ -10,7 +10,8 @@
 namespace nvspan {
 namespace {
 
-// The locale's decimal point may be any text: what is neither a digit, a sign nor an exponent is it.
+// The locale's decimal point may be any text: what is neither a digit, a sign nor an exponent is
+// it.
 void add_printed(LineBuffer& line, const char* text, int length) {
   bool marked = false;
   bool in_point = false;

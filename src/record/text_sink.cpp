@@ -10,12 +10,13 @@
 namespace nvspan {
 namespace {
 
-constexpr std::size_t time_columns = 12;
-constexpr std::size_t duration_columns = 12;
-constexpr std::size_t pid_columns = 9;
-constexpr std::size_t thread_columns = 12;
+constexpr std::size_t time_columns = 11;
+constexpr std::size_t second_columns = 4;
+constexpr std::size_t duration_columns = 11;
+constexpr std::size_t pid_columns = 8;
+constexpr std::size_t thread_columns = 10;
 constexpr std::size_t tree_column = time_columns + duration_columns + pid_columns + thread_columns;
-constexpr std::size_t details_column = tree_column + 36;
+constexpr std::size_t details_column = tree_column + 32;
 constexpr std::size_t name_limit = 120;
 constexpr std::size_t value_limit = 120;
 constexpr std::size_t shown_bytes = 16;
@@ -100,11 +101,12 @@ void TextSink::add_time(const Event& event) {
   const std::uint64_t since = event.ts > style_.origin ? event.ts - style_.origin : 0;
   const std::uint64_t seconds = since / 1000000000;
   style(dim);
-  add_padded(line_, seconds, 5, ' ');
+  add_padded(line_, seconds, second_columns, ' ');
   line_.add('.');
   add_padded(line_, since / 1000 % 1000000, 6, '0');
   style(plain);
-  column_ = (digits_of(seconds) > 5 ? digits_of(seconds) : 5) + 7;
+  const std::size_t digits = digits_of(seconds);
+  column_ = (digits > second_columns ? digits : second_columns) + 7;
   pad_to(time_columns);
 }
 

@@ -30,8 +30,8 @@ inline std::size_t decode_utf8(std::string_view text, std::uint32_t& code_point)
     return valid ? 3 : 0;
   }
   if (first >= 0xF0 && first <= 0xF4 && tail(1) && tail(2) && tail(3)) {
-    code_point = (first & 0x07) << 18 | (byte(1) & 0x3Fu) << 12 | (byte(2) & 0x3Fu) << 6 |
-                 (byte(3) & 0x3Fu);
+    code_point =
+        (first & 0x07) << 18 | (byte(1) & 0x3Fu) << 12 | (byte(2) & 0x3Fu) << 6 | (byte(3) & 0x3Fu);
     return code_point >= 0x10000 && code_point <= 0x10FFFF ? 4 : 0;
   }
   return 0;

@@ -130,8 +130,7 @@ void work(int number) {
   const auto push =
       client.in_core2<nvtxDomainRangePushEx_impl_fntype>(NVTX_CBID_CORE2_DomainRangePushEx);
   const auto pop = client.in_core2<nvtxDomainRangePop_impl_fntype>(NVTX_CBID_CORE2_DomainRangePop);
-  const auto create =
-      client.in_core2<nvtxDomainCreateA_impl_fntype>(NVTX_CBID_CORE2_DomainCreateA);
+  const auto create = client.in_core2<nvtxDomainCreateA_impl_fntype>(NVTX_CBID_CORE2_DomainCreateA);
   const auto destroy =
       client.in_core2<nvtxDomainDestroy_impl_fntype>(NVTX_CBID_CORE2_DomainDestroy);
   const auto add_string =
@@ -179,6 +178,7 @@ void test_sessions_while_threads_work(const Library& library, const std::string&
   EXPECT(library.connect(get_export_table) != 0);
   std::atomic<int> running{thread_count};
   std::vector<std::thread> threads;
+  threads.reserve(thread_count);
   for (int i = 0; i < thread_count; ++i) {
     threads.emplace_back([&, i] {
       work(i);
@@ -223,13 +223,16 @@ void test_depth_after_opening_again(const Library& library, const std::string& p
 void test_everyone_connects(const Library& library, const std::string& path) {
   EXPECT(library.open(config(path).c_str()) != 0);
   std::vector<std::thread> threads;
+  threads.reserve(thread_count);
   std::atomic<int> connected{0};
   for (int i = 0; i < thread_count; ++i) {
-    threads.emplace_back([&] { connected += library.connect([](std::uint32_t id) -> const void* {
-      static const NvtxExportTableCallbacks empty = {
-          sizeof empty, [](NvtxCallbackModule, NvtxFunctionTable*, unsigned*) { return 0; }};
-      return id == NVTX_ETID_CALLBACKS ? &empty : nullptr;
-    }) != 0; });
+    threads.emplace_back([&] {
+      connected += library.connect([](std::uint32_t id) -> const void* {
+        static const NvtxExportTableCallbacks empty = {
+            sizeof empty, [](NvtxCallbackModule, NvtxFunctionTable*, unsigned*) { return 0; }};
+        return id == NVTX_ETID_CALLBACKS ? &empty : nullptr;
+      }) != 0;
+    });
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT(connected == thread_count);

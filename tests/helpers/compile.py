@@ -38,12 +38,12 @@ def compiler() -> str:
     return found
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _folder() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="nvspan-compiled-")
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def build(source: Path, *flags: str, name: str | None = None) -> Path:
     """The program (or, with "-shared", the library) that `source` makes, built once."""
     output = Path(_folder().name) / (name or source.stem)

@@ -29,9 +29,7 @@ def essence(events: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
             return [stable(item) for item in value]
         if isinstance(value, dict):
             return {key: stable(item) for key, item in value.items()}
-        made_by_tool = type(value) is int and (
-            value >> 48 == _HANDLE_TAG or value in _DYNAMIC_IDS
-        )
+        made_by_tool = type(value) is int and (value >> 48 == _HANDLE_TAG or value in _DYNAMIC_IDS)
         return numbers.setdefault(value, f"#{len(numbers) + 1}") if made_by_tool else value
 
     result = []

@@ -82,9 +82,7 @@ def run_command(
         file = Path(folder) / "trace.jsonl"
         environment = clean_environment()
         if traced:
-            environment = launch.child_environment(
-                "jsonl", file, domains, environment=environment
-            )
+            environment = launch.child_environment("jsonl", file, domains, environment=environment)
         for key, value in (env or {}).items():
             environment.pop(key, None)
             if value is not None:
@@ -125,9 +123,7 @@ def run_traced(
     `check` asserts that it exits with 0. `env` adds variables to the environment, None removes one.
     """
     command = _python(code, args, python)
-    return run_command(
-        command, env=env, timeout=timeout, check=check, stdin=stdin, domains=domains
-    )
+    return run_command(command, env=env, timeout=timeout, check=check, stdin=stdin, domains=domains)
 
 
 def run_plain(

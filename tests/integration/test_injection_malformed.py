@@ -7,6 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from helpers.compile import build
 from helpers.essence import essence
 from helpers.traced import needs_library, run_command

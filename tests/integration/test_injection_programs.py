@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+
 from helpers.compile import build
 from helpers.essence import essence
 from helpers.traced import needs_library, read_events, run_command

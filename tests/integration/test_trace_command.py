@@ -11,9 +11,9 @@ import subprocess
 import sys
 
 import pytest
-from helpers.traced import clean_environment, needs_library, read_events
 
 import nvspan
+from helpers.traced import clean_environment, needs_library, read_events
 from nvspan import launch
 
 SHOW = "import sys; print(sys.argv[1:])"

@@ -11,8 +11,8 @@ import sys
 import threading
 
 import pytest
-from helpers.traced import clean_environment, needs_library, run_traced
 
+from helpers.traced import clean_environment, needs_library, run_traced
 from nvspan import launch
 
 pytestmark = needs_library

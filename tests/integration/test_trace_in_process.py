@@ -9,6 +9,8 @@ import subprocess
 import sys
 
 import pytest
+
+import nvspan
 from helpers.traced import (
     LIBRARY,
     clean_environment,
@@ -17,8 +19,6 @@ from helpers.traced import (
     run_plain,
     run_traced,
 )
-
-import nvspan
 from nvspan import launch
 
 pytestmark = needs_library

@@ -10,6 +10,7 @@ import select
 import sys
 
 import pytest
+
 from helpers.traced import needs_library, run_traced
 
 pytestmark = needs_library
@@ -109,9 +110,7 @@ nvspan.mark()
 """
     lines = text_of(code)
     rest = [columns(line)[-1] for line in lines[1:]]
-    assert rest[0] == (
-        r"◆  tab\tnewline\n escape \x1b[31m del \x7f c1 \x85 right-to-left \u202e"
-    )
+    assert rest[0] == (r"◆  tab\tnewline\n escape \x1b[31m del \x7f c1 \x85 right-to-left \u202e")
     assert rest[1] == r"◆  bytes \xff"
     assert rest[2] == "◆  " + "x" * 120 + "... (1000 bytes)"
     # The characters of the first name are two columns wide.
@@ -140,7 +139,6 @@ def on_a_terminal(code, **env):
     import pty
 
     from helpers.traced import LIBRARY, clean_environment
-
     from nvspan import launch
 
     pid, terminal = pty.fork()

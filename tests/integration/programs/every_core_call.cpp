@@ -14,12 +14,12 @@
 #include <cstdlib>
 #include <initializer_list>
 
-#define CHECK(condition)                                                  \
-  do {                                                                    \
-    if (!(condition)) {                                                   \
+#define CHECK(condition)                                                    \
+  do {                                                                      \
+    if (!(condition)) {                                                     \
       std::fprintf(stderr, "line %d: %s is false\n", __LINE__, #condition); \
-      std::exit(1);                                                       \
-    }                                                                     \
+      std::exit(1);                                                         \
+    }                                                                       \
   } while (0)
 
 namespace {

@@ -14,12 +14,12 @@
 #include <cstdlib>
 #include <cstring>
 
-#define CHECK(condition)                                                  \
-  do {                                                                    \
-    if (!(condition)) {                                                   \
+#define CHECK(condition)                                                    \
+  do {                                                                      \
+    if (!(condition)) {                                                     \
       std::fprintf(stderr, "line %d: %s is false\n", __LINE__, #condition); \
-      std::exit(1);                                                       \
-    }                                                                     \
+      std::exit(1);                                                         \
+    }                                                                       \
   } while (0)
 
 namespace {
@@ -60,10 +60,10 @@ void payload(nvtxDomainHandle_t domain) {
   CHECK(point_schema >= NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START);
   nvtxPayloadEnum_t values[] = {{"off", 0, 0}, {"on", 1, 1}};
   nvtxPayloadEnumAttr_t enumeration = {};
-  enumeration.fieldMask =
-      NVTX_PAYLOAD_ENUM_ATTR_FIELD_NAME | NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES |
-      NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES | NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE |
-      NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID;
+  enumeration.fieldMask = NVTX_PAYLOAD_ENUM_ATTR_FIELD_NAME | NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES |
+                          NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES |
+                          NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE |
+                          NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID;
   enumeration.name = "Switch";
   enumeration.entries = values;
   enumeration.numEntries = 2;
@@ -124,8 +124,8 @@ void payload(nvtxDomainHandle_t domain) {
 
 void counters(nvtxDomainHandle_t domain) {
   nvtxSemanticsCounter_t semantics = {};
-  semantics.header = {sizeof semantics, NVTX_SEMANTIC_ID_COUNTERS_V1,
-                      NVTX_COUNTER_SEMANTIC_VERSION, nullptr};
+  semantics.header = {sizeof semantics, NVTX_SEMANTIC_ID_COUNTERS_V1, NVTX_COUNTER_SEMANTIC_VERSION,
+                      nullptr};
   nvtxCounterAttr_t counter = {};
   counter.structSize = sizeof counter;
   counter.schemaId = NVTX_PAYLOAD_ENTRY_TYPE_INT64;

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // NVTX in signal handlers: one that interrupts the program anywhere, and one that interrupts the
-// C library's allocator with its lock held.
+// C library's allocator with its lock held. NVTX itself is not made for a signal during its first
+// call in a process, so that comes before.
 
 #include <nvtx3/nvToolsExt.h>
 
@@ -15,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <thread>
 
 namespace {
 
@@ -56,11 +58,18 @@ void during_calls() {
 
 // In the middle of malloc and free, in a thread that has not called NVTX before.
 void during_malloc() {
-  start_timer();
-  while (handled < 100) {
-    for (int i = 1; i < 100; ++i) std::free(std::malloc(static_cast<std::size_t>(i) * 1000));
-  }
-  stop_timer();
+  sigset_t alarm;
+  sigemptyset(&alarm);
+  sigaddset(&alarm, SIGALRM);
+  pthread_sigmask(SIG_BLOCK, &alarm, nullptr);
+  std::thread([&] {
+    pthread_sigmask(SIG_UNBLOCK, &alarm, nullptr);
+    start_timer();
+    while (handled < 100) {
+      for (int i = 1; i < 100; ++i) std::free(std::malloc(static_cast<std::size_t>(i) * 1000));
+    }
+    stop_timer();
+  }).join();
 }
 
 void killed() {
@@ -72,6 +81,7 @@ void killed() {
 
 int main(int argc, char** argv) {
   const std::string how = argc > 1 ? argv[1] : "";
+  nvtxInitialize(nullptr);
   if (how == "calls") during_calls();
   if (how == "malloc") during_malloc();
   if (how == "kill") killed();

@@ -69,7 +69,6 @@ void short_lived() {
   for (int i = 0; i < 2000; ++i) std::thread([] { nvtxMarkA("short"); }).join();
 }
 
-
 void* until_cancelled(void*) {
   for (;;) {
     nvtxMarkA("until cancelled");

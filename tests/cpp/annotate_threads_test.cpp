@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Threads of the annotation core: many threads share events and domains while a tool comes and
+// goes. Made to run under ThreadSanitizer:
+//   annotate_threads_test PATH_OF_libnvspan_inject.so
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "annotate/open_ranges.hpp"
+
+using nvspan::Domain;
+using nvspan::Event;
+
+namespace {
+
+int failures = 0;
+
+void expect(bool condition, const std::string& what) {
+  if (condition) return;
+  std::fprintf(stderr, "failed: %s\n", what.c_str());
+  ++failures;
+}
+
+constexpr int thread_count = 16;
+constexpr int rounds = 400;
+
+struct SharedEvents {
+  std::vector<std::string> texts;
+  std::vector<std::unique_ptr<Event>> events;
+
+  explicit SharedEvents(Domain& domain) {
+    for (int i = 0; i < 8; ++i) texts.push_back("event " + std::to_string(i));
+    for (const std::string& text : texts) {
+      events.push_back(std::make_unique<Event>());
+      events.back()->domain = &domain;
+      events.back()->set_text(text.c_str(), text.size());
+    }
+  }
+};
+
+// What one annotation does, as the bindings do it.
+void annotate_once(Event& event, const void* owner) {
+  if (const nvspan::ToolTable* tool = nvspan::listening_tool()) nvspan::push(owner, event, *tool);
+  nvspan::note_push(nullptr, event.domain, 0);
+  nvspan::pop_domain(*event.domain);
+  nvspan::pop_owned(owner);
+  if (const nvspan::ToolTable* tool = nvspan::listening_tool()) {
+    const nvspan::Span span = nvspan::start_span(event, *tool);
+    nvspan::end_span(span);
+  }
+}
+
+void hammer(SharedEvents& shared, int seed) {
+  const std::string own_text = "own of " + std::to_string(seed);
+  Event own;
+  own.domain = shared.events[0]->domain;
+  own.set_text(own_text.c_str(), own_text.size());
+  for (int i = 0; i < rounds; ++i) {
+    annotate_once(*shared.events[static_cast<size_t>(i + seed) % shared.events.size()], &own);
+    annotate_once(own, &shared);
+    Domain& domain = Domain::get(&shared.texts[static_cast<size_t>(i) % shared.texts.size()]);
+    domain.category_id("category " + std::to_string(i % 5));
+    domain.use_category_id(static_cast<uint32_t>(i % 7));
+    (void)domain.categories();
+    (void)domain.message_stats();
+    (void)domain.take_overflow_notice();
+  }
+}
+
+void while_a_tool_comes_and_goes(const std::string& library, const std::string& config) {
+  static const std::string name = "shared";
+  SharedEvents shared(Domain::get(&name));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < thread_count; ++i) threads.emplace_back([&, i] { hammer(shared, i); });
+  for (int i = 0; i < 40; ++i) {
+    const std::string problem = nvspan::attach_tool(library, config);
+    expect(problem.empty(), "attach: " + problem);
+    std::this_thread::yield();
+    nvspan::detach_tool();
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+// With the tool attached throughout, every event of every thread arrives.
+void nothing_is_lost(const std::string& library, const std::string& file,
+                     const std::string& config) {
+  std::remove(file.c_str());
+  expect(nvspan::attach_tool(library, config).empty(), "attach");
+  expect(!nvspan::attach_tool(library, config).empty(), "a second tool is refused");
+  static const std::string name = "counted";
+  SharedEvents shared(Domain::get(&name));
+  std::vector<std::thread> threads;
+  constexpr int each = 200;
+  for (int i = 0; i < thread_count; ++i) {
+    threads.emplace_back([&] {
+      for (int n = 0; n < each; ++n) {
+        Event& event = *shared.events[static_cast<size_t>(n) % shared.events.size()];
+        nvspan::push(&n, event, *nvspan::listening_tool());
+        nvspan::pop_owned(&n);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  nvspan::detach_tool();
+  std::map<std::string, int> seen;
+  std::ifstream lines(file);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("\"counted\"") == std::string::npos) continue;
+    for (const char* kind : {"push", "pop", "register_string"}) {
+      if (line.find("\"kind\": \"" + std::string(kind) + "\"") != std::string::npos) ++seen[kind];
+    }
+  }
+  expect(seen["push"] == thread_count * each, "pushes: " + std::to_string(seen["push"]));
+  expect(seen["pop"] == thread_count * each, "pops: " + std::to_string(seen["pop"]));
+  expect(seen["register_string"] == 8, "strings: " + std::to_string(seen["register_string"]));
+}
+
+void a_full_table_of_messages() {
+  static const std::string name = "limited";
+  Domain& domain = Domain::get(&name);
+  domain.set_message_limit(3);
+  expect(domain.message_stats().limit == 3, "limit");
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+  if (count != 2) {
+    std::fprintf(stderr, "usage: %s LIBRARY\n", values[0]);
+    return 2;
+  }
+  // Only the library named here is ever attached.
+  unsetenv("NVTX_INJECTION64_PATH");
+  const std::string file = "annotate_threads_test." + std::to_string(getpid()) + ".jsonl";
+  const std::string config = "format=jsonl;file=" + file;
+  while_a_tool_comes_and_goes(values[1], config);
+  nothing_is_lost(values[1], file, config);
+  a_full_table_of_messages();
+  std::remove(file.c_str());
+  if (failures == 0) std::puts("annotate_threads_test: passed");
+  return failures == 0 ? 0 : 1;
+}
