@@ -28,6 +28,7 @@ from nvspan._core import (
 from nvspan._classes import annotate_class
 from nvspan._domains import DummyDomain, enabled, get_domain, set_message_limit
 from nvspan._handles import RegisteredString
+from nvspan._switch import disable, enable, is_active, paused, tool
 from nvspan.tracing import trace
 
 NvtxWarning = NvspanWarning
@@ -45,13 +46,18 @@ __all__ = [
     "annotate",
     "annotate_class",
     "colors",
+    "disable",
+    "enable",
     "enabled",
     "end_range",
     "get_domain",
+    "is_active",
     "mark",
+    "paused",
     "pop_range",
     "push_range",
     "set_message_limit",
     "start_range",
+    "tool",
     "trace",
 ]

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "annotate/event.hpp"
+#include "annotate/switchboard.hpp"
 
 namespace nvspan {
 
@@ -64,7 +65,45 @@ void name_category(const ToolTable&, nvtxDomainHandle_t, uint32_t, const char*) 
 }  // namespace
 
 Domain::Domain(std::string name, bool is_default)
-    : name_(std::move(name)), is_default_(is_default) {}
+    : name_(std::move(name)), is_default_(is_default) {
+  const DomainSetting setting =
+      Switchboard::of_environment().setting(is_default ? std::string_view("NVTX") : name_);
+  enabled_ = setting.enabled;
+  on_.store(enabled_);
+  level_.store(setting.level);
+  level_given_ = setting.level_given;
+}
+
+void Domain::update_on() {
+  const bool on = enabled_ && pauses_ == 0;
+  if (on_.exchange(on) && !on) active_epoch_.store(0, std::memory_order_release);
+}
+
+void Domain::set_enabled(bool enabled) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    enabled_ = enabled;
+    update_on();
+  }
+  notify_tool_listener();
+}
+
+void Domain::pause(int change) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    pauses_ += change;
+    update_on();
+  }
+  notify_tool_listener();
+}
+
+bool Domain::set_default_level(uint32_t level) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (level_given_) return level_.load() == level;
+  level_given_ = true;
+  level_.store(level);
+  return true;
+}
 
 Domain& Domain::get(const std::string* name) {
   struct Registry {
@@ -83,6 +122,11 @@ bool Domain::connect(const ToolTable& tool, uint64_t epoch) noexcept {
   if (refused_epoch_.load(std::memory_order_acquire) == epoch) return false;
   std::lock_guard<std::mutex> lock(mutex_);
   if (active_epoch_.load(std::memory_order_acquire) == epoch) return true;
+  if (!enabled()) return false;
+  if (handle_epoch_.load(std::memory_order_acquire) == epoch) {
+    active_epoch_.store(epoch, std::memory_order_release);
+    return true;
+  }
   const nvtxDomainHandle_t made = is_default_ ? nullptr : create_domain(tool, name_);
   handle_.store(made, std::memory_order_relaxed);
   if (!tool_wants(tool, made)) {
@@ -92,6 +136,7 @@ bool Domain::connect(const ToolTable& tool, uint64_t epoch) noexcept {
   for (const auto& category : category_ids_) {
     name_category(tool, made, category.second, category.first.c_str());
   }
+  handle_epoch_.store(epoch, std::memory_order_release);
   active_epoch_.store(epoch, std::memory_order_release);
   return true;
 }
@@ -147,9 +192,8 @@ uint32_t Domain::category_id(const std::string& name) {
   while (user_categories_.count(id) || named_categories_.count(id)) ++id;
   category_ids_.emplace(name, id);
   named_categories_.insert(id);
-  const ToolTable* tool = detail::current_tool.load(std::memory_order_acquire);
-  if (tool && tool != &detail::undecided_tool &&
-      active_epoch_.load() == tool->epoch.load(std::memory_order_acquire)) {
+  const ToolTable* tool = closing_tool();
+  if (tool && has_handle(tool->epoch.load(std::memory_order_acquire))) {
     name_category(*tool, handle(), id, name.c_str());
   }
   return id;

@@ -42,11 +42,31 @@ class Domain {
   const std::string& name() const noexcept { return name_; }
   bool is_default() const noexcept { return is_default_; }
 
+  // Switches this domain off and on. As with the process's switch, what is open is closed in both
+  // states, and the cost when off is that of no tool.
+  void set_enabled(bool enabled);
+  void pause(int change);  // +1 or -1: off while a pause lasts
+  bool enabled() const noexcept { return on_.load(std::memory_order_acquire); }
+
+  // Annotations above this level are not sent.
+  uint32_t level() const noexcept { return level_.load(std::memory_order_relaxed); }
+  void set_level(uint32_t level) noexcept { level_.store(level, std::memory_order_relaxed); }
+
+  // Sets the level that holds unless the environment, or an earlier call, gives one. False if an
+  // earlier call gave another.
+  bool set_default_level(uint32_t level);
+
   // True if `tool` wants this domain's events. Makes the tool's handle on first use.
   bool connected(const ToolTable& tool) noexcept {
     const uint64_t epoch = tool.epoch.load(std::memory_order_acquire);
     if (active_epoch_.load(std::memory_order_acquire) == epoch) return true;
+    if (!enabled()) return false;
     return connect(tool, epoch);
+  }
+
+  // True if handle() is the tool's of that epoch, whether the domain is on or off.
+  bool has_handle(uint64_t epoch) const noexcept {
+    return handle_epoch_.load(std::memory_order_acquire) == epoch;
   }
 
   nvtxDomainHandle_t handle() const noexcept {
@@ -88,9 +108,18 @@ class Domain {
 
   const std::string name_;
   const bool is_default_;
-  std::atomic<uint64_t> active_epoch_{0};
+  std::atomic<uint64_t> active_epoch_{0};  // 0 while the domain is off
+  std::atomic<uint64_t> handle_epoch_{0};
   std::atomic<uint64_t> refused_epoch_{0};
   std::atomic<nvtxDomainHandle_t> handle_{nullptr};
+
+  void update_on();
+
+  std::atomic<bool> on_;  // enabled_ and no pause
+  bool enabled_;
+  int pauses_ = 0;
+  std::atomic<uint32_t> level_;
+  bool level_given_;
 
   mutable std::mutex mutex_;
   std::unordered_map<std::string_view, std::unique_ptr<Message>> messages_;

@@ -24,6 +24,7 @@ struct Event {
   std::atomic<uint64_t> ready_epoch{0};
   std::atomic<int32_t> message_type{0};
   std::atomic<const void*> message{nullptr};
+  uint32_t level = 1;
   nvtxEventAttributes_t attributes{};  // without the message
 
   Event() noexcept {
@@ -58,7 +59,7 @@ struct Outgoing {
 inline bool arm(Event& event, const ToolTable& tool, Outgoing& out) noexcept {
   constexpr int most_changes = 4;
   for (int i = 0; i < most_changes; ++i) {
-    if (!event.domain->connected(tool)) return false;
+    if (!event.domain->connected(tool) || event.level > event.domain->level()) return false;
     const uint64_t epoch = tool.epoch.load(std::memory_order_acquire);
     if (event.ready_epoch.load(std::memory_order_acquire) != epoch) {
       event.domain->prepare(event, tool, epoch);
@@ -122,7 +123,7 @@ inline Span start_span(Event& event, const ToolTable& tool) noexcept {
 // Ends a span from any thread; what another attachment started is left alone.
 inline void end_span(const Span& span) noexcept {
   if (span.epoch == 0) return;
-  const ToolTable* tool = listening_tool();
+  const ToolTable* tool = closing_tool();
   if (tool && tool->epoch.load(std::memory_order_acquire) == span.epoch) {
     send_end(*span.domain, span.id, *tool);
   }

@@ -69,7 +69,7 @@ inline void push(const void* owner, Event& event, const ToolTable& tool) noexcep
 }
 
 inline void pop_if_current(const Domain& domain, uint64_t epoch) noexcept {
-  const ToolTable* tool = listening_tool();
+  const ToolTable* tool = closing_tool();
   if (tool && tool->epoch.load(std::memory_order_acquire) == epoch) send_pop(domain, *tool);
 }
 

@@ -16,6 +16,7 @@ namespace nvspan {
 namespace detail {
 const ToolTable undecided_tool{};
 std::atomic<const ToolTable*> current_tool{&undecided_tool};
+std::atomic<const ToolTable*> attached_tool{nullptr};
 }  // namespace detail
 
 namespace {
@@ -27,6 +28,11 @@ struct Attachment {
   std::atomic<uint64_t> last_epoch{0};
   ToolTable environment;
   std::atomic<ToolListener> listener{nullptr};
+  std::atomic<bool> decided{false};
+  std::atomic<bool> enabled{true};
+  std::atomic<int> pauses{0};
+
+  bool on() const noexcept { return enabled.load() && pauses.load() == 0; }
 };
 
 Attachment& attachment() noexcept {
@@ -34,9 +40,17 @@ Attachment& attachment() noexcept {
   return *state;
 }
 
+// Makes what listens follow from what is decided, attached and enabled. Under Attachment::mutex.
+void update_current(Attachment& state) noexcept {
+  const ToolTable* tool = state.decided.load() ? detail::attached_tool.load() : &detail::undecided_tool;
+  detail::current_tool.store(state.on() ? tool : nullptr, std::memory_order_release);
+}
+
 void publish(Attachment& state, ToolTable* tool) noexcept {
   if (tool) tool->epoch.store(++state.last_epoch, std::memory_order_release);
-  detail::current_tool.store(tool, std::memory_order_release);
+  detail::attached_tool.store(tool, std::memory_order_release);
+  state.decided.store(true);
+  update_current(state);
 }
 
 void notify(Attachment& state) noexcept {
@@ -53,7 +67,37 @@ bool disabled_by_environment() noexcept {
   return disabled;
 }
 
+bool tool_decided() noexcept { return attachment().decided.load(std::memory_order_acquire); }
+
 void set_tool_listener(ToolListener listener) noexcept { attachment().listener.store(listener); }
+
+void notify_tool_listener() noexcept { notify(attachment()); }
+
+void set_annotations_enabled(bool enabled) noexcept {
+  Attachment& state = attachment();
+  {
+    std::lock_guard<std::mutex> lock(state.mutex);
+    if (state.enabled.exchange(enabled) == enabled) return;
+    update_current(state);
+  }
+  notify(state);
+}
+
+void pause_annotations(int change) noexcept {
+  Attachment& state = attachment();
+  {
+    std::lock_guard<std::mutex> lock(state.mutex);
+    const bool before = state.on();
+    state.pauses.fetch_add(change);
+    if (state.on() == before) return;
+    update_current(state);
+  }
+  notify(state);
+}
+
+bool annotations_enabled() noexcept {
+  return attachment().on() && !disabled_by_environment();
+}
 
 const ToolTable* detail::decide_tool() noexcept {
   Attachment& state = attachment();
@@ -67,7 +111,9 @@ const ToolTable* detail::decide_tool() noexcept {
     }
   }
   if (changed) notify(state);
-  return current_tool.load(std::memory_order_acquire);
+  // Not the undecided one: another thread may have switched annotations off and on meanwhile.
+  const ToolTable* tool = current_tool.load(std::memory_order_acquire);
+  return tool == &undecided_tool ? nullptr : tool;
 }
 
 #if NVSPAN_HAVE_NVTX
@@ -194,7 +240,7 @@ std::map<std::string, LocalTool*>& local_tools() {
   return *tools;
 }
 
-LocalTool* attached_tool;  // under Attachment::mutex
+LocalTool* attached_library;  // under Attachment::mutex
 
 }  // namespace
 
@@ -204,7 +250,7 @@ std::string attach_tool(const std::string& path, const std::string& config) {
   Attachment& state = attachment();
   {
     std::lock_guard<std::mutex> lock(state.mutex);
-    if (detail::current_tool.load() != nullptr) return "an NVTX tool is attached already";
+    if (detail::attached_tool.load() != nullptr) return "an NVTX tool is attached already";
     LocalTool*& tool = local_tools()[path];
     if (!tool) {
       std::string problem;
@@ -213,7 +259,7 @@ std::string attach_tool(const std::string& path, const std::string& config) {
     } else if (tool->open && tool->open(config.c_str()) == 0) {
       return path + " refused the configuration '" + config + "'";
     }
-    attached_tool = tool;
+    attached_library = tool;
     publish(state, &tool->table);
   }
   notify(state);
@@ -224,15 +270,26 @@ void detach_tool() noexcept {
   Attachment& state = attachment();
   {
     std::lock_guard<std::mutex> lock(state.mutex);
-    if (!attached_tool) return;
+    if (!attached_library) return;
     publish(state, nullptr);
-    if (attached_tool->close) attached_tool->close();
-    attached_tool = nullptr;
+    if (attached_library->close) attached_library->close();
+    attached_library = nullptr;
   }
   notify(state);
 }
 
+std::string tool_library() {
+  const ToolTable* tool = closing_tool();
+  if (!tool) return {};
+  for (unsigned id = 1; id < NVTX_CBID_CORE2_SIZE; ++id) {
+    if (auto function = tool->core2_slot<void (*)()>(id)) return library_of(function);
+  }
+  return {};
+}
+
 #else
+
+std::string tool_library() { return {}; }
 
 std::string attach_tool(const std::string&, const std::string&) {
   return "nvspan was built without NVTX (NVSPAN_NVTX=OFF)";

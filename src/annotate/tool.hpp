@@ -48,11 +48,13 @@ struct ToolTable {
 
 namespace detail {
 extern const ToolTable undecided_tool;
-extern std::atomic<const ToolTable*> current_tool;
+extern std::atomic<const ToolTable*> current_tool;   // null also while annotations are off
+extern std::atomic<const ToolTable*> attached_tool;  // whatever the switch says
 const ToolTable* decide_tool() noexcept;
 }  // namespace detail
 
 // The tool that listens, or null. The first call of the process decides whether there is one.
+// What opens a range or marks asks this.
 inline const ToolTable* listening_tool() noexcept {
   const ToolTable* tool = detail::current_tool.load(std::memory_order_acquire);
   if (tool == nullptr) return nullptr;
@@ -60,18 +62,37 @@ inline const ToolTable* listening_tool() noexcept {
   return tool;
 }
 
-// True once the first annotation (or attach_tool) has looked for a tool.
-inline bool tool_decided() noexcept {
-  return detail::current_tool.load(std::memory_order_acquire) != &detail::undecided_tool;
+// The tool that is attached, or null: what closes a range asks this, so that a range that was opened
+// before annotations were switched off is closed all the same.
+inline const ToolTable* closing_tool() noexcept {
+  return detail::attached_tool.load(std::memory_order_acquire);
 }
 
+// True once the first annotation (or attach_tool) has looked for a tool.
+bool tool_decided() noexcept;
+
 // True while a tool listens or nobody has looked yet: what a decorated function is instrumented for.
+// False while annotations are off.
 inline bool tool_possible() noexcept {
   return detail::current_tool.load(std::memory_order_acquire) != nullptr;
 }
 
 // `NVTX_DISABLE` was set when the library was loaded: no tool is ever looked for.
 bool disabled_by_environment() noexcept;
+
+// Switches the annotations of the process off and on again. A range that is open is closed in both
+// states; the cost when off is that of no tool.
+void set_annotations_enabled(bool enabled) noexcept;
+bool annotations_enabled() noexcept;
+
+// Off while at least one pause lasts, whatever the switch says. `change` is +1 or -1.
+void pause_annotations(int change) noexcept;
+
+// Has the listener called as after a change: what single domains want has changed.
+void notify_tool_listener() noexcept;
+
+// The library that the attached tool came from, as a path; empty if there is none.
+std::string tool_library();
 
 // Called with tool_possible() after each change of it, by the thread that made the change.
 using ToolListener = void (*)(bool possible);

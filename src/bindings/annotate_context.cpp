@@ -96,6 +96,11 @@ void annotation_push(PyObject* annotation) noexcept {
   notice_overflow(as_annotation(annotation));
 }
 
+bool annotation_wanted(PyObject* annotation) noexcept {
+  const Event& event = as_annotation(annotation)->fields->event;
+  return event.domain->enabled() && event.level <= event.domain->level();
+}
+
 void annotation_pop(PyObject* annotation) noexcept { pop_owned(annotation); }
 
 Span annotation_start(PyObject* annotation) noexcept {

@@ -36,7 +36,6 @@ void initialise(Annotation* annotation) noexcept {
   set_domain(annotation->own_fields, state().default_domain);
   annotation->kind = RangeKind::automatic;
   annotation->shareable = true;
-  annotation->level = 1;
   init_bound_methods(annotation);
 }
 
@@ -263,7 +262,7 @@ PyObject* get_kind(PyObject* object, void*) {
 }
 
 PyObject* get_level(PyObject* object, void*) {
-  return PyLong_FromUnsignedLong(as_annotation(object)->level);
+  return PyLong_FromUnsignedLong(as_annotation(object)->fields->event.level);
 }
 
 PyObject* get_name_from(PyObject* object, void*) {
@@ -275,7 +274,7 @@ PyObject* annotate_reduce(PyObject* object, PyObject*) {
   py_ref kind = py_ref::steal(get_kind(object, nullptr));
   py_ref name_from = py_ref::steal(get_name_from(object, nullptr));
   if (!arguments || !kind || !name_from) return nullptr;
-  const uint32_t level = as_annotation(object)->level;
+  const uint32_t level = as_annotation(object)->fields->event.level;
   if (kind.get() == Py_None && name_from.get() == Py_None && level == 1) {
     return Py_BuildValue("(OO)", Py_TYPE(object), arguments.get());
   }
@@ -383,8 +382,7 @@ Annotation* annotation_new() {
     annotation->kind = RangeKind::automatic;
     annotation->shareable = true;
     annotation->failed_lazily = false;
-    annotation->level = 1;
-    set_domain(annotation->own_fields, state().default_domain);
+      set_domain(annotation->own_fields, state().default_domain);
     return annotation;
   }
 #endif
@@ -401,7 +399,6 @@ Annotation* annotation_clone(const Annotation* original) {
   if (!annotation) return nullptr;
   copy_fields(annotation->own_fields, *original->fields);
   annotation->kind = original->kind;
-  annotation->level = original->level;
   annotation->domain_argument = Py_XNewRef(original->domain_argument);
   annotation->name_from = Py_XNewRef(original->name_from);
   return annotation;

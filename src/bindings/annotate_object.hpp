@@ -27,7 +27,6 @@ struct Annotation {
   RangeKind kind;
   bool shareable;       // nobody has had a way to change it: may be handed out again
   bool failed_lazily;   // a message or payload callable has failed and was warned about
-  uint32_t level;
   BoundMethod enter;
   BoundMethod exit;
   EventFields own_fields;
@@ -45,6 +44,10 @@ Annotation* annotation_new();
 
 // A new annotation of the exact type with the same fields and nothing open.
 Annotation* annotation_clone(const Annotation* original);
+
+// Whether the annotation's domain and level are switched on: what a decorated function is instrumented
+// for, beside there being a tool.
+bool annotation_wanted(PyObject* annotation) noexcept;
 
 // What the decorators use. None of them raises or leaves an exception set.
 void annotation_push(PyObject* annotation) noexcept;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "annotate/switchboard.hpp"
 #include "bindings/domain_object.hpp"
 #include "bindings/module_state.hpp"
 
@@ -172,20 +173,9 @@ int set_annotation(Annotation* annotation, const CallForm& form, PyObject* recei
       return -1;
     }
   }
-  annotation->level = 1;
+  fields.event.level = default_level;
   if (PyObject* level = values[field_level]) {
-    if (!PyLong_Check(level) || PyBool_Check(level)) {
-      PyErr_Format(PyExc_TypeError, "level must be an int, not %R", level);
-      return -1;
-    }
-    const long number = PyLong_AsLong(level);
-    constexpr long highest_level = 1000;
-    if (PyErr_Occurred() || number < 0 || number > highest_level) {
-      PyErr_Clear();
-      PyErr_Format(PyExc_ValueError, "level %R is outside 0..%ld", level, highest_level);
-      return -1;
-    }
-    annotation->level = static_cast<uint32_t>(number);
+    if (level_from_object(level, fields.event.level) < 0) return -1;
   }
   if (PyObject* name_from = values[field_name_from]; name_from && name_from != Py_None) {
     const bool known = PyUnicode_Check(name_from) &&

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/domain_object.hpp"
 
+#include "annotate/switchboard.hpp"
 #include "bindings/annotation_cache.hpp"
 #include "bindings/attributes_object.hpp"
 #include "bindings/event_fields.hpp"
@@ -48,13 +49,29 @@ PyObject* make_domain(PyObject* name) {
 }
 
 PyObject* domain_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
-  static const char* const names[] = {"name", nullptr};
+  static const char* const names[] = {"name", "level", nullptr};
   PyObject* name = Py_None;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:Domain", const_cast<char**>(names), &name)) {
+  PyObject* level = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O$O:Domain", const_cast<char**>(names), &name,
+                                   &level)) {
     return nullptr;
   }
   (void)type;
-  return Py_XNewRef(domain_from_object(name));
+  PyObject* domain = domain_from_object(name);
+  if (!domain) return nullptr;
+  if (level != Py_None) {
+    uint32_t number = 0;
+    if (level_from_object(level, number) < 0) return nullptr;
+    Domain& core = *as_domain(domain)->core;
+    if (!core.set_default_level(number) &&
+        warn_once(("level " + core.name()).c_str(),
+                  "domain %R has level %u already: level %u is ignored", as_domain(domain)->name,
+                  static_cast<unsigned>(core.level()), static_cast<unsigned>(number)) < 0) {
+      return nullptr;
+    }
+    notify_tool_listener();
+  }
+  return Py_NewRef(domain);
 }
 
 void domain_dealloc(PyObject* object) {
@@ -77,6 +94,26 @@ PyObject* domain_reduce(PyObject* object, PyObject*) {
 PyObject* domain_copy(PyObject* object, PyObject*) { return Py_NewRef(object); }
 
 PyObject* domain_name(PyObject* object, void*) { return Py_NewRef(as_domain(object)->name); }
+
+PyObject* domain_level(PyObject* object, void*) {
+  return PyLong_FromUnsignedLong(as_domain(object)->core->level());
+}
+
+int domain_put_level(PyObject* object, PyObject* value, void*) {
+  uint32_t level = 0;
+  if (!value) {
+    PyErr_SetString(PyExc_AttributeError, "level cannot be deleted");
+    return -1;
+  }
+  if (level_from_object(value, level) < 0) return -1;
+  as_domain(object)->core->set_level(level);
+  notify_tool_listener();
+  return 0;
+}
+
+PyObject* domain_is_enabled(PyObject* object, void*) {
+  return PyBool_FromLong(as_domain(object)->core->enabled());
+}
 
 PyObject* domain_categories(PyObject* object, void*) {
   py_ref result = py_ref::steal(PyDict_New());
@@ -201,6 +238,9 @@ PyMethodDef methods[] = {
 
 PyGetSetDef properties[] = {
     {"name", domain_name, nullptr, "The domain's name; None for the default domain.", nullptr},
+    {"level", domain_level, domain_put_level,
+     "Annotations of a higher level are not sent. May be set at any time.", nullptr},
+    {"enabled", domain_is_enabled, nullptr, "False while the domain is switched off.", nullptr},
     {"categories", domain_categories, nullptr, "dict: name -> id of each named category.", nullptr},
     {"handle", domain_handle, nullptr, "A DomainHandle: `.name` and `.enabled()`.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
@@ -210,10 +250,12 @@ PyMemberDef members[] = {
     {nullptr, 0, 0, 0, nullptr}};
 
 const char documentation[] =
-    "Domain(name=None)\n--\n\n"
+    "Domain(name=None, *, level=None)\n--\n\n"
     "A named group of annotations, so that a library's ranges can be told from others'.\n\n"
     "The same name always gives the same object, whether a tool is attached or not; None is NVTX's\n"
     "default domain, '' a separate domain with an empty name. Any thread may use a domain.\n\n"
+    "level: how verbose the domain is unless the environment variable NVSPAN_LEVEL says otherwise\n"
+    "  (default 1); given twice with different values, the first holds and a warning says so.\n\n"
     ">>> import nvspan\n"
     ">>> domain = nvspan.Domain('mylib')\n"
     ">>> with domain.annotate('load'):\n"
@@ -243,6 +285,21 @@ PyObject* domain_from_object(PyObject* value) {
   if (PyObject_TypeCheck(value, state().domain_type)) return value;
   py_ref name = exact_name(value);
   return name ? domain_from_object(name.get()) : nullptr;
+}
+
+int level_from_object(PyObject* value, uint32_t& level) {
+  if (!PyLong_Check(value) || PyBool_Check(value)) {
+    PyErr_Format(PyExc_TypeError, "level must be an int, not %R", value);
+    return -1;
+  }
+  const long number = PyLong_AsLong(value);
+  if (PyErr_Occurred() || number < 0 || number > static_cast<long>(highest_level)) {
+    PyErr_Clear();
+    PyErr_Format(PyExc_ValueError, "level %R is outside 0..%u", value, highest_level);
+    return -1;
+  }
+  level = static_cast<uint32_t>(number);
+  return 0;
 }
 
 int category_id_from_object(DomainObject* domain, PyObject* value, uint32_t& id) {

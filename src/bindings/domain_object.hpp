@@ -22,6 +22,9 @@ int domain_object_add_to_module(PyObject* module);
 // immortal. Null with a TypeError for anything else.
 PyObject* domain_from_object(PyObject* value);
 
+// A `level=` argument. 0, or -1 with a TypeError or ValueError.
+int level_from_object(PyObject* value, uint32_t& level);
+
 // The id for a `category=` argument other than None: a name or a number.
 int category_id_from_object(DomainObject* domain, PyObject* value, uint32_t& id);
 

@@ -242,6 +242,7 @@ void copy_fields(EventFields& target, const EventFields& source) noexcept {
   target.event.domain = source.event.domain;
   target.event.text = source.event.text;
   target.event.text_size = source.event.text_size;
+  target.event.level = source.event.level;
   target.event.attributes = source.event.attributes;
   target.event.message_type.store(source.event.message_type.load(std::memory_order_acquire),
                                   std::memory_order_relaxed);
@@ -300,6 +301,7 @@ void clear_fields(EventFields& fields) noexcept {
   Py_CLEAR(fields.payload);
   fields.lazy_message = fields.lazy_payload = fields.automatic_color = false;
   fields.event.set_text(nullptr, 0);
+  fields.event.level = 1;
   fields.event.attributes.color = 0x0000FF;
   fields.event.attributes.category = 0;
   fields.event.attributes.payloadType = NVTX_PAYLOAD_UNKNOWN;

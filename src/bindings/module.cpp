@@ -7,6 +7,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include "annotate/switchboard.hpp"
 #include "annotate/tool.hpp"
 #include "bindings/annotate_object.hpp"
 #include "bindings/attributes_object.hpp"
@@ -74,15 +75,38 @@ uint64_t string_handle(py::handle domain, py::handle string) {
   return handle;
 }
 
-void set_message_limit(size_t limit, const py::object& domain) {
-  if (limit == 0) throw py::value_error("limit must be at least 1, not 0");
-  if (domain.is_none()) {
-    Domain::set_default_message_limit(limit);
-    return;
-  }
+Domain* domain_or_null(const py::object& domain) {
+  if (domain.is_none()) return nullptr;
   PyObject* found = domain_from_object(domain.ptr());
   if (!found) throw py::error_already_set();
-  reinterpret_cast<DomainObject*>(found)->core->set_message_limit(limit);
+  return reinterpret_cast<DomainObject*>(found)->core;
+}
+
+void set_message_limit(size_t limit, const py::object& domain) {
+  if (limit == 0) throw py::value_error("limit must be at least 1, not 0");
+  Domain* one = domain_or_null(domain);
+  if (one) one->set_message_limit(limit);
+  else Domain::set_default_message_limit(limit);
+}
+
+// None is the whole process here, so the default domain is named by its object.
+void set_enabled(bool enabled, const py::object& domain) {
+  Domain* one = domain_or_null(domain);
+  if (one) one->set_enabled(enabled);
+  else set_annotations_enabled(enabled);
+}
+
+void pause(int change, const py::object& domain) {
+  Domain* one = domain_or_null(domain);
+  if (one) one->pause(change);
+  else pause_annotations(change);
+}
+
+bool is_active(const py::object& domain) {
+  const ToolTable* tool = listening_tool();
+  if (!tool) return false;
+  Domain* one = domain_or_null(domain);
+  return !one || one->connected(*tool);
 }
 
 void add_contents(py::module_ m) {
@@ -117,6 +141,11 @@ void add_contents(py::module_ m) {
   m.def("listening", [] { return listening(); });
   m.def("decided", [] { return decided(); });
   m.def("enabled", [] { return !disabled_by_environment(); });
+  m.def("set_enabled", set_enabled, py::arg("enabled"), py::arg("domain") = py::none());
+  m.def("pause", pause, py::arg("change"), py::arg("domain") = py::none());
+  m.def("is_active", is_active, py::arg("domain") = py::none());
+  m.def("tool_library", [] { return tool_library(); });
+  m.def("switchboard_problem", [] { return Switchboard::of_environment().problem(); });
   m.def("color_to_argb", color_to_argb);
   m.def("string_handle", string_handle);
   m.def("set_message_limit", set_message_limit, py::arg("limit"), py::arg("domain") = py::none());

@@ -146,10 +146,12 @@ int end_range_handle(PyObject* handle) {
     if (check_foreign(handle) < 0) return -1;
     PyObject* domain = PyTuple_GET_ITEM(handle, 1);
     if (domain == Py_None) return 0;
-    const ToolTable* tool = listening_tool();
+    const ToolTable* tool = closing_tool();
     const uint64_t id = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(handle, 0));
     Domain* core = reinterpret_cast<DomainObject*>(domain)->core;
-    if (tool && id != 0 && core->connected(*tool)) send_end(*core, id, *tool);
+    if (tool && id != 0 && core->has_handle(tool->epoch.load(std::memory_order_acquire))) {
+      send_end(*core, id, *tool);
+    }
     return 0;
   }
   PyErr_Format(PyExc_TypeError, "range_id must be a handle from start_range or None, not %R", handle);

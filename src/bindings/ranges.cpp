@@ -238,9 +238,11 @@ PyObject* domain_end_range(PyObject* domain, PyObject* const* args, Py_ssize_t n
   }
   const unsigned long long id = PyLong_AsUnsignedLongLong(range_id);
   if (PyErr_Occurred()) return nullptr;
-  const ToolTable* tool = listening_tool();
+  const ToolTable* tool = closing_tool();
   Domain* core = reinterpret_cast<DomainObject*>(domain)->core;
-  if (tool && id != 0 && core->connected(*tool)) send_end(*core, id, *tool);
+  if (tool && id != 0 && core->has_handle(tool->epoch.load(std::memory_order_acquire))) {
+    send_end(*core, id, *tool);
+  }
   Py_RETURN_NONE;
 }
 

@@ -64,4 +64,20 @@ class Library {
   void* handle_ = nullptr;
 };
 
+// The path of the library that `function` lies in; empty if it cannot be told.
+inline std::string library_of(void (*function)()) {
+#if defined(_WIN32)
+  HMODULE module = nullptr;
+  char path[MAX_PATH];
+  const DWORD flags =
+      GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT;
+  if (!GetModuleHandleExA(flags, reinterpret_cast<LPCSTR>(function), &module)) return {};
+  return std::string(path, GetModuleFileNameA(module, path, MAX_PATH));
+#else
+  Dl_info found;
+  if (dladdr(reinterpret_cast<void*>(function), &found) == 0 || !found.dli_fname) return {};
+  return found.dli_fname;
+#endif
+}
+
 }  // namespace nvspan
