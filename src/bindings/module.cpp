@@ -103,10 +103,9 @@ void pause(int change, const py::object& domain) {
 }
 
 bool is_active(const py::object& domain) {
-  const ToolTable* tool = listening_tool();
-  if (!tool) return false;
   Domain* one = domain_or_null(domain);
-  return !one || one->connected(*tool);
+  const ToolTable* tool = listening_tool();
+  return tool && (!one || one->connected(*tool));
 }
 
 void add_contents(py::module_ m) {
