@@ -69,9 +69,7 @@ class Domain {
     return handle_epoch_.load(std::memory_order_acquire) == epoch;
   }
 
-  nvtxDomainHandle_t handle() const noexcept {
-    return handle_.load(std::memory_order_relaxed);
-  }
+  nvtxDomainHandle_t handle() const noexcept { return handle_.load(std::memory_order_relaxed); }
 
   // Fills in the event's message for `tool`; the domain must be connected.
   void prepare(Event& event, const ToolTable& tool, uint64_t epoch) noexcept;

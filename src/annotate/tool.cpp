@@ -42,7 +42,8 @@ Attachment& attachment() noexcept {
 
 // Makes what listens follow from what is decided, attached and enabled. Under Attachment::mutex.
 void update_current(Attachment& state) noexcept {
-  const ToolTable* tool = state.decided.load() ? detail::attached_tool.load() : &detail::undecided_tool;
+  const ToolTable* tool =
+      state.decided.load() ? detail::attached_tool.load() : &detail::undecided_tool;
   detail::current_tool.store(state.on() ? tool : nullptr, std::memory_order_release);
 }
 
@@ -95,9 +96,7 @@ void pause_annotations(int change) noexcept {
   notify(state);
 }
 
-bool annotations_enabled() noexcept {
-  return attachment().on() && !disabled_by_environment();
-}
+bool annotations_enabled() noexcept { return attachment().on() && !disabled_by_environment(); }
 
 const ToolTable* detail::decide_tool() noexcept {
   Attachment& state = attachment();
@@ -122,7 +121,8 @@ namespace {
 
 // What an injection library sees of us: NVTX's export tables over slots of our own.
 struct LocalSlots {
-  NvtxFunctionPointer functions[NVTX_CB_MODULE_SIZE][NVTX_CBID_CORE_SIZE + NVTX_CBID_CORE2_SIZE] = {};
+  NvtxFunctionPointer functions[NVTX_CB_MODULE_SIZE][NVTX_CBID_CORE_SIZE + NVTX_CBID_CORE2_SIZE] =
+      {};
   NvtxFunctionPointer* tables[NVTX_CB_MODULE_SIZE][NVTX_CBID_CORE_SIZE + NVTX_CBID_CORE2_SIZE] = {};
   intptr_t payload[64] = {};
 };

@@ -62,8 +62,8 @@ inline const ToolTable* listening_tool() noexcept {
   return tool;
 }
 
-// The tool that is attached, or null: what closes a range asks this, so that a range that was opened
-// before annotations were switched off is closed all the same.
+// The tool that is attached, or null: what closes a range asks this, so that a range that was
+// opened before annotations were switched off is closed all the same.
 inline const ToolTable* closing_tool() noexcept {
   return detail::attached_tool.load(std::memory_order_acquire);
 }
@@ -71,8 +71,8 @@ inline const ToolTable* closing_tool() noexcept {
 // True once the first annotation (or attach_tool) has looked for a tool.
 bool tool_decided() noexcept;
 
-// True while a tool listens or nobody has looked yet: what a decorated function is instrumented for.
-// False while annotations are off.
+// True while a tool listens or nobody has looked yet: what a decorated function is instrumented
+// for. False while annotations are off.
 inline bool tool_possible() noexcept {
   return detail::current_tool.load(std::memory_order_acquire) != nullptr;
 }

@@ -46,10 +46,11 @@ void init_state() {
     if (!module_state.field_names[i]) throw py::error_already_set();
   }
   module_state.warned = PySet_New(nullptr);
-  module_state.warning_type = PyErr_NewExceptionWithDoc(
-      "nvspan.NvspanWarning",
-      "What nvspan warns with: input that cannot be sent, names that overflow, callables that fail.",
-      PyExc_UserWarning, nullptr);
+  module_state.warning_type =
+      PyErr_NewExceptionWithDoc("nvspan.NvspanWarning",
+                                "What nvspan warns with: input that cannot be sent, names that "
+                                "overflow, callables that fail.",
+                                PyExc_UserWarning, nullptr);
   if (!module_state.warned || !module_state.warning_type) throw py::error_already_set();
 }
 
@@ -85,21 +86,27 @@ Domain* domain_or_null(const py::object& domain) {
 void set_message_limit(size_t limit, const py::object& domain) {
   if (limit == 0) throw py::value_error("limit must be at least 1, not 0");
   Domain* one = domain_or_null(domain);
-  if (one) one->set_message_limit(limit);
-  else Domain::set_default_message_limit(limit);
+  if (one)
+    one->set_message_limit(limit);
+  else
+    Domain::set_default_message_limit(limit);
 }
 
 // None is the whole process here, so the default domain is named by its object.
 void set_enabled(bool enabled, const py::object& domain) {
   Domain* one = domain_or_null(domain);
-  if (one) one->set_enabled(enabled);
-  else set_annotations_enabled(enabled);
+  if (one)
+    one->set_enabled(enabled);
+  else
+    set_annotations_enabled(enabled);
 }
 
 void pause(int change, const py::object& domain) {
   Domain* one = domain_or_null(domain);
-  if (one) one->pause(change);
-  else pause_annotations(change);
+  if (one)
+    one->pause(change);
+  else
+    pause_annotations(change);
 }
 
 bool is_active(const py::object& domain) {
@@ -180,9 +187,8 @@ PyModuleDef_Slot module_slots[] = {
 #endif
     {0, nullptr}};
 
-PyModuleDef module_definition = {
-    PyModuleDef_HEAD_INIT, "nvspan._core", nullptr, 0, nullptr, module_slots, nullptr, nullptr,
-    nullptr};
+PyModuleDef module_definition = {PyModuleDef_HEAD_INIT, "nvspan._core", nullptr, 0,      nullptr,
+                                 module_slots,          nullptr,        nullptr, nullptr};
 
 }  // namespace
 
