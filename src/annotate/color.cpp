@@ -16,8 +16,8 @@ struct NamedColor {
 
 // The ten names of the nvtx package, with its values: they have no alpha.
 constexpr NamedColor peer_colors[] = {
-    {"blue", 0x0000FF},   {"cyan", 0x00FFFF}, {"darkgreen", 0x006400}, {"green", 0x008000},
-    {"orange", 0xFFA500}, {"purple", 0x800080}, {"rapids", 0x7400FF},  {"red", 0xFF0000},
+    {"blue", 0x0000FF},   {"cyan", 0x00FFFF},   {"darkgreen", 0x006400}, {"green", 0x008000},
+    {"orange", 0xFFA500}, {"purple", 0x800080}, {"rapids", 0x7400FF},    {"red", 0xFF0000},
     {"white", 0xFFFFFF},  {"yellow", 0xFFFF00},
 };
 
@@ -182,7 +182,8 @@ constexpr uint32_t automatic_palette[] = {
 bool find_name(const NamedColor* first, const NamedColor* last, std::string_view name,
                uint32_t& argb) noexcept {
   const NamedColor* found = std::lower_bound(
-      first, last, name, [](const NamedColor& color, std::string_view key) { return color.name < key; });
+      first, last, name,
+      [](const NamedColor& color, std::string_view key) { return color.name < key; });
   if (found == last || found->name != name) return false;
   argb = found->argb;
   return true;
@@ -218,8 +219,9 @@ bool parse_color(std::string_view text, uint32_t& argb) noexcept {
   constexpr size_t longest_name = 20;
   char lower[longest_name];
   if (text.size() > longest_name) return false;
-  std::transform(text.begin(), text.end(), lower,
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::transform(text.begin(), text.end(), lower, [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
   const std::string_view name(lower, text.size());
   return find_name(std::begin(peer_colors), std::end(peer_colors), name, argb) ||
          find_name(std::begin(css_colors), std::end(css_colors), name, argb);

@@ -14,9 +14,9 @@
 
 namespace nvspan {
 
-// `text` is UTF-8 without embedded zeros, kept alive by the owner; null for an event with no message.
-// The message as the tool of `ready_epoch` knows it is apart from the other attributes: any thread
-// that sends the event may have to look it up anew.
+// `text` is UTF-8 without embedded zeros, kept alive by the owner; null for an event with no
+// message. The message as the tool of `ready_epoch` knows it is apart from the other attributes:
+// any thread that sends the event may have to look it up anew.
 struct Event {
   Domain* domain = nullptr;
   const char* text = nullptr;

@@ -76,7 +76,8 @@ namespace {
 
 // What an injection library sees of us: NVTX's export tables over slots of our own.
 struct LocalSlots {
-  NvtxFunctionPointer functions[NVTX_CB_MODULE_SIZE][NVTX_CBID_CORE_SIZE + NVTX_CBID_CORE2_SIZE] = {};
+  NvtxFunctionPointer functions[NVTX_CB_MODULE_SIZE][NVTX_CBID_CORE_SIZE + NVTX_CBID_CORE2_SIZE] =
+      {};
   NvtxFunctionPointer* tables[NVTX_CB_MODULE_SIZE][NVTX_CBID_CORE_SIZE + NVTX_CBID_CORE2_SIZE] = {};
   intptr_t payload[64] = {};
 };
@@ -177,7 +178,7 @@ LocalTool* connect_library(const std::string& path, const std::string& config,
   slots_being_filled = &tool->slots;
   if (initialize(get_export_table) == 0) {
     if (tool->close) tool->close();
-    tool.release();  // leaked: the library may have kept the addresses of the slots
+    (void)tool.release();  // leaked: the library may have kept the addresses of the slots
     problem = path + " failed to initialise";
     return nullptr;
   }

@@ -65,7 +65,8 @@ inline bool tool_decided() noexcept {
   return detail::current_tool.load(std::memory_order_acquire) != &detail::undecided_tool;
 }
 
-// True while a tool listens or nobody has looked yet: what a decorated function is instrumented for.
+// True while a tool listens or nobody has looked yet: what a decorated function is instrumented
+// for.
 inline bool tool_possible() noexcept {
   return detail::current_tool.load(std::memory_order_acquire) != nullptr;
 }

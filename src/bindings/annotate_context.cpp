@@ -151,8 +151,7 @@ struct ExitTraits {
 };
 
 struct Descriptor {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
 };
 
 struct DescriptorTypes {
@@ -223,9 +222,8 @@ struct Method {
     static PyMemberDef descriptor_members[] = {
         {"__vectorcalloffset__", T_PYSSIZET, offsetof(Descriptor, vectorcall), READONLY, nullptr},
         {nullptr, 0, 0, 0, nullptr}};
-    static PyGetSetDef descriptor_properties[] = {
-        {"__name__", get_name, nullptr, nullptr, nullptr},
-        {nullptr, nullptr, nullptr, nullptr, nullptr}};
+    static PyGetSetDef descriptor_properties[] = {{"__name__", get_name, nullptr, nullptr, nullptr},
+                                                  {nullptr, nullptr, nullptr, nullptr, nullptr}};
     static PyType_Slot descriptor_slots[] = {
         {Py_tp_descr_get, reinterpret_cast<void*>(get)},
         {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
@@ -249,10 +247,10 @@ struct Method {
                                         {Py_tp_members, bound_members},
                                         {Py_tp_getset, bound_properties},
                                         {0, nullptr}};
-    static PyType_Spec bound_spec = {"nvspan._core.bound_context_method", sizeof(BoundMethod), 0,
-                                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL |
-                                         Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                                     bound_slots};
+    static PyType_Spec bound_spec = {
+        "nvspan._core.bound_context_method", sizeof(BoundMethod), 0,
+        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+        bound_slots};
     types.descriptor = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&descriptor_spec));
     types.bound = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&bound_spec));
     return types.descriptor && types.bound ? 0 : -1;
@@ -282,8 +280,7 @@ DescriptorTypes Method<Traits>::types{};
 
 // What `__aenter__` and `__aexit__` return: done at the first resumption.
 struct AsyncStep {
-  PyObject_HEAD
-  Annotation* annotation;
+  PyObject_HEAD Annotation* annotation;
   bool leave;
   bool done;
 };
@@ -314,8 +311,10 @@ PyObject* run_step(AsyncStep* step) noexcept {
 
 PyObject* step_next(PyObject* object) {
   PyObject* result = run_step(reinterpret_cast<AsyncStep*>(object));
-  if (result) PyErr_SetObject(PyExc_StopIteration, result);
-  else PyErr_SetString(PyExc_RuntimeError, "cannot reuse an awaited __aenter__ or __aexit__");
+  if (result)
+    PyErr_SetObject(PyExc_StopIteration, result);
+  else
+    PyErr_SetString(PyExc_RuntimeError, "cannot reuse an awaited __aenter__ or __aexit__");
   return nullptr;
 }
 

@@ -115,7 +115,8 @@ PyObject* decorate_bare(const CallForm& form, PyObject* receiver, PyObject* cons
   if (parse_call(form, args, nargs, kwnames, arguments) < 0) return nullptr;
   arguments.values[field_message] = nullptr;
   py_ref annotation = py_ref::steal(as_object(annotation_new()));
-  if (!annotation || set_annotation(as_annotation(annotation.get()), form, receiver, arguments) < 0) {
+  if (!annotation ||
+      set_annotation(as_annotation(annotation.get()), form, receiver, arguments) < 0) {
     return nullptr;
   }
   return decorate(annotation.get(), args[0]);
@@ -191,19 +192,18 @@ PyObject* annotate_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
 int annotate_init(PyObject* object, PyObject* args, PyObject* kwargs) {
   Annotation* annotation = as_annotation(object);
   annotation->shareable = false;
-  return with_vector(args, kwargs,
-                     [&](PyObject* const* values, Py_ssize_t nargs, PyObject* kwnames, bool ok) {
-                       CallArguments arguments;
-                       if (!ok || parse_call(annotate_form, values, nargs, kwnames, arguments) < 0) {
-                         return -1;
-                       }
-                       annotation->fields = &annotation->own_fields;
-                       Py_CLEAR(annotation->attributes);
-                       const int result =
-                           set_annotation(annotation, annotate_form, nullptr, arguments);
-                       track_if_needed(annotation);
-                       return result;
-                     });
+  return with_vector(
+      args, kwargs, [&](PyObject* const* values, Py_ssize_t nargs, PyObject* kwnames, bool ok) {
+        CallArguments arguments;
+        if (!ok || parse_call(annotate_form, values, nargs, kwnames, arguments) < 0) {
+          return -1;
+        }
+        annotation->fields = &annotation->own_fields;
+        Py_CLEAR(annotation->attributes);
+        const int result = set_annotation(annotation, annotate_form, nullptr, arguments);
+        track_if_needed(annotation);
+        return result;
+      });
 }
 
 PyObject* annotate_call(PyObject* object, PyObject* args, PyObject* kwargs) {
@@ -312,19 +312,19 @@ PyObject* annotate_repr(PyObject* object) {
                               items[4]);
 }
 
-PyMethodDef methods[] = {
-    {"__aenter__", as_method(annotate_aenter), METH_NOARGS, nullptr},
-    {"__aexit__", as_method(annotate_aexit), METH_FASTCALL, nullptr},
-    {"__reduce__", as_method(annotate_reduce), METH_NOARGS, nullptr},
-    {"_named", as_method(annotate_named), METH_O, nullptr},
-    {nullptr, nullptr, 0, nullptr}};
+PyMethodDef methods[] = {{"__aenter__", as_method(annotate_aenter), METH_NOARGS, nullptr},
+                         {"__aexit__", as_method(annotate_aexit), METH_FASTCALL, nullptr},
+                         {"__reduce__", as_method(annotate_reduce), METH_NOARGS, nullptr},
+                         {"_named", as_method(annotate_named), METH_O, nullptr},
+                         {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef properties[] = {
     {"init_args", get_init_args, nullptr, "The five positional arguments, as given.", nullptr},
     {"domain", get_domain, nullptr, "The Domain.", nullptr},
     {"attributes", get_attributes, nullptr, "The EventAttributes that are sent; may be changed.",
      nullptr},
-    {"mutable_payload", get_mutable_payload, nullptr, "The payload if its type is mutable.", nullptr},
+    {"mutable_payload", get_mutable_payload, nullptr, "The payload if its type is mutable.",
+     nullptr},
     {"kind", get_kind, nullptr, "None (automatic), 'nested' or 'span'.", nullptr},
     {"level", get_level, nullptr, "The verbosity level.", nullptr},
     {"name_from", get_name_from, nullptr, "Where a decorated function's name comes from.", nullptr},
@@ -337,16 +337,20 @@ PyMemberDef members[] = {
 const char documentation[] =
     "annotate(message=None, color=None, domain=None, category=None, payload=None, *, kind=None,\n"
     "         level=1, name_from='name')\n--\n\n"
-    "Marks the time that a block of code or a function takes: a context manager and a decorator.\n\n"
-    "message: the range's name (str or bytes); by keyword also a callable, called at each entry when\n"
+    "Marks the time that a block of code or a function takes: a context manager and a "
+    "decorator.\n\n"
+    "message: the range's name (str or bytes); by keyword also a callable, called at each entry "
+    "when\n"
     "  a tool listens. As a decorator it defaults to the function's name.\n"
     "color: a name, '#rgb', '#rrggbb', '#aarrggbb', a tuple, an ARGB int, or 'auto'.\n"
     "domain: a name or a Domain. category: a name or an id.\n"
     "payload: an int of at most 64 bits or a float (bool, enum members, numpy and 0-d scalars are\n"
     "  converted), or a callable that returns one.\n"
-    "kind: 'nested' (push/pop), 'span' (start/end); None chooses span where the frame that enters is\n"
+    "kind: 'nested' (push/pop), 'span' (start/end); None chooses span where the frame that enters "
+    "is\n"
     "  that of a coroutine or asynchronous generator, else nested.\n"
-    "level: verbosity, 0 to 1000. name_from: 'name', 'qualname' or a callable given the function.\n\n"
+    "level: verbosity, 0 to 1000. name_from: 'name', 'qualname' or a callable given the "
+    "function.\n\n"
     "Raises TypeError, ValueError or OverflowError for bad arguments, with and without a tool.\n"
     "One object may be entered many times at once, by any thread or task. A range that is open in\n"
     "the parent at a fork is closed in the child as well.\n\n"

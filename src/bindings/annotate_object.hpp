@@ -4,10 +4,10 @@
 
 // The raw type `annotate`: context manager and decorator. See annotate_object.cpp.
 
+#include "bindings/py.hpp"
 #include "annotate/event.hpp"
 #include "bindings/event_fields.hpp"
 #include "bindings/open_spans.hpp"
-#include "bindings/py.hpp"
 
 namespace nvspan {
 
@@ -16,17 +16,16 @@ enum class RangeKind : uint8_t { automatic, nested, span };
 // A bound `__enter__` or `__exit__` that lives inside its annotation, so that a `with` statement
 // allocates nothing. While its reference count is above zero it holds one reference to the owner.
 struct BoundMethod {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
 };
 
 struct Annotation {
-  PyObject_HEAD
-  EventFields* fields;  // &own_fields, or those of `attributes` once the user has asked for them
-  OpenSpans* spans;     // start/end ranges that are open on this object; null: none
+  PyObject_HEAD EventFields*
+      fields;        // &own_fields, or those of `attributes` once the user has asked for them
+  OpenSpans* spans;  // start/end ranges that are open on this object; null: none
   RangeKind kind;
-  bool shareable;       // nobody has had a way to change it: may be handed out again
-  bool failed_lazily;   // a message or payload callable has failed and was warned about
+  bool shareable;      // nobody has had a way to change it: may be handed out again
+  bool failed_lazily;  // a message or payload callable has failed and was warned about
   uint32_t level;
   BoundMethod enter;
   BoundMethod exit;

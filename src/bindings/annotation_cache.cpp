@@ -86,8 +86,8 @@ void remember(Entry& entry, const CallForm& form, PyObject* receiver, PyObject* 
   fresh.nargs = static_cast<int8_t>(nargs);
   fresh.count = static_cast<int8_t>(count);
   fresh.payload = static_cast<int8_t>(payload);
-  fresh.annotation = reinterpret_cast<Annotation*>(
-      Py_NewRef(reinterpret_cast<PyObject*>(annotation)));
+  fresh.annotation =
+      reinterpret_cast<Annotation*>(Py_NewRef(reinterpret_cast<PyObject*>(annotation)));
   clear_entry(entry);
   entry = fresh;
 }
@@ -143,11 +143,14 @@ int set_annotation(Annotation* annotation, const CallForm& form, PyObject* recei
                    const CallArguments& arguments) {
   EventFields& fields = *annotation->fields;
   PyObject* const* values = arguments.values;
-  PyObject* domain = receiver ? receiver : domain_from_object(values[field_domain] ? values[field_domain] : Py_None);
+  PyObject* domain =
+      receiver ? receiver
+               : domain_from_object(values[field_domain] ? values[field_domain] : Py_None);
   if (!domain) return -1;
   set_domain(fields, domain);
-  PyObject* domain_argument =
-      receiver ? receiver : values[field_domain] ? values[field_domain] : Py_None;
+  PyObject* domain_argument = receiver               ? receiver
+                              : values[field_domain] ? values[field_domain]
+                                                     : Py_None;
   Py_XSETREF(annotation->domain_argument, Py_NewRef(domain_argument));
   const bool callables = true;
   if (set_message(fields, values[field_message] ? values[field_message] : Py_None, callables) < 0 ||
@@ -205,8 +208,7 @@ int set_annotation(Annotation* annotation, const CallForm& form, PyObject* recei
 
 Annotation* annotation_for_call(const CallForm& form, PyObject* receiver, PyObject* const* args,
                                 Py_ssize_t nargs, PyObject* kwnames, bool exclusive) {
-  if (Annotation* cached =
-          cached_annotation(form, receiver, args, nargs, kwnames, exclusive)) {
+  if (Annotation* cached = cached_annotation(form, receiver, args, nargs, kwnames, exclusive)) {
     return cached;
   }
   if (PyErr_Occurred()) return nullptr;

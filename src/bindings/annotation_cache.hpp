@@ -4,19 +4,19 @@
 
 // Annotations by the arguments of the call that asks for them.
 //
-// A call site passes the same objects each time: the same message, keyword tuple and constants, only
-// the payload differs. So the identity of the arguments finds the annotation made for them, checked
-// and resolved. The cache is bounded, holds only annotations that nobody else holds, and never gives
-// out one whose attributes somebody may have changed.
+// A call site passes the same objects each time: the same message, keyword tuple and constants,
+// only the payload differs. So the identity of the arguments finds the annotation made for them,
+// checked and resolved. The cache is bounded, holds only annotations that nobody else holds, and
+// never gives out one whose attributes somebody may have changed.
 
 #include "bindings/annotate_object.hpp"
 #include "bindings/call_arguments.hpp"
 
 namespace nvspan {
 
-// The annotation for a call, from the cache if it is there. `receiver` is the Domain whose method is
-// called, or null. With `exclusive` nobody else holds the result, so it may be given to the user.
-// Null without an exception: not cached, parse the arguments. Null with one: bad payload.
+// The annotation for a call, from the cache if it is there. `receiver` is the Domain whose method
+// is called, or null. With `exclusive` nobody else holds the result, so it may be given to the
+// user. Null without an exception: not cached, parse the arguments. Null with one: bad payload.
 Annotation* cached_annotation(const CallForm& form, PyObject* receiver, PyObject* const* args,
                               Py_ssize_t nargs, PyObject* kwnames, bool exclusive);
 

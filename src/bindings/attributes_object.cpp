@@ -108,8 +108,9 @@ int refuse_deletion(PyObject* value, const char* name) {
 }
 
 int put_message(PyObject* object, PyObject* value, void*) {
-  return refuse_deletion(value, "message") < 0 ? -1
-                                                : set_message_or_registered(fields_of(object), value);
+  return refuse_deletion(value, "message") < 0
+             ? -1
+             : set_message_or_registered(fields_of(object), value);
 }
 
 int put_color(PyObject* object, PyObject* value, void*) {
@@ -126,20 +127,19 @@ int put_payload(PyObject* object, PyObject* value, void*) {
 
 PyObject* attributes_repr(PyObject* object) {
   const EventFields& fields = fields_of(object);
-  return PyUnicode_FromFormat("EventAttributes(%R, message=%R, color=%R, category=%R, payload=%R)",
-                              reinterpret_cast<DomainObject*>(fields.domain)->name,
-                              fields.message ? fields.message : Py_None,
-                              fields.color ? fields.color : Py_None,
-                              fields.category ? fields.category : Py_None,
-                              fields.payload ? fields.payload : Py_None);
+  return PyUnicode_FromFormat(
+      "EventAttributes(%R, message=%R, color=%R, category=%R, payload=%R)",
+      reinterpret_cast<DomainObject*>(fields.domain)->name,
+      fields.message ? fields.message : Py_None, fields.color ? fields.color : Py_None,
+      fields.category ? fields.category : Py_None, fields.payload ? fields.payload : Py_None);
 }
 
 PyGetSetDef properties[] = {
     {"message", get_message, put_message, "A RegisteredString or None; settable to text too.",
      nullptr},
     {"color", get_color, put_color, "The color as given, or None.", nullptr},
-    {"category", get_category, put_category, "The category's id, 0 for none; settable to a name too.",
-     nullptr},
+    {"category", get_category, put_category,
+     "The category's id, 0 for none; settable to a name too.", nullptr},
     {"payload", get_payload, put_payload, "The payload as given, or None.", nullptr},
     {"domain", get_domain, nullptr, "The Domain it was made for.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
@@ -186,7 +186,8 @@ PyObject* attributes_from_fields(const EventFields& source) {
 int update_attributes(AttributesObject* attributes, const CallArguments& arguments) {
   EventFields& fields = attributes->fields;
   PyObject* const* values = arguments.values;
-  if (values[field_message] && set_message_or_registered(fields, values[field_message]) < 0) return -1;
+  if (values[field_message] && set_message_or_registered(fields, values[field_message]) < 0)
+    return -1;
   if (values[field_color] && set_color(fields, values[field_color]) < 0) return -1;
   if (values[field_category] && set_category(fields, values[field_category]) < 0) return -1;
   if (values[field_payload] && set_payload(fields, values[field_payload], true) < 0) return -1;

@@ -2,18 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The raw type `EventAttributes`: a kept set of attributes for Domain.mark, push_range, start_range.
+// The raw type `EventAttributes`: a kept set of attributes for Domain.mark, push_range,
+// start_range.
 
+#include "bindings/py.hpp"
 #include "bindings/call_arguments.hpp"
 #include "bindings/event_fields.hpp"
 #include "bindings/module_state.hpp"
-#include "bindings/py.hpp"
 
 namespace nvspan {
 
 struct AttributesObject {
-  PyObject_HEAD
-  EventFields fields;
+  PyObject_HEAD EventFields fields;
   PyObject* weak_references;
 };
 

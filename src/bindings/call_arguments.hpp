@@ -46,8 +46,8 @@ Field field_from_name(PyObject* name) noexcept;
 int parse_call(const CallForm& form, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames,
                CallArguments& result);
 
-// For a function of one argument, by position or as `name`. `value` keeps its contents if the argument
-// is not given. False with a TypeError.
+// For a function of one argument, by position or as `name`. `value` keeps its contents if the
+// argument is not given. False with a TypeError.
 bool single_argument(const char* function, const char* name, PyObject* const* args,
                      Py_ssize_t nargs, PyObject* kwnames, PyObject*& value);
 

@@ -110,7 +110,8 @@ PyObject* domain_get_category_id(PyObject* object, PyObject* const* arguments, P
 
 PyObject* domain_get_registered_string(PyObject* object, PyObject* const* arguments,
                                        Py_ssize_t nargs, PyObject* kwnames) {
-  PyObject* string = required_argument("get_registered_string", "string", arguments, nargs, kwnames);
+  PyObject* string =
+      required_argument("get_registered_string", "string", arguments, nargs, kwnames);
   if (!string) return nullptr;
   PyObject* args[] = {object, string};
   return call_python("nvspan._handles", "registered_string", args, 2);
@@ -162,8 +163,10 @@ PyObject* domain_annotate_class(PyObject* object, PyObject* args, PyObject* kwar
 
 PyMethodDef methods[] = {
     {"annotate", as_method(domain_annotate), METH_FASTCALL | METH_KEYWORDS,
-     "annotate(message=None, color=None, category=None, payload=None, *, kind=None, level=1)\n--\n\n"
-     "nvspan.annotate with this domain: a context manager and a decorator, bare or with arguments."},
+     "annotate(message=None, color=None, category=None, payload=None, *, kind=None, "
+     "level=1)\n--\n\n"
+     "nvspan.annotate with this domain: a context manager and a decorator, bare or with "
+     "arguments."},
     {"annotate_class", as_method(domain_annotate_class), METH_VARARGS | METH_KEYWORDS,
      "nvspan.annotate_class with this domain."},
     {"mark", as_method(domain_mark), METH_FASTCALL | METH_KEYWORDS,
@@ -175,7 +178,8 @@ PyMethodDef methods[] = {
     {"pop_range", as_method(domain_pop_range), METH_NOARGS,
      "pop_range()\n--\n\nCloses this thread's innermost range of this domain."},
     {"start_range", as_method(domain_start_range), METH_FASTCALL | METH_KEYWORDS,
-     "start_range(attributes=None, *, message=None, color=None, category=None, payload=None)\n--\n\n"
+     "start_range(attributes=None, *, message=None, color=None, category=None, "
+     "payload=None)\n--\n\n"
      "Starts a range that any thread may end; returns its id (0 when nobody listens)."},
     {"end_range", as_method(domain_end_range), METH_FASTCALL | METH_KEYWORDS,
      "end_range(range_id)\n--\n\nEnds a range by the id that start_range returned."},
@@ -183,9 +187,11 @@ PyMethodDef methods[] = {
      "get_event_attributes(message=None, color=None, category=None, payload=None)\n--\n\n"
      "A new EventAttributes, to be passed to mark, push_range and start_range."},
     {"set_event_attributes", as_method(domain_set_event_attributes), METH_FASTCALL | METH_KEYWORDS,
-     "set_event_attributes(attributes, *, message=..., color=..., category=..., payload=...)\n--\n\n"
+     "set_event_attributes(attributes, *, message=..., color=..., category=..., "
+     "payload=...)\n--\n\n"
      "Sets the given fields of an EventAttributes; None clears one."},
-    {"get_registered_string", as_method(domain_get_registered_string), METH_FASTCALL | METH_KEYWORDS,
+    {"get_registered_string", as_method(domain_get_registered_string),
+     METH_FASTCALL | METH_KEYWORDS,
      "get_registered_string(string)\n--\n\nThe RegisteredString of `string` in this domain."},
     {"get_category_id", as_method(domain_get_category_id), METH_FASTCALL | METH_KEYWORDS,
      "get_category_id(name)\n--\n\nThe id of a named category, given at first use."},
@@ -212,7 +218,8 @@ PyMemberDef members[] = {
 const char documentation[] =
     "Domain(name=None)\n--\n\n"
     "A named group of annotations, so that a library's ranges can be told from others'.\n\n"
-    "The same name always gives the same object, whether a tool is attached or not; None is NVTX's\n"
+    "The same name always gives the same object, whether a tool is attached or not; None is "
+    "NVTX's\n"
     "default domain, '' a separate domain with an empty name. Any thread may use a domain.\n\n"
     ">>> import nvspan\n"
     ">>> domain = nvspan.Domain('mylib')\n"
@@ -249,8 +256,8 @@ int category_id_from_object(DomainObject* domain, PyObject* value, uint32_t& id)
   if (PyUnicode_Check(value) || PyBytes_Check(value)) {
     py_ref utf8 = py_ref::steal(escaped_utf8(value));
     if (!utf8) return -1;
-    id = domain->core->category_id(std::string(
-        PyBytes_AS_STRING(utf8.get()), static_cast<size_t>(PyBytes_GET_SIZE(utf8.get()))));
+    id = domain->core->category_id(std::string(PyBytes_AS_STRING(utf8.get()),
+                                               static_cast<size_t>(PyBytes_GET_SIZE(utf8.get()))));
     return 0;
   }
   if (!PyIndex_Check(value)) {
@@ -267,19 +274,21 @@ int category_id_from_object(DomainObject* domain, PyObject* value, uint32_t& id)
   }
   id = static_cast<uint32_t>(wide);
   if (domain->core->use_category_id(id)) return 0;
-  return warn_once("category-collision",
-                   "category %lu of domain %R is already the id of a named category: events with it "
-                   "show that name",
-                   static_cast<unsigned long>(id), domain->name);
+  return warn_once(
+      "category-collision",
+      "category %lu of domain %R is already the id of a named category: events with it "
+      "show that name",
+      static_cast<unsigned long>(id), domain->name);
 }
 
 void warn_overflow(const Domain& domain) noexcept {
   const MessageStats stats = domain.message_stats();
-  warn_once_quietly(("overflow " + domain.name()).c_str(),
-                    "domain '%s' has %zu different messages: further ones are passed to the tool as "
-                    "plain strings. Put what varies into payload=, or raise the limit "
-                    "(nvspan.set_message_limit)",
-                    domain.is_default() ? "NVTX" : domain.name().c_str(), stats.limit);
+  warn_once_quietly(
+      ("overflow " + domain.name()).c_str(),
+      "domain '%s' has %zu different messages: further ones are passed to the tool as "
+      "plain strings. Put what varies into payload=, or raise the limit "
+      "(nvspan.set_message_limit)",
+      domain.is_default() ? "NVTX" : domain.name().c_str(), stats.limit);
 }
 
 int domain_object_add_to_module(PyObject* module) {

@@ -4,14 +4,13 @@
 
 // The raw type `Domain`. One object per name for the life of the process.
 
-#include "annotate/domain.hpp"
 #include "bindings/py.hpp"
+#include "annotate/domain.hpp"
 
 namespace nvspan {
 
 struct DomainObject {
-  PyObject_HEAD
-  Domain* core;
+  PyObject_HEAD Domain* core;
   PyObject* name;  // as given; None for the default domain
   PyObject* weak_references;
 };

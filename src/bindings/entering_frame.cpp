@@ -92,8 +92,7 @@ struct ContextlibCode {
 
 PyCodeObject* method_code(PyObject* module, const char* type, const char* method) noexcept {
   py_ref owner = py_ref::steal(PyObject_GetAttrString(module, type));
-  py_ref function =
-      py_ref::steal(owner ? PyObject_GetAttrString(owner.get(), method) : nullptr);
+  py_ref function = py_ref::steal(owner ? PyObject_GetAttrString(owner.get(), method) : nullptr);
   if (!function || !PyFunction_Check(function.get())) {
     PyErr_Clear();
     return nullptr;

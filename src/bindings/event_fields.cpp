@@ -61,14 +61,13 @@ int set_text(EventFields& fields, PyObject* message) {
 }  // namespace
 
 PyObject* escaped_utf8(PyObject* text) {
-  py_ref decoded =
-      PyBytes_Check(text)
-          ? py_ref::steal(PyUnicode_DecodeUTF8(PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text),
-                                               "backslashreplace"))
-          : py_ref::borrow(text);
+  py_ref decoded = PyBytes_Check(text)
+                       ? py_ref::steal(PyUnicode_DecodeUTF8(
+                             PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text), "backslashreplace"))
+                       : py_ref::borrow(text);
   if (!decoded) return nullptr;
-  py_ref utf8 = py_ref::steal(
-      PyUnicode_AsEncodedString(decoded.get(), "utf-8", "backslashreplace"));
+  py_ref utf8 =
+      py_ref::steal(PyUnicode_AsEncodedString(decoded.get(), "utf-8", "backslashreplace"));
   if (!utf8) return nullptr;
   if (!has_zero(PyBytes_AS_STRING(utf8.get()), PyBytes_GET_SIZE(utf8.get()))) return utf8.release();
   return PyObject_CallMethod(utf8.get(), "replace", "y#y", "\0", static_cast<Py_ssize_t>(1), "\\0");

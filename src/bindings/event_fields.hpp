@@ -7,8 +7,8 @@
 // Setters return 0, or -1 with a TypeError, ValueError or OverflowError that names argument and
 // value. They check the same with and without a tool.
 
-#include "annotate/event.hpp"
 #include "bindings/py.hpp"
+#include "annotate/event.hpp"
 
 namespace nvspan {
 
@@ -16,10 +16,10 @@ struct DomainObject;
 
 struct EventFields {
   Event event;
-  PyObject* domain = nullptr;    // DomainObject; borrowed, domains are immortal
-  PyObject* message = nullptr;   // str, bytes or a callable; null: none
-  PyObject* encoded = nullptr;   // bytes: the text, where it is not the message's own UTF-8
-  PyObject* color = nullptr;     // as given; null: None
+  PyObject* domain = nullptr;   // DomainObject; borrowed, domains are immortal
+  PyObject* message = nullptr;  // str, bytes or a callable; null: none
+  PyObject* encoded = nullptr;  // bytes: the text, where it is not the message's own UTF-8
+  PyObject* color = nullptr;    // as given; null: None
   PyObject* category = nullptr;
   PyObject* payload = nullptr;
   bool lazy_message = false;

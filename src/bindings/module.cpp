@@ -45,10 +45,11 @@ void init_state() {
     if (!module_state.field_names[i]) throw py::error_already_set();
   }
   module_state.warned = PySet_New(nullptr);
-  module_state.warning_type = PyErr_NewExceptionWithDoc(
-      "nvspan.NvspanWarning",
-      "What nvspan warns with: input that cannot be sent, names that overflow, callables that fail.",
-      PyExc_UserWarning, nullptr);
+  module_state.warning_type =
+      PyErr_NewExceptionWithDoc("nvspan.NvspanWarning",
+                                "What nvspan warns with: input that cannot be sent, names that "
+                                "overflow, callables that fail.",
+                                PyExc_UserWarning, nullptr);
   if (!module_state.warned || !module_state.warning_type) throw py::error_already_set();
 }
 
@@ -152,9 +153,8 @@ PyModuleDef_Slot module_slots[] = {
 #endif
     {0, nullptr}};
 
-PyModuleDef module_definition = {
-    PyModuleDef_HEAD_INIT, "nvspan._core", nullptr, 0, nullptr, module_slots, nullptr, nullptr,
-    nullptr};
+PyModuleDef module_definition = {PyModuleDef_HEAD_INIT, "nvspan._core", nullptr, 0,      nullptr,
+                                 module_slots,          nullptr,        nullptr, nullptr};
 
 }  // namespace
 

@@ -15,12 +15,12 @@ struct ModuleState {
   PyTypeObject* domain_type;
   PyTypeObject* attributes_type;
   PyTypeObject* range_handle_type;
-  PyObject* warning_type;      // nvspan.NvspanWarning
-  PyObject* domains;           // dict: name -> Domain
-  PyObject* default_domain;    // Domain of NVTX's default domain
-  PyObject* warned;            // set: what warn_once has said
-  PyObject* field_names[8];    // interned: message color domain category payload kind level name_from
-  PyObject* str_dunder_name;   // "__name__"
+  PyObject* warning_type;    // nvspan.NvspanWarning
+  PyObject* domains;         // dict: name -> Domain
+  PyObject* default_domain;  // Domain of NVTX's default domain
+  PyObject* warned;          // set: what warn_once has said
+  PyObject* field_names[8];  // interned: message color domain category payload kind level name_from
+  PyObject* str_dunder_name;  // "__name__"
 };
 
 ModuleState& state() noexcept;

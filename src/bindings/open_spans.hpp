@@ -10,8 +10,8 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "annotate/event.hpp"
 #include "bindings/py.hpp"
+#include "annotate/event.hpp"
 
 namespace nvspan {
 

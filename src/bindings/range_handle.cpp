@@ -12,8 +12,7 @@ namespace nvspan {
 namespace {
 
 struct RangeHandle {
-  PyObject_HEAD
-  uint64_t id;
+  PyObject_HEAD uint64_t id;
   std::atomic<uint64_t> epoch;  // 0: nothing to end
   PyObject* domain;             // borrowed, immortal
 };
@@ -78,7 +77,8 @@ Py_hash_t handle_hash(PyObject* object) {
 }
 
 const char documentation[] =
-    "What start_range returns and end_range takes. Unpacks as (range_id, domain); the id is 0 when\n"
+    "What start_range returns and end_range takes. Unpacks as (range_id, domain); the id is 0 "
+    "when\n"
     "nobody listened. May be passed to any thread of the process.";
 
 PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(handle_dealloc)},
@@ -152,7 +152,8 @@ int end_range_handle(PyObject* handle) {
     if (tool && id != 0 && core->connected(*tool)) send_end(*core, id, *tool);
     return 0;
   }
-  PyErr_Format(PyExc_TypeError, "range_id must be a handle from start_range or None, not %R", handle);
+  PyErr_Format(PyExc_TypeError, "range_id must be a handle from start_range or None, not %R",
+               handle);
   return -1;
 }
 

@@ -4,8 +4,8 @@
 
 // What start_range returns and end_range takes: opaque, unpacks as (range_id, domain).
 
-#include "annotate/event.hpp"
 #include "bindings/py.hpp"
+#include "annotate/event.hpp"
 
 namespace nvspan {
 

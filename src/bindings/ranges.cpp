@@ -26,7 +26,8 @@ void notice_overflow(const EventFields& fields) noexcept {
 void mark_fields(EventFields& fields, bool& failed_lazily) noexcept {
   const ToolTable* tool = listening_tool();
   if (!tool) return;
-  send_fields(fields, *tool, failed_lazily, [&](const Outgoing& event) { send_mark(event, *tool); });
+  send_fields(fields, *tool, failed_lazily,
+              [&](const Outgoing& event) { send_mark(event, *tool); });
   notice_overflow(fields);
 }
 
@@ -197,7 +198,8 @@ PyMethodDef functions[] = {
      ">>> nvspan.end_range(handle)\n"},
     {"end_range", as_method(module_end_range), METH_FASTCALL | METH_KEYWORDS,
      "end_range(range_id)\n--\n\n"
-     "Ends a range by the handle of start_range, from any thread. None, and a handle that was ended\n"
+     "Ends a range by the handle of start_range, from any thread. None, and a handle that was "
+     "ended\n"
      "before, are ignored; anything else is a TypeError."},
     {nullptr, nullptr, 0, nullptr}};
 
@@ -205,13 +207,15 @@ PyMethodDef functions[] = {
 
 PyObject* domain_mark(PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
                       PyObject* kwnames) {
-  if (!with_domain_fields(domain_mark_form, domain, args, nargs, kwnames, mark_fields)) return nullptr;
+  if (!with_domain_fields(domain_mark_form, domain, args, nargs, kwnames, mark_fields))
+    return nullptr;
   Py_RETURN_NONE;
 }
 
 PyObject* domain_push_range(PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
                             PyObject* kwnames) {
-  if (!with_domain_fields(domain_push_form, domain, args, nargs, kwnames, push_fields)) return nullptr;
+  if (!with_domain_fields(domain_push_form, domain, args, nargs, kwnames, push_fields))
+    return nullptr;
   Py_RETURN_NONE;
 }
 

@@ -4,9 +4,9 @@
 
 // mark, push_range, pop_range, start_range, end_range: of the module and of Domain.
 
+#include "bindings/py.hpp"
 #include "annotate/open_ranges.hpp"
 #include "bindings/event_fields.hpp"
-#include "bindings/py.hpp"
 
 namespace nvspan {
 
