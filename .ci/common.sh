@@ -24,18 +24,30 @@ find_python() {
     return 1
 }
 
-# make_venv NAME VERSION: a virtual environment under the work folder; prints its path.
+# make_venv NAME VERSION: a virtual environment under the work folder, made once; prints its path.
 make_venv() {
-    local python
-    python=$(find_python "$2")
-    "$python" -m venv "$NVSPAN_CI_WORK/venv-$1"
-    "$NVSPAN_CI_WORK/venv-$1/bin/python" -m pip install -q --upgrade pip >&2
-    echo "$NVSPAN_CI_WORK/venv-$1"
+    local venv=$NVSPAN_CI_WORK/venv-$1 python
+    if [ ! -e "$venv/ready" ]; then
+        python=$(find_python "$2")
+        "$python" -m venv "$venv"
+        "$venv/bin/python" -m pip install -qq --upgrade pip >&2
+        touch "$venv/ready"
+    fi
+    echo "$venv"
 }
 
-# install_package VENV EXTRAS [pip options]: build this tree and install it with its extras.
-install_package() {
+# build_and_install VENV EXTRAS [pip options]: build this tree and install it with its extras.
+build_and_install() {
     local venv=$1 extras=$2
     shift 2
-    "$venv/bin/python" -m pip install -q ".[$extras]" "$@"
+    "$venv/bin/python" -m pip install -qq ".[$extras]" "$@"
+}
+
+# install_wheel VENV EXTRAS: install the wheel that the build stage made, with its extras.
+install_wheel() {
+    local wheel
+    wheel=$(echo "$NVSPAN_CI_WORK"/dist/*.whl)
+    [ -e "$wheel" ] || { echo "run the build stage first" >&2; return 1; }
+    "$1/bin/python" -m pip install -qq "$wheel${2:+[$2]}"
+    "$1/bin/python" -m pip install -qq --no-deps --force-reinstall "$wheel"
 }

@@ -4,6 +4,6 @@
 # The documentation, warnings as errors, and the programs in it.
 . .ci/common.sh
 
-venv=$(make_venv docs 3.11)
-install_package "$venv" docs
+venv=$(make_venv dev 3.11)
+install_wheel "$venv" dev,docs,test
 "$venv/bin/python" -m sphinx -q -W --keep-going -n -b html docs "$NVSPAN_CI_WORK/html"

@@ -5,17 +5,17 @@
 . .ci/common.sh
 
 venv=$(make_venv dev 3.11)
-install_package "$venv" dev,docs,test
+install_wheel "$venv" dev,docs,test
 export PATH=$venv/bin:$PATH
 
-python -m pytest -q tests/layout
+python -m pytest tests/layout tests/typing
 ruff check .
 ruff format --check .
 find src tests benchmarks -name '*.[ch]pp' -print0 | xargs -0 -r clang-format --dry-run --Werror
 codespell
 pre-commit validate-config
 mypy
-mypy --strict tests/typing
+mypy --strict tests/typing/example.py
 basedpyright
 python -m mypy.stubtest nvspan._core --allowlist .ci/stubtest-allowlist.txt
 
@@ -27,7 +27,8 @@ echo
 
 build=$NVSPAN_CI_WORK/tidy
 cmake -S . -B "$build" -G Ninja -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DNVSPAN_IPO=OFF \
-    -DPython_EXECUTABLE="$venv/bin/python" -DNVSPAN_NVTX=ON -DNVSPAN_TESTS=ON >/dev/null
+    -DPython_EXECUTABLE="$venv/bin/python" -Dpybind11_DIR="$(python -m pybind11 --cmakedir)" \
+    -DNVSPAN_NVTX=ON -DNVSPAN_TESTS=ON >/dev/null
 find src tests/cpp -name '*.cpp' -print0 |
     xargs -0 -r -n 2 -P 2 clang-tidy --quiet -p "$build" 2>"$build/clang-tidy.log" ||
     { cat "$build/clang-tidy.log"; exit 1; }

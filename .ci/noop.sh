@@ -5,5 +5,5 @@
 . .ci/common.sh
 
 venv=$(make_venv noop 3.11)
-install_package "$venv" test -C cmake.define.NVSPAN_NVTX=OFF -C cmake.define.NVSPAN_WERROR=ON
+build_and_install "$venv" test -C cmake.define.NVSPAN_NVTX=OFF -C cmake.define.NVSPAN_WERROR=ON
 "$venv/bin/python" -m pytest tests/unit tests/layout tests/packaging tests/examples

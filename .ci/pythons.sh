@@ -12,6 +12,6 @@ for version in $NVSPAN_CI_PYTHONS; do
     [ "$version" = "$own" ] && continue
     printf -- '--- CPython %s\n' "$version"
     venv=$(make_venv "$version" "$version")
-    install_package "$venv" test -C cmake.define.NVSPAN_WERROR=ON -C cmake.define.NVSPAN_NVTX=ON
+    build_and_install "$venv" test -C cmake.define.NVSPAN_WERROR=ON -C cmake.define.NVSPAN_NVTX=ON
     "$venv/bin/python" -m pytest
 done

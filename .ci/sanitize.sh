@@ -5,7 +5,7 @@
 . .ci/common.sh
 
 venv=$(make_venv asan 3.11)
-"$venv/bin/python" -m pip install -q "nvidia-nvtx>=13.5,<14" ninja cmake
+"$venv/bin/python" -m pip install -qq "nvidia-nvtx>=13.5,<14" ninja cmake
 headers=$("$venv/bin/python" cmake/find_headers.py nvidia-nvtx nvtx3/nvToolsExt.h)
 
 cpp_tests() {
@@ -27,7 +27,7 @@ ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 cpp_tests address,u
 # The interpreter itself is not instrumented: its own allocations are made malloc's, so that a
 # wrong access to a Python object shows, and what it leaves at exit is not reported. A sanitizer's
 # quarantine keeps freed memory, so tests that measure memory are left out.
-install_package "$venv" test -C cmake.define.NVSPAN_SANITIZE=address,undefined \
+build_and_install "$venv" test -C cmake.define.NVSPAN_SANITIZE=address,undefined \
     -C cmake.define.NVSPAN_NVTX=ON -C install.strip=false
 libraries=$(g++ -print-file-name=libasan.so):$(g++ -print-file-name=libubsan.so):$(
     g++ -print-file-name=libstdc++.so)

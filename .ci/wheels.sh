@@ -1,20 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-# The distributions: built, looked into, and used where there is no compiler.
+# The distributions: looked into, and used where there is no compiler.
 . .ci/common.sh
 
-venv=$(make_venv wheels 3.11)
-"$venv/bin/python" -m pip install -q build pytest scikit-build-core
 dist=$NVSPAN_CI_WORK/dist
-rm -rf "$dist"
-"$venv/bin/python" -m build --outdir "$dist" . >"$NVSPAN_CI_WORK/build.log" 2>&1 ||
-    { cat "$NVSPAN_CI_WORK/build.log"; exit 1; }
-ls -l "$dist"
-
 user=$(make_venv user 3.11)
-"$user/bin/python" -m pip install -q --no-index --only-binary :all: "$dist"/*.whl
-"$venv/bin/python" -m pip install -q --no-index "$dist"/*.whl
+install_wheel "$user" ""
+venv=$(make_venv dev 3.11)
+install_wheel "$venv" dev,docs,test
 NVSPAN_DIST=$dist "$venv/bin/python" -m pytest tests/packaging
 
 # From here on PATH is the environment alone.

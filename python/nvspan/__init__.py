@@ -8,9 +8,10 @@
 """
 
 # No __getattr__ here, and no typing: the first would keep the interpreter from specialising
-# `nvspan.annotate` (25 ns a use, CPython 3.11 to 3.13), the second takes longer to import than we do.
+# `nvspan.annotate` (25 ns a use, CPython 3.11 to 3.13), the second takes longer than all of us.
 
 from nvspan import colors
+from nvspan._classes import annotate_class
 from nvspan._core import (
     Annotation,
     Domain,
@@ -25,7 +26,6 @@ from nvspan._core import (
     push_range,
     start_range,
 )
-from nvspan._classes import annotate_class
 from nvspan._domains import DummyDomain, enabled, get_domain, set_message_limit
 from nvspan._handles import RegisteredString
 from nvspan._switch import disable, enable, is_active, paused, tool

@@ -23,7 +23,20 @@ _IMMUTABLE_TYPE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 if TYPE_CHECKING:
 
     @overload
-    def annotate_class(cls: _Class, /) -> _Class: ...
+    def annotate_class(
+        cls: _Class,
+        /,
+        *,
+        include: _Patterns = ...,
+        exclude: _Patterns = ...,
+        color: Any = ...,
+        domain: Any = ...,
+        category: Any = ...,
+        payload: Any = ...,
+        kind: _Kind = ...,
+        level: int = ...,
+        name_from: _NameFrom = ...,
+    ) -> _Class: ...
 
     @overload
     def annotate_class(

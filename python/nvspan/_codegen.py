@@ -3,19 +3,24 @@
 """The body that a decorated function runs while something listens.
 
 `generate` makes, for the code of a function, a code object of the same kind and signature that
-opens the annotation, calls the original and closes it again. What it calls are builtins of the
-extension module, put straight into its constants: nothing in the function's globals can shadow
-them, and the interpreter specialises such calls.
+opens the annotation, calls the original and closes it again:
 
-A body is compiled once for each signature shape, with placeholder strings for constants, and then
-copied with the names and the builtins of the function at hand.
+    try:
+        return __nvspan_enter__(KEY)(a, b, *args, d=d, **kw)
+    finally:
+        __nvspan_exit__(KEY)
+
+KEY is an int that stands for the Site of the function, and the builtins are found where every
+function looks last. Constants that are no literals would be faster by some 5 ns, but torch.compile
+raises an error where it meets one. The Site itself is the last constant, which nothing loads: it
+lives as long as the code, and serialisers that take code by value take it along.
+
+A body is compiled once for each signature shape and then copied with names and key replaced.
 """
 
 from __future__ import annotations
 
 import sys
-
-from nvspan import _core
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
@@ -36,76 +41,81 @@ _LOCAL = ".nvspan"
 _SHORT = 3
 
 
-def _constant_expression(name: str) -> str:
-    # The conditional leaves only the constant behind, and no warning that it is not callable.
-    return f'("\\0{name}" if 1 else 0)'
+_KEY = '"\\0key"'
 
 
-def _call(name: str, *arguments: str) -> str:
-    return f"{_constant_expression(name)}({', '.join(arguments)})"
+def _site(name: str, *arguments: str) -> str:
+    return f"__nvspan__.{name}({', '.join((_KEY, *arguments))})"
 
 
-def _returned_call(callee: str, arguments: list[str]) -> list[str]:
+def _returned_call(arguments: list[str]) -> list[str]:
     """Lines that return the call's result.
 
     Passing on `*args` and `**kw` as they are takes 150 to 400 ns, and on 3.11 C stack too. Most
     calls leave `kw` empty and `args` short.
     """
+    entered = f"__nvspan_enter__({_KEY})"
     starred = [each for each in arguments if each[0] == "*"]
     if not starred:
-        return [f"return {callee}({', '.join(arguments)})"]
-    lines = [f"d = {callee}"]
+        return [f"return {entered}({', '.join(arguments)})"]
+    lines = [f"d = {entered}"]
     indent = ""
     if "**kw" in starred:
         lines.append("if not kw:")
         indent = " "
     if "*args" in starred:
+        lines.append(f"{indent}match args:")
         for count in range(_SHORT + 1):
             items = ", ".join(f"args[{i}]" for i in range(count))
             passed = [items if each == "*args" else each for each in arguments if each != "**kw"]
-            test = f"{_call('len', 'args')} == {count}" if count else "not args"
-            lines.append(f"{indent}if {test}: return d({', '.join(filter(None, passed))})")
+            returned = f"return d({', '.join(filter(None, passed))})"
+            lines.append(f"{indent} case ({'_, ' * count}): {returned}")
     else:
         lines.append(f"{indent}return d({', '.join(each for each in arguments if each != '**kw')})")
     return [*lines, f"return d({', '.join(arguments)})"]
 
 
 def _body(kind: str, arguments: list[str]) -> list[str]:
-    inner = f"{_call('callee')}({', '.join(arguments)})"
+    inner = f"{_site('_callee')}({', '.join(arguments)})"
     if kind == "call nested":
-        calling = [f" {line}" for line in _returned_call(_call("enter"), arguments)]
-        return ["try:", *calling, "finally:", f" {_call('exit')}"]
+        calling = [f" {line}" for line in _returned_call(arguments)]
+        return ["try:", *calling, "finally:", f" __nvspan_exit__({_KEY})"]
     if kind in ("call span", "coroutine span"):
         waiting = "await " if kind == "coroutine span" else ""
         return [
             "d = None",
             "try:",
-            f" d = {_call('start')}",
+            f" d = {_site('_start')}",
             f" return {waiting}{inner}",
             "finally:",
-            f" {_call('end', 'd')}",
+            " __nvspan__._end(d)",
         ]
     what, how = kind.split()
-    driver = f"d = {_call(f'resume_{how}', inner)}"
+    driver = f"d = {_site(f'_drive_{how}', inner)}"
     yielding = [
         " try:",
-        f"  {_call('sent', 'd', '(yield ' + _call('take', 'd') + ')')}",
+        "  __nvspan__._sent(d, (yield __nvspan__._take(d)))",
         " except:",
-        f"  {_call('caught', 'd')}",
+        "  __nvspan__._caught(d)",
     ]
     if what == "generator":
-        return [driver, f"while {_call('resume', 'd')}:", *yielding, f"return {_call('take', 'd')}"]
+        return [
+            driver,
+            "while __nvspan__._resume(d):",
+            *yielding,
+            "return __nvspan__._take(d)",
+        ]
     if what == "coroutine":
-        awaiting = [f"return await {_call('drive', 'd')}"]
+        awaiting = ["return await __nvspan__._wait(d)"]
     else:
-        awaiting = [f"while await {_call('step', 'd')}:", *yielding, "return"]
+        awaiting = ["while await __nvspan__._step(d):", *yielding, "return"]
     return [
         driver,
         "while True:",
         " try:",
         *[f"  {line}" for line in awaiting],
-        f" except {_constant_expression('exit_type')}:",
-        f"  {_call('pass_on', 'd')}",
+        " except __nvspan__._GeneratorExit:",
+        "  __nvspan__._pass_on(d)",
     ]
 
 
@@ -165,32 +175,16 @@ def _compile(
 
 
 _templates: dict[tuple[int, int, int, int, str], CodeType] = {}
-_shared: dict[str, Any] = {
-    "resume": _core._resume,
-    "take": _core._take,
-    "sent": _core._sent,
-    "caught": _core._caught,
-    "step": _core._step,
-    "drive": _core._drive,
-    "pass_on": _core._pass_on,
-    "exit_type": GeneratorExit,
-    "len": len,
-    "end": _core._end_span,
-}
-_site_names = ("enter", "exit", "callee", "start", "resume_nested", "resume_span")
 
 
-def _constant(value: Any, site: Any, doc: str | None, keywords: tuple[str, ...]) -> Any:
+def _constant(value: Any, key: int, doc: str | None, keywords: tuple[str, ...]) -> Any:
     if type(value) is tuple:
-        return tuple([_constant(each, site, doc, keywords) for each in value])
+        return tuple([_constant(each, key, doc, keywords) for each in value])
     if type(value) is not str:
         return value
     if value[0] == "k":
         return keywords[int(value[1:])]
-    name = value[1:]
-    if name == "doc":
-        return doc
-    return _shared[name] if name in _shared else getattr(site, name)
+    return key if value == "\0key" else doc
 
 
 def generate(code: CodeType, kind: str | None, site: Any) -> CodeType:
@@ -210,8 +204,10 @@ def generate(code: CodeType, kind: str | None, site: Any) -> CodeType:
     names = code.co_varnames[:parameters]
     doc = code.co_consts[0] if code.co_consts and type(code.co_consts[0]) is str else None
     keywords = names[positional : positional + keyword_only]
+    key = site.key
+    constants = [_constant(each, key, doc, keywords) for each in template.co_consts]
     changes: dict[str, Any] = {
-        "co_consts": tuple([_constant(each, site, doc, keywords) for each in template.co_consts]),
+        "co_consts": (*constants, site),
         "co_varnames": (*names, _LOCAL) if len(template.co_varnames) > parameters else names,
         "co_freevars": code.co_freevars,
         "co_posonlyargcount": code.co_posonlyargcount,

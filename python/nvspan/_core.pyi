@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# `annotate` is a class at run time. Here it is an overloaded function beside the class `Annotation`,
-# because mypy takes no other way to say that `@annotate` without parentheses returns the function.
+# `annotate` is a class at run time. Here it is an overloaded function beside the class
+# `Annotation`, because mypy takes no other way to say that `@annotate` without parentheses returns
+# the function.
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from enum import Enum
@@ -106,6 +107,7 @@ def annotate(
 ) -> Annotation: ...
 @overload
 def annotate(func: _Target, /) -> _Target: ...
+
 @final
 class Domain:
     level: int

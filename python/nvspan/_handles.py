@@ -95,7 +95,7 @@ _kept: dict[tuple[Domain, str | bytes], RegisteredString] = {}
 
 
 def registered_string(domain: Domain, string: str | bytes) -> RegisteredString:
-    """For the extension module: the same object for the same string, while not too many are kept."""
+    """For the extension module: one object for each string, while not too many are kept."""
     if not isinstance(string, (str, bytes)):
         raise TypeError(f"string must be a str or bytes, not {string!r}")
     found = _kept.get((domain, string))

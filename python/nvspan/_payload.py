@@ -30,8 +30,8 @@ def scalar(value: Any) -> int | float | Callable[[], Any] | None:
     if _on_device(value):
         warn_once(
             f"payload of {type(value)!r} on a device",
-            f"payload {type(value).__name__!r} lives on a device and was left out: reading it would "
-            "wait for the device",
+            f"payload {type(value).__name__!r} lives on a device and was left out: reading it "
+            "would wait for the device",
         )
         return None
     if _is_number(value):

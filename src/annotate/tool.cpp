@@ -223,7 +223,7 @@ LocalTool* connect_library(const std::string& path, const std::string& config,
   slots_being_filled = &tool->slots;
   if (initialize(get_export_table) == 0) {
     if (tool->close) tool->close();
-    tool.release();  // leaked: the library may have kept the addresses of the slots
+    (void)tool.release();  // leaked: the library may have kept the addresses of the slots
     problem = path + " failed to initialise";
     return nullptr;
   }

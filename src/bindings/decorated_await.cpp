@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The awaitables of generated bodies: STEP for async generators, DRIVE for coroutines.
+// The awaitables of generated bodies: STEP for async generators, WAIT for coroutines.
 #include "bindings/decorated_resumer.hpp"
 
 namespace nvspan {
@@ -28,7 +28,7 @@ class HiddenFromHooks {
   PyObject* finalizer_;
 };
 
-// Turns the end of what was awaited into the result of `await STEP(d)` or `await DRIVE(d)`.
+// Turns the end of what was awaited into the result of `await STEP(d)` or `await WAIT(d)`.
 PySendResult settle(Resumer* driver, PySendResult status, py_ref result, PyObject** answer) {
   *answer = nullptr;
   if (status == PYGEN_NEXT) {
@@ -86,8 +86,8 @@ PyObject* resumer_step(PyObject*, PyObject* argument) {
   return Py_NewRef(argument);
 }
 
-// DRIVE(d): an awaitable for what the original coroutine returns.
-PyObject* resumer_drive(PyObject*, PyObject* argument) {
+// WAIT(d): an awaitable for what the original coroutine returns.
+PyObject* resumer_wait(PyObject*, PyObject* argument) {
   Resumer* driver = checked_resumer(argument);
   if (driver == nullptr) return nullptr;
   Py_XSETREF(driver->awaiting, Py_NewRef(driver->inner));

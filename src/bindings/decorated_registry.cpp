@@ -184,7 +184,7 @@ PyObject* registry_decorate(PyObject* self, PyObject* const* arguments, Py_ssize
       if (code.get() == inner->code.get()) code = py_ref::borrow(inner->get()->original_code);
     }
     py_ref made = function_like(original, code.get());
-    if (!made) return nullptr;
+    if (!made || provide_builtins(original->func_builtins) < 0) return nullptr;
     auto entry = std::make_shared<Entry>();
     entry->site = py_ref::steal(
         reinterpret_cast<PyObject*>(site_new(annotation, code.get(), made.get(), arguments[0])));

@@ -133,7 +133,7 @@ PyMethodDef functions[] = {
     {"_sent", as_method(sent), METH_FASTCALL, nullptr},
     {"_caught", resumer_caught, METH_O, nullptr},
     {"_step", resumer_step, METH_O, nullptr},
-    {"_drive", resumer_drive, METH_O, nullptr},
+    {"_wait", resumer_wait, METH_O, nullptr},
     {"_pass_on", resumer_pass_on, METH_O, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };

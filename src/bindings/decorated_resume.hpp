@@ -28,7 +28,7 @@
 //         except GeneratorExit:
 //             PASS_ON(d)                           thrown in at the await, not at the yield
 //
-// A coroutine of kind "nested" has `return await DRIVE(d)` in place of the inner loop.
+// A coroutine of kind "nested" has `return await WAIT(d)` in place of the inner loop.
 
 #include "bindings/py.hpp"
 

@@ -12,14 +12,13 @@ namespace nvspan {
 struct Resumer {
   PyObject_HEAD PyObject* annotation;
   PyObject* inner;     // the original generator, coroutine or async generator
-  PyObject* awaiting;  // what STEP or DRIVE sends into
+  PyObject* awaiting;  // what STEP or WAIT sends into
   PyObject* value;     // yielded or returned, until TAKE or RESULT
   PyObject* pending;   // to be sent or thrown at the next resumption; null: None
   Span span;
   bool as_span;
   bool started;
   bool throwing;  // `pending` is an exception
-  bool finished;
 };
 
 inline Resumer* as_resumer(PyObject* object) noexcept { return reinterpret_cast<Resumer*>(object); }
@@ -27,10 +26,7 @@ inline Resumer* as_resumer(PyObject* object) noexcept { return reinterpret_cast<
 // Null with a TypeError set if it is something else.
 Resumer* checked_resumer(PyObject* object);
 
-inline void finish(Resumer* driver) noexcept {
-  driver->finished = true;
-  span_end(std::exchange(driver->span, Span{}));
-}
+inline void finish(Resumer* driver) noexcept { span_end(std::exchange(driver->span, Span{})); }
 
 // Opens the range of one resumption for the length of a scope.
 class Resumption {
@@ -73,12 +69,12 @@ py_ref handled_exception();
 // CAUGHT(d): the exception that is being handled is to be thrown at the next resumption.
 PyObject* resumer_caught(PyObject*, PyObject* driver);
 
-// STEP(d), DRIVE(d) and PASS_ON(d).
+// STEP(d), WAIT(d) and PASS_ON(d).
 PyObject* resumer_step(PyObject*, PyObject* driver);
-PyObject* resumer_drive(PyObject*, PyObject* driver);
+PyObject* resumer_wait(PyObject*, PyObject* driver);
 PyObject* resumer_pass_on(PyObject*, PyObject* driver);
 
-// The iterator that `await STEP(d)` and `await DRIVE(d)` run.
+// The iterator that `await STEP(d)` and `await WAIT(d)` run.
 PySendResult resumer_am_send(PyObject* self, PyObject* value, PyObject** answer);
 PyObject* resumer_send(PyObject* self, PyObject* value);
 PyObject* resumer_next(PyObject* self);

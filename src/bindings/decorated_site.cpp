@@ -4,6 +4,7 @@
 
 #include "bindings/annotate_object.hpp"
 #include "bindings/decorated_resume.hpp"
+#include "bindings/decorated_site_table.hpp"
 #include "bindings/decorated_span.hpp"
 #include "bindings/module_state.hpp"
 
@@ -51,31 +52,26 @@ py_ref closure_of_frame(PyObject* frame, PyObject* code) {
   return closure;
 }
 
-// A function equal to the original one. Defaults are not needed: the caller passes every argument.
-py_ref make_callee(const Site* site) {
-  if (py_ref function = weak_target(site->function)) {
-    auto* decorated = reinterpret_cast<PyFunctionObject*>(function.get());
-    py_ref made = py_ref::steal(PyFunction_NewWithQualName(
-        site->original_code, decorated->func_globals, decorated->func_qualname));
-    if (!made) return {};
-    auto* callee = reinterpret_cast<PyFunctionObject*>(made.get());
-    Py_INCREF(decorated->func_name);
-    Py_XSETREF(callee->func_name, decorated->func_name);
-    if (decorated->func_closure != nullptr &&
-        PyFunction_SetClosure(made.get(), decorated->func_closure) < 0) {
-      return {};
-    }
-    return made;
-  }
-  py_ref frame = current_frame();
-  if (!frame) {
-    PyErr_SetString(PyExc_ReferenceError, "the decorated function is gone");
+// A function equal to the original one, for the decorated function or for the one that runs in the
+// current frame. Defaults are not needed: the caller passes every argument.
+py_ref make_callee_of_function(const Site* site, PyFunctionObject* decorated) {
+  py_ref made = py_ref::steal(PyFunction_NewWithQualName(
+      site->original_code, decorated->func_globals, decorated->func_qualname));
+  if (!made) return {};
+  auto* callee = reinterpret_cast<PyFunctionObject*>(made.get());
+  Py_INCREF(decorated->func_name);
+  Py_XSETREF(callee->func_name, decorated->func_name);
+  if (decorated->func_closure != nullptr &&
+      PyFunction_SetClosure(made.get(), decorated->func_closure) < 0) {
     return {};
   }
-  py_ref globals = py_ref::steal(PyObject_GetAttrString(frame.get(), "f_globals"));
-  py_ref closure = closure_of_frame(frame.get(), site->original_code);
-  if (!globals || !closure) return {};
-  py_ref made = py_ref::steal(PyFunction_New(site->original_code, globals.get()));
+  return made;
+}
+
+py_ref make_callee_of_frame(const Site* site, PyObject* frame, PyObject* globals) {
+  py_ref closure = closure_of_frame(frame, site->original_code);
+  if (!closure) return {};
+  py_ref made = py_ref::steal(PyFunction_New(site->original_code, globals));
   if (made && PyTuple_GET_SIZE(closure.get()) > 0 &&
       PyFunction_SetClosure(made.get(), closure.get()) < 0) {
     return {};
@@ -83,15 +79,46 @@ py_ref make_callee(const Site* site) {
   return made;
 }
 
-inline PyObject* callee(const Site* site) {
+py_ref make_callee(const Site* site) {
+  py_ref function = weak_target(site->function);
+  auto* decorated = reinterpret_cast<PyFunctionObject*>(function.get());
+  if (function && !site->copied) return make_callee_of_function(site, decorated);
+  py_ref frame = current_frame();
+  if (!frame) {
+    PyErr_SetString(PyExc_ReferenceError, "the decorated function is gone");
+    return {};
+  }
+  py_ref globals = py_ref::steal(PyObject_GetAttrString(frame.get(), "f_globals"));
+  if (!globals) return {};
+  // A copy made by value has globals of its own.
+  if (!function || globals.get() != decorated->func_globals) {
+    return make_callee_of_frame(site, frame.get(), globals.get());
+  }
   py_ref wrapped = weak_target(site->wrapped);
-  return wrapped ? wrapped.release() : make_callee(site).release();
+  return wrapped ? std::move(wrapped) : make_callee_of_function(site, decorated);
+}
+
+inline PyObject* callee(const Site* site) {
+  if (!site->copied) {
+    if (py_ref wrapped = weak_target(site->wrapped)) return wrapped.release();
+  }
+  return make_callee(site).release();
+}
+
+// The Site that generated code names, which that code keeps alive; null with an exception set.
+inline Site* site_of(PyObject* key) {
+  Site* site = find_site(PyLong_AsLongLong(key));
+  if (site == nullptr && PyErr_Occurred() == nullptr) {
+    PyErr_Format(PyExc_LookupError, "no decorated function has the key %R", key);
+  }
+  return site;
 }
 
 // Opens the range, then answers the function to call. It opens even if the second step fails: the
-// generated code runs EXIT in any case.
-PyObject* site_enter(PyObject* self, PyObject* const*, Py_ssize_t) {
-  const Site* site = as_site(self);
+// generated code runs `__nvspan_exit__` in any case.
+PyObject* enter(PyObject*, PyObject* key) {
+  const Site* site = site_of(key);
+  if (site == nullptr) return nullptr;
   if (site->annotation != nullptr) {
     annotation_push(site->annotation);
   } else if (py_ref annotation = site_annotation(site)) {
@@ -100,8 +127,9 @@ PyObject* site_enter(PyObject* self, PyObject* const*, Py_ssize_t) {
   return callee(site);
 }
 
-PyObject* site_exit(PyObject* self, PyObject* const*, Py_ssize_t) {
-  const Site* site = as_site(self);
+PyObject* exit(PyObject*, PyObject* key) {
+  const Site* site = site_of(key);
+  if (site == nullptr) return nullptr;
   if (site->annotation != nullptr) {
     annotation_pop(site->annotation);
   } else if (py_ref annotation = site_annotation(site)) {
@@ -110,44 +138,85 @@ PyObject* site_exit(PyObject* self, PyObject* const*, Py_ssize_t) {
   Py_RETURN_NONE;
 }
 
-PyObject* site_callee(PyObject* self, PyObject* const*, Py_ssize_t) {
-  return callee(as_site(self));
+PyObject* callee_of(PyObject*, PyObject* key) {
+  const Site* site = site_of(key);
+  return site != nullptr ? callee(site) : nullptr;
 }
 
-PyObject* site_start(PyObject* self, PyObject* const*, Py_ssize_t) {
-  return open_span_new(site_annotation(as_site(self)).get());
+PyObject* start(PyObject*, PyObject* key) {
+  const Site* site = site_of(key);
+  return site != nullptr ? open_span_new(site_annotation(site).get()) : nullptr;
 }
 
-PyObject* site_resume_nested(PyObject* self, PyObject* inner) {
-  return resumer_new(site_annotation(as_site(self)).get(), inner, false);
+PyObject* drive(PyObject* const* arguments, Py_ssize_t count, bool as_span) {
+  if (count != 2) {
+    PyErr_SetString(PyExc_TypeError, "expected a key and what to drive");
+    return nullptr;
+  }
+  const Site* site = site_of(arguments[0]);
+  if (site == nullptr) return nullptr;
+  return resumer_new(site_annotation(site).get(), arguments[1], as_span);
 }
 
-PyObject* site_resume_span(PyObject* self, PyObject* inner) {
-  return resumer_new(site_annotation(as_site(self)).get(), inner, true);
+PyObject* drive_nested(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  return drive(arguments, count, false);
 }
 
-// Serialisers that take functions by value meet the builtins, and through them their Site.
+PyObject* drive_span(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  return drive(arguments, count, true);
+}
+
+PyMethodDef functions[] = {
+    {"_enter", enter, METH_O, nullptr},
+    {"_exit", exit, METH_O, nullptr},
+    {"_callee", callee_of, METH_O, nullptr},
+    {"_start", start, METH_O, nullptr},
+    {"_drive_nested", as_method(drive_nested), METH_FASTCALL, nullptr},
+    {"_drive_span", as_method(drive_span), METH_FASTCALL, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyTypeObject* site_type = nullptr;  // one for the process, as ModuleState
+
+// ---- serialisation by value, and the type -------------------------------------------------------
+
 PyObject* site_reduce(PyObject* self, PyObject*) {
-  py_ref annotation = site_annotation(as_site(self));
-  return Py_BuildValue("O(OO)", Py_TYPE(self), annotation ? annotation.get() : Py_None,
-                       as_site(self)->original_code);
+  const Site* site = as_site(self);
+  py_ref annotation = site_annotation(site);
+  return Py_BuildValue("O(OOL)", Py_TYPE(self), annotation ? annotation.get() : Py_None,
+                       site->original_code, static_cast<long long>(site->key));
 }
 
-PyObject* site_new_detached(PyTypeObject*, PyObject* arguments, PyObject*) {
+PyObject* site_restored(PyTypeObject*, PyObject* arguments, PyObject*) {
   PyObject* annotation;
   PyObject* code;
-  if (!PyArg_ParseTuple(arguments, "OO!:_Site", &annotation, &PyCode_Type, &code)) return nullptr;
+  long long key;
+  if (!PyArg_ParseTuple(arguments, "OO!L:_Site", &annotation, &PyCode_Type, &code, &key)) {
+    return nullptr;
+  }
   if (annotation != Py_None && !PyObject_TypeCheck(annotation, state().annotate_type)) {
     PyErr_SetString(PyExc_TypeError, "_Site() takes an annotate object or None");
     return nullptr;
   }
-  return reinterpret_cast<PyObject*>(
-      site_new(annotation == Py_None ? nullptr : annotation, code, nullptr, nullptr));
+  if (Site* site = find_site(key)) {
+    site->copied = true;
+    return Py_NewRef(reinterpret_cast<PyObject*>(site));
+  }
+  auto* site = as_site(site_type->tp_alloc(site_type, 0));
+  if (site == nullptr) return nullptr;
+  if (annotation != Py_None) site->annotation = Py_NewRef(annotation);
+  site->original_code = Py_NewRef(code);
+  if (!register_restored_site(site, key)) {
+    Py_DECREF(reinterpret_cast<PyObject*>(site));
+    return PyErr_NoMemory();
+  }
+  return reinterpret_cast<PyObject*>(site);
 }
 
 void site_dealloc(PyObject* self) {
   Site* site = as_site(self);
   PyTypeObject* type = Py_TYPE(self);
+  forget_site(site);
   Py_XDECREF(site->annotation);
   Py_XDECREF(site->weak_annotation);
   Py_XDECREF(site->original_code);
@@ -158,27 +227,25 @@ void site_dealloc(PyObject* self) {
 }
 
 PyMethodDef site_methods[] = {
-    {"enter", as_method(site_enter), METH_FASTCALL, nullptr},
-    {"exit", as_method(site_exit), METH_FASTCALL, nullptr},
-    {"callee", as_method(site_callee), METH_FASTCALL, nullptr},
-    {"start", as_method(site_start), METH_FASTCALL, nullptr},
-    {"resume_nested", site_resume_nested, METH_O, nullptr},
-    {"resume_span", site_resume_span, METH_O, nullptr},
     {"__reduce__", site_reduce, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
 
+PyMemberDef site_members[] = {
+    {"key", T_LONGLONG, offsetof(Site, key), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr},
+};
+
 PyType_Slot site_slots[] = {
     {Py_tp_doc, const_cast<char*>("What the generated code of a decorated function calls.")},
-    {Py_tp_new, reinterpret_cast<void*>(site_new_detached)},
+    {Py_tp_new, reinterpret_cast<void*>(site_restored)},
     {Py_tp_dealloc, reinterpret_cast<void*>(site_dealloc)},
     {Py_tp_methods, site_methods},
+    {Py_tp_members, site_members},
     {0, nullptr},
 };
 
 PyType_Spec site_spec = {"nvspan._core._Site", sizeof(Site), 0, Py_TPFLAGS_DEFAULT, site_slots};
-
-PyTypeObject* site_type = nullptr;  // one for the process, as ModuleState
 
 // Sets *found if the object that is visited could lead to a function: whatever the collector
 // tracks, but for types and domains.
@@ -225,26 +292,50 @@ Site* site_new(PyObject* annotation, PyObject* original_code, PyObject* function
   site->original_code = py_ref::borrow(original_code).release();
   site->function = weak_function.release();
   site->wrapped = weak_wrapped.release();
+  if (!register_site(site)) {
+    Py_DECREF(reinterpret_cast<PyObject*>(site));
+    PyErr_NoMemory();
+    return nullptr;
+  }
   return site;
 }
 
 bool code_calls_site(PyObject* code, const Site* site) noexcept {
   PyObject* constants = reinterpret_cast<PyCodeObject*>(code)->co_consts;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(constants); ++i) {
-    PyObject* constant = PyTuple_GET_ITEM(constants, i);
-    if (PyCFunction_Check(constant) &&
-        PyCFunction_GET_SELF(constant) == reinterpret_cast<const PyObject*>(site)) {
-      return true;
-    }
+  for (Py_ssize_t i = PyTuple_GET_SIZE(constants) - 1; i >= 0; --i) {
+    if (PyTuple_GET_ITEM(constants, i) == reinterpret_cast<const PyObject*>(site)) return true;
   }
   return false;
 }
 
+int provide_builtins(PyObject* builtins) {
+  PyObject* usual = PyEval_GetBuiltins();
+  if (builtins == nullptr || builtins == usual || !PyDict_Check(builtins)) return 0;
+  for (const char* name : {"__nvspan__", "__nvspan_enter__", "__nvspan_exit__"}) {
+    PyObject* value = PyDict_GetItemString(usual, name);
+    if (value != nullptr && PyDict_SetItemString(builtins, name, value) < 0) return -1;
+  }
+  return 0;
+}
+
 int decorated_site_add_to_module(PyObject* module) {
-  PyObject* type = PyType_FromModuleAndSpec(module, &site_spec, nullptr);
-  if (type == nullptr) return -1;
-  site_type = reinterpret_cast<PyTypeObject*>(type);
-  return PyModule_AddObjectRef(module, "_Site", type);
+  py_ref type = py_ref::steal(PyType_FromModuleAndSpec(module, &site_spec, nullptr));
+  if (!type || PyModule_AddObjectRef(module, "_Site", type.get()) < 0 ||
+      PyModule_AddFunctions(module, functions) < 0 ||
+      PyModule_AddObjectRef(module, "_GeneratorExit", PyExc_GeneratorExit) < 0) {
+    return -1;
+  }
+  site_type = reinterpret_cast<PyTypeObject*>(type.release());
+  py_ref enter_function = py_ref::steal(PyObject_GetAttrString(module, "_enter"));
+  py_ref exit_function = py_ref::steal(PyObject_GetAttrString(module, "_exit"));
+  PyObject* builtins = PyEval_GetBuiltins();
+  if (!enter_function || !exit_function || builtins == nullptr ||
+      PyDict_SetItemString(builtins, "__nvspan__", module) < 0 ||
+      PyDict_SetItemString(builtins, "__nvspan_enter__", enter_function.get()) < 0 ||
+      PyDict_SetItemString(builtins, "__nvspan_exit__", exit_function.get()) < 0) {
+    return -1;
+  }
+  return 0;
 }
 
 }  // namespace nvspan

@@ -2,41 +2,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the generated code of one decorated function is bound to.
+// What the generated code of one decorated function is bound to (python/nvspan/_codegen.py).
 //
-// While something listens, a decorated function runs a generated body whose constants are builtins
-// bound to its Site:
-//
-//     try:
-//         return ENTER()(a, b, *args, d=d, **kw)
-//     finally:
-//         EXIT()
-//
-// The garbage collector does not look into code objects, so no constant of theirs may own anything
-// that leads back to the function: a Site holds both functions by weak references. `__wrapped__` of
-// the decorated function owns the original; where a user has overwritten it, each call makes an
-// equal function from the original code and the decorated function's globals and closure.
+// The code names its Site by an int, its key, and owns it as a constant. The garbage collector does
+// not look into code objects, so no constant of theirs may own anything that leads back to the
+// function: a Site holds both functions by weak references. `__wrapped__` of the decorated function
+// owns the original; where a user has overwritten it, each call makes an equal function from the
+// original code and the decorated function's globals and closure.
+
+#include <cstdint>
 
 #include "bindings/py.hpp"
 
 namespace nvspan {
 
+// clang-format off
 struct Site {
-  PyObject_HEAD PyObject* annotation;  // owned, or null
+  PyObject_HEAD
+  PyObject* annotation;       // owned, or null
   PyObject* weak_annotation;  // used when `annotation` is null: it lives in the function's __dict__
   PyObject* original_code;    // what the decorated function runs while nothing listens
   PyObject* function;         // weak reference to the decorated function; null in an unpickled copy
-  PyObject* wrapped;  // weak reference to the original function; null: make one at each call
+  PyObject* wrapped;          // weak reference to the original; null: make one at each call
+  int64_t key;
+  bool copied;                // a function that was serialised by value runs code with this key, too
 };
+// clang-format on
 
-// Makes the type and adds it to the module. 0, or -1 with an exception set.
+// Adds the type and the builtins that take a key to the module, and puts `__nvspan__` (the module),
+// `__nvspan_enter__` and `__nvspan_exit__` into the interpreter's builtins. 0, or -1 with an
+// exception set.
 int decorated_site_add_to_module(PyObject* module);
+
+// Puts these names into the dictionary that a function has for its builtins, if it is not the usual
+// one. 0, or -1 with an exception set.
+int provide_builtins(PyObject* builtins);
 
 // A new Site, or null with an exception set. `function` and `wrapped` may be null.
 Site* site_new(PyObject* annotation, PyObject* original_code, PyObject* function,
                PyObject* wrapped);
 
-// Whether a constant of `code` is a builtin bound to `site`.
+// Whether `code` was generated for `site`, or made from such code.
 bool code_calls_site(PyObject* code, const Site* site) noexcept;
 
 // The object of a weak reference, or nothing. `reference` may be null.

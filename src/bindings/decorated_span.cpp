@@ -41,7 +41,7 @@ PyObject* end_span(PyObject*, PyObject* token) {
 }
 
 PyMethodDef functions[] = {
-    {"_end_span", end_span, METH_O, nullptr},
+    {"_end", end_span, METH_O, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -25,18 +25,16 @@ void consume_signal(int signal_number) noexcept {
   }
 }
 
-bool may_block(int fd) noexcept {
-  struct stat status = {};
-  return ::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode);
-}
-
 }  // namespace
 
-void FileOutput::use_standard_error() noexcept {
+bool FileOutput::use_standard_error() noexcept {
   close();
   path_.clear();
+  struct stat status = {};
+  if (::fstat(STDERR_FILENO, &status) != 0) return false;
   fd_ = STDERR_FILENO;
-  can_block_ = may_block(fd_);
+  can_block_ = !S_ISREG(status.st_mode);
+  return true;
 }
 
 bool FileOutput::open(std::string_view path) {

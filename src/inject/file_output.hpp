@@ -21,8 +21,8 @@ class FileOutput final : public Output {
   explicit FileOutput(PagePool& pool) : path_(pool) {}
   ~FileOutput() override { close(); }
 
-  void use_standard_error() noexcept;
-  bool open(std::string_view path);  // false: see error()
+  bool use_standard_error() noexcept;  // false: it is closed
+  bool open(std::string_view path);    // false: see error()
   void close() noexcept;
 
   bool write(const char* data, std::size_t size) noexcept override;

@@ -17,12 +17,7 @@ class QuietSection {
  public:
   QuietSection() noexcept : errno_(errno) {
     ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
-    sigset_t blocked;
-    sigfillset(&blocked);
-    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS}) {
-      sigdelset(&blocked, fault);
-    }
-    ::pthread_sigmask(SIG_BLOCK, &blocked, &signals_);
+    block_signals(&signals_);
     thread_slot().busy = true;
   }
   QuietSection(const QuietSection&) = delete;
@@ -37,6 +32,16 @@ class QuietSection {
   }
 
   const sigset_t* signals() const noexcept { return &signals_; }
+
+  // All but those that the thread raises itself by a fault.
+  static void block_signals(sigset_t* before) noexcept {
+    sigset_t blocked;
+    sigfillset(&blocked);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS}) {
+      sigdelset(&blocked, fault);
+    }
+    ::pthread_sigmask(SIG_BLOCK, &blocked, before);
+  }
 
  private:
   int errno_;

@@ -18,6 +18,8 @@
 namespace nvspan {
 namespace {
 
+constexpr std::size_t most_unclosed = 1000;  // reported of one thread, and of the process
+
 void say(const char* what, const char* detail, const char* why) noexcept {
   char line[512];
   const int length = std::snprintf(line, sizeof line, "nvspan: %s %s: %s\n", what, detail, why);
@@ -88,7 +90,7 @@ bool Session::open(std::string_view config_text, bool in_process) {
     return false;
   }
   if (config.file.empty()) {
-    output_.use_standard_error();
+    if (!output_.use_standard_error()) return false;
   } else if (!output_.open(config.file)) {
     say("cannot trace into", config.file.c_str(), ::strerror(output_.error()));
     return false;
@@ -151,7 +153,14 @@ void Session::close_in_process() noexcept {
   if (thread_slot().busy) return;
   const QuietSection quiet;
   lock();
-  if (in_process_) close();
+  if (in_process_) {
+    try {
+      report_lost();
+    } catch (...) {
+      count_lost();
+    }
+    close();
+  }
   unlock();
 }
 
@@ -234,11 +243,13 @@ bool Session::take_started(std::uint64_t id, OpenRange& range) noexcept {
 }
 
 void Session::report_unclosed(ThreadState& thread, const char* reason) {
+  std::size_t left = most_unclosed;
   for (DomainStack& stack : thread.stacks) {
     const DomainView domain = registry_.domain(stack.domain);
     for (std::size_t i = stack.ranges.size(); i-- > 0;) {
       const OpenRange& range = stack.ranges[i];
       if (range.pid != thread.pid) continue;
+      if (left-- == 0) return;
       const Field why = Field::string("reason", reason);
       Event event;
       event.kind = EventKind::unclosed;
@@ -263,6 +274,7 @@ void Session::report_started() {
     if (entry.second.pid == thread.pid) ids.push_back(entry.first);
   }
   std::sort(ids.begin(), ids.end());
+  if (ids.size() > most_unclosed) ids.resize(most_unclosed);
   for (const std::uint64_t id : ids) {
     const auto found = started_.find(id);
     if (found == started_.end()) return;  // the sink failed, and the session was closed
@@ -283,6 +295,21 @@ void Session::report_started() {
   }
 }
 
+void Session::report_lost() {
+  const std::uint64_t lost = lost_.exchange(0, std::memory_order_relaxed);
+  if (lost == 0) return;
+  const ThreadState& thread = current_thread();
+  const Field count = Field::count("count", lost);
+  Event event;
+  event.kind = EventKind::lost;
+  event.pid = thread.pid;
+  event.tid = thread.tid;
+  event.ts = now();
+  event.fields = &count;
+  event.field_count = 1;
+  emit(event);
+}
+
 void Session::at_process_exit() noexcept {
   if (!active() || thread_slot().busy) return;
   const QuietSection quiet;
@@ -291,18 +318,7 @@ void Session::at_process_exit() noexcept {
     if (active()) {
       report_unclosed(current_thread(), "process_exit");
       report_started();
-      if (const std::uint64_t lost = lost_.exchange(0, std::memory_order_relaxed)) {
-        const Field count = Field::count("count", lost);
-        const ThreadState& thread = current_thread();
-        Event event;
-        event.kind = EventKind::lost;
-        event.pid = thread.pid;
-        event.tid = thread.tid;
-        event.ts = now();
-        event.fields = &count;
-        event.field_count = 1;
-        emit(event);
-      }
+      report_lost();
     }
   } catch (...) {
     count_lost();
@@ -312,22 +328,32 @@ void Session::at_process_exit() noexcept {
 
 void Session::install_hooks() noexcept {
   hooked_ = true;
-  ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  ::pthread_atfork(before_fork, after_fork, after_fork);
   ::pthread_key_create(&thread_key_, at_thread_exit);
 }
 
-// A signal handler may fork while its thread waits, in a callback, for a full pipe: that thread is
-// marked busy and holds the lock already, in the parent as in the child.
+// The forking thread holds the lock, so that the child finds everything in order. It is marked busy
+// meanwhile: other fork handlers may annotate, and would wait for this very thread. A signal
+// handler that forks while its thread waits, in a callback, for a full pipe holds the lock already.
 void Session::before_fork() noexcept {
-  if (!thread_slot().busy) session().lock();
+  if (thread_slot().busy) return;
+  Session& self = session();
+  sigset_t signals;
+  QuietSection::block_signals(&signals);
+  thread_slot().busy = true;
+  self.lock();
+  self.forking_ = true;
+  self.signals_before_fork_ = signals;
 }
 
-void Session::after_fork_in_parent() noexcept {
-  if (!thread_slot().busy) session().unlock();
-}
-
-void Session::after_fork_in_child() noexcept {
-  if (!thread_slot().busy) session().unlock();
+void Session::after_fork() noexcept {
+  Session& self = session();
+  if (!thread_slot().busy || !self.forking_) return;
+  self.forking_ = false;
+  const sigset_t signals = self.signals_before_fork_;
+  self.unlock();
+  thread_slot().busy = false;
+  ::pthread_sigmask(SIG_SETMASK, &signals, nullptr);
 }
 
 void Session::at_thread_exit(void* state) noexcept {

@@ -88,12 +88,12 @@ class Session {
   void stop(int error) noexcept;
   void report_unclosed(ThreadState& thread, const char* reason);
   void report_started();
+  void report_lost();
   TextStyle text_style(std::uint64_t origin) const noexcept;
   void install_hooks() noexcept;
 
   static void before_fork() noexcept;
-  static void after_fork_in_parent() noexcept;
-  static void after_fork_in_child() noexcept;
+  static void after_fork() noexcept;
   static void at_thread_exit(void* state) noexcept;
 
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
@@ -110,6 +110,8 @@ class Session {
   bool in_process_ = false;
   bool failed_ = false;  // the environment's trace could not be opened, or had to stop
   bool hooked_ = false;
+  bool forking_ = false;
+  sigset_t signals_before_fork_ = {};
   pthread_key_t thread_key_ = 0;
   std::unordered_map<std::uint64_t, OpenRange, std::hash<std::uint64_t>, std::equal_to<>,
                      PoolAllocator<std::pair<const std::uint64_t, OpenRange>>>

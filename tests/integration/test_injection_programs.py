@@ -101,6 +101,14 @@ def test_a_forked_child_that_exits_reports_its_own_open_ranges():
     ]  # fmt: skip
 
 
+def test_fork_handlers_that_annotate():
+    parent, child = by_pid(run("processes", "handlers").events)
+    assert brief(parent, "kind", "message", "count") == [
+        ("init", None, None), ("mark", "first", None), ("mark", "parent", None), ("lost", None, 2),
+    ]  # fmt: skip
+    assert brief(child, "kind", "message", "count") == [("mark", "child", None), ("lost", None, 2)]
+
+
 def test_a_spawned_program_writes_into_the_same_file():
     events = run("processes", "spawn").events
     assert brief(events, "kind", "message") == [

@@ -94,6 +94,20 @@ void spawn(const char* self) {
   nvtxMarkA("after");
 }
 
+// Fork handlers that annotate run while the tool is between its own.
+void with_handlers() {
+  pthread_atfork([] { nvtxMarkA("before the fork"); }, [] { nvtxMarkA("in the parent"); },
+                 [] { nvtxMarkA("in the child"); });
+  nvtxMarkA("first");
+  const pid_t child = fork();
+  if (child == 0) {
+    nvtxMarkA("child");
+    std::exit(0);
+  }
+  expect_success(child);
+  nvtxMarkA("parent");
+}
+
 // As daemons do: every descriptor is closed, and the numbers are used again.
 void close_all(const char* file) {
   nvtxMarkA("before");
@@ -115,6 +129,7 @@ int main(int argc, char** argv) {
   if (how == "inside") inside_a_range();
   if (how == "threads") while_threads_write();
   if (how == "exit") child_calls_exit();
+  if (how == "handlers") with_handlers();
   if (how == "spawn") spawn(argv[0]);
   if (how == "mark") nvtxMarkA("spawned");
   if (how == "close") close_all(argv[2]);
