@@ -71,8 +71,6 @@ class Domain {
 
   nvtxDomainHandle_t handle() const noexcept { return handle_.load(std::memory_order_relaxed); }
 
-  nvtxDomainHandle_t handle() const noexcept { return handle_.load(std::memory_order_relaxed); }
-
   // Fills in the event's message for `tool`; the domain must be connected.
   void prepare(Event& event, const ToolTable& tool, uint64_t epoch) noexcept;
 
