@@ -18,10 +18,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
-from urllib.parse import quote
 
 import nvspan
+
+# `import nvspan` imports this module: nothing that costs, see tests/packaging/test_import.py.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 INJECTION_VARIABLE = "NVTX_INJECTION64_PATH" if sys.maxsize > 2**32 else "NVTX_INJECTION32_PATH"
 """The variable in which NVTX looks for a tool."""
@@ -86,6 +89,8 @@ def config_string(
     >>> config_string("jsonl", "/tmp/a b;c", ["train", "data,io"])
     'format=jsonl;file=/tmp/a%20b%3Bc;domains=train,data%2Cio'
     """
+    from urllib.parse import quote
+
     if format not in FORMATS:
         raise ValueError(f"format must be one of {', '.join(FORMATS)}, not {format!r}")
     parts = [f"format={format}"]

@@ -5,11 +5,14 @@
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Iterable
-from types import TracebackType
+from _thread import allocate_lock
 
 from nvspan import _core, launch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import TracebackType
 
 
 class trace:
@@ -49,7 +52,7 @@ class trace:
             raise TypeError("domains must be a list of names, not one name")
         self._path = None if path is None else os.path.abspath(os.fsdecode(path))
         self._config = launch.config_string(format, self._path, domains)
-        self._lock = threading.Lock()
+        self._lock = allocate_lock()
         self._emptied = False
         self._running = False
 

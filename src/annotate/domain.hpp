@@ -25,6 +25,8 @@ struct Event;
 // Strings longer than this are passed to the tool as they are and never registered, which bounds a
 // domain's table at limit * longest_registered bytes.
 constexpr size_t longest_registered = 2048;
+// nsys drops an event without a word if its message has 65,535 bytes or more: longer ones are cut.
+constexpr size_t longest_message = 65000;
 constexpr size_t default_message_limit = 4096;
 
 struct MessageStats {

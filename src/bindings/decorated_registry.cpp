@@ -131,13 +131,19 @@ int adopt(Entry* entry, PyFunctionObject* function, PyObject* current) {
   return 0;
 }
 
+// Whether the annotation's domain and level are switched on.
+bool switched_on(const Site* site) {
+  py_ref annotation = site_annotation(site);
+  return annotation && annotation_wanted(annotation.get());
+}
+
 int apply_locked(Decorations* decorations, Entry* entry) {
   Site* site = entry->get();
   py_ref target = weak_target(site->function);
   if (!target) return 0;
   auto* function = reinterpret_cast<PyFunctionObject*>(target.get());
   for (;;) {  // each step may run Python code, after which nothing is certain
-    const bool on = decorations->on;
+    const bool on = decorations->on && switched_on(site);
     py_ref current = py_ref::borrow(function->func_code);
     if (current.get() != site->original_code && current.get() != entry->code.get()) {
       if (adopt(entry, function, current.get()) < 0) return -1;

@@ -10,6 +10,8 @@
 
 #include <frameobject.h>
 
+#include <cstring>
+
 namespace nvspan {
 namespace {
 
@@ -107,11 +109,13 @@ inline PyObject* callee(const Site* site) {
 
 // The Site that generated code names, which that code keeps alive; null with an exception set.
 inline Site* site_of(PyObject* key) {
-  Site* site = find_site(PyLong_AsLongLong(key));
-  if (site == nullptr && PyErr_Occurred() == nullptr) {
-    PyErr_Format(PyExc_LookupError, "no decorated function has the key %R", key);
+  int64_t number;
+  if (PyBytes_CheckExact(key) && PyBytes_GET_SIZE(key) == sizeof number) {
+    std::memcpy(&number, PyBytes_AS_STRING(key), sizeof number);
+    if (Site* site = find_site(number)) return site;
   }
-  return site;
+  PyErr_Format(PyExc_LookupError, "no decorated function has the key %R", key);
+  return nullptr;
 }
 
 // Opens the range, then answers the function to call. It opens even if the second step fails: the
@@ -231,9 +235,14 @@ PyMethodDef site_methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-PyMemberDef site_members[] = {
-    {"key", T_LONGLONG, offsetof(Site, key), READONLY, nullptr},
-    {nullptr, 0, 0, 0, nullptr},
+PyObject* site_key(PyObject* self, void*) {
+  const int64_t key = as_site(self)->key;
+  return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(&key), sizeof key);
+}
+
+PyGetSetDef site_properties[] = {
+    {"key", site_key, nullptr, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
 PyType_Slot site_slots[] = {
@@ -241,7 +250,7 @@ PyType_Slot site_slots[] = {
     {Py_tp_new, reinterpret_cast<void*>(site_restored)},
     {Py_tp_dealloc, reinterpret_cast<void*>(site_dealloc)},
     {Py_tp_methods, site_methods},
-    {Py_tp_members, site_members},
+    {Py_tp_getset, site_properties},
     {0, nullptr},
 };
 

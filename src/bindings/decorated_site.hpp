@@ -4,7 +4,7 @@
 
 // What the generated code of one decorated function is bound to (python/nvspan/_codegen.py).
 //
-// The code names its Site by an int, its key, and owns it as a constant. The garbage collector does
+// The code names its Site by eight bytes, its key, and owns it as a constant. The garbage collector does
 // not look into code objects, so no constant of theirs may own anything that leads back to the
 // function: a Site holds both functions by weak references. `__wrapped__` of the decorated function
 // owns the original; where a user has overwritten it, each call makes an equal function from the

@@ -32,6 +32,20 @@ bool has_zero(const char* text, Py_ssize_t size) noexcept {
   return std::memchr(text, 0, static_cast<size_t>(size)) != nullptr;
 }
 
+// Takes as much of a long text as every tool takes, whole characters only, and warns once.
+int cut_text(EventFields& fields, const char* text, Py_ssize_t size) {
+  size_t kept = longest_message;
+  while (kept > 0 && (static_cast<unsigned char>(text[kept]) & 0xC0) == 0x80) --kept;
+  PyObject* cut = PyBytes_FromStringAndSize(text, static_cast<Py_ssize_t>(kept));
+  if (!cut) return -1;
+  Py_XSETREF(fields.encoded, cut);
+  fields.event.set_text(PyBytes_AS_STRING(cut), kept);
+  return warn_once("long message",
+                   "message of %zd bytes is cut to %zu: tools drop events with longer ones. Put data "
+                   "into payload=",
+                   size, kept);
+}
+
 int set_text(EventFields& fields, PyObject* message) {
   Py_CLEAR(fields.encoded);
   const char* text = nullptr;
@@ -54,7 +68,11 @@ int set_text(EventFields& fields, PyObject* message) {
     text = PyBytes_AS_STRING(fields.encoded);
     size = PyBytes_GET_SIZE(fields.encoded);
   }
-  fields.event.set_text(text, static_cast<size_t>(size));
+  if (static_cast<size_t>(size) > longest_message) {
+    if (cut_text(fields, text, size) < 0) return -1;
+  } else {
+    fields.event.set_text(text, static_cast<size_t>(size));
+  }
   return 0;
 }
 

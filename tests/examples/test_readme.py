@@ -28,7 +28,8 @@ def normalised(trace):
     for line in trace.splitlines():
         line = re.sub(r"NVTX connected: \S*/nvspan/.*|NVTX connected: nvspan/.*", "connected", line)
         before, sign, after = re.fullmatch(r"(.*?)([·╭╰│◆].*?) (\w.*)", line).groups()
-        lines.append((bool(re.search(r" [mµn]?s ", before)), sign, after.rstrip()))
+        attributes = " ".join(after.split())  # columns are as wide as the program needs
+        lines.append((bool(re.search(r" [mµn]?s ", before)), sign, attributes))
     return lines
 
 

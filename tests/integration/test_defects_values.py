@@ -105,10 +105,18 @@ def test_bytes_that_are_not_utf8_arrive_escaped():
     assert marks(r"nvtx.mark(b'a\xffb')") == [r"mark [] 'a\\xffb'"]
 
 
-def test_a_message_of_a_megabyte_arrives_whole():
-    events = run_traced(IMPORT + "nvtx.mark('x' * 1_000_000)").events
-    (mark,) = [event for event in events if event["kind"] == "mark"]
-    assert mark["message"] == "x" * 1_000_000
+def test_a_message_longer_than_tools_take_is_cut_and_one_warning_says_so():
+    code = (
+        "import warnings\n"
+        "with warnings.catch_warnings(record=True) as seen:\n"
+        " warnings.simplefilter('always')\n"
+        " nvtx.mark('x' * 1_000_000)\n nvtx.mark('\u20ac' * 30_000)\n nvtx.mark('y' * 65_000)\n"
+        "print(len(seen), seen[0].message)"
+    )
+    traced = run_traced(IMPORT + code)
+    messages = [event["message"] for event in traced.events if event["kind"] == "mark"]
+    assert messages == ["x" * 65_000, "\u20ac" * 21_666, "y" * 65_000]
+    assert traced.stdout.startswith("1 message of 1000000 bytes is cut to 65000: ")
 
 
 def test_no_message_is_passed_as_none_and_never_as_a_null_pointer():
