@@ -117,7 +117,7 @@ RECURSIVE = {
 def test_recursion_to_the_default_limit(shape):
     code = IMPORT + DEPTH + RECURSIVE[shape] + (
         "bare = deepest(f)\n"
-        "f = nvspan.annotate(level=1000)(f)\n"  # no events: a million would be slow to write
+        "f = nvspan.annotate(level=1)(f)\n"  # no events: a million would be slow to write
         "nvspan.mark('decide')\n"
         "print(bare, deepest(f))\n"
     )  # fmt: skip
@@ -131,7 +131,7 @@ def test_recursion_to_the_default_limit(shape):
 @pytest.mark.parametrize("shape", RECURSIVE)
 @pytest.mark.parametrize("run", [run_plain, run_traced], ids=["idle", "active"])
 def test_recursion_of_50000_calls(run, shape):
-    source = RECURSIVE[shape].replace("def f", "@nvspan.annotate(level=1000)\ndef f")
+    source = RECURSIVE[shape].replace("def f", "@nvspan.annotate(level=1)\ndef f")
     if shape == "method":
         source = source.replace("\ndef f", "\n def f").replace("class C:\n @", "class C:\n @")
     code = IMPORT + source + (
@@ -236,7 +236,7 @@ def test_ten_thousand_functions_through_many_switches():
         "import gc\n"
         "from nvspan import _core, launch\n"
         "import os, tempfile\n"
-        "namespace = {'d': nvspan.annotate(level=1000)}\n"
+        "namespace = {'d': nvspan.annotate(level=1)}\n"
         "functions = []\n"
         "for i in range(10000):\n"
         "    exec(f'@d\\ndef f(a, b={i}): return a + b', namespace)\n"
@@ -262,9 +262,9 @@ def test_switching_does_not_accumulate_objects():
         "from nvspan import _core, launch\n"
         "file = os.path.join(tempfile.mkdtemp(), 'x')\n"
         "def local(n):\n"
-        "    @nvspan.annotate(level=1000)\n"
+        "    @nvspan.annotate(level=1)\n"
         "    def f(x): return f(x - 1) if x else n\n"
-        "    @nvspan.annotate(level=1000, payload=lambda: f)\n"
+        "    @nvspan.annotate(level=1, payload=lambda: f)\n"
         "    def g(): yield f(2)\n"
         "    return f, g\n"
         "def cycle():\n"
