@@ -10,10 +10,12 @@ opens the annotation, calls the original and closes it again:
     finally:
         __nvspan_exit__(KEY)
 
-KEY stands for the Site of the function: eight bytes, read faster than an int. The builtins are
-found where every function looks last: as constants they would be faster still by a few ns, but
-torch.compile raises an error where it meets a constant that is no literal. The Site itself is the last constant, which nothing loads: it
-lives as long as the code, and serialisers that take code by value take it along.
+(on 3.10: `return __nvspan_call_nested__(KEY, a, b, *args, d=d, **kw)`). KEY stands for the Site of
+the function: eight bytes, read faster than an int. The functions are among the builtins, where
+every function looks last. As constants they would be faster still by a few ns, but torch.compile
+raises an error where it meets a constant that is no literal. The Site itself is the last constant,
+which nothing loads: it lives as long as the code, and serialisers that take code by value take it
+along.
 
 A body is compiled once for each signature shape and then copied with names and key replaced.
 """
@@ -44,8 +46,8 @@ _SHORT = 3
 _KEY = '"\\0key"'
 
 
-def _site(name: str, *arguments: str) -> str:
-    return f"__nvspan__.{name}({', '.join((_KEY, *arguments))})"
+def _call(name: str, *arguments: str) -> str:
+    return f"__nvspan_{name}__({', '.join(arguments)})"
 
 
 def _returned_call(arguments: list[str]) -> list[str]:
@@ -54,7 +56,7 @@ def _returned_call(arguments: list[str]) -> list[str]:
     Passing on `*args` and `**kw` as they are takes 150 to 400 ns, and on 3.11 C stack too. Most
     calls leave `kw` empty and `args` short.
     """
-    entered = f"__nvspan_enter__({_KEY})"
+    entered = _call("enter", _KEY)
     starred = [each for each in arguments if each[0] == "*"]
     if not starred:
         return [f"return {entered}({', '.join(arguments)})"]
@@ -76,46 +78,44 @@ def _returned_call(arguments: list[str]) -> list[str]:
 
 
 def _body(kind: str, arguments: list[str]) -> list[str]:
-    inner = f"{_site('_callee')}({', '.join(arguments)})"
+    what, how = kind.split()
+    if what == "call" and sys.version_info < (3, 11):
+        return ["return " + _call(f"call_{how}", _KEY, *arguments)]
     if kind == "call nested":
         calling = [f" {line}" for line in _returned_call(arguments)]
-        return ["try:", *calling, "finally:", f" __nvspan_exit__({_KEY})"]
+        return ["try:", *calling, "finally:", " " + _call("exit", _KEY)]
+    inner = f"{_call('callee', _KEY)}({', '.join(arguments)})"
     if kind in ("call span", "coroutine span"):
-        waiting = "await " if kind == "coroutine span" else ""
+        waiting = "await " if what == "coroutine" else ""
         return [
             "d = None",
             "try:",
-            f" d = {_site('_start')}",
+            f" d = {_call('start', _KEY)}",
             f" return {waiting}{inner}",
             "finally:",
-            " __nvspan__._end(d)",
+            " " + _call("end", "d"),
         ]
-    what, how = kind.split()
-    driver = f"d = {_site(f'_drive_{how}', inner)}"
+    driver = f"d = {_call(f'drive_{how}', _KEY, inner)}"
+    take = _call("take", "d")
     yielding = [
         " try:",
-        "  __nvspan__._sent(d, (yield __nvspan__._take(d)))",
+        "  " + _call("sent", "d", f"(yield {take})"),
         " except:",
-        "  __nvspan__._caught(d)",
+        "  " + _call("caught", "d"),
     ]
     if what == "generator":
-        return [
-            driver,
-            "while __nvspan__._resume(d):",
-            *yielding,
-            "return __nvspan__._take(d)",
-        ]
+        return [driver, f"while {_call('resume', 'd')}:", *yielding, f"return {take}"]
     if what == "coroutine":
-        awaiting = ["return await __nvspan__._wait(d)"]
+        awaiting = ["return await " + _call("wait", "d")]
     else:
-        awaiting = ["while await __nvspan__._step(d):", *yielding, "return"]
+        awaiting = [f"while await {_call('step', 'd')}:", *yielding, "return"]
     return [
         driver,
         "while True:",
         " try:",
         *[f"  {line}" for line in awaiting],
-        " except __nvspan__._GeneratorExit:",
-        "  __nvspan__._pass_on(d)",
+        " except:",
+        "  " + _call("pass_on", "d"),
     ]
 
 

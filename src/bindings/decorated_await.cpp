@@ -94,18 +94,19 @@ PyObject* resumer_wait(PyObject*, PyObject* argument) {
   return Py_NewRef(argument);
 }
 
-// PASS_ON(d), while a GeneratorExit is handled: if it was thrown in where the original was
-// suspended, it is thrown into the original next; if it came out of the original, it is raised
-// again.
+// PASS_ON(d), while an exception is handled: a GeneratorExit that was thrown in where the original
+// was suspended is thrown into the original next; what came out of the original is raised again.
 PyObject* resumer_pass_on(PyObject* self, PyObject* argument) {
   Resumer* driver = checked_resumer(argument);
   if (driver == nullptr) return nullptr;
-  if (driver->awaiting != nullptr) return resumer_caught(self, argument);
   py_ref exception = handled_exception();
   if (!exception) return nullptr;
-  PyErr_Restore(Py_NewRef(Py_TYPE(exception.get())), exception.get(),
-                PyException_GetTraceback(exception.get()));
-  exception.release();
+  PyObject* type = reinterpret_cast<PyObject*>(Py_TYPE(exception.get()));
+  if (driver->awaiting != nullptr && PyErr_GivenExceptionMatches(type, PyExc_GeneratorExit)) {
+    return resumer_caught(self, argument);
+  }
+  py_ref traceback = traceback_below(exception.get());
+  PyErr_Restore(Py_NewRef(type), exception.release(), traceback.release());
   return nullptr;
 }
 

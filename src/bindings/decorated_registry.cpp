@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bindings/annotate_object.hpp"
+#include "bindings/decorated_builtins.hpp"
 #include "bindings/decorated_callable.hpp"
 #include "bindings/decorated_function.hpp"
 #include "bindings/decorated_resume.hpp"

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/decorated_resume.hpp"
 
+#include "bindings/decorated_builtins.hpp"
 #include "bindings/decorated_resumer.hpp"
 
 namespace nvspan {
@@ -128,13 +129,13 @@ PyType_Spec resumer_spec = {
     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, resumer_slots};
 
 PyMethodDef functions[] = {
-    {"_resume", resume, METH_O, nullptr},
-    {"_take", take, METH_O, nullptr},
-    {"_sent", as_method(sent), METH_FASTCALL, nullptr},
-    {"_caught", resumer_caught, METH_O, nullptr},
-    {"_step", resumer_step, METH_O, nullptr},
-    {"_wait", resumer_wait, METH_O, nullptr},
-    {"_pass_on", resumer_pass_on, METH_O, nullptr},
+    {"__nvspan_resume__", resume, METH_O, nullptr},
+    {"__nvspan_take__", take, METH_O, nullptr},
+    {"__nvspan_sent__", as_method(sent), METH_FASTCALL, nullptr},
+    {"__nvspan_caught__", resumer_caught, METH_O, nullptr},
+    {"__nvspan_step__", resumer_step, METH_O, nullptr},
+    {"__nvspan_wait__", resumer_wait, METH_O, nullptr},
+    {"__nvspan_pass_on__", resumer_pass_on, METH_O, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -170,7 +171,14 @@ py_ref handled_exception() {
 #endif
 }
 
-// The entry that the generated frame put into the traceback goes, or each hop would add one.
+py_ref traceback_below(PyObject* exception) {
+  py_ref traceback = py_ref::steal(PyException_GetTraceback(exception));
+  if (!traceback) return traceback;
+  auto* top = reinterpret_cast<PyTracebackObject*>(traceback.get());
+  if (top->tb_frame != PyEval_GetFrame()) return traceback;
+  return py_ref::borrow(reinterpret_cast<PyObject*>(top->tb_next));
+}
+
 PyObject* resumer_caught(PyObject*, PyObject* argument) {
   Resumer* driver = checked_resumer(argument);
   if (driver == nullptr) return nullptr;
@@ -179,15 +187,8 @@ PyObject* resumer_caught(PyObject*, PyObject* argument) {
     PyErr_SetString(PyExc_RuntimeError, "no exception is being handled");
     return nullptr;
   }
-  py_ref traceback = py_ref::steal(PyException_GetTraceback(exception.get()));
-  if (traceback) {
-    auto* top = reinterpret_cast<PyTracebackObject*>(traceback.get());
-    if (top->tb_frame == PyEval_GetFrame()) {
-      PyObject* rest =
-          top->tb_next != nullptr ? reinterpret_cast<PyObject*>(top->tb_next) : Py_None;
-      PyException_SetTraceback(exception.get(), rest);
-    }
-  }
+  py_ref traceback = traceback_below(exception.get());
+  PyException_SetTraceback(exception.get(), traceback ? traceback.get() : Py_None);
   Py_XSETREF(driver->pending, exception.release());
   driver->throwing = true;
   Py_RETURN_NONE;
@@ -207,7 +208,7 @@ int decorated_resume_add_to_module(PyObject* module) {
   PyObject* type = PyType_FromModuleAndSpec(module, &resumer_spec, nullptr);
   if (type == nullptr) return -1;
   resumer_type = reinterpret_cast<PyTypeObject*>(type);
-  return PyModule_AddFunctions(module, functions);
+  return add_builtins(functions);
 }
 
 }  // namespace nvspan

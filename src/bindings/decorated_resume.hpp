@@ -25,8 +25,8 @@
 //                 except:
 //                     CAUGHT(d)
 //             return
-//         except GeneratorExit:
-//             PASS_ON(d)                           thrown in at the await, not at the yield
+//         except:
+//             PASS_ON(d)                           GeneratorExit at the await goes to the original
 //
 // A coroutine of kind "nested" has `return await WAIT(d)` in place of the inner loop.
 
@@ -34,8 +34,8 @@
 
 namespace nvspan {
 
-// Adds the type and the builtins that the generated bodies call: `_core._resume` and so on. 0, or
-// -1 with an exception set.
+// Makes the type and adds what the generated bodies call to the builtins. 0, or -1 with an
+// exception set.
 int decorated_resume_add_to_module(PyObject* module);
 
 // Drives `inner`, a generator, coroutine or async generator that has not started: with a push/pop

@@ -66,6 +66,10 @@ PySendResult throw_into(PyObject* target, PyObject* const* arguments, Py_ssize_t
 // The exception that the current frame handles, or nothing.
 py_ref handled_exception();
 
+// The traceback of an exception without the entry that the current frame, a generated one, has put
+// on top: it will put it there again.
+py_ref traceback_below(PyObject* exception);
+
 // CAUGHT(d): the exception that is being handled is to be thrown at the next resumption.
 PyObject* resumer_caught(PyObject*, PyObject* driver);
 

@@ -4,8 +4,8 @@
 
 // What the generated code of one decorated function is bound to (python/nvspan/_codegen.py).
 //
-// The code names its Site by eight bytes, its key, and owns it as a constant. The garbage collector does
-// not look into code objects, so no constant of theirs may own anything that leads back to the
+// The code names its Site by eight bytes, its key, and owns it as a constant. The garbage collector
+// does not look into code objects, so no constant of theirs may own anything that leads back to the
 // function: a Site holds both functions by weak references. `__wrapped__` of the decorated function
 // owns the original; where a user has overwritten it, each call makes an equal function from the
 // original code and the decorated function's globals and closure.
@@ -29,14 +29,9 @@ struct Site {
 };
 // clang-format on
 
-// Adds the type and the builtins that take a key to the module, and puts `__nvspan__` (the module),
-// `__nvspan_enter__` and `__nvspan_exit__` into the interpreter's builtins. 0, or -1 with an
+// Adds the type to the module, and the functions that take a key to the builtins. 0, or -1 with an
 // exception set.
 int decorated_site_add_to_module(PyObject* module);
-
-// Puts these names into the dictionary that a function has for its builtins, if it is not the usual
-// one. 0, or -1 with an exception set.
-int provide_builtins(PyObject* builtins);
 
 // A new Site, or null with an exception set. `function` and `wrapped` may be null.
 Site* site_new(PyObject* annotation, PyObject* original_code, PyObject* function,

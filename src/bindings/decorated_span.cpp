@@ -3,6 +3,7 @@
 #include "bindings/decorated_span.hpp"
 
 #include "bindings/annotate_object.hpp"
+#include "bindings/decorated_builtins.hpp"
 
 namespace nvspan {
 namespace {
@@ -41,7 +42,7 @@ PyObject* end_span(PyObject*, PyObject* token) {
 }
 
 PyMethodDef functions[] = {
-    {"_end", end_span, METH_O, nullptr},
+    {"__nvspan_end__", end_span, METH_O, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -58,7 +59,7 @@ int decorated_span_add_to_module(PyObject* module) {
   PyObject* type = PyType_FromModuleAndSpec(module, &open_span_spec, nullptr);
   if (type == nullptr) return -1;
   open_span_type = reinterpret_cast<PyTypeObject*>(type);
-  return PyModule_AddFunctions(module, functions);
+  return add_builtins(functions);
 }
 
 }  // namespace nvspan

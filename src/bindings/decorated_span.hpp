@@ -13,7 +13,7 @@ namespace nvspan {
 // exception set.
 PyObject* open_span_new(PyObject* annotation);
 
-// Adds the type and the builtin `_core._end`. 0, or -1 with an exception set.
+// Makes the type and adds END to the builtins. 0, or -1 with an exception set.
 int decorated_span_add_to_module(PyObject* module);
 
 }  // namespace nvspan

@@ -200,42 +200,45 @@ PyObject* domain_annotate_class(PyObject* object, PyObject* args, PyObject* kwar
 
 PyMethodDef methods[] = {
     {"annotate", as_method(domain_annotate), METH_FASTCALL | METH_KEYWORDS,
-     "annotate(message=None, color=None, category=None, payload=None, *, kind=None, "
+     "annotate($self, message=None, color=None, category=None, payload=None, *, kind=None, "
      "level=1)\n--\n\n"
      "nvspan.annotate with this domain: a context manager and a decorator, bare or with "
      "arguments."},
     {"annotate_class", as_method(domain_annotate_class), METH_VARARGS | METH_KEYWORDS,
      "nvspan.annotate_class with this domain."},
     {"mark", as_method(domain_mark), METH_FASTCALL | METH_KEYWORDS,
-     "mark(attributes=None, *, message=None, color=None, category=None, payload=None)\n--\n\n"
+     "mark($self, attributes=None, *, message=None, color=None, category=None, "
+     "payload=None)\n--\n\n"
      "Sends an instantaneous event."},
     {"push_range", as_method(domain_push_range), METH_FASTCALL | METH_KEYWORDS,
-     "push_range(attributes=None, *, message=None, color=None, category=None, payload=None)\n--\n\n"
+     "push_range($self, attributes=None, *, message=None, color=None, category=None, "
+     "payload=None)\n--\n\n"
      "Opens a range nested on this thread; close it with pop_range."},
     {"pop_range", as_method(domain_pop_range), METH_NOARGS,
-     "pop_range()\n--\n\nCloses this thread's innermost range of this domain."},
+     "pop_range($self)\n--\n\nCloses this thread's innermost range of this domain."},
     {"start_range", as_method(domain_start_range), METH_FASTCALL | METH_KEYWORDS,
-     "start_range(attributes=None, *, message=None, color=None, category=None, "
+     "start_range($self, attributes=None, *, message=None, color=None, category=None, "
      "payload=None)\n--\n\n"
      "Starts a range that any thread may end; returns its id (0 when nobody listens)."},
     {"end_range", as_method(domain_end_range), METH_FASTCALL | METH_KEYWORDS,
-     "end_range(range_id)\n--\n\nEnds a range by the id that start_range returned."},
+     "end_range($self, range_id)\n--\n\nEnds a range by the id that start_range returned."},
     {"get_event_attributes", as_method(domain_get_event_attributes), METH_FASTCALL | METH_KEYWORDS,
-     "get_event_attributes(message=None, color=None, category=None, payload=None)\n--\n\n"
+     "get_event_attributes($self, message=None, color=None, category=None, payload=None)\n--\n\n"
      "A new EventAttributes, to be passed to mark, push_range and start_range."},
     {"set_event_attributes", as_method(domain_set_event_attributes), METH_FASTCALL | METH_KEYWORDS,
-     "set_event_attributes(attributes, *, message=..., color=..., category=..., "
+     "set_event_attributes($self, attributes, *, message=..., color=..., category=..., "
      "payload=...)\n--\n\n"
      "Sets the given fields of an EventAttributes; None clears one."},
     {"get_registered_string", as_method(domain_get_registered_string),
      METH_FASTCALL | METH_KEYWORDS,
-     "get_registered_string(string)\n--\n\nThe RegisteredString of `string` in this domain."},
+     "get_registered_string($self, string)\n--\n\nThe RegisteredString of `string` in this "
+     "domain."},
     {"get_category_id", as_method(domain_get_category_id), METH_FASTCALL | METH_KEYWORDS,
-     "get_category_id(name)\n--\n\nThe id of a named category, given at first use."},
+     "get_category_id($self, name)\n--\n\nThe id of a named category, given at first use."},
     {"set_message_limit", as_method(domain_set_message_limit), METH_FASTCALL | METH_KEYWORDS,
-     "set_message_limit(limit)\n--\n\nHow many different messages this domain registers."},
+     "set_message_limit($self, limit)\n--\n\nHow many different messages this domain registers."},
     {"message_stats", as_method(domain_message_stats), METH_NOARGS,
-     "message_stats()\n--\n\ndict: registered, limit, overflowed."},
+     "message_stats($self)\n--\n\ndict: registered, limit, overflowed."},
     {"_enabled", as_method(domain_enabled), METH_NOARGS, nullptr},
     {"__reduce__", as_method(domain_reduce), METH_NOARGS, nullptr},
     {"__copy__", as_method(domain_copy), METH_NOARGS, nullptr},

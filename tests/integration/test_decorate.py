@@ -302,3 +302,80 @@ def test_interpreter_flags(flags):
     assert traced.stdout == plain.stdout
     assert traced.stderr == plain.stderr == ""
     assert len(calls(traced)) == 6
+
+
+def test_a_function_serialised_by_value_while_listening_runs_elsewhere(tmp_path):
+    pytest.importorskip("cloudpickle")
+    file = tmp_path / "function.pickle"
+    traced = run_traced(
+        IMPORT + "import cloudpickle\n"
+        "def make(factor):\n"
+        "    @nvspan.annotate('by value')\n"
+        "    def f(x, *, k=1): return x * factor + k\n"
+        "    @nvspan.annotate\n"
+        "    def g(n): yield from range(n)\n"
+        "    return f, g\n"
+        "f, g = make(3)\n"
+        "nvspan.mark('decide')\n"
+        f"open({str(file)!r}, 'wb').write(cloudpickle.dumps((f, g)))\n"
+    )
+    assert calls(traced) == [("mark", "decide", None)]
+    load = (
+        "import pickle, sys\n"
+        f"f, g = pickle.load(open({str(file)!r}, 'rb'))\n"
+        "print(f(2), f(2, k=0), list(g(2)))\n"
+    )
+    assert run_plain(load).stdout == "7 6 [0, 1]\n"
+    traced = run_traced(load)
+    assert traced.stdout == "7 6 [0, 1]\n"
+    names = ["by value"] * 2 + ["g"] * 3
+    assert [message for kind, message, _ in calls(traced) if kind == "push"] == names
+
+
+def test_copies_by_value_in_the_same_process_keep_their_own_variables():
+    pytest.importorskip("cloudpickle")
+    code = IMPORT + (
+        "import cloudpickle\n"
+        "total = 0\n"
+        "@nvspan.annotate\n"
+        "def count(n):\n"
+        "    global total\n"
+        "    total += n\n"
+        "    return total\n"
+        "nvspan.mark('decide')\n"
+        "copy = cloudpickle.loads(cloudpickle.dumps(count))\n"
+        "print(count(1), copy(10), count(1), copy(10), total)\n"
+    )
+    assert run_traced(code).stdout == run_plain(code).stdout == "1 10 2 20 2\n"
+
+
+def test_functions_with_builtins_of_their_own():
+    code = IMPORT + (
+        "space = {'__builtins__': {'__import__': __import__, 'print': print,\n"
+        "    'd': nvspan.annotate}}\n"
+        "exec('@d\\ndef f(): print(1)\\n@d\\ndef g(): yield 2', space)\n"
+        "space['f'](); print(list(space['g']()))\n"
+    )
+    traced = run_traced(code)
+    assert traced.stdout == run_plain(code).stdout == "1\n[2]\n"
+    assert [message for kind, message, _ in calls(traced) if kind == "push"] == ["f", "g", "g"]
+
+
+@pytest.mark.parametrize("run", [run_plain, run_traced], ids=["idle", "active"])
+@pytest.mark.parametrize("first", ["undecided", "decided"])
+def test_torch_compile_takes_decorated_functions(run, first):
+    pytest.importorskip("torch")
+    code = IMPORT + (
+        "import torch\n"
+        "@nvspan.annotate\n"
+        "def f(x, k=2): return (x * k).sin()\n"
+        "class Model(torch.nn.Module):\n"
+        "    @nvspan.annotate\n"
+        "    def forward(self, x, *rest, s=1): return f(x) * s\n"
+        f"if {first == 'decided'}: nvspan.mark('decide')\n"
+        "x = torch.ones(3)\n"
+        "for function in (f, Model(), lambda x: f(x) + 1):\n"
+        "    compiled = torch.compile(function, backend='eager')\n"
+        "    print(torch.equal(compiled(x), function(x)))\n"
+    )
+    assert run(code).stdout == "True\n" * 3

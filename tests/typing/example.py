@@ -24,14 +24,19 @@ from nvspan import (
     annotate,
     annotate_class,
     colors,
+    disable,
+    enable,
     enabled,
     end_range,
     get_domain,
+    is_active,
     mark,
+    paused,
     pop_range,
     push_range,
     set_message_limit,
     start_range,
+    tool,
     trace,
 )
 
@@ -220,6 +225,17 @@ def in_domain(x: int) -> int:
 
 
 assert_type(in_domain(1), int)
+
+# Switching.
+
+disable("example")
+enable(domain)
+with paused():
+    assert_type(is_active(), bool)
+assert_type(tool(), "str | None")
+assert_type(Domain("example", level=2).level, int)
+domain.level = 1
+assert_type(domain.enabled, bool)
 
 # The rest.
 
