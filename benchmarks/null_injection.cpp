@@ -58,7 +58,9 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
     NvtxGetExportTableFunc_t get_export_table) {
   const auto* callbacks =
       static_cast<const NvtxExportTableCallbacks*>(get_export_table(NVTX_ETID_CALLBACKS));
-  if (callbacks == nullptr) { return 0; }
+  if (callbacks == nullptr) {
+    return 0;
+  }
   NvtxFunctionTable table = nullptr;
   unsigned int size = 0;
   if (callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE, &table, &size) != 0) {

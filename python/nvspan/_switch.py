@@ -40,8 +40,8 @@ def enable(domain: str | bytes | Domain | None = None) -> None:
 def disable(domain: str | bytes | Domain | None = None) -> None:
     """Switch annotations off: of one domain, or of the process with ``None``.
 
-    What is open is still closed, and the cost is that of no tool. A forked child starts in the state
-    of its parent.
+    What is open is still closed, and the cost is that of no tool. A forked child starts in the
+    state of its parent.
 
     Raises:
         TypeError: ``domain`` is of another type.

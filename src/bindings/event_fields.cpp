@@ -40,10 +40,11 @@ int cut_text(EventFields& fields, const char* text, Py_ssize_t size) {
   if (!cut) return -1;
   Py_XSETREF(fields.encoded, cut);
   fields.event.set_text(PyBytes_AS_STRING(cut), kept);
-  return warn_once("long message",
-                   "message of %zd bytes is cut to %zu: tools drop events with longer ones. Put data "
-                   "into payload=",
-                   size, kept);
+  return warn_once(
+      "long message",
+      "message of %zd bytes is cut to %zu: tools drop events with longer ones. Put data "
+      "into payload=",
+      size, kept);
 }
 
 int set_text(EventFields& fields, PyObject* message) {

@@ -64,7 +64,9 @@ using Domain = const std::string*;
 
 void log(const std::string& line) {
   const char* path = std::getenv("TINY_TOOL_LOG");
-  if (path == nullptr) { return; }
+  if (path == nullptr) {
+    return;
+  }
   if (std::FILE* file = std::fopen(path, "a")) {
     std::fprintf(file, "%s\n", line.c_str());
     std::fclose(file);
@@ -74,10 +76,17 @@ void log(const std::string& line) {
 std::string text(Domain domain, const Attributes* attributes) {
   std::string line = domain ? "[" + *domain + "] " : "[] ";
   switch (attributes->message_type) {
-    case 0: line += "-"; break;
-    case 1: line += std::string("ascii:") + attributes->message.ascii; break;
-    case 3: line += attributes->message.registered ? *attributes->message.registered : "NULL"; break;
-    default: line += "?";
+    case 0:
+      line += "-";
+      break;
+    case 1:
+      line += std::string("ascii:") + attributes->message.ascii;
+      break;
+    case 3:
+      line += attributes->message.registered ? *attributes->message.registered : "NULL";
+      break;
+    default:
+      line += "?";
   }
   if (attributes->payload_type == 1 || attributes->payload_type == 2) {
     line += " payload=" + std::to_string(attributes->payload.bits);
@@ -119,7 +128,9 @@ extern "C" int InitializeInjectionNvtx2(const void* (*get_export_table)(uint32_t
   const auto* callbacks = static_cast<const Callbacks*>(get_export_table(1));
   void*** table = nullptr;
   unsigned size = 0;
-  if (callbacks == nullptr || callbacks->table(5, &table, &size) == 0) { return 0; }
+  if (callbacks == nullptr || callbacks->table(5, &table, &size) == 0) {
+    return 0;
+  }
   log("connect");
 #ifndef TINY_FILLS_NOTHING
   set(table, 4, push);

@@ -67,11 +67,8 @@ def test_the_process_is_switched_off_and_on(first):
 
 
 def test_one_domain_is_switched_off_and_on():
-    assert events("nvspan.disable('lib'); use(); nvspan.enable(nvspan.get_domain('lib')); use()") == [
-        OTHER,
-        *OF_LIB,
-        OTHER,
-    ]
+    code = "nvspan.disable('lib'); use(); nvspan.enable(nvspan.get_domain('lib')); use()"
+    assert events(code) == [OTHER, *OF_LIB, OTHER]
 
 
 def test_the_default_domain_alone_is_switched_by_its_object():
@@ -276,5 +273,6 @@ for thread in threads: thread.join()
             assert event["depth"] == len(stack)
             stack.append(event["message"])
         else:
-            assert stack and stack.pop() == event["message"]
+            assert stack
+            assert stack.pop() == event["message"]
     assert not any(open_now.values())
