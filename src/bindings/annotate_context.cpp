@@ -193,7 +193,7 @@ struct Method {
   }
 
   static PyObject* get(PyObject* descriptor, PyObject* object, PyObject*) {
-    if (!object || object == Py_None) return Py_NewRef(descriptor);
+    if (!object) return Py_NewRef(descriptor);
 #ifdef Py_GIL_DISABLED
     return PyMethod_New(descriptor, object);
 #else

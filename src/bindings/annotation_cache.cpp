@@ -34,10 +34,7 @@ struct Cache {
   uintptr_t last_miss[cache_size];
 };
 
-Cache& cache() noexcept {
-  static Cache instance{};
-  return instance;
-}
+Cache the_cache;  // zero is empty; under the GIL
 
 uintptr_t hash_call(const CallForm& form, PyObject* receiver, PyObject* first,
                     PyObject* kwnames) noexcept {
@@ -120,7 +117,17 @@ Annotation* cached_annotation(const CallForm&, PyObject*, PyObject* const*, Py_s
 Annotation* cached_annotation(const CallForm& form, PyObject* receiver, PyObject* const* args,
                               Py_ssize_t nargs, PyObject* kwnames, bool exclusive) {
   PyObject* first = nargs > 0 || kwnames ? args[0] : nullptr;
-  Entry& entry = cache().entries[slot_of(hash_call(form, receiver, first, kwnames))];
+  Entry& entry = the_cache.entries[slot_of(hash_call(form, receiver, first, kwnames))];
+  if (nargs == 1 && !kwnames && entry.count == 1 && entry.values[0] == first &&
+      entry.form == &form && entry.nargs == 1 && entry.receiver == receiver) {
+    // The commonest call, a message alone, without the loop over the arguments.
+    Annotation* annotation = entry.annotation;
+    PyObject* object = reinterpret_cast<PyObject*>(annotation);
+    if (annotation->shareable && (!exclusive || Py_REFCNT(object) == 1)) {
+      Py_INCREF(object);
+      return annotation;
+    }
+  }
   if (!matches(entry, form, receiver, args, nargs, kwnames)) return nullptr;
   Annotation* annotation = entry.annotation;
   if (!annotation->shareable) return nullptr;
@@ -214,8 +221,8 @@ Annotation* annotation_for_call(const CallForm& form, PyObject* receiver, PyObje
   PyObject* first = nargs > 0 || kwnames ? args[0] : nullptr;
   const uintptr_t hash = hash_call(form, receiver, first, kwnames);
   const size_t slot = slot_of(hash);
-  if (cache().last_miss[slot] != hash) {
-    cache().last_miss[slot] = hash;
+  if (the_cache.last_miss[slot] != hash) {
+    the_cache.last_miss[slot] = hash;
   } else {
     // The entry keeps an annotation of its own: this one goes to the user.
     Annotation* kept = annotation_clone(annotation);
@@ -223,7 +230,7 @@ Annotation* annotation_for_call(const CallForm& form, PyObject* receiver, PyObje
       PyErr_Clear();
       return annotation;
     }
-    remember(cache().entries[slot], form, receiver, args, nargs, kwnames, kept);
+    remember(the_cache.entries[slot], form, receiver, args, nargs, kwnames, kept);
     Py_DECREF(reinterpret_cast<PyObject*>(kept));
   }
 #endif

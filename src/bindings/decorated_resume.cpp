@@ -3,6 +3,7 @@
 #include "bindings/decorated_resume.hpp"
 
 #include "bindings/decorated_builtins.hpp"
+#include "bindings/decorated_recursion.hpp"
 #include "bindings/decorated_resumer.hpp"
 
 namespace nvspan {
@@ -38,6 +39,7 @@ PyObject* resume(PyObject*, PyObject* argument) {
   PySendResult status;
   {
     Resumption open(driver);
+    UncountedLevel uncounted;
     if (throwing) {
       PyObject* exception = pending.get();
       status = throw_into(driver->inner, &exception, 1, &result);

@@ -4,6 +4,7 @@
 
 #include "bindings/annotate_object.hpp"
 #include "bindings/decorated_builtins.hpp"
+#include "bindings/decorated_recursion.hpp"
 #include "bindings/decorated_resume.hpp"
 #include "bindings/decorated_site_table.hpp"
 #include "bindings/decorated_span.hpp"
@@ -163,13 +164,13 @@ PyObject* call_in_range(PyObject* const* arguments, Py_ssize_t count, PyObject* 
   } else if (annotation) {
     annotation_push(annotation.get());
   }
-  // Builtins count as a level of recursion here. Two levels for each call, not three.
-  PyThreadState* thread = PyThreadState_Get();
-  --thread->recursion_depth;
-  PyObject* result =
-      PyObject_Vectorcall(function.get(), arguments + 1,
-                          static_cast<size_t>(count - 1) | PY_VECTORCALL_ARGUMENTS_OFFSET, names);
-  ++thread->recursion_depth;
+  PyObject* result;
+  {
+    UncountedLevel uncounted;
+    result = PyObject_Vectorcall(function.get(), arguments + 1,
+                                 static_cast<size_t>(count - 1) | PY_VECTORCALL_ARGUMENTS_OFFSET,
+                                 names);
+  }
   if (!annotation) return result;
   const auto close = [&] { as_span ? span_end(span) : annotation_pop(annotation.get()); };
   if (result != nullptr) {
