@@ -6,10 +6,10 @@
 
 namespace nvspan {
 
-// The interpreter counts each call of a builtin with one argument (on 3.10: of any) as a level of
-// recursion. A builtin that runs the original function or generator gives its level back for that
-// time, so that a decorated recursion goes half as deep as the bare one and not a third as deep.
-// From 3.14 on the C stack itself is measured.
+// The interpreter counts most calls of builtins as a level of recursion. A builtin that runs the
+// original function or generator gives its level back for that time, so that a decorated recursion
+// goes half as deep as the bare one and not a third as deep. From 3.14 on the C stack itself is
+// measured.
 class UncountedLevel {
  public:
   UncountedLevel() noexcept : thread_(PyThreadState_Get()) { add(1); }
@@ -32,5 +32,16 @@ class UncountedLevel {
 
   PyThreadState* thread_;
 };
+
+// For resuming a generator, as against closing or throwing. From 3.12 on what is counted here is C
+// stack, of which closing nested generators must never need more than resuming them did: it happens
+// in destructors, where running out of it is fatal.
+#if PY_VERSION_HEX < 0x030C0000
+using UncountedResumption = UncountedLevel;
+#else
+struct UncountedResumption {
+  UncountedResumption() noexcept {}
+};
+#endif
 
 }  // namespace nvspan

@@ -39,11 +39,12 @@ PyObject* resume(PyObject*, PyObject* argument) {
   PySendResult status;
   {
     Resumption open(driver);
-    UncountedLevel uncounted;
     if (throwing) {
+      UncountedLevel uncounted;
       PyObject* exception = pending.get();
       status = throw_into(driver->inner, &exception, 1, &result);
     } else {
+      UncountedResumption uncounted;
       PyObject* answer = nullptr;
       status = PyIter_Send(driver->inner, pending ? pending.get() : Py_None, &answer);
       result = py_ref::steal(answer);
@@ -153,6 +154,7 @@ PySendResult throw_into(PyObject* target, PyObject* const* arguments, Py_ssize_t
                         py_ref* result) {
   py_ref method = py_ref::steal(PyObject_GetAttrString(target, "throw"));
   if (!method) return PYGEN_ERROR;
+  UncountedLevel uncounted;
   *result = py_ref::steal(
       PyObject_Vectorcall(method.get(), arguments, static_cast<size_t>(count), nullptr));
   if (*result) return PYGEN_NEXT;

@@ -167,9 +167,9 @@ PyObject* call_in_range(PyObject* const* arguments, Py_ssize_t count, PyObject* 
   PyObject* result;
   {
     UncountedLevel uncounted;
-    result = PyObject_Vectorcall(function.get(), arguments + 1,
-                                 static_cast<size_t>(count - 1) | PY_VECTORCALL_ARGUMENTS_OFFSET,
-                                 names);
+    result =
+        PyObject_Vectorcall(function.get(), arguments + 1,
+                            static_cast<size_t>(count - 1) | PY_VECTORCALL_ARGUMENTS_OFFSET, names);
   }
   if (!annotation) return result;
   const auto close = [&] { as_span ? span_end(span) : annotation_pop(annotation.get()); };
