@@ -128,6 +128,37 @@ def test_recursion_to_the_default_limit(shape):
     assert active >= (bare // 2 if bare < 10000 else 400) - 2
 
 
+SUSPENDING = {
+    "generator": (
+        "def f(n):\n if n: yield from f(n - 1)\n yield n\n",
+        "lambda n: next(f(n))",
+    ),
+    "coroutine": (
+        "async def f(n): return await f(n - 1) if n else 0\n",
+        "lambda n: f(n).send(None)",
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", SUSPENDING)
+def test_recursion_of_suspending_functions_to_the_default_limit(shape):
+    source, call = SUSPENDING[shape]
+    code = IMPORT + DEPTH + source + (
+        f"g = {call}\n"
+        "def run(n):\n"
+        "    try: g(n)\n"
+        "    except StopIteration: pass\n"
+        "bare = deepest(run)\n"
+        "f = nvspan.annotate(f)\n"
+        "nvspan.mark('decide')\n"
+        "print(bare, deepest(run))\n"
+    )  # fmt: skip
+    bare, idle = map(int, run_plain(code).stdout.split())
+    assert idle == bare
+    bare, active = map(int, run_traced(code).stdout.split())
+    assert active >= bare // 2 - 2
+
+
 @pytest.mark.parametrize("shape", RECURSIVE)
 @pytest.mark.parametrize("run", [run_plain, run_traced], ids=["idle", "active"])
 def test_recursion_of_50000_calls(run, shape):
