@@ -218,6 +218,9 @@ Annotation* annotation_for_call(const CallForm& form, PyObject* receiver, PyObje
     return nullptr;
   }
 #ifndef Py_GIL_DISABLED
+  // A payload other than a number may be anything of the user's: it is not kept alive here.
+  PyObject* payload = annotation->fields->payload;
+  if (payload && !PyLong_CheckExact(payload) && !PyFloat_CheckExact(payload)) return annotation;
   PyObject* first = nargs > 0 || kwnames ? args[0] : nullptr;
   const uintptr_t hash = hash_call(form, receiver, first, kwnames);
   const size_t slot = slot_of(hash);

@@ -251,3 +251,20 @@ def test_three_hundred_thousand_messages_and_a_hundred_thousand_domain_calls_kee
     )
     traced = run_traced(code, env={"NVSPAN_TRACE": "format=jsonl;file=/dev/null"})
     assert int(traced.stdout) < 16 * 1024 * 1024
+
+
+def test_the_cache_of_annotations_keeps_no_payload_alive():
+    code = """
+import gc, weakref
+class Thing:
+    def __call__(self): return 1
+seen = []
+for _ in range(5):
+    thing = Thing()
+    seen.append(weakref.ref(thing))
+    with nvtx.annotate("kept", payload=thing): pass
+del thing
+gc.collect()
+print(sum(each() is not None for each in seen))
+"""
+    assert run_traced(IMPORT + code).stdout == "0\n"
