@@ -7,6 +7,7 @@ nsys is found through NVSPAN_NSYS, an installation prefix with bin/nsys in it, o
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sqlite3
@@ -81,7 +82,11 @@ runpy.run_path(script, run_name="__main__")
 
 def rows(database: Path) -> list[str]:
     """Every row of NVTX_EVENTS as text; an export without that table has none."""
-    connection = sqlite3.connect(database)
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        return _rows(connection)
+
+
+def _rows(connection: sqlite3.Connection) -> list[str]:
     connection.row_factory = sqlite3.Row
     tables = {name for (name,) in connection.execute("select name from sqlite_master")}
     if "NVTX_EVENTS" not in tables:
