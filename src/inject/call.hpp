@@ -45,6 +45,7 @@ class Call {
     Event made = event(kind);
     made.has_domain = true;
     made.domain = domain.name;
+    made.domain_handle = domain.handle;
     return made;
   }
 

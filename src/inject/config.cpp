@@ -39,8 +39,38 @@ std::string_view cut(std::string_view& text, char separator) {
 }
 
 const char* parse_format(std::string_view value, Config& config) {
-  if (value != "text" && value != "jsonl") return "format is neither text nor jsonl";
-  config.format = value == "text" ? Format::text : Format::jsonl;
+  if (value == "text") {
+    config.format = Format::text;
+  } else if (value == "jsonl") {
+    config.format = Format::jsonl;
+  } else if (value == "record") {
+    config.format = Format::record;
+  } else {
+    return "format is none of text, jsonl and record";
+  }
+  return nullptr;
+}
+
+bool parse_number(std::string_view value, std::uint64_t& number) {
+  number = 0;
+  for (const char byte : value) {
+    if (byte < '0' || byte > '9') return false;
+    number = number * 10 + static_cast<std::uint64_t>(byte - '0');
+  }
+  return !value.empty();
+}
+
+const char* parse_mode(std::string_view value, Config& config) {
+  const std::string_view name = cut(value, ':');
+  if (name == "full") {
+    config.mode = RecordMode::full;
+  } else if (name == "stats") {
+    config.mode = RecordMode::stats;
+  } else if (name == "ring" && parse_number(value, config.ring_bytes) && config.ring_bytes != 0) {
+    config.mode = RecordMode::ring;
+  } else {
+    return "mode is none of full, stats and ring:BYTES";
+  }
   return nullptr;
 }
 
@@ -51,16 +81,6 @@ const char* parse_domains(std::string_view value, Config& config) {
     if (!decode_percent(cut(value, ','), name)) return "bad percent encoding in domains";
     config.domains.push_back(name);
   }
-  return nullptr;
-}
-
-const char* parse_origin(std::string_view value, Config& config) {
-  std::uint64_t origin = 0;
-  for (const char byte : value) {
-    if (byte < '0' || byte > '9') return "origin is not a number";
-    origin = origin * 10 + static_cast<std::uint64_t>(byte - '0');
-  }
-  config.origin = origin;
   return nullptr;
 }
 
@@ -81,7 +101,13 @@ const char* parse_config(std::string_view text, Config& config) {
     } else if (key == "domains") {
       problem = parse_domains(value, config);
     } else if (key == "origin") {
-      problem = parse_origin(value, config);
+      if (!parse_number(value, config.origin)) problem = "origin is not a number";
+    } else if (key == "mode") {
+      problem = parse_mode(value, config);
+    } else if (key == "min_duration") {
+      if (!parse_number(value, config.min_duration)) problem = "min_duration is not a number";
+    } else if (key == "run") {
+      if (!parse_number(value, config.run)) problem = "run is not a number";
     }
     if (problem != nullptr) return problem;
   }

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "record/format.hpp"
 #include "record/page_pool.hpp"
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace nvspan {
 
-enum class Format : std::uint8_t { text, jsonl };
+enum class Format : std::uint8_t { text, jsonl, record };
 
 // What NVSPAN_TRACE or nvspan_inject_open asks for: "key=value" pairs, separated by ';'.
 struct Config {
@@ -21,6 +22,11 @@ struct Config {
   bool all_domains = true;         // else only those in `domains`
   PoolVector<PoolString> domains;  // "NVTX" stands for the default domain as well
   std::uint64_t origin = 0;        // the CLOCK_MONOTONIC ns shown as zero; 0: when tracing begins
+  // Of a recording:
+  RecordMode mode = RecordMode::full;
+  std::uint64_t ring_bytes = 0;
+  std::uint64_t min_duration = 0;  // ns
+  std::uint64_t run = 0;
 };
 
 // Fills `config` and returns null, or returns what is wrong with `text`. Unknown keys are ignored,

@@ -4,33 +4,61 @@
 #pragma once
 
 #include "inject/attributes.hpp"
+#include "inject/fast_calls.hpp"
 
 #include <cstdint>
 #include <utility>
 
 namespace nvspan {
 
-// The five event calls. `fill(call, domain, event)` reads what the program passed.
+// The five event calls. `fill(call, domain, event)` reads what the program passed. A recorder
+// remembers the site under `key`, so that the next such call is a fast one.
+
+// True when a recording took the event, or its domain is hidden there.
+template <typename Use>
+bool recorded(Call& call, const DomainView& domain, const SiteKey* key, Use&& use) {
+  ThreadWriter* writer = call.session.record_writer();
+  if (writer == nullptr) return !call.session.active();
+  if (writer->busy.load(std::memory_order_relaxed) != 0) {
+    writer->drop(LossReason::reentered);
+  } else if (domain.shown) {
+    use(call.session.recorder(), *writer);
+  } else {
+    call.session.recorder().hide(*writer, domain.handle, key);
+  }
+  return true;
+}
 
 template <typename Fill>
-void mark(nvtxDomainHandle_t handle, Fill&& fill) noexcept {
+void mark(nvtxDomainHandle_t handle, Fill&& fill, const SiteKey* key = nullptr) noexcept {
   guarded([&](Call& call) {
     const DomainView domain = call.registry.domain(handle_bits(handle));
-    if (!domain.shown) return;
     Event event = call.event(EventKind::mark, domain);
-    fill(call, domain, event);
+    if (domain.shown) fill(call, domain, event);
+    if (recorded(call, domain, key, [&](Recorder& recorder, ThreadWriter& writer) {
+          recorder.mark(writer, domain.handle, event, key);
+        })) {
+      return;
+    }
+    if (!domain.shown) return;
     add_malformed_field(call);
     call.emit(event);
   });
 }
 
 template <typename Fill>
-int push(nvtxDomainHandle_t handle, Fill&& fill) noexcept {
+int push(nvtxDomainHandle_t handle, Fill&& fill, const SiteKey* key = nullptr) noexcept {
   return guarded(NVTX_NO_PUSH_POP_TRACKING, [&](Call& call) {
     const DomainView domain = call.registry.domain(handle_bits(handle));
-    if (!domain.shown) return NVTX_NO_PUSH_POP_TRACKING;
     Event event = call.event(EventKind::push, domain);
-    fill(call, domain, event);
+    if (domain.shown) fill(call, domain, event);
+    int depth = NVTX_NO_PUSH_POP_TRACKING;
+    if (recorded(call, domain, key, [&](Recorder& recorder, ThreadWriter& writer) {
+          depth = recorder.push(writer, domain.handle, event, key);
+        })) {
+      return depth;
+    }
+    if (!domain.shown) return NVTX_NO_PUSH_POP_TRACKING;
     add_malformed_field(call);
     DomainStack& stack = call.thread.stack(domain.handle);
     event.depth = static_cast<std::int32_t>(stack.ranges.size());
@@ -45,9 +73,15 @@ template <typename Fill>
 int pop(nvtxDomainHandle_t handle, Fill&& fill) noexcept {
   return guarded(NVTX_NO_PUSH_POP_TRACKING, [&](Call& call) {
     const DomainView domain = call.registry.domain(handle_bits(handle));
-    if (!domain.shown) return NVTX_NO_PUSH_POP_TRACKING;
     Event event = call.event(EventKind::pop, domain);
-    fill(call, domain, event);
+    if (domain.shown) fill(call, domain, event);
+    int depth = NVTX_NO_PUSH_POP_TRACKING;
+    if (recorded(call, domain, nullptr, [&](Recorder& recorder, ThreadWriter& writer) {
+          depth = recorder.pop(writer, domain.handle, event);
+        })) {
+      return depth;
+    }
+    if (!domain.shown) return NVTX_NO_PUSH_POP_TRACKING;
     add_malformed_field(call);
     DomainStack& stack = call.thread.stack(domain.handle);
     OpenRange range;
@@ -65,14 +99,21 @@ int pop(nvtxDomainHandle_t handle, Fill&& fill) noexcept {
 }
 
 template <typename Fill>
-nvtxRangeId_t start(nvtxDomainHandle_t handle, Fill&& fill) noexcept {
+nvtxRangeId_t start(nvtxDomainHandle_t handle, Fill&& fill,
+                    const SiteKey* key = nullptr) noexcept {
   return guarded(nvtxRangeId_t{0}, [&](Call& call) {
     const DomainView domain = call.registry.domain(handle_bits(handle));
-    const nvtxRangeId_t id = call.session.new_range_id();
-    if (!domain.shown) return id;
     Event event = call.event(EventKind::start, domain);
+    if (domain.shown) fill(call, domain, event);
+    nvtxRangeId_t id = 0;
+    if (recorded(call, domain, key, [&](Recorder& recorder, ThreadWriter& writer) {
+          id = recorder.start(writer, domain.handle, event, key);
+        })) {
+      return id;
+    }
+    id = call.session.new_range_id();
+    if (!domain.shown) return id;
     event.range_id = id;
-    fill(call, domain, event);
     add_malformed_field(call);
     call.session.keep_started(event, domain.handle);
     call.emit(event);
@@ -84,10 +125,15 @@ template <typename Fill>
 void end(nvtxDomainHandle_t handle, nvtxRangeId_t id, Fill&& fill) noexcept {
   guarded([&](Call& call) {
     const DomainView domain = call.registry.domain(handle_bits(handle));
-    if (!domain.shown) return;
     Event event = call.event(EventKind::end, domain);
     event.range_id = id;
-    fill(call, domain, event);
+    if (domain.shown) fill(call, domain, event);
+    if (recorded(call, domain, nullptr, [&](Recorder& recorder, ThreadWriter& writer) {
+          recorder.end(writer, domain.handle, id, event);
+        })) {
+      return;
+    }
+    if (!domain.shown) return;
     add_malformed_field(call);
     OpenRange range;
     if (call.session.take_started(id, range)) {
@@ -101,6 +147,45 @@ void end(nvtxDomainHandle_t handle, nvtxRangeId_t id, Fill&& fill) noexcept {
     call.emit(event);
     range.release(call.session.pool());
   });
+}
+
+// The same calls, on the fast path of a recording where they can be.
+
+template <typename What, typename Fill>
+void mark_what(nvtxDomainHandle_t domain, What what, Fill&& fill) noexcept {
+  SiteKey key;
+  bool keyed = false;
+  if (fast_mark(domain, what, key, keyed)) return;
+  mark(domain, std::forward<Fill>(fill), keyed ? &key : nullptr);
+}
+
+template <typename What, typename Fill>
+int push_what(nvtxDomainHandle_t domain, What what, Fill&& fill) noexcept {
+  SiteKey key;
+  bool keyed = false;
+  int depth = 0;
+  if (fast_push(domain, what, key, keyed, depth)) return depth;
+  return push(domain, std::forward<Fill>(fill), keyed ? &key : nullptr);
+}
+
+template <typename What, typename Fill>
+nvtxRangeId_t start_what(nvtxDomainHandle_t domain, What what, Fill&& fill) noexcept {
+  SiteKey key;
+  bool keyed = false;
+  nvtxRangeId_t id = 0;
+  if (fast_start(domain, what, key, keyed, id)) return id;
+  return start(domain, std::forward<Fill>(fill), keyed ? &key : nullptr);
+}
+
+inline int pop_plain(nvtxDomainHandle_t domain) noexcept {
+  int depth = 0;
+  if (fast_pop(domain, depth)) return depth;
+  return pop(domain, [](Call&, const DomainView&, Event&) {});
+}
+
+inline void end_plain(nvtxDomainHandle_t domain, nvtxRangeId_t id) noexcept {
+  if (fast_end(domain, id)) return;
+  end(domain, id, [](Call&, const DomainView&, Event&) {});
 }
 
 }  // namespace nvspan

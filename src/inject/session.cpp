@@ -68,7 +68,7 @@ Session& session() noexcept {
 }
 
 Session::Session()
-    : scratch_(pool_), registry_(pool_), output_(pool_), started_(pool_), connected_(pool_) {}
+    : scratch_(pool_), registry_(pool_), output_(pool_), recorder_(pool_), started_(pool_), connected_(pool_) {}
 
 TextStyle Session::text_style(std::uint64_t origin) const noexcept {
   TextStyle style;
@@ -89,7 +89,9 @@ bool Session::open(std::string_view config_text, bool in_process) {
     say("cannot trace,", "bad configuration", problem);
     return false;
   }
-  if (config.file.empty()) {
+  if (config.format == Format::record) {
+    if (!open_recorder(config)) return false;
+  } else if (config.file.empty()) {
     if (!output_.use_standard_error()) return false;
   } else if (!output_.open(config.file)) {
     say("cannot trace into", config.file.c_str(), ::strerror(output_.error()));
@@ -100,7 +102,9 @@ bool Session::open(std::string_view config_text, bool in_process) {
   } else {
     registry_.show_only(config.domains);
   }
-  if (config.format == Format::jsonl) {
+  if (config.format == Format::record) {
+    sink_ = &recorder_;
+  } else if (config.format == Format::jsonl) {
     sink_ = &jsonl_.emplace(output_, pool_);
   } else {
     const std::uint64_t origin = config.origin != 0 ? config.origin : now();
@@ -115,6 +119,47 @@ bool Session::open(std::string_view config_text, bool in_process) {
   return true;
 }
 
+bool Session::open_recorder(const Config& config) {
+  RecordOptions options;
+  options.path = config.file;
+  options.mode = config.mode;
+  options.ring_bytes = config.ring_bytes;
+  options.min_duration = config.min_duration;
+  options.run = config.run;
+  return recorder_.open(options);
+}
+
+// What NVSPAN_RECORD=file stands for.
+PoolString Session::record_config(std::string_view file) {
+  PoolString config("format=record;file=", pool_);
+  for (const char byte : file) {
+    if (byte == '%' || byte == ';') {
+      config.append(byte == '%' ? "%25" : "%3B");
+    } else {
+      config.push_back(byte);
+    }
+  }
+  return config;
+}
+
+ThreadWriter* Session::record_writer() {
+  if (sink_ != &recorder_) return nullptr;
+  ThreadSlot& slot = thread_slot();
+  if (recorder_.is_orphan() && !recorder_.open_in_child()) {
+    slot.writer = nullptr;
+    failed_ = !in_process_;
+    const bool in_process = in_process_;
+    close();
+    in_process_ = in_process;
+    return nullptr;
+  }
+  if (slot.writer == nullptr || !slot.writer->is_live()) {
+    slot.writer = recorder_.ready(slot.writer, current_thread().tid);
+  }
+  recorder_.set_current(slot.writer);
+  return slot.writer;
+}
+
 bool Session::open_from_environment() noexcept {
   if (active()) return true;
   if (thread_slot().busy) return false;
@@ -123,7 +168,13 @@ bool Session::open_from_environment() noexcept {
   bool opened = active();
   if (!opened && !failed_) {
     try {
-      opened = open(environment("NVSPAN_TRACE"), false);
+      const std::string_view config = environment("NVSPAN_TRACE");
+      const std::string_view file = environment("NVSPAN_RECORD");
+      if (config.empty() && !file.empty()) {
+        opened = open(record_config(file), false);
+      } else {
+        opened = open(config, false);
+      }
     } catch (...) {
       say("cannot trace,", "out of memory", "no trace is written");
     }
@@ -155,7 +206,7 @@ void Session::close_in_process() noexcept {
   lock();
   if (in_process_) {
     try {
-      report_lost();
+      if (sink_ != &recorder_) report_lost();
     } catch (...) {
       count_lost();
     }
@@ -168,6 +219,7 @@ void Session::close() noexcept {
   active_.store(false, std::memory_order_release);
   in_process_ = false;
   sink_ = nullptr;
+  recorder_.close(thread_slot().writer);
   jsonl_.reset();
   text_sink_.reset();
   output_.close();
@@ -187,6 +239,12 @@ void Session::stop(int error) noexcept {
 }
 
 void Session::emit(const Event& event) {
+  if (sink_ == &recorder_) {
+    ThreadWriter* writer = record_writer();
+    if (writer != nullptr && writer->busy.load(std::memory_order_relaxed) != 0) {
+      recorder_.set_current(nullptr);
+    }
+  }
   if (sink_ != nullptr && !sink_->write(event)) stop(output_.error());
 }
 
@@ -225,6 +283,8 @@ ThreadState& Session::current_thread() {
 }
 
 void Session::retire_thread(ThreadState* state) noexcept {
+  recorder_.retire(thread_slot().writer);
+  thread_slot().writer = nullptr;
   registry_.forget_thread(state->tid);
   state->~ThreadState();
   pool_.deallocate(state, sizeof(ThreadState));
@@ -315,7 +375,9 @@ void Session::at_process_exit() noexcept {
   const QuietSection quiet;
   lock();
   try {
-    if (active()) {
+    if (active() && sink_ == &recorder_) {
+      recorder_.at_process_exit(thread_slot().writer);
+    } else if (active()) {
       report_unclosed(current_thread(), "process_exit");
       report_started();
       report_lost();
@@ -350,6 +412,9 @@ void Session::after_fork() noexcept {
   Session& self = session();
   if (!thread_slot().busy || !self.forking_) return;
   self.forking_ = false;
+  if (self.recorder_.is_open() && static_cast<std::uint32_t>(::getpid()) != self.recorder_.pid()) {
+    self.recorder_.mark_forked();
+  }
   const sigset_t signals = self.signals_before_fork_;
   self.unlock();
   thread_slot().busy = false;
@@ -362,7 +427,7 @@ void Session::at_thread_exit(void* state) noexcept {
   self.lock();
   auto* thread = static_cast<ThreadState*>(state);
   try {
-    if (self.active() && thread->epoch == self.epoch_) {
+    if (self.active() && self.sink_ != &self.recorder_ && thread->epoch == self.epoch_) {
       self.report_unclosed(*thread, "thread_exit");
     }
   } catch (...) {

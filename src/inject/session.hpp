@@ -18,6 +18,7 @@
 #include "inject/thread_state.hpp"
 #include "record/jsonl_sink.hpp"
 #include "record/page_pool.hpp"
+#include "record/recorder.hpp"
 #include "record/text_sink.hpp"
 
 #include <pthread.h>
@@ -78,12 +79,18 @@ class Session {
   PagePool& pool() noexcept { return pool_; }
   Scratch& scratch() noexcept { return scratch_; }
 
+  // The calling thread's end of the recording; null when there is none.
+  ThreadWriter* record_writer();
+  Recorder& recorder() noexcept { return recorder_; }
+
   std::uint64_t new_range_id() noexcept { return next_range_++; }
   void keep_started(const Event& event, std::uint64_t domain);
   bool take_started(std::uint64_t id, OpenRange& range) noexcept;  // false: it is not open
 
  private:
   bool open(std::string_view config, bool in_process);
+  bool open_recorder(const Config& config);
+  PoolString record_config(std::string_view file);
   void close() noexcept;
   void stop(int error) noexcept;
   void report_unclosed(ThreadState& thread, const char* reason);
@@ -105,6 +112,7 @@ class Session {
   FileOutput output_;
   std::optional<JsonlSink> jsonl_;
   std::optional<TextSink> text_sink_;
+  Recorder recorder_;
   Sink* sink_ = nullptr;
   std::uint64_t epoch_ = 0;
   bool in_process_ = false;

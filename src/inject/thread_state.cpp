@@ -72,11 +72,6 @@ void ThreadState::forget_ranges() noexcept {
   nesting = 0;
 }
 
-// A library that dlopen loads reaches its thread-local storage through calls that may use malloc,
-// unless the storage is of the initial-exec kind; glibc keeps room for such small ones.
-ThreadSlot& thread_slot() noexcept {
-  static thread_local ThreadSlot slot __attribute__((tls_model("initial-exec")));
-  return slot;
-}
+__thread ThreadSlot this_thread_slot __attribute__((tls_model("initial-exec")));
 
 }  // namespace nvspan

@@ -5,6 +5,7 @@
 
 #include "record/event.hpp"
 #include "record/page_pool.hpp"
+#include "record/thread_writer.hpp"
 
 #include <cstdint>
 #include <string_view>
@@ -57,9 +58,15 @@ struct ThreadState {
 // What each thread has in thread-local storage: zero-initialised, no constructor, no destructor.
 struct ThreadSlot {
   ThreadState* state;
+  ThreadWriter* writer;  // of the recorder
   bool busy;  // this thread is inside a callback
 };
 
-ThreadSlot& thread_slot() noexcept;
+// A library that dlopen loads reaches its thread-local storage through calls that may use malloc,
+// unless the storage is of the initial-exec kind; glibc keeps room for such small ones. `__thread`,
+// because thread_local would reach it through a function that initialises.
+extern __thread ThreadSlot this_thread_slot __attribute__((tls_model("initial-exec")));
+
+inline ThreadSlot& thread_slot() noexcept { return this_thread_slot; }
 
 }  // namespace nvspan

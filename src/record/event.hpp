@@ -237,6 +237,7 @@ struct Event {
 
   bool has_domain = false;  // false: a call that names no domain, for example name_thread
   std::string_view domain;  // absent: the default domain
+  std::uint64_t domain_handle = 0;
   std::string_view message;
   MessageType message_type = MessageType::none;
 

@@ -1,0 +1,219 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The layout of a recording, shared by its writer and its reader; docs/recording-format.md explains
+// it. Little-endian. A writer may die at any instruction: whatever a reader may rely on is written
+// before the word that announces it, and storage that nobody wrote is zero.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nvspan {
+
+constexpr std::uint64_t file_magic = 0x315241505356'4EFFu;  // FF "NVSPAR1"
+constexpr std::uint32_t format_version = 1;
+constexpr std::uint64_t chunk_magic = 0x4B4E4843'53564EFEu;  // FE "NVSCHNK"
+constexpr std::size_t file_header_bytes = 4096;
+constexpr std::size_t chunk_alignment = 64;
+
+enum class ClockType : std::uint32_t { tsc, monotonic };
+enum class RecordMode : std::uint32_t { full, ring, stats };
+
+// `ticks` of the recording's clock beside the system's clocks at the same moment, in ns.
+struct ClockSample {
+  std::uint64_t ticks;
+  std::uint64_t monotonic;
+  std::uint64_t realtime;
+};
+
+// What could not be kept, and from when to when.
+struct LossWindow {
+  std::uint64_t count;
+  std::uint64_t from;  // ticks
+  std::uint64_t to;
+};
+
+constexpr std::uint64_t file_closed = 1;  // FileHeader::flags: its process ended it in order
+
+struct FileHeader {
+  std::uint64_t magic;  // written last
+  std::uint32_t version;
+  std::uint32_t header_bytes;
+  std::uint64_t flags;
+  std::uint32_t pid;
+  std::uint32_t parent_pid;
+  std::uint32_t clock;  // ClockType
+  std::uint32_t mode;   // RecordMode
+  std::uint64_t run;    // the same in all files of one `nvspan record`
+  std::uint64_t ring_bytes;
+  std::uint64_t min_duration;  // ns
+  // The recorder's own cost, in thousandths of a nanosecond.
+  std::uint32_t event_cost;  // one event, as the program pays it
+  std::uint32_t inner_cost;  // the part of an empty range's duration that is ours
+  ClockSample first;
+  ClockSample last[2];         // the one that `last_sample` % 2 names is whole
+  std::uint64_t last_sample;   // 0: there is none yet
+  double estimated_frequency;  // ticks per second, measured when it began
+  LossWindow loss;             // of threads that never had a chunk
+  std::int32_t rank;           // -1: not known
+  std::int32_t local_rank;
+  std::int32_t world_size;
+  std::uint32_t command_bytes;
+  char host[64];
+  char boot_id[40];
+  char command[1024];  // arguments, each with a zero byte after it
+};
+static_assert(sizeof(FileHeader) <= file_header_bytes);
+
+enum class ChunkType : std::uint32_t { events = 1, definitions = 2, stats = 3 };
+
+struct ChunkHeader {
+  std::uint64_t magic;  // written last
+  std::uint32_t type;   // ChunkType
+  std::uint32_t size;   // bytes, this header included
+  std::uint32_t thread;  // events, stats: the index of the thread
+  std::uint32_t tid;
+  std::uint64_t sequence;    // grows with each chunk of the process
+  std::uint64_t base_ticks;  // what its entries count from
+  std::uint64_t end_ticks;   // when its thread ended; 0: not known
+  std::uint64_t reserved[2];
+};
+static_assert(sizeof(ChunkHeader) == chunk_alignment);
+
+// --- entries of an event chunk -----------------------------------------------------------------
+//
+// An entry is one or more 64-bit words, the first of them written last and never zero:
+//   bits 0..39   ticks since the base
+//   bits 40..43  EntryKind
+//   bit  44      a payload follows
+//   bits 45..63  subject; 0x7FFFF: a word with the subject follows
+// then, in this order: the subject, the range id (start, end), the payload or the values.
+
+enum class EntryKind : std::uint32_t {
+  push = 1,         // subject: site
+  pop = 2,          // subject: domain
+  start = 3,        // subject: site; range id
+  end = 4,          // subject: domain; range id
+  mark = 5,         // subject: site
+  base = 6,         // one word: ticks that later entries count from
+  lost = 7,         // subject: LossReason; three words, a LossWindow
+  counter_i64 = 8,  // subject: counter; one word
+  counter_f64 = 9,
+  counter_none = 10,  // one word: the reason
+  open = 11,          // subject: site; one word: ticks of a push that an earlier chunk held
+};
+
+enum class LossReason : std::uint32_t { reentered = 1, no_space = 2, no_memory = 3 };
+
+constexpr unsigned entry_kind_shift = 40;
+constexpr unsigned entry_subject_shift = 45;
+constexpr std::uint64_t entry_payload_bit = std::uint64_t{1} << 44;
+constexpr std::uint64_t entry_ticks_mask = (std::uint64_t{1} << 40) - 1;
+constexpr std::uint32_t entry_wide_subject = 0x7FFFF;
+constexpr std::size_t entry_most_words = 4;  // without an extended payload
+
+constexpr std::uint64_t make_entry(EntryKind kind, std::uint32_t subject, std::uint64_t delta) {
+  return delta | static_cast<std::uint64_t>(kind) << entry_kind_shift |
+         static_cast<std::uint64_t>(subject) << entry_subject_shift;
+}
+
+// A payload is one word, or, of PayloadType::ext, a word with the number of bytes and those bytes,
+// padded to words. The bytes are pieces: schema id, size as given, size kept (three words), bytes,
+// padded to words.
+
+// --- records of a definition chunk ---------------------------------------------------------------
+//
+// A word (type in bits 0..7, number of bytes in bits 32..63), written last, then the bytes, padded
+// to words.
+
+enum class DefinitionType : std::uint8_t {
+  string = 1,    // StringDefinition, its bytes
+  domain = 2,    // DomainDefinition
+  site = 3,      // SiteDefinition
+  category = 4,  // CategoryDefinition
+  thread = 5,    // ThreadDefinition
+  thread_name = 6,  // ThreadName
+  counter = 7,      // CounterDefinition
+  event = 8,        // a JSON object: a call that is not a range, mark or counter sample
+};
+
+constexpr std::uint32_t no_string = 0xFFFFFFFF;
+
+struct StringDefinition {
+  std::uint32_t id;
+  std::uint32_t reserved;
+};
+struct DomainDefinition {
+  std::uint32_t id;
+  std::uint32_t name;  // no_string: the default domain
+};
+// All that events of one place in a program have in common.
+struct SiteDefinition {
+  std::uint32_t id;
+  std::uint32_t domain;
+  std::uint32_t message;  // no_string: none
+  std::uint8_t message_type;
+  std::uint8_t payload_type;
+  std::uint8_t has_color;
+  std::uint8_t reserved;
+  std::uint32_t color;
+  std::uint32_t category;
+};
+static_assert(sizeof(SiteDefinition) == 24);
+struct CategoryDefinition {
+  std::uint32_t domain;
+  std::uint32_t category;
+  std::uint32_t name;
+  std::uint32_t reserved;
+};
+struct ThreadDefinition {
+  std::uint32_t thread;
+  std::uint32_t tid;
+  std::uint64_t ticks;
+};
+struct ThreadName {
+  std::uint32_t tid;
+  std::uint32_t name;
+  std::uint64_t ticks;
+};
+struct CounterDefinition {
+  std::uint32_t id;
+  std::uint32_t domain;
+  std::uint64_t counter;  // as the program knows it
+  std::uint32_t name;
+  std::uint32_t reserved;
+};
+
+// --- records of a stats chunk --------------------------------------------------------------------
+//
+// A StatsCell for each site that the thread used, and a StatsBlock for each power of two that its
+// durations reached. Both start with a word that is written last: 1 a cell, 2 a block.
+
+constexpr unsigned stats_octaves = 48;
+constexpr unsigned stats_buckets = 64;  // of one octave: a width of 1.6 %
+
+struct StatsCell {
+  std::uint64_t kind;  // 1
+  std::uint32_t site;
+  std::uint32_t counted_as;  // EntryKind: push, start or mark
+  std::uint64_t count;
+  std::uint64_t total;  // ticks
+  std::uint64_t self;
+  std::uint64_t shortest;
+  std::uint64_t longest;
+  double squares;  // of ticks
+};
+static_assert(sizeof(StatsCell) == 64);
+struct StatsBlock {
+  std::uint64_t kind;  // 2
+  std::uint32_t site;
+  std::uint32_t octave;
+  std::uint32_t counted_as;
+  std::uint32_t reserved;
+  std::uint32_t counts[stats_buckets];
+};
+static_assert(sizeof(StatsBlock) % 8 == 0);
+
+}  // namespace nvspan

@@ -1,0 +1,186 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "record/jsonl_sink.hpp"
+#include "record/segment.hpp"
+#include "record/sink.hpp"
+#include "record/thread_writer.hpp"
+
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+
+namespace nvspan {
+
+struct RecordOptions {
+  std::string_view path;  // {host}, {rank} and {pid} are replaced; empty: nvspan-{pid}.nvspan
+  RecordMode mode = RecordMode::full;
+  std::uint64_t ring_bytes = 0;
+  std::uint64_t min_duration = 0;  // ns
+  std::uint64_t run = 0;
+};
+
+// Writes the recording of a process. Everything here is the slow path, taken when a thread meets
+// something for the first time, or has filled its chunk; ThreadWriter is the rest. Callers hold the
+// session's lock, with signals blocked.
+class Recorder final : public Sink {
+ public:
+  explicit Recorder(PagePool& pool);
+
+  // False: it cannot, and said so on standard error.
+  bool open(const RecordOptions& options);
+  bool is_open() const noexcept { return segment_.is_open(); }
+  void close(const ThreadWriter* own) noexcept;  // waits for the writers; `own` is the caller's
+  void at_process_exit(ThreadWriter* own) noexcept;
+
+  // True when this is a forked child that has not got a file of its own.
+  bool is_orphan() const noexcept {
+    return is_open() && live_page->epoch.load(std::memory_order_relaxed) == 0;
+  }
+  bool open_in_child();
+  std::uint32_t pid() const noexcept { return pid_; }
+  void mark_forked() noexcept;  // in a forked child, where the kernel may not have
+
+  // A writer for the calling thread, for `writer`'s place in its thread-local storage.
+  ThreadWriter* ready(ThreadWriter* writer, std::uint32_t tid);
+  void retire(ThreadWriter* writer) noexcept;
+
+  // The calls, once read. `key` is remembered for the fast path when it is given. A hidden domain
+  // is remembered as well, and nothing is written.
+  int push(ThreadWriter& writer, std::uint64_t domain, const Event& event, const SiteKey* key);
+  int pop(ThreadWriter& writer, std::uint64_t domain, const Event& event);
+  void mark(ThreadWriter& writer, std::uint64_t domain, const Event& event, const SiteKey* key);
+  std::uint64_t start(ThreadWriter& writer, std::uint64_t domain, const Event& event,
+                      const SiteKey* key);
+  void end(ThreadWriter& writer, std::uint64_t domain, std::uint64_t id, const Event& event);
+  void hide(ThreadWriter& writer, std::uint64_t domain, const SiteKey* key);
+
+  // Any other event. A counter's sample goes to the thread that `set_current` named.
+  bool write(const Event& event) override;
+  void set_current(ThreadWriter* writer) noexcept { current_ = writer; }
+
+  void name_thread(std::uint32_t tid, std::string_view name);
+  void name_category(std::uint64_t domain, std::string_view domain_name, std::uint32_t category,
+                     std::string_view name);
+
+ private:
+  struct Hash {
+    std::size_t operator()(const SiteDefinition& site) const noexcept;
+  };
+  struct Same {
+    bool operator()(const SiteDefinition& a, const SiteDefinition& b) const noexcept;
+  };
+  struct OpenStart {
+    std::uint64_t ticks;
+    std::uint32_t site;
+  };
+  struct Leftover {
+    char* start;
+    std::size_t bytes;
+  };
+  struct CounterKey {
+    std::uint64_t domain;
+    std::uint64_t counter;
+    friend bool operator==(const CounterKey& a, const CounterKey& b) {
+      return a.domain == b.domain && a.counter == b.counter;
+    }
+  };
+  struct CounterHash {
+    std::size_t operator()(const CounterKey& key) const noexcept {
+      return static_cast<std::size_t>(key.domain * 0x9E3779B97F4A7C15u ^ key.counter);
+    }
+  };
+  template <typename Key, typename Value, typename KeyHash = std::hash<Key>,
+            typename Equal = std::equal_to<Key>>
+  using Map = std::unordered_map<Key, Value, KeyHash, Equal,
+                                 PoolAllocator<std::pair<const Key, Value>>>;
+  struct Text {
+    std::uint32_t id;
+    const char* kept;
+  };
+  // Catches the line that JsonlSink makes.
+  class EventLine final : public Output {
+   public:
+    explicit EventLine(Recorder& owner) : owner_(owner) {}
+    bool write(const char* data, std::size_t size) noexcept override;
+    bool is_terminal() const noexcept override { return false; }
+
+   private:
+    Recorder& owner_;
+  };
+
+  bool create_file();
+  void fill_header(FileHeader& header) const;
+  void forget_names() noexcept;
+  void sample() noexcept;
+  void measure_cost() noexcept;
+  void report(int error) noexcept;
+
+  bool define(DefinitionType type, const void* data, std::size_t bytes, std::string_view text = {});
+  Text string(std::string_view text);
+  std::uint32_t domain(std::uint64_t handle, std::string_view name);
+  DomainCell* cell(ThreadWriter& writer, std::uint64_t handle, std::string_view name);
+  std::uint32_t site(std::uint32_t domain, const Event& event, std::uint32_t message);
+  std::uint32_t counter(std::uint64_t domain, std::string_view domain_name, std::uint64_t id,
+                        std::string_view name);
+  struct Subject {
+    std::uint32_t site;
+    DomainCell* domain;
+    std::uint32_t domain_id;
+  };
+  Subject subject(ThreadWriter& writer, std::uint64_t domain, const Event& event,
+                  const SiteKey* key);
+
+  bool put(ThreadWriter& writer, EntryKind kind, std::uint32_t subject, std::uint64_t ticks,
+           const std::uint64_t* words, std::size_t count, const Event* payload);
+  bool refill(ThreadWriter& writer, std::size_t words);
+  ChunkHeader* take_chunk(std::size_t bytes);
+  ChunkHeader* take_ring_chunk(std::size_t bytes);
+  void start_chunk(ChunkHeader* chunk, ChunkType type, std::size_t bytes, std::uint32_t thread,
+                   std::uint32_t tid) noexcept;
+  void give_back(ThreadWriter& writer) noexcept;
+  void write_loss(ThreadWriter& writer) noexcept;
+  void write_open(ThreadWriter& writer) noexcept;
+  void count(ThreadWriter& writer, std::uint32_t site, EntryKind kind, std::uint64_t ticks,
+             std::uint64_t self);
+  char* stats_space(ThreadWriter& writer, std::size_t bytes);
+  void quiesce(const ThreadWriter* own) noexcept;
+
+  PagePool& pool_;
+  Segment segment_;
+  PoolString template_;
+  RecordMode mode_ = RecordMode::full;
+  std::uint64_t ring_bytes_ = 0;
+  std::uint64_t min_duration_ = 0;
+  std::uint64_t run_ = 0;
+  std::uint64_t epoch_ = 0;
+  std::uint64_t sequence_ = 0;
+  std::uint32_t next_thread_ = 0;
+  std::uint64_t next_range_block_ = 0;
+  double frequency_ = 1e9;
+  std::uint32_t pid_ = 0;
+  bool exhausted_ = false;
+
+  EventLine line_;
+  JsonlSink events_;
+  ThreadWriter* current_ = nullptr;
+  ThreadWriter* writers_ = nullptr;
+  ThreadWriter* free_writers_ = nullptr;
+
+  char* definitions_ = nullptr;  // the chunk that takes them
+  std::size_t definitions_left_ = 0;
+  Map<std::string_view, Text> strings_;
+  Map<std::uint64_t, std::uint32_t> domains_;
+  Map<SiteDefinition, std::uint32_t, Hash, Same> sites_;
+  Map<CounterKey, std::uint32_t, CounterHash> counters_;
+  Map<std::uint64_t, OpenStart> started_;  // stats
+  PoolVector<Leftover> leftovers_;
+  PoolVector<ChunkHeader*> sealed_;  // ring: the oldest first, from sealed_head_
+  std::size_t sealed_head_ = 0;
+  std::size_t ring_left_ = 0;
+  std::size_t ring_chunk_ = 0;
+};
+
+}  // namespace nvspan

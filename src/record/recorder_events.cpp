@@ -1,0 +1,413 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "record/recorder.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace nvspan {
+namespace {
+
+constexpr std::size_t word = sizeof(std::uint64_t);
+constexpr std::size_t smallest_leftover = 2 * 1024;
+constexpr std::uint32_t largest_chunk = 1024 * 1024;
+constexpr int no_tracking = -2;  // NVTX_NO_PUSH_POP_TRACKING
+
+std::size_t words_of(std::size_t bytes) { return (bytes + word - 1) / word; }
+
+std::size_t payload_bytes(const Event& event) {
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < event.blob_count; ++i) {
+    bytes += 3 * word + words_of(event.blobs[i].data.size()) * word;
+  }
+  return bytes;
+}
+
+void store(std::atomic<std::uint64_t>* at, std::uint64_t value) {
+  at->store(value, std::memory_order_relaxed);
+}
+
+std::atomic<std::uint64_t>* store_payload(std::atomic<std::uint64_t>* at, const Event& event) {
+  if (event.payload_type != PayloadType::ext) {
+    store(at, event.payload_bits);
+    return at + 1;
+  }
+  store(at++, payload_bytes(event));
+  for (std::size_t i = 0; i < event.blob_count; ++i) {
+    const PayloadBlob& blob = event.blobs[i];
+    store(at++, blob.schema_id);
+    store(at++, blob.size);
+    store(at++, blob.data.size());
+    if (!blob.data.empty()) {
+      std::memcpy(static_cast<void*>(at), blob.data.data(), blob.data.size());
+    }
+    at += words_of(blob.data.size());
+  }
+  return at;
+}
+
+bool has_payload(const Event& event) {
+  return event.payload_type != PayloadType::none && event.payload_type != PayloadType::unknown;
+}
+
+}  // namespace
+
+void Recorder::start_chunk(ChunkHeader* chunk, ChunkType type, std::size_t bytes,
+                           std::uint32_t thread, std::uint32_t tid) noexcept {
+  chunk->type = static_cast<std::uint32_t>(type);
+  chunk->size = static_cast<std::uint32_t>(bytes);
+  chunk->thread = thread;
+  chunk->tid = tid;
+  chunk->sequence = ++sequence_;
+  chunk->base_ticks = ticks_now();
+  chunk->end_ticks = 0;
+  reinterpret_cast<std::atomic<std::uint64_t>&>(chunk->magic)
+      .store(chunk_magic, std::memory_order_release);
+}
+
+// A ring has so many chunks; when they are spent the one that was filled first is emptied.
+ChunkHeader* Recorder::take_ring_chunk(std::size_t bytes) {
+  if (bytes > ring_chunk_) return nullptr;
+  if (ring_left_ != 0) {
+    if (char* made = segment_.allocate(ring_chunk_)) {
+      --ring_left_;
+      return reinterpret_cast<ChunkHeader*>(made);
+    }
+    if (sealed_head_ == sealed_.size()) report(segment_.error());
+    ring_left_ = 0;
+  }
+  if (sealed_head_ == sealed_.size()) return nullptr;
+  ChunkHeader* oldest = sealed_[sealed_head_++];
+  if (sealed_head_ > 1024) {
+    sealed_.erase(sealed_.begin(), sealed_.begin() + static_cast<std::ptrdiff_t>(sealed_head_));
+    sealed_head_ = 0;
+  }
+  reinterpret_cast<std::atomic<std::uint64_t>&>(oldest->magic).store(0, std::memory_order_release);
+  std::memset(static_cast<void*>(oldest), 0, ring_chunk_);
+  return oldest;
+}
+
+ChunkHeader* Recorder::take_chunk(std::size_t bytes) {
+  for (std::size_t i = leftovers_.size(); i-- > 0 && i + 8 > leftovers_.size();) {
+    if (leftovers_[i].bytes < bytes) continue;
+    auto* found = reinterpret_cast<ChunkHeader*>(leftovers_[i].start);
+    found->size = static_cast<std::uint32_t>(leftovers_[i].bytes);
+    leftovers_.erase(leftovers_.begin() + static_cast<std::ptrdiff_t>(i));
+    return found;
+  }
+  return nullptr;
+}
+
+// The rest of the chunk goes to the next thread. Its header is whole before it is cut off, so that
+// a walk over the chunks finds its way at any moment.
+void Recorder::give_back(ThreadWriter& writer) noexcept {
+  ChunkHeader* chunk = writer.chunk;
+  writer.chunk = nullptr;
+  if (mode_ == RecordMode::ring) {
+    try {
+      sealed_.push_back(chunk);
+    } catch (...) {
+    }
+    return;
+  }
+  if (mode_ != RecordMode::full || writer.cursor == nullptr || writer.loss_entry != nullptr) return;
+  auto* begin = reinterpret_cast<char*>(chunk);
+  const auto used = static_cast<std::size_t>(reinterpret_cast<char*>(writer.cursor + 1) - begin);
+  const std::size_t kept = (used + chunk_alignment - 1) / chunk_alignment * chunk_alignment;
+  if (kept + smallest_leftover > chunk->size) return;
+  try {
+    leftovers_.push_back(Leftover{begin + kept, chunk->size - kept});
+  } catch (...) {
+    return;
+  }
+  auto* rest = reinterpret_cast<ChunkHeader*>(begin + kept);
+  // Of no thread yet: a reader skips it by its size.
+  start_chunk(rest, ChunkType::events, chunk->size - kept, 0xFFFFFFFF, 0);
+  chunk->size = static_cast<std::uint32_t>(kept);
+}
+
+bool Recorder::refill(ThreadWriter& writer, std::size_t words) {
+  const std::size_t needed =
+      sizeof(ChunkHeader) +
+      (words + ThreadWriter::reserved_words + entry_most_words + 2 * writer.open_count) * word;
+  ChunkHeader* chunk = nullptr;
+  std::size_t bytes = 0;
+  if (mode_ == RecordMode::ring) {
+    chunk = take_ring_chunk(needed);
+    bytes = ring_chunk_;
+  } else if (!exhausted_ || needed < smallest_leftover) {
+    chunk = take_chunk(std::max(needed, smallest_leftover));
+    if (chunk != nullptr) {
+      bytes = chunk->size;
+    } else if (!exhausted_) {
+      bytes = std::max<std::size_t>(needed, writer.next_chunk_bytes);
+      bytes = (bytes + chunk_alignment - 1) / chunk_alignment * chunk_alignment;
+      if (char* made = segment_.allocate(bytes)) {
+        chunk = reinterpret_cast<ChunkHeader*>(made);
+        writer.next_chunk_bytes = std::min(4 * writer.next_chunk_bytes, largest_chunk);
+      } else {
+        report(segment_.error());
+      }
+    }
+  }
+  if (chunk == nullptr) return false;
+  if (writer.chunk != nullptr && mode_ == RecordMode::ring) {
+    try {
+      sealed_.push_back(writer.chunk);
+    } catch (...) {
+    }
+  }
+  start_chunk(chunk, ChunkType::events, bytes, writer.thread, writer.tid);
+  writer.chunk = chunk;
+  writer.base = chunk->base_ticks;
+  writer.cursor = writer.first_word();
+  writer.chunk_end =
+      reinterpret_cast<std::atomic<std::uint64_t>*>(reinterpret_cast<char*>(chunk) + bytes);
+  writer.end = writer.chunk_end - ThreadWriter::reserved_words;
+  if (writer.loss_entry != nullptr) writer.dropped = LossWindow{};
+  writer.loss_entry = nullptr;
+  sample();
+  if (mode_ == RecordMode::ring) write_open(writer);
+  return true;
+}
+
+// So that a ring's chunk makes sense when those before it are gone.
+void Recorder::write_open(ThreadWriter& writer) noexcept {
+  for (std::size_t i = 0; i < writer.open_count; ++i) {
+    const std::uint64_t began = writer.open[i].ticks;
+    writer.put(EntryKind::open, writer.open[i].site, writer.base, 0, &began, 1);
+    writer.open[i].entry = nullptr;
+  }
+}
+
+// In its place among the entries, or, in a chunk that is full for good, in the words kept for it.
+void Recorder::write_loss(ThreadWriter& writer) noexcept {
+  if (writer.cursor == nullptr || writer.loss_entry != nullptr) {
+    if (!writer.drop_in_place()) {
+      LossWindow& loss = segment_.header()->loss;
+      if (loss.count == 0) loss.from = writer.dropped.from;
+      loss.count += writer.dropped.count;
+      loss.to = writer.dropped.to;
+      writer.dropped = LossWindow{};
+    }
+    return;
+  }
+  constexpr std::ptrdiff_t needed = 4;
+  if (writer.chunk_end - writer.cursor < needed) return;
+  std::atomic<std::uint64_t>* at = writer.cursor;
+  store(at + 1, writer.dropped.count);
+  store(at + 2, writer.dropped.from);
+  store(at + 3, writer.dropped.to);
+  const std::uint64_t now = ticks_now();
+  const std::uint64_t delta = now > writer.base ? std::min(now - writer.base, entry_ticks_mask) : 0;
+  at->store(make_entry(EntryKind::lost, static_cast<std::uint32_t>(writer.drop_reason), delta),
+            std::memory_order_release);
+  writer.cursor += needed;
+  if (writer.cursor <= writer.chunk_end - ThreadWriter::reserved_words) {
+    writer.dropped = LossWindow{};
+  } else {
+    writer.loss_entry = at;
+  }
+}
+
+bool Recorder::put(ThreadWriter& writer, EntryKind kind, std::uint32_t subject,
+                   std::uint64_t ticks, const std::uint64_t* words, std::size_t count,
+                   const Event* payload) {
+  const bool with_payload = payload != nullptr && has_payload(*payload);
+  std::size_t needed = 2 + count;
+  if (with_payload) {
+    needed += 1;
+    if (payload->payload_type == PayloadType::ext) needed += words_of(payload_bytes(*payload));
+  }
+  constexpr std::size_t before = 2 + 4;  // a new base, a loss
+  if (writer.loss_entry == nullptr && writer.cursor != nullptr) {
+    writer.end = writer.chunk_end - ThreadWriter::reserved_words;
+  }
+  if (writer.end == nullptr || writer.loss_entry != nullptr ||
+      writer.cursor + needed + before > writer.end) {
+    if (!refill(writer, needed + before)) {
+      writer.drop(LossReason::no_space);
+      if (exhausted_ || mode_ == RecordMode::ring) write_loss(writer);
+      return false;
+    }
+  }
+  if (writer.dropped.count != 0) write_loss(writer);
+  std::uint64_t delta = ticks > writer.base ? ticks - writer.base : 0;
+  if (delta > entry_ticks_mask) {
+    store(writer.cursor + 1, ticks);
+    writer.cursor->store(make_entry(EntryKind::base, 0, 0), std::memory_order_release);
+    writer.cursor += 2;
+    writer.base = ticks;
+    delta = 0;
+  }
+  std::atomic<std::uint64_t>* at = writer.cursor + 1;
+  const bool wide = subject >= entry_wide_subject;
+  if (wide) store(at++, subject);
+  for (std::size_t i = 0; i < count; ++i) store(at++, words[i]);
+  if (with_payload) at = store_payload(at, *payload);
+  writer.cursor->store(make_entry(kind, wide ? entry_wide_subject : subject, delta) |
+                           (with_payload ? entry_payload_bit : 0),
+                       std::memory_order_release);
+  writer.cursor = at;
+  return true;
+}
+
+int Recorder::push(ThreadWriter& writer, std::uint64_t domain, const Event& event,
+                   const SiteKey* key) {
+  const Subject at = subject(writer, domain, event, key);
+  const std::uint64_t ticks = ticks_now();
+  bool written = false;
+  if (mode_ != RecordMode::stats) {
+    written = put(writer, EntryKind::push, at.site, ticks, nullptr, 0, &event);
+  }
+  if (!writer.plain) {
+    // Taken back only when it is the short entry that the fast path writes.
+    const bool small = at.site < entry_wide_subject && event.payload_type != PayloadType::ext;
+    const std::size_t words = has_payload(event) ? 2 : 1;
+    writer.opened(at.site, at.domain_id, ticks, written && small ? writer.cursor - words : nullptr);
+  }
+  return at.domain != nullptr ? at.domain->depth++ : no_tracking;
+}
+
+int Recorder::pop(ThreadWriter& writer, std::uint64_t domain, const Event& event) {
+  const std::uint64_t ticks = ticks_now();
+  DomainCell* place = cell(writer, domain, event.domain);
+  const std::uint32_t id = place != nullptr ? place->id : this->domain(domain, event.domain);
+  const bool orphan = place != nullptr && place->depth == 0;
+  OpenPush range;
+  const bool known = !writer.plain && writer.closed(id, range);
+  if (mode_ == RecordMode::stats) {
+    if (known) {
+      const std::uint64_t duration = ticks - range.ticks;
+      if (writer.open_count != 0) writer.open[writer.open_count - 1].inner += duration;
+      if (duration >= writer.min_ticks) {
+        count(writer, range.site, EntryKind::push, duration,
+              duration > range.inner ? duration - range.inner : 0);
+      }
+    }
+  } else if (!known || !writer.take_back(range, ticks)) {
+    put(writer, EntryKind::pop, id, ticks, nullptr, 0, &event);
+  }
+  if (place == nullptr || orphan) return no_tracking;
+  return --place->depth;
+}
+
+void Recorder::mark(ThreadWriter& writer, std::uint64_t domain, const Event& event,
+                    const SiteKey* key) {
+  const Subject at = subject(writer, domain, event, key);
+  if (mode_ == RecordMode::stats) {
+    count(writer, at.site, EntryKind::mark, 0, 0);
+  } else {
+    put(writer, EntryKind::mark, at.site, ticks_now(), nullptr, 0, &event);
+  }
+}
+
+std::uint64_t Recorder::start(ThreadWriter& writer, std::uint64_t domain, const Event& event,
+                              const SiteKey* key) {
+  const Subject at = subject(writer, domain, event, key);
+  const std::uint64_t id = writer.next_range++;
+  const std::uint64_t ticks = ticks_now();
+  if (mode_ == RecordMode::stats) {
+    started_[id] = OpenStart{ticks, at.site};
+  } else {
+    put(writer, EntryKind::start, at.site, ticks, &id, 1, &event);
+  }
+  return id;
+}
+
+void Recorder::end(ThreadWriter& writer, std::uint64_t domain, std::uint64_t id,
+                   const Event& event) {
+  const std::uint64_t ticks = ticks_now();
+  if (mode_ == RecordMode::stats) {
+    const auto found = started_.find(id);
+    if (found == started_.end()) return;
+    const std::uint64_t duration = ticks - found->second.ticks;
+    if (duration >= writer.min_ticks) {
+      count(writer, found->second.site, EntryKind::start, duration, duration);
+    }
+    started_.erase(found);
+    return;
+  }
+  DomainCell* place = cell(writer, domain, event.domain);
+  const std::uint32_t subject = place != nullptr ? place->id : this->domain(domain, event.domain);
+  put(writer, EntryKind::end, subject, ticks, &id, 1, &event);
+}
+
+char* Recorder::stats_space(ThreadWriter& writer, std::size_t bytes) {
+  auto* at = reinterpret_cast<char*>(writer.cursor);
+  if (writer.chunk == nullptr || reinterpret_cast<char*>(writer.chunk_end) - at <
+                                     static_cast<std::ptrdiff_t>(bytes + word)) {
+    constexpr std::size_t chunk_bytes = 16 * 1024;
+    at = segment_.allocate(chunk_bytes);
+    if (at == nullptr) {
+      report(segment_.error());
+      return nullptr;
+    }
+    writer.chunk = reinterpret_cast<ChunkHeader*>(at);
+    start_chunk(writer.chunk, ChunkType::stats, chunk_bytes, writer.thread, writer.tid);
+    sample();
+    writer.chunk_end = reinterpret_cast<std::atomic<std::uint64_t>*>(at + chunk_bytes);
+    at += sizeof(ChunkHeader);
+  }
+  writer.cursor = reinterpret_cast<std::atomic<std::uint64_t>*>(at + bytes);
+  return at;
+}
+
+void Recorder::count(ThreadWriter& writer, std::uint32_t site, EntryKind kind, std::uint64_t ticks,
+                     std::uint64_t self) {
+  if (writer.count(site, kind, ticks, self)) return;
+  StatsTable& table = writer.stats;
+  const std::uint32_t key = StatsTable::key_of(site, kind);
+  const auto place = [&](StatsSlot* slots, std::size_t capacity, std::uint32_t wanted) {
+    std::size_t i = wanted * 0x9E3779B1u & (capacity - 1);
+    while (slots[i].site_and_kind != 0) i = (i + 1) & (capacity - 1);
+    return slots + i;
+  };
+  if (2 * (table.used + 1) > table.capacity) {
+    const std::size_t grown = table.capacity == 0 ? 64 : 2 * table.capacity;
+    auto* slots = static_cast<StatsSlot*>(pool_.allocate(grown * sizeof(StatsSlot)));
+    std::memset(static_cast<void*>(slots), 0, grown * sizeof(StatsSlot));
+    for (std::size_t i = 0; i < table.capacity; ++i) {
+      if (table.slots[i].site_and_kind == 0) continue;
+      *place(slots, grown, table.slots[i].site_and_kind) = table.slots[i];
+    }
+    if (table.slots != nullptr) {
+      pool_.deallocate(table.slots, table.capacity * sizeof(StatsSlot));
+    }
+    table.slots = slots;
+    table.capacity = grown;
+  }
+  StatsSlot* slot = table.find(key);
+  if (slot == nullptr) {
+    char* space = stats_space(writer, sizeof(StatsCell));
+    if (space == nullptr) {
+      writer.drop(LossReason::no_space);
+      return write_loss(writer);
+    }
+    slot = place(table.slots, table.capacity, key);
+    slot->cell = reinterpret_cast<StatsCell*>(space);
+    slot->cell->site = site;
+    slot->cell->counted_as = static_cast<std::uint32_t>(kind);
+    slot->cell->shortest = static_cast<std::uint64_t>(-1);
+    slot->site_and_kind = key;
+    ++table.used;
+    reinterpret_cast<std::atomic<std::uint64_t>&>(slot->cell->kind)
+        .store(1, std::memory_order_release);
+  }
+  const unsigned octave = octave_of(ticks);
+  char* space = stats_space(writer, sizeof(StatsBlock));
+  if (space == nullptr) {
+    writer.drop(LossReason::no_space);
+    return write_loss(writer);
+  }
+  slot->blocks[octave] = reinterpret_cast<StatsBlock*>(space);
+  slot->blocks[octave]->site = site;
+  slot->blocks[octave]->octave = octave;
+  slot->blocks[octave]->counted_as = static_cast<std::uint32_t>(kind);
+  reinterpret_cast<std::atomic<std::uint64_t>&>(slot->blocks[octave]->kind)
+      .store(2, std::memory_order_release);
+  writer.count(site, kind, ticks, self);
+}
+
+}  // namespace nvspan

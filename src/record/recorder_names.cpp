@@ -1,0 +1,243 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a recording's entries refer to by number: each is in the file before the first entry that
+// names it.
+
+#include "record/recorder.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace nvspan {
+namespace {
+
+constexpr std::size_t definition_chunk = 16 * 1024;
+constexpr std::size_t largest_definition_chunk = 1024 * 1024;
+
+std::size_t in_words(std::size_t bytes) {
+  return (bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t) * sizeof(std::uint64_t);
+}
+
+std::string_view field_text(const Event& event, std::string_view key) {
+  for (std::size_t i = 0; i < event.field_count; ++i) {
+    if (key == event.fields[i].key) return event.fields[i].text;
+  }
+  return {};
+}
+
+const Field* find_field(const Event& event, std::string_view key) {
+  for (std::size_t i = 0; i < event.field_count; ++i) {
+    if (key == event.fields[i].key) return event.fields + i;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::size_t Recorder::Hash::operator()(const SiteDefinition& site) const noexcept {
+  std::uint64_t hash = (std::uint64_t{site.domain} << 32 | site.message) * 0x9E3779B97F4A7C15u;
+  hash ^= (std::uint64_t{site.color} << 32 | site.category) * 0xC2B2AE3D27D4EB4Fu;
+  hash ^= static_cast<std::uint64_t>(site.message_type) << 16 | site.payload_type << 8 |
+          site.has_color;
+  return static_cast<std::size_t>(hash ^ hash >> 31);
+}
+
+bool Recorder::Same::operator()(const SiteDefinition& a, const SiteDefinition& b) const noexcept {
+  return a.domain == b.domain && a.message == b.message && a.message_type == b.message_type &&
+         a.payload_type == b.payload_type && a.has_color == b.has_color && a.color == b.color &&
+         a.category == b.category;
+}
+
+void Recorder::forget_names() noexcept {
+  for (const auto& entry : strings_) {
+    pool_.deallocate(const_cast<char*>(entry.second.kept), entry.first.size() + 1);
+  }
+  strings_.clear();
+  domains_.clear();
+  sites_.clear();
+  counters_.clear();
+  definitions_ = nullptr;
+  definitions_left_ = 0;
+}
+
+bool Recorder::define(DefinitionType type, const void* data, std::size_t bytes,
+                      std::string_view text) {
+  const std::size_t size = bytes + text.size();
+  const std::size_t needed = sizeof(std::uint64_t) + in_words(size);
+  if (needed + sizeof(std::uint64_t) > definitions_left_) {
+    const std::size_t usual =
+        std::min(definition_chunk << std::min<std::uint64_t>(sequence_ / 4, 6),
+                 largest_definition_chunk);
+    std::size_t wanted = std::max(usual, needed + sizeof(ChunkHeader) + sizeof(std::uint64_t));
+    char* made = segment_.allocate(wanted);
+    if (made == nullptr) {
+      report(segment_.error());
+      ++segment_.header()->loss.count;
+      return false;
+    }
+    start_chunk(reinterpret_cast<ChunkHeader*>(made), ChunkType::definitions,
+                (wanted + chunk_alignment - 1) / chunk_alignment * chunk_alignment, 0, 0);
+    definitions_ = made + sizeof(ChunkHeader);
+    definitions_left_ = wanted - sizeof(ChunkHeader);
+  }
+  char* at = definitions_;
+  std::memcpy(at + sizeof(std::uint64_t), data, bytes);
+  if (!text.empty()) std::memcpy(at + sizeof(std::uint64_t) + bytes, text.data(), text.size());
+  reinterpret_cast<std::atomic<std::uint64_t>*>(at)->store(
+      static_cast<std::uint64_t>(type) | static_cast<std::uint64_t>(size) << 32,
+      std::memory_order_release);
+  definitions_ += needed;
+  definitions_left_ -= needed;
+  return true;
+}
+
+Recorder::Text Recorder::string(std::string_view text) {
+  if (text.data() == nullptr) return Text{no_string, nullptr};
+  const auto found = strings_.find(text);
+  if (found != strings_.end()) return found->second;
+  auto* kept = static_cast<char*>(pool_.allocate(text.size() + 1));
+  std::memcpy(kept, text.data(), text.size());
+  kept[text.size()] = '\0';
+  const Text made{static_cast<std::uint32_t>(strings_.size()), kept};
+  const StringDefinition definition{made.id, 0};
+  if (!define(DefinitionType::string, &definition, sizeof definition, text)) {
+    pool_.deallocate(kept, text.size() + 1);
+    return Text{no_string, nullptr};
+  }
+  strings_.emplace(std::string_view(kept, text.size()), made);
+  return made;
+}
+
+std::uint32_t Recorder::domain(std::uint64_t handle, std::string_view name) {
+  const auto found = domains_.find(handle);
+  if (found != domains_.end()) return found->second;
+  const DomainDefinition definition{static_cast<std::uint32_t>(domains_.size()), string(name).id};
+  define(DefinitionType::domain, &definition, sizeof definition);
+  domains_.emplace(handle, definition.id);
+  return definition.id;
+}
+
+DomainCell* Recorder::cell(ThreadWriter& writer, std::uint64_t handle, std::string_view name) {
+  if (DomainCell* found = writer.find_domain(handle)) return found;
+  DomainCell* place = nullptr;
+  if (writer.domain_count < ThreadWriter::most_domains) {
+    place = writer.domains + writer.domain_count++;
+  } else {
+    for (DomainCell& cell : writer.domains) {
+      if (cell.depth == 0) place = &cell;
+    }
+    if (place == nullptr) return nullptr;
+    for (CachedSite& site : writer.cache) {
+      if (site.domain == place) site.used = false;
+    }
+  }
+  *place = DomainCell{handle, domain(handle, name), 0, false};
+  return place;
+}
+
+std::uint32_t Recorder::site(std::uint32_t domain_id, const Event& event, std::uint32_t message) {
+  SiteDefinition definition = {};
+  definition.domain = domain_id;
+  definition.message = message;
+  definition.message_type = static_cast<std::uint8_t>(event.message_type);
+  definition.payload_type = static_cast<std::uint8_t>(event.payload_type);
+  definition.has_color = event.has_color;
+  definition.color = event.has_color ? event.color : 0;
+  definition.category = event.category;
+  const auto found = sites_.find(definition);
+  if (found != sites_.end()) return found->second;
+  definition.id = static_cast<std::uint32_t>(sites_.size());
+  define(DefinitionType::site, &definition, sizeof definition);
+  if (event.category != 0 && event.category_name.data() != nullptr) {
+    const CategoryDefinition category{domain_id, event.category, string(event.category_name).id, 0};
+    define(DefinitionType::category, &category, sizeof category);
+  }
+  sites_.emplace(definition, definition.id);
+  return definition.id;
+}
+
+Recorder::Subject Recorder::subject(ThreadWriter& writer, std::uint64_t handle, const Event& event,
+                                    const SiteKey* key) {
+  Subject made = {};
+  made.domain = cell(writer, handle, event.domain);
+  made.domain_id = made.domain != nullptr ? made.domain->id : domain(handle, event.domain);
+  const Text text = string(event.message);
+  made.site = site(made.domain_id, event, text.id);
+  if (key != nullptr && made.domain != nullptr) {
+    writer.remember(*key, text.kept, made.domain, made.site);
+  }
+  return made;
+}
+
+void Recorder::hide(ThreadWriter& writer, std::uint64_t handle, const SiteKey* key) {
+  DomainCell* place = cell(writer, handle, "");
+  if (place == nullptr) return;
+  place->hidden = true;
+  const bool by_text = key != nullptr && key->message_type == 1;
+  if (key != nullptr && !by_text) writer.remember(*key, nullptr, place, 0);
+}
+
+std::uint32_t Recorder::counter(std::uint64_t handle, std::string_view domain_name,
+                                std::uint64_t id, std::string_view name) {
+  const CounterKey key{handle, id};
+  const auto found = counters_.find(key);
+  if (found != counters_.end()) return found->second;
+  const CounterDefinition definition{static_cast<std::uint32_t>(counters_.size()),
+                                     domain(handle, domain_name), id, string(name).id, 0};
+  define(DefinitionType::counter, &definition, sizeof definition);
+  counters_.emplace(key, definition.id);
+  return definition.id;
+}
+
+void Recorder::name_thread(std::uint32_t tid, std::string_view name) {
+  const ThreadName definition{tid, string(name).id, ticks_now()};
+  define(DefinitionType::thread_name, &definition, sizeof definition);
+}
+
+void Recorder::name_category(std::uint64_t handle, std::string_view domain_name,
+                             std::uint32_t category, std::string_view name) {
+  const CategoryDefinition definition{domain(handle, domain_name), category, string(name).id, 0};
+  define(DefinitionType::category, &definition, sizeof definition);
+}
+
+bool Recorder::EventLine::write(const char* data, std::size_t size) noexcept {
+  if (size != 0 && data[size - 1] == '\n') --size;
+  return owner_.define(DefinitionType::event, data, size) || true;
+}
+
+bool Recorder::write(const Event& event) {
+  if (event.kind == EventKind::counter_sample && current_ != nullptr) {
+    const Field* id = find_field(event, "counter");
+    const Field* value = find_field(event, "value");
+    const Field* none = find_field(event, "no_value");
+    if (id != nullptr && (value != nullptr || none != nullptr)) {
+      const std::uint32_t subject = counter(event.domain_handle, event.domain, id->unsigned_integer,
+                                            field_text(event, "name"));
+      const bool real = value != nullptr && value->type == FieldType::real;
+      const EntryKind kind = value == nullptr ? EntryKind::counter_none
+                             : real           ? EntryKind::counter_f64
+                                              : EntryKind::counter_i64;
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, value == nullptr ? &none->unsigned_integer : &value->unsigned_integer,
+                  sizeof bits);
+      put(*current_, kind, subject, ticks_now(), &bits, 1, nullptr);
+      return true;
+    }
+  }
+  if (event.kind == EventKind::name_thread) {
+    if (const Field* thread = find_field(event, "thread")) {
+      name_thread(static_cast<std::uint32_t>(thread->unsigned_integer), field_text(event, "name"));
+    }
+  }
+  if (event.kind == EventKind::name_category) {
+    if (const Field* category = find_field(event, "category")) {
+      name_category(event.domain_handle, event.domain,
+                    static_cast<std::uint32_t>(category->unsigned_integer),
+                    field_text(event, "name"));
+    }
+  }
+  return events_.write(event);
+}
+
+}  // namespace nvspan

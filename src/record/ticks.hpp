@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The clock of a recording: the processor's counter where it runs at one speed for ever, else
+// CLOCK_MONOTONIC.
+
+#pragma once
+
+#include "record/format.hpp"
+
+#include <cstdint>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+namespace nvspan {
+
+extern bool ticks_are_tsc;  // set once, before the first recording begins
+
+std::uint64_t monotonic_ns() noexcept;
+void choose_clock() noexcept;
+ClockSample sample_clocks() noexcept;
+
+// Ticks per second, from two samples some 200 us apart when nothing else says it.
+double estimate_frequency(const ClockSample& first) noexcept;
+
+inline std::uint64_t ticks_now() noexcept {
+#if defined(__x86_64__)
+  if (__builtin_expect(ticks_are_tsc, 1)) return __rdtsc();
+#elif defined(__aarch64__)
+  if (__builtin_expect(ticks_are_tsc, 1)) {
+    std::uint64_t value;
+    asm volatile("mrs %0, cntvct_el0" : "=r"(value));
+    return value;
+  }
+#endif
+  return monotonic_ns();
+}
+
+}  // namespace nvspan
