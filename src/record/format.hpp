@@ -78,7 +78,8 @@ struct ChunkHeader {
   std::uint64_t sequence;    // grows with each chunk of the process
   std::uint64_t base_ticks;  // what its entries count from
   std::uint64_t end_ticks;   // when its thread ended; 0: not known
-  std::uint64_t reserved[2];
+  std::uint64_t number;      // events: 1 for the thread's first chunk, then one more
+  std::uint64_t reserved;
 };
 static_assert(sizeof(ChunkHeader) == chunk_alignment);
 
@@ -192,7 +193,7 @@ struct CounterDefinition {
 // durations reached. Both start with a word that is written last: 1 a cell, 2 a block.
 
 constexpr unsigned stats_octaves = 48;
-constexpr unsigned stats_buckets = 64;  // of one octave: a width of 1.6 %
+constexpr unsigned stats_buckets = 128;  // of one octave: a width of 0.8 %
 
 struct StatsCell {
   std::uint64_t kind;  // 1

@@ -54,7 +54,8 @@ bool has_payload(const Event& event) {
 }  // namespace
 
 void Recorder::start_chunk(ChunkHeader* chunk, ChunkType type, std::size_t bytes,
-                           std::uint32_t thread, std::uint32_t tid) noexcept {
+                           std::uint32_t thread, std::uint32_t tid,
+                           std::uint64_t number) noexcept {
   chunk->type = static_cast<std::uint32_t>(type);
   chunk->size = static_cast<std::uint32_t>(bytes);
   chunk->thread = thread;
@@ -62,6 +63,7 @@ void Recorder::start_chunk(ChunkHeader* chunk, ChunkType type, std::size_t bytes
   chunk->sequence = ++sequence_;
   chunk->base_ticks = ticks_now();
   chunk->end_ticks = 0;
+  chunk->number = number;
   reinterpret_cast<std::atomic<std::uint64_t>&>(chunk->magic)
       .store(chunk_magic, std::memory_order_release);
 }
@@ -158,7 +160,7 @@ bool Recorder::refill(ThreadWriter& writer, std::size_t words) {
     } catch (...) {
     }
   }
-  start_chunk(chunk, ChunkType::events, bytes, writer.thread, writer.tid);
+  start_chunk(chunk, ChunkType::events, bytes, writer.thread, writer.tid, ++writer.chunk_count);
   writer.chunk = chunk;
   writer.base = chunk->base_ticks;
   writer.cursor = writer.first_word();

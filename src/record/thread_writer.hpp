@@ -88,7 +88,7 @@ inline unsigned octave_of(std::uint64_t ticks) noexcept {
 }
 inline unsigned bucket_of(std::uint64_t ticks, unsigned octave) noexcept {
   const std::uint64_t above = ticks - (std::uint64_t{1} << octave);
-  const std::uint64_t bucket = octave >= 6 ? above >> (octave - 6) : above << (6 - octave);
+  const std::uint64_t bucket = octave >= 7 ? above >> (octave - 7) : above << (7 - octave);
   if (ticks == 0) return 0;
   return bucket < stats_buckets ? static_cast<unsigned>(bucket) : stats_buckets - 1;
 }
@@ -109,6 +109,7 @@ struct ThreadWriter {
   std::uint64_t min_ticks;
   std::uint64_t next_range;
   ChunkHeader* chunk;
+  std::uint64_t chunk_count;
   std::atomic<std::uint64_t>* chunk_end;
   std::uint32_t thread;
   std::uint32_t tid;

@@ -14,7 +14,7 @@ DEPENDENCIES = {
     "annotate": {"core"},
     "record": {"core"},
     "inject": {"core", "record"},
-    "bindings": {"core", "annotate"},
+    "bindings": {"core", "annotate", "record"},
 }
 PYTHON_HEADER = "src/bindings/py.hpp"
 PYBIND11_FILES = {"src/bindings/module.cpp", "src/bindings/py_reader.cpp"}

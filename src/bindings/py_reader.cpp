@@ -1,0 +1,338 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The extension module nvspan._reader. It is loaded when a recording is read, and never with the
+// annotations.
+#include "bindings/py.hpp"
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "record/aggregate.hpp"
+#include "record/arrow.hpp"
+#include "record/columns.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace py = pybind11;
+
+namespace nvspan {
+namespace {
+
+py::object to_text(std::string_view bytes) {
+  PyObject* made = PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()),
+                                        "surrogateescape");
+  if (made == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(made);
+}
+
+// A column as Python sees it: memoryview(column) shares its memory.
+struct ColumnView {
+  std::shared_ptr<const Column> column;
+
+  const char* format() const {
+    switch (column->type) {
+      case 'C':
+        return "B";
+      case 'i':
+        return "i";
+      case 'I':
+        return "I";
+      case 'L':
+        return "Q";
+      case 'g':
+        return "d";
+      default:
+        return "q";
+    }
+  }
+};
+
+class Reader {
+ public:
+  explicit Reader(const std::vector<std::string>& paths)
+      : recording_(std::make_shared<Recording>()), columns_(recording_) {
+    py::gil_scoped_release release;
+    for (const std::string& path : paths) recording_->add(path);
+  }
+
+  py::list strings() const {
+    py::list made;
+    for (const std::string& text : recording_->strings()) made.append(to_text(text));
+    return made;
+  }
+  py::object text(std::int32_t index) const {
+    if (index < 0 || static_cast<std::size_t>(index) >= recording_->strings().size()) {
+      return py::none();
+    }
+    return to_text(recording_->strings()[static_cast<std::size_t>(index)]);
+  }
+  py::list domains() const {
+    py::list made;
+    for (const std::int32_t name : recording_->domains()) made.append(text(name));
+    return made;
+  }
+  py::list problems() const {
+    py::list made;
+    for (const std::string& problem : recording_->problems()) made.append(to_text(problem));
+    return made;
+  }
+  py::list processes() const;
+  py::list events() const {
+    py::list made;
+    for (const ReadEvent& event : recording_->events()) {
+      made.append(py::make_tuple(event.process, to_text(event.json)));
+    }
+    return made;
+  }
+
+  std::vector<std::string> names(const std::string& table) const { return Columns::names(table); }
+  std::size_t rows(const std::string& table) {
+    py::gil_scoped_release release;
+    return columns_.rows(table);
+  }
+  ColumnView column(const std::string& table, const std::string& name) {
+    std::shared_ptr<const Column> found;
+    {
+      py::gil_scoped_release release;
+      found = columns_.column(table, name);
+    }
+    if (found == nullptr) throw py::key_error(name);
+    return ColumnView{found};
+  }
+  py::bytes payload_bytes(std::uint64_t offset, std::uint64_t size) {
+    const auto& bytes = columns_.tables().bytes;
+    if (offset > bytes.size() || size > bytes.size() - offset) throw py::index_error();
+    return py::bytes(reinterpret_cast<const char*>(bytes.data()) + offset, size);
+  }
+  std::uint64_t orphan_ends() { return columns_.tables().orphan_ends; }
+
+  py::tuple arrow_array(const std::string& table) {
+    const ColumnList columns = all(table);
+    auto schema = std::make_unique<ArrowSchema>();
+    auto array = std::make_unique<ArrowArray>();
+    export_schema(columns, schema.get());
+    export_array(columns, columns_.rows(table), array.get());
+    return py::make_tuple(capsule(schema.release(), "arrow_schema"),
+                          capsule(array.release(), "arrow_array"));
+  }
+  py::object arrow_schema(const std::string& table) {
+    auto schema = std::make_unique<ArrowSchema>();
+    export_schema(all(table), schema.get());
+    return capsule(schema.release(), "arrow_schema");
+  }
+  py::object arrow_stream(const std::string& table) {
+    auto stream = std::make_unique<ArrowArrayStream>();
+    export_stream(all(table), columns_.rows(table), stream.get());
+    return capsule(stream.release(), "arrow_array_stream");
+  }
+
+  py::dict stats(const std::string& by, const py::object& domains, const py::object& names,
+                 const py::object& threads, std::int64_t from, std::int64_t to,
+                 std::int64_t shortest);
+
+ private:
+  ColumnList all(const std::string& table) {
+    ColumnList columns;
+    py::gil_scoped_release release;
+    for (const std::string& name : Columns::names(table)) {
+      columns.push_back(columns_.column(table, name));
+    }
+    return columns;
+  }
+
+  // A consumer that takes the struct leaves its release empty.
+  template <typename Struct>
+  static py::object capsule(Struct* given, const char* name) {
+    PyObject* made = PyCapsule_New(given, name, [](PyObject* self) {
+      auto* held = static_cast<Struct*>(PyCapsule_GetPointer(self, PyCapsule_GetName(self)));
+      if (held == nullptr) return PyErr_Clear();
+      if (held->release != nullptr) held->release(held);
+      delete held;
+    });
+    if (made == nullptr) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(made);
+  }
+
+  std::shared_ptr<Recording> recording_;
+  Columns columns_;
+};
+
+py::list Reader::processes() const {
+  static const char* const modes[] = {"full", "ring", "stats"};
+  py::list made;
+  for (const ReadProcess& process : recording_->processes()) {
+    const FileHeader& header = process.header;
+    py::dict entry;
+    py::list command;
+    for (const std::string& argument : process.command) command.append(to_text(argument));
+    entry["path"] = to_text(process.path);
+    entry["pid"] = header.pid;
+    entry["parent_pid"] = header.parent_pid;
+    entry["host"] = to_text(header.host);
+    entry["boot_id"] = to_text(header.boot_id).attr("strip")();
+    entry["command"] = command;
+    entry["rank"] = header.rank < 0 ? py::object(py::none()) : py::int_(header.rank);
+    entry["local_rank"] =
+        header.local_rank < 0 ? py::object(py::none()) : py::int_(header.local_rank);
+    entry["world_size"] =
+        header.world_size < 0 ? py::object(py::none()) : py::int_(header.world_size);
+    entry["run"] = header.run;
+    entry["mode"] = modes[std::min<std::uint32_t>(header.mode, 2)];
+    entry["clock"] = header.clock == 0 ? "tsc" : "monotonic";
+    entry["closed"] = process.closed;
+    entry["start"] = process.time(header.first.ticks);
+    entry["end"] = process.end;
+    entry["unix_offset"] = static_cast<std::int64_t>(header.first.realtime) -
+                           static_cast<std::int64_t>(header.first.monotonic) - process.offset;
+    entry["event_cost"] = header.event_cost / 1000.0;
+    entry["inner_cost"] = header.inner_cost / 1000.0;
+    entry["min_duration"] = header.min_duration;
+    made.append(entry);
+  }
+  return made;
+}
+
+template <typename Test>
+std::vector<bool> mask(std::size_t size, Test&& test) {
+  std::vector<bool> made(size);
+  for (std::size_t i = 0; i < size; ++i) made[i] = test(i);
+  return made;
+}
+
+// `domains`, `names` and `threads` are sets of numbers, or None for all.
+py::dict Reader::stats(const std::string& by, const py::object& domains, const py::object& names,
+                       const py::object& threads, std::int64_t from, std::int64_t to,
+                       std::int64_t shortest) {
+  AggregateOptions options;
+  const std::pair<const char*, GroupBy> groups[] = {{"name", GroupBy::name},
+                                                    {"thread", GroupBy::thread},
+                                                    {"process", GroupBy::process},
+                                                    {"category", GroupBy::category},
+                                                    {"payload", GroupBy::payload}};
+  const auto* group = std::find_if(std::begin(groups), std::end(groups),
+                                   [&](const auto& known) { return by == known.first; });
+  if (group == std::end(groups)) {
+    throw py::value_error("by must be one of name, thread, process, category, payload, not '" + by +
+                          "'");
+  }
+  options.by = group->second;
+  options.from = from;
+  options.to = to;
+  options.shortest = shortest;
+  const auto has = [](const py::object& set, auto number) {
+    return set.is_none() || set.contains(number);
+  };
+  if (!domains.is_none() || !names.is_none()) {
+    const auto& sites = recording_->sites();
+    options.sites = mask(sites.size(), [&](std::size_t i) {
+      return has(domains, sites[i].domain) && has(names, sites[i].name);
+    });
+  }
+  if (!threads.is_none()) {
+    options.threads =
+        mask(recording_->threads().size(), [&](std::size_t i) { return has(threads, i); });
+  }
+  Aggregate made;
+  {
+    py::gil_scoped_release release;
+    made = aggregate(*recording_, options);
+    std::stable_sort(made.rows.begin(), made.rows.end(),
+                     [](const auto& a, const auto& b) { return a->total > b->total; });
+  }
+  py::list rows;
+  for (const auto& row : made.rows) {
+    py::dict entry;
+    const auto calls = static_cast<double>(row->calls);
+    const double mean = row->calls == 0 ? 0 : row->total / calls;
+    const double variance = row->calls < 2 ? 0 : (row->squares - row->total * mean) / (calls - 1);
+    const auto least = static_cast<double>(row->calls == 0 ? 0 : row->shortest);
+    const auto most = static_cast<double>(row->longest);
+    const auto quantile = [&](double fraction) {
+      return std::clamp(row->sketch.quantile(fraction, row->calls), least, most);
+    };
+    const std::int32_t domain = recording_->domains()[row->domain];
+    entry["domain"] = text(domain);
+    entry["name"] = text(row->name);
+    entry["kind"] = row->kind == RangeKind::push_pop ? "push_pop" : "start_end";
+    entry["calls"] = row->calls;
+    entry["unclosed"] = row->unclosed;
+    entry["total"] = row->total;
+    entry["self"] = row->self;
+    entry["mean"] = mean;
+    entry["std"] = std::sqrt(std::max(variance, 0.0));
+    entry["min"] = least;
+    entry["p50"] = quantile(0.5);
+    entry["p90"] = quantile(0.9);
+    entry["p99"] = quantile(0.99);
+    entry["max"] = most;
+    entry["threads"] = row->threads;
+    if (options.by == GroupBy::thread) entry["thread"] = row->thread;
+    if (options.by == GroupBy::thread || options.by == GroupBy::process) {
+      entry["process"] = row->process;
+    }
+    if (options.by == GroupBy::category) {
+      entry["category"] = row->category;
+      entry["category_name"] = text(row->category_name);
+    }
+    if (options.by == GroupBy::payload) {
+      entry["payload_type"] = row->payload_type;
+      entry["payload"] = row->payload;
+    }
+    rows.append(entry);
+  }
+  py::dict result;
+  result["rows"] = rows;
+  result["lost"] = made.lost;
+  result["gaps"] = made.gaps;
+  result["orphans"] = made.orphans;
+  result["first"] = made.first;
+  result["last"] = made.last;
+  return result;
+}
+
+}  // namespace
+}  // namespace nvspan
+
+PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
+  using nvspan::ColumnView;
+  using nvspan::Reader;
+  py::class_<ColumnView>(m, "Column", py::buffer_protocol())
+      .def_buffer([](const ColumnView& view) {
+        const nvspan::Column& column = *view.column;
+        return py::buffer_info(const_cast<void*>(column.data),
+                               static_cast<py::ssize_t>(column.item_size()), view.format(), 1,
+                               {static_cast<py::ssize_t>(column.length)},
+                               {static_cast<py::ssize_t>(column.item_size())}, true);
+      })
+      .def_property_readonly("name", [](const ColumnView& view) { return view.column->name; })
+      .def_property_readonly(
+          "is_text", [](const ColumnView& view) { return view.column->dictionary != nullptr; })
+      .def_property_readonly("null_count",
+                             [](const ColumnView& view) { return view.column->null_count; })
+      .def("is_null",
+           [](const ColumnView& view, std::size_t row) {
+             const auto& bits = view.column->validity;
+             if (row >= view.column->length) throw py::index_error();
+             return bits != nullptr && ((*bits)[row / 8] >> row % 8 & 1) == 0;
+           })
+      .def("__len__", [](const ColumnView& view) { return view.column->length; });
+  py::class_<Reader>(m, "Reader")
+      .def(py::init<const std::vector<std::string>&>())
+      .def("strings", &Reader::strings)
+      .def("text", &Reader::text)
+      .def("domains", &Reader::domains)
+      .def("problems", &Reader::problems)
+      .def("processes", &Reader::processes)
+      .def("events", &Reader::events)
+      .def("names", &Reader::names)
+      .def("rows", &Reader::rows)
+      .def("column", &Reader::column)
+      .def("payload_bytes", &Reader::payload_bytes)
+      .def("orphan_ends", &Reader::orphan_ends)
+      .def("arrow_array", &Reader::arrow_array)
+      .def("arrow_schema", &Reader::arrow_schema)
+      .def("arrow_stream", &Reader::arrow_stream)
+      .def("stats", &Reader::stats);
+}

@@ -1,0 +1,341 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "record/aggregate.hpp"
+
+#include "record/walk.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace nvspan {
+
+void Sketch::add(std::uint64_t value, std::uint64_t count) {
+  const unsigned octave =
+      value == 0 ? 0 : 63u - static_cast<unsigned>(__builtin_clzll(value));
+  const std::uint64_t above = value == 0 ? 0 : value - (std::uint64_t{1} << octave);
+  const std::uint64_t bucket = octave >= 7 ? above >> (octave - 7) : above << (7 - octave);
+  auto& counts = octaves_[octave];
+  if (counts == nullptr) counts = std::make_unique<Octave>();
+  (*counts)[bucket] += count;
+}
+
+void Sketch::merge(const Sketch& other) {
+  for (unsigned i = 0; i < octaves; ++i) {
+    if (other.octaves_[i] == nullptr) continue;
+    if (octaves_[i] == nullptr) octaves_[i] = std::make_unique<Octave>();
+    for (unsigned j = 0; j < buckets; ++j) (*octaves_[i])[j] += (*other.octaves_[i])[j];
+  }
+}
+
+double Sketch::quantile(double fraction, std::uint64_t total) const {
+  if (total == 0) return 0;
+  const double wanted = fraction * static_cast<double>(total - 1);
+  const auto rank = static_cast<std::uint64_t>(wanted);
+  std::uint64_t seen = 0;
+  for (unsigned i = 0; i < octaves; ++i) {
+    if (octaves_[i] == nullptr) continue;
+    for (unsigned j = 0; j < buckets; ++j) {
+      seen += (*octaves_[i])[j];
+      if (seen <= rank) continue;
+      const double low = std::ldexp(1.0 + static_cast<double>(j) / buckets, static_cast<int>(i));
+      // Below 128 each value has a bucket of its own.
+      return i < 7 ? std::floor(low) : low + std::ldexp(0.5 / buckets, static_cast<int>(i));
+    }
+  }
+  return 0;
+}
+
+namespace {
+
+struct Key {
+  std::uint64_t a;
+  std::uint64_t b;
+  std::uint64_t c;
+  friend bool operator==(const Key& x, const Key& y) {
+    return x.a == y.a && x.b == y.b && x.c == y.c;
+  }
+};
+struct KeyHash {
+  std::size_t operator()(const Key& key) const noexcept {
+    std::uint64_t hash = key.a * 0x9E3779B97F4A7C15u ^ key.b * 0xC2B2AE3D27D4EB4Fu ^ key.c;
+    hash ^= hash >> 32;
+    return static_cast<std::size_t>(hash * 0x9E3779B97F4A7C15u);
+  }
+};
+
+class Aggregator : public WalkVisitor {
+ public:
+  Aggregator(const Recording& recording, const AggregateOptions& options, Aggregate& out)
+      : recording_(recording), options_(options), out_(out) {
+    out_.first = std::numeric_limits<std::int64_t>::max();
+    out_.last = std::numeric_limits<std::int64_t>::min();
+    rows_of_site_.resize(2 * recording.sites().size(), nullptr);
+  }
+
+  void begin_process() {
+    started_.clear();
+    ended_.clear();
+  }
+  void begin_thread(std::uint32_t thread) {
+    thread_ = thread;
+    process_ = &recording_.processes()[recording_.threads()[thread].process];
+    wanted_ = options_.threads.empty() ||
+              (thread < options_.threads.size() && options_.threads[thread]);
+    if (options_.by == GroupBy::thread || options_.by == GroupBy::process) {
+      std::fill(rows_of_site_.begin(), rows_of_site_.end(), nullptr);
+    }
+  }
+
+  // The payload's bits travel in the range's row: nothing else needs it here.
+  std::uint64_t open(const WalkRange&, std::uint64_t, const WalkPayload& payload) {
+    return payload.present && payload.bytes == nullptr ? payload.bits : 0;
+  }
+  void close(const WalkRange& range, std::uint64_t ticks, const WalkPayload&) {
+    const std::int64_t start = process_->time(range.start);
+    count(range.site, RangeKind::push_pop, range.row, start, process_->time(ticks),
+          scale(range.self), thread_, wanted_);
+  }
+  void unclosed(const WalkRange& range, std::uint64_t, EndReason) {
+    count_unclosed(range.site, RangeKind::push_pop, range.row, process_->time(range.start));
+  }
+  void orphan(std::uint32_t, std::uint64_t) { ++out_.orphans; }
+  void start(std::uint32_t site, std::uint64_t ticks, std::uint64_t id,
+             const WalkPayload& payload) {
+    const Started started{process_->time(ticks), site, thread_,
+                          payload.present && payload.bytes == nullptr ? payload.bits : 0, wanted_};
+    const auto ended = ended_.find(id);
+    if (ended == ended_.end()) {
+      started_[id] = started;
+      return;
+    }
+    count_started(started, ended->second);
+    ended_.erase(ended);
+  }
+  void end(std::uint32_t, std::uint64_t ticks, std::uint64_t id, const WalkPayload&) {
+    const auto found = started_.find(id);
+    if (found == started_.end()) {
+      ended_.emplace(id, process_->time(ticks));
+      return;
+    }
+    count_started(found->second, process_->time(ticks));
+    started_.erase(found);
+  }
+  void lost(const LossWindow& window, LossReason) { out_.lost += window.count; }
+  void gap(std::uint64_t, std::uint64_t) { ++out_.gaps; }
+
+  void end_process() {
+    for (const auto& entry : started_) {
+      thread_ = entry.second.thread;
+      const bool wanted = wanted_;
+      wanted_ = entry.second.wanted;
+      count_unclosed(entry.second.site, RangeKind::start_end, entry.second.payload,
+                     entry.second.start);
+      wanted_ = wanted;
+    }
+    out_.orphans += ended_.size();
+  }
+
+  void add_cells(const ReadStats& chunk);
+
+ private:
+  struct Started {
+    std::int64_t start;
+    std::uint32_t site;
+    std::uint32_t thread;
+    std::uint64_t payload;
+    bool wanted;
+  };
+
+  std::int64_t scale(std::uint64_t ticks) const {
+    const std::uint64_t first = process_->header.first.ticks;
+    return process_->time(first + ticks) - process_->time(first);
+  }
+
+  bool takes(std::uint32_t site, std::int64_t start) const {
+    if (!options_.sites.empty() && !(site < options_.sites.size() && options_.sites[site])) {
+      return false;
+    }
+    return start >= options_.from && start < options_.to;
+  }
+
+  AggregateRow& row(std::uint32_t site, RangeKind kind, std::uint64_t payload,
+                    std::uint32_t thread) {
+    const bool by_site = options_.by != GroupBy::payload && thread == thread_;
+    AggregateRow*& cached = rows_of_site_[2 * site + static_cast<std::size_t>(kind)];
+    if (by_site && cached != nullptr) return *cached;
+    const ReadSite& read = recording_.sites()[site];
+    const std::uint32_t process = recording_.threads().empty()
+                                      ? 0
+                                      : recording_.threads()[thread].process;
+    Key key{std::uint64_t{read.domain} << 1 | static_cast<std::uint64_t>(kind),
+            static_cast<std::uint64_t>(static_cast<std::int64_t>(read.name)), 0};
+    key.b <<= 8;
+    switch (options_.by) {
+      case GroupBy::name:
+        break;
+      case GroupBy::thread:
+        key.c = thread;
+        break;
+      case GroupBy::process:
+        key.c = process;
+        break;
+      case GroupBy::category:
+        key.c = read.category;
+        break;
+      case GroupBy::payload:
+        key.b |= read.payload_type;
+        key.c = payload;
+        break;
+    }
+    AggregateRow*& found = rows_[key];
+    if (found == nullptr) {
+      out_.rows.push_back(std::make_unique<AggregateRow>());
+      found = out_.rows.back().get();
+      found->domain = read.domain;
+      found->name = read.name;
+      found->kind = kind;
+      if (options_.by == GroupBy::thread) found->thread = thread;
+      if (options_.by == GroupBy::process || options_.by == GroupBy::thread) {
+        found->process = process;
+      }
+      if (options_.by == GroupBy::category) {
+        found->category = read.category;
+        found->category_name = read.category_name;
+      }
+      if (options_.by == GroupBy::payload) {
+        found->payload_type = read.payload_type;
+        found->payload = payload;
+      }
+    }
+    if (by_site) cached = found;
+    return *found;
+  }
+
+  static void see_thread(AggregateRow& row, std::uint32_t thread) {
+    if (row.last_thread == thread) return;
+    row.last_thread = thread;
+    ++row.threads;
+  }
+
+  void count(std::uint32_t site, RangeKind kind, std::uint64_t payload, std::int64_t start,
+             std::int64_t end, std::int64_t self, std::uint32_t thread, bool wanted) {
+    if (!wanted || !takes(site, start)) return;
+    const std::int64_t duration = end > start ? end - start : 0;
+    if (duration < options_.shortest) return;
+    out_.first = std::min(out_.first, start);
+    out_.last = std::max(out_.last, end);
+    AggregateRow& at = row(site, kind, payload, thread);
+    ++at.calls;
+    const auto real = static_cast<double>(duration);
+    at.total += real;
+    at.self += static_cast<double>(self);
+    at.squares += real * real;
+    at.shortest = std::min(at.shortest, duration);
+    at.longest = std::max(at.longest, duration);
+    at.sketch.add(static_cast<std::uint64_t>(duration));
+    see_thread(at, thread);
+  }
+  void count_started(const Started& started, std::int64_t end) {
+    count(started.site, RangeKind::start_end, started.payload, started.start, end,
+          end - started.start, started.thread, started.wanted);
+  }
+  void count_unclosed(std::uint32_t site, RangeKind kind, std::uint64_t payload,
+                      std::int64_t start) {
+    if (!wanted_ || !takes(site, start)) return;
+    AggregateRow& at = row(site, kind, payload, thread_);
+    ++at.unclosed;
+    see_thread(at, thread_);
+  }
+
+  const Recording& recording_;
+  const AggregateOptions& options_;
+  Aggregate& out_;
+  const ReadProcess* process_ = nullptr;
+  std::uint32_t thread_ = 0;
+  bool wanted_ = true;
+  std::vector<AggregateRow*> rows_of_site_;
+  std::unordered_map<Key, AggregateRow*, KeyHash> rows_;
+  std::unordered_map<std::uint64_t, Started> started_;
+  std::unordered_map<std::uint64_t, std::int64_t> ended_;
+};
+
+// What a recording of mode "stats" holds instead of ranges.
+void Aggregator::add_cells(const ReadStats& chunk) {
+  process_ = &recording_.processes()[chunk.process];
+  const auto site_of = [&](std::uint32_t number) {
+    return number < process_->sites.size() ? process_->sites[number] : unknown_site;
+  };
+  const std::vector<std::uint64_t>& words = chunk.bytes;
+  for (std::size_t at = 0; at < words.size() && words[at] != 0;) {
+    const std::size_t left = (words.size() - at) * sizeof(std::uint64_t);
+    if (words[at] == 1 && left >= sizeof(StatsCell)) {
+      StatsCell cell = {};
+      std::memcpy(&cell, words.data() + at, sizeof cell);
+      at += sizeof cell / sizeof(std::uint64_t);
+      const auto kind = static_cast<EntryKind>(cell.counted_as);
+      const std::uint32_t site = site_of(cell.site);
+      if (kind == EntryKind::mark || cell.count == 0 || !takes(site, options_.from)) continue;
+      AggregateRow& to = row(site, kind == EntryKind::start ? RangeKind::start_end
+                                                            : RangeKind::push_pop, 0, thread_);
+      const double ns = static_cast<double>(process_->ratio) / 4294967296.0;
+      to.calls += cell.count;
+      to.total += static_cast<double>(cell.total) * ns;
+      to.self += static_cast<double>(cell.self) * ns;
+      to.squares += cell.squares * ns * ns;
+      to.shortest = std::min(to.shortest, scale(cell.shortest));
+      to.longest = std::max(to.longest, scale(cell.longest));
+      ++to.threads;
+    } else if (words[at] == 2 && left >= sizeof(StatsBlock)) {
+      StatsBlock block = {};
+      std::memcpy(&block, words.data() + at, sizeof block);
+      at += sizeof block / sizeof(std::uint64_t);
+      const auto kind = static_cast<EntryKind>(block.counted_as);
+      const std::uint32_t site = site_of(block.site);
+      if (kind == EntryKind::mark || block.octave >= stats_octaves || !takes(site, options_.from)) continue;
+      AggregateRow& to = row(site, kind == EntryKind::start ? RangeKind::start_end
+                                                            : RangeKind::push_pop, 0, thread_);
+      for (unsigned i = 0; i < stats_buckets; ++i) {
+        if (block.counts[i] == 0) continue;
+        const double middle = std::ldexp(1.0 + (i + 0.5) / stats_buckets,
+                                         static_cast<int>(block.octave));
+        to.sketch.add(static_cast<std::uint64_t>(scale(static_cast<std::uint64_t>(middle))),
+                      block.counts[i]);
+      }
+    } else {
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+Aggregate aggregate(const Recording& recording, const AggregateOptions& options) {
+  Aggregate made;
+  Aggregator aggregator(recording, options, made);
+  const auto& threads = recording.threads();
+  for (const ReadLoss& loss : recording.losses()) made.lost += loss.count;
+  for (std::uint32_t process = 0; process < recording.processes().size(); ++process) {
+    aggregator.begin_process();
+    for (std::uint32_t i = 0; i < threads.size(); ++i) {
+      if (threads[i].process != process) continue;
+      aggregator.begin_thread(i);
+      walk_thread(recording, threads[i], aggregator);
+    }
+    aggregator.end_process();
+  }
+  for (const ReadStats& chunk : recording.stats_chunks()) {
+    for (std::uint32_t i = 0; i < threads.size(); ++i) {
+      if (threads[i].process == chunk.process) {
+        aggregator.begin_thread(i);
+        break;
+      }
+    }
+    aggregator.add_cells(chunk);
+  }
+  if (made.first > made.last) made.first = made.last = 0;
+  return made;
+}
+
+}  // namespace nvspan

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Statistics of ranges in one pass, without a table of them: memory goes with the number of names.
+
+#pragma once
+
+#include "record/reader.hpp"
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+namespace nvspan {
+
+// Counts by logarithm: any quantile is within 0.4 % of a value that was added. Adding two sketches
+// gives the sketch of both.
+class Sketch {
+ public:
+  void add(std::uint64_t value, std::uint64_t count = 1);
+  void merge(const Sketch& other);
+  double quantile(double fraction, std::uint64_t total) const;
+
+ private:
+  static constexpr unsigned octaves = 64;
+  static constexpr unsigned buckets = 128;
+  using Octave = std::array<std::uint64_t, buckets>;
+  std::array<std::unique_ptr<Octave>, octaves> octaves_;
+};
+
+enum class GroupBy : std::uint8_t { name, thread, process, category, payload };
+
+struct AggregateOptions {
+  GroupBy by = GroupBy::name;
+  std::vector<bool> sites;    // empty: all
+  std::vector<bool> threads;  // empty: all
+  std::int64_t from = std::numeric_limits<std::int64_t>::min();
+  std::int64_t to = std::numeric_limits<std::int64_t>::max();
+  std::int64_t shortest = 0;  // ns
+};
+
+struct AggregateRow {
+  std::uint32_t domain = 0;
+  std::int32_t name = no_name;
+  RangeKind kind = RangeKind::push_pop;
+  // Of the group, where it is grouped so.
+  std::int64_t thread = -1;
+  std::int64_t process = -1;
+  std::uint32_t category = 0;
+  std::int32_t category_name = no_name;
+  std::uint8_t payload_type = 0;
+  std::uint64_t payload = 0;
+
+  std::uint64_t calls = 0;  // closed ones; what follows is about those
+  std::uint64_t unclosed = 0;
+  double total = 0;  // ns
+  double self = 0;
+  double squares = 0;
+  std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
+  std::int64_t longest = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t last_thread = static_cast<std::uint64_t>(-1);
+  Sketch sketch;
+};
+
+struct Aggregate {
+  std::vector<std::unique_ptr<AggregateRow>> rows;
+  std::uint64_t lost = 0;     // events, where the number is known
+  std::uint64_t gaps = 0;     // places where a ring overwrote
+  std::uint64_t orphans = 0;  // ends of what was not open
+  std::int64_t first = 0;     // the first and the last moment of what was counted
+  std::int64_t last = 0;
+};
+
+Aggregate aggregate(const Recording& recording, const AggregateOptions& options);
+
+}  // namespace nvspan

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The tables of a recording as named columns, made when they are asked for and kept.
+
+#pragma once
+
+#include "record/tables.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nvspan {
+
+// UTF-8 text for dictionary columns: bytes that are none are replaced.
+struct Dictionary {
+  std::vector<std::int32_t> offsets;
+  std::vector<char> bytes;
+};
+
+struct Column {
+  std::string name;
+  char type = 'l';  // as in Arrow: l int64, L uint64, i int32, I uint32, C uint8, g float64
+  const void* data = nullptr;
+  std::size_t length = 0;
+  std::shared_ptr<const void> owner;
+  std::shared_ptr<const Dictionary> dictionary;        // then the data are its indices; -1: null
+  std::shared_ptr<std::vector<std::uint8_t>> validity;  // bits; null: every row has a value
+  std::int64_t null_count = 0;
+
+  std::size_t item_size() const noexcept;
+};
+
+class Columns {
+ public:
+  explicit Columns(std::shared_ptr<Recording> recording) : recording_(std::move(recording)) {}
+
+  // Empty for a table that does not exist; the tables are ranges, marks, counters, threads, domains
+  // and losses.
+  static const std::vector<std::string>& names(std::string_view table);
+  std::shared_ptr<const Column> column(std::string_view table, std::string_view name);
+  std::size_t rows(std::string_view table);
+
+  Recording& recording() noexcept { return *recording_; }
+  Tables& tables();
+
+ private:
+  template <typename T, typename Value>
+  std::shared_ptr<Column> made(char type, std::size_t rows, Value&& value);
+  template <typename T>
+  std::shared_ptr<Column> borrowed(char type, const std::vector<T>& data);
+  template <typename Is>
+  void set_valid(Column& column, Is&& is_valid);
+  std::shared_ptr<Column> text(std::size_t rows, std::vector<std::int32_t> indices);
+  template <typename Table>
+  std::shared_ptr<Column> of_site(const Table& table, std::string_view name);
+  std::shared_ptr<Column> of_ranges(std::string_view name);
+  std::shared_ptr<Column> of_marks(std::string_view name);
+  std::shared_ptr<Column> of_counters(std::string_view name);
+  std::shared_ptr<Column> of_threads(std::string_view name);
+  std::shared_ptr<Column> of_domains(std::string_view name);
+  std::shared_ptr<Column> of_losses(std::string_view name);
+
+  std::shared_ptr<Recording> recording_;
+  std::shared_ptr<Tables> tables_;
+  std::shared_ptr<const Dictionary> dictionary_;
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<const Column>> columns_;
+};
+
+}  // namespace nvspan

@@ -1,0 +1,386 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "record/reader.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+namespace nvspan {
+namespace {
+
+constexpr std::size_t most_problems = 100;
+constexpr std::size_t word = sizeof(std::uint64_t);
+
+bool read_words(const std::string& path, std::vector<std::uint64_t>& words, std::size_t& bytes,
+                std::string& problem) {
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) {
+    problem = std::strerror(errno);
+    return false;
+  }
+  std::setvbuf(file, nullptr, _IONBF, 0);
+  bytes = 0;
+  if (std::fseek(file, 0, SEEK_END) == 0) {
+    const long size = std::ftell(file);
+    if (size > 0) words.reserve(static_cast<std::size_t>(size) / word + 1);
+    std::rewind(file);
+  }
+  // A recording in progress grows while it is read: what is there now counts.
+  const std::size_t limit = words.capacity() * word;
+  words.resize(words.capacity());
+  while (bytes < limit) {
+    const std::size_t count =
+        std::fread(reinterpret_cast<char*>(words.data()) + bytes, 1, limit - bytes, file);
+    if (count == 0) break;
+    bytes += count;
+  }
+  const bool failed = std::ferror(file) != 0;
+  if (failed) problem = std::strerror(errno);
+  std::fclose(file);
+  words.resize(bytes / word + 1);
+  return !failed;
+}
+
+template <typename T>
+bool take(std::string_view body, T& out) {
+  if (body.size() < sizeof(T)) return false;
+  std::memcpy(&out, body.data(), sizeof(T));
+  return true;
+}
+
+}  // namespace
+
+// One file while it is read: its own numbers, before they become those of the Recording.
+struct Recording::Loading {
+  ReadProcess& process;
+  std::uint32_t index;
+  const std::vector<std::uint64_t>& words;
+  std::size_t bytes;
+  std::vector<ReadChunk> definitions;
+  std::vector<std::int32_t> strings;
+  std::vector<SiteDefinition> sites;
+  std::vector<std::int32_t> domain_names;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int32_t> categories;
+  std::vector<CounterDefinition> counters;
+  std::unordered_map<std::uint32_t, std::uint32_t> threads;
+  std::vector<ThreadName> thread_names;
+
+  // Every number has a record of its own, so none is larger than the file has words.
+  bool fits(std::uint32_t number) const { return number < bytes / word; }
+  std::int32_t text(std::uint32_t number) const {
+    return number < strings.size() ? strings[number] : no_name;
+  }
+};
+
+void Recording::add_problem(std::string text) {
+  if (problems_.size() < most_problems) problems_.push_back(std::move(text));
+}
+
+std::int32_t Recording::intern(std::string_view text) {
+  const auto found = string_ids_.find(std::string(text));
+  if (found != string_ids_.end()) return found->second;
+  const auto made = static_cast<std::int32_t>(strings_.size());
+  strings_.emplace_back(text);
+  string_ids_.emplace(std::string(text), made);
+  return made;
+}
+
+bool Recording::add(const std::string& path) {
+  std::vector<std::uint64_t> words;
+  std::size_t bytes = 0;
+  std::string problem;
+  if (!read_words(path, words, bytes, problem)) {
+    add_problem(path + ": " + problem);
+    return false;
+  }
+  return add(path, std::move(words), bytes);
+}
+
+bool Recording::read_header(ReadProcess& process, const std::vector<std::uint64_t>& words,
+                            std::size_t bytes) {
+  const auto refuse = [&](const char* why) {
+    add_problem(process.path + ": " + why);
+    return false;
+  };
+  if (bytes < file_header_bytes) return refuse("too short to be a recording");
+  FileHeader& header = process.header;
+  std::memcpy(static_cast<void*>(&header), words.data(), sizeof header);
+  if (header.magic != file_magic) return refuse("not a recording of nvspan");
+  if (header.version != format_version || header.header_bytes != file_header_bytes) {
+    return refuse("a recording of another version of nvspan");
+  }
+  header.host[sizeof header.host - 1] = '\0';
+  header.boot_id[sizeof header.boot_id - 1] = '\0';
+  const std::size_t command = std::min<std::size_t>(header.command_bytes, sizeof header.command);
+  std::string argument;
+  for (std::size_t i = 0; i < command; ++i) {
+    if (header.command[i] != '\0') argument.push_back(header.command[i]);
+    if (header.command[i] != '\0' && i + 1 != command) continue;
+    process.command.push_back(std::move(argument));
+    argument.clear();
+  }
+  process.closed = (header.flags & file_closed) != 0;
+  double frequency = header.estimated_frequency;
+  const ClockSample& last = header.last[header.last_sample % 2];
+  constexpr std::uint64_t enough = 10 * 1000 * 1000;
+  if (header.last_sample != 0 && last.monotonic > header.first.monotonic + enough &&
+      last.ticks > header.first.ticks) {
+    frequency = static_cast<double>(last.ticks - header.first.ticks) * 1e9 /
+                static_cast<double>(last.monotonic - header.first.monotonic);
+  }
+  if (!(frequency >= 1e6 && frequency <= 1e11)) {
+    add_problem(process.path + ": its clock is damaged: times are ticks");
+    frequency = 1e9;
+  }
+  process.ratio = static_cast<std::uint64_t>(std::llround(1e9 / frequency * 4294967296.0));
+  if (!processes_.empty()) {
+    const FileHeader& base = processes_.front().header;
+    if (std::strcmp(base.boot_id, header.boot_id) != 0) {
+      // Another machine: by the wall clocks.
+      process.offset = static_cast<std::int64_t>(header.first.realtime - header.first.monotonic) -
+                       static_cast<std::int64_t>(base.first.realtime - base.first.monotonic);
+    }
+  }
+  process.end = process.time(header.last_sample != 0 ? last.ticks : header.first.ticks);
+  return true;
+}
+
+void Recording::find_chunks(Loading& loading) {
+  const char* const begin = reinterpret_cast<const char*>(loading.words.data());
+  std::size_t at = file_header_bytes;
+  bool damaged = false;
+  while (at + sizeof(ChunkHeader) <= loading.bytes) {
+    const auto* header = reinterpret_cast<const ChunkHeader*>(begin + at);
+    const bool valid = header->magic == chunk_magic && header->type >= 1 && header->type <= 3 &&
+                       header->size >= sizeof(ChunkHeader) && header->size % chunk_alignment == 0;
+    if (!valid) {
+      damaged |= header->magic != 0 && header->magic == chunk_magic;
+      at += chunk_alignment;
+      continue;
+    }
+    const std::size_t size = std::min<std::size_t>(header->size, loading.bytes - at);
+    const auto* words = reinterpret_cast<const std::uint64_t*>(begin + at);
+    const ReadChunk chunk{header, words + sizeof(ChunkHeader) / word, words + size / word};
+    switch (static_cast<ChunkType>(header->type)) {
+      case ChunkType::definitions:
+        loading.definitions.push_back(chunk);
+        break;
+      case ChunkType::events:
+        if (header->thread != 0xFFFFFFFF && loading.fits(header->thread)) {
+          thread(loading, header->thread, header->tid).chunks.push_back(chunk);
+        }
+        break;
+      case ChunkType::stats:
+        stats_.push_back(ReadStats{loading.index, header->thread,
+                                   std::vector<std::uint64_t>(chunk.begin, chunk.end)});
+        break;
+    }
+    at += header->size;
+  }
+  if (damaged) add_problem(loading.process.path + ": a damaged chunk was left out");
+}
+
+ReadThread& Recording::thread(Loading& loading, std::uint32_t number, std::uint32_t tid) {
+  const auto found = loading.threads.find(number);
+  if (found != loading.threads.end()) return threads_[found->second];
+  loading.threads.emplace(number, static_cast<std::uint32_t>(threads_.size()));
+  ReadThread& made = threads_.emplace_back();
+  made.process = loading.index;
+  made.tid = tid;
+  return made;
+}
+
+void Recording::read_definitions(Loading& loading, const ReadChunk& chunk) {
+  for (const std::uint64_t* at = chunk.begin; at < chunk.end && *at != 0;) {
+    const auto size = static_cast<std::size_t>(*at >> 32);
+    const std::size_t words = (size + word - 1) / word;
+    if (words > static_cast<std::size_t>(chunk.end - at - 1)) {
+      add_problem(loading.process.path + ": a definition is cut off");
+      return;
+    }
+    read_definition(loading, static_cast<DefinitionType>(*at & 0xFF),
+                    std::string_view(reinterpret_cast<const char*>(at + 1), size));
+    at += 1 + words;
+  }
+}
+
+void Recording::read_definition(Loading& loading, DefinitionType type, std::string_view body) {
+  switch (type) {
+    case DefinitionType::string: {
+      StringDefinition read = {};
+      if (!take(body, read) || !loading.fits(read.id)) return;
+      if (read.id >= loading.strings.size()) loading.strings.resize(read.id + 1, no_name);
+      loading.strings[read.id] = intern(body.substr(sizeof read));
+      return;
+    }
+    case DefinitionType::domain: {
+      DomainDefinition read = {};
+      if (!take(body, read) || !loading.fits(read.id)) return;
+      if (read.id >= loading.domain_names.size()) loading.domain_names.resize(read.id + 1, no_name);
+      loading.domain_names[read.id] = loading.text(read.name);
+      return;
+    }
+    case DefinitionType::site: {
+      SiteDefinition read = {};
+      if (!take(body, read) || !loading.fits(read.id)) return;
+      if (read.id >= loading.sites.size()) {
+        SiteDefinition none = {};
+        none.id = 0xFFFFFFFF;
+        loading.sites.resize(read.id + 1, none);
+      }
+      loading.sites[read.id] = read;
+      return;
+    }
+    case DefinitionType::category: {
+      CategoryDefinition read = {};
+      if (!take(body, read)) return;
+      loading.categories[{read.domain, read.category}] = loading.text(read.name);
+      return;
+    }
+    case DefinitionType::thread: {
+      ThreadDefinition read = {};
+      if (!take(body, read) || !loading.fits(read.thread)) return;
+      ReadThread& made = thread(loading, read.thread, read.tid);
+      made.defined = true;
+      made.start_ticks = read.ticks;
+      made.end_ticks = read.ticks;
+      return;
+    }
+    case DefinitionType::thread_name: {
+      ThreadName read = {};
+      if (take(body, read)) loading.thread_names.push_back(read);
+      return;
+    }
+    case DefinitionType::counter: {
+      CounterDefinition read = {};
+      if (!take(body, read) || !loading.fits(read.id)) return;
+      if (read.id >= loading.counters.size()) {
+        CounterDefinition none = {};
+        none.id = 0xFFFFFFFF;
+        none.name = no_string;
+        loading.counters.resize(read.id + 1, none);
+      }
+      loading.counters[read.id] = read;
+      return;
+    }
+    case DefinitionType::event:
+      events_.push_back(ReadEvent{loading.index, body});
+      return;
+  }
+}
+
+// Turns the file's numbers into ours.
+void Recording::resolve(Loading& loading) {
+  const auto domain_of = [&](std::int32_t name) {
+    const auto found = domain_ids_.find(name);
+    if (found != domain_ids_.end()) return found->second;
+    domains_.push_back(name);
+    domain_ids_.emplace(name, static_cast<std::uint32_t>(domains_.size() - 1));
+    return static_cast<std::uint32_t>(domains_.size() - 1);
+  };
+  ReadProcess& process = loading.process;
+  if (domains_.empty()) domain_of(no_name);  // for what has no definition
+  for (const std::int32_t name : loading.domain_names) process.domains.push_back(domain_of(name));
+  const auto global_domain = [&](std::uint32_t local) {
+    return local < process.domains.size() ? process.domains[local] : domain_of(no_name);
+  };
+  for (const SiteDefinition& read : loading.sites) {
+    if (read.id == 0xFFFFFFFF) {
+      process.sites.push_back(unknown_site);
+      continue;
+    }
+    ReadSite site;
+    site.domain = global_domain(read.domain);
+    site.local_domain = read.domain;
+    site.name = loading.text(read.message);
+    site.message_type = std::min<std::uint8_t>(read.message_type, 3);
+    site.payload_type = std::min<std::uint8_t>(read.payload_type, 8);
+    site.has_color = read.has_color != 0;
+    site.color = read.color;
+    site.category = read.category;
+    const auto category = loading.categories.find({read.domain, read.category});
+    if (category != loading.categories.end()) site.category_name = category->second;
+    process.sites.push_back(static_cast<std::uint32_t>(sites_.size()));
+    sites_.push_back(site);
+  }
+  for (const CounterDefinition& read : loading.counters) {
+    process.counters.push_back(static_cast<std::uint32_t>(counters_.size()));
+    counters_.push_back(ReadCounter{global_domain(read.domain), loading.text(read.name),
+                                    read.counter});
+  }
+  for (const auto& entry : loading.threads) {
+    ReadThread& thread = threads_[entry.second];
+    std::stable_sort(thread.chunks.begin(), thread.chunks.end(),
+                     [](const ReadChunk& a, const ReadChunk& b) {
+                       return a.header->sequence < b.header->sequence;
+                     });
+    if (!thread.chunks.empty() && thread.chunks.back().header->end_ticks != 0) {
+      thread.exited = true;
+      thread.end_ticks = thread.chunks.back().header->end_ticks;
+    }
+    if (!thread.defined && !thread.chunks.empty()) {
+      thread.start_ticks = thread.chunks.front().header->base_ticks;
+    }
+  }
+  // A number is used again by a later thread: a name belongs to whoever lived when it was given.
+  std::unordered_multimap<std::uint32_t, std::uint32_t> by_tid;
+  if (!loading.thread_names.empty()) {
+    for (const auto& entry : loading.threads) {
+      by_tid.emplace(threads_[entry.second].tid, entry.second);
+    }
+  }
+  for (const ThreadName& name : loading.thread_names) {
+    ReadThread* best = nullptr;
+    const auto candidates = by_tid.equal_range(name.tid);
+    for (auto at = candidates.first; at != candidates.second; ++at) {
+      ReadThread& thread = threads_[at->second];
+      const bool began = thread.start_ticks <= name.ticks;
+      if (best == nullptr || (began && thread.start_ticks >= best->start_ticks) ||
+          (!began && best->start_ticks > thread.start_ticks)) {
+        best = &thread;
+      }
+    }
+    if (best != nullptr) best->name = loading.text(name.name);
+  }
+  const LossWindow& loss = process.header.loss;
+  if (loss.count != 0) {
+    ReadLoss lost;
+    lost.process = loading.index;
+    lost.from = process.time(loss.from);
+    lost.to = process.time(loss.to);
+    lost.count = loss.count;
+    lost.reason = "no space";
+    losses_.push_back(lost);
+  }
+}
+
+bool Recording::add(const std::string& path, std::vector<std::uint64_t> words, std::size_t bytes) {
+  ReadProcess process;
+  process.path = path;
+  words.resize(std::max<std::size_t>(words.size(), file_header_bytes / word));
+  if (!read_header(process, words, bytes)) return false;
+  files_.push_back(std::move(words));
+  processes_.push_back(std::move(process));
+  Loading loading{processes_.back(), static_cast<std::uint32_t>(processes_.size() - 1),
+                  files_.back(),     bytes, {}, {}, {}, {}, {}, {}, {}, {}};
+  const std::size_t first_thread = threads_.size();
+  find_chunks(loading);
+  std::stable_sort(loading.definitions.begin(), loading.definitions.end(),
+                   [](const ReadChunk& a, const ReadChunk& b) {
+                     return a.header->sequence < b.header->sequence;
+                   });
+  for (const ReadChunk& chunk : loading.definitions) read_definitions(loading, chunk);
+  resolve(loading);
+  // In the order in which they began, whatever the order of their chunks.
+  std::stable_sort(threads_.begin() + static_cast<std::ptrdiff_t>(first_thread), threads_.end(),
+                   [](const ReadThread& a, const ReadThread& b) {
+                     return a.start_ticks < b.start_ticks;
+                   });
+  return true;
+}
+
+}  // namespace nvspan

@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Reading recordings. Nothing in a file is believed: what does not fit is left out and said in
+// problems().
+
+#pragma once
+
+#include "record/format.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace nvspan {
+
+constexpr std::int32_t no_name = -1;
+constexpr std::uint32_t unknown_site = 0;  // of ReadSites: a site that the file does not define
+
+enum class EndReason : std::uint8_t { closed, process_end, thread_exit, killed, lost };
+enum class RangeKind : std::uint8_t { push_pop, start_end };
+
+struct ReadSite {
+  std::uint32_t domain = 0;        // of Recording::domains()
+  std::uint32_t local_domain = 0;  // of the file: two domains of one name are two here
+  std::int32_t name = no_name;     // of Recording::strings()
+  std::uint8_t message_type = 0;
+  std::uint8_t payload_type = 0;
+  bool has_color = false;
+  std::uint32_t color = 0;
+  std::uint32_t category = 0;
+  std::int32_t category_name = no_name;
+};
+
+struct ReadCounter {
+  std::uint32_t domain = 0;
+  std::int32_t name = no_name;
+  std::uint64_t id = 0;
+};
+
+struct ReadProcess {
+  std::string path;
+  FileHeader header;
+  std::vector<std::string> command;
+  bool closed = false;
+  std::int64_t end = 0;              // the last moment that it knows of
+  std::vector<std::uint32_t> sites;  // by the file's number
+  std::vector<std::uint32_t> counters;
+  std::vector<std::uint32_t> domains;
+  // ns of CLOCK_MONOTONIC = first.monotonic + (ticks - first.ticks) * ratio / 2^32
+  std::uint64_t ratio = 0;
+  std::int64_t offset = 0;  // added to reach the time line of the first file
+
+  std::int64_t time(std::uint64_t ticks) const noexcept {
+    const auto delta = static_cast<std::int64_t>(ticks - header.first.ticks);
+    const auto scaled = static_cast<__int128>(delta) * static_cast<std::int64_t>(ratio) >> 32;
+    return static_cast<std::int64_t>(header.first.monotonic) + static_cast<std::int64_t>(scaled) +
+           offset;
+  }
+};
+
+struct ReadChunk {
+  const ChunkHeader* header;
+  const std::uint64_t* begin;
+  const std::uint64_t* end;
+};
+
+struct ReadThread {
+  std::uint32_t process = 0;
+  std::uint32_t tid = 0;
+  std::int32_t name = no_name;
+  bool defined = false;
+  bool exited = false;
+  std::uint64_t start_ticks = 0;
+  std::uint64_t end_ticks = 0;  // of its last event, or of its exit
+  std::vector<ReadChunk> chunks;
+};
+
+struct ReadLoss {
+  std::uint32_t process = 0;
+  std::int64_t thread = -1;  // -1: threads that never had a chunk
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  std::uint64_t count = 0;  // 0: not known
+  std::string_view reason;
+};
+
+struct ReadEvent {
+  std::uint32_t process = 0;
+  std::string_view json;
+};
+
+struct ReadStats {
+  std::uint32_t process = 0;
+  std::uint32_t thread = 0;
+  std::vector<std::uint64_t> bytes;  // a copy of the chunk, whose writer may be alive
+};
+
+class Recording {
+ public:
+  // Reads the file, beside those read before. False: it is no recording, and problem() of it is the
+  // last of problems().
+  bool add(const std::string& path);
+  bool add(const std::string& path, std::vector<std::uint64_t> words, std::size_t bytes);
+
+  const std::vector<std::string>& strings() const noexcept { return strings_; }
+  const std::vector<std::int32_t>& domains() const noexcept { return domains_; }  // names
+  const std::vector<ReadSite>& sites() const noexcept { return sites_; }
+  const std::vector<ReadCounter>& counters() const noexcept { return counters_; }
+  const std::vector<ReadProcess>& processes() const noexcept { return processes_; }
+  const std::vector<ReadThread>& threads() const noexcept { return threads_; }
+  const std::vector<ReadLoss>& losses() const noexcept { return losses_; }
+  const std::vector<ReadEvent>& events() const noexcept { return events_; }
+  const std::vector<ReadStats>& stats_chunks() const noexcept { return stats_; }
+  const std::vector<std::string>& problems() const noexcept { return problems_; }
+
+  void add_loss(const ReadLoss& loss) { losses_.push_back(loss); }
+  void add_problem(std::string text);
+  std::int32_t intern(std::string_view text);
+
+ private:
+  struct Loading;
+
+  bool read_header(ReadProcess& process, const std::vector<std::uint64_t>& words,
+                   std::size_t bytes);
+  void find_chunks(Loading& loading);
+  void read_definitions(Loading& loading, const ReadChunk& chunk);
+  void read_definition(Loading& loading, DefinitionType type, std::string_view body);
+  ReadThread& thread(Loading& loading, std::uint32_t number, std::uint32_t tid);
+  void resolve(Loading& loading);
+
+  std::vector<std::vector<std::uint64_t>> files_;
+  std::vector<std::string> strings_;
+  std::unordered_map<std::string, std::int32_t> string_ids_;
+  std::vector<std::int32_t> domains_;
+  std::unordered_map<std::int32_t, std::uint32_t> domain_ids_;
+  std::vector<ReadSite> sites_{ReadSite{}};
+  std::vector<ReadCounter> counters_;
+  std::vector<ReadProcess> processes_;
+  std::vector<ReadThread> threads_;
+  std::vector<ReadLoss> losses_;
+  std::vector<ReadEvent> events_;
+  std::vector<ReadStats> stats_;
+  std::vector<std::string> problems_;
+};
+
+}  // namespace nvspan

@@ -1,0 +1,228 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "record/tables.hpp"
+
+#include "record/walk.hpp"
+
+#include <cstring>
+#include <limits>
+
+namespace nvspan {
+namespace {
+
+std::string_view reason_text(LossReason reason) {
+  switch (reason) {
+    case LossReason::reentered:
+      return "signal handler";
+    case LossReason::no_space:
+      return "no space";
+    case LossReason::no_memory:
+      return "no memory";
+  }
+  return "unknown";
+}
+
+struct PendingEnd {
+  std::int64_t time;
+  std::uint32_t thread;
+};
+
+class TableBuilder : public WalkVisitor {
+ public:
+  TableBuilder(const Recording& recording, Tables& tables)
+      : recording_(recording), tables_(tables) {}
+
+  void begin_process() {
+    started_.clear();
+    ended_.clear();
+  }
+  void begin_thread(std::uint32_t thread) {
+    thread_ = thread;
+    process_ = &recording_.processes()[recording_.threads()[thread].process];
+  }
+
+  std::uint64_t open(const WalkRange& range, std::uint64_t parent, const WalkPayload& payload) {
+    return add(range.site, range.start, RangeKind::push_pop,
+               parent == no_row ? -1 : static_cast<std::int64_t>(parent), range.depth, range.level,
+               0, payload);
+  }
+  void close(const WalkRange& range, std::uint64_t ticks, const WalkPayload&) {
+    finish(range.row, process_->time(ticks), range.self, EndReason::closed);
+  }
+  void unclosed(const WalkRange& range, std::uint64_t ticks, EndReason reason) {
+    finish(range.row, process_->time(ticks), range.self, reason);
+  }
+  void orphan(std::uint32_t, std::uint64_t) { ++tables_.orphan_ends; }
+
+  void mark(std::uint32_t site, std::uint64_t ticks, const WalkPayload& payload) {
+    MarkTable& marks = tables_.marks;
+    marks.time.push_back(process_->time(ticks));
+    marks.thread.push_back(thread_);
+    marks.site.push_back(site);
+    marks.payload.push_back(keep(payload));
+    marks.payload_bytes.push_back(kept_bytes(payload));
+    marks.has_payload.push_back(payload.present);
+  }
+
+  void start(std::uint32_t site, std::uint64_t ticks, std::uint64_t id,
+             const WalkPayload& payload) {
+    const std::uint64_t row = add(site, ticks, RangeKind::start_end, -1, 0, 0, id, payload);
+    const auto ended = ended_.find(id);
+    if (ended != ended_.end()) {
+      close_started(row, ended->second);
+      ended_.erase(ended);
+    } else {
+      started_[id] = row;
+    }
+  }
+  void end(std::uint32_t, std::uint64_t ticks, std::uint64_t id, const WalkPayload&) {
+    const PendingEnd end{process_->time(ticks), thread_};
+    const auto found = started_.find(id);
+    if (found == started_.end()) {
+      if (!ended_.emplace(id, end).second) ++tables_.orphan_ends;
+      return;
+    }
+    close_started(found->second, end);
+    started_.erase(found);
+  }
+
+  void counter(std::uint32_t subject, EntryKind kind, std::uint64_t ticks, std::uint64_t bits) {
+    if (subject >= process_->counters.size()) return damaged();
+    CounterTable& counters = tables_.counters;
+    counters.time.push_back(process_->time(ticks));
+    counters.thread.push_back(thread_);
+    counters.counter.push_back(process_->counters[subject]);
+    double value = std::numeric_limits<double>::quiet_NaN();
+    std::int64_t integer = 0;
+    if (kind == EntryKind::counter_f64) std::memcpy(&value, &bits, sizeof value);
+    if (kind == EntryKind::counter_i64) {
+      integer = static_cast<std::int64_t>(bits);
+      value = static_cast<double>(integer);
+    }
+    counters.value.push_back(value);
+    counters.integer.push_back(integer);
+    counters.kind.push_back(static_cast<std::uint8_t>(static_cast<std::uint32_t>(kind) -
+                                                      static_cast<std::uint32_t>(
+                                                          EntryKind::counter_i64)));
+  }
+
+  void lost(const LossWindow& window, LossReason reason) {
+    add_loss(window.from, window.to, window.count, reason_text(reason));
+  }
+  void gap(std::uint64_t from, std::uint64_t to) { add_loss(from, to, 0, "overwritten"); }
+  void damaged() { ++damaged_; }
+
+  // After all threads of a process.
+  void end_process(std::uint32_t process) {
+    const ReadProcess& read = recording_.processes()[process];
+    RangeTable& ranges = tables_.ranges;
+    std::int64_t last = read.end;
+    for (const auto& entry : started_) last = std::max(last, ranges.start[entry.second]);
+    const auto reason = static_cast<std::uint8_t>(read.closed ? EndReason::process_end
+                                                              : EndReason::killed);
+    for (const auto& entry : started_) {
+      ranges.end[entry.second] = last;
+      ranges.self[entry.second] = last - ranges.start[entry.second];
+      ranges.end_reason[entry.second] = reason;
+    }
+    tables_.orphan_ends += ended_.size();
+  }
+  std::uint64_t damage() const { return damaged_; }
+
+ private:
+  std::uint64_t keep(const WalkPayload& payload) {
+    if (!payload.present) return 0;
+    if (payload.bytes == nullptr) return payload.bits;
+    const std::uint64_t offset = tables_.bytes.size();
+    const auto* begin = reinterpret_cast<const std::uint8_t*>(payload.bytes);
+    tables_.bytes.insert(tables_.bytes.end(), begin, begin + payload.bits);
+    return offset;
+  }
+  static std::uint32_t kept_bytes(const WalkPayload& payload) {
+    return payload.bytes == nullptr ? 0 : static_cast<std::uint32_t>(payload.bits);
+  }
+
+  std::uint64_t add(std::uint32_t site, std::uint64_t ticks, RangeKind kind, std::int64_t parent,
+                    std::uint32_t depth, std::uint32_t level, std::uint64_t id,
+                    const WalkPayload& payload) {
+    RangeTable& ranges = tables_.ranges;
+    ranges.start.push_back(process_->time(ticks));
+    ranges.end.push_back(ranges.start.back());
+    ranges.self.push_back(0);
+    ranges.parent.push_back(parent);
+    ranges.thread.push_back(thread_);
+    ranges.end_thread.push_back(thread_);
+    ranges.site.push_back(site);
+    ranges.depth.push_back(depth);
+    ranges.level.push_back(level);
+    ranges.range_id.push_back(id);
+    ranges.payload.push_back(keep(payload));
+    ranges.payload_bytes.push_back(kept_bytes(payload));
+    ranges.has_payload.push_back(payload.present);
+    ranges.kind.push_back(static_cast<std::uint8_t>(kind));
+    ranges.end_reason.push_back(static_cast<std::uint8_t>(EndReason::killed));
+    return ranges.start.size() - 1;
+  }
+  void finish(std::uint64_t row, std::int64_t end, std::uint64_t self_ticks, EndReason reason) {
+    RangeTable& ranges = tables_.ranges;
+    if (row >= ranges.size()) return;
+    ranges.end[row] = end;
+    ranges.self[row] = self_time(self_ticks);
+    ranges.end_reason[row] = static_cast<std::uint8_t>(reason);
+  }
+  void close_started(std::uint64_t row, const PendingEnd& end) {
+    RangeTable& ranges = tables_.ranges;
+    ranges.end[row] = end.time;
+    ranges.self[row] = end.time - ranges.start[row];
+    ranges.end_thread[row] = end.thread;
+    ranges.end_reason[row] = static_cast<std::uint8_t>(EndReason::closed);
+  }
+  std::int64_t self_time(std::uint64_t ticks) const {
+    return process_->time(process_->header.first.ticks + ticks) -
+           process_->time(process_->header.first.ticks);
+  }
+  void add_loss(std::uint64_t from, std::uint64_t to, std::uint64_t count,
+                std::string_view reason) {
+    ReadLoss loss;
+    loss.process = recording_.threads()[thread_].process;
+    loss.thread = thread_;
+    loss.from = process_->time(from);
+    loss.to = process_->time(to);
+    loss.count = count;
+    loss.reason = reason;
+    tables_.losses.push_back(loss);
+  }
+
+  const Recording& recording_;
+  Tables& tables_;
+  const ReadProcess* process_ = nullptr;
+  std::uint32_t thread_ = 0;
+  std::uint64_t damaged_ = 0;
+  std::unordered_map<std::uint64_t, std::uint64_t> started_;
+  std::unordered_map<std::uint64_t, PendingEnd> ended_;
+};
+
+}  // namespace
+
+Tables make_tables(Recording& recording) {
+  Tables tables;
+  tables.losses = recording.losses();
+  TableBuilder builder(recording, tables);
+  const auto& threads = recording.threads();
+  for (std::uint32_t process = 0; process < recording.processes().size(); ++process) {
+    builder.begin_process();
+    for (std::uint32_t i = 0; i < threads.size(); ++i) {
+      if (threads[i].process != process) continue;
+      builder.begin_thread(i);
+      walk_thread(recording, threads[i], builder);
+    }
+    builder.end_process(process);
+  }
+  if (builder.damage() != 0) {
+    recording.add_problem("some entries are damaged and were left out");
+  }
+  return tables;
+}
+
+}  // namespace nvspan

@@ -1,0 +1,270 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// One pass over a thread's entries, with push ranges paired. Whoever wants something of it derives
+// from WalkVisitor and hides what it needs; nothing is virtual.
+
+#pragma once
+
+#include "record/reader.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace nvspan {
+
+struct WalkPayload {
+  bool present = false;
+  std::uint64_t bits = 0;  // or, of PayloadType::ext, the number of bytes
+  const std::uint64_t* bytes = nullptr;
+};
+
+struct WalkRange {
+  std::uint32_t site = 0;
+  std::uint32_t domain = 0;  // the file's
+  std::uint64_t start = 0;   // ticks
+  std::uint64_t self = 0;    // ticks in which it was the innermost
+  std::uint64_t row = 0;     // whatever open() returned
+  std::uint32_t depth = 0;   // in its domain
+  std::uint32_t level = 0;   // over all domains
+};
+
+struct WalkVisitor {
+  static constexpr std::uint64_t no_row = static_cast<std::uint64_t>(-1);
+
+  std::uint64_t open(const WalkRange&, std::uint64_t, const WalkPayload&) { return no_row; }
+  void close(const WalkRange&, std::uint64_t, const WalkPayload&) {}
+  void unclosed(const WalkRange&, std::uint64_t, EndReason) {}
+  void orphan(std::uint32_t, std::uint64_t) {}
+  void mark(std::uint32_t, std::uint64_t, const WalkPayload&) {}
+  void start(std::uint32_t, std::uint64_t, std::uint64_t, const WalkPayload&) {}
+  void end(std::uint32_t, std::uint64_t, std::uint64_t, const WalkPayload&) {}
+  void counter(std::uint32_t, EntryKind, std::uint64_t, std::uint64_t) {}
+  void lost(const LossWindow&, LossReason) {}
+  void gap(std::uint64_t, std::uint64_t) {}  // what a ring overwrote
+  void damaged() {}
+};
+
+// A thread's open ranges: a stack for each domain, and a list over all of them.
+class OpenRanges {
+ public:
+  static constexpr std::uint32_t none = 0xFFFFFFFF;
+
+  struct Node {
+    WalkRange range;
+    std::uint32_t above = none;
+    std::uint32_t below = none;
+  };
+
+  void advance(std::uint64_t ticks) {
+    if (top_ != none && ticks > last_) nodes_[top_].range.self += ticks - last_;
+    last_ = ticks;
+  }
+  std::uint64_t top_row() const { return top_ == none ? WalkVisitor::no_row : nodes_[top_].range.row; }
+
+  Node& push(std::uint32_t site, std::uint32_t domain, std::uint64_t start) {
+    std::uint32_t index = free_;
+    if (index != none) {
+      free_ = nodes_[index].below;
+    } else {
+      index = static_cast<std::uint32_t>(nodes_.size());
+      nodes_.emplace_back();
+    }
+    std::vector<std::uint32_t>& stack = stack_of(domain);
+    Node& node = nodes_[index];
+    node.range = WalkRange{site, domain, start, 0, WalkVisitor::no_row,
+                           static_cast<std::uint32_t>(stack.size()), count_++};
+    node.above = none;
+    node.below = top_;
+    if (top_ != none) nodes_[top_].above = index;
+    top_ = index;
+    stack.push_back(index);
+    return node;
+  }
+
+  bool pop(std::uint32_t domain, WalkRange& out) {
+    std::vector<std::uint32_t>& stack = stack_of(domain);
+    if (stack.empty()) return false;
+    const std::uint32_t index = stack.back();
+    stack.pop_back();
+    Node& node = nodes_[index];
+    out = node.range;
+    if (node.above != none) nodes_[node.above].below = node.below;
+    if (node.below != none) nodes_[node.below].above = node.above;
+    if (top_ == index) top_ = node.below;
+    node.below = free_;
+    free_ = index;
+    --count_;
+    return true;
+  }
+
+  // Calls `use` with what is open, the innermost first, and forgets it.
+  template <typename Use>
+  void drain(Use&& use) {
+    for (std::uint32_t at = top_; at != none; at = nodes_[at].below) use(nodes_[at].range);
+    nodes_.clear();
+    for (auto& stack : stacks_) stack.second.clear();
+    top_ = free_ = none;
+    count_ = 0;
+    last_stack_ = nullptr;
+  }
+
+ private:
+  std::vector<std::uint32_t>& stack_of(std::uint32_t domain) {
+    if (last_stack_ == nullptr || last_domain_ != domain) {
+      last_stack_ = &stacks_[domain];
+      last_domain_ = domain;
+    }
+    return *last_stack_;
+  }
+
+  std::vector<Node> nodes_;
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> stacks_;
+  std::vector<std::uint32_t>* last_stack_ = nullptr;
+  std::uint32_t last_domain_ = 0;
+  std::uint32_t top_ = none;
+  std::uint32_t free_ = none;
+  std::uint32_t count_ = 0;
+  std::uint64_t last_ = 0;
+};
+
+template <typename Visitor>
+void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& visitor) {
+  const ReadProcess& process = recording.processes()[thread.process];
+  const std::vector<ReadSite>& sites = recording.sites();
+  const auto site_of = [&](std::uint32_t number) {
+    if (number < process.sites.size()) return process.sites[number];
+    visitor.damaged();
+    return unknown_site;
+  };
+  OpenRanges open;
+  std::uint64_t last = thread.start_ticks;
+  std::uint64_t number = 0;
+  const bool ring = process.header.mode == static_cast<std::uint32_t>(RecordMode::ring);
+  for (const ReadChunk& chunk : thread.chunks) {
+    bool missing = chunk.header->number != number + 1;
+    if (missing) {
+      if (ring) visitor.gap(last, chunk.header->base_ticks);
+      else visitor.damaged();
+      open.drain([&](const WalkRange& range) { visitor.unclosed(range, last, EndReason::lost); });
+    }
+    number = chunk.header->number;
+    std::uint64_t base = chunk.header->base_ticks;
+    for (const std::uint64_t* at = chunk.begin; at < chunk.end && *at != 0;) {
+      const std::uint64_t first = *at++;
+      const auto left = [&] { return static_cast<std::size_t>(chunk.end - at); };
+      const auto kind = static_cast<EntryKind>(first >> entry_kind_shift & 15);
+      auto subject = static_cast<std::uint32_t>(first >> entry_subject_shift);
+      const std::uint64_t ticks = base + (first & entry_ticks_mask);
+      if (subject == entry_wide_subject) {
+        if (left() == 0) break;
+        subject = static_cast<std::uint32_t>(*at++);
+      }
+      std::size_t values = 0;
+      switch (kind) {
+        case EntryKind::push:
+        case EntryKind::pop:
+        case EntryKind::mark:
+          break;
+        case EntryKind::lost:
+          values = 3;
+          break;
+        case EntryKind::start:
+        case EntryKind::end:
+        case EntryKind::base:
+        case EntryKind::counter_i64:
+        case EntryKind::counter_f64:
+        case EntryKind::counter_none:
+        case EntryKind::open:
+          values = 1;
+          break;
+        default:
+          values = static_cast<std::size_t>(-1);
+          break;
+      }
+      if (values > left()) {
+        visitor.damaged();
+        break;
+      }
+      const std::uint64_t* const value = at;
+      at += values;
+      const bool by_site = kind == EntryKind::push || kind == EntryKind::start ||
+                           kind == EntryKind::mark || kind == EntryKind::open;
+      const std::uint32_t site = by_site ? site_of(subject) : unknown_site;
+      WalkPayload payload;
+      if ((first & entry_payload_bit) != 0) {
+        if (left() == 0) break;
+        payload.present = true;
+        payload.bits = *at++;
+        constexpr std::uint8_t extended = 7;
+        if (!by_site || sites[site].payload_type == extended) {
+          const std::size_t words = payload.bits / 8 + (payload.bits % 8 != 0);
+          if (words > left()) {
+            visitor.damaged();
+            break;
+          }
+          payload.bytes = at;
+          at += words;
+        }
+      }
+      if (kind != EntryKind::lost && kind != EntryKind::base && ticks > last) last = ticks;
+      switch (kind) {
+        case EntryKind::push: {
+          open.advance(ticks);
+          const std::uint64_t parent = open.top_row();
+          auto& node = open.push(site, sites[site].local_domain, ticks);
+          node.range.row = visitor.open(node.range, parent, payload);
+          break;
+        }
+        case EntryKind::open: {
+          if (!missing) break;
+          open.advance(base);
+          const std::uint64_t parent = open.top_row();
+          auto& node = open.push(site, sites[site].local_domain, *value);
+          node.range.row = visitor.open(node.range, parent, payload);
+          break;
+        }
+        case EntryKind::pop: {
+          open.advance(ticks);
+          WalkRange range;
+          if (open.pop(subject, range)) {
+            visitor.close(range, ticks, payload);
+          } else {
+            visitor.orphan(subject, ticks);
+          }
+          break;
+        }
+        case EntryKind::mark:
+          visitor.mark(site, ticks, payload);
+          break;
+        case EntryKind::start:
+          visitor.start(site, ticks, *value, payload);
+          break;
+        case EntryKind::end:
+          visitor.end(subject, ticks, *value, payload);
+          break;
+        case EntryKind::base:
+          base = *value;
+          break;
+        case EntryKind::lost:
+          visitor.lost(LossWindow{value[0], value[1], value[2]}, static_cast<LossReason>(subject));
+          break;
+        case EntryKind::counter_i64:
+        case EntryKind::counter_f64:
+        case EntryKind::counter_none:
+          visitor.counter(subject, kind, ticks, *value);
+          break;
+      }
+    }
+  }
+  if (thread.exited && thread.end_ticks > last) last = thread.end_ticks;
+  open.advance(last);
+  const EndReason reason = thread.exited    ? EndReason::thread_exit
+                           : process.closed ? EndReason::process_end
+                                            : EndReason::killed;
+  open.drain([&](const WalkRange& range) { visitor.unclosed(range, last, reason); });
+}
+
+}  // namespace nvspan
