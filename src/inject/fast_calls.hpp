@@ -141,12 +141,12 @@ bool fast_push(nvtxDomainHandle_t handle, What what, SiteKey& key, bool& keyed,
   return fast_event(handle_bits(handle), what, key, keyed, write) != Fast::no;
 }
 
-inline bool fast_pop(nvtxDomainHandle_t handle, int& depth) noexcept {
+inline bool fast_pop(nvtxDomainHandle_t handle, int& depth, std::uint64_t& ticks) noexcept {
   depth = NVTX_NO_PUSH_POP_TRACKING;
   bool dropped = false;
   ThreadWriter* writer = enter_fast(dropped);
   if (writer == nullptr) return dropped;
-  const std::uint64_t ticks = ticks_now();
+  ticks = ticks_now();
   bool done = false;
   DomainCell* domain = writer->find_domain(handle_bits(handle));
   if (__builtin_expect(domain != nullptr, 1)) {
@@ -209,11 +209,11 @@ bool fast_start(nvtxDomainHandle_t handle, What what, SiteKey& key, bool& keyed,
   return fast_event(handle_bits(handle), what, key, keyed, write) != Fast::no;
 }
 
-inline bool fast_end(nvtxDomainHandle_t handle, nvtxRangeId_t id) noexcept {
+inline bool fast_end(nvtxDomainHandle_t handle, nvtxRangeId_t id, std::uint64_t& ticks) noexcept {
   bool dropped = false;
   ThreadWriter* writer = enter_fast(dropped);
   if (writer == nullptr) return dropped;
-  const std::uint64_t ticks = ticks_now();
+  ticks = ticks_now();
   bool done = false;
   DomainCell* domain = writer->find_domain(handle_bits(handle));
   if (__builtin_expect(domain != nullptr, 1)) {

@@ -179,13 +179,15 @@ nvtxRangeId_t start_what(nvtxDomainHandle_t domain, What what, Fill&& fill) noex
 
 inline int pop_plain(nvtxDomainHandle_t domain) noexcept {
   int depth = 0;
-  if (fast_pop(domain, depth)) return depth;
-  return pop(domain, [](Call&, const DomainView&, Event&) {});
+  std::uint64_t ticks = 0;
+  if (fast_pop(domain, depth, ticks)) return depth;
+  return pop(domain, [ticks](Call&, const DomainView&, Event& event) { event.ticks = ticks; });
 }
 
 inline void end_plain(nvtxDomainHandle_t domain, nvtxRangeId_t id) noexcept {
-  if (fast_end(domain, id)) return;
-  end(domain, id, [](Call&, const DomainView&, Event&) {});
+  std::uint64_t ticks = 0;
+  if (fast_end(domain, id, ticks)) return;
+  end(domain, id, [ticks](Call&, const DomainView&, Event& event) { event.ticks = ticks; });
 }
 
 }  // namespace nvspan

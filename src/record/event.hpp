@@ -233,7 +233,8 @@ struct Event {
   EventKind kind = EventKind::mark;
   std::uint32_t pid = 0;
   std::uint32_t tid = 0;
-  std::uint64_t ts = 0;  // ns, CLOCK_MONOTONIC
+  std::uint64_t ts = 0;     // ns, CLOCK_MONOTONIC
+  std::uint64_t ticks = 0;  // of a recording's clock, where they were taken early
 
   bool has_domain = false;  // false: a call that names no domain, for example name_thread
   std::string_view domain;  // absent: the default domain

@@ -273,7 +273,7 @@ int Recorder::push(ThreadWriter& writer, std::uint64_t domain, const Event& even
 }
 
 int Recorder::pop(ThreadWriter& writer, std::uint64_t domain, const Event& event) {
-  const std::uint64_t ticks = ticks_now();
+  const std::uint64_t ticks = event.ticks != 0 ? event.ticks : ticks_now();
   DomainCell* place = cell(writer, domain, event.domain);
   const std::uint32_t id = place != nullptr ? place->id : this->domain(domain, event.domain);
   const bool orphan = place != nullptr && place->depth == 0;
@@ -320,7 +320,7 @@ std::uint64_t Recorder::start(ThreadWriter& writer, std::uint64_t domain, const 
 
 void Recorder::end(ThreadWriter& writer, std::uint64_t domain, std::uint64_t id,
                    const Event& event) {
-  const std::uint64_t ticks = ticks_now();
+  const std::uint64_t ticks = event.ticks != 0 ? event.ticks : ticks_now();
   if (mode_ == RecordMode::stats) {
     const auto found = started_.find(id);
     if (found == started_.end()) return;
