@@ -29,9 +29,14 @@ from nvspan._core import (
 from nvspan._domains import DummyDomain, enabled, get_domain, set_message_limit
 from nvspan._handles import RegisteredString
 from nvspan._switch import disable, enable, is_active, paused, tool
+from nvspan.recorder import record, record_as_environment_says
+from nvspan.recording import Recording, read
 from nvspan.tracing import trace
 
 NvtxWarning = NvspanWarning
+
+record_as_environment_says()
+del record_as_environment_says
 
 __all__ = [
     "Annotation",
@@ -41,6 +46,7 @@ __all__ = [
     "NvspanWarning",
     "NvtxWarning",
     "RangeHandle",
+    "Recording",
     "RegisteredString",
     "__version__",
     "annotate",
@@ -56,6 +62,8 @@ __all__ = [
     "paused",
     "pop_range",
     "push_range",
+    "read",
+    "record",
     "set_message_limit",
     "start_range",
     "tool",

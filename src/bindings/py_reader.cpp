@@ -62,6 +62,7 @@ class Reader {
     for (const std::string& text : recording_->strings()) made.append(to_text(text));
     return made;
   }
+  std::size_t string_count() const { return recording_->strings().size(); }
   py::object text(std::int32_t index) const {
     if (index < 0 || static_cast<std::size_t>(index) >= recording_->strings().size()) {
       return py::none();
@@ -321,6 +322,7 @@ PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
   py::class_<Reader>(m, "Reader")
       .def(py::init<const std::vector<std::string>&>())
       .def("strings", &Reader::strings)
+      .def("string_count", &Reader::string_count)
       .def("text", &Reader::text)
       .def("domains", &Reader::domains)
       .def("problems", &Reader::problems)

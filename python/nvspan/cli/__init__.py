@@ -12,6 +12,7 @@ from importlib import import_module
 from nvspan import __version__
 
 COMMANDS = {
+    "record": "run a program, record its NVTX events, and show a table of them",
     "trace": "run a program and show every NVTX call that it makes",
 }
 

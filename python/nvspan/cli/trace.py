@@ -85,7 +85,7 @@ def _command(parser: argparse.ArgumentParser, program: Sequence[str]) -> list[st
     if script[:2] not in _PYTHON_OPTIONS and script != "-" and not os.path.exists(script):
         hint = ""
         if shutil.which(script):
-            hint = f" (to run a command, write: nvspan trace -- {' '.join(program)})"
+            hint = f" (to run a command, write: {parser.prog} -- {' '.join(program)})"
         parser.error(f"no such file: {script!r}{hint}")
     return [*interpreter, *program]
 

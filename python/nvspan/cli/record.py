@@ -1,0 +1,191 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""``nvspan record``: runs a program, records its NVTX events, and shows a table of them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import nvspan
+from nvspan import launch, recorder
+from nvspan.cli.trace import _NOT_EXECUTABLE, _NOT_FOUND, _command
+
+_USAGE = """\
+nvspan record [options] script.py [arguments ...]
+       nvspan record [options] -m module [arguments ...]
+       nvspan record [options] -c code [arguments ...]
+       nvspan record [options] -- command [arguments ...]"""
+
+_DESCRIPTION = """\
+Runs a program and records every NVTX event that it, and any library in it, makes, into a file for
+each process; then prints a table of the ranges. What follows the script, the module or the command
+belongs to the program, and so do its output and exit code."""
+
+_VALUE_OPTIONS = ("-o", "--output", "--mode", "--domains", "--min-duration")
+_PYTHON_OPTIONS = ("-m", "-c")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="nvspan record", usage=_USAGE, description=_DESCRIPTION, allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument(
+        "-o", "--output", metavar="OUT", default="nvspan-{pid}.nvspan",
+        help="the file of each process; {host}, {rank} and {pid} are replaced (the default is "
+        "nvspan-{pid}.nvspan); for a file that exists a number is added",
+    )  # fmt: skip
+    parser.add_argument(
+        "--mode", default="full",
+        help="full (the default); ring=MB keeps the newest events in so many megabytes; stats "
+        "keeps statistics alone",
+    )  # fmt: skip
+    parser.add_argument(
+        "--domains", metavar="NAME[,NAME]", action="append",
+        help="record only these NVTX domains; NVTX is the default domain; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--min-duration", metavar="NS", type=int, default=0,
+        help="leave out push/pop ranges shorter than so many nanoseconds",
+    )  # fmt: skip
+    parser.add_argument(
+        "--no-report", action="store_true", help="print no table when the program has ended"
+    )
+    return parser
+
+
+def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    at = 0
+    while at < len(arguments):
+        word = arguments[at]
+        if word in _VALUE_OPTIONS:
+            at += 2
+            continue
+        if word == "--" or word[:2] in _PYTHON_OPTIONS or not word.startswith("-") or word == "-":
+            break
+        at += 1
+    return list(arguments[:at]), list(arguments[at:])
+
+
+def _run(command: list[str], environment: dict[str, str]) -> int:
+    """Runs `command` to its end: its exit code, or minus the signal that ended it."""
+    try:
+        process = subprocess.Popen(command, env=environment)
+    except OSError as error:
+        print(f"nvspan record: cannot run {command[0]!r}: {error.strerror}", file=sys.stderr)
+        return _NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_EXECUTABLE
+
+    def pass_on(number: int, _frame: object) -> None:
+        process.send_signal(number)
+
+    # The terminal sends these to the program as well; the others are for us alone.
+    for name in ("SIGINT", "SIGQUIT"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
+    for name in ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), pass_on)
+    return process.wait()
+
+
+def _time(ns: float) -> str:
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if ns >= size:
+            return f"{ns / size:.3f} {unit}"
+    return f"{ns:.0f} ns"
+
+
+def _name(row: dict[str, Any]) -> str:
+    text = "-" if row["name"] is None else str(row["name"])
+    text = text if row["domain"] is None else f"{row['domain']}:{text}"
+    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+_HEADINGS = ("calls", "total", "self", "mean", "p50", "p99", "max", "range")
+
+
+def table(recording: nvspan.Recording, most: int = 50) -> str:
+    """The ranges of a recording as plain text, what is missing of them on top."""
+    stats = recording.stats()
+    lines = [f"nvspan: {problem}" for problem in recording.problems]
+    if stats.lost:
+        lines.append(f"lost: {stats.lost} events could not be recorded")
+    if stats.gaps:
+        lines.append(f"overwritten: older events are gone in {stats.gaps} places (ring)")
+    unclosed = sum(row["unclosed"] for row in stats.rows)
+    if unclosed:
+        lines.append(f"unclosed: {unclosed} ranges did not end; they are in no average")
+    if stats.orphans:
+        lines.append(f"orphans: {stats.orphans} ends had no range to close")
+    if not stats.rows:
+        return "\n".join([*lines, "no NVTX ranges were recorded"])
+    rows = [_HEADINGS]
+    for row in stats.rows[:most]:
+        times = (_time(row[key]) for key in ("total", "self", "mean", "p50", "p99", "max"))
+        rows.append((str(row["calls"]), *times, _name(row)))
+    widths = [max(len(row[i]) for row in rows) for i in range(len(_HEADINGS) - 1)]
+    for row in rows:
+        cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=False)]
+        lines.append("  ".join([*cells, row[-1]]))
+    if len(stats.rows) > most:
+        lines.append(f"... and {len(stats.rows) - most} more")
+    return "\n".join(lines)
+
+
+def _report(paths: list[str]) -> None:
+    if not paths:
+        print("nvspan record: no NVTX call was made: nothing was recorded", file=sys.stderr)
+        return
+    try:
+        print(table(nvspan.read(*paths)), file=sys.stderr)
+    except (OSError, ValueError) as error:
+        print(f"nvspan record: {error}", file=sys.stderr)
+    for path in paths:
+        print(f"nvspan: recorded into {path}", file=sys.stderr)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs ``nvspan record`` with the arguments `argv`; the result is the program's exit code."""
+    parser = _parser()
+    own, program = _split(argv)
+    options = parser.parse_args(own)
+    command = _command(parser, program)
+    environment = dict(os.environ)
+    tool = launch.attached_tool()
+    run = int.from_bytes(os.urandom(6), "little") | 1
+    if tool is not None:
+        print(
+            f"nvspan record: {launch.INJECTION_VARIABLE} is set to {tool} (another tool is "
+            "attached): the program runs without a recording",
+            file=sys.stderr,
+        )
+    else:
+        domains = None
+        if options.domains is not None:
+            domains = [name for names in options.domains for name in names.split(",") if name]
+        try:
+            environment[launch.INJECTION_VARIABLE] = launch.injection_library()
+            environment[launch.CONFIG_VARIABLE] = recorder.config_string(
+                options.output, options.mode, domains, options.min_duration, run
+            )
+        except ValueError as error:
+            parser.error(str(error))
+        except RuntimeError as error:
+            print(f"nvspan record: {error}", file=sys.stderr)
+            return 1
+    code = _run(command, environment)
+    if tool is None and not options.no_report:
+        _report(recorder.recording_files(options.output, run))
+    if code < 0:
+        sys.stderr.flush()
+        signal.signal(-code, signal.SIG_DFL) if -code not in (9, 19) else None
+        os.kill(os.getpid(), -code)
+        return 128 - code
+    return code

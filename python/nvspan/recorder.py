@@ -1,0 +1,214 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Recording NVTX events of the running process into a file."""
+
+from __future__ import annotations
+
+import os
+from _thread import allocate_lock
+
+from nvspan import _core, launch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import TracebackType
+
+RECORD_VARIABLE = "NVSPAN_RECORD"
+_DEFAULT_NAME = "nvspan-{pid}.nvspan"
+_HEADER = "<QIIQIIIIQ"  # magic, version, bytes, flags, pid, parent, clock, mode, run
+_MAGIC = 0x3152415053564EFF
+_MODULES = ("torch", "nvtx", "cupy", "jax")
+
+
+def mode_config(mode: str) -> str:
+    """What the injection library calls the mode: "full", "stats" or "ring=N" with N in MB.
+
+    Raises:
+        ValueError: it is none of them.
+    """
+    name, _, size = mode.partition("=")
+    if name in ("full", "stats") and not size:
+        return name
+    if name == "ring":
+        try:
+            megabytes = float(size or 64)
+        except ValueError:
+            megabytes = 0
+        if megabytes > 0:
+            return f"ring:{int(megabytes * 1_000_000)}"
+    raise ValueError(f"mode must be full, stats or ring=MB, not {mode!r}")
+
+
+def config_string(
+    path: str | os.PathLike[str] | None = None,
+    mode: str = "full",
+    domains: Iterable[str] | None = None,
+    min_duration: int | None = None,
+    run: int = 0,
+) -> str:
+    """The configuration of the injection library for a recording, as passed in NVSPAN_TRACE.
+
+    Raises:
+        ValueError: an unknown mode, or a file name with a null character.
+    """
+    if isinstance(domains, str):
+        raise TypeError("domains must be a list of names, not one name")
+    name = _DEFAULT_NAME if path is None else path
+    text = launch.config_string("jsonl", name, domains).replace("format=jsonl", "format=record", 1)
+    text += f";mode={mode_config(mode)}"
+    if min_duration:
+        text += f";min_duration={int(min_duration)}"
+    return f"{text};run={run}" if run else text
+
+
+def recording_files(path: str | os.PathLike[str] | None, run: int) -> list[str]:
+    """The files that processes with this `run` made of the template `path`, the oldest first."""
+    import struct
+
+    folder, name = os.path.split(os.path.abspath(os.fspath(path or _DEFAULT_NAME)))
+    prefix = os.path.splitext(name)[0].partition("{")[0]
+    found = []
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return []
+    for entry in names:
+        if not entry.startswith(prefix):
+            continue
+        full = os.path.join(folder, entry)
+        try:
+            with open(full, "rb") as file:
+                head = file.read(struct.calcsize(_HEADER))
+            if len(head) == struct.calcsize(_HEADER):
+                fields = struct.unpack(_HEADER, head)
+                if fields[0] == _MAGIC and fields[-1] == run:
+                    found.append((os.stat(full).st_ctime_ns, full))
+        except OSError:
+            continue
+    return [full for _, full in sorted(found)]
+
+
+class record:
+    """Records NVTX events into a file, from `start` to `stop`.
+
+    It sees the annotations that go through nvspan at any time, and those of another library (torch,
+    nvtx, a C++ extension) if that library makes its first NVTX call while it runs: NVTX looks for a
+    tool once. Start it before importing such libraries, or use ``nvspan record``, to have all.
+    A warning says when one of them was imported before.
+
+    Args:
+        path: the file; ``{host}``, ``{rank}`` and ``{pid}`` are replaced. None is
+            ``nvspan-{pid}.nvspan`` in the current directory. A file that exists is never touched:
+            "-1", "-2", ... is put before the suffix. `paths` says what the names became.
+        mode: "full"; "ring=64" keeps the newest events in 64 MB; "stats" keeps statistics alone, in
+            memory that goes with the number of names.
+        domains: the names of the domains to record ("NVTX" is the default domain); None: all.
+        min_duration: push/pop ranges shorter than so many ns are left out, unless something that
+            was kept happened inside.
+
+    Raises:
+        ValueError: an unknown mode.
+
+    Each start makes a new file. Forked children, and programs that are started meanwhile, record
+    into files of their own. Whatever happens to the process, what was recorded can be read.
+
+    >>> import nvspan
+    >>> with nvspan.record("run.nvspan") as recorder:                    # doctest: +SKIP
+    ...     with nvspan.annotate("step"):
+    ...         pass
+    >>> nvspan.read(*recorder.paths).stats().rows[0]["calls"]            # doctest: +SKIP
+    1
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        mode: str = "full",
+        domains: Iterable[str] | None = None,
+        min_duration: int | None = None,
+    ) -> None:
+        self._path = os.path.abspath(os.fsdecode(_DEFAULT_NAME if path is None else path))
+        self._run = int.from_bytes(os.urandom(6), "little") | 1
+        self._config = config_string(self._path, mode, domains, min_duration, self._run)
+        self._lock = allocate_lock()
+        self._running = False
+
+    @property
+    def paths(self) -> list[str]:
+        """The files of this recording, of every process, the oldest first."""
+        return recording_files(self._path, self._run)
+
+    def start(self) -> None:
+        """Starts recording.
+
+        Raises:
+            RuntimeError: it runs already; another tool is attached, such as a profiler or a trace;
+                the file cannot be written (standard error says why); or nvspan was built without
+                NVTX.
+        """
+        with self._lock:
+            if self._running:
+                raise RuntimeError("this recording runs already")
+            library = launch.injection_library()
+            if _core.tool_attached() or launch.attached_tool():
+                raise RuntimeError("a tool is attached to NVTX already, so it cannot be recorded")
+            _core.attach(library, self._config)
+            os.environ[launch.INJECTION_VARIABLE] = library
+            os.environ[launch.CONFIG_VARIABLE] = self._config
+            self._running = True
+        self._warn_if_late()
+
+    def _warn_if_late(self) -> None:
+        import sys
+
+        early = [name for name in _MODULES if name in sys.modules]
+        if early:
+            import warnings
+
+            warnings.warn(
+                f"{' and '.join(early)} was imported before the recording began: what it sends to "
+                "NVTX is recorded only if it has not done so yet",
+                _core.NvspanWarning,
+                stacklevel=4,
+            )
+
+    def stop(self) -> None:
+        """Stops recording; does nothing when it does not run."""
+        with self._lock:
+            if self._running:
+                self._running = False
+                os.environ.pop(launch.INJECTION_VARIABLE, None)
+                os.environ.pop(launch.CONFIG_VARIABLE, None)
+                _core.detach()
+
+    def __enter__(self) -> record:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+
+def record_as_environment_says() -> None:
+    """Makes NVTX load the injection library where NVSPAN_RECORD names a file.
+
+    It is called by ``import nvspan``. Where another tool is attached, nothing is recorded.
+    """
+    if not os.environ.get(RECORD_VARIABLE):
+        return
+    try:
+        library = launch.injection_library()
+    except RuntimeError:
+        return
+    tool = launch.attached_tool()
+    if tool is None:
+        os.environ[launch.INJECTION_VARIABLE] = library
+    elif os.path.basename(tool) != os.path.basename(library):
+        os.write(2, f"nvspan: {tool} is attached to NVTX, so {RECORD_VARIABLE} does nothing\n"
+                 .encode(errors="replace"))  # fmt: skip

@@ -1,0 +1,363 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reading what `nvspan.record` and ``nvspan record`` wrote. docs/recording-format.md has columns."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from nvspan import _reader
+
+_FIRST, _LAST = -(2**63), 2**63 - 1
+
+
+class Table:
+    """The columns of one kind of thing in a recording: ranges, marks, counters, threads, ...
+
+    ``table["start"]`` is a memoryview of the column, without a copy. A column of text holds indices
+    into `Recording.strings`, -1 for none; `text` decodes one. pyarrow, polars, pandas and duckdb take
+    a table as it is, through the Arrow C data interface:
+
+    >>> import pyarrow                                                   # doctest: +SKIP
+    >>> pyarrow.table(recording.ranges)                                  # doctest: +SKIP
+    """
+
+    def __init__(self, recording: Recording, name: str) -> None:
+        self._recording = recording
+        self._reader = recording._reader
+        self._name = name
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return self._reader.names(self._name)
+
+    def __len__(self) -> int:
+        return self._reader.rows(self._name)
+
+    def __getitem__(self, column: str) -> memoryview:
+        return memoryview(self._reader.column(self._name, column))
+
+    def text(self, column: str) -> list[str | None]:
+        """A column of text, decoded. Bytes that are not UTF-8 are surrogates.
+
+        Raises:
+            KeyError: there is no such column.
+            TypeError: it holds no text.
+        """
+        found = self._reader.column(self._name, column)
+        if not found.is_text:
+            raise TypeError(f"{self._name}.{column} holds no text")
+        strings = self._recording.strings
+        return [None if index < 0 else strings[index] for index in memoryview(found)]
+
+    def nulls(self, column: str) -> int:
+        """How many rows have no value in a column."""
+        return self._reader.column(self._name, column).null_count
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Each row as a dict, None where it has no value; those that the filter takes."""
+        strings = self._recording.strings
+        columns = []
+        for name in self.names:
+            column = self._reader.column(self._name, name)
+            columns.append((name, column, memoryview(column)))
+        takes = self._recording._row_filter(self)
+        for row in range(len(self)):
+            if takes is not None and not takes(row):
+                continue
+            made: dict[str, Any] = {}
+            for name, column, values in columns:
+                if column.is_null(row):
+                    made[name] = None
+                else:
+                    made[name] = strings[values[row]] if column.is_text else values[row]
+            yield made
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        return self._reader.arrow_array(self._name)
+
+    def __arrow_c_schema__(self) -> object:
+        return self._reader.arrow_schema(self._name)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._reader.arrow_stream(self._name)
+
+    def __repr__(self) -> str:
+        return f"<nvspan Table {self._name}: {len(self)} rows of {', '.join(self.names)}>"
+
+
+class Stats:
+    """Statistics of a recording's ranges: `rows`, and what they do not hold.
+
+    Attributes:
+        rows: a dict for each range, the largest total first; times are ns.
+        lost: how many events could not be recorded, where that is known.
+        gaps: in how many places a ring overwrote older events.
+        orphans: how many ends and pops had nothing to close.
+        first: when the first of these ranges began, in ns.
+        last: when the last of them ended.
+        wall: the ns between the two.
+    """
+
+    def __init__(self, made: dict[str, Any]) -> None:
+        self.rows: list[dict[str, Any]] = made["rows"]
+        self.lost: int = made["lost"]
+        self.gaps: int = made["gaps"]
+        self.orphans: int = made["orphans"]
+        self.first: int = made["first"]
+        self.last: int = made["last"]
+        self.wall: int = self.last - self.first
+
+    def __repr__(self) -> str:
+        return f"<nvspan Stats of {len(self.rows)} ranges>"
+
+
+class Recording:
+    """What was recorded, of one file or of several. Made by `nvspan.read`.
+
+    `ranges`, `marks`, `counters`, `threads`, `domains` and `losses` are tables, see `Table`. Times
+    are ns of CLOCK_MONOTONIC of the first file's machine; `unix_offset` added to one gives ns since
+    1970. Reading needs no other package. An object may be used by several threads when each has
+    asked for its columns once.
+    """
+
+    def __init__(self, reader: _reader.Reader, filters: dict[str, Any] | None = None) -> None:
+        self._reader = reader
+        self._filters: dict[str, Any] = filters or {}
+        self._strings: list[str] | None = None
+
+    @property
+    def ranges(self) -> Table:
+        """Every range, in each thread in the order of their start."""
+        return Table(self, "ranges")
+
+    @property
+    def marks(self) -> Table:
+        """Every mark."""
+        return Table(self, "marks")
+
+    @property
+    def counters(self) -> Table:
+        """Every sample of a counter."""
+        return Table(self, "counters")
+
+    @property
+    def threads(self) -> Table:
+        """The threads that made a call."""
+        return Table(self, "threads")
+
+    @property
+    def domains(self) -> Table:
+        """The NVTX domains; the default domain has no name."""
+        return Table(self, "domains")
+
+    @property
+    def losses(self) -> Table:
+        """What could not be recorded: how much, of which thread, from when to when, and why."""
+        return Table(self, "losses")
+
+    @property
+    def strings(self) -> list[str]:
+        """What the columns of text index."""
+        if self._strings is None or len(self._strings) != self._reader.string_count():
+            self._strings = self._reader.strings()
+        return self._strings
+
+    @property
+    def processes(self) -> list[dict[str, Any]]:
+        """A dict for each file: process, host, rank, command line, clock, the recorder's cost."""
+        return self._reader.processes()
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """Every other NVTX call, in its order: registrations, names, schemas, resources, ..."""
+        import json
+
+        made = []
+        for process, text in self._reader.events():
+            try:
+                event = json.loads(text)
+            except ValueError:
+                continue
+            if isinstance(event, dict):
+                made.append({"process": process, **event})
+        return made
+
+    @property
+    def problems(self) -> list[str]:
+        """What was damaged and left out, or could not be read at all."""
+        return self._reader.problems()
+
+    @property
+    def orphan_ends(self) -> int:
+        """How many ends and pops had nothing to close."""
+        return self._reader.orphan_ends()
+
+    @property
+    def unix_offset(self) -> int:
+        """What turns a time into nanoseconds since 1970."""
+        return int(self.processes[0]["unix_offset"])
+
+    def payload(self, row: int, table: str = "ranges") -> list[tuple[int, int, bytes]]:
+        """The pieces of a row's extended payload: (schema id, size as passed, the bytes kept).
+
+        A piece that could not be copied has fewer bytes than its size. Empty where there is none.
+        """
+        size = memoryview(self._reader.column(table, "payload_bytes"))[row]
+        if size == 0:
+            return []
+        offset = memoryview(self._reader.column(table, "payload"))[row]
+        raw = self._reader.payload_bytes(offset, size)
+        pieces = []
+        at = 0
+        while at + 24 <= len(raw):
+            schema, given, kept = (
+                int.from_bytes(raw[at + 8 * i : at + 8 * i + 8], "little") for i in range(3)
+            )
+            at += 24
+            pieces.append((schema, given, raw[at : at + kept]))
+            at += (kept + 7) // 8 * 8
+        return pieces
+
+    def filter(
+        self,
+        *,
+        domains: Iterable[str | None] | None = None,
+        names: Iterable[str | None] | None = None,
+        threads: Iterable[int] | None = None,
+        start: int | None = None,
+        stop: int | None = None,
+        min_duration: int | None = None,
+    ) -> Recording:
+        """The same recording, of which `stats` and ``ranges.rows()`` take a part.
+
+        Args:
+            domains: names of domains; None or "NVTX" in it is the default domain.
+            names: messages of ranges.
+            threads: rows of `threads`.
+            start: ranges that begin at this time or later, in ns.
+            stop: ranges that begin before this time, in ns.
+            min_duration: ranges that take so many ns or more.
+
+        >>> recording.filter(domains=["train"]).stats()                  # doctest: +SKIP
+        """
+        given = {
+            "domains": None if domains is None else set(domains),
+            "names": None if names is None else set(names),
+            "threads": None if threads is None else set(threads),
+            "start": start, "stop": stop, "min_duration": min_duration,
+        }  # fmt: skip
+        kept = {key: value for key, value in given.items() if value is not None}
+        made = Recording(self._reader, {**self._filters, **kept})
+        made._strings = self._strings
+        return made
+
+    def stats(
+        self,
+        by: str = "name",
+        *,
+        domains: Iterable[str | None] | None = None,
+        names: Iterable[str | None] | None = None,
+        threads: Iterable[int] | None = None,
+        start: int | None = None,
+        stop: int | None = None,
+        min_duration: int | None = None,
+    ) -> Stats:
+        """Calls, total, self time, mean, deviation, extremes and quantiles of each range.
+
+        One pass over the recording, with memory for the names alone. Unclosed ranges are counted and
+        in no other number; quantiles are within 1 %.
+
+        Args:
+            by: "name" (domain, name and kind), or these and "thread", "process", "category" or
+                "payload".
+
+        The others are those of `filter`.
+
+        Raises:
+            ValueError: an unknown `by`.
+
+        >>> for row in nvspan.read("run.nvspan").stats().rows:           # doctest: +SKIP
+        ...     print(row["name"], row["calls"], row["p50"])
+        """
+        limited = self.filter(domains=domains, names=names, threads=threads, start=start,
+                              stop=stop, min_duration=min_duration)._filters  # fmt: skip
+        chosen = limited.get("domains")
+        if chosen is not None:
+            chosen = {i for i, name in enumerate(self._reader.domains())
+                      if name in chosen or (name is None and "NVTX" in chosen)}  # fmt: skip
+        wanted = limited.get("names")
+        if wanted is not None:
+            numbers = {i for i, text in enumerate(self.strings) if text in wanted}
+            wanted = numbers | ({-1} if None in wanted else set())
+        return Stats(
+            self._reader.stats(
+                by, chosen, wanted, limited.get("threads"), limited.get("start", _FIRST),
+                limited.get("stop", _LAST), limited.get("min_duration", 0),
+            )
+        )  # fmt: skip
+
+    def _row_filter(self, table: Table) -> Any:
+        filters = self._filters
+        if not filters or "start" not in table.names or "domain" not in table.names:
+            return None
+        strings = self.strings
+        starts, ends = table["start"], table["end"]
+        domains, names, threads = table["domain"], table["name"], table["thread"]
+
+        def text(index: int) -> str | None:
+            return None if index < 0 else strings[index]
+
+        def takes(row: int) -> bool:
+            chosen = filters.get("domains")
+            if chosen is not None:
+                domain = text(domains[row])
+                if domain not in chosen and not (domain is None and "NVTX" in chosen):
+                    return False
+            if "names" in filters and text(names[row]) not in filters["names"]:
+                return False
+            if "threads" in filters and threads[row] not in filters["threads"]:
+                return False
+            if not filters.get("start", _FIRST) <= starts[row] < filters.get("stop", _LAST):
+                return False
+            return bool(ends[row] - starts[row] >= filters.get("min_duration", 0))
+
+        return takes
+
+    def __repr__(self) -> str:
+        paths = ", ".join(process["path"] for process in self.processes)
+        return f"<nvspan Recording of {paths}>"
+
+
+def read(*paths: str | os.PathLike[str]) -> Recording:
+    """Reads recordings, those of one job together.
+
+    A file that is damaged, or whose process was killed, gives what is intact; `Recording.problems`
+    says what is not.
+
+    Raises:
+        OSError: a file cannot be opened.
+        ValueError: a file is not a recording, or no file is named.
+
+    >>> recording = nvspan.read("run.nvspan")                            # doctest: +SKIP
+    >>> len(recording.ranges)                                            # doctest: +SKIP
+    1000000
+    """
+    from nvspan import _reader
+
+    if not paths:
+        raise ValueError("no recording is named")
+    names = [os.fspath(path) for path in paths]
+    for name in names:
+        with open(name, "rb"):
+            pass
+    reader = _reader.Reader(names)
+    if len(reader.processes()) != len(names):
+        raise ValueError("; ".join(reader.problems()))
+    return Recording(reader)
