@@ -16,6 +16,44 @@ if TYPE_CHECKING:
 _FIRST, _LAST = -(2**63), 2**63 - 1
 
 
+_MESSAGE_TYPES = ("none", "ascii", "unicode", "registered")
+_PAYLOAD_TYPES = ("none", "u64", "i64", "f64", "u32", "i32", "f32", "ext", "unknown")
+_PAYLOAD_FORMATS = {"u64": "<Q", "i64": "<q", "f64": "<d", "u32": "<I", "i32": "<i", "f32": "<f"}
+
+
+def _pieces(raw: bytes) -> list[tuple[int, int, bytes]]:
+    """The pieces of an extended payload: (schema id, size as passed, the bytes kept)."""
+    pieces = []
+    at = 0
+    while at + 24 <= len(raw):
+        schema, given, kept = (
+            int.from_bytes(raw[at + 8 * i : at + 8 * i + 8], "little") for i in range(3)
+        )
+        at += 24
+        pieces.append((schema, given, raw[at : at + kept]))
+        at += (kept + 7) // 8 * 8
+    return pieces
+
+
+def _describe(made: dict[str, Any], site: tuple[Any, ...], payload: int | bytes | None) -> None:
+    domain, message, message_type, color, category, category_name, payload_type = site
+    made.update(domain=domain, message=message, message_type=_MESSAGE_TYPES[message_type])
+    if made["kind"] == "pop":
+        return
+    name = _PAYLOAD_TYPES[payload_type]
+    made.update(color=color, category=category, category_name=category_name, payload_type=name,
+                payload=None)  # fmt: skip
+    if isinstance(payload, bytes):
+        made["payload_data"] = [
+            {"schema": schema, "hex": data.hex()} for schema, _, data in _pieces(payload)
+        ]
+    elif payload is not None and name in _PAYLOAD_FORMATS:
+        import struct
+
+        form = _PAYLOAD_FORMATS[name]
+        made["payload"] = struct.unpack_from(form, payload.to_bytes(8, "little"))[0]
+
+
 class Table:
     """The columns of one kind of thing in a recording: ranges, marks, counters, threads, ...
 
@@ -213,17 +251,53 @@ class Recording:
         if size == 0:
             return []
         offset = memoryview(self._reader.column(table, "payload"))[row]
-        raw = self._reader.payload_bytes(offset, size)
-        pieces = []
-        at = 0
-        while at + 24 <= len(raw):
-            schema, given, kept = (
-                int.from_bytes(raw[at + 8 * i : at + 8 * i + 8], "little") for i in range(3)
-            )
-            at += 24
-            pieces.append((schema, given, raw[at : at + kept]))
-            at += (kept + 7) // 8 * 8
-        return pieces
+        return _pieces(self._reader.payload_bytes(offset, size))
+
+    def calls(self) -> Iterator[dict[str, Any]]:
+        """Every range and mark call, in the order of their times, as ``--format jsonl`` names it.
+
+        Keys: kind ("push", "pop", "start", "end", "mark"), process, thread, pid, tid, ts, domain,
+        message, message_type; those that open also color, category, category_name, payload_type,
+        payload and, when it is extended, payload_data; push and pop depth, start and end id.
+        Threads are one time line here: for millions of ranges use the tables.
+        """
+        import heapq
+
+        reader = self._reader
+        threads = self.threads
+        sites: dict[int, tuple[Any, ...]] = {}
+        messages: dict[tuple[int, int], tuple[str | None, int]] = {}
+
+        def of_thread(thread: int) -> Iterator[tuple[int, int, int, dict[str, Any]]]:
+            process = threads["process"][thread]
+            where = {"process": process, "thread": thread, "pid": threads["pid"][thread],
+                     "tid": threads["tid"][thread]}  # fmt: skip
+            for order, call in enumerate(reader.calls(thread)):
+                kind, time, site, depth, number, payload = call
+                made: dict[str, Any] = {"kind": kind, **where, "ts": time}
+                if site < 0:
+                    made["domain"] = reader.domains()[-1 - site]
+                    made["message"], made["message_type"] = None, "none"
+                else:
+                    if site not in sites:
+                        sites[site] = reader.site(site)
+                    _describe(made, sites[site], payload)
+                if kind in ("push", "pop"):
+                    made["depth"] = depth
+                elif kind in ("start", "end"):
+                    made["id"] = number
+                    made["_site"] = site
+                yield time, thread, order, made
+
+        for _, _, _, made in heapq.merge(*(of_thread(i) for i in range(len(threads)))):
+            if "_site" in made:
+                key = (made["process"], made["id"])
+                if made["kind"] == "start":
+                    messages[key] = (made["message"], made["message_type"])
+                elif key in messages:
+                    made["message"], made["message_type"] = messages.pop(key)
+                del made["_site"]
+            yield made
 
     def filter(
         self,

@@ -11,6 +11,7 @@
 #include "record/aggregate.hpp"
 #include "record/arrow.hpp"
 #include "record/columns.hpp"
+#include "record/walk.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -47,6 +48,54 @@ struct ColumnView {
         return "q";
     }
   }
+};
+
+// The calls of one thread as they were made: (kind, time, site, depth, id, payload or None).
+class CallList : public WalkVisitor {
+ public:
+  CallList(const Recording& recording, const ReadThread& thread, py::list& out)
+      : process_(recording.processes()[thread.process]), out_(out) {}
+
+  std::uint64_t open(const WalkRange& range, std::uint64_t, const WalkPayload& payload) {
+    add("push", range.start, range.site, range.depth, 0, payload);
+    return 0;
+  }
+  void close(const WalkRange& range, std::uint64_t ticks, const WalkPayload& payload) {
+    add("pop", ticks, range.site, range.depth, 0, payload);
+  }
+  void orphan(std::uint32_t domain, std::uint64_t ticks) {
+    out_.append(py::make_tuple("pop", process_.time(ticks), -1 - domain_of(domain), -1, 0,
+                               py::none()));
+  }
+  void mark(std::uint32_t site, std::uint64_t ticks, const WalkPayload& payload) {
+    add("mark", ticks, site, 0, 0, payload);
+  }
+  void start(std::uint32_t site, std::uint64_t ticks, std::uint64_t id,
+             const WalkPayload& payload) {
+    add("start", ticks, site, 0, id, payload);
+  }
+  void end(std::uint32_t domain, std::uint64_t ticks, std::uint64_t id,
+           const WalkPayload& payload) {
+    out_.append(py::make_tuple("end", process_.time(ticks), -1 - domain_of(domain), 0, id,
+                               payload_of(payload)));
+  }
+
+ private:
+  std::int64_t domain_of(std::uint32_t local) const {
+    return local < process_.domains.size() ? process_.domains[local] : 0;
+  }
+  static py::object payload_of(const WalkPayload& payload) {
+    if (!payload.present) return py::none();
+    if (payload.bytes == nullptr) return py::int_(payload.bits);
+    return py::bytes(reinterpret_cast<const char*>(payload.bytes), payload.bits);
+  }
+  void add(const char* kind, std::uint64_t ticks, std::uint32_t site, std::uint32_t depth,
+           std::uint64_t id, const WalkPayload& payload) {
+    out_.append(py::make_tuple(kind, process_.time(ticks), site, depth, id, payload_of(payload)));
+  }
+
+  const ReadProcess& process_;
+  py::list& out_;
 };
 
 class Reader {
@@ -101,6 +150,21 @@ class Reader {
     }
     if (found == nullptr) throw py::key_error(name);
     return ColumnView{found};
+  }
+  py::list calls(std::size_t thread) const {
+    if (thread >= recording_->threads().size()) throw py::index_error();
+    py::list made;
+    CallList visitor(*recording_, recording_->threads()[thread], made);
+    walk_thread(*recording_, recording_->threads()[thread], visitor);
+    return made;
+  }
+  // (domain, message, message type, color or None, category, its name, payload type)
+  py::tuple site(std::size_t index) const {
+    if (index >= recording_->sites().size()) throw py::index_error();
+    const ReadSite& at = recording_->sites()[index];
+    return py::make_tuple(text(recording_->domains()[at.domain]), text(at.name), at.message_type,
+                          at.has_color ? py::object(py::int_(at.color)) : py::none(), at.category,
+                          text(at.category_name), at.payload_type);
   }
   py::bytes payload_bytes(std::uint64_t offset, std::uint64_t size) {
     const auto& bytes = columns_.tables().bytes;
@@ -331,6 +395,8 @@ PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
       .def("names", &Reader::names)
       .def("rows", &Reader::rows)
       .def("column", &Reader::column)
+      .def("calls", &Reader::calls)
+      .def("site", &Reader::site)
       .def("payload_bytes", &Reader::payload_bytes)
       .def("orphan_ends", &Reader::orphan_ends)
       .def("arrow_array", &Reader::arrow_array)
