@@ -100,11 +100,11 @@ class Table:
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Each row as a dict, None where it has no value; those that the filter takes."""
-        strings = self._recording.strings
         columns = []
         for name in self.names:
             column = self._reader.column(self._name, name)
             columns.append((name, column, memoryview(column)))
+        strings = self._recording.strings
         takes = self._recording._row_filter(self)
         for row in range(len(self)):
             if takes is not None and not takes(row):

@@ -185,14 +185,17 @@ void Recorder::write_open(ThreadWriter& writer) noexcept {
 
 // In its place among the entries, or, in a chunk that is full for good, in the words kept for it.
 void Recorder::write_loss(ThreadWriter& writer) noexcept {
-  if (writer.cursor == nullptr || writer.loss_entry != nullptr) {
-    if (!writer.drop_in_place()) {
-      LossWindow& loss = segment_.header()->loss;
-      if (loss.count == 0) loss.from = writer.dropped.from;
-      loss.count += writer.dropped.count;
-      loss.to = writer.dropped.to;
-      writer.dropped = LossWindow{};
-    }
+  if (writer.loss_entry != nullptr) {
+    store(writer.loss_entry + 1, writer.dropped.count);
+    store(writer.loss_entry + 3, writer.dropped.to);
+    return;
+  }
+  if (writer.cursor == nullptr) {
+    LossWindow& loss = segment_.header()->loss;
+    if (loss.count == 0) loss.from = writer.dropped.from;
+    loss.count += writer.dropped.count;
+    loss.to = writer.dropped.to;
+    writer.dropped = LossWindow{};
     return;
   }
   constexpr std::ptrdiff_t needed = 4;

@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Recordings with bits flipped, words replaced and ends cut off, by a generator with a fixed seed.
+// The reader may say what it likes about them; under a sanitizer it must not touch what is not its
+// own. Arguments: how many mutations of each, then the files. Built with NVSPAN_FUZZER it is a
+// libFuzzer target instead.
+
+#include "record/aggregate.hpp"
+#include "record/arrow.hpp"
+#include "record/columns.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace {
+
+std::uint64_t read_all(const std::uint8_t* data, std::size_t size) {
+  std::vector<std::uint64_t> words(size / 8 + 1);
+  if (size != 0) std::memcpy(words.data(), data, size);
+  auto recording = std::make_shared<nvspan::Recording>();
+  if (!recording->add("mutated", std::move(words), size)) return 0;
+  std::uint64_t sum = nvspan::aggregate(*recording, {}).rows.size();
+  nvspan::AggregateOptions by_payload;
+  by_payload.by = nvspan::GroupBy::payload;
+  sum += nvspan::aggregate(*recording, by_payload).rows.size();
+  nvspan::Columns columns(recording);
+  for (const char* table : {"ranges", "marks", "counters", "threads", "domains", "losses"}) {
+    nvspan::ColumnList list;
+    for (const std::string& name : nvspan::Columns::names(table)) {
+      list.push_back(columns.column(table, name));
+      const auto* bytes = static_cast<const unsigned char*>(list.back()->data);
+      const std::size_t count = list.back()->length * list.back()->item_size();
+      for (std::size_t i = 0; i < count; i += 61) sum += bytes[i];
+    }
+    ArrowSchema schema;
+    ArrowArray array;
+    nvspan::export_schema(list, &schema);
+    nvspan::export_array(list, columns.rows(table), &array);
+    schema.release(&schema);
+    array.release(&array);
+  }
+  return sum;
+}
+
+}  // namespace
+
+#ifdef NVSPAN_FUZZER
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  read_all(data, size);
+  return 0;
+}
+
+#else
+
+namespace {
+
+std::uint64_t state = 0x9E3779B97F4A7C15u;
+
+std::uint64_t next() {
+  state ^= state << 13;
+  state ^= state >> 7;
+  state ^= state << 17;
+  return state;
+}
+
+void mutate(std::vector<std::uint8_t>& bytes) {
+  const std::size_t changes = 1 + next() % 8;
+  for (std::size_t i = 0; i < changes && bytes.size() > 16; ++i) {
+    const std::size_t at = next() % bytes.size();
+    switch (next() % 6) {
+      case 0:
+        bytes[at] ^= static_cast<std::uint8_t>(1u << next() % 8);
+        break;
+      case 1:
+        bytes[at] = static_cast<std::uint8_t>(next());
+        break;
+      case 2: {
+        const std::uint64_t values[] = {0, ~std::uint64_t{0}, std::uint64_t{1} << 63, next()};
+        const std::size_t word = at / 8 * 8;
+        if (word + 8 <= bytes.size()) std::memcpy(bytes.data() + word, &values[next() % 4], 8);
+        break;
+      }
+      case 3: {
+        const std::size_t from = next() % bytes.size() / 64 * 64;
+        const std::size_t to = next() % bytes.size() / 64 * 64;
+        const std::size_t count = std::min<std::size_t>(64, bytes.size() - std::max(from, to));
+        std::memmove(bytes.data() + to, bytes.data() + from, count);
+        break;
+      }
+      case 4:
+        // In the parts that are written, which are few.
+        for (std::size_t j = at; j < bytes.size(); ++j) {
+          if (bytes[j] == 0) continue;
+          bytes[j] = static_cast<std::uint8_t>(bytes[j] + (next() % 3) - 1);
+          break;
+        }
+        break;
+      default:
+        if (next() % 8 == 0) bytes.resize(bytes.size() - next() % (bytes.size() / 2));
+        break;
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const long rounds = argc > 1 ? std::atol(argv[1]) : 1000;
+  std::uint64_t sum = 0;
+  for (int i = 2; i < argc; ++i) {
+    std::ifstream file(argv[i], std::ios::binary);
+    const std::vector<std::uint8_t> original((std::istreambuf_iterator<char>(file)),
+                                             std::istreambuf_iterator<char>());
+    if (original.size() < 4096 || read_all(original.data(), original.size()) == 0) {
+      std::printf("%s: not a recording\n", argv[i]);
+      return 1;
+    }
+    for (long round = 0; round < rounds; ++round) {
+      std::vector<std::uint8_t> bytes = original;
+      mutate(bytes);
+      sum += read_all(bytes.data(), bytes.size());
+    }
+  }
+  std::printf("ok %llu\n", static_cast<unsigned long long>(sum));
+  return 0;
+}
+
+#endif
