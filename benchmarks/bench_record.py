@@ -1,0 +1,121 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the recorder costs, how large its files are, and how fast they are read.
+
+    python benchmarks/bench_record.py [--ranges N] [--read N] [--pairs N]
+
+It compiles record_loop.cpp and prints one JSON object. Costs are ns for one event.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import nvspan
+from nvspan import launch, recorder
+
+SOURCE = Path(__file__).parent / "record_loop.cpp"
+
+PYTHON = """
+import sys, time, nvspan
+best = 1e9
+for _ in range(20):
+    begin = time.perf_counter_ns()
+    for _ in range(20000):
+        with nvspan.annotate("x"):
+            pass
+    best = min(best, (time.perf_counter_ns() - begin) / 20000)
+print(best)
+"""
+
+READ = """
+import json, resource, sys, time, nvspan
+begin = time.perf_counter()
+rows = nvspan.read(sys.argv[1]).stats().rows
+took = time.perf_counter() - begin
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(json.dumps({"seconds": took, "peak_MiB": peak, "calls": sum(r["calls"] for r in rows)}))
+"""
+
+
+def include() -> str:
+    spec = find_spec("nvidia")
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        for found in [*Path(folder).glob("cu*/include"), *Path(folder).glob("nvtx/include")]:
+            if (found / "nvtx3").is_dir():
+                return str(found)
+    raise SystemExit("no NVTX headers: install nvidia-nvtx")
+
+
+def environment(path: Path | None) -> dict[str, str]:
+    made = dict(os.environ)
+    if path is not None:
+        made[launch.INJECTION_VARIABLE] = launch.injection_library()
+        made[launch.CONFIG_VARIABLE] = recorder.config_string(path)
+    return made
+
+
+def output(command: list[str], path: Path | None) -> str:
+    done = subprocess.run(command, env=environment(path), capture_output=True, text=True,
+                          check=True)  # fmt: skip
+    return done.stdout
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--ranges", type=int, default=1_000_000)
+    parser.add_argument("--read", type=int, default=10_000_000)
+    parser.add_argument("--pairs", type=int, default=15)
+    options = parser.parse_args()
+    result: dict[str, object] = {"load": os.getloadavg()[0]}
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "loop"
+        subprocess.run(["g++", "-O2", "-std=c++17", "-isystem", include(), str(SOURCE), "-o",
+                        str(program), "-ldl", "-pthread"], check=True)  # fmt: skip
+        path = Path(folder) / "run.nvspan"
+
+        def cost(kind: str, threads: int) -> float:
+            text = output([str(program), kind, str(options.ranges), str(threads)], path)
+            nonlocal_size[0] = path.stat().st_size
+            path.unlink()
+            return statistics.mean(map(float, text.split()))
+
+        nonlocal_size = [0]
+        for kind in ("registered", "ascii", "startend", "mark"):
+            costs = [cost(kind, 1) for _ in range(5)]
+            result[kind] = {"best": min(costs), "median": statistics.median(costs)}
+            if kind == "registered":
+                result["bytes_per_range"] = nonlocal_size[0] / options.ranges
+        ratios = []
+        for _ in range(options.pairs):
+            one = cost("registered", 1)
+            ratios.append(cost("registered", 2) / one)
+        result["two_threads_ratio"] = statistics.median(ratios)
+        without = float(output([sys.executable, "-c", PYTHON], None))
+        recorded = float(output([sys.executable, "-c", PYTHON], path))
+        path.unlink()
+        result["annotate"] = {"no_tool": without, "recorded": recorded,
+                              "ratio": recorded / without}  # fmt: skip
+        for count in (options.read // 10, options.read):
+            output([str(program), "registered", str(count), "1"], path)
+            result[f"stats_{count}"] = json.loads(output([sys.executable, "-c", READ, str(path)],
+                                                         None))  # fmt: skip
+            path.unlink()
+    result["version"] = nvspan.__version__
+    result["self_peak_MiB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    result["date"] = time.strftime("%Y-%m-%d")
+    print(json.dumps(result, indent=2))
+
+
+if __name__ == "__main__":
+    main()

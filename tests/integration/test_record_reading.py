@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""nvspan.read on what is no recording, the Arrow interface, filters, and the command."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nvspan
+from helpers.recorded import record_command
+from helpers.traced import clean_environment, needs_library
+
+pytestmark = needs_library
+CORPUS = Path(__file__).parents[1] / "corpus"
+
+CODE = """
+import nvspan
+for i in range(3):
+    with nvspan.annotate("a", domain="d1"):
+        with nvspan.annotate("b", category="c", payload=i):
+            pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "too short to be a recording"),
+        (b"x" * 5000, "not a recording of nvspan"),
+        (b"\xffNVSPAR1" + b"\x63" * 5000, "a recording of another version of nvspan"),
+    ],
+)
+def test_what_is_no_recording_is_an_error(tmp_path, content, problem):
+    path = tmp_path / "x.nvspan"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=problem):
+        nvspan.read(path)
+
+
+def test_a_file_that_is_not_there_is_an_error(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        nvspan.read(tmp_path / "none.nvspan")
+    with pytest.raises(ValueError, match="no recording"):
+        nvspan.read()
+
+
+@pytest.mark.parametrize("path", sorted(CORPUS.glob("*.nvspan")), ids=lambda path: path.stem)
+def test_a_recording_that_is_cut_off_gives_what_is_there(tmp_path, path):
+    whole = list(nvspan.read(path).calls())
+    content = path.read_bytes()
+    for size in (4096, len(content) // 2, len(content) - 100):
+        part = tmp_path / f"{size}.nvspan"
+        part.write_bytes(content[:size])
+        assert len(list(nvspan.read(part).calls())) <= len(whole)
+
+
+def test_statistics_and_filters():
+    recording = record_command([sys.executable, "-c", CODE]).recording
+    keys = ("domain", "name", "kind", "calls", "threads")
+    rows = sorted(tuple(row[key] for key in keys) for row in recording.stats().rows
+                  if row["domain"])  # fmt: skip
+    assert rows == [("d1", "a", "push_pop", 3, 1)]
+    only = recording.filter(names=["b"])
+    assert [row["payload"] for row in only.ranges.rows()] == [0, 1, 2]
+    assert [row["name"] for row in only.stats().rows] == ["b"]
+    by_payload = recording.stats("payload", names=["b"]).rows
+    assert sorted((row["payload"], row["calls"]) for row in by_payload) == [(0, 1), (1, 1), (2, 1)]
+    by_category = recording.stats("category", domains=["NVTX"]).rows
+    assert [(row["category_name"], row["calls"]) for row in by_category] == [("c", 3)]
+    first = recording.ranges["start"][0]
+    assert recording.stats(stop=first).rows == []
+    with pytest.raises(ValueError, match="by must be one of"):
+        recording.stats("colour")
+
+
+def test_arrow_takes_every_table():
+    pyarrow = pytest.importorskip("pyarrow")
+    recording = record_command([sys.executable, "-c", CODE]).recording
+    for name in ("ranges", "marks", "counters", "threads", "domains", "losses"):
+        table = getattr(recording, name)
+        taken = pyarrow.table(table)
+        taken.validate(full=True)
+        assert taken.column_names == table.names
+        assert taken.to_pylist() == list(table.rows())
+
+
+def test_the_command_records_and_reports(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(CODE + "print('out')\nraise SystemExit(7)\n")
+    command = [sys.executable, "-m", "nvspan", "record", "-o", "run.nvspan", str(script)]
+    done = subprocess.run(command, cwd=tmp_path, env=clean_environment(), capture_output=True,
+                          text=True, check=False)  # fmt: skip
+    assert (done.returncode, done.stdout) == (7, "out\n")
+    lines = done.stderr.splitlines()
+    assert lines[0].split() == ["calls", "total", "self", "mean", "p50", "p99", "max", "range"]
+    assert sorted((line.split()[0], line.split()[-1]) for line in lines[1:3]) == [
+        ("3", "b"), ("3", "d1:a")]  # fmt: skip
+    assert lines[3:] == [f"nvspan: recorded into {tmp_path / 'run.nvspan'}"]
+
+
+def test_the_command_steps_back_where_a_tool_is_attached(tmp_path):
+    environment = clean_environment({"NVTX_INJECTION64_PATH": "/no/tool.so"})
+    command = [sys.executable, "-m", "nvspan", "record", "-c", "print('out')"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True,
+                          check=False)  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "out\n")
+    assert done.stderr == (
+        "nvspan record: NVTX_INJECTION64_PATH is set to /no/tool.so (another tool is attached): "
+        "the program runs without a recording\n"
+    )
+    assert list(tmp_path.iterdir()) == []
