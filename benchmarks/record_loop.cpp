@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A loop of NVTX calls: record_loop KIND RANGES THREADS prints the nanoseconds of processor time that
-// one event takes in each thread: other programs on the machine count as little as they can. KIND is
-// registered, ascii, startend or mark.
+// A loop of NVTX calls: record_loop KIND RANGES THREADS prints the nanoseconds of processor time
+// that one event takes in each thread: other programs on the machine count as little as they can.
+// KIND is registered, ascii, startend or mark.
 
 #include <nvtx3/nvToolsExt.h>
 
@@ -27,9 +27,9 @@ double processor_time() {
 
 double run(const char* kind, long ranges, nvtxDomainHandle_t domain) {
   nvtxEventAttributes_t attributes[names] = {};
-  static const char* const texts[names] = {"alpha", "beta",  "gamma", "delta", "forward", "backward",
-                                           "step",  "load",  "save",  "copy",  "reduce",  "gather",
-                                           "a",     "bb",    "ccc",   "dddd"};
+  static const char* const texts[names] = {"alpha", "beta", "gamma", "delta", "forward", "backward",
+                                           "step",  "load", "save",  "copy",  "reduce",  "gather",
+                                           "a",     "bb",   "ccc",   "dddd"};
   const bool registered = std::strcmp(kind, "ascii") != 0;
   for (int i = 0; i < names; ++i) {
     attributes[i].version = NVTX_VERSION;
@@ -70,7 +70,8 @@ int main(int argc, char** argv) {
   std::vector<double> cost(static_cast<std::size_t>(count));
   std::vector<std::thread> threads;
   for (int i = 1; i < count; ++i) {
-    threads.emplace_back([&, i] { cost[static_cast<std::size_t>(i)] = run(argv[1], ranges, domain); });
+    threads.emplace_back(
+        [&, i] { cost[static_cast<std::size_t>(i)] = run(argv[1], ranges, domain); });
   }
   cost[0] = run(argv[1], ranges, domain);
   for (std::thread& thread : threads) thread.join();

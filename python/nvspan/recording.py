@@ -57,9 +57,9 @@ def _describe(made: dict[str, Any], site: tuple[Any, ...], payload: int | bytes 
 class Table:
     """The columns of one kind of thing in a recording: ranges, marks, counters, threads, ...
 
-    ``table["start"]`` is a memoryview of the column, without a copy. A column of text holds indices
-    into `Recording.strings`, -1 for none; `text` decodes one. pyarrow, polars, pandas and duckdb take
-    a table as it is, through the Arrow C data interface:
+    ``table["start"]`` is a memoryview of the column, without a copy. A column of text holds
+    indices into `Recording.strings`, -1 for none; `text` decodes one. pyarrow, polars, pandas and
+    duckdb take a table as it is, through the Arrow C data interface:
 
     >>> import pyarrow                                                   # doctest: +SKIP
     >>> pyarrow.table(recording.ranges)                                  # doctest: +SKIP
@@ -345,8 +345,8 @@ class Recording:
     ) -> Stats:
         """Calls, total, self time, mean, deviation, extremes and quantiles of each range.
 
-        One pass over the recording, with memory for the names alone. Unclosed ranges are counted and
-        in no other number; quantiles are within 1 %.
+        One pass over the recording, with memory for the names alone. Unclosed ranges are counted
+        and in no other number; quantiles are within 1 %.
 
         Args:
             by: "name" (domain, name and kind), or these and "thread", "process", "category" or

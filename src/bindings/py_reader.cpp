@@ -22,8 +22,8 @@ namespace nvspan {
 namespace {
 
 py::object to_text(std::string_view bytes) {
-  PyObject* made = PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()),
-                                        "surrogateescape");
+  PyObject* made =
+      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape");
   if (made == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(made);
 }
@@ -64,8 +64,8 @@ class CallList : public WalkVisitor {
     add("pop", ticks, range.site, range.depth, 0, payload);
   }
   void orphan(std::uint32_t domain, std::uint64_t ticks) {
-    out_.append(py::make_tuple("pop", process_.time(ticks), -1 - domain_of(domain), -1, 0,
-                               py::none()));
+    out_.append(
+        py::make_tuple("pop", process_.time(ticks), -1 - domain_of(domain), -1, 0, py::none()));
   }
   void mark(std::uint32_t site, std::uint64_t ticks, const WalkPayload& payload) {
     add("mark", ticks, site, 0, 0, payload);

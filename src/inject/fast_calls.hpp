@@ -36,8 +36,8 @@ inline ThreadWriter* enter_fast(bool& dropped) noexcept {
 // False: not what the fast path takes (no attributes, malformed ones, wide text, bytes).
 inline bool make_key(std::uint64_t domain, const nvtxEventAttributes_t* attributes,
                      SiteKey& key) noexcept {
-  if (attributes == nullptr || attributes->size < sizeof *attributes ||
-      attributes->version == 0 || attributes->version > NVTX_VERSION) {
+  if (attributes == nullptr || attributes->size < sizeof *attributes || attributes->version == 0 ||
+      attributes->version > NVTX_VERSION) {
     return false;
   }
   const bool plain_message = attributes->messageType == NVTX_MESSAGE_TYPE_ASCII ||

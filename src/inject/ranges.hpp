@@ -99,8 +99,7 @@ int pop(nvtxDomainHandle_t handle, Fill&& fill) noexcept {
 }
 
 template <typename Fill>
-nvtxRangeId_t start(nvtxDomainHandle_t handle, Fill&& fill,
-                    const SiteKey* key = nullptr) noexcept {
+nvtxRangeId_t start(nvtxDomainHandle_t handle, Fill&& fill, const SiteKey* key = nullptr) noexcept {
   return guarded(nvtxRangeId_t{0}, [&](Call& call) {
     const DomainView domain = call.registry.domain(handle_bits(handle));
     Event event = call.event(EventKind::start, domain);

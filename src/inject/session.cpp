@@ -68,7 +68,12 @@ Session& session() noexcept {
 }
 
 Session::Session()
-    : scratch_(pool_), registry_(pool_), output_(pool_), recorder_(pool_), started_(pool_), connected_(pool_) {}
+    : scratch_(pool_),
+      registry_(pool_),
+      output_(pool_),
+      recorder_(pool_),
+      started_(pool_),
+      connected_(pool_) {}
 
 TextStyle Session::text_style(std::uint64_t origin) const noexcept {
   TextStyle style;

@@ -59,7 +59,7 @@ struct ThreadState {
 struct ThreadSlot {
   ThreadState* state;
   ThreadWriter* writer;  // of the recorder
-  bool busy;  // this thread is inside a callback
+  bool busy;             // this thread is inside a callback
 };
 
 // A library that dlopen loads reaches its thread-local storage through calls that may use malloc,

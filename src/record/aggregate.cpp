@@ -12,8 +12,7 @@
 namespace nvspan {
 
 void Sketch::add(std::uint64_t value, std::uint64_t count) {
-  const unsigned octave =
-      value == 0 ? 0 : 63u - static_cast<unsigned>(__builtin_clzll(value));
+  const unsigned octave = value == 0 ? 0 : 63u - static_cast<unsigned>(__builtin_clzll(value));
   const std::uint64_t above = value == 0 ? 0 : value - (std::uint64_t{1} << octave);
   const std::uint64_t bucket = octave >= 7 ? above >> (octave - 7) : above << (7 - octave);
   auto& counts = octaves_[octave];
@@ -81,8 +80,8 @@ class Aggregator : public WalkVisitor {
   void begin_thread(std::uint32_t thread) {
     thread_ = thread;
     process_ = &recording_.processes()[recording_.threads()[thread].process];
-    wanted_ = options_.threads.empty() ||
-              (thread < options_.threads.size() && options_.threads[thread]);
+    wanted_ =
+        options_.threads.empty() || (thread < options_.threads.size() && options_.threads[thread]);
     if (options_.by == GroupBy::thread || options_.by == GroupBy::process) {
       std::fill(rows_of_site_.begin(), rows_of_site_.end(), nullptr);
     }
@@ -166,9 +165,8 @@ class Aggregator : public WalkVisitor {
     AggregateRow*& cached = rows_of_site_[2 * site + static_cast<std::size_t>(kind)];
     if (by_site && cached != nullptr) return *cached;
     const ReadSite& read = recording_.sites()[site];
-    const std::uint32_t process = recording_.threads().empty()
-                                      ? 0
-                                      : recording_.threads()[thread].process;
+    const std::uint32_t process =
+        recording_.threads().empty() ? 0 : recording_.threads()[thread].process;
     Key key{std::uint64_t{read.domain} << 1 | static_cast<std::uint64_t>(kind),
             static_cast<std::uint64_t>(static_cast<std::int64_t>(read.name)), 0};
     key.b <<= 8;
@@ -277,8 +275,8 @@ void Aggregator::add_cells(const ReadStats& chunk) {
       const auto kind = static_cast<EntryKind>(cell.counted_as);
       const std::uint32_t site = site_of(cell.site);
       if (kind == EntryKind::mark || cell.count == 0 || !takes(site, options_.from)) continue;
-      AggregateRow& to = row(site, kind == EntryKind::start ? RangeKind::start_end
-                                                            : RangeKind::push_pop, 0, thread_);
+      AggregateRow& to = row(
+          site, kind == EntryKind::start ? RangeKind::start_end : RangeKind::push_pop, 0, thread_);
       const double ns = static_cast<double>(process_->ratio) / 4294967296.0;
       to.calls += cell.count;
       to.total += static_cast<double>(cell.total) * ns;
@@ -293,13 +291,14 @@ void Aggregator::add_cells(const ReadStats& chunk) {
       at += sizeof block / sizeof(std::uint64_t);
       const auto kind = static_cast<EntryKind>(block.counted_as);
       const std::uint32_t site = site_of(block.site);
-      if (kind == EntryKind::mark || block.octave >= stats_octaves || !takes(site, options_.from)) continue;
-      AggregateRow& to = row(site, kind == EntryKind::start ? RangeKind::start_end
-                                                            : RangeKind::push_pop, 0, thread_);
+      if (kind == EntryKind::mark || block.octave >= stats_octaves || !takes(site, options_.from))
+        continue;
+      AggregateRow& to = row(
+          site, kind == EntryKind::start ? RangeKind::start_end : RangeKind::push_pop, 0, thread_);
       for (unsigned i = 0; i < stats_buckets; ++i) {
         if (block.counts[i] == 0) continue;
-        const double middle = std::ldexp(1.0 + (i + 0.5) / stats_buckets,
-                                         static_cast<int>(block.octave));
+        const double middle =
+            std::ldexp(1.0 + (i + 0.5) / stats_buckets, static_cast<int>(block.octave));
         to.sketch.add(static_cast<std::uint64_t>(scale(static_cast<std::uint64_t>(middle))),
                       block.counts[i]);
       }

@@ -91,14 +91,15 @@ const std::vector<std::string>& Columns::names(std::string_view table) {
   static const std::vector<std::string> none;
   static const std::map<std::string, std::vector<std::string>, std::less<>> tables = {
       {"ranges",
-       {"process", "thread", "end_thread", "kind", "domain", "name", "message_type", "category",
-        "category_name", "color", "start", "end", "duration", "self", "parent", "depth", "level",
-        "range_id", "payload_type", "payload", "payload_value", "payload_bytes", "end_reason"}},
+       {"process",      "thread",   "end_thread",    "kind",          "domain",    "name",
+        "message_type", "category", "category_name", "color",         "start",     "end",
+        "duration",     "self",     "parent",        "depth",         "level",     "range_id",
+        "payload_type", "payload",  "payload_value", "payload_bytes", "end_reason"}},
       {"marks",
        {"process", "thread", "domain", "name", "message_type", "category", "category_name", "color",
         "time", "payload_type", "payload", "payload_value", "payload_bytes"}},
-      {"counters", {"process", "thread", "domain", "name", "counter", "time", "kind", "value",
-                    "integer"}},
+      {"counters",
+       {"process", "thread", "domain", "name", "counter", "time", "kind", "value", "integer"}},
       {"threads", {"process", "pid", "tid", "name", "start", "end", "exited"}},
       {"domains", {"domain"}},
       {"losses", {"process", "thread", "from", "to", "count", "reason"}},
@@ -258,9 +259,8 @@ std::shared_ptr<Column> Columns::of_ranges(std::string_view name) {
     column = borrowed('l', ranges.end);
     set_valid(*column, is_closed);
   } else if (name == "duration") {
-    column = made<std::int64_t>('l', ranges.size(), [&](std::size_t i) {
-      return ranges.end[i] - ranges.start[i];
-    });
+    column = made<std::int64_t>('l', ranges.size(),
+                                [&](std::size_t i) { return ranges.end[i] - ranges.start[i]; });
     set_valid(*column, is_closed);
   } else if (name == "parent") {
     column = borrowed('l', ranges.parent);
@@ -363,8 +363,7 @@ std::shared_ptr<Column> Columns::of_losses(std::string_view name) {
     return made<std::uint32_t>('I', rows, [&](std::size_t i) { return losses[i].process; });
   }
   if (name == "thread") {
-    auto column =
-        made<std::int64_t>('l', rows, [&](std::size_t i) { return losses[i].thread; });
+    auto column = made<std::int64_t>('l', rows, [&](std::size_t i) { return losses[i].thread; });
     set_valid(*column, [&](std::size_t i) { return losses[i].thread >= 0; });
     return column;
   }
@@ -375,8 +374,7 @@ std::shared_ptr<Column> Columns::of_losses(std::string_view name) {
     return made<std::int64_t>('l', rows, [&](std::size_t i) { return losses[i].to; });
   }
   if (name == "count") {
-    auto column =
-        made<std::uint64_t>('L', rows, [&](std::size_t i) { return losses[i].count; });
+    auto column = made<std::uint64_t>('L', rows, [&](std::size_t i) { return losses[i].count; });
     set_valid(*column, [&](std::size_t i) { return losses[i].count != 0; });
     return column;
   }

@@ -28,7 +28,7 @@ struct Column {
   const void* data = nullptr;
   std::size_t length = 0;
   std::shared_ptr<const void> owner;
-  std::shared_ptr<const Dictionary> dictionary;        // then the data are its indices; -1: null
+  std::shared_ptr<const Dictionary> dictionary;         // then the data are its indices; -1: null
   std::shared_ptr<std::vector<std::uint8_t>> validity;  // bits; null: every row has a value
   std::int64_t null_count = 0;
 

@@ -70,9 +70,9 @@ static_assert(sizeof(FileHeader) <= file_header_bytes);
 enum class ChunkType : std::uint32_t { events = 1, definitions = 2, stats = 3 };
 
 struct ChunkHeader {
-  std::uint64_t magic;  // written last
-  std::uint32_t type;   // ChunkType
-  std::uint32_t size;   // bytes, this header included
+  std::uint64_t magic;   // written last
+  std::uint32_t type;    // ChunkType
+  std::uint32_t size;    // bytes, this header included
   std::uint32_t thread;  // events, stats: the index of the thread
   std::uint32_t tid;
   std::uint64_t sequence;    // grows with each chunk of the process
@@ -130,11 +130,11 @@ constexpr std::uint64_t make_entry(EntryKind kind, std::uint32_t subject, std::u
 // to words.
 
 enum class DefinitionType : std::uint8_t {
-  string = 1,    // StringDefinition, its bytes
-  domain = 2,    // DomainDefinition
-  site = 3,      // SiteDefinition
-  category = 4,  // CategoryDefinition
-  thread = 5,    // ThreadDefinition
+  string = 1,       // StringDefinition, its bytes
+  domain = 2,       // DomainDefinition
+  site = 3,         // SiteDefinition
+  category = 4,     // CategoryDefinition
+  thread = 5,       // ThreadDefinition
   thread_name = 6,  // ThreadName
   counter = 7,      // CounterDefinition
   event = 8,        // a JSON object: a call that is not a range, mark or counter sample

@@ -309,8 +309,8 @@ void Recording::resolve(Loading& loading) {
   }
   for (const CounterDefinition& read : loading.counters) {
     process.counters.push_back(static_cast<std::uint32_t>(counters_.size()));
-    counters_.push_back(ReadCounter{global_domain(read.domain), loading.text(read.name),
-                                    read.counter});
+    counters_.push_back(
+        ReadCounter{global_domain(read.domain), loading.text(read.name), read.counter});
   }
   for (const auto& entry : loading.threads) {
     ReadThread& thread = threads_[entry.second];
@@ -365,8 +365,18 @@ bool Recording::add(const std::string& path, std::vector<std::uint64_t> words, s
   if (!read_header(process, words, bytes)) return false;
   files_.push_back(std::move(words));
   processes_.push_back(std::move(process));
-  Loading loading{processes_.back(), static_cast<std::uint32_t>(processes_.size() - 1),
-                  files_.back(),     bytes, {}, {}, {}, {}, {}, {}, {}, {}};
+  Loading loading{processes_.back(),
+                  static_cast<std::uint32_t>(processes_.size() - 1),
+                  files_.back(),
+                  bytes,
+                  {},
+                  {},
+                  {},
+                  {},
+                  {},
+                  {},
+                  {},
+                  {}};
   const std::size_t first_thread = threads_.size();
   find_chunks(loading);
   std::stable_sort(loading.definitions.begin(), loading.definitions.end(),
@@ -376,10 +386,9 @@ bool Recording::add(const std::string& path, std::vector<std::uint64_t> words, s
   for (const ReadChunk& chunk : loading.definitions) read_definitions(loading, chunk);
   resolve(loading);
   // In the order in which they began, whatever the order of their chunks.
-  std::stable_sort(threads_.begin() + static_cast<std::ptrdiff_t>(first_thread), threads_.end(),
-                   [](const ReadThread& a, const ReadThread& b) {
-                     return a.start_ticks < b.start_ticks;
-                   });
+  std::stable_sort(
+      threads_.begin() + static_cast<std::ptrdiff_t>(first_thread), threads_.end(),
+      [](const ReadThread& a, const ReadThread& b) { return a.start_ticks < b.start_ticks; });
   return true;
 }
 

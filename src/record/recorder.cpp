@@ -41,8 +41,7 @@ void read_file(const char* path, char* out, std::size_t size) noexcept {
 // One word for every thread of the process; zero in a child that a fork makes.
 bool make_live_page() noexcept {
   if (live_page != &nothing_live) return true;
-  void* made =
-      ::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* made = ::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (made == MAP_FAILED) return false;
 #ifdef MADV_WIPEONFORK
   ::madvise(made, page, MADV_WIPEONFORK);
@@ -326,7 +325,8 @@ ThreadWriter* Recorder::ready(ThreadWriter* writer, std::uint32_t tid) {
   constexpr std::uint32_t first_chunk_bytes = 16 * 1024;
   writer->plain = mode_ == RecordMode::full && min_duration_ == 0;
   writer->mode = static_cast<std::uint8_t>(mode_);
-  writer->min_ticks = static_cast<std::uint64_t>(static_cast<double>(min_duration_) * frequency_ / 1e9);
+  writer->min_ticks =
+      static_cast<std::uint64_t>(static_cast<double>(min_duration_) * frequency_ / 1e9);
   writer->next_range = ++next_range_block_ << 32 | 1;
   if (mode_ != RecordMode::stats) writer->chunk = nullptr;
   writer->thread = next_thread_++;

@@ -94,8 +94,8 @@ class Recorder final : public Sink {
   };
   template <typename Key, typename Value, typename KeyHash = std::hash<Key>,
             typename Equal = std::equal_to<Key>>
-  using Map = std::unordered_map<Key, Value, KeyHash, Equal,
-                                 PoolAllocator<std::pair<const Key, Value>>>;
+  using Map =
+      std::unordered_map<Key, Value, KeyHash, Equal, PoolAllocator<std::pair<const Key, Value>>>;
   struct Text {
     std::uint32_t id;
     const char* kept;

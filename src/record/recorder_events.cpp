@@ -54,8 +54,7 @@ bool has_payload(const Event& event) {
 }  // namespace
 
 void Recorder::start_chunk(ChunkHeader* chunk, ChunkType type, std::size_t bytes,
-                           std::uint32_t thread, std::uint32_t tid,
-                           std::uint64_t number) noexcept {
+                           std::uint32_t thread, std::uint32_t tid, std::uint64_t number) noexcept {
   chunk->type = static_cast<std::uint32_t>(type);
   chunk->size = static_cast<std::uint32_t>(bytes);
   chunk->thread = thread;
@@ -216,9 +215,8 @@ void Recorder::write_loss(ThreadWriter& writer) noexcept {
   }
 }
 
-bool Recorder::put(ThreadWriter& writer, EntryKind kind, std::uint32_t subject,
-                   std::uint64_t ticks, const std::uint64_t* words, std::size_t count,
-                   const Event* payload) {
+bool Recorder::put(ThreadWriter& writer, EntryKind kind, std::uint32_t subject, std::uint64_t ticks,
+                   const std::uint64_t* words, std::size_t count, const Event* payload) {
   const bool with_payload = payload != nullptr && has_payload(*payload);
   std::size_t needed = 2 + count;
   if (with_payload) {
@@ -341,8 +339,8 @@ void Recorder::end(ThreadWriter& writer, std::uint64_t domain, std::uint64_t id,
 
 char* Recorder::stats_space(ThreadWriter& writer, std::size_t bytes) {
   auto* at = reinterpret_cast<char*>(writer.cursor);
-  if (writer.chunk == nullptr || reinterpret_cast<char*>(writer.chunk_end) - at <
-                                     static_cast<std::ptrdiff_t>(bytes + word)) {
+  if (writer.chunk == nullptr ||
+      reinterpret_cast<char*>(writer.chunk_end) - at < static_cast<std::ptrdiff_t>(bytes + word)) {
     constexpr std::size_t chunk_bytes = 16 * 1024;
     at = segment_.allocate(chunk_bytes);
     if (at == nullptr) {

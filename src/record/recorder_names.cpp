@@ -38,8 +38,8 @@ const Field* find_field(const Event& event, std::string_view key) {
 std::size_t Recorder::Hash::operator()(const SiteDefinition& site) const noexcept {
   std::uint64_t hash = (std::uint64_t{site.domain} << 32 | site.message) * 0x9E3779B97F4A7C15u;
   hash ^= (std::uint64_t{site.color} << 32 | site.category) * 0xC2B2AE3D27D4EB4Fu;
-  hash ^= static_cast<std::uint64_t>(site.message_type) << 16 | site.payload_type << 8 |
-          site.has_color;
+  hash ^=
+      static_cast<std::uint64_t>(site.message_type) << 16 | site.payload_type << 8 | site.has_color;
   return static_cast<std::size_t>(hash ^ hash >> 31);
 }
 
@@ -66,9 +66,8 @@ bool Recorder::define(DefinitionType type, const void* data, std::size_t bytes,
   const std::size_t size = bytes + text.size();
   const std::size_t needed = sizeof(std::uint64_t) + in_words(size);
   if (needed + sizeof(std::uint64_t) > definitions_left_) {
-    const std::size_t usual =
-        std::min(definition_chunk << std::min<std::uint64_t>(sequence_ / 4, 6),
-                 largest_definition_chunk);
+    const std::size_t usual = std::min(
+        definition_chunk << std::min<std::uint64_t>(sequence_ / 4, 6), largest_definition_chunk);
     std::size_t wanted = std::max(usual, needed + sizeof(ChunkHeader) + sizeof(std::uint64_t));
     char* made = segment_.allocate(wanted);
     if (made == nullptr) {

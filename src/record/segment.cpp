@@ -21,7 +21,9 @@ constexpr std::size_t largest_extent = 64 * 1024 * 1024;
 constexpr std::size_t page = 4096;
 constexpr int most_names = 100000;
 
-std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
+std::size_t round_up(std::size_t bytes, std::size_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
 
 // For file systems that cannot reserve space: writing it does the same.
 bool write_zeros(int fd, std::uint64_t offset, std::size_t bytes) noexcept {

@@ -27,8 +27,8 @@ class Segment {
   Segment& operator=(Segment&&) = delete;
   ~Segment() = default;
 
-  // Creates the file; one that exists is left alone and "-1", "-2", ... put before the suffix. False
-  // with error() set: it could not.
+  // Creates the file; one that exists is left alone and "-1", "-2", ... put before the suffix.
+  // False with error() set: it could not.
   bool create(std::string_view path);
   bool is_open() const noexcept { return header_ != nullptr; }
   FileHeader* header() const noexcept { return header_; }

@@ -102,9 +102,8 @@ class TableBuilder : public WalkVisitor {
     }
     counters.value.push_back(value);
     counters.integer.push_back(integer);
-    counters.kind.push_back(static_cast<std::uint8_t>(static_cast<std::uint32_t>(kind) -
-                                                      static_cast<std::uint32_t>(
-                                                          EntryKind::counter_i64)));
+    counters.kind.push_back(static_cast<std::uint8_t>(
+        static_cast<std::uint32_t>(kind) - static_cast<std::uint32_t>(EntryKind::counter_i64)));
   }
 
   void lost(const LossWindow& window, LossReason reason) {
@@ -119,8 +118,8 @@ class TableBuilder : public WalkVisitor {
     RangeTable& ranges = tables_.ranges;
     std::int64_t last = read.end;
     for (const auto& entry : started_) last = std::max(last, ranges.start[entry.second]);
-    const auto reason = static_cast<std::uint8_t>(read.closed ? EndReason::process_end
-                                                              : EndReason::killed);
+    const auto reason =
+        static_cast<std::uint8_t>(read.closed ? EndReason::process_end : EndReason::killed);
     for (const auto& entry : started_) {
       ranges.end[entry.second] = last;
       ranges.self[entry.second] = last - ranges.start[entry.second];

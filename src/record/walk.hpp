@@ -62,7 +62,9 @@ class OpenRanges {
     if (top_ != none && ticks > last_) nodes_[top_].range.self += ticks - last_;
     last_ = ticks;
   }
-  std::uint64_t top_row() const { return top_ == none ? WalkVisitor::no_row : nodes_[top_].range.row; }
+  std::uint64_t top_row() const {
+    return top_ == none ? WalkVisitor::no_row : nodes_[top_].range.row;
+  }
 
   Node& push(std::uint32_t site, std::uint32_t domain, std::uint64_t start) {
     std::uint32_t index = free_;
@@ -74,8 +76,9 @@ class OpenRanges {
     }
     std::vector<std::uint32_t>& stack = stack_of(domain);
     Node& node = nodes_[index];
-    node.range = WalkRange{site, domain, start, 0, WalkVisitor::no_row,
-                           static_cast<std::uint32_t>(stack.size()), count_++};
+    node.range = WalkRange{
+        site,    domain, start, 0, WalkVisitor::no_row, static_cast<std::uint32_t>(stack.size()),
+        count_++};
     node.above = none;
     node.below = top_;
     if (top_ != none) nodes_[top_].above = index;
@@ -146,8 +149,10 @@ void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& 
   for (const ReadChunk& chunk : thread.chunks) {
     bool missing = chunk.header->number != number + 1;
     if (missing) {
-      if (ring) visitor.gap(last, chunk.header->base_ticks);
-      else visitor.damaged();
+      if (ring)
+        visitor.gap(last, chunk.header->base_ticks);
+      else
+        visitor.damaged();
       open.drain([&](const WalkRange& range) { visitor.unclosed(range, last, EndReason::lost); });
     }
     number = chunk.header->number;

@@ -29,9 +29,7 @@ KILLS = int(os.environ.get("NVSPAN_TEST_KILLS", "20"))
 
 def marks_by_thread(recording):
     threads: dict[int, list[int]] = {}
-    for thread, payload in zip(
-        recording.marks["thread"], recording.marks["payload"], strict=True
-    ):
+    for thread, payload in zip(recording.marks["thread"], recording.marks["payload"], strict=True):
         threads.setdefault(thread, []).append(payload)
     return list(threads.values())
 
@@ -60,8 +58,10 @@ def test_what_was_committed_survives_a_kill(tmp_path, seed):
         return
     try:
         recording = nvspan.read(path)
-    except ValueError as error:
-        assert counts == [0, 0], error  # killed while the file was made
+    except ValueError:
+        recording = None  # killed while the file was made
+    if recording is None:
+        assert counts == [0, 0]
         return
     assert recording.problems == []
     found = marks_by_thread(recording)

@@ -20,6 +20,7 @@ from nvspan import (
     NvspanWarning,
     NvtxWarning,
     RangeHandle,
+    Recording,
     RegisteredString,
     annotate,
     annotate_class,
@@ -34,6 +35,8 @@ from nvspan import (
     paused,
     pop_range,
     push_range,
+    read,
+    record,
     set_message_limit,
     start_range,
     tool,
@@ -247,3 +250,9 @@ warnings: tuple[type[NvspanWarning], type[NvtxWarning]] = (NvspanWarning, NvtxWa
 if sys.platform == "linux":
     with trace(os.devnull, format="text"):
         mark("traced")
+    with record("example.nvspan", mode="ring=8", domains=["example"], min_duration=100) as recorder:
+        mark("recorded")
+    recording = read(*recorder.paths)
+    assert_type(recording, Recording)
+    assert_type(recording.ranges["start"], memoryview)
+    assert_type(recording.filter(names=["a"]).stats("thread").lost, int)

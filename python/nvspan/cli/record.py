@@ -126,14 +126,14 @@ def table(recording: nvspan.Recording, most: int = 50) -> str:
         lines.append(f"orphans: {stats.orphans} ends had no range to close")
     if not stats.rows:
         return "\n".join([*lines, "no NVTX ranges were recorded"])
-    rows = [_HEADINGS]
+    cells: list[tuple[str, ...]] = [_HEADINGS]
     for row in stats.rows[:most]:
         times = (_time(row[key]) for key in ("total", "self", "mean", "p50", "p99", "max"))
-        rows.append((str(row["calls"]), *times, _name(row)))
-    widths = [max(len(row[i]) for row in rows) for i in range(len(_HEADINGS) - 1)]
-    for row in rows:
-        cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=False)]
-        lines.append("  ".join([*cells, row[-1]]))
+        cells.append((str(row["calls"]), *times, _name(row)))
+    widths = [max(len(line[i]) for line in cells) for i in range(len(_HEADINGS) - 1)]
+    for line in cells:
+        padded = (cell.rjust(width) for cell, width in zip(line, widths, strict=False))
+        lines.append("  ".join([*padded, line[-1]]))
     if len(stats.rows) > most:
         lines.append(f"... and {len(stats.rows) - most} more")
     return "\n".join(lines)
