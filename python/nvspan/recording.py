@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reading what `nvspan.record` and ``nvspan record`` wrote. docs/recording-format.md has columns."""
+"""Reading what `nvspan.record` and ``nvspan record`` wrote."""
 
 from __future__ import annotations
 

@@ -146,6 +146,8 @@ void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& 
   std::uint64_t last = thread.start_ticks;
   std::uint64_t number = 0;
   const bool ring = process.header.mode == static_cast<std::uint32_t>(RecordMode::ring);
+  // A thread is known by its first event: where no chunk is left, others took them all.
+  if (ring && thread.chunks.empty()) visitor.gap(last, last);
   for (const ReadChunk& chunk : thread.chunks) {
     bool missing = chunk.header->number != number + 1;
     if (missing) {

@@ -90,7 +90,8 @@ def test_a_ring_keeps_the_newest_in_bounded_space(tmp_path):
                           mode="ring=1", folder=tmp_path)  # fmt: skip
     assert os.path.getsize(done.files[0]) < 1_200_000
     found = marks_by_thread(done.recording)
-    assert [numbers[-1] for numbers in found] == [299999] * 2
+    # A thread that ended well before the other has nothing left.
+    assert {numbers[-1] for numbers in found} == {299999}
     assert all(n == list(range(n[0], 300000)) and n[0] > 0 for n in found)
     assert {row["reason"] for row in done.recording.losses.rows()} == {"overwritten"}
     assert done.recording.problems == []
