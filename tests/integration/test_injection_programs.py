@@ -217,7 +217,7 @@ def test_only_the_chosen_domains():
 @pytest.mark.parametrize(
     ("config", "problem"),
     [
-        ("format=xml", "format is neither text nor jsonl"),
+        ("format=xml", "format is none of text, jsonl and record"),
         ("nonsense", "a part has no '='"),
         ("file=%zz", "bad percent encoding in file"),
         ("file=%00", "file contains a null byte"),
