@@ -14,6 +14,7 @@ from nvspan import colors
 from nvspan._classes import annotate_class
 from nvspan._core import (
     Annotation,
+    CheckError,
     Domain,
     EventAttributes,
     NvspanWarning,
@@ -24,17 +25,26 @@ from nvspan._core import (
     mark,
     pop_range,
     push_range,
+    span,
     start_range,
 )
 from nvspan._domains import DummyDomain, enabled, get_domain, set_message_limit
 from nvspan._handles import RegisteredString
+from nvspan._info import info
+from nvspan._names import name_category, name_thread, name_threads_automatically
 from nvspan._switch import disable, enable, is_active, paused, tool
+from nvspan.checking import CheckReport, check, start_from_environment
 from nvspan.tracing import trace
 
 NvtxWarning = NvspanWarning
 
+start_from_environment()
+del start_from_environment
+
 __all__ = [
     "Annotation",
+    "CheckError",
+    "CheckReport",
     "Domain",
     "DummyDomain",
     "EventAttributes",
@@ -45,18 +55,24 @@ __all__ = [
     "__version__",
     "annotate",
     "annotate_class",
+    "check",
     "colors",
     "disable",
     "enable",
     "enabled",
     "end_range",
     "get_domain",
+    "info",
     "is_active",
     "mark",
+    "name_category",
+    "name_thread",
+    "name_threads_automatically",
     "paused",
     "pop_range",
     "push_range",
     "set_message_limit",
+    "span",
     "start_range",
     "tool",
     "trace",

@@ -91,6 +91,12 @@ void pause_annotations(int change) noexcept;
 // Has the listener called as after a change: what single domains want has changed.
 void notify_tool_listener() noexcept;
 
+// The tool that is attached, without check mode's table over it; null if there is none.
+const ToolTable* real_tool() noexcept;
+
+// Has check mode's table laid over the tool, or taken off, as checking() says.
+void republish_tool() noexcept;
+
 // The library that the attached tool came from, as a path; empty if there is none.
 std::string tool_library();
 
