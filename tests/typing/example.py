@@ -237,6 +237,26 @@ assert_type(Domain("example", level=2).level, int)
 domain.level = 1
 assert_type(domain.enabled, bool)
 
+# Checking, names, spans.
+
+with nvspan.check(strict=True) as checking:
+    assert_type(checking.active(), bool)
+assert_type(nvspan.check.reports(), list[nvspan.CheckReport])
+check_error: type[nvspan.CheckError] = nvspan.CheckError
+nvspan.name_thread("example")
+nvspan.name_thread("example", native_id=1)
+nvspan.name_category(7, "io", domain="example")
+nvspan.name_threads_automatically()
+nvspan.name_threads_automatically(False)
+with nvspan.span("block", color="red", domain="example", payload=1) as opened:
+    assert_type(opened.open, int)
+assert_type(nvspan.span("request").start(), nvspan.span)
+domain.span("request").start().end()
+with domain.range("kept"):
+    pass
+assert_type(nvspan.get_domain("library", default_level=2, env="EXAMPLE_NVTX"), Domain)
+assert_type(nvspan.info()["names_registered"], int)
+
 # The rest.
 
 set_message_limit(1000)
