@@ -8,6 +8,10 @@
 #include "bindings/entering_frame.hpp"
 #include "bindings/module_state.hpp"
 
+#if PY_VERSION_HEX < 0x030B0000
+#include <frameobject.h>
+#endif
+
 namespace nvspan {
 
 namespace {
