@@ -38,4 +38,19 @@ bool with_raising_checks(Call&& call) {
   return PyErr_Occurred() == nullptr;
 }
 
+// Runs `close` after a call that gave `result`, null for an exception, which is kept. Null too if a
+// report raises.
+template <class Close>
+PyObject* closed_result(PyObject* result, Close&& close) {
+  if (!result) {
+    const py_error_scope error;
+    close();
+  } else if (!checking()) {
+    close();
+  } else if (!with_raising_checks(close)) {
+    Py_CLEAR(result);
+  }
+  return result;
+}
+
 }  // namespace nvspan

@@ -181,14 +181,8 @@ PyObject* call_in_range(PyObject* const* arguments, Py_ssize_t count, PyObject* 
                             static_cast<size_t>(count - 1) | PY_VECTORCALL_ARGUMENTS_OFFSET, names);
   }
   if (!annotation) return result;
-  const auto close = [&] { as_span ? span_end(span) : annotation_pop(annotation.get()); };
-  if (result != nullptr) {
-    close();
-  } else {
-    py_error_scope error;
-    close();
-  }
-  return result;
+  return closed_result(result,
+                       [&] { as_span ? span_end(span) : annotation_pop(annotation.get()); });
 }
 
 PyObject* call_nested(PyObject*, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
