@@ -29,6 +29,7 @@ from nvspan._core import (
 from nvspan._domains import DummyDomain, enabled, get_domain, set_message_limit
 from nvspan._handles import RegisteredString
 from nvspan._switch import disable, enable, is_active, paused, tool
+from nvspan.profiler import Profile
 from nvspan.tracing import trace
 
 NvtxWarning = NvspanWarning
@@ -40,6 +41,7 @@ __all__ = [
     "EventAttributes",
     "NvspanWarning",
     "NvtxWarning",
+    "Profile",
     "RangeHandle",
     "RegisteredString",
     "__version__",

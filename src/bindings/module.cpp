@@ -15,6 +15,7 @@
 #include "bindings/domain_object.hpp"
 #include "bindings/event_fields.hpp"
 #include "bindings/module_state.hpp"
+#include "bindings/profile_session.hpp"
 #include "bindings/range_handle.hpp"
 #include "bindings/ranges.hpp"
 
@@ -34,6 +35,7 @@ void check(int result) {
 void on_tool_changed(bool possible) {
   py_error_scope scope;
   if (decorated_set_listening(module_object, possible) < 0) PyErr_WriteUnraisable(module_object);
+  profile_tool_changed(possible);
 }
 
 void init_state() {
@@ -128,6 +130,7 @@ void add_contents(py::module_ m) {
   check(annotate_object_add_to_module(m.ptr()));
   check(ranges_add_to_module(m.ptr()));
   check(decorated_add_to_module(m.ptr()));
+  check(profile_add_to_module(m.ptr()));
   set_tool_listener(on_tool_changed);
 
   m.def(
