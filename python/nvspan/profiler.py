@@ -19,7 +19,8 @@ _NO_LIMIT = 0xFFFFFFFF
 def _patterns(name: str, given: str | Iterable[str] | None) -> tuple[str, ...]:
     if given is None:
         return ()
-    patterns = (given,) if isinstance(given, str) else tuple(given)
+    patterns = (given,) if isinstance(given, str) or not hasattr(given, "__iter__") else given
+    patterns = tuple(patterns)
     for pattern in patterns:
         if not isinstance(pattern, str):
             raise TypeError(f"{name} must be a str or strs, not {pattern!r}")
