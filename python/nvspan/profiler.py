@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import TracebackType
 
-    from typing_extensions import Self
-
 _NO_LIMIT = 0xFFFFFFFF
 
 
@@ -25,6 +23,9 @@ def _patterns(name: str, given: str | Iterable[str] | None) -> tuple[str, ...]:
         if not isinstance(pattern, str):
             raise TypeError(f"{name} must be a str or strs, not {pattern!r}")
     return patterns
+
+
+_FOLDER = _patterns.__code__.co_filename[: -len("profiler.py")]
 
 
 class Profile:
@@ -100,7 +101,7 @@ class Profile:
         """
         _core._profile_start(
             self, self._linenos, self._annotate_cfuncs, self._include, self._exclude,
-            self._max_depth or _NO_LIMIT, Profile.__init__.__code__.co_filename,
+            self._max_depth or _NO_LIMIT, _FOLDER,
         )  # fmt: skip
 
     def disable(self) -> None:
@@ -111,7 +112,7 @@ class Profile:
         """
         _core._profile_stop(self)
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> Profile:
         self.enable()
         return self
 

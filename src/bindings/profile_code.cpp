@@ -8,6 +8,7 @@
 #include <new>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "annotate/switchboard.hpp"
 #include "bindings/domain_object.hpp"
@@ -16,11 +17,12 @@ namespace nvspan {
 
 ProfileState profile_state;
 Py_ssize_t detail::profile_code_index = -1;
+object_mutex detail::profile_codes_mutex;
 
 namespace {
 
-object_mutex codes_mutex;   // where there is no GIL: the making of what is below
-PyObject* domain_object;  // borrowed, immortal
+object_mutex judging_mutex;  // of the settings and of making what is below
+PyObject* domain_object;     // borrowed, immortal
 
 std::string_view utf8_view(PyObject* text) noexcept {
   Py_ssize_t size = 0;
@@ -70,10 +72,21 @@ bool matches_any(const std::vector<std::string>& patterns, std::string_view path
   return false;
 }
 
+// Whether `code` is the body that a decorated function was given, which calls the original.
+bool is_generated(const PyCodeObject* code) noexcept {
+  constexpr std::string_view prefix = "__nvspan_";
+  PyObject* names = code->co_names;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i) {
+    if (utf8_view(PyTuple_GET_ITEM(names, i)).substr(0, prefix.size()) == prefix) return true;
+  }
+  return false;
+}
+
 bool is_wanted(const PyCodeObject* code) {
   const ProfileSettings& settings = profile_state.settings;
   const std::string_view path = utf8_view(code->co_filename);
-  if (path == settings.own_file) return false;
+  if (path.substr(0, settings.own_folder.size()) == settings.own_folder) return false;
+  if (is_generated(code)) return false;
   if (settings.include_all && settings.exclude.empty()) return true;
   const std::string dotted = dotted_name(code);
   const std::string_view qualified = utf8_view(qualified_name(code));
@@ -101,11 +114,11 @@ bool name_event(ProfileCode& known, const PyCodeObject* code, bool linenos) {
                                                   PyUnicode_GET_LENGTH(code->co_filename), -1);
       if (other > start) start = other;
 #endif
-      py_ref file = py_ref::steal(PyUnicode_Substring(code->co_filename, start < 0 ? 0 : start + 1,
-                                                      PY_SSIZE_T_MAX));
-      text = py_ref::steal(file ? PyUnicode_FromFormat("%U:%d(%U)", file.get(),
-                                                       code->co_firstlineno, code->co_name)
-                                : nullptr);
+      py_ref file = py_ref::steal(
+          PyUnicode_Substring(code->co_filename, start < 0 ? 0 : start + 1, PY_SSIZE_T_MAX));
+      text = py_ref::steal(
+          file ? PyUnicode_FromFormat("%U:%d(%U)", file.get(), code->co_firstlineno, code->co_name)
+               : nullptr);
     }
     have = fill(fields, text.get());
   }
@@ -141,8 +154,8 @@ CFunctionEvent* make_c_function_event(const char* name) noexcept {
     if (found != events.end()) return found->second.get();
     auto made = std::make_unique<CFunctionEvent>();
     made->name = name;
-    py_ref text = py_ref::steal(PyUnicode_DecodeUTF8(name, static_cast<Py_ssize_t>(strlen(name)),
-                                                     "backslashreplace"));
+    py_ref text = py_ref::steal(
+        PyUnicode_DecodeUTF8(name, static_cast<Py_ssize_t>(strlen(name)), "backslashreplace"));
     if (!fill(made->fields, text.get())) return nullptr;
     CFunctionEvent* result = made.get();
     events.emplace(std::string_view(result->name), std::move(made));
@@ -154,15 +167,23 @@ CFunctionEvent* make_c_function_event(const char* name) noexcept {
 
 }  // namespace
 
+void profile_set_settings(ProfileSettings settings) noexcept {
+  std::lock_guard<object_mutex> lock(judging_mutex);
+  profile_state.settings = std::move(settings);
+}
+
 ProfileCode* detail::judge_profile_code(PyObject* code, uint64_t session) noexcept {
-  std::lock_guard<object_mutex> lock(codes_mutex);
+  std::lock_guard<object_mutex> lock(judging_mutex);
   py_error_scope scope;
   ProfileCode* known = profile_code_known(code);
   if (known && known->judged(session)) return known;
   if (!known) {
     known = new (std::nothrow) ProfileCode;
     if (!known) return nullptr;
-    if (_PyCode_SetExtra(code, profile_code_index, known) < 0) {
+    std::unique_lock<object_mutex> codes(profile_codes_mutex);
+    const int result = _PyCode_SetExtra(code, profile_code_index, known);
+    codes.unlock();
+    if (result < 0) {
       PyErr_Clear();
       delete known;
       return nullptr;
@@ -193,7 +214,7 @@ Event* profile_c_function_event(PyObject* callable) noexcept {
   };
   constexpr size_t recent_count = 1024;
   static Recent recent[recent_count];
-  std::lock_guard<object_mutex> lock(codes_mutex);
+  std::lock_guard<object_mutex> lock(judging_mutex);
   Recent& slot = recent[reinterpret_cast<uintptr_t>(method) / sizeof(PyMethodDef) % recent_count];
   if (slot.method == method && slot.event->name == method->ml_name) {
     return &slot.event->fields.event;

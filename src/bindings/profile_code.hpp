@@ -23,7 +23,7 @@ struct ProfileSettings {
   bool include_all = true;  // whatever `include` says
   std::vector<std::string> include;
   std::vector<std::string> exclude;
-  std::string own_file;  // the file of the Profile class, whose calls are not shown
+  std::string own_folder;  // of our own Python files, whose calls are not shown
 };
 
 // The profile that is enabled. Changed under the GIL, by whoever enables one.
@@ -33,6 +33,8 @@ struct ProfileState {
 };
 
 extern ProfileState profile_state;
+
+void profile_set_settings(ProfileSettings settings) noexcept;
 
 struct ProfileCode {
   std::atomic<uint64_t> verdict{0};  // the session that it is of, shifted, and whether it is wanted
@@ -50,11 +52,13 @@ struct ProfileCode {
 
 namespace detail {
 extern Py_ssize_t profile_code_index;
+extern object_mutex profile_codes_mutex;  // of what code objects keep; nothing else inside
 ProfileCode* judge_profile_code(PyObject* code, uint64_t session) noexcept;
 }  // namespace detail
 
 // What is known of `code`, perhaps from an earlier session, or null.
 inline ProfileCode* profile_code_known(PyObject* code) noexcept {
+  std::lock_guard<object_mutex> lock(detail::profile_codes_mutex);
   void* extra = nullptr;
   if (_PyCode_GetExtra(code, detail::profile_code_index, &extra) < 0) PyErr_Clear();
   return static_cast<ProfileCode*>(extra);

@@ -21,8 +21,8 @@ namespace {
 struct Hook {
   PyObject_HEAD Py_tracefunc previous;
   PyObject* previous_argument;  // owned, or null
-  ProfileThread* thread;        // of the thread that it is installed in; null before its first event
-  bool starter;                 // the one of threading.setprofile: makes one for each thread
+  ProfileThread* thread;  // of the thread that it is installed in; null before its first event
+  bool starter;           // the one of threading.setprofile: makes one for each thread
 };
 
 PyTypeObject* hook_type;
@@ -106,8 +106,7 @@ int start_in_thread(Hook* self) noexcept {
   PyObject* previous = self->previous_argument;
   PyObject* setprofile = PySys_GetObject("setprofile");
   if (!setprofile) return 0;
-  py_ref done =
-      py_ref::steal(PyObject_CallOneArg(setprofile, previous ? previous : Py_None));
+  py_ref done = py_ref::steal(PyObject_CallOneArg(setprofile, previous ? previous : Py_None));
   if (!done) return -1;
   return profile_state.session.load() != 0 ? install(PyThreadState_Get()) : 0;
 }
@@ -192,8 +191,8 @@ int threads_get_starter() {
 int install_starter() {
   py_ref current = py_ref::steal(PyObject_CallMethod(threading, "getprofile", nullptr));
   if (!current) return -1;
-  py_ref made = py_ref::steal(
-      new_hook(nullptr, current.get() == Py_None ? nullptr : current.get(), true));
+  py_ref made =
+      py_ref::steal(new_hook(nullptr, current.get() == Py_None ? nullptr : current.get(), true));
   if (!made) return -1;
   py_ref done = py_ref::steal(PyObject_CallMethod(threading, "setprofile", "O", made.get()));
   if (!done) return -1;
@@ -206,8 +205,8 @@ void uninstall_starter() noexcept {
   PyObject* previous = starter ? as_hook(starter)->previous_argument : nullptr;
   py_ref done;
   if (ours > 0) {
-    done = py_ref::steal(PyObject_CallMethod(threading, "setprofile", "O",
-                                             previous ? previous : Py_None));
+    done = py_ref::steal(
+        PyObject_CallMethod(threading, "setprofile", "O", previous ? previous : Py_None));
   }
   if (ours < 0 || (ours > 0 && !done)) PyErr_WriteUnraisable(threading);
   Py_CLEAR(starter);

@@ -58,8 +58,8 @@ bool succeeded(PyObject* result) noexcept {
 }
 
 bool set_events(int mask) noexcept {
-  return succeeded(PyObject_CallMethod(backend().monitoring, "set_events", "ii",
-                                                           backend().tool, mask));
+  return succeeded(
+      PyObject_CallMethod(backend().monitoring, "set_events", "ii", backend().tool, mask));
 }
 
 void release() noexcept;
@@ -72,8 +72,7 @@ void catch_up(ProfileThread& thread, uint64_t session, PyObject* code, bool can_
   thread.session = session;
   if (session != 0) return;
   Backend& state = backend();
-  const bool runs = state.mute_nothing ||
-                    state.still_running.count(profile_code_known(code)) != 0;
+  const bool runs = state.mute_nothing || state.still_running.count(profile_code_known(code)) != 0;
   if (state.draining && !profile_any_open()) release();
   answer = can_mute && !runs ? mute() : none();
 }
@@ -194,23 +193,20 @@ struct Wanted {
 };
 
 const Wanted wanted_events[] = {
-    {"PY_START", on_enter, false},  {"PY_RESUME", on_enter, false},
-    {"PY_THROW", on_throw, false},  {"PY_RETURN", on_leave, false},
-    {"PY_YIELD", on_leave, false},  {"PY_UNWIND", on_unwind, false},
-    {"CALL", on_call, true},        {"C_RETURN", on_c_end, true},
-    {"C_RAISE", on_c_end, true}};
+    {"PY_START", on_enter, false},  {"PY_RESUME", on_enter, false}, {"PY_THROW", on_throw, false},
+    {"PY_RETURN", on_leave, false}, {"PY_YIELD", on_leave, false},  {"PY_UNWIND", on_unwind, false},
+    {"CALL", on_call, true},        {"C_RETURN", on_c_end, true},   {"C_RAISE", on_c_end, true}};
 
 // The value of sys.monitoring.events.<name>, or -1 with an exception set.
 int event_number(const char* name) {
   py_ref events = py_ref::steal(PyObject_GetAttrString(backend().monitoring, "events"));
-  py_ref value =
-      py_ref::steal(events ? PyObject_GetAttrString(events.get(), name) : nullptr);
+  py_ref value = py_ref::steal(events ? PyObject_GetAttrString(events.get(), name) : nullptr);
   return value ? static_cast<int>(PyLong_AsLong(value.get())) : -1;
 }
 
 PyObject* register_callback(int event, PyObject* callback) noexcept {
-  return PyObject_CallMethod(backend().monitoring, "register_callback", "iiO", backend().tool, event,
-                             callback);
+  return PyObject_CallMethod(backend().monitoring, "register_callback", "iiO", backend().tool,
+                             event, callback);
 }
 
 int register_callbacks() {
@@ -241,8 +237,7 @@ void release() noexcept {
     const int event = event_number(wanted.event);
     done = done && event >= 0 && succeeded(register_callback(event, Py_None));
   }
-  done = done && succeeded(PyObject_CallMethod(state.monitoring, "free_tool_id",
-                                                                     "i", state.tool));
+  done = done && succeeded(PyObject_CallMethod(state.monitoring, "free_tool_id", "i", state.tool));
   state.tool = -1;
   if (!done) PyErr_WriteUnraisable(state.monitoring);
 }
@@ -250,8 +245,8 @@ void release() noexcept {
 // Takes the first free tool id; those that debuggers, coverage and profilers ask for come last.
 int claim_tool() {
   for (const int id : {4, 3, 5, 2, 1, 0}) {
-    py_ref done = py_ref::steal(
-        PyObject_CallMethod(backend().monitoring, "use_tool_id", "is", id, "nvspan"));
+    py_ref done =
+        py_ref::steal(PyObject_CallMethod(backend().monitoring, "use_tool_id", "is", id, "nvspan"));
     if (done) {
       backend().tool = id;
       return 0;
@@ -308,7 +303,8 @@ int profile_backend_claim() {
     if (!state.disable) return -1;
     state.monitoring = Py_NewRef(monitoring);
   }
-  if (state.tool >= 0) return 0;  // still draining
+  state.draining = false;
+  if (state.tool >= 0) return 0;  // of the profile before, which other threads have yet to close
   if (claim_tool() < 0) return -1;
   if (register_callbacks() == 0) return 0;
   release();

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/profile_session.hpp"
 
+#include <new>
+#include <utility>
+
 #include "annotate/tool.hpp"
 #include "bindings/domain_object.hpp"
 #include "bindings/profile_code.hpp"
@@ -31,16 +34,16 @@ int begin() {
   return -1;
 }
 
-// _profile_start(profile, linenos, annotate_cfuncs, include, exclude, max_depth, own_file): with
+// _profile_start(profile, linenos, annotate_cfuncs, include, exclude, max_depth, own_folder): with
 // False for "enabled already", True otherwise.
 PyObject* start(PyObject*, PyObject* arguments) {
   PyObject *profile, *include, *exclude;
   int linenos = 0;
   int c_functions = 0;
   unsigned int max_depth = 0;
-  const char* own_file = nullptr;
+  const char* own_folder = nullptr;
   if (!PyArg_ParseTuple(arguments, "OppOO!Is:_profile_start", &profile, &linenos, &c_functions,
-                        &include, &PyTuple_Type, &exclude, &max_depth, &own_file)) {
+                        &include, &PyTuple_Type, &exclude, &max_depth, &own_folder)) {
     return nullptr;
   }
   if (enabled_profile == profile) Py_RETURN_FALSE;
@@ -52,13 +55,17 @@ PyObject* start(PyObject*, PyObject* arguments) {
   settings.linenos = linenos != 0;
   settings.c_functions = c_functions != 0;
   settings.max_depth = max_depth;
-  settings.own_file = own_file;
   settings.include_all = include == Py_None;
-  if (!settings.include_all && read_patterns(include, settings.include) < 0) return nullptr;
-  if (read_patterns(exclude, settings.exclude) < 0) return nullptr;
+  try {
+    settings.own_folder = own_folder;
+    if (!settings.include_all && read_patterns(include, settings.include) < 0) return nullptr;
+    if (read_patterns(exclude, settings.exclude) < 0) return nullptr;
+  } catch (const std::bad_alloc&) {
+    return PyErr_NoMemory();
+  }
   if (!disabled_by_environment()) {
     if (profile_codes_prepare() < 0 || profile_backend_claim() < 0) return nullptr;
-    profile_state.settings = std::move(settings);
+    profile_set_settings(std::move(settings));
     if (listening_tool() && begin() < 0) {
       profile_backend_end();
       return nullptr;

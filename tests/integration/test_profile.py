@@ -284,11 +284,13 @@ def test_beside_other_ranges():
     code = (
         "@nvspan.annotate('deco')\n"
         "def decorated(): leaf()\n"
+        "@nvspan.annotate('deco')\n"
+        "def decorated_generator(): yield leaf()\n"
         "with nvspan.annotate('before'):\n"
         "    P.enable()\n"
         "    with nvspan.annotate('inside'): leaf()\n"
         "    nvspan.push_range('pushed', domain='nvtx.py')\n"
-        "    twice()\n"
+        "    decorated(); list(decorated_generator())\n"
         "    nvspan.pop_range(domain='nvtx.py')\n"
         "    P.disable()\n"
     )
@@ -298,10 +300,20 @@ def test_beside_other_ranges():
         "push [nvtx.py] 'leaf' depth=0", "pop [nvtx.py] 'leaf' depth=0",
         "pop [] 'inside' depth=1",
         "push [nvtx.py] 'pushed' depth=0",
-        "push [nvtx.py] 'twice' depth=1",
+        "push [] 'deco' depth=1",
+        "push [nvtx.py] 'decorated' depth=1",
         "push [nvtx.py] 'leaf' depth=2", "pop [nvtx.py] 'leaf' depth=2",
+        "pop [nvtx.py] 'decorated' depth=1",
+        "pop [] 'deco' depth=1",
+        "push [] 'deco' depth=1",
+        "push [nvtx.py] 'decorated_generator' depth=1",
         "push [nvtx.py] 'leaf' depth=2", "pop [nvtx.py] 'leaf' depth=2",
-        "pop [nvtx.py] 'twice' depth=1",
+        "pop [nvtx.py] 'decorated_generator' depth=1",
+        "pop [] 'deco' depth=1",
+        "push [] 'deco' depth=1",
+        "push [nvtx.py] 'decorated_generator' depth=1",
+        "pop [nvtx.py] 'decorated_generator' depth=1",
+        "pop [] 'deco' depth=1",
         "pop [nvtx.py] 'pushed' depth=0",
         "pop [] 'before' depth=0",
     ]  # fmt: skip
@@ -323,8 +335,6 @@ def test_beside_other_ranges():
     ],
 )  # fmt: skip
 def test_switches_apply(code, events):
-    assert "enable" not in events
-    code = code.replace("with P:", "with profile(exclude='nvspan'):")
     assert calls(code) == events
 
 
@@ -411,7 +421,9 @@ def test_bad_arguments(options, error, text):
 
 def test_an_abandoned_profile_can_be_collected():
     code = "import gc, weakref; w = weakref.ref(profile()); gc.collect(); assert w() is None\n"
-    code += "q = profile(); q.enable(); q.disable(); w = weakref.ref(q); del q; assert w() is None\n"
+    code += (
+        "q = profile(); q.enable(); q.disable(); w = weakref.ref(q); del q; assert w() is None\n"
+    )
     assert run_plain(HEADER + code).stderr == ""
 
 

@@ -19,6 +19,7 @@ from nvspan import (
     EventAttributes,
     NvspanWarning,
     NvtxWarning,
+    Profile,
     RangeHandle,
     RegisteredString,
     annotate,
@@ -236,6 +237,14 @@ assert_type(tool(), "str | None")
 assert_type(Domain("example", level=2).level, int)
 domain.level = 1
 assert_type(domain.enabled, bool)
+
+# Profile.
+
+with Profile(linenos=False, include="mypkg", exclude=["a", "b"], max_depth=3) as profile:
+    assert_type(profile, Profile)
+    assert_type(profile.enabled, bool)
+profile.enable()
+profile.disable()
 
 # The rest.
 
