@@ -17,11 +17,14 @@ _NO_LIMIT = 0xFFFFFFFF
 def _patterns(name: str, given: str | Iterable[str] | None) -> tuple[str, ...]:
     if given is None:
         return ()
-    patterns = (given,) if isinstance(given, str) or not hasattr(given, "__iter__") else given
-    patterns = tuple(patterns)
+    if isinstance(given, str):
+        return (given,)
+    if not hasattr(given, "__iter__"):
+        raise TypeError(f"{name} must be a str, several, or None, not {given!r}")
+    patterns = tuple(given)
     for pattern in patterns:
         if not isinstance(pattern, str):
-            raise TypeError(f"{name} must be a str or strs, not {pattern!r}")
+            raise TypeError(f"{name} must be a str or several, not {pattern!r}")
     return patterns
 
 

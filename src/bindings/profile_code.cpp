@@ -181,7 +181,7 @@ ProfileCode* detail::judge_profile_code(PyObject* code, uint64_t session) noexce
     known = new (std::nothrow) ProfileCode;
     if (!known) return nullptr;
     std::unique_lock<object_mutex> codes(profile_codes_mutex);
-    const int result = _PyCode_SetExtra(code, profile_code_index, known);
+    const int result = set_code_extra(code, profile_code_index, known);
     codes.unlock();
     if (result < 0) {
       PyErr_Clear();
@@ -234,7 +234,7 @@ int profile_codes_prepare() {
   if (!name) return -1;
   domain_object = domain_from_object(name.get());
   if (!domain_object) return -1;
-  detail::profile_code_index = _PyEval_RequestCodeExtraIndex(forget_code);
+  detail::profile_code_index = request_code_extra_index(forget_code);
   if (detail::profile_code_index >= 0) return 0;
   PyErr_SetString(PyExc_RuntimeError, "no room is left in code objects for the profile's names");
   return -1;

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,16 @@ struct ProfileCode {
   bool wanted() const noexcept { return verdict.load(std::memory_order_relaxed) & 1; }
 };
 
+#if PY_VERSION_HEX >= 0x030C0000
+constexpr auto get_code_extra = PyUnstable_Code_GetExtra;
+constexpr auto set_code_extra = PyUnstable_Code_SetExtra;
+constexpr auto request_code_extra_index = PyUnstable_Eval_RequestCodeExtraIndex;
+#else
+constexpr auto get_code_extra = _PyCode_GetExtra;
+constexpr auto set_code_extra = _PyCode_SetExtra;
+constexpr auto request_code_extra_index = _PyEval_RequestCodeExtraIndex;
+#endif
+
 namespace detail {
 extern Py_ssize_t profile_code_index;
 extern object_mutex profile_codes_mutex;  // of what code objects keep; nothing else inside
@@ -60,7 +71,7 @@ ProfileCode* judge_profile_code(PyObject* code, uint64_t session) noexcept;
 inline ProfileCode* profile_code_known(PyObject* code) noexcept {
   std::lock_guard<object_mutex> lock(detail::profile_codes_mutex);
   void* extra = nullptr;
-  if (_PyCode_GetExtra(code, detail::profile_code_index, &extra) < 0) PyErr_Clear();
+  if (get_code_extra(code, detail::profile_code_index, &extra) < 0) PyErr_Clear();
   return static_cast<ProfileCode*>(extra);
 }
 

@@ -48,26 +48,24 @@ int call_previous(Hook* hook, PyFrameObject* frame, int what, PyObject* argument
 
 void record(ProfileThread& thread, PyFrameObject* frame, int what, PyObject* argument,
             uint64_t session) noexcept {
-  const auto address = reinterpret_cast<uintptr_t>(frame);
-  if (what == PyTrace_RETURN) {
-    profile_leave_any(thread, address);
-    return;
-  }
-  if (what == PyTrace_C_RETURN || what == PyTrace_C_EXCEPTION) {
-    if (profile_state.settings.c_functions) profile_leave_any(thread, address | profile_c_function);
-    return;
-  }
-  const bool of_c_function = what == PyTrace_C_CALL;
-  if (!of_c_function && what != PyTrace_CALL) return;
+  const bool of_c_function =
+      what == PyTrace_C_CALL || what == PyTrace_C_RETURN || what == PyTrace_C_EXCEPTION;
+  const bool enters = what == PyTrace_CALL || what == PyTrace_C_CALL;
+  if (!enters && !of_c_function && what != PyTrace_RETURN) return;
   if (of_c_function && !profile_state.settings.c_functions) return;
+  const uintptr_t entry =
+      reinterpret_cast<uintptr_t>(frame) | (of_c_function ? profile_c_function : 0);
+  if (!enters && profile_leave(thread, entry)) return;
   PyCodeObject* code = PyFrame_GetCode(frame);
   ProfileCode* known = profile_code(reinterpret_cast<PyObject*>(code), session);
   Py_DECREF(code);
   if (!known || !known->wanted()) return;
+  if (!enters) {
+    profile_leave_any(thread, entry);
+    return;
+  }
   Event* event = of_c_function ? profile_c_function_event(argument) : known->event.load();
-  if (!event) return;
-  profile_enter(thread, of_c_function ? address | profile_c_function : address, *event,
-                profile_state.settings.max_depth);
+  if (event) profile_enter(thread, entry, *event, profile_state.settings.max_depth);
 }
 
 // Puts back what was there before `hook` in the calling thread.

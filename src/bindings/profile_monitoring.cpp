@@ -6,6 +6,7 @@
 
 #if PY_VERSION_HEX >= 0x030C0000
 
+#include <iterator>
 #include <new>
 #include <unordered_set>
 
@@ -72,8 +73,12 @@ void catch_up(ProfileThread& thread, uint64_t session, PyObject* code, bool can_
   thread.session = session;
   if (session != 0) return;
   Backend& state = backend();
+  if (state.draining && !profile_any_open()) {
+    release();
+    answer = none();
+    return;
+  }
   const bool runs = state.mute_nothing || state.still_running.count(profile_code_known(code)) != 0;
-  if (state.draining && !profile_any_open()) release();
   answer = can_mute && !runs ? mute() : none();
 }
 
@@ -209,18 +214,25 @@ PyObject* register_callback(int event, PyObject* callback) noexcept {
                              event, callback);
 }
 
-int register_callbacks() {
+// Made once and kept: the interpreter holds no reference while it calls one, and a callback may be
+// the one that gives them all back.
+PyObject* make_callback(const Wanted& wanted) {
   static PyTypeObject* type;
+  static PyObject* made[std::size(wanted_events)];
   if (!type) type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&callback_spec));
-  if (!type) return -1;
+  PyObject*& callback = made[&wanted - wanted_events];
+  if (callback || !type) return callback;
+  Callback* object = PyObject_New(Callback, type);
+  if (object) object->function = wanted.function;
+  callback = reinterpret_cast<PyObject*>(object);
+  return callback;
+}
+
+int register_callbacks() {
   for (const Wanted& wanted : wanted_events) {
     const int event = event_number(wanted.event);
-    if (event < 0) return -1;
-    Callback* callback = PyObject_New(Callback, type);
-    if (!callback) return -1;
-    callback->function = wanted.function;
-    py_ref owned = py_ref::steal(reinterpret_cast<PyObject*>(callback));
-    if (!succeeded(register_callback(event, owned.get()))) return -1;
+    PyObject* callback = event < 0 ? nullptr : make_callback(wanted);
+    if (!callback || !succeeded(register_callback(event, callback))) return -1;
   }
   return 0;
 }

@@ -97,7 +97,8 @@ def calls(code, **options):
         ("a = generator(); b = generator(); next(a); next(b); next(a); next(b)",
          "generator(leaf) generator(leaf) generator generator"),
         # Coroutines and asynchronous generators, too, whichever task runs between.
-        ("c = coroutine()\n    try:\n        while True: c.send(None)\n    except StopIteration: pass",
+        ("c = coroutine()\n    try:\n        while True: c.send(None)\n"
+         "    except StopIteration: pass",
          "coroutine(leaf) coroutine(leaf)"),
         ("asyncio.run(coroutine())", "coroutine(leaf) coroutine(leaf)"),
         ("async def both(): await asyncio.gather(coroutine(), coroutine()); leaf()\n"
@@ -191,8 +192,12 @@ def test_c_functions_by_name(code, events):
 @needs_library
 @pytest.mark.parametrize(
     ("depth", "events"),
-    [(1, "down twice"), (2, "down(down) twice(leaf leaf)"), (3, "down(down(down)) twice(leaf leaf)")],
-)  # fmt: skip
+    [
+        (1, "down twice"),
+        (2, "down(down) twice(leaf leaf)"),
+        (3, "down(down(down)) twice(leaf leaf)"),
+    ],
+)
 def test_max_depth(depth, events):
     assert calls(f"with profile(max_depth={depth}): down(5); twice()\n") == events
 
@@ -253,7 +258,8 @@ def test_what_one_profile_left_out_the_next_shows():
          "leaf fail leaf"),
         # Frames that are open at disable() are closed then.
         ("P.enable(); end(); leaf()", "end(leaf)"),
-        ("def a(): end(); leaf()\ndef b(): a(); leaf()\nP.enable(); b(); leaf()", "b(a(end(leaf)))"),
+        ("def a(): end(); leaf()\ndef b(): a(); leaf()\nP.enable(); b(); leaf()",
+         "b(a(end(leaf)))"),
         ("def a(): P.disable(); leaf(); P.enable(); leaf()\nP.enable(); a(); leaf(); P.disable()",
          "a leaf leaf"),
         ("def a(n):\n  if n == 0: P.disable()\n  elif n == 3: P.enable()\n"

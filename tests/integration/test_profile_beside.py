@@ -106,14 +106,16 @@ c = cProfile.Profile()
     ("code", "events"),
     [
         # cProfile first: it goes on.
-        ("c.enable(); P.enable(); work(); P.disable(); c.disable()\nassert counts(c) == FULL", WORK),
+        ("c.enable(); P.enable(); work(); P.disable(); c.disable()\nassert counts(c) == FULL",
+         WORK),
         ("c.enable(); P.enable(); P.disable(); work(); c.disable()\nassert counts(c) == FULL", ""),
         # Profile first, left last.
         ("with P:\n    c.enable(); work(); c.disable()\nassert counts(c) == FULL",
          WORK if sys.version_info >= (3, 12) else ""),
         # Crossed.
         ("P.enable(); c.enable(); P.disable(); work(); c.disable()\nassert counts(c) == FULL", ""),
-        ("c.enable(); P.enable(); work(); c.disable(); P.disable()\nassert counts(c) == FULL", WORK),
+        ("c.enable(); P.enable(); work(); c.disable(); P.disable()\nassert counts(c) == FULL",
+         WORK),
     ],
 )  # fmt: skip
 def test_cprofile(code, events):
@@ -221,7 +223,8 @@ d = Debugger()
 def debugged(): d.runcall(work); d.set_quit()
 if sys.argv[1:] == ["alone"]: debugged()
 else:
-    P = nvspan.Profile(linenos=False, include="__main__", exclude=["debugged", "Debugger*", "user*"])
+    NOT_SHOWN = ["debugged", "Debugger*", "user*"]
+    P = nvspan.Profile(linenos=False, include="__main__", exclude=NOT_SHOWN)
     with P: debugged()
 print([stop for stop in stops if stop[1] not in ("debugged",)])
 """
@@ -358,7 +361,8 @@ def test_many_greenlet_switches_are_balanced():
         "def child(n):\n"
         "    for i in range(20):\n"
         "        leaf(1)\n"
-        "        if n: child(n - 1) if random.random() < 0.1 else greenlet.getcurrent().parent.switch()\n"
+        "        if n and random.random() < 0.1: child(n - 1)\n"
+        "        elif n: greenlet.getcurrent().parent.switch()\n"
         "all = [greenlet.greenlet(child) for i in range(20)]\n"
         "with P:\n"
         "    while all:\n"
