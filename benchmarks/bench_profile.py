@@ -141,9 +141,10 @@ def table(runs: list[dict[str, Any]]) -> str:
     for measured in runs:
         for state, title in STATES.items():
             bare, nvtx, nvspan = (measured[state][key] for key in ("bare", "nvtx", "nvspan"))
+            ratio = "" if state == "none" else f"{nvtx / max(nvspan, 0.1):.1f}x"
             lines.append(
                 f"| {measured['version']} | {title} | {bare:.0f} ns | {nvtx:.0f} ns "
-                f"| {nvspan:.0f} ns | {nvtx / max(nvspan, 0.1):.1f}x |"
+                f"| {nvspan:.0f} ns | {ratio} |"
             )
     return "\n".join(lines)
 
