@@ -34,6 +34,7 @@ from nvspan._info import info
 from nvspan._names import name_category, name_thread, name_threads_automatically
 from nvspan._switch import disable, enable, is_active, paused, tool
 from nvspan.checking import CheckReport, check, start_from_environment
+from nvspan.profiler import Profile
 from nvspan.tracing import trace
 
 NvtxWarning = NvspanWarning
@@ -50,6 +51,7 @@ __all__ = [
     "EventAttributes",
     "NvspanWarning",
     "NvtxWarning",
+    "Profile",
     "RangeHandle",
     "RegisteredString",
     "__version__",

@@ -20,6 +20,7 @@
 #include "bindings/domain_object.hpp"
 #include "bindings/event_fields.hpp"
 #include "bindings/module_state.hpp"
+#include "bindings/profile_session.hpp"
 #include "bindings/range_handle.hpp"
 #include "bindings/ranges.hpp"
 #include "bindings/span_object.hpp"
@@ -40,6 +41,7 @@ void check(int result) {
 void on_tool_changed(bool possible) {
   py_error_scope scope;
   if (decorated_set_listening(module_object, possible) < 0) PyErr_WriteUnraisable(module_object);
+  profile_tool_changed(possible);
 }
 
 void init_state() {
@@ -148,6 +150,7 @@ void add_contents(py::module_ m) {
   check(decorated_add_to_module(m.ptr()));
   check(span_object_add_to_module(m.ptr()));
   check(check_host_add_to_module(m.ptr()));
+  check(profile_add_to_module(m.ptr()));
   set_tool_listener(on_tool_changed);
 
   m.def(

@@ -19,6 +19,7 @@ from nvspan import (
     EventAttributes,
     NvspanWarning,
     NvtxWarning,
+    Profile,
     RangeHandle,
     RegisteredString,
     annotate,
@@ -256,6 +257,13 @@ with domain.range("kept"):
     pass
 assert_type(nvspan.get_domain("library", default_level=2, env="EXAMPLE_NVTX"), Domain)
 assert_type(nvspan.info()["names_registered"], int)
+# Profile.
+
+with Profile(linenos=False, include="mypkg", exclude=["a", "b"], max_depth=3) as profile:
+    assert_type(profile, Profile)
+    assert_type(profile.enabled, bool)
+profile.enable()
+profile.disable()
 
 # The rest.
 
