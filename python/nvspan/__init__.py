@@ -28,6 +28,7 @@ from nvspan._core import (
 )
 from nvspan._domains import DummyDomain, enabled, get_domain, set_message_limit
 from nvspan._handles import RegisteredString
+from nvspan._in_place import install_as_nvtx
 from nvspan._switch import disable, enable, is_active, paused, tool
 from nvspan.tracing import trace
 
@@ -51,6 +52,7 @@ __all__ = [
     "enabled",
     "end_range",
     "get_domain",
+    "install_as_nvtx",
     "is_active",
     "mark",
     "paused",

@@ -97,8 +97,7 @@ def test_the_interpreters_environment_is_honoured(way, folder):
 
 def test_files_beside_the_program_replace_no_module_of_ours(way, folder):
     # All that the command itself imports, and more: none of them may be taken from here.
-    for name in ("argparse", "ast", "collections", "linecache", "runpy", "types", "textwrap",
-                 "nvspan_inject", "nvspan", "typing", "marshal", "pkgutil"):  # fmt: skip
+    for name in ("argparse", "ast", "linecache", "textwrap", "nvspan", "typing", "marshal"):
         (folder / f"{name}.py").write_text("raise SystemExit('shadowed')\n")
     (folder / "quiet.py").write_text("import sys; print(sys.path[0])\n")
     if way == "nvspan":

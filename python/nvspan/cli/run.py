@@ -62,7 +62,7 @@ def run(program: Program) -> int:
 def _profile() -> Any:
     from nvspan.profiler import Profile  # type: ignore[import-not-found, unused-ignore]
 
-    return Profile()
+    return Profile(exclude=[__file__])
 
 
 def _stays_interactive() -> bool:
@@ -164,7 +164,7 @@ def _run_as_main(runpy: ModuleType, name: str, alter_argv: bool, profile: Any) -
     if profile is not None:
         # runpy's own work is no part of the program: the profile begins where runpy executes it.
         def execute(code: CodeType, names: dict[str, Any]) -> None:
-            del runpy.__dict__["exec"]
+            del runpy.__dict__["exec"]  # the program may use runpy too
             _execute(code, names, profile)
 
         _OWN_CODE.add(execute.__code__)
@@ -181,14 +181,12 @@ def _execute_file(code: CodeType, names: dict[str, Any], profile: Any) -> None:
 
 
 def _execute(code: CodeType, names: dict[str, Any], profile: Any) -> None:
-    if profile is None:
-        exec(code, names)
-        return
-    profile.enable()
-    try:
-        exec(code, names)
-    finally:
-        profile.disable()
+    if profile is not None:
+        import atexit
+
+        atexit.register(profile.disable)  # the first that is registered runs last
+        profile.enable()
+    exec(code, names)
 
 
 # What the program finds
