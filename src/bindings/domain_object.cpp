@@ -42,9 +42,6 @@ PyObject* make_domain(PyObject* name) {
   DomainObject* domain = as_domain(object);
   domain->core = &Domain::get(name == Py_None ? nullptr : &text);
   domain->name = Py_NewRef(name);
-  // Making the first domain has read what the environment says of domains.
-  const std::string& problem = Switchboard::of_environment().problem();
-  if (!problem.empty()) warn_once_quietly("switchboard", "%s; it is ignored", problem.c_str());
   // Of two threads the first wins.
   PyObject* kept = PyDict_SetDefault(state().domains, name, object);
   Py_DECREF(object);

@@ -6,6 +6,8 @@
 program starts has it. One that has no nvspan gets the nvtx package, if there is one.
 """
 
+from __future__ import annotations
+
 import importlib
 import importlib.machinery
 import importlib.util
