@@ -138,7 +138,8 @@ class _Finder:
             return None
         from importlib.machinery import ModuleSpec
 
-        spec = ModuleSpec(name, _Loader(), origin=backing.__file__, is_package=True)
+        loader: Any = _Loader()
+        spec = ModuleSpec(name, loader, origin=backing.__file__, is_package=True)
         spec.has_location = True
         return spec
 
@@ -203,8 +204,7 @@ def _only_asks() -> bool:
     """Whether importlib.util.find_spec is at work, which answers None for what is not there."""
     frame = sys._getframe(2)
     return frame.f_back is not None and any(
-        caller.f_globals.get("__name__") == "importlib.util"
-        for caller in (frame, frame.f_back)
+        caller.f_globals.get("__name__") == "importlib.util" for caller in (frame, frame.f_back)
     )
 
 

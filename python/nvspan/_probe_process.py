@@ -59,9 +59,9 @@ def _how_it_ended(done: subprocess.CompletedProcess[str]) -> str:
     return said[-1] if said else f"exit code {done.returncode}"
 
 
-def round_trip(timeout: float) -> tuple[list[str], list[str], str | None]:
+def round_trip(timeout: float) -> tuple[list[str], list[str], dict[str, Any]]:
     """Events that a process sends under nvspan's injection library, those that were received, and
-    what went wrong."""
+    what the process answered: the `tool` that it had, or a `failure`."""
     from nvspan import launch
 
     wanted = ["push outer", "mark inside", "pop outer", "start span", "end span"]
@@ -78,7 +78,7 @@ def round_trip(timeout: float) -> tuple[list[str], list[str], str | None]:
                 events = [json.loads(line) for line in lines]
             calls = {"push", "pop", "mark", "start", "end"}
             received = [f"{e['kind']} {e['message']}" for e in events if e["kind"] in calls]
-    return wanted, received, answer.get("failure")
+    return wanted, received, answer
 
 
 # In the other process
@@ -110,7 +110,7 @@ def _emit(_: list[str]) -> dict[str, Any]:
     with domain.annotate("outer"):
         domain.mark(message="inside")
     domain.end_range(domain.start_range(message="span"))
-    return {}
+    return {"tool": nvspan.tool()}
 
 
 def _tool(words: list[str]) -> dict[str, Any]:

@@ -48,7 +48,9 @@ class Finding:
         self.details = details
 
     def as_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("name", "status", "text", "advice", "details")}
+        return {
+            name: getattr(self, name) for name in ("name", "status", "text", "advice", "details")
+        }
 
 
 def probes(
@@ -69,7 +71,7 @@ def probes(
 
 
 def versions() -> list[Finding]:
-    details = {
+    details: dict[str, Any] = {
         "nvspan": _core.__version__,
         "python": platform.python_version(),
         "free_threaded": not getattr(sys, "_is_gil_enabled", lambda: True)(),
@@ -84,7 +86,9 @@ def versions() -> list[Finding]:
     )
     if _core.have_nvtx:
         return [Finding("versions", "ok", text + "NVTX 3 compiled in", **details)]
-    advice = "install nvspan where the headers of NVTX are: pip install nvidia-nvtx, then nvspan anew"
+    advice = (
+        "install nvspan where the headers of NVTX are: pip install nvidia-nvtx, then nvspan anew"
+    )
     text += "built without NVTX: annotations do nothing"
     return [Finding("versions", "problem", text, advice, **details)]
 
@@ -165,8 +169,12 @@ def self_test(timeout: float) -> list[Finding]:
         library = launch.injection_library()
     except RuntimeError as error:
         return [Finding("self-test", "note", f"cannot be made: {error}")]
-    wanted, received, failure = _probe_process.round_trip(timeout)
-    details = {"library": library, "sent": wanted, "received": received}
+    wanted, received, answer = _probe_process.round_trip(timeout)
+    failure = answer.get("failure")
+    details: dict[str, Any] = {"library": library, "sent": wanted, "received": received}
+    if answer.get("tool") not in (None, "nvspan"):
+        text = f"cannot be made: {answer['tool']} takes the place of every other tool"
+        return [Finding("self-test", "note", text, **details)]
     if failure is None and received == wanted:
         text = f"{len(wanted)} events sent and received through {library}"
         return [Finding("self-test", "ok", text, **details)]
@@ -215,7 +223,7 @@ def nsight(command: str, timeout: float) -> list[Finding]:
         text = "not found on PATH nor where it is usually installed"
         return [Finding(command, "ok", text, path=None)]
     listed = "; ".join(f"{path} ({version or 'version unknown'})" for path, version in found)
-    details = {"path": found[0][0], "version": found[0][1], "all": found}
+    details: dict[str, Any] = {"path": found[0][0], "version": found[0][1], "all": found}
     return [Finding(command, "ok", listed, **details)]
 
 

@@ -145,11 +145,40 @@ def test_a_tool_that_misbehaves(tmp_path, kind):
     source, expected = TOOLS[kind]
     (tmp_path / "tool.cpp").write_text(source)
     library = tmp_path / "tool.so"
-    subprocess.run([compiler(), "-shared", "-fPIC", "-o", library, tmp_path / "tool.cpp"], check=True)
+    subprocess.run(
+        [compiler(), "-shared", "-fPIC", "-o", library, tmp_path / "tool.cpp"], check=True
+    )
     found = report("--timeout", "3", env={VARIABLE: str(library)})
     [(name, text)] = problems(found)
     assert name == "tool"
     assert text.endswith(expected)
+
+
+@needs_library
+def test_a_tool_that_takes_the_place_of_ours(tmp_path):
+    # As nsys does: whatever the environment says, the library of its own is loaded.
+    site = tmp_path / "sitecustomize.py"
+    (tmp_path / "mine.cpp").write_text("""
+extern "C" int InitializeInjectionNvtx2(void* (*get)(unsigned)) {
+  typedef int (*fill)(int, void****, unsigned*);
+  void* const* callbacks = static_cast<void* const*>(get(1));
+  void*** table = nullptr; unsigned size = 0;
+  reinterpret_cast<fill>(callbacks[1])(5, &table, &size);
+  *table[1] = reinterpret_cast<void*>(+[](void*, const void*) {});
+  return 1;
+}
+""")
+    library = tmp_path / "libmine.so"
+    command = [compiler(), "-shared", "-fPIC", "-o", library, tmp_path / "mine.cpp"]
+    subprocess.run(command, check=True)
+    site.write_text(f"import os; os.environ[{VARIABLE!r}] = {str(library)!r}\n")
+    found = report(env={"PYTHONPATH": str(tmp_path)})
+    one = finding(found, "self-test")
+    if one["status"] == "ok":
+        pytest.skip("this python has a sitecustomize of its own")
+    assert one["text"] == "cannot be made: mine takes the place of every other tool"
+    assert finding(found, "tool")["details"]["tool"] == "mine"
+    assert found["ok"]
 
 
 def test_importing_what_it_is_told(tmp_path):

@@ -72,7 +72,7 @@ def folder(tmp_path):
 def test_what_a_program_finds(way, folder, arguments, flags):
     stdin = SHOW if arguments[0] == "-" else "some input\n"
     done = assert_same(way, arguments, flags=flags, cwd=folder, stdin=stdin)
-    if "-I" not in flags or arguments[0] != "-m" and not arguments[0].startswith("-mp"):
+    if "-I" not in flags or (arguments[0] != "-m" and not arguments[0].startswith("-mp")):
         assert done.returncode == 0
         assert "exit" in done.stdout or arguments == ["./trace"]
 

@@ -50,7 +50,8 @@ ENDINGS = {
     "hook_exits": "import sys\nsys.excepthook = lambda *a: sys.exit(9)\n1/0",
     "no_hook": "import sys\ndel sys.excepthook\n1/0",
     "no_stderr": "import sys\nsys.stderr = None\n1/0",
-    "atexit": "import atexit, sys\natexit.register(print, 'first')\natexit.register(print, 'second')\n"
+    "atexit": "import atexit, sys\natexit.register(print, 'first')\n"
+              "atexit.register(print, 'second')\n"
               "atexit.register(lambda: print(sys.exc_info(), sys.last_type))\n1/0",
     "atexit_raises": "import atexit, os\natexit.register(os.listdir, 'no_such_folder')",
     "atexit_hook": "import atexit, sys\natexit.register(lambda: print(sys.excepthook is "
@@ -70,7 +71,8 @@ ENDINGS = {
     "group": "import sys\nif sys.version_info >= (3, 11):\n"
              "    raise ExceptionGroup('g', [ValueError(1), KeyError(2)])",
     "notes": "e = ValueError('x')\ngetattr(e, 'add_note', print)('a note')\nraise e",
-    "async": "import asyncio\nasync def f():\n    await asyncio.sleep(0)\n    1/0\nasyncio.run(f())",
+    "async": "import asyncio\nasync def f():\n    await asyncio.sleep(0)\n    1/0\n"
+             "asyncio.run(f())",
     "main_module": "import pickle\nclass A: pass\nprint(pickle.dumps(A(), 0), A.__module__)\n"
                    "print(type(pickle.loads(pickle.dumps(A()))) is A)",
     "closed_stdout": "import sys\nprint('x')\nsys.stdout.close()",
@@ -174,13 +176,17 @@ def test_worker_processes(way, tmp_path, form, method):
 
 
 def test_standard_input_stays_the_programs_own(way, tmp_path):
-    (tmp_path / "reads.py").write_text("print(input(), input())\nimport sys; print(sys.stdin.read())")
+    (tmp_path / "reads.py").write_text(
+        "print(input(), input())\nimport sys; print(sys.stdin.read())"
+    )
     assert_same(way, ["reads.py"], cwd=tmp_path, stdin="a\nb\nrest\nmore")
 
 
 def test_it_stays_interactive_when_asked_to(tmp_path):
     (tmp_path / "program.py").write_text("x = 5\n")
-    done = run("python -m nvspan", ["program.py"], flags=("-i", "-q"), cwd=tmp_path, stdin="print(x)\n")
+    done = run(
+        "python -m nvspan", ["program.py"], flags=("-i", "-q"), cwd=tmp_path, stdin="print(x)\n"
+    )
     assert done.stdout.splitlines() == ["5"]
     assert done.returncode == 0
 

@@ -25,10 +25,12 @@ from nvspan import (
     annotate_class,
     colors,
     disable,
+    doctor,
     enable,
     enabled,
     end_range,
     get_domain,
+    install_as_nvtx,
     is_active,
     mark,
     paused,
@@ -236,6 +238,12 @@ assert_type(tool(), "str | None")
 assert_type(Domain("example", level=2).level, int)
 domain.level = 1
 assert_type(domain.enabled, bool)
+
+# In place of nvtx, and what a doctor finds.
+
+install_as_nvtx()
+if sys.platform == "linux":
+    assert_type(doctor.collect(modules=["json"], timeout=30.0), "dict[str, Any]")
 
 # The rest.
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def own_path_entry() -> bool:
     """Whether python has put the folder of what it runs at the front of ``sys.path``."""
-    flags = sys.flags
+    flags: Any = sys.flags
     return not (flags.isolated if sys.version_info < (3, 11) else flags.safe_path)
 
 
