@@ -129,7 +129,8 @@ def test_a_tool_that_is_none(tmp_path, content):
 
 
 TOOLS = {
-    "crashes": ("#include <stdlib.h>\nextern \"C\" int InitializeInjectionNvtx2(void*) { abort(); }",
+    "crashes": ("#include <stdlib.h>\n"
+                "extern \"C\" int InitializeInjectionNvtx2(void*) { abort(); }",
                 "a program that annotates does not survive: killed by SIGABRT"),
     "hangs": ("#include <unistd.h>\nextern \"C\" int InitializeInjectionNvtx2(void*) "
               "{ for (;;) sleep(1); }",
@@ -193,8 +194,11 @@ def test_importing_what_it_is_told(tmp_path):
 
 
 def test_tools_are_found(tmp_path):
-    for name, text in (("nsys", "NVIDIA Nsight Systems version 2025.5.1.121-255136380782v0"),
-                       ("ncu", "NVIDIA (R) Nsight Compute\nVersion 2025.3.1.0 (build 3)")):  # fmt: skip
+    said = {
+        "nsys": "NVIDIA Nsight Systems version 2025.5.1.121-255136380782v0",
+        "ncu": "NVIDIA (R) Nsight Compute\nVersion 2025.3.1.0 (build 3)",
+    }
+    for name, text in said.items():
         (tmp_path / name).write_text(f"#!/bin/sh\ncat <<E\n{text}\nE\n")
         (tmp_path / name).chmod(0o755)
     env = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "NVSPAN_NSYS": None}

@@ -17,13 +17,15 @@ LIBRARY = {
     "by_name.py": "import nvtx\n@nvtx.annotate('by_name', domain='third')\ndef work(): pass\n",
     "by_parts.py": "from nvtx import annotate, mark, get_domain as domain\nimport nvtx as n\n"
                    "from nvtx import colors\nfrom nvtx.colors import color_to_hex\n"
-                   "def work():\n    with annotate('by_parts', color=color_to_hex('red')): mark('m')\n"
+                   "def work():\n"
+                   "    with annotate('by_parts', color=color_to_hex('red')): mark('m')\n"
                    "    assert n.colors is colors and colors.color_to_hex is color_to_hex\n",
     "by_optional.py": "try:\n    from nvtx import Counter, annotate\nexcept ImportError as error:\n"
                       "    Counter = None; reason = str(error)\n",
     "half_private.py": "import nvtx.nvtx\nimport nvtx._lib.lib as lib\nimport nvtx._lib\n"
                        "from nvtx._lib.lib import NvtxWarning\n"
-                       "import importlib\nassert importlib.import_module('nvtx.nvtx') is nvtx.nvtx\n"
+                       "import importlib\n"
+                       "assert importlib.import_module('nvtx.nvtx') is nvtx.nvtx\n"
                        "def work():\n    nvtx.nvtx.push_range('half'); nvtx.pop_range()\n"
                        "    assert lib is nvtx._lib.lib\n",
 }  # fmt: skip
@@ -206,7 +208,8 @@ for t in threads: t.start()
 for t in threads: t.join()
 nvspan.install_as_nvtx()
 import nvtx
-print(len({id(n) for n in found}), found[0] is nvtx, [type(f).__name__ for f in sys.meta_path].count("_Finder"))
+finders = [type(f).__name__ for f in sys.meta_path].count("_Finder")
+print(len({id(n) for n in found}), found[0] is nvtx, finders)
 """)
     assert done.stdout == "1 True 1\n"
     assert done.stderr == ""
@@ -244,6 +247,7 @@ import pickle, nvspan
 nvspan.install_as_nvtx()
 import nvtx
 copy = pickle.loads(pickle.dumps(nvtx.annotate("x", domain="d")))
-print(copy.init_args[0], type(copy) is nvspan.annotate, pickle.loads(b"cnvtx.nvtx\\nannotate\\n.") is type(copy))
+found = pickle.loads(b"cnvtx.nvtx\\nannotate\\n.")
+print(copy.init_args[0], type(copy) is nvspan.annotate, found is type(copy))
 """)
     assert done.stdout == "x True True\n"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""``--as-nvtx``: nvspan in place of nvtx, for the program and the Python processes that it starts."""
+"""``--as-nvtx``: nvspan in place of nvtx, for a program and the Python processes below it."""
 
 from __future__ import annotations
 

@@ -66,9 +66,7 @@ def _profile() -> Any:
 
 
 def _stays_interactive() -> bool:
-    import os
-
-    return bool(sys.flags.inspect or os.environ.get("PYTHONINSPECT"))
+    return bool(sys.flags.inspect)
 
 
 # What is run
@@ -181,12 +179,19 @@ def _execute_file(code: CodeType, names: dict[str, Any], profile: Any) -> None:
 
 
 def _execute(code: CodeType, names: dict[str, Any], profile: Any) -> None:
-    if profile is not None:
-        import atexit
+    if profile is None:
+        exec(code, names)
+        return
+    import _thread
+    import atexit
 
-        atexit.register(profile.disable)  # the first that is registered runs last
-        profile.enable()
-    exec(code, names)
+    atexit.register(profile.disable)  # the first that is registered runs last
+    profile.enable()
+    try:
+        exec(code, names)
+    finally:
+        if _thread._count() == 0:  # or other threads go on, and are still part of the program
+            profile.disable()
 
 
 # What the program finds

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What ``import nvtx`` finds in the processes below ``nvspan --as-nvtx``: it gives way to nvspan.
 
-``--as-nvtx`` puts the folder around this package on the path, so that every Python process which the
+``--as-nvtx`` puts the folder around this package on the path, so that every Python process that the
 program starts has it. One that has no nvspan gets the nvtx package, if there is one.
 """
 
