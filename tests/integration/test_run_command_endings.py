@@ -127,12 +127,18 @@ def test_what_cannot_be_run(way, tmp_path, arguments):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signals_from_outside(way, tmp_path, number):
+    # Blocked until it has come, so that it is always the same line that it interrupts.
     (tmp_path / "waits.py").write_text(
-        "import time\nprint('ready', flush=True)\nfor _ in range(600):\n    time.sleep(.1)\n"
+        "import signal, sys, time\n"
+        "number = int(sys.argv[1])\n"
+        "signal.pthread_sigmask(signal.SIG_BLOCK, {number})\n"
+        "print('ready', flush=True)\n"
+        "while number not in signal.sigpending(): time.sleep(.01)\n"
+        "signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})\n"
     )
     ended = []
     for each in ("python", way):
-        process = start(each, ["waits.py"], cwd=tmp_path, stdin=subprocess.DEVNULL)
+        process = start(each, ["waits.py", int(number)], cwd=tmp_path, stdin=subprocess.DEVNULL)
         assert process.stdout.readline() == "ready\n"
         process.send_signal(number)
         stdout, stderr = process.communicate(timeout=60)
