@@ -30,6 +30,7 @@ from nvspan._core import (
 )
 from nvspan._domains import DummyDomain, enabled, get_domain, set_message_limit
 from nvspan._handles import RegisteredString
+from nvspan._in_place import install_as_nvtx
 from nvspan._info import info
 from nvspan._names import name_category, name_thread, name_threads_automatically
 from nvspan._switch import disable, enable, is_active, paused, tool
@@ -65,6 +66,7 @@ __all__ = [
     "end_range",
     "get_domain",
     "info",
+    "install_as_nvtx",
     "is_active",
     "mark",
     "name_category",

@@ -136,16 +136,16 @@ bool annotations_enabled() noexcept { return attachment().on() && !disabled_by_e
 
 const ToolTable* detail::decide_tool() noexcept {
   Attachment& state = attachment();
-  bool changed = false;
+  bool decided_here = false;
   {
     std::lock_guard<std::mutex> lock(state.mutex);
     if (!tool_decided()) {
       const bool found = !disabled_by_environment() && find_environment_tool(state.environment);
       publish(state, found ? &state.environment : nullptr);
-      changed = !found && !checking();
+      decided_here = true;
     }
   }
-  if (changed) notify(state);
+  if (decided_here) notify(state);
   // Not the undecided one: another thread may have switched annotations off and on meanwhile.
   const ToolTable* tool = current_tool.load(std::memory_order_acquire);
   return tool == &undecided_tool ? nullptr : tool;

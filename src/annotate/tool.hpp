@@ -100,7 +100,8 @@ void republish_tool() noexcept;
 // The library that the attached tool came from, as a path; empty if there is none.
 std::string tool_library();
 
-// Called with tool_possible() after each change of it, by the thread that made the change.
+// Called with tool_possible() after each change of it, by the thread that made the change, and when
+// it has been decided whether there is a tool.
 using ToolListener = void (*)(bool possible);
 void set_tool_listener(ToolListener listener) noexcept;
 

@@ -40,6 +40,8 @@ void check(int result) {
 // Runs in the thread that attached, detached or made the first annotation, which holds the GIL.
 void on_tool_changed(bool possible) {
   py_error_scope scope;
+  const std::string& problem = Switchboard::of_environment().problem();
+  if (!problem.empty()) warn_once_quietly("switchboard", "%s; it is ignored", problem.c_str());
   if (decorated_set_listening(module_object, possible) < 0) PyErr_WriteUnraisable(module_object);
   profile_tool_changed(possible);
 }

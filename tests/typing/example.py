@@ -26,10 +26,12 @@ from nvspan import (
     annotate_class,
     colors,
     disable,
+    doctor,
     enable,
     enabled,
     end_range,
     get_domain,
+    install_as_nvtx,
     is_active,
     mark,
     paused,
@@ -264,6 +266,11 @@ with Profile(linenos=False, include="mypkg", exclude=["a", "b"], max_depth=3) as
     assert_type(profile.enabled, bool)
 profile.enable()
 profile.disable()
+# In place of nvtx, and what a doctor finds.
+
+install_as_nvtx()
+if sys.platform == "linux":
+    assert_type(doctor.collect(modules=["json"], timeout=30.0), "dict[str, Any]")
 
 # The rest.
 
