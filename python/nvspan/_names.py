@@ -76,7 +76,7 @@ def name_category(category: int, name: str, domain: str | bytes | Domain | None 
 def name_threads_automatically(on: bool = True) -> None:
     """Have every ``threading.Thread`` named in the tool as Python names it, or stop that.
 
-    Covers threads that run already and those to come, renamed ones (``thread.name = ...``), the
+    Covers threads that run already (but for those that have a name) and those to come, renamed ones (``thread.name = ...``), the
     main threads of processes that ``multiprocessing`` forks, and PyTorch's DataLoader workers
     ("DataLoader worker 3"). A spawned process does it if its main module calls this function at
     import.
@@ -128,7 +128,7 @@ def _install() -> None:
     )
     BaseProcess._bootstrap = _bootstrap  # type: ignore[attr-defined]
     for thread in threading.enumerate():
-        if thread.native_id is not None:
+        if thread.native_id is not None and not _core.has_thread_name(thread.native_id):
             _core.name_thread(thread.name, thread.native_id)
 
 

@@ -115,6 +115,11 @@ void send_thread_names(const ToolTable& tool) noexcept {
   for (const auto& name : all) send_name(tool, name.first, name.second);
 }
 
+bool has_thread_name(uint32_t native_id) noexcept {
+  std::lock_guard<std::mutex> lock(names().mutex);
+  return names().by_id.count(native_id) != 0;
+}
+
 size_t named_threads() noexcept {
   std::lock_guard<std::mutex> lock(names().mutex);
   return names().by_id.size();

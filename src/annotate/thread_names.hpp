@@ -25,5 +25,6 @@ void forget_thread(uint32_t native_id) noexcept;
 void send_thread_names(const ToolTable& tool) noexcept;
 
 size_t named_threads() noexcept;
+bool has_thread_name(uint32_t native_id) noexcept;
 
 }  // namespace nvspan

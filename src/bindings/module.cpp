@@ -188,6 +188,7 @@ void add_contents(py::module_ m) {
     if (!domains) throw py::error_already_set();
     return py::reinterpret_steal<py::object>(domains);
   });
+  m.def("has_thread_name", [](uint32_t native_id) { return has_thread_name(native_id); });
   m.def("named_threads", [] { return named_threads(); });
   m.def("dropped_pushes", [] { return dropped_pushes(); });
   m.def("tool_library", [] { return tool_library(); });
