@@ -76,10 +76,10 @@ def name_category(category: int, name: str, domain: str | bytes | Domain | None 
 def name_threads_automatically(on: bool = True) -> None:
     """Have every ``threading.Thread`` named in the tool as Python names it, or stop that.
 
-    Covers threads that run already (but for those that have a name) and those to come, renamed ones (``thread.name = ...``), the
-    main threads of processes that ``multiprocessing`` forks, and PyTorch's DataLoader workers
-    ("DataLoader worker 3"). A spawned process does it if its main module calls this function at
-    import.
+    Covers threads that run already, unless they have a name, and those to come, renamed ones
+    (``thread.name = ...``), the main threads of processes that ``multiprocessing`` forks, and
+    PyTorch's DataLoader workers ("DataLoader worker 3"). A spawned process does it if its main
+    module calls this function at import.
 
     Raises:
         TypeError: ``on`` is no bool.
@@ -101,7 +101,7 @@ def _install() -> None:
     from multiprocessing.process import BaseProcess
 
     run_thread = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
-    name_property = threading.Thread.name
+    name_property: property = threading.Thread.__dict__["name"]
     run_process = BaseProcess._bootstrap  # type: ignore[attr-defined]
 
     def _bootstrap_inner(self: Thread) -> None:
@@ -145,7 +145,7 @@ def _remove() -> None:
 def _process_name(process: BaseProcess) -> str:
     """The process's name; of a worker of PyTorch's DataLoader its number."""
     target = getattr(process, "_target", None)
-    if getattr(target, "__module__", "") != "torch.utils.data._utils.worker":
+    if target is None or getattr(target, "__module__", "") != "torch.utils.data._utils.worker":
         return process.name
     import inspect
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -35,8 +36,14 @@ def start(way: str, arguments, flags=(), env=None, **options) -> subprocess.Pope
     }[way]
     return subprocess.Popen(
         [*command, *map(str, arguments)], env=clean_environment(env), text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=_default_signals, **options,
     )  # fmt: skip
+
+
+def _default_signals() -> None:
+    """Under nohup, or in a shell's background, the tests themselves are started without these."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def run(way: str, arguments, *, stdin="", **options) -> Ended:
