@@ -14,6 +14,7 @@ from nvspan import colors
 from nvspan._classes import annotate_class
 from nvspan._core import (
     Annotation,
+    CheckError,
     Domain,
     EventAttributes,
     NvspanWarning,
@@ -24,11 +25,17 @@ from nvspan._core import (
     mark,
     pop_range,
     push_range,
+    span,
     start_range,
 )
 from nvspan._domains import DummyDomain, enabled, get_domain, set_message_limit
 from nvspan._handles import RegisteredString
+from nvspan._in_place import install_as_nvtx
+from nvspan._info import info
+from nvspan._names import name_category, name_thread, name_threads_automatically
 from nvspan._switch import disable, enable, is_active, paused, tool
+from nvspan.checking import CheckReport, check, start_from_environment
+from nvspan.profiler import Profile
 from nvspan.recorder import record, record_as_environment_says
 from nvspan.recording import Recording, read
 from nvspan.tracing import trace
@@ -37,34 +44,46 @@ NvtxWarning = NvspanWarning
 
 record_as_environment_says()
 del record_as_environment_says
+start_from_environment()
+del start_from_environment
 
 __all__ = [
     "Annotation",
+    "CheckError",
+    "CheckReport",
     "Domain",
     "DummyDomain",
     "EventAttributes",
     "NvspanWarning",
     "NvtxWarning",
+    "Profile",
     "RangeHandle",
     "Recording",
     "RegisteredString",
     "__version__",
     "annotate",
     "annotate_class",
+    "check",
     "colors",
     "disable",
     "enable",
     "enabled",
     "end_range",
     "get_domain",
+    "info",
+    "install_as_nvtx",
     "is_active",
     "mark",
+    "name_category",
+    "name_thread",
+    "name_threads_automatically",
     "paused",
     "pop_range",
     "push_range",
     "read",
     "record",
     "set_message_limit",
+    "span",
     "start_range",
     "tool",
     "trace",

@@ -9,4 +9,6 @@ import sys
 from nvspan.cli import main
 
 if __name__ == "__main__":
-    sys.exit(main())
+    status = main()
+    if status:
+        sys.exit(status)

@@ -17,20 +17,41 @@ class DummyDomain:
     """
 
 
-def get_domain(name: str | bytes | Domain | None = None) -> Domain:
+def get_domain(
+    name: str | bytes | Domain | None = None,
+    *,
+    default_level: int | None = None,
+    env: str | None = None,
+) -> Domain:
     """Return the domain of that name.
 
     The same name always gives the same object; ``None`` is NVTX's default domain, ``""`` a domain
     with an empty name. Any thread may call it.
 
+    Args:
+        name: The domain's name, or a Domain, which is returned.
+        default_level: How verbose the domain is unless ``NVSPAN_LEVEL`` says otherwise, 0 to 1000;
+            as ``Domain(level=)``.
+        env: An environment variable of the library's own that switches its annotations. Read at
+            this call: unset or empty changes nothing, ``0 false off no`` switch the domain off,
+            ``1 true on yes`` on (at level 1 at least), a larger number is its level.
+            ``NVSPAN_DOMAINS`` and ``NVSPAN_LEVEL`` are stronger.
+
     Raises:
-        TypeError: ``name`` is of another type.
+        TypeError: An argument is of another type.
+        ValueError: ``default_level`` is out of range.
 
     >>> import nvspan
     >>> nvspan.get_domain("mylib") is nvspan.Domain("mylib")
     True
+    >>> nvspan.get_domain("mylib", default_level=1, env="MYLIB_NVTX").level
+    1
     """
-    return _core.get_domain(name)
+    if default_level is None and env is None:
+        return _core.get_domain(name)
+    from nvspan import _libraries
+
+    return _libraries.get_domain(name, default_level, env)
 
 
 def enabled() -> bool:

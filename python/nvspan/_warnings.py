@@ -24,4 +24,4 @@ def warn_once(topic: str, text: str) -> None:
         if frame.f_back is None:
             break
         frame = frame.f_back
-    warnings.warn(text, NvspanWarning, stacklevel=level - 1)
+    warnings.warn(text, NvspanWarning, stacklevel=level)

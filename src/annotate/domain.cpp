@@ -73,6 +73,7 @@ Domain::Domain(std::string name, bool is_default)
   on_.store(enabled_);
   level_.store(setting.level);
   level_given_ = setting.level_given;
+  switch_given_ = setting.enabled_given;
 }
 
 void Domain::update_on() {
@@ -87,6 +88,10 @@ void Domain::set_enabled(bool enabled) {
     update_on();
   }
   notify_tool_listener();
+}
+
+void Domain::set_default_enabled(bool enabled) {
+  if (!switch_given_) set_enabled(enabled);
 }
 
 void Domain::pause(int change) {
@@ -200,9 +205,25 @@ uint32_t Domain::category_id(const std::string& name) {
   return id;
 }
 
+bool Domain::name_category_id(uint32_t id, const std::string& name) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = category_ids_.find(name);
+  if (found != category_ids_.end()) return found->second == id;
+  if (named_categories_.count(id)) return false;
+  category_ids_.emplace(name, id);
+  named_categories_.insert(id);
+  declared_categories_.insert(id);
+  const ToolTable* tool = closing_tool();
+  if (tool && has_handle(tool->epoch.load(std::memory_order_acquire))) {
+    name_category(*tool, handle(), id, name.c_str());
+  }
+  return true;
+}
+
 bool Domain::use_category_id(uint32_t id) {
   if (id == 0) return true;
   std::lock_guard<std::mutex> lock(mutex_);
+  if (declared_categories_.count(id)) return true;
   if (named_categories_.count(id)) return false;
   constexpr size_t most_remembered = 65536;  // bounds a program that makes ids up as it goes
   if (user_categories_.size() < most_remembered) user_categories_.insert(id);

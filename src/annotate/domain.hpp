@@ -54,6 +54,9 @@ class Domain {
   uint32_t level() const noexcept { return level_.load(std::memory_order_relaxed); }
   void set_level(uint32_t level) noexcept { level_.store(level, std::memory_order_relaxed); }
 
+  // Sets the switch unless the environment says something of this domain.
+  void set_default_enabled(bool enabled);
+
   // Sets the level that holds unless the environment, or an earlier call, gives one. False if an
   // earlier call gave another.
   bool set_default_level(uint32_t level);
@@ -78,6 +81,9 @@ class Domain {
 
   // The id of a named category: 1, 2, ... without the ids that the user took himself.
   uint32_t category_id(const std::string& name);
+
+  // Names an id of the user's choosing. False if either belongs to another one.
+  bool name_category_id(uint32_t id, const std::string& name);
 
   // Notes that the user passes `id` himself. False if it is the id of a category named before.
   bool use_category_id(uint32_t id);
@@ -120,6 +126,7 @@ class Domain {
   int pauses_ = 0;
   std::atomic<uint32_t> level_;
   bool level_given_;
+  bool switch_given_;
 
   mutable std::mutex mutex_;
   std::unordered_map<std::string_view, std::unique_ptr<Message>> messages_;
@@ -130,6 +137,7 @@ class Domain {
   std::unordered_map<std::string, uint32_t> category_ids_;
   std::set<uint32_t> named_categories_;
   std::set<uint32_t> user_categories_;
+  std::set<uint32_t> declared_categories_;  // of named_categories_, those the user named himself
 };
 
 }  // namespace nvspan

@@ -47,9 +47,12 @@ struct Span {
   Domain* domain = nullptr;
 };
 
-// An event as it goes to one tool.
+// An event as it goes to one tool. The attributes come first: check mode, which lies between us and
+// the tool, finds the rest by their address.
 struct Outgoing {
   nvtxEventAttributes_t attributes;
+  const Event* source;
+  const void* owner = nullptr;  // the annotation that pushes; null for push_range
   nvtxDomainHandle_t domain;
   uint64_t epoch;
 };
@@ -69,6 +72,7 @@ inline bool arm(Event& event, const ToolTable& tool, Outgoing& out) noexcept {
     out.attributes.message.ascii =
         static_cast<const char*>(event.message.load(std::memory_order_acquire));
     if (event.ready_epoch.load(std::memory_order_acquire) != epoch) continue;
+    out.source = &event;
     out.domain = event.domain->handle();
     out.epoch = epoch;
     return true;

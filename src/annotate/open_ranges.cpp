@@ -9,7 +9,7 @@ namespace nvspan {
 
 namespace detail {
 
-thread_local OpenRanges open_ranges NVSPAN_TLS_INITIAL_EXEC = {nullptr, 0, 0, 0};
+thread_local OpenRanges open_ranges NVSPAN_TLS_INITIAL_EXEC = {nullptr, 0, 0};
 
 }  // namespace detail
 
@@ -20,7 +20,7 @@ struct Release {
   ~Release() {
     OpenRanges& open = detail::open_ranges;
     std::free(open.entries);
-    open = {nullptr, 0, 0, 0};
+    open = {nullptr, 0, 0};
   }
 };
 
@@ -31,7 +31,13 @@ void remove_one(OpenRanges& open, uint32_t index) noexcept {
   --open.size;
 }
 
+std::atomic<uint64_t> dropped{0};
+
 }  // namespace
+
+uint64_t dropped_pushes() noexcept { return dropped.load(); }
+
+void detail::count_dropped_push() noexcept { ++dropped; }
 
 bool detail::grow_open_ranges() noexcept {
   constexpr uint32_t most_entries = 1u << 20;
@@ -53,9 +59,15 @@ void detail::close_buried_range(const void* owner) noexcept {
     if (open.entries[i].owner != owner) continue;
     const OpenRange closed = open.entries[i];
     remove_one(open, i);
-    pop_if_current(*closed.domain, closed.epoch);
+    if (checking()) {
+      const check::BuriedExit exit(owner);
+      pop_if_current(*closed.domain, closed.epoch);
+    } else {
+      pop_if_current(*closed.domain, closed.epoch);
+    }
     return;
   }
+  if (checking()) check::exit_without_enter(owner);
 }
 
 bool has_open_range(const void* owner) noexcept {
@@ -75,6 +87,7 @@ void detail::pop_buried_domain(Domain& domain) noexcept {
     pop_if_current(domain, epoch);
     return;
   }
+  if (checking()) check::pop_without_push(domain);
   const ToolTable* tool = listening_tool();
   if (tool && domain.connected(*tool)) send_pop(domain, *tool);
 }

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "annotate/check.hpp"
 #include "annotate/event.hpp"
 
 #if defined(__GNUC__) && !defined(__APPLE__) && !defined(_WIN32)
@@ -28,17 +29,20 @@ struct OpenRange {
   uint64_t count;  // equal neighbours are stored once
 };
 
-// Plain data, so that the hot path reaches it by one load: 24 bytes of static TLS.
+// Plain data, so that the hot path reaches it by one load: 16 bytes of static TLS.
 struct OpenRanges {
   OpenRange* entries;
   uint32_t size;
   uint32_t capacity;
-  uint64_t dropped;  // pushes beyond the limit: sent, but not recorded
 };
+
+// Pushes of the process beyond a thread's limit of a million: sent, but not recorded.
+uint64_t dropped_pushes() noexcept;
 
 namespace detail {
 extern thread_local OpenRanges open_ranges NVSPAN_TLS_INITIAL_EXEC;
 bool grow_open_ranges() noexcept;
+void count_dropped_push() noexcept;
 void close_buried_range(const void* owner) noexcept;
 void pop_buried_domain(Domain& domain) noexcept;
 }  // namespace detail
@@ -54,7 +58,7 @@ inline void note_push(const void* owner, Domain* domain, uint64_t epoch) noexcep
     }
   }
   if (open.size == open.capacity && !detail::grow_open_ranges()) {
-    ++open.dropped;
+    detail::count_dropped_push();
     return;
   }
   open.entries[open.size++] = {owner, domain, epoch, 1};
@@ -64,6 +68,7 @@ inline void note_push(const void* owner, Domain* domain, uint64_t epoch) noexcep
 inline void push(const void* owner, Event& event, const ToolTable& tool) noexcept {
   Outgoing out;
   if (!arm(event, tool, out)) return;
+  out.owner = owner;
   send_push(out, tool);
   note_push(owner, event.domain, out.epoch);
 }
@@ -76,7 +81,10 @@ inline void pop_if_current(const Domain& domain, uint64_t epoch) noexcept {
 // Closes the innermost range that `owner` has open on this thread; without one, does nothing.
 inline void pop_owned(const void* owner) noexcept {
   OpenRanges& open = detail::open_ranges;
-  if (open.size == 0) return;
+  if (open.size == 0) {
+    if (checking()) check::exit_without_enter(owner);
+    return;
+  }
   OpenRange& top = open.entries[open.size - 1];
   if (top.owner != owner) {
     detail::close_buried_range(owner);

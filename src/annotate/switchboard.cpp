@@ -87,7 +87,9 @@ Switchboard::Switchboard(std::string_view domains, std::string_view levels) {
 DomainSetting Switchboard::setting(std::string_view name) const noexcept {
   DomainSetting result;
   for (const Rule& rule : switches_) {
-    if (matches_pattern(rule.pattern, name)) result.enabled = rule.enabled;
+    if (!matches_pattern(rule.pattern, name)) continue;
+    result.enabled = rule.enabled;
+    result.enabled_given = true;
   }
   for (const Rule& rule : levels_) {
     if (!matches_pattern(rule.pattern, name)) continue;

@@ -20,6 +20,7 @@ constexpr uint32_t highest_level = 1000;
 
 struct DomainSetting {
   bool enabled = true;
+  bool enabled_given = false;  // by the environment, likewise
   uint32_t level = default_level;
   bool level_given = false;  // by the environment, which is stronger than the program
 };

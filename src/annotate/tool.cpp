@@ -8,7 +8,10 @@
 #include <memory>
 #include <mutex>
 
+#include "annotate/check.hpp"
+#include "annotate/check_stack.hpp"
 #include "annotate/environment_tool.hpp"
+#include "annotate/thread_names.hpp"
 #include "core/library.hpp"
 
 namespace nvspan {
@@ -27,6 +30,7 @@ struct Attachment {
   std::mutex mutex;
   std::atomic<uint64_t> last_epoch{0};
   ToolTable environment;
+  ToolTable* real = nullptr;  // what is attached, without check mode's table; under the mutex
   std::atomic<ToolListener> listener{nullptr};
   std::atomic<bool> decided{false};
   std::atomic<bool> enabled{true};
@@ -47,11 +51,28 @@ void update_current(Attachment& state) noexcept {
   detail::current_tool.store(state.on() ? tool : nullptr, std::memory_order_release);
 }
 
+// Check mode's table has the epoch of the tool that it lies over: handles stay good, and what is
+// open is closed.
+void lay_check_table(Attachment& state) noexcept {
+  ToolTable* tool = state.real;
+  if (checking()) {
+    ToolTable* over = check::table_over(state.real);
+    if (over) {
+      over->epoch.store(tool ? tool->epoch.load() : ++state.last_epoch, std::memory_order_release);
+      tool = over;
+    }
+  }
+  detail::attached_tool.store(tool, std::memory_order_release);
+  update_current(state);
+}
+
 void publish(Attachment& state, ToolTable* tool) noexcept {
   if (tool) tool->epoch.store(++state.last_epoch, std::memory_order_release);
-  detail::attached_tool.store(tool, std::memory_order_release);
+  if (checking() && state.decided.load()) check::clear_entries(false);  // of another epoch
+  state.real = tool;
   state.decided.store(true);
-  update_current(state);
+  lay_check_table(state);
+  if (tool) send_thread_names(*tool);
 }
 
 void notify(Attachment& state) noexcept {
@@ -71,6 +92,21 @@ bool disabled_by_environment() noexcept {
 bool tool_decided() noexcept { return attachment().decided.load(std::memory_order_acquire); }
 
 void set_tool_listener(ToolListener listener) noexcept { attachment().listener.store(listener); }
+
+const ToolTable* real_tool() noexcept {
+  Attachment& state = attachment();
+  std::lock_guard<std::mutex> lock(state.mutex);
+  return state.real;
+}
+
+void republish_tool() noexcept {
+  Attachment& state = attachment();
+  {
+    std::lock_guard<std::mutex> lock(state.mutex);
+    if (tool_decided()) lay_check_table(state);
+  }
+  notify(state);
+}
 
 void notify_tool_listener() noexcept { notify(attachment()); }
 
@@ -100,16 +136,16 @@ bool annotations_enabled() noexcept { return attachment().on() && !disabled_by_e
 
 const ToolTable* detail::decide_tool() noexcept {
   Attachment& state = attachment();
-  bool changed = false;
+  bool decided_here = false;
   {
     std::lock_guard<std::mutex> lock(state.mutex);
     if (!tool_decided()) {
       const bool found = !disabled_by_environment() && find_environment_tool(state.environment);
       publish(state, found ? &state.environment : nullptr);
-      changed = !found;
+      decided_here = true;
     }
   }
-  if (changed) notify(state);
+  if (decided_here) notify(state);
   // Not the undecided one: another thread may have switched annotations off and on meanwhile.
   const ToolTable* tool = current_tool.load(std::memory_order_acquire);
   return tool == &undecided_tool ? nullptr : tool;
@@ -250,7 +286,7 @@ std::string attach_tool(const std::string& path, const std::string& config) {
   Attachment& state = attachment();
   {
     std::lock_guard<std::mutex> lock(state.mutex);
-    if (detail::attached_tool.load() != nullptr) return "an NVTX tool is attached already";
+    if (state.real != nullptr) return "an NVTX tool is attached already";
     LocalTool*& tool = local_tools()[path];
     if (!tool) {
       std::string problem;
@@ -279,7 +315,7 @@ void detach_tool() noexcept {
 }
 
 std::string tool_library() {
-  const ToolTable* tool = closing_tool();
+  const ToolTable* tool = real_tool();
   if (!tool) return {};
   for (unsigned id = 1; id < NVTX_CBID_CORE2_SIZE; ++id) {
     if (auto function = tool->core2_slot<void (*)()>(id)) return library_of(function);

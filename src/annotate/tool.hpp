@@ -91,10 +91,17 @@ void pause_annotations(int change) noexcept;
 // Has the listener called as after a change: what single domains want has changed.
 void notify_tool_listener() noexcept;
 
+// The tool that is attached, without check mode's table over it; null if there is none.
+const ToolTable* real_tool() noexcept;
+
+// Has check mode's table laid over the tool, or taken off, as checking() says.
+void republish_tool() noexcept;
+
 // The library that the attached tool came from, as a path; empty if there is none.
 std::string tool_library();
 
-// Called with tool_possible() after each change of it, by the thread that made the change.
+// Called with tool_possible() after each change of it, by the thread that made the change, and when
+// it has been decided whether there is a tool.
 using ToolListener = void (*)(bool possible);
 void set_tool_listener(ToolListener listener) noexcept;
 

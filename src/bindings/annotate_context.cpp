@@ -12,6 +12,7 @@
 #include <cstddef>
 
 #include "annotate/open_ranges.hpp"
+#include "bindings/check_host.hpp"
 #include "bindings/domain_object.hpp"
 #include "bindings/entering_frame.hpp"
 #include "bindings/module_state.hpp"
@@ -34,7 +35,7 @@ void start_on(Annotation* annotation, const void* frame, const ToolTable& tool) 
 
 void push_on(Annotation* annotation, const ToolTable& tool) noexcept {
   EventFields& fields = *annotation->fields;
-  const uint64_t epoch = send_push_of(fields, tool, annotation->failed_lazily);
+  const uint64_t epoch = send_push_of(annotation, fields, tool, annotation->failed_lazily);
   if (epoch != 0) note_push(annotation, fields.event.domain, epoch);
 }
 
@@ -131,7 +132,11 @@ PyObject* call_exit(Annotation* annotation, Py_ssize_t arguments) {
   if (arguments != 3) {
     return PyErr_Format(PyExc_TypeError, "__exit__() takes 3 arguments (%zd given)", arguments);
   }
-  annotation_exit(annotation);
+  if (checking()) {
+    if (!with_raising_checks([&] { annotation_exit(annotation); })) return nullptr;
+  } else {
+    annotation_exit(annotation);
+  }
   Py_RETURN_FALSE;
 }
 
@@ -304,7 +309,7 @@ PyObject* run_step(AsyncStep* step) noexcept {
   if (step->done) return nullptr;
   step->done = true;
   if (step->leave) {
-    annotation_exit(step->annotation);
+    if (!with_raising_checks([&] { annotation_exit(step->annotation); })) return nullptr;
     return Py_False;
   }
   if (const ToolTable* tool = listening_tool()) {
@@ -318,7 +323,7 @@ PyObject* step_next(PyObject* object) {
   PyObject* result = run_step(reinterpret_cast<AsyncStep*>(object));
   if (result)
     PyErr_SetObject(PyExc_StopIteration, result);
-  else
+  else if (!PyErr_Occurred())
     PyErr_SetString(PyExc_RuntimeError, "cannot reuse an awaited __aenter__ or __aexit__");
   return nullptr;
 }
@@ -326,7 +331,8 @@ PyObject* step_next(PyObject* object) {
 PySendResult step_send(PyObject* object, PyObject*, PyObject** result) {
   PyObject* value = run_step(reinterpret_cast<AsyncStep*>(object));
   if (!value) {
-    PyErr_SetString(PyExc_RuntimeError, "cannot reuse an awaited __aenter__ or __aexit__");
+    if (!PyErr_Occurred())
+      PyErr_SetString(PyExc_RuntimeError, "cannot reuse an awaited __aenter__ or __aexit__");
     *result = nullptr;
     return PYGEN_ERROR;
   }

@@ -128,9 +128,7 @@ PyObject* annotate_call_in(const CallForm& form, PyObject* receiver, PyObject* c
   }
   if (PyErr_Occurred()) return nullptr;
   if (is_decoration(args, nargs)) return decorate_bare(form, receiver, args, nargs, kwnames);
-  Annotation* annotation = annotation_for_call(form, receiver, args, nargs, kwnames, true);
-  if (annotation) track_if_needed(annotation);
-  return as_object(annotation);
+  return annotation_from_call(form, receiver, args, nargs, kwnames);
 }
 
 PyObject* annotate_vectorcall(PyObject*, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
@@ -406,6 +404,13 @@ Annotation* annotation_clone(const Annotation* original) {
   annotation->domain_argument = Py_XNewRef(original->domain_argument);
   annotation->name_from = Py_XNewRef(original->name_from);
   return annotation;
+}
+
+PyObject* annotation_from_call(const CallForm& form, PyObject* receiver, PyObject* const* args,
+                               Py_ssize_t nargs, PyObject* kwnames) {
+  Annotation* annotation = annotation_for_call(form, receiver, args, nargs, kwnames, true);
+  if (annotation) track_if_needed(annotation);
+  return as_object(annotation);
 }
 
 PyObject* annotate_in_domain(PyObject* domain, PyObject* const* args, Py_ssize_t nargs,

@@ -41,6 +41,12 @@ int annotate_object_add_to_module(PyObject* module);
 // A new annotation with default fields, of the exact type.
 Annotation* annotation_new();
 
+struct CallForm;
+
+// An annotation for the user from a call's arguments, or null with an exception set.
+PyObject* annotation_from_call(const CallForm& form, PyObject* receiver, PyObject* const* args,
+                               Py_ssize_t nargs, PyObject* kwnames);
+
 // A new annotation of the exact type with the same fields and nothing open.
 Annotation* annotation_clone(const Annotation* original);
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "bindings/annotate_object.hpp"
+#include "bindings/check_host.hpp"
 #include "bindings/module_state.hpp"
 
 namespace nvspan {
@@ -41,15 +42,9 @@ PyObject* call(PyObject* self, PyObject* const* arguments, size_t count, PyObjec
   } else {
     annotation_push(annotation.get());
   }
-  auto close = [&] { as_span ? span_end(span) : annotation_pop(annotation.get()); };
   PyObject* result = PyObject_Vectorcall(wrapped.get(), arguments, count, names);
-  if (result != nullptr) {
-    close();
-  } else {
-    py_error_scope error;
-    close();
-  }
-  return result;
+  return closed_result(result,
+                       [&] { as_span ? span_end(span) : annotation_pop(annotation.get()); });
 }
 
 PyObject* callable_new(PyTypeObject* type, PyObject* arguments, PyObject*) {

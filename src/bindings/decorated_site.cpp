@@ -3,6 +3,7 @@
 #include "bindings/decorated_site.hpp"
 
 #include "bindings/annotate_object.hpp"
+#include "bindings/check_host.hpp"
 #include "bindings/decorated_builtins.hpp"
 #include "bindings/decorated_recursion.hpp"
 #include "bindings/decorated_resume.hpp"
@@ -133,9 +134,17 @@ PyObject* enter(PyObject*, PyObject* key) {
   return callee(site);
 }
 
+PyObject* checked_exit(const Site* site) {
+  py_ref annotation = site_annotation(site);
+  if (!annotation) Py_RETURN_NONE;
+  if (!with_raising_checks([&] { annotation_pop(annotation.get()); })) return nullptr;
+  Py_RETURN_NONE;
+}
+
 PyObject* exit(PyObject*, PyObject* key) {
   const Site* site = site_of(key);
   if (site == nullptr) return nullptr;
+  if (checking()) return checked_exit(site);
   if (site->annotation != nullptr) {
     annotation_pop(site->annotation);
   } else if (py_ref annotation = site_annotation(site)) {
@@ -172,14 +181,8 @@ PyObject* call_in_range(PyObject* const* arguments, Py_ssize_t count, PyObject* 
                             static_cast<size_t>(count - 1) | PY_VECTORCALL_ARGUMENTS_OFFSET, names);
   }
   if (!annotation) return result;
-  const auto close = [&] { as_span ? span_end(span) : annotation_pop(annotation.get()); };
-  if (result != nullptr) {
-    close();
-  } else {
-    py_error_scope error;
-    close();
-  }
-  return result;
+  return closed_result(result,
+                       [&] { as_span ? span_end(span) : annotation_pop(annotation.get()); });
 }
 
 PyObject* call_nested(PyObject*, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {

@@ -8,6 +8,7 @@
 #include "bindings/event_fields.hpp"
 #include "bindings/module_state.hpp"
 #include "bindings/ranges.hpp"
+#include "bindings/span_object.hpp"
 
 namespace nvspan {
 
@@ -183,6 +184,14 @@ PyObject* domain_annotate(PyObject* object, PyObject* const* args, Py_ssize_t na
   return annotate_in_domain(object, args, nargs, kwnames);
 }
 
+// A kept annotation: `d.range`.
+PyObject* domain_range(PyObject* object, PyObject* const* args, Py_ssize_t nargs,
+                       PyObject* kwnames) {
+  static constexpr CallForm form = {
+      "range", 4, (event_fields & ~field_bit(field_domain)) | field_bit(field_level)};
+  return annotation_from_call(form, object, args, nargs, kwnames);
+}
+
 PyObject* domain_annotate_class(PyObject* object, PyObject* args, PyObject* kwargs) {
   py_ref module = py_ref::steal(PyImport_ImportModule("nvspan._classes"));
   if (!module) return nullptr;
@@ -206,6 +215,13 @@ PyMethodDef methods[] = {
      "arguments."},
     {"annotate_class", as_method(domain_annotate_class), METH_VARARGS | METH_KEYWORDS,
      "nvspan.annotate_class with this domain."},
+    {"range", as_method(domain_range), METH_FASTCALL | METH_KEYWORDS,
+     "range($self, message=None, color=None, category=None, payload=None, *, level=1)\n--\n\n"
+     "A range to keep and enter many times, in any thread, also inside itself: an annotate "
+     "object."},
+    {"span", as_method(span_in_domain), METH_FASTCALL | METH_KEYWORDS,
+     "span($self, message=None, color=None, category=None, payload=None, *, level=1)\n--\n\n"
+     "nvspan.span with this domain."},
     {"mark", as_method(domain_mark), METH_FASTCALL | METH_KEYWORDS,
      "mark($self, attributes=None, *, message=None, color=None, category=None, "
      "payload=None)\n--\n\n"

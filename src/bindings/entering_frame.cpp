@@ -150,6 +150,16 @@ EnteringFrame entering_frame() noexcept {
   return {key, (code->co_flags & coroutine_flags) != 0};
 }
 
+bool inside_coroutine() noexcept {
+  constexpr int deepest = 500;
+  int depth = 0;
+  for (Frame* frame = innermost(); frame && depth < deepest; frame = outer(frame), ++depth) {
+    const PyCodeObject* code = code_of(frame);
+    if (code && (code->co_flags & coroutine_flags)) return true;
+  }
+  return false;
+}
+
 int calling_frames(const void** keys, int limit) noexcept {
   int count = 0;
   for (Frame* frame = innermost(); frame && count < limit; frame = outer_python(frame)) {

@@ -19,6 +19,10 @@ struct EnteringFrame {
 
 EnteringFrame entering_frame() noexcept;
 
+// True if a coroutine or an asynchronous generator is on this thread's stack (the innermost 500
+// frames of it).
+bool inside_coroutine() noexcept;
+
 // The frames of this thread from the innermost outwards, for finding the one that entered.
 // Returns how many were written.
 int calling_frames(const void** keys, int limit) noexcept;

@@ -6,17 +6,24 @@
 #include "bindings/py.hpp"
 
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <optional>
 
 #include "annotate/switchboard.hpp"
+#include "annotate/thread_names.hpp"
 #include "annotate/tool.hpp"
 #include "bindings/annotate_object.hpp"
 #include "bindings/attributes_object.hpp"
+#include "bindings/check_host.hpp"
 #include "bindings/decorated_registry.hpp"
 #include "bindings/domain_object.hpp"
 #include "bindings/event_fields.hpp"
 #include "bindings/module_state.hpp"
+#include "bindings/profile_session.hpp"
 #include "bindings/range_handle.hpp"
 #include "bindings/ranges.hpp"
+#include "bindings/span_object.hpp"
 
 namespace py = pybind11;
 
@@ -33,7 +40,10 @@ void check(int result) {
 // Runs in the thread that attached, detached or made the first annotation, which holds the GIL.
 void on_tool_changed(bool possible) {
   py_error_scope scope;
+  const std::string& problem = Switchboard::of_environment().problem();
+  if (!problem.empty()) warn_once_quietly("switchboard", "%s; it is ignored", problem.c_str());
   if (decorated_set_listening(module_object, possible) < 0) PyErr_WriteUnraisable(module_object);
+  profile_tool_changed(possible);
 }
 
 void init_state() {
@@ -101,6 +111,18 @@ void set_enabled(bool enabled, const py::object& domain) {
     set_annotations_enabled(enabled);
 }
 
+void name_category_id(uint32_t id, const py::str& name, const py::object& domain) {
+  PyObject* owner = domain_from_object(domain.ptr());
+  if (!owner) throw py::error_already_set();
+  py_ref utf8 = py_ref::steal(escaped_utf8(name.ptr()));
+  if (!utf8) throw py::error_already_set();
+  Domain* core = reinterpret_cast<DomainObject*>(owner)->core;
+  if (!core->name_category_id(id, PyBytes_AS_STRING(utf8.get()))) {
+    throw py::value_error("category " + std::to_string(id) + " or name '" +
+                          PyBytes_AS_STRING(utf8.get()) + "' is taken in this domain");
+  }
+}
+
 void pause(int change, const py::object& domain) {
   Domain* one = domain_or_null(domain);
   if (one)
@@ -112,7 +134,7 @@ void pause(int change, const py::object& domain) {
 bool is_active(const py::object& domain) {
   Domain* one = domain_or_null(domain);
   const ToolTable* tool = listening_tool();
-  return tool && (!one || one->connected(*tool));
+  return tool && (!checking() || real_tool()) && (!one || one->connected(*tool));
 }
 
 void add_contents(py::module_ m) {
@@ -128,6 +150,9 @@ void add_contents(py::module_ m) {
   check(annotate_object_add_to_module(m.ptr()));
   check(ranges_add_to_module(m.ptr()));
   check(decorated_add_to_module(m.ptr()));
+  check(span_object_add_to_module(m.ptr()));
+  check(check_host_add_to_module(m.ptr()));
+  check(profile_add_to_module(m.ptr()));
   set_tool_listener(on_tool_changed);
 
   m.def(
@@ -143,15 +168,42 @@ void add_contents(py::module_ m) {
     if (!problem.empty()) throw std::runtime_error("cannot attach: " + problem);
   });
   m.def("detach", [] { detach_tool(); });
-  m.def("tool_attached", [] { return tool_decided() && tool_possible(); });
+  m.def("tool_attached", [] { return tool_decided() && real_tool() && annotations_enabled(); });
   m.def("listening", [] { return listening(); });
   m.def("decided", [] { return decided(); });
   m.def("enabled", [] { return !disabled_by_environment(); });
   m.def("set_enabled", set_enabled, py::arg("enabled"), py::arg("domain") = py::none());
   m.def("pause", pause, py::arg("change"), py::arg("domain") = py::none());
   m.def("is_active", is_active, py::arg("domain") = py::none());
+  m.def("name_thread", [](const std::string& name, std::optional<uint32_t> native_id) {
+    name_thread(native_id ? *native_id : native_thread_id(), name);
+  });
+  m.def("forget_thread", [](uint32_t native_id) { forget_thread(native_id); });
+  m.def("name_category", name_category_id);
+  m.def("set_default_enabled", [](const py::object& domain, bool enabled) {
+    domain_or_null(domain)->set_default_enabled(enabled);
+  });
+  m.def("all_domains", [] {
+    PyObject* domains = PyDict_Values(state().domains);
+    if (!domains) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(domains);
+  });
+  m.def("has_thread_name", [](uint32_t native_id) { return has_thread_name(native_id); });
+  m.def("named_threads", [] { return named_threads(); });
+  m.def("dropped_pushes", [] { return dropped_pushes(); });
   m.def("tool_library", [] { return tool_library(); });
   m.def("switchboard_problem", [] { return Switchboard::of_environment().problem(); });
+  m.def("start_checking",
+        [](bool strict, const std::string& folder) { start_check_mode(strict, folder.c_str()); });
+  m.def("stop_checking", [] { stop_checking(); });
+  m.def("checking", [] { return checking(); });
+  m.def("check_at_exit", [] { check_at_exit(); });
+  m.def("check_reports_lost", [] { return check_reports_lost(); });
+  m.def("check_reports", [] {
+    PyObject* list = check_report_list();
+    if (!list) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(list);
+  });
   m.def("color_to_argb", color_to_argb);
   m.def("string_handle", string_handle);
   m.def("set_message_limit", set_message_limit, py::arg("limit"), py::arg("domain") = py::none());

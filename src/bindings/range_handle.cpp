@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "bindings/check_host.hpp"
 #include "bindings/domain_object.hpp"
 #include "bindings/module_state.hpp"
 
@@ -136,7 +137,11 @@ PyObject* range_handle_new(const Span& span, PyObject* domain) {
 int end_range_handle(PyObject* handle) {
   if (Py_IS_TYPE(handle, state().range_handle_type)) {
     RangeHandle* own = as_handle(handle);
-    if (own->epoch.load(std::memory_order_relaxed) == 0) return 0;
+    if (own->epoch.load(std::memory_order_relaxed) == 0) {
+      if (!checking() || own->id == 0) return 0;
+      const Domain& core = *reinterpret_cast<DomainObject*>(own->domain)->core;
+      return with_raising_checks([&] { check::end_again(own->id, core); }) ? 0 : -1;
+    }
     const uint64_t epoch = own->epoch.exchange(0);
     end_span({own->id, epoch, reinterpret_cast<DomainObject*>(own->domain)->core});
     return 0;
@@ -150,7 +155,7 @@ int end_range_handle(PyObject* handle) {
     const uint64_t id = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(handle, 0));
     Domain* core = reinterpret_cast<DomainObject*>(domain)->core;
     if (tool && id != 0 && core->has_handle(tool->epoch.load(std::memory_order_acquire))) {
-      send_end(*core, id, *tool);
+      return with_raising_checks([&] { send_end(*core, id, *tool); }) ? 0 : -1;
     }
     return 0;
   }

@@ -4,6 +4,7 @@
 
 #include "bindings/annotation_cache.hpp"
 #include "bindings/attributes_object.hpp"
+#include "bindings/check_host.hpp"
 #include "bindings/domain_object.hpp"
 #include "bindings/module_state.hpp"
 #include "bindings/range_handle.hpp"
@@ -34,9 +35,16 @@ void mark_fields(EventFields& fields, bool& failed_lazily) noexcept {
 // A push that is not sent is recorded too: its pop must not close what was open before.
 void push_fields(EventFields& fields, bool& failed_lazily) noexcept {
   const ToolTable* tool = listening_tool();
-  const uint64_t epoch = tool ? send_push_of(fields, *tool, failed_lazily) : 0;
+  const uint64_t epoch = tool ? send_push_of(nullptr, fields, *tool, failed_lazily) : 0;
   note_push(nullptr, fields.event.domain, epoch);
   if (epoch != 0) notice_overflow(fields);
+}
+
+// pop_range in check mode: what it closes, or does not, is looked at and may raise.
+PyObject* checked_pop(Domain& domain) {
+  const check::ExplicitPop explicit_pop;
+  if (!with_raising_checks([&] { pop_domain(domain); })) return nullptr;
+  Py_RETURN_NONE;
 }
 
 Span start_fields(EventFields& fields, bool& failed_lazily) noexcept {
@@ -78,7 +86,9 @@ PyObject* module_pop_range(PyObject*, PyObject* const* args, Py_ssize_t nargs, P
   if (!single_argument("pop_range", "domain", args, nargs, kwnames, name)) return nullptr;
   PyObject* domain = domain_from_object(name);
   if (!domain) return nullptr;
-  pop_domain(*reinterpret_cast<DomainObject*>(domain)->core);
+  Domain& core = *reinterpret_cast<DomainObject*>(domain)->core;
+  if (checking()) return checked_pop(core);
+  pop_domain(core);
   Py_RETURN_NONE;
 }
 
@@ -220,7 +230,9 @@ PyObject* domain_push_range(PyObject* domain, PyObject* const* args, Py_ssize_t 
 }
 
 PyObject* domain_pop_range(PyObject* domain, PyObject*) {
-  pop_domain(*reinterpret_cast<DomainObject*>(domain)->core);
+  Domain& core = *reinterpret_cast<DomainObject*>(domain)->core;
+  if (checking()) return checked_pop(core);
+  pop_domain(core);
   Py_RETURN_NONE;
 }
 
@@ -245,7 +257,9 @@ PyObject* domain_end_range(PyObject* domain, PyObject* const* args, Py_ssize_t n
   const ToolTable* tool = closing_tool();
   Domain* core = reinterpret_cast<DomainObject*>(domain)->core;
   if (tool && id != 0 && core->has_handle(tool->epoch.load(std::memory_order_acquire))) {
-    send_end(*core, id, *tool);
+    if (!with_raising_checks([&] { send_end(*core, id, *tool); })) return nullptr;
+  } else if (checking()) {
+    if (!with_raising_checks([&] { check::end_again(id, *core); })) return nullptr;
   }
   Py_RETURN_NONE;
 }

@@ -33,10 +33,11 @@ bool send_fields(EventFields& fields, const ToolTable& tool, bool& failed_lazily
 }
 
 // The epoch of the tool that a push went to; 0: not sent.
-inline uint64_t send_push_of(EventFields& fields, const ToolTable& tool,
+inline uint64_t send_push_of(const void* owner, EventFields& fields, const ToolTable& tool,
                              bool& failed_lazily) noexcept {
   uint64_t epoch = 0;
-  send_fields(fields, tool, failed_lazily, [&](const Outgoing& event) {
+  send_fields(fields, tool, failed_lazily, [&](Outgoing& event) {
+    event.owner = owner;
     send_push(event, tool);
     epoch = event.epoch;
   });

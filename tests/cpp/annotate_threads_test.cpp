@@ -16,7 +16,9 @@
 #include <thread>
 #include <vector>
 
+#include "annotate/check.hpp"
 #include "annotate/open_ranges.hpp"
+#include "annotate/thread_names.hpp"
 
 using nvspan::Domain;
 using nvspan::Event;
@@ -125,6 +127,106 @@ void nothing_is_lost(const std::string& library, const std::string& file,
   expect(seen["register_string"] == 8, "strings: " + std::to_string(seen["register_string"]));
 }
 
+// 200 threads throw every switch while 200 annotate. What was opened is closed: at the end the tool
+// has seen as many pops as pushes, and as many ends as starts.
+void switching(const std::string& library, const std::string& file, const std::string& config) {
+  std::remove(file.c_str());
+  expect(nvspan::attach_tool(library, config).empty(), "attach");
+  static const std::string name = "switched";
+  Domain& domain = Domain::get(&name);
+  SharedEvents shared(domain);
+  constexpr int each_kind = 200;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < each_kind; ++i) {
+    threads.emplace_back([&, i] {
+      for (int n = 0; n < 20; ++n) {
+        annotate_once(*shared.events[static_cast<size_t>(n + i) % shared.events.size()], &shared);
+      }
+    });
+    threads.emplace_back([&, i] {
+      for (int n = 0; n < 10; ++n) {
+        const bool on = n % 2 == 1;
+        switch (i % 5) {
+          case 0:
+            nvspan::set_annotations_enabled(on);
+            break;
+          case 1:
+            nvspan::pause_annotations(on ? -1 : 1);
+            break;
+          case 2:
+            domain.set_enabled(on);
+            break;
+          case 3:
+            domain.pause(on ? -1 : 1);
+            break;
+          default:
+            domain.set_level(on ? 1 : 0);
+            nvspan::name_thread(nvspan::native_thread_id(), "switching");
+        }
+        std::this_thread::yield();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  expect(domain.enabled() && nvspan::annotations_enabled(), "all is on again");
+  annotate_once(*shared.events[0], &shared);
+  nvspan::detach_tool();
+  std::map<std::string, int> seen;
+  std::ifstream lines(file);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("\"switched\"") == std::string::npos) continue;
+    for (const char* kind : {"push", "pop", "start", "end"}) {
+      if (line.find("\"kind\": \"" + std::string(kind) + "\"") != std::string::npos) ++seen[kind];
+    }
+  }
+  expect(seen["push"] > 0 && seen["push"] == seen["pop"],
+         "pushes and pops: " + std::to_string(seen["push"]) + ", " + std::to_string(seen["pop"]));
+  expect(seen["start"] > 0 && seen["start"] == seen["end"],
+         "starts and ends: " + std::to_string(seen["start"]) + ", " + std::to_string(seen["end"]));
+}
+
+thread_local uint32_t current_line;
+
+// Check mode goes on and off under threads that annotate rightly: it finds nothing.
+void checking_while_annotating(const std::string& library, const std::string& config) {
+  static const nvspan::CheckHost host = {
+      []() noexcept { return current_line; },
+      [](uint32_t site) { return "line " + std::to_string(site); },
+      []() noexcept { return nvspan::TaskMark{}; },
+      [](const nvspan::TaskMark&) noexcept {},
+      [](const nvspan::CheckReport&, bool, bool) noexcept {},
+  };
+  static const std::string name = "checked";
+  SharedEvents shared(Domain::get(&name));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < thread_count; ++i) {
+    threads.emplace_back([&, i] {
+      current_line = static_cast<uint32_t>(i) + 1;
+      for (int n = 0; n < rounds; ++n) {
+        Event& event = *shared.events[static_cast<size_t>(n) % shared.events.size()];
+        if (const nvspan::ToolTable* tool = nvspan::listening_tool()) {
+          nvspan::push(&n, event, *tool);
+          nvspan::pop_owned(&n);
+        }
+      }
+    });
+  }
+  for (int i = 0; i < 40; ++i) {
+    nvspan::start_checking(host);
+    if (i % 4 == 0) expect(nvspan::attach_tool(library, config).empty(), "attach");
+    std::this_thread::yield();
+    nvspan::stop_checking();
+    if (i % 4 == 0) nvspan::detach_tool();
+  }
+  for (std::thread& thread : threads) thread.join();
+  uint64_t lost = 0;
+  expect(nvspan::check_reports(lost).empty(), "nothing to report");
+  nvspan::start_checking(host);
+  std::thread([] { nvspan::pop_domain(Domain::get(nullptr)); }).join();
+  nvspan::stop_checking();
+  expect(nvspan::check_reports(lost).size() == 1, "one report");
+}
+
 void a_full_table_of_messages() {
   static const std::string name = "limited";
   Domain& domain = Domain::get(&name);
@@ -145,6 +247,8 @@ int main(int count, char** values) {
   const std::string config = "format=jsonl;file=" + file;
   while_a_tool_comes_and_goes(values[1], config);
   nothing_is_lost(values[1], file, config);
+  switching(values[1], file, config);
+  checking_while_annotating(values[1], config);
   a_full_table_of_messages();
   std::remove(file.c_str());
   if (failures == 0) std::puts("annotate_threads_test: passed");

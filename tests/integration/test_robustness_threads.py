@@ -93,7 +93,8 @@ def test_signal_handlers_may_annotate():
         "import signal\ncount = 0\n"
         "def handler(*_):\n global count\n"
         " with nvtx.annotate('handler', domain='signals', payload=count): count += 1\n"
-        "signal.signal(signal.SIGALRM, handler)\nsignal.setitimer(signal.ITIMER_REAL, .001, .001)\n"
+        " signal.setitimer(signal.ITIMER_REAL, .001)\n"
+        "signal.signal(signal.SIGALRM, handler)\nsignal.setitimer(signal.ITIMER_REAL, .001)\n"
         "while count < 20:\n with nvtx.annotate('loop'): sum(range(50))\n"
         "signal.setitimer(signal.ITIMER_REAL, 0)\nprint(count)"
     )

@@ -152,3 +152,20 @@ subprocess.run([sys.executable, "-c", "import nvspan; nvspan.mark('child')"], ch
 """
     lines = profile(code, tmp_path).lines
     assert [line.split(" color")[0] for line in lines] == ["mark [] 'parent'", "mark [] 'child'"]
+
+
+def test_names_of_threads_and_categories(tmp_path):
+    code = """
+import nvspan, threading
+nvspan.name_thread("my main"); nvspan.name_category(7, "io", domain="lib")
+nvspan.name_threads_automatically()
+nvspan.mark("m", domain="lib", category=7)
+t = threading.Thread(target=nvspan.mark, args=("w",), name="my worker"); t.start(); t.join()
+"""
+    report = profile(code, tmp_path)
+    named = [line for line in report.lines if line.split()[0] in ("category", "thread")]
+    assert named == [
+        "thread [] 'my main' t0",
+        "category [lib] 'io' category=7 t0",
+        "thread [] 'my worker' t1",
+    ]  # fmt: skip

@@ -19,6 +19,7 @@ from nvspan import (
     EventAttributes,
     NvspanWarning,
     NvtxWarning,
+    Profile,
     RangeHandle,
     Recording,
     RegisteredString,
@@ -26,10 +27,12 @@ from nvspan import (
     annotate_class,
     colors,
     disable,
+    doctor,
     enable,
     enabled,
     end_range,
     get_domain,
+    install_as_nvtx,
     is_active,
     mark,
     paused,
@@ -239,6 +242,38 @@ assert_type(tool(), "str | None")
 assert_type(Domain("example", level=2).level, int)
 domain.level = 1
 assert_type(domain.enabled, bool)
+
+# Checking, names, spans.
+
+with nvspan.check(strict=True) as checking:
+    assert_type(checking.active(), bool)
+assert_type(nvspan.check.reports(), list[nvspan.CheckReport])
+check_error: type[nvspan.CheckError] = nvspan.CheckError
+nvspan.name_thread("example")
+nvspan.name_thread("example", native_id=1)
+nvspan.name_category(7, "io", domain="example")
+nvspan.name_threads_automatically()
+nvspan.name_threads_automatically(False)
+with nvspan.span("block", color="red", domain="example", payload=1) as opened:
+    assert_type(opened.open, int)
+assert_type(nvspan.span("request").start(), nvspan.span)
+domain.span("request").start().end()
+with domain.range("kept"):
+    pass
+assert_type(nvspan.get_domain("library", default_level=2, env="EXAMPLE_NVTX"), Domain)
+assert_type(nvspan.info()["names_registered"], int)
+# Profile.
+
+with Profile(linenos=False, include="mypkg", exclude=["a", "b"], max_depth=3) as profile:
+    assert_type(profile, Profile)
+    assert_type(profile.enabled, bool)
+profile.enable()
+profile.disable()
+# In place of nvtx, and what a doctor finds.
+
+install_as_nvtx()
+if sys.platform == "linux":
+    assert_type(doctor.collect(modules=["json"], timeout=30.0), "dict[str, Any]")
 
 # The rest.
 

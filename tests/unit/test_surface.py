@@ -28,6 +28,7 @@ import nvspan
             "annotate mark push_range pop_range start_range end_range get_domain Domain enabled"
             " DummyDomain dummy_domain NvtxWarning",
         ),
+        ("_lib.profiler", "Profile"),
         ("colors", "color_to_hex _NVTX_COLORS"),
     ],
 )
@@ -46,14 +47,20 @@ def test_a_domain_is_no_dummy():
     assert nvspan.get_domain() is not importlib.import_module("nvspan._lib.lib").dummy_domain
 
 
+def test_the_profile_of_the_peer_shows_c_functions_unless_told():
+    profiler = importlib.import_module("nvspan._lib.profiler")
+    made = profiler.Profile()
+    assert isinstance(made, nvspan.Profile)
+    assert repr(made) == repr(nvspan.Profile(linenos=True, annotate_cfuncs=True))
+    assert repr(profiler.Profile(False, False)) == repr(nvspan.Profile(linenos=False))
+
+
 def test_the_warning_is_a_user_warning_under_both_names():
     assert nvspan.NvtxWarning is nvspan.NvspanWarning
     assert issubclass(nvspan.NvspanWarning, UserWarning)
 
 
 def test_names_of_the_peer_that_are_missing_say_so():
-    with pytest.raises(AttributeError, match="Profile"):
-        _ = nvspan.Profile
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = nvspan.no_such_name
 

@@ -13,6 +13,7 @@ from nvspan._core import Domain, EventAttributes, RangeHandle
 from nvspan._core import NvspanWarning as NvtxWarning
 from nvspan._domains import DummyDomain
 from nvspan._handles import DomainHandle, RegisteredString, StringHandle
+from nvspan.colors import color_to_hex
 
 __all__ = [
     "DONT_SET",
@@ -23,6 +24,7 @@ __all__ = [
     "NvtxWarning",
     "RegisteredString",
     "StringHandle",
+    "color_to_hex",
     "dummy_domain",
     "end_range",
     "initialize",

@@ -1,50 +1,89 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""The ``nvspan`` command. Each subcommand is a module of this package with a ``main(argv)``."""
+"""The ``nvspan`` command. Each subcommand is a module of this package with a ``main(argv)``; what
+is no subcommand is a Python program to run.
+
+Only what is needed is imported: a program that is run must find what plain python would give it.
+"""
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Sequence
-from importlib import import_module
 
-from nvspan import __version__
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 COMMANDS = {
     "record": "run a program, record its NVTX events, and show a table of them",
+    "doctor": "say whether annotations can be seen here, and what to do if not",
     "trace": "run a program and show every NVTX call that it makes",
 }
 
+_USAGE = """\
+usage: nvspan [-h] [--version] COMMAND ...
+       nvspan [--profile] [--as-nvtx] script.py [arguments ...]
+       nvspan [--profile] [--as-nvtx] -m module [arguments ...]
+       nvspan [--profile] [--as-nvtx] -c code [arguments ...]
+"""
 
-def _parser() -> argparse.ArgumentParser:
+_HELP = """
+NVTX annotations for Python.
+
+commands:
+{commands}
+
+'nvspan COMMAND --help' says more about each. Anything else is a Python program, which is run as
+python itself runs it; './NAME' is a script that is called as a command is.
+
+options for a program:
+  --profile   make every Python function call a range
+  --as-nvtx   give nvspan to whatever in the program imports nvtx
+
+  -h, --help  show this help and exit
+  --version   show the version and exit
+"""
+
+
+def _help() -> str:
     width = max(map(len, COMMANDS))
-    listed = "\n".join(f"  {name:<{width}}  {text}" for name, text in COMMANDS.items())
-    parser = argparse.ArgumentParser(
-        prog="nvspan",
-        usage="nvspan [-h] [--version] COMMAND ...",
-        description="NVTX annotations for Python.",
-        epilog=f"commands:\n{listed}\n\n'nvspan COMMAND --help' says more about each.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument("--version", action="version", version=f"nvspan {__version__}")
-    parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
-    return parser
+    commands = "\n".join(f"  {name:<{width}}  {text}" for name, text in COMMANDS.items())
+    return _USAGE + _HELP.format(commands=commands)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command line `argv` (`sys.argv` when None) and returns the exit code.
 
     ``nvspan trace`` replaces this process by the program that it runs, and so does not return.
+    Where a program is run, ``SystemExit`` and ``KeyboardInterrupt`` of it come through.
     """
+    from nvspan.cli.run import own_path_entry, run
+
+    if argv is None and own_path_entry():
+        del sys.path[0]  # the current folder, or that of this command: it is not the program's
     arguments = list(sys.argv[1:] if argv is None else argv)
-    parser = _parser()
-    parsed = parser.parse_args(arguments[:1])
-    if parsed.command is None:
-        parser.print_help(sys.stderr)
+    first = arguments[0] if arguments else None
+    if first is None:
+        print(_help(), end="", file=sys.stderr)
         return 2
-    if parsed.command not in COMMANDS:
-        parser.error(f"no such command: {parsed.command!r} (there is {', '.join(COMMANDS)})")
-    module = import_module(f"nvspan.cli.{parsed.command}")
-    return int(module.main(arguments[1:]))
+    if first in ("-h", "--help"):
+        print(_help(), end="")
+        return 0
+    if first == "--version":
+        from nvspan import __version__
+
+        print(f"nvspan {__version__}")
+        return 0
+    if first in COMMANDS:
+        from importlib import import_module
+
+        return int(import_module(f"nvspan.cli.{first}").main(arguments[1:]))
+
+    from nvspan.cli.program import UsageError, parse
+
+    try:
+        program = parse(arguments)
+    except UsageError as error:
+        print(f"{_USAGE}nvspan: error: {error}", file=sys.stderr)
+        return 2
+    return run(program)

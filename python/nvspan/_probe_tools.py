@@ -1,0 +1,160 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the file system tells of tools and libraries, for ``nvspan.doctor``."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+# What the code of NVTX that looks for a tool has in it, in every language that embeds it.
+_NVTX_TEXT = (b"NVTX_INJECTION64_PATH", b"NVTX_INJECTION32_PATH")
+_CHUNK = 1 << 22
+_MACHINES = {3: "i386", 40: "arm", 62: "x86_64", 183: "aarch64", 21: "ppc64", 243: "riscv"}
+_FOLDERS = {
+    "nsys": ("/opt/nvidia/nsight-systems/*/bin", "/opt/nvidia/nsight-systems-cli/*/bin",
+             "/usr/local/cuda*/bin", "/usr/lib/nsight-systems/bin"),
+    "ncu": ("/opt/nvidia/nsight-compute/*", "/usr/local/cuda*/bin", "/usr/lib/nsight-compute"),
+}  # fmt: skip
+
+
+def what_is_wrong_with(path: str) -> str | None:
+    """Why this process could not load the library `path`, as far as its file tells."""
+    if not os.path.isabs(path):
+        return None if os.sep not in path else "a relative path is found from one folder only"
+    if not os.path.exists(path):
+        return "there is no such file"
+    if os.path.isdir(path):
+        return "it is a folder"
+    try:
+        with open(path, "rb") as file:
+            head = file.read(20)
+    except OSError as error:
+        return error.strerror or str(error)
+    if not sys.platform.startswith("linux"):
+        return None
+    own = _elf(_head("/proc/self/exe"))
+    theirs = _elf(head)
+    if theirs is None:
+        return "it is no shared library"
+    if own is not None and theirs != own:
+        return f"it is built for {theirs[1]} of {theirs[0]} bits, this is {own[1]} of {own[0]}"
+    return None
+
+
+def _head(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(20)
+
+
+def _elf(head: bytes) -> tuple[int, str] | None:
+    """Bits and machine of an ELF file by its first bytes."""
+    if head[:4] != b"\x7fELF" or len(head) < 20:
+        return None
+    machine = int.from_bytes(head[18:20], "little" if head[5] == 1 else "big")
+    return (64 if head[4] == 2 else 32), _MACHINES.get(machine, f"machine {machine}")
+
+
+def libraries_with_nvtx(maps: str = "/proc/self/maps") -> list[str] | None:
+    """The files mapped into this process that carry NVTX; None where nobody can tell."""
+    try:
+        with open(maps, encoding="utf-8", errors="surrogateescape") as lines:
+            paths = {line.split(None, 5)[5].strip() for line in lines if "/" in line}
+    except OSError:
+        return None
+    return sorted(path for path in paths if path.startswith("/") and carries_nvtx(path))
+
+
+def carries_nvtx(path: str) -> bool:
+    """Whether the library `path` looks for an NVTX tool."""
+    try:
+        if not os.path.isfile(path):
+            return False
+        with open(path, "rb") as file:
+            if file.read(4) != b"\x7fELF":
+                return False
+            tail = b""
+            while chunk := file.read(_CHUNK):
+                text = tail + chunk
+                if any(name in text for name in _NVTX_TEXT):
+                    return True
+                tail = text[-32:]
+    except OSError:
+        pass
+    return False
+
+
+def installations(command: str, timeout: float) -> list[tuple[str, str | None]]:
+    """Path and version of each `command`, without repetitions; PATH comes first."""
+    folders = list(os.environ.get("PATH", "").split(os.pathsep))
+    prefix = os.environ.get("NVSPAN_NSYS")
+    if command == "nsys" and prefix:
+        folders.append(os.path.join(prefix, "bin"))
+    for pattern in _FOLDERS[command]:
+        folders += sorted(glob.glob(pattern), reverse=True)
+    found: dict[str, str] = {}
+    for folder in folders:
+        path = shutil.which(command, path=folder) if folder else None
+        if path:
+            found.setdefault(os.path.realpath(path), path)
+    paths = list(found.values())[:8]
+    return [(path, _version(path, timeout / (2 * len(paths)))) for path in paths]
+
+
+def _version(path: str, timeout: float) -> str | None:
+    try:
+        done = subprocess.run(
+            [path, "--version"], capture_output=True, text=True, errors="replace", check=False,
+            stdin=subprocess.DEVNULL, timeout=timeout,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return None
+    match = re.search(r"\b(\d{4}\.\d+(?:\.\d+)*)", done.stdout + done.stderr)
+    return match.group(1) if match else None
+
+
+def kernel_driver() -> str | None:
+    """The version of NVIDIA's kernel module."""
+    try:
+        with open("/proc/driver/nvidia/version", encoding="utf-8", errors="replace") as file:
+            match = re.search(r"\b(\d{3,}\.\d+(?:\.\d+)?)\b", file.read())
+    except OSError:
+        return None
+    return match.group(1) if match else None
+
+
+def cuda_toolkit() -> tuple[str | None, str | None]:
+    """Folder and version of the CUDA toolkit that a build would use here."""
+    compiler = shutil.which("nvcc")
+    candidates = [
+        os.environ.get("CUDA_HOME"),
+        os.environ.get("CUDA_PATH"),
+        os.path.dirname(os.path.dirname(os.path.realpath(compiler))) if compiler else None,
+        "/usr/local/cuda",
+    ]
+    for folder in candidates:
+        version = _toolkit_version(folder) if folder else None
+        if version:
+            return folder, version
+    return None, None
+
+
+def _toolkit_version(folder: str) -> str | None:
+    for name in ("version.json", "version.txt", "include/cuda.h"):
+        try:
+            with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+                text = file.read()
+        except OSError:
+            continue
+        if match := re.search(r'"cuda"\s*:\s*\{[^}]*"version"\s*:\s*"([\d.]+)"', text):
+            return match.group(1)
+        if match := re.search(r"CUDA Version ([\d.]+)", text):
+            return match.group(1)
+        if match := re.search(r"#define\s+CUDA_VERSION\s+(\d+)", text):
+            number = int(match.group(1))
+            return f"{number // 1000}.{number % 1000 // 10}"
+    return None

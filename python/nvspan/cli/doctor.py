@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""``nvspan doctor``: whether annotations can be seen here, and what to do if not."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nvspan import doctor
+
+_DESCRIPTION = """\
+Looks at everything that decides whether annotations are seen, tries them out in processes of their
+own, and says in plain words what it found and what to do next. The exit code is 0 if all is well
+and 1 if there is a problem."""
+_SIGNS = {"ok": "  ", "note": "* ", "problem": "! "}
+_NAME_WIDTH = 13
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="nvspan doctor", description=_DESCRIPTION, allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print everything as one JSON object")
+    parser.add_argument(
+        "--import", metavar="MODULE", dest="modules", action="append", default=[],
+        help="import MODULE in another process and list the libraries with NVTX that it loads; may "
+        "be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--timeout", metavar="SECONDS", type=float, default=60.0,
+        help="how long one probe may take (default: 60)",
+    )  # fmt: skip
+    return parser
+
+
+def render(report: Mapping[str, Any], width: int = 100) -> str:
+    """The report of `nvspan.doctor.collect` as text."""
+    lines = []
+    before = None
+    for finding in report["findings"]:
+        name = finding["name"] if finding["name"] != before else ""
+        before = finding["name"]
+        lead = _SIGNS[finding["status"]] + f"{name:<{_NAME_WIDTH}}"
+        lines += _wrapped(finding["text"], lead, width)
+        if finding["advice"] and finding["status"] != "ok":
+            lines += _wrapped("-> " + finding["advice"], " " * len(lead), width)
+    lines += ["", report["verdict"]]
+    lines += [line for step in report["next"] for line in _wrapped(step, "  - ", width)]
+    return "\n".join(lines) + "\n"
+
+
+def _wrapped(text: str, lead: str, width: int) -> list[str]:
+    indent = " " * len(lead)
+    return textwrap.wrap(
+        text, width, initial_indent=lead, subsequent_indent=indent,
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs ``nvspan doctor`` with the arguments `argv`."""
+    parser = _parser()
+    options = parser.parse_args(argv)
+    if not options.timeout > 0:
+        parser.error("argument --timeout: must be more than 0")
+    report = doctor.collect(options.modules, options.timeout)
+    if options.json:
+        print(json.dumps(report, indent=2))
+    else:
+        print(render(report), end="")
+    return 0 if report["ok"] else 1

@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The part of a command line that says which Python program to run, and how."""
+
+from __future__ import annotations
+
+_FLAGS = {"--profile": "profile", "--as-nvtx": "as_nvtx"}
+_KINDS = {"-m": "module", "-c": "code"}
+
+
+class UsageError(Exception):
+    """A command line that makes no sense."""
+
+
+class Program:
+    """What to run: the `target` of a `kind`, which has the `arguments`.
+
+    `kind` is "script" (`target` is a file), "module", "code" or "stdin".
+    """
+
+    __slots__ = ("arguments", "as_nvtx", "kind", "profile", "target")
+
+    def __init__(self, kind: str, target: str, arguments: list[str]) -> None:
+        self.kind = kind
+        self.target = target
+        self.arguments = arguments
+        self.profile = False
+        self.as_nvtx = False
+
+
+def parse(words: list[str]) -> Program:
+    """Reads ``[--profile] [--as-nvtx] script.py args...`` and its other forms.
+
+    All that follows the script, the module or the code belongs to the program.
+    """
+    flags = []
+    at = 0
+    while at < len(words) and words[at] in _FLAGS:
+        flags.append(_FLAGS[words[at]])
+        at += 1
+    program = _program(words[at:])
+    for flag in flags:
+        setattr(program, flag, True)
+    return program
+
+
+def _program(words: list[str]) -> Program:
+    if words and words[0] == "--":
+        words = words[1:]
+        if words:
+            return Program("script", words[0], words[1:])
+    if not words:
+        raise UsageError("no program to run")
+    word = words[0]
+    if word == "-":
+        return Program("stdin", word, words[1:])
+    if not word.startswith("-"):
+        return Program("script", word, words[1:])
+    kind = _KINDS.get(word[:2])
+    if kind is None:
+        raise UsageError(f"unknown option: {word}")
+    if len(word) > 2:
+        return Program(kind, word[2:], words[1:])
+    if len(words) == 1:
+        raise UsageError(f"argument {word}: expected one argument")
+    return Program(kind, words[1], words[2:])

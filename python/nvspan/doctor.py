@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether annotations can be seen here, and what to do if not: what ``nvspan doctor`` shows.
+
+>>> from nvspan import doctor
+>>> report = doctor.collect()                                            # doctest: +SKIP
+>>> report["ok"], report["verdict"]                                      # doctest: +SKIP
+(True, 'Annotations work here. No tool is attached, so nobody sees them.')
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from nvspan._probes import Finding
+
+    Probe = Callable[[], Sequence[Finding]]
+
+
+def collect(modules: Sequence[str] = (), timeout: float = 20.0) -> dict[str, Any]:
+    """Look at everything that decides whether annotations are seen, and try them out.
+
+    Whatever could hang or crash runs in processes of its own. Nothing is changed in this one: no
+    tool is looked for, the CUDA driver is not initialised and nothing is imported into it.
+
+    Args:
+        modules: modules to import, in another process, before it is asked which libraries carry
+            NVTX; empty looks at the libraries of this process.
+        timeout: seconds that one probe may take.
+
+    Returns:
+        What can be written as JSON: ``ok`` (bool), ``verdict`` (str), ``next`` (what to do, list of
+        str) and ``findings``, a list of dicts: ``name``, ``status`` ("ok", "note" or "problem"),
+        ``text``, ``advice`` (str or None) and ``details`` (dict).
+
+    >>> from nvspan import doctor
+    >>> [f["text"] for f in doctor.collect()["findings"] if f["status"] == "problem"]
+    ...                                                                  # doctest: +SKIP
+    []
+    """
+    from nvspan import _probes
+
+    findings = []
+    for name, probe in _probes.probes(tuple(modules), timeout):
+        findings += _guarded(name, probe, timeout + 1)
+    ok = all(finding.status != "problem" for finding in findings)
+    verdict, todo = _verdict(findings)
+    return {
+        "ok": ok,
+        "verdict": verdict,
+        "next": todo,
+        "findings": [finding.as_dict() for finding in findings],
+    }
+
+
+def _guarded(name: str, probe: Probe, timeout: float) -> list[Finding]:
+    """What the probe finds. One that fails or takes too long is a finding itself."""
+    from nvspan._probes import Finding
+
+    found: list[Finding] = []
+
+    def work() -> None:
+        try:
+            found.extend(probe())
+        except Exception as error:
+            text = f"could not be found out: {type(error).__name__}: {error}"
+            found.append(Finding(name, "note", text))
+
+    thread = threading.Thread(target=work, name=f"nvspan doctor: {name}", daemon=True)
+    thread.start()
+    thread.join(timeout)
+    if thread.is_alive():
+        return [Finding(name, "note", f"no answer after {timeout:g} s")]
+    return found
+
+
+def _verdict(findings: Sequence[Finding]) -> tuple[str, list[str]]:
+    problems = [finding for finding in findings if finding.status == "problem"]
+    todo = [finding.advice for finding in problems if finding.advice]
+    if problems:
+        count = f"{len(problems)} problems" if len(problems) > 1 else "one problem"
+        return f"Annotations are not seen here as they should be: {count}.", todo
+    todo = [f.advice for f in findings if f.status == "note" and f.advice]
+    tool = next((f.details.get("tool") for f in findings if f.name == "tool"), None)
+    if tool:
+        return f"Annotations work here, and {tool} gets them.", todo
+    run = "nvspan trace program.py" if sys.platform.startswith("linux") else "a profiler"
+    todo.insert(0, f"to see annotations at once: {run}")
+    if any(f.name == "nsys" and f.details.get("path") for f in findings):
+        todo.insert(1, "to see them in Nsight Systems: nsys profile -t nvtx python program.py")
+    return "Annotations work here. No tool is attached, so nobody sees them.", todo

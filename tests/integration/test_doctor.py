@@ -1,0 +1,258 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""``nvspan doctor``: what it finds, in words and as JSON, and that nothing can stop it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from helpers.compile import compiler
+from helpers.events import plain
+from helpers.traced import LIBRARY, clean_environment, needs_library, run_command
+from nvspan import _probe_tools, doctor
+
+NAMES = ["versions", "environment", "injection", "tool", "self-test", "libraries", "driver", "nsys",
+         "ncu", "toolkit", "packages"]  # fmt: skip
+
+
+def run(*arguments, env=None, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "nvspan", "doctor", *map(str, arguments)], capture_output=True,
+        text=True, env=clean_environment(env), check=False, timeout=120, **options,
+    )  # fmt: skip
+
+
+def report(*arguments, env=None, **options):
+    done = run("--json", *arguments, env=env, **options)
+    found = json.loads(done.stdout)
+    assert done.returncode == (0 if found["ok"] else 1)
+    return found
+
+
+def finding(found, name):
+    [one] = [one for one in found["findings"] if one["name"] == name]
+    return one
+
+
+def problems(found):
+    return [(one["name"], one["text"]) for one in found["findings"] if one["status"] == "problem"]
+
+
+@needs_library
+def test_where_all_is_well():
+    found = report()
+    assert (found["ok"], problems(found)) == (True, [])
+    assert [one["name"] for one in found["findings"]] == NAMES
+    assert finding(found, "self-test")["details"] == {
+        "library": LIBRARY,
+        "sent": ["push outer", "mark inside", "pop outer", "start span", "end span"],
+        "received": ["push outer", "mark inside", "pop outer", "start span", "end span"],
+    }
+    assert finding(found, "tool")["details"] == {"tool": None, "library": "", "active": False}
+    core = [name for name in finding(found, "libraries")["details"]["libraries"] if "_core" in name]
+    assert len(core) == 1
+    assert "No tool is attached" in found["verdict"]
+    assert found["next"][0] == "to see annotations at once: nvspan trace program.py"
+
+
+@needs_library
+def test_in_words():
+    done = run()
+    assert (done.returncode, done.stderr) == (0, "")
+    named = [line[2:15].strip() for line in done.stdout.splitlines() if line[2:3].strip()]
+    assert [name for name in named if name in NAMES] == NAMES
+    assert max(map(len, done.stdout.splitlines())) <= 110
+
+
+@needs_library
+def test_under_a_tool():
+    done = run_command([sys.executable, "-m", "nvspan", "doctor", "--json"])
+    found = json.loads(done.stdout)
+    assert finding(found, "tool")["details"]["tool"] == "nvspan"
+    assert found["verdict"] == "Annotations work here, and nvspan gets them."
+    assert plain(done.events) == [
+        "push [nvspan.doctor] 'outer' depth=0",
+        "mark [nvspan.doctor] 'inside'",
+        "pop [nvspan.doctor] 'outer' depth=0",
+        "start #1 [nvspan.doctor] 'span'",
+        "end #1 [nvspan.doctor] 'span'",
+    ]
+
+
+VARIABLE = "NVTX_INJECTION64_PATH"
+
+
+@needs_library
+@pytest.mark.parametrize(
+    ("env", "expected"),
+    [
+        ({"NVTX_DISABLE": "1"},
+         [("environment", "NVTX_DISABLE=1 switches all annotations off")]),
+        ({"NVSPAN_LEVEL": "x:y"}, [("environment", "NVSPAN_LEVEL: cannot read 'x:y'")]),
+        ({"NVSPAN_DOMAINS": "+"}, [("environment", "NVSPAN_DOMAINS: cannot read '+'")]),
+        ({VARIABLE: "/no/such.so"},
+         [("injection", f"{VARIABLE}=/no/such.so: there is no such file"),
+          ("tool", "/no/such.so was asked for, and does not listen")]),
+        ({VARIABLE: "/"},
+         [("injection", f"{VARIABLE}=/: it is a folder"),
+          ("tool", "/ was asked for, and does not listen")]),
+        ({"NVTX_INJECTION32_PATH": "/x.so"},
+         [("injection", f"NVTX_INJECTION32_PATH is set, but this Python looks at {VARIABLE}")]),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)  # fmt: skip
+def test_what_the_environment_spoils(env, expected):
+    found = report(env=env)
+    assert problems(found) == expected
+    assert "problem" in found["verdict"]
+    assert len(found["next"]) == len(expected)
+
+
+@needs_library
+def test_a_variable_nobody_reads():
+    found = report(env={"NVSPAN_DOMIAN": "x"})
+    assert found["ok"]
+    assert "is NVSPAN_DOMIAN misspelt?" in found["next"]
+
+
+@needs_library
+@pytest.mark.parametrize("content", [b"no library", b"\x7fELF" + b"\1" * 60])
+def test_a_tool_that_is_none(tmp_path, content):
+    (tmp_path / "tool.so").write_bytes(content)
+    found = report(env={VARIABLE: str(tmp_path / "tool.so")})
+    assert [name for name, _ in problems(found)] == ["injection", "tool"]
+
+
+TOOLS = {
+    "crashes": ("#include <stdlib.h>\n"
+                "extern \"C\" int InitializeInjectionNvtx2(void*) { abort(); }",
+                "a program that annotates does not survive: killed by SIGABRT"),
+    "hangs": ("#include <unistd.h>\nextern \"C\" int InitializeInjectionNvtx2(void*) "
+              "{ for (;;) sleep(1); }",
+              "a program that annotates does not survive: no answer after 3 s"),
+    "refuses": ("extern \"C\" int InitializeInjectionNvtx2(void*) { return 0; }",
+                "tool.so was asked for, and does not listen"),
+}  # fmt: skip
+
+
+@needs_library
+@pytest.mark.parametrize("kind", TOOLS)
+def test_a_tool_that_misbehaves(tmp_path, kind):
+    source, expected = TOOLS[kind]
+    (tmp_path / "tool.cpp").write_text(source)
+    library = tmp_path / "tool.so"
+    subprocess.run(
+        [compiler(), "-shared", "-fPIC", "-o", library, tmp_path / "tool.cpp"], check=True
+    )
+    found = report("--timeout", "3", env={VARIABLE: str(library)})
+    [(name, text)] = problems(found)
+    assert name == "tool"
+    assert text.endswith(expected)
+
+
+@needs_library
+def test_a_tool_that_takes_the_place_of_ours(tmp_path):
+    # As nsys does: whatever the environment says, the library of its own is loaded.
+    site = tmp_path / "sitecustomize.py"
+    (tmp_path / "mine.cpp").write_text("""
+extern "C" int InitializeInjectionNvtx2(void* (*get)(unsigned)) {
+  typedef int (*fill)(int, void****, unsigned*);
+  void* const* callbacks = static_cast<void* const*>(get(1));
+  void*** table = nullptr; unsigned size = 0;
+  reinterpret_cast<fill>(callbacks[1])(5, &table, &size);
+  *table[1] = reinterpret_cast<void*>(+[](void*, const void*) {});
+  return 1;
+}
+""")
+    library = tmp_path / "libmine.so"
+    command = [compiler(), "-shared", "-fPIC", "-o", library, tmp_path / "mine.cpp"]
+    subprocess.run(command, check=True)
+    site.write_text(f"import os; os.environ[{VARIABLE!r}] = {str(library)!r}\n")
+    found = report(env={"PYTHONPATH": str(tmp_path)})
+    one = finding(found, "self-test")
+    if one["status"] == "ok":
+        pytest.skip("this python has a sitecustomize of its own")
+    assert one["text"] == "cannot be made: mine takes the place of every other tool"
+    assert finding(found, "tool")["details"]["tool"] == "mine"
+    assert found["ok"]
+
+
+def test_importing_what_it_is_told(tmp_path):
+    (tmp_path / "own_module.py").write_text("print('noise'); import nvspan\n")
+    one = finding(report("--import", "own_module", "--import", "json", cwd=tmp_path), "libraries")
+    assert one["details"]["modules"] == ["own_module", "json"]
+    found = report("--import", "no_such_module")
+    assert problems(found) == [
+        ("libraries", "cannot import no_such_module: ModuleNotFoundError: No module named "
+                      "'no_such_module'")
+    ]  # fmt: skip
+
+
+def test_tools_are_found(tmp_path):
+    said = {
+        "nsys": "NVIDIA Nsight Systems version 2025.5.1.121-255136380782v0",
+        "ncu": "NVIDIA (R) Nsight Compute\nVersion 2025.3.1.0 (build 3)",
+    }
+    for name, text in said.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\ncat <<E\n{text}\nE\n")
+        (tmp_path / name).chmod(0o755)
+    env = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "NVSPAN_NSYS": None}
+    found = report(env=env)
+    assert finding(found, "nsys")["details"]["path"] == str(tmp_path / "nsys")
+    assert finding(found, "nsys")["details"]["version"] == "2025.5.1.121"
+    assert finding(found, "ncu")["details"]["version"] == "2025.3.1.0"
+    assert "to see them in Nsight Systems: nsys profile -t nvtx python program.py" in found["next"]
+
+
+def test_a_tool_that_never_answers_for_its_version(tmp_path):
+    (tmp_path / "nsys").write_text("#!/bin/sh\nexec sleep 100\n")
+    (tmp_path / "nsys").chmod(0o755)
+    env = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "NVSPAN_NSYS": None}
+    one = finding(report("--timeout", "4", env=env), "nsys")
+    assert one["details"]["version"] is None
+
+
+def test_a_probe_that_fails_or_hangs_is_a_finding(monkeypatch):
+    import threading
+
+    from nvspan import _probes
+
+    forever = threading.Event()
+
+    def fails():
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(_probes, "probes", lambda *_: [("a", fails), ("b", forever.wait)])
+    found = doctor.collect(timeout=0.1)
+    forever.set()
+    assert [(one["name"], one["status"], one["text"]) for one in found["findings"]] == [
+        ("a", "note", "could not be found out: RuntimeError: broken"),
+        ("b", "note", "no answer after 1.1 s"),
+    ]
+    assert found["ok"]
+
+
+def test_collecting_decides_nothing_in_this_process():
+    code = (
+        "import nvspan, sys\nfrom nvspan import doctor\n"
+        "doctor.collect()\nprint(nvspan._core.decided(), 'ctypes' in sys.modules)"
+    )
+    done = run_command([sys.executable, "-c", code], traced=False)
+    assert done.stdout == "False False\n"
+
+
+def test_toolkit_of_a_folder(tmp_path, monkeypatch):
+    (tmp_path / "version.json").write_text('{"cuda" : {"name": "x", "version" : "12.4.1"}}')
+    monkeypatch.setenv("CUDA_HOME", str(tmp_path))
+    assert _probe_tools.cuda_toolkit() == (str(tmp_path), "12.4.1")
+
+
+def test_usage():
+    assert run("--help").stdout.startswith("usage: nvspan doctor")
+    assert run("--timeout", "0").returncode == 2
+    assert run("extra").returncode == 2
