@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <unordered_set>
 #include <vector>
 
 namespace nvspan {
@@ -62,7 +63,14 @@ struct AggregateRow {
   std::int64_t longest = 0;
   std::uint64_t threads = 0;
   std::uint64_t last_thread = static_cast<std::uint64_t>(-1);
+  std::unordered_set<std::uint64_t> seen_threads;
   Sketch sketch;
+};
+
+struct MarkRow {
+  std::uint32_t domain = 0;
+  std::int32_t name = no_name;
+  std::uint64_t calls = 0;
 };
 
 struct Aggregate {
@@ -72,6 +80,7 @@ struct Aggregate {
   std::uint64_t orphans = 0;  // ends of what was not open
   std::int64_t first = 0;     // the first and the last moment of what was counted
   std::int64_t last = 0;
+  std::vector<MarkRow> marks;
 };
 
 Aggregate aggregate(const Recording& recording, const AggregateOptions& options);

@@ -3,6 +3,7 @@
 
 #include "record/tables.hpp"
 
+#include "record/select.hpp"
 #include "record/walk.hpp"
 
 #include <cstring>
@@ -202,6 +203,24 @@ class TableBuilder : public WalkVisitor {
   std::unordered_map<std::uint64_t, PendingEnd> ended_;
 };
 
+// The recorder leaves short push/pop ranges out. Where a start/end range ends nobody looks back.
+void leave_short_ones_out(const Recording& recording, RangeTable& ranges) {
+  bool any = false;
+  for (const ReadProcess& process : recording.processes()) {
+    any = any || process.header.min_duration != 0;
+  }
+  if (!any) return;
+  std::vector<bool> keep(ranges.size(), true);
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    if (ranges.kind[i] != static_cast<std::uint8_t>(RangeKind::start_end)) continue;
+    if (ranges.end_reason[i] != static_cast<std::uint8_t>(EndReason::closed)) continue;
+    const ReadThread& thread = recording.threads()[ranges.thread[i]];
+    const auto duration = static_cast<std::uint64_t>(ranges.end[i] - ranges.start[i]);
+    keep[i] = duration >= recording.processes()[thread.process].header.min_duration;
+  }
+  ranges = select_ranges(ranges, keep);
+}
+
 }  // namespace
 
 Tables make_tables(Recording& recording) {
@@ -218,6 +237,7 @@ Tables make_tables(Recording& recording) {
     }
     builder.end_process(process);
   }
+  leave_short_ones_out(recording, tables.ranges);
   if (builder.damage() != 0) {
     recording.add_problem("some entries are damaged and were left out");
   }
