@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // endings HOW: makes numbered marks inside an open range and ends as HOW says: segfault, abort,
-// _exit, quick_exit or return. With HOW allocations it counts what an event allocates; with hook its
-// own malloc makes events.
+// _exit, quick_exit or return. With HOW allocations it counts what an event allocates; with hook
+// its own malloc makes events.
 
 #include <nvtx3/nvToolsExt.h>
 
