@@ -3,6 +3,7 @@
 
 #include "inject/attributes.hpp"
 #include "inject/callbacks.hpp"
+#include "inject/deferred_events.hpp"
 #include "inject/extension_data.hpp"
 
 namespace nvspan {
@@ -18,6 +19,8 @@ std::uint64_t NVTX_API register_counter(nvtxDomainHandle_t handle,
                                  : call.registry.next_id(NVTX_COUNTER_ID_DYNAMIC_START);
     const std::string_view name = kept_text(call, read.name);
     call.registry.name_counter(domain.handle, id, name);
+    call.session.layouts().keep_counter(
+        domain.handle, id, CounterLayout{read.schemaId, time_domain_of(read.semantics)});
     if (!domain.shown) return id;
     call.add(Field::count("id", id));
     call.add(Field::string("name", name));
@@ -80,13 +83,15 @@ void NVTX_API submit_counters(nvtxDomainHandle_t domain, const nvtxCounterBatch_
       return;
     }
     call.add(Field::count("flags", read.flags));
-    add_raw(call, "hex", read.counters, read.countersSize);
+    const std::string_view samples = add_raw(call, "hex", read.counters, read.countersSize);
     if (read.timestamps == nullptr) return;
     std::size_t count = read.timestampsSize / sizeof(std::int64_t);
     const std::int64_t* timestamps = read_array(call, read.timestamps, count);
     Field* list = call.scratch.arena.array<Field>(count);
     for (std::size_t i = 0; i < count; ++i) list[i] = Field::number(nullptr, timestamps[i]);
     call.add(Field::list("timestamps", list, count));
+    record_counter_batch(call, call.registry.domain(handle_bits(domain)), read.counterId,
+                         read.flags, samples, timestamps, count);
   });
 }
 

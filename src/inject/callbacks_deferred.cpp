@@ -3,6 +3,7 @@
 
 #include "inject/attributes.hpp"
 #include "inject/callbacks.hpp"
+#include "inject/deferred_events.hpp"
 #include "inject/extension_data.hpp"
 
 namespace nvspan {
@@ -34,6 +35,7 @@ std::uint64_t NVTX_API register_time_domain(nvtxDomainHandle_t handle,
     const std::uint64_t id = read.timeDomainId != 0
                                  ? read.timeDomainId
                                  : call.registry.next_id(NVTX_TIME_DOMAIN_ID_DYNAMIC_START);
+    call.session.layouts().keep_time_domain(id, read.timestampTypeId);
     if (!domain.shown) return id;
     call.add(Field::count("id", id));
     call.add(Field::count("scope", read.scopeId));
@@ -123,6 +125,7 @@ void NVTX_API submit_event(nvtxDomainHandle_t handle, const nvtxPayloadData_t* p
       fields[1] = Field::bytes("hex", blob.data);
       if (blob.error != nullptr) fields[2] = Field::string("error", blob.error);
       list[i] = Field::object(nullptr, fields, blob.error != nullptr ? members : members - 1);
+      record_deferred(call, domain, blob.schema_id, blob.data);
     }
     call.add(Field::list("payload_data", list, payloads.blob_count));
     add_malformed_field(call);
@@ -130,7 +133,7 @@ void NVTX_API submit_event(nvtxDomainHandle_t handle, const nvtxPayloadData_t* p
 }
 
 void NVTX_API submit_batch(nvtxDomainHandle_t handle, const nvtxEventBatch_t* batch) noexcept {
-  describe(EventKind::event_batch, handle, [&](Call& call, const DomainView&) {
+  describe(EventKind::event_batch, handle, [&](Call& call, const DomainView& domain) {
     nvtxEventBatch_t read = {};
     if (!read_memory(batch, &read, sizeof read)) {
       call.add(Field::string("error", batch == nullptr ? "null" : "unreadable"));
@@ -139,7 +142,8 @@ void NVTX_API submit_batch(nvtxDomainHandle_t handle, const nvtxEventBatch_t* ba
     call.add(Field::count("schema", read.eventSchemaId));
     call.add(Field::count("scope", read.scope));
     call.add(Field::count("flags", read.flags));
-    add_raw(call, "hex", read.events, read.size);
+    record_deferred_batch(call, domain, read.eventSchemaId,
+                          add_raw(call, "hex", read.events, read.size));
     if (read.flexData == nullptr) return;
     call.add(Field::count("flex_offset", read.flexDataOffset));
     constexpr std::size_t most_flex_bytes = 1024 * 1024;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "inject/callbacks.hpp"
+#include "inject/deferred_events.hpp"
 #include "inject/extension_data.hpp"
 #include "inject/ranges.hpp"
 
@@ -89,6 +90,7 @@ std::uint64_t NVTX_API register_schema(nvtxDomainHandle_t handle,
     call.add(Field::list("entries", list, count));
     call.add(Field::bytes("hex", std::string_view(reinterpret_cast<const char*>(entries),
                                                   count * sizeof(nvtxPayloadSchemaEntry_t))));
+    if (count != 0) keep_schema(call, domain, id, read, bytes, entries, count);
     Event event = call.event(EventKind::schema_register, domain);
     call.emit(event);
     return id;

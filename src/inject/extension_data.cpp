@@ -31,7 +31,7 @@ std::string_view kept_text(Call& call, const char* text) {
   }
 }
 
-void add_raw(Call& call, const char* key, const void* data, std::size_t size) {
+std::string_view add_raw(Call& call, const char* key, const void* data, std::size_t size) {
   call.add(Field::count("size", size));
   std::string_view copy;
   const char* error = "too large";
@@ -41,6 +41,7 @@ void add_raw(Call& call, const char* key, const void* data, std::size_t size) {
   }
   call.add(Field::bytes(key, copy));
   if (copy.data() == nullptr) call.add(Field::string("error", error));
+  return copy;
 }
 
 Field semantics_field(Call& call, const nvtxSemanticsHeader_t* first) {

@@ -20,8 +20,9 @@ constexpr std::size_t most_entries = 4096;
 
 std::string_view kept_text(Call& call, const char* text);  // absent for a null pointer
 
-// Adds the field "size", and `key` with the bytes, or with null and a field "error".
-void add_raw(Call& call, const char* key, const void* data, std::size_t size);
+// Adds the field "size", and `key` with the bytes, or with null and a field "error". The bytes
+// kept.
+std::string_view add_raw(Call& call, const char* key, const void* data, std::size_t size);
 
 // Every struct of a semantics chain with its bytes.
 Field semantics_field(Call& call, const nvtxSemanticsHeader_t* first);

@@ -72,6 +72,7 @@ Session::Session()
       registry_(pool_),
       output_(pool_),
       recorder_(pool_),
+      layouts_(pool_),
       started_(pool_),
       connected_(pool_) {}
 

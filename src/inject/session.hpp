@@ -14,6 +14,7 @@
 #include "inject/arena.hpp"
 #include "inject/config.hpp"
 #include "inject/file_output.hpp"
+#include "inject/payload_layout.hpp"
 #include "inject/registry.hpp"
 #include "inject/thread_state.hpp"
 #include "record/jsonl_sink.hpp"
@@ -82,6 +83,9 @@ class Session {
   // The calling thread's end of the recording; null when there is none.
   ThreadWriter* record_writer();
   Recorder& recorder() noexcept { return recorder_; }
+  LayoutTable& layouts() noexcept { return layouts_; }
+  // Whether a recording can take an event now.
+  bool records() { return record_writer() != nullptr; }
 
   std::uint64_t new_range_id() noexcept { return next_range_++; }
   void keep_started(const Event& event, std::uint64_t domain);
@@ -113,6 +117,7 @@ class Session {
   std::optional<JsonlSink> jsonl_;
   std::optional<TextSink> text_sink_;
   Recorder recorder_;
+  LayoutTable layouts_;
   Sink* sink_ = nullptr;
   std::uint64_t epoch_ = 0;
   bool in_process_ = false;

@@ -288,6 +288,7 @@ bool Recorder::open_in_child() {
   segment_.forget();
   definitions_ = nullptr;
   definitions_left_ = 0;
+  lane_ = nullptr;
   // The other threads did not come along.
   writers_ = nullptr;
   free_writers_ = nullptr;

@@ -57,6 +57,14 @@ class Recorder final : public Sink {
   void end(ThreadWriter& writer, std::uint64_t domain, std::uint64_t id, const Event& event);
   void hide(ThreadWriter& writer, std::uint64_t domain, const SiteKey* key);
 
+  // An event that was submitted with its times, in ticks; to_ticks() makes them of a stamp of one
+  // of NVTX's types, unless it is of a clock that is not known.
+  bool to_ticks(std::uint64_t type, std::int64_t stamp, std::uint64_t& ticks) const;
+  void deferred(std::uint64_t domain, const Event& event, std::uint64_t begin, std::uint64_t end,
+                bool mark);
+  void deferred_sample(std::uint64_t domain, std::string_view domain_name, std::uint64_t id,
+                       std::string_view name, bool real, std::uint64_t bits, std::uint64_t ticks);
+
   // Any other event. A counter's sample goes to the thread that `set_current` named.
   bool write(const Event& event) override;
   void set_current(ThreadWriter* writer) noexcept { current_ = writer; }
@@ -146,6 +154,8 @@ class Recorder final : public Sink {
   void count(ThreadWriter& writer, std::uint32_t site, EntryKind kind, std::uint64_t ticks,
              std::uint64_t self);
   char* stats_space(ThreadWriter& writer, std::size_t bytes);
+  ThreadWriter& lane();
+  void place(ThreadWriter& writer, std::uint64_t ticks, std::size_t words);
   void quiesce(const ThreadWriter* own) noexcept;
 
   PagePool& pool_;
@@ -166,6 +176,7 @@ class Recorder final : public Sink {
   EventLine line_;
   JsonlSink events_;
   ThreadWriter* current_ = nullptr;
+  ThreadWriter* lane_ = nullptr;  // of deferred events
   ThreadWriter* writers_ = nullptr;
   ThreadWriter* free_writers_ = nullptr;
 

@@ -72,8 +72,10 @@ def lines(recording):
         return words
 
     rows = [("mark", row["time"], row["time"], row) for row in recording.marks.rows()]
-    for row in recording.ranges.rows():
-        rows.append(("span" if row["kind"] else "range", row["start"], row["end"], row))
+    rows += [
+        ("span" if row["kind"] else "range", row["start"], row["end"], row)
+        for row in recording.ranges.rows()
+    ]
     rows.sort(key=lambda item: (item[1], -item[2]))
     for *_, row in rows:
         threads.setdefault(row["thread"], len(threads))

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Ranges, marks and counter samples that a program submits with their times, for a recording.
+// Whatever cannot be understood stays what it is, a raw event.
+
+#pragma once
+
+#include "inject/call.hpp"
+#include "inject/nvtx_types.hpp"
+#include "record/event.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace nvspan {
+
+void keep_schema(Call& call, const DomainView& domain, std::uint64_t schema,
+                 const nvtxPayloadSchemaAttr_t& attributes, std::uint64_t bytes,
+                 const nvtxPayloadSchemaEntry_t* entries, std::size_t count);
+
+// The time domain that `semantics` name, or 0.
+std::uint64_t time_domain_of(const nvtxSemanticsHeader_t* semantics);
+
+// One event in `bytes`, which `schema` describes.
+void record_deferred(Call& call, const DomainView& domain, std::uint64_t schema,
+                     std::string_view bytes);
+// Events one after another.
+void record_deferred_batch(Call& call, const DomainView& domain, std::uint64_t schema,
+                           std::string_view bytes);
+
+// A batch of samples; `times` are one for each sample, or a pair, as `flags` say.
+void record_counter_batch(Call& call, const DomainView& domain, std::uint64_t counter,
+                          std::uint64_t flags, std::string_view samples, const std::int64_t* times,
+                          std::size_t time_count);
+
+}  // namespace nvspan

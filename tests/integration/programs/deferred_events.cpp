@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Ranges, marks and counter samples that are submitted after the fact, with their times. It prints
+// the time that the stamps count from.
+
+#include <nvtx3/nvToolsExtCounters.h>
+#include <nvtx3/nvToolsExtPayload.h>
+#include <nvtx3/nvToolsExtSemanticsTime.h>
+
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <iterator>
+
+namespace {
+
+struct Work {
+  std::int64_t begin;
+  std::int64_t end;
+  nvtxStringHandle_t name;
+  std::uint32_t category;
+  std::uint32_t color;
+};
+struct Note {
+  char text[16];
+  std::int64_t at;
+};
+
+nvtxPayloadSchemaEntry_t entry(std::uint64_t flags, std::uint64_t type, std::size_t offset) {
+  nvtxPayloadSchemaEntry_t made = {};
+  made.flags = flags;
+  made.type = type;
+  made.offset = offset;
+  return made;
+}
+
+std::uint64_t schema(nvtxDomainHandle_t domain, std::uint64_t flags, std::size_t size,
+                     const nvtxPayloadSchemaEntry_t* entries, std::size_t count) {
+  nvtxPayloadSchemaAttr_t made = {};
+  made.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS |
+                   NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+                   NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+                   NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
+  made.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
+  made.flags = flags;
+  made.entries = entries;
+  made.numEntries = count;
+  made.payloadStaticSize = size;
+  return nvtxPayloadSchemaRegister(domain, &made);
+}
+
+}  // namespace
+
+int main() {
+  nvtxDomainHandle_t domain = nvtxDomainCreateA("device");
+  const nvtxStringHandle_t copy = nvtxDomainRegisterStringA(domain, "copy");
+  const nvtxStringHandle_t kernel = nvtxDomainRegisterStringA(domain, "kernel");
+  const std::int64_t zero = nvtxTimestampGet();
+
+  constexpr std::uint64_t stamp = NVTX_PAYLOAD_ENTRY_TYPE_INT64;
+  const nvtxPayloadSchemaEntry_t of_work[] = {
+      entry(NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN, stamp, 0),
+      entry(NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END, stamp, offsetof(Work, end)),
+      entry(NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE,
+            NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE, offsetof(Work, name)),
+      entry(0, NVTX_PAYLOAD_ENTRY_TYPE_CATEGORY, offsetof(Work, category)),
+      entry(0, NVTX_PAYLOAD_ENTRY_TYPE_COLOR_ARGB, offsetof(Work, color)),
+  };
+  const std::uint64_t work = schema(domain, NVTX_PAYLOAD_SCHEMA_FLAG_RANGE_STARTEND, sizeof(Work),
+                                    of_work, std::size(of_work));
+  // Out of order, overlapping, and long before anything else.
+  const std::int64_t second = 1000000000;
+  const Work batch[] = {{zero + 5000000, zero + 9000000, kernel, 4, 0xFF112233},
+                        {zero + 1000000, zero + 6000000, copy, 0, 0xFF000000},
+                        {zero - 3600 * second, zero - 3590 * second, kernel, 4, 0xFF112233}};
+  nvtxEventBatch_t events = {};
+  events.eventSchemaId = work;
+  events.size = sizeof batch;
+  events.events = batch;
+  events.flags = NVTX_BATCH_FLAG_UNSORTED;
+  nvtxEventBatchSubmit(domain, &events);
+
+  // A clock of its own: CLOCK_REALTIME.
+  nvtxTimeDomainAttr_t time = {};
+  time.timestampTypeId = NVTX_TIMESTAMP_TYPE_CPU_CLOCK_GETTIME_REALTIME;
+  nvtxSemanticsTime_t semantics = {};
+  semantics.header = {sizeof semantics, NVTX_SEMANTIC_ID_TIME_V1, NVTX_TIME_SEMANTIC_VERSION,
+                      nullptr};
+  semantics.timeDomainId = nvtxTimeDomainRegister(domain, &time);
+  nvtxPayloadSchemaEntry_t of_note[] = {
+      entry(NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE | NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE,
+            NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, 0),
+      entry(NVTX_PAYLOAD_ENTRY_FLAG_MARK, stamp, offsetof(Note, at)),
+  };
+  of_note[0].arrayOrUnionDetail = sizeof Note::text;
+  of_note[1].semantics = &semantics.header;
+  const std::uint64_t note =
+      schema(domain, NVTX_PAYLOAD_SCHEMA_FLAG_MARK, sizeof(Note), of_note, std::size(of_note));
+  timespec wall = {};
+  clock_gettime(CLOCK_REALTIME, &wall);
+  const std::int64_t behind = nvtxTimestampGet();
+  Note value = {"flushed", wall.tv_sec * second + wall.tv_nsec - (behind - zero) + 2000000};
+  const nvtxPayloadData_t data = {note, sizeof value, &value};
+  nvtxEventSubmit(domain, &data, 1);
+
+  nvtxCounterAttr_t counter = {};
+  counter.structSize = sizeof counter;
+  counter.name = "queue";
+  counter.schemaId = NVTX_PAYLOAD_ENTRY_TYPE_UINT32;
+  const std::uint64_t queue = nvtxCounterRegister(domain, &counter);
+  counter.name = "load";
+  counter.schemaId = NVTX_PAYLOAD_ENTRY_TYPE_FLOAT64;
+  const std::uint64_t load = nvtxCounterRegister(domain, &counter);
+  const std::uint32_t lengths[] = {3, 1, 4};
+  const std::int64_t times[] = {zero + 1000000, zero + 3000000, zero + 2000000};
+  nvtxCounterBatch_t samples = {};
+  samples.counterId = queue;
+  samples.counters = lengths;
+  samples.countersSize = sizeof lengths;
+  samples.timestamps = times;
+  samples.timestampsSize = sizeof times;
+  nvtxCounterBatchSubmit(domain, &samples);
+  const double loads[] = {0.5, 0.25};
+  const std::int64_t pair[] = {zero + 7000000, 1000000};
+  samples.counterId = load;
+  samples.counters = loads;
+  samples.countersSize = sizeof loads;
+  samples.flags = NVTX_COUNTER_BATCH_FLAG_BEGINTIME_INTERVAL_PAIR;
+  samples.timestamps = pair;
+  samples.timestampsSize = sizeof pair;
+  nvtxCounterBatchSubmit(domain, &samples);
+
+  nvtxRangePushA("submitting");
+  nvtxRangePop();
+  const pid_t child = fork();
+  if (child == 0) {
+    events.size = sizeof batch[0];
+    nvtxEventBatchSubmit(domain, &events);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  std::printf("%lld\n", static_cast<long long>(zero));
+  return status;
+}
