@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the recorder costs, how large its files are, and how fast they are read.
 
-    python benchmarks/bench_record.py [--ranges N] [--read N] [--pairs N]
+    python benchmarks/bench_record.py [--ranges N] [--read N] [--pairs N] [--only nsys]
 
-It compiles record_loop.cpp and prints one JSON object. Costs are ns for one event.
+It compiles record_loop.cpp and prints one JSON object. Costs are ns for one event. Where
+NVSPAN_NSYS names an installation of Nsight Systems, the same loop runs under it as well, in turns
+with ours, and `nsys` has both costs; the target is a tenth of its cost.
 """
 
 from __future__ import annotations
@@ -71,11 +73,39 @@ def output(command: list[str], path: Path | None) -> str:
     return done.stdout
 
 
+def beside_nsys(program: Path, path: Path, ranges: int, turns: int) -> dict[str, object]:
+    """The C loop under nsys and under us, which take turns: medians, and their ratio."""
+    tool = Path(os.environ["NVSPAN_NSYS"]) / "bin" / "nsys"
+    folder = path.parent / "nsys"
+    folder.mkdir()
+    result: dict[str, object] = {"ranges": ranges, "turns": turns}
+    for kind in ("registered", "ascii"):
+        costs: dict[str, list[float]] = {"ours": [], "nsys": []}
+        for turn in range(turns):
+            loop = [str(program), kind, str(ranges), "1"]
+            costs["ours"].append(float(output(loop, path)))
+            path.unlink()
+            report = folder / f"{kind}{turn}"
+            under = [str(tool), "profile", "-t", "nvtx", "-s", "none", "--cpuctxsw=none", "-f",
+                     "true", "-o", str(report)]  # fmt: skip
+            text = output([*under, *loop], None)
+            numbers = [
+                line for line in text.splitlines() if line.strip().replace(".", "").isdigit()
+            ]
+            costs["nsys"].append(float(numbers[0]))
+            for left in folder.iterdir():
+                left.unlink()
+        ours, nsys = (statistics.median(costs[name]) for name in ("ours", "nsys"))
+        result[kind] = {"ours": ours, "nsys": nsys, "ratio": nsys / ours}
+    return result
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--ranges", type=int, default=1_000_000)
     parser.add_argument("--read", type=int, default=10_000_000)
     parser.add_argument("--pairs", type=int, default=15)
+    parser.add_argument("--only", choices=["nsys"], help="that part alone")
     options = parser.parse_args()
     result: dict[str, object] = {"load": os.getloadavg()[0]}
     with tempfile.TemporaryDirectory() as folder:
@@ -83,6 +113,12 @@ def main() -> None:
         subprocess.run(["g++", "-O2", "-std=c++17", "-isystem", include(), str(SOURCE), "-o",
                         str(program), "-ldl", "-pthread"], check=True)  # fmt: skip
         path = Path(folder) / "run.nvspan"
+
+        if os.environ.get("NVSPAN_NSYS"):
+            result["nsys"] = beside_nsys(program, path, min(options.ranges, 100_000), 5)
+        if options.only:
+            print(json.dumps(result, indent=2))
+            return
 
         def cost(kind: str, threads: int) -> float:
             text = output([str(program), kind, str(options.ranges), str(threads)], path)
