@@ -135,6 +135,8 @@ class Stats:
         lost: how many events could not be recorded, where that is known.
         gaps: in how many places a ring overwrote older events.
         orphans: how many ends and pops had nothing to close.
+        losses: a dict for each time in which events were lost: process, thread, from, to, count,
+            reason.
         first: when the first of these ranges began, in ns.
         last: when the last of them ended.
         wall: the ns between the two.
@@ -146,6 +148,7 @@ class Stats:
         self.lost: int = made["lost"]
         self.gaps: int = made["gaps"]
         self.orphans: int = made["orphans"]
+        self.losses: list[dict[str, Any]] = made["losses"]
         self.first: int = made["first"]
         self.last: int = made["last"]
         self.wall: int = self.last - self.first

@@ -370,6 +370,7 @@ py::dict Reader::stats(const std::string& by, const py::object& domains, const p
     entry["p999"] = quantile(0.999);
     entry["max"] = most;
     entry["threads"] = row->threads;
+    entry["overhead"] = row->overhead;
     if (options.by == GroupBy::thread) entry["thread"] = row->thread;
     if (options.by == GroupBy::thread || options.by == GroupBy::process) {
       entry["process"] = row->process;
@@ -386,6 +387,7 @@ py::dict Reader::stats(const std::string& by, const py::object& domains, const p
   }
   py::dict result;
   result["rows"] = rows;
+  result["losses"] = list_losses(made.losses);
   result["lost"] = made.lost;
   result["gaps"] = made.gaps;
   result["orphans"] = made.orphans;

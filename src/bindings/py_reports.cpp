@@ -48,6 +48,21 @@ AggregateOptions make_options(const Recording& recording, const py::object& doma
   return options;
 }
 
+py::list list_losses(const std::vector<ReadLoss>& losses) {
+  py::list made;
+  for (const ReadLoss& loss : losses) {
+    py::dict entry;
+    entry["process"] = loss.process;
+    entry["thread"] = loss.thread < 0 ? py::object(py::none()) : py::int_(loss.thread);
+    entry["from"] = loss.from;
+    entry["to"] = loss.to;
+    entry["count"] = loss.count == 0 ? py::object(py::none()) : py::int_(loss.count);
+    entry["reason"] = text_of(loss.reason);
+    made.append(entry);
+  }
+  return made;
+}
+
 namespace {
 
 using Filter = py::object;

@@ -14,6 +14,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
+#include <vector>
 
 namespace nvspan {
 
@@ -29,6 +31,9 @@ pybind11::object text_of(std::string_view bytes);
 AggregateOptions make_options(const Recording& recording, const pybind11::object& domains,
                               const pybind11::object& names, const pybind11::object& threads,
                               std::int64_t from, std::int64_t to);
+
+// A dict for each, in the order given.
+pybind11::list list_losses(const std::vector<ReadLoss>& losses);
 
 void bind_reports(pybind11::module_& module);
 
