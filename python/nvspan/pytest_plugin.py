@@ -15,7 +15,7 @@ keeps that recording.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
@@ -59,15 +59,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         _session.pop().__exit__(None, None, None)
 
 
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
     if not _session:
-        yield
-        return
+        return (yield)
     import nvspan
 
     with nvspan.annotate(item.nodeid, domain=_DOMAIN):
-        yield
+        return (yield)
 
 
 @pytest.fixture
@@ -96,17 +95,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             names.append("recording")
 
 
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    outcome = yield
-    marks = list(item.iter_markers("nvspan"))
-    if not marks or outcome.excinfo is not None:  # type: ignore[attr-defined]
-        return
-    live = item.funcargs["recording"]  # type: ignore[attr-defined]
-    for mark in marks:
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    result = yield
+    for mark in item.iter_markers("nvspan"):
+        live = item.funcargs["recording"]  # type: ignore[attr-defined]
         budgets = dict(mark.kwargs)
         domain = budgets.pop("domain", None)
         live.range(*mark.args, domain=domain).check(**budgets)
+    return result
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:

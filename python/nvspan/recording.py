@@ -390,6 +390,13 @@ class Recording:
             self._filtered = self._reader.filtered(*self._numbers(self._filters))
         return self._filtered
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a timeline, and a table of the ranges."""
+        from importlib import import_module
+
+        # Reports are a layer above: a recording asks for them by name, when it is to be shown.
+        return str(import_module("nvspan.report.notebook").html(self))
+
     def __repr__(self) -> str:
         paths = ", ".join(process["path"] for process in self.processes)
         return f"<nvspan Recording of {paths}>"

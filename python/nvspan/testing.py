@@ -156,9 +156,14 @@ class LiveRecording:
         if path is None:
             self._folder = tempfile.TemporaryDirectory(prefix="nvspan-test-")
             path = os.path.join(self._folder.name, "test.nvspan")
+        import warnings
+
         self._recorder = record(path)
         try:
-            self._recorder.start()
+            with warnings.catch_warnings():
+                # A library imported before is nothing to warn a test about.
+                warnings.simplefilter("ignore", nvspan.NvspanWarning)
+                self._recorder.start()
         except BaseException:
             self._remove()
             raise

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +16,10 @@ COLUMNS = ("Time (%)", "Total Time (ns)", "Instances", "Avg (ns)", "Med (ns)", "
            "Max (ns)", "StdDev (ns)", "Style", "Range")  # fmt: skip
 _STYLES = {"push_pop": "PushPop", "start_end": "StartEnd"}
 _FIRST, _LAST = -(2**63), 2**63 - 1
+
+
+def _tenths(value: float) -> float:
+    return math.floor(value * 10 + 0.5) / 10
 
 
 def nvtx_sum(
@@ -40,8 +45,8 @@ def nvtx_sum(
     for row in rows:
         name = row["name"] or ""
         values = (
-            round(100 * row["total"] / whole, 1), row["total"], row["calls"],
-            round(row["mean"], 1), row["median"], row["min"], row["max"], round(row["std"], 1),
+            _tenths(100 * row["total"] / whole), row["total"], row["calls"],
+            _tenths(row["mean"]), row["median"], row["min"], row["max"], _tenths(row["std"]),
             _STYLES[row["kind"]], name if row["domain"] is None else f"{row['domain']}:{name}",
         )  # fmt: skip
         made.append(dict(zip(COLUMNS, values, strict=True)))

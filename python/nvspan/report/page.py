@@ -85,7 +85,7 @@ def _row(row: dict[str, Any]) -> list[Any]:
     def short(value: Any) -> Any:
         return round(value, 1) if isinstance(value, float) else value
 
-    times = [short(row[key]) for key in TIMES]
+    times = [short(row[key]) if row["calls"] else None for key in TIMES]
     return [row["label"], row["calls"], *times, round(row["share"], 5), row["threads"],
             round(row["overhead_share"], 3)]  # fmt: skip
 

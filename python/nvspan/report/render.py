@@ -38,7 +38,7 @@ def _cell(row: dict[str, Any], column: str, by: str) -> str:
         part = row["overhead_share"]
         return f"! {100 * min(part, 1):.0f} %" if part > OVERHEAD_LIMIT else ""
     if column in TIMES:
-        value = row[column]
+        value = row[column] if row["calls"] else None
         return "" if value is None else text.duration(value)
     return str(row[column])
 

@@ -69,6 +69,8 @@ class Summary:
         if row["kind"] == "start_end":
             row["label"] += " (start/end)"
             row["self"] = None
+        if row["unclosed"]:
+            row["label"] += f" ({row['unclosed']} unclosed)"
         return row
 
     def _group(self, row: dict[str, Any]) -> str:
