@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 
 import pytest
@@ -87,7 +88,7 @@ def test_ranges_that_overlap_have_slots_of_one_name(export):
 def test_a_file_is_a_process_even_with_one_number(export, tmp_path):
     first = recording_of()
     copy = tmp_path / "copy.nvspan"
-    copy.write_bytes(open(first, "rb").read())
+    shutil.copyfile(first, copy)
     trace = export(first, copy, recording_of(PROGRAM))
     assert len(trace.commands) == 3
     assert sum(s.name == "outer" for s in trace.slices) == 24

@@ -69,7 +69,9 @@ def test_self_time_counts_nothing_twice():
     ranges = nvspan.read(recording_of()).ranges
     closed = [row for row in ranges.rows() if row["kind"] == 0 and row["end"] is not None]
     outermost = sum(row["duration"] for row in closed if row["level"] == 0)
-    assert sum(row["self"] for row in rows if row["kind"] == "push_pop") == outermost
+    # Clock ticks become ns for each range by itself, which loses less than one.
+    whole = sum(row["self"] for row in rows if row["kind"] == "push_pop")
+    assert outermost - len(ranges) <= whole <= outermost + len(ranges)
 
 
 def test_what_is_missing_stands_on_top_and_in_no_figure():
@@ -158,7 +160,7 @@ def test_the_tree_has_every_path_once():
     at = rows.index((0, "data:outer", 8, 0))
     assert rows[at + 1] == (1, "inner", 8, 0)
     outer, inner = shown["rows"][at], shown["rows"][at + 1]
-    assert outer["self"] == outer["total"] - inner["total"]
+    assert outer["self"] == pytest.approx(outer["total"] - inner["total"], abs=16)
     lines = run_nvspan("stats", "--tree", recording_of()).stdout.splitlines()
     assert any(line.endswith("  inner") for line in lines)
     only = run_nvspan("stats", "--tree", "--filter", "inner", recording_of()).stdout.splitlines()
