@@ -15,9 +15,12 @@ from contextlib import closing
 import pytest
 
 import nvspan
-from helpers import nsys
+from helpers import nsys, perfetto_trace
+from helpers.compile import build
+from helpers.recorded import record_command
 from helpers.reported import PROGRAM, recording_of, run_nvspan
 from helpers.traced import needs_library
+from helpers.tree import ROOT
 
 pytestmark = needs_library
 
@@ -138,18 +141,38 @@ def test_the_same_program_under_nsys_gives_the_same_rows(tmp_path, database):
     assert without_threads(ours) == without_threads(theirs)
 
 
-def test_a_null_message_and_large_numbers(database):
-    path = database(
-        "import nvspan\n"
-        "with nvspan.annotate('big', payload=2**63 - 1): pass\n"
-        "with nvspan.annotate('text', payload=b'abc'): pass\n"
-    )
-    with closing(sqlite3.connect(path)) as connection:
+@pytest.mark.parametrize("name", ["every_core_call", "every_extension_call"])
+def test_every_call_of_nvtx_can_be_exported(name, tmp_path):
+    source = ROOT / "tests" / "integration" / "programs" / f"{name}.cpp"
+    program = build(source, f"-I{source.parent / 'stubs'}")
+    made = record_command([str(program)], folder=tmp_path)
+    ranges, marks = made.recording.ranges, made.recording.marks
+    for form in ("perfetto", "sqlite", "csv", "parquet"):
+        run_nvspan("export", *made.files, "--format", form, "-o", tmp_path / f"out.{form}")
+    slices = perfetto_trace.read(tmp_path / "out.perfetto").slices
+    assert len(slices) == len(ranges)
+    with closing(sqlite3.connect(tmp_path / "out.sqlite")) as connection:
         rows = connection.execute(
-            "select value, int64Value, jsonText from NVTX_EVENTS join StringIds on textId = id"
+            "select eventType, uint64Value, int64Value, doubleValue, uint32Value, int32Value,"
+            " floatValue, jsonText from NVTX_EVENTS where eventType in (34, 59, 60)"
+            " order by rowid"
         ).fetchall()
-    assert rows[0] == ("big", 2**63 - 1, None)
-    assert json.loads(rows[1][2])[0]["hex"].startswith("616263")
+    assert len(rows) == len(ranges) + len(marks)
+    expected = [*ranges.rows(), *marks.rows()]
+    for at, (row, want) in enumerate(zip(rows, expected, strict=True)):
+        kind = want["payload_type"]
+        filled = [i for i, value in enumerate(row[1:], 1) if value is not None]
+        assert filled == ([kind] if kind and want["payload_value"] == want["payload_value"] else [])
+        if kind == 7:
+            table, index = ("ranges", at) if at < len(ranges) else ("marks", at - len(ranges))
+            pieces = made.recording.payload(index, table)
+            assert [piece["hex"] for piece in json.loads(row[7])] == [p[2].hex() for p in pieces]
+        elif kind == 1:
+            assert row[1] % 2**64 == want["payload"]
+        elif kind:
+            assert row[kind] == pytest.approx(want["payload_value"], nan_ok=True)
+    with open(tmp_path / "out.csv", encoding="utf-8", newline="") as file:
+        assert len(list(csv.DictReader(file))) == len(ranges)
 
 
 def test_an_export_replaces_the_file_when_it_is_whole(tmp_path):
