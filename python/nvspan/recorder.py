@@ -104,8 +104,8 @@ class record:
         mode: "full"; "ring=64" keeps the newest events in 64 MB; "stats" keeps statistics alone, in
             memory that goes with the number of names.
         domains: the names of the domains to record ("NVTX" is the default domain); None: all.
-        min_duration: push/pop ranges shorter than so many ns are left out, unless something that
-            was kept happened inside.
+        min_duration: ranges shorter than so many ns are left out, those of push and pop unless
+            something that was kept happened inside.
 
     Raises:
         ValueError: an unknown mode.

@@ -67,7 +67,7 @@ class Table:
 
     def __init__(self, recording: Recording, name: str) -> None:
         self._recording = recording
-        self._reader = recording._reader
+        self._reader = recording._table_reader()
         self._name = name
 
     @property
@@ -99,16 +99,13 @@ class Table:
         return self._reader.column(self._name, column).null_count
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Each row as a dict, None where it has no value; those that the filter takes."""
+        """Each row as a dict, None where it has no value."""
         columns = []
         for name in self.names:
             column = self._reader.column(self._name, name)
             columns.append((name, column, memoryview(column)))
         strings = self._recording.strings
-        takes = self._recording._row_filter(self)
         for row in range(len(self)):
-            if takes is not None and not takes(row):
-                continue
             made: dict[str, Any] = {}
             for name, column, values in columns:
                 if column.is_null(row):
@@ -138,9 +135,12 @@ class Stats:
         lost: how many events could not be recorded, where that is known.
         gaps: in how many places a ring overwrote older events.
         orphans: how many ends and pops had nothing to close.
+        losses: a dict for each time in which events were lost: process, thread, from, to, count,
+            reason.
         first: when the first of these ranges began, in ns.
         last: when the last of them ended.
         wall: the ns between the two.
+        marks: a dict for each mark with its domain, name and calls.
     """
 
     def __init__(self, made: dict[str, Any]) -> None:
@@ -148,9 +148,11 @@ class Stats:
         self.lost: int = made["lost"]
         self.gaps: int = made["gaps"]
         self.orphans: int = made["orphans"]
+        self.losses: list[dict[str, Any]] = made["losses"]
         self.first: int = made["first"]
         self.last: int = made["last"]
         self.wall: int = self.last - self.first
+        self.marks: list[dict[str, Any]] = made["marks"]
 
     def __repr__(self) -> str:
         return f"<nvspan Stats of {len(self.rows)} ranges>"
@@ -168,6 +170,7 @@ class Recording:
     def __init__(self, reader: _reader.Reader, filters: dict[str, Any] | None = None) -> None:
         self._reader = reader
         self._filters: dict[str, Any] = filters or {}
+        self._filtered: _reader.Reader | None = None
         self._strings: list[str] | None = None
 
     @property
@@ -247,11 +250,12 @@ class Recording:
 
         A piece that could not be copied has fewer bytes than its size. Empty where there is none.
         """
-        size = memoryview(self._reader.column(table, "payload_bytes"))[row]
+        reader = self._table_reader()
+        size = memoryview(reader.column(table, "payload_bytes"))[row]
         if size == 0:
             return []
-        offset = memoryview(self._reader.column(table, "payload"))[row]
-        return _pieces(self._reader.payload_bytes(offset, size))
+        offset = memoryview(reader.column(table, "payload"))[row]
+        return _pieces(reader.payload_bytes(offset, size))
 
     def calls(self) -> Iterator[dict[str, Any]]:
         """Every range and mark call, in the order of their times, as ``--format jsonl`` names it.
@@ -309,14 +313,17 @@ class Recording:
         stop: int | None = None,
         min_duration: int | None = None,
     ) -> Recording:
-        """The same recording, of which `stats` and ``ranges.rows()`` take a part.
+        """The same recording, of which `stats`, `ranges`, `marks` and `counters` hold a part.
+
+        The other tables, `events` and `calls` are whole. A row's `parent` is the innermost range
+        around it that is left; `self`, `depth` and `level` are those of the whole recording.
 
         Args:
             domains: names of domains; None or "NVTX" in it is the default domain.
-            names: messages of ranges.
+            names: messages of ranges and marks, names of counters.
             threads: rows of `threads`.
-            start: ranges that begin at this time or later, in ns.
-            stop: ranges that begin before this time, in ns.
+            start: what begins at this time or later, in ns.
+            stop: what begins before this time, in ns.
             min_duration: ranges that take so many ns or more.
 
         >>> recording.filter(domains=["train"]).stats()                  # doctest: +SKIP
@@ -362,47 +369,33 @@ class Recording:
         """
         limited = self.filter(domains=domains, names=names, threads=threads, start=start,
                               stop=stop, min_duration=min_duration)._filters  # fmt: skip
-        chosen = limited.get("domains")
-        if chosen is not None:
-            chosen = {i for i, name in enumerate(self._reader.domains())
-                      if name in chosen or (name is None and "NVTX" in chosen)}  # fmt: skip
-        wanted = limited.get("names")
-        if wanted is not None:
-            numbers = {i for i, text in enumerate(self.strings) if text in wanted}
-            wanted = numbers | ({-1} if None in wanted else set())
-        return Stats(
-            self._reader.stats(
-                by, chosen, wanted, limited.get("threads"), limited.get("start", _FIRST),
-                limited.get("stop", _LAST), limited.get("min_duration", 0),
-            )
-        )  # fmt: skip
+        return Stats(self._reader.stats(by, *self._numbers(limited)))
 
-    def _row_filter(self, table: Table) -> Any:
-        filters = self._filters
-        if not filters or "start" not in table.names or "domain" not in table.names:
-            return None
-        strings = self.strings
-        starts, ends = table["start"], table["end"]
-        domains, names, threads = table["domain"], table["name"], table["thread"]
+    def _numbers(self, filters: dict[str, Any]) -> tuple[Any, ...]:
+        """The filters as the reader takes them: sets of numbers, times."""
+        domains, names = filters.get("domains"), filters.get("names")
+        if domains is not None:
+            domains = {i for i, name in enumerate(self._reader.domains())
+                       if name in domains or (name is None and "NVTX" in domains)}  # fmt: skip
+        if names is not None:
+            numbers = {i for i, text in enumerate(self.strings) if text in names}
+            names = numbers | ({-1} if None in names else set())
+        return (domains, names, filters.get("threads"), filters.get("start", _FIRST),
+                filters.get("stop", _LAST), filters.get("min_duration", 0))  # fmt: skip
 
-        def text(index: int) -> str | None:
-            return None if index < 0 else strings[index]
+    def _table_reader(self) -> _reader.Reader:
+        if not self._filters:
+            return self._reader
+        if self._filtered is None:
+            self._filtered = self._reader.filtered(*self._numbers(self._filters))
+        return self._filtered
 
-        def takes(row: int) -> bool:
-            chosen = filters.get("domains")
-            if chosen is not None:
-                domain = text(domains[row])
-                if domain not in chosen and not (domain is None and "NVTX" in chosen):
-                    return False
-            if "names" in filters and text(names[row]) not in filters["names"]:
-                return False
-            if "threads" in filters and threads[row] not in filters["threads"]:
-                return False
-            if not filters.get("start", _FIRST) <= starts[row] < filters.get("stop", _LAST):
-                return False
-            return bool(ends[row] - starts[row] >= filters.get("min_duration", 0))
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a timeline, and a table of the ranges."""
+        from importlib import import_module
 
-        return takes
+        # Reports are a layer above: a recording asks for them by name, when it is to be shown.
+        return str(import_module("nvspan.report.notebook").html(self))
 
     def __repr__(self) -> str:
         paths = ", ".join(process["path"] for process in self.processes)

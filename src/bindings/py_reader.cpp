@@ -8,9 +8,11 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "bindings/py_reports.hpp"
 #include "record/aggregate.hpp"
 #include "record/arrow.hpp"
 #include "record/columns.hpp"
+#include "record/select.hpp"
 #include "record/walk.hpp"
 
 #include <algorithm>
@@ -106,6 +108,11 @@ class Reader {
     for (const std::string& path : paths) recording_->add(path);
   }
 
+  // The same, of which the tables hold a part. Sets of numbers, or None for all.
+  std::unique_ptr<Reader> filtered(const py::object& domains, const py::object& names,
+                                   const py::object& threads, std::int64_t from, std::int64_t to,
+                                   std::int64_t shortest);
+
   py::list strings() const {
     py::list made;
     for (const std::string& text : recording_->strings()) made.append(to_text(text));
@@ -172,6 +179,7 @@ class Reader {
     return py::bytes(reinterpret_cast<const char*>(bytes.data()) + offset, size);
   }
   std::uint64_t orphan_ends() { return columns_.tables().orphan_ends; }
+  RecordingHandle handle() const { return RecordingHandle{recording_}; }
 
   py::tuple arrow_array(const std::string& table) {
     const ColumnList columns = all(table);
@@ -198,6 +206,10 @@ class Reader {
                  std::int64_t shortest);
 
  private:
+  Reader(std::shared_ptr<Recording> recording, Tables&& tables)
+      : recording_(std::move(recording)),
+        columns_(recording_, std::make_shared<Tables>(std::move(tables))) {}
+
   ColumnList all(const std::string& table) {
     ColumnList columns;
     py::gil_scoped_release release;
@@ -266,6 +278,32 @@ std::vector<bool> mask(std::size_t size, Test&& test) {
   return made;
 }
 
+bool has(const py::object& set, std::int64_t number) {
+  return set.is_none() || set.contains(number);
+}
+
+std::unique_ptr<Reader> Reader::filtered(const py::object& domains, const py::object& names,
+                                         const py::object& threads, std::int64_t from,
+                                         std::int64_t to, std::int64_t shortest) {
+  Selection selection;
+  selection.from = from;
+  selection.to = to;
+  selection.shortest = shortest;
+  const auto& sites = recording_->sites();
+  selection.sites = mask(sites.size(), [&](std::size_t i) {
+    return has(domains, sites[i].domain) && has(names, sites[i].name);
+  });
+  const auto& counters = recording_->counters();
+  selection.counters = mask(counters.size(), [&](std::size_t i) {
+    return has(domains, counters[i].domain) && has(names, counters[i].name);
+  });
+  selection.threads = mask(recording_->threads().size(), [&](std::size_t i) {
+    return has(threads, static_cast<std::int64_t>(i));
+  });
+  py::gil_scoped_release release;
+  return std::unique_ptr<Reader>(new Reader(recording_, select_rows(columns_.tables(), selection)));
+}
+
 // `domains`, `names` and `threads` are sets of numbers, or None for all.
 py::dict Reader::stats(const std::string& by, const py::object& domains, const py::object& names,
                        const py::object& threads, std::int64_t from, std::int64_t to,
@@ -286,9 +324,6 @@ py::dict Reader::stats(const std::string& by, const py::object& domains, const p
   options.from = from;
   options.to = to;
   options.shortest = shortest;
-  const auto has = [](const py::object& set, auto number) {
-    return set.is_none() || set.contains(number);
-  };
   if (!domains.is_none() || !names.is_none()) {
     const auto& sites = recording_->sites();
     options.sites = mask(sites.size(), [&](std::size_t i) {
@@ -296,8 +331,9 @@ py::dict Reader::stats(const std::string& by, const py::object& domains, const p
     });
   }
   if (!threads.is_none()) {
-    options.threads =
-        mask(recording_->threads().size(), [&](std::size_t i) { return has(threads, i); });
+    options.threads = mask(recording_->threads().size(), [&](std::size_t i) {
+      return has(threads, static_cast<std::int64_t>(i));
+    });
   }
   Aggregate made;
   {
@@ -331,8 +367,10 @@ py::dict Reader::stats(const std::string& by, const py::object& domains, const p
     entry["p50"] = quantile(0.5);
     entry["p90"] = quantile(0.9);
     entry["p99"] = quantile(0.99);
+    entry["p999"] = quantile(0.999);
     entry["max"] = most;
     entry["threads"] = row->threads;
+    entry["overhead"] = row->overhead;
     if (options.by == GroupBy::thread) entry["thread"] = row->thread;
     if (options.by == GroupBy::thread || options.by == GroupBy::process) {
       entry["process"] = row->process;
@@ -349,11 +387,21 @@ py::dict Reader::stats(const std::string& by, const py::object& domains, const p
   }
   py::dict result;
   result["rows"] = rows;
+  result["losses"] = list_losses(made.losses);
   result["lost"] = made.lost;
   result["gaps"] = made.gaps;
   result["orphans"] = made.orphans;
   result["first"] = made.first;
   result["last"] = made.last;
+  py::list marks;
+  for (const MarkRow& row : made.marks) {
+    py::dict entry;
+    entry["domain"] = text(recording_->domains()[row.domain]);
+    entry["name"] = text(row.name);
+    entry["calls"] = row.calls;
+    marks.append(entry);
+  }
+  result["marks"] = marks;
   return result;
 }
 
@@ -385,6 +433,7 @@ PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
       .def("__len__", [](const ColumnView& view) { return view.column->length; });
   py::class_<Reader>(m, "Reader")
       .def(py::init<const std::vector<std::string>&>())
+      .def("filtered", &Reader::filtered)
       .def("strings", &Reader::strings)
       .def("string_count", &Reader::string_count)
       .def("text", &Reader::text)
@@ -402,5 +451,7 @@ PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
       .def("arrow_array", &Reader::arrow_array)
       .def("arrow_schema", &Reader::arrow_schema)
       .def("arrow_stream", &Reader::arrow_stream)
-      .def("stats", &Reader::stats);
+      .def("stats", &Reader::stats)
+      .def("handle", &Reader::handle);
+  nvspan::bind_reports(m);
 }

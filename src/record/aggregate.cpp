@@ -71,6 +71,7 @@ class Aggregator : public WalkVisitor {
     out_.first = std::numeric_limits<std::int64_t>::max();
     out_.last = std::numeric_limits<std::int64_t>::min();
     rows_of_site_.resize(2 * recording.sites().size(), nullptr);
+    marks_of_site_.resize(recording.sites().size(), 0);
   }
 
   void begin_process() {
@@ -87,6 +88,8 @@ class Aggregator : public WalkVisitor {
     }
   }
 
+  bool is_wanted() const { return wanted_; }
+
   // The payload's bits travel in the range's row: nothing else needs it here.
   std::uint64_t open(const WalkRange&, std::uint64_t, const WalkPayload& payload) {
     return payload.present && payload.bytes == nullptr ? payload.bits : 0;
@@ -94,12 +97,15 @@ class Aggregator : public WalkVisitor {
   void close(const WalkRange& range, std::uint64_t ticks, const WalkPayload&) {
     const std::int64_t start = process_->time(range.start);
     count(range.site, RangeKind::push_pop, range.row, start, process_->time(ticks),
-          scale(range.self), thread_, wanted_);
+          scale(range.self), thread_, wanted_, overhead(range.inside));
   }
   void unclosed(const WalkRange& range, std::uint64_t, EndReason) {
     count_unclosed(range.site, RangeKind::push_pop, range.row, process_->time(range.start));
   }
   void orphan(std::uint32_t, std::uint64_t) { ++out_.orphans; }
+  void mark(std::uint32_t site, std::uint64_t ticks, const WalkPayload&) {
+    if (wanted_ && takes(site, process_->time(ticks))) ++marks_of_site_[site];
+  }
   void start(std::uint32_t site, std::uint64_t ticks, std::uint64_t id,
              const WalkPayload& payload) {
     const Started started{process_->time(ticks), site, thread_,
@@ -121,8 +127,14 @@ class Aggregator : public WalkVisitor {
     count_started(found->second, process_->time(ticks));
     started_.erase(found);
   }
-  void lost(const LossWindow& window, LossReason) { out_.lost += window.count; }
-  void gap(std::uint64_t, std::uint64_t) { ++out_.gaps; }
+  void lost(const LossWindow& window, LossReason reason) {
+    out_.lost += window.count;
+    add_loss(window.from, window.to, window.count, loss_reason_text(reason));
+  }
+  void gap(std::uint64_t from, std::uint64_t to) {
+    ++out_.gaps;
+    add_loss(from, to, 0, "overwritten");
+  }
 
   void end_process() {
     for (const auto& entry : started_) {
@@ -137,6 +149,7 @@ class Aggregator : public WalkVisitor {
   }
 
   void add_cells(const ReadStats& chunk);
+  void list_marks();
 
  private:
   struct Started {
@@ -146,6 +159,23 @@ class Aggregator : public WalkVisitor {
     std::uint64_t payload;
     bool wanted;
   };
+
+  // What the recorder adds to a range that has so many events in it.
+  double overhead(std::uint64_t inside) const {
+    const FileHeader& header = process_->header;
+    return (header.inner_cost + static_cast<double>(inside) * header.event_cost) / 1000;
+  }
+  void add_loss(std::uint64_t from, std::uint64_t to, std::uint64_t count,
+                std::string_view reason) {
+    ReadLoss loss;
+    loss.process = recording_.threads()[thread_].process;
+    loss.thread = thread_;
+    loss.from = process_->time(from);
+    loss.to = process_->time(to);
+    loss.count = count;
+    loss.reason = reason;
+    out_.losses.push_back(loss);
+  }
 
   std::int64_t scale(std::uint64_t ticks) const {
     const std::uint64_t first = process_->header.first.ticks;
@@ -214,11 +244,12 @@ class Aggregator : public WalkVisitor {
   static void see_thread(AggregateRow& row, std::uint32_t thread) {
     if (row.last_thread == thread) return;
     row.last_thread = thread;
-    ++row.threads;
+    if (row.seen_threads.insert(thread).second) ++row.threads;
   }
 
   void count(std::uint32_t site, RangeKind kind, std::uint64_t payload, std::int64_t start,
-             std::int64_t end, std::int64_t self, std::uint32_t thread, bool wanted) {
+             std::int64_t end, std::int64_t self, std::uint32_t thread, bool wanted,
+             double overhead) {
     if (!wanted || !takes(site, start)) return;
     const std::int64_t duration = end > start ? end - start : 0;
     if (duration < options_.shortest) return;
@@ -230,14 +261,17 @@ class Aggregator : public WalkVisitor {
     at.total += real;
     at.self += static_cast<double>(self);
     at.squares += real * real;
+    at.overhead += overhead;
     at.shortest = std::min(at.shortest, duration);
     at.longest = std::max(at.longest, duration);
     at.sketch.add(static_cast<std::uint64_t>(duration));
     see_thread(at, thread);
   }
   void count_started(const Started& started, std::int64_t end) {
+    const auto shortest = static_cast<std::int64_t>(process_->header.min_duration);
+    if (shortest > 0 && end - started.start < shortest) return;
     count(started.site, RangeKind::start_end, started.payload, started.start, end,
-          end - started.start, started.thread, started.wanted);
+          end - started.start, started.thread, started.wanted, overhead(0));
   }
   void count_unclosed(std::uint32_t site, RangeKind kind, std::uint64_t payload,
                       std::int64_t start) {
@@ -254,6 +288,7 @@ class Aggregator : public WalkVisitor {
   std::uint32_t thread_ = 0;
   bool wanted_ = true;
   std::vector<AggregateRow*> rows_of_site_;
+  std::vector<std::uint64_t> marks_of_site_;
   std::unordered_map<Key, AggregateRow*, KeyHash> rows_;
   std::unordered_map<std::uint64_t, Started> started_;
   std::unordered_map<std::uint64_t, std::int64_t> ended_;
@@ -274,7 +309,11 @@ void Aggregator::add_cells(const ReadStats& chunk) {
       at += sizeof cell / sizeof(std::uint64_t);
       const auto kind = static_cast<EntryKind>(cell.counted_as);
       const std::uint32_t site = site_of(cell.site);
-      if (kind == EntryKind::mark || cell.count == 0 || !takes(site, options_.from)) continue;
+      if (cell.count == 0 || !takes(site, options_.from)) continue;
+      if (kind == EntryKind::mark) {
+        marks_of_site_[site] += cell.count;
+        continue;
+      }
       AggregateRow& to = row(
           site, kind == EntryKind::start ? RangeKind::start_end : RangeKind::push_pop, 0, thread_);
       const double ns = static_cast<double>(process_->ratio) / 4294967296.0;
@@ -282,9 +321,10 @@ void Aggregator::add_cells(const ReadStats& chunk) {
       to.total += static_cast<double>(cell.total) * ns;
       to.self += static_cast<double>(cell.self) * ns;
       to.squares += cell.squares * ns * ns;
+      to.overhead += static_cast<double>(cell.count) * overhead(0);
       to.shortest = std::min(to.shortest, scale(cell.shortest));
       to.longest = std::max(to.longest, scale(cell.longest));
-      ++to.threads;
+      see_thread(to, chunk.thread);
     } else if (words[at] == 2 && left >= sizeof(StatsBlock)) {
       StatsBlock block = {};
       std::memcpy(&block, words.data() + at, sizeof block);
@@ -308,6 +348,19 @@ void Aggregator::add_cells(const ReadStats& chunk) {
   }
 }
 
+void Aggregator::list_marks() {
+  std::unordered_map<std::uint64_t, std::size_t> places;
+  for (std::uint32_t site = 0; site < marks_of_site_.size(); ++site) {
+    if (marks_of_site_[site] == 0) continue;
+    const ReadSite& read = recording_.sites()[site];
+    const std::uint64_t key =
+        std::uint64_t{read.domain} << 32 | static_cast<std::uint32_t>(read.name);
+    const auto place = places.emplace(key, out_.marks.size());
+    if (place.second) out_.marks.push_back(MarkRow{read.domain, read.name, 0});
+    out_.marks[place.first->second].calls += marks_of_site_[site];
+  }
+}
+
 }  // namespace
 
 Aggregate aggregate(const Recording& recording, const AggregateOptions& options) {
@@ -315,6 +368,7 @@ Aggregate aggregate(const Recording& recording, const AggregateOptions& options)
   Aggregator aggregator(recording, options, made);
   const auto& threads = recording.threads();
   for (const ReadLoss& loss : recording.losses()) made.lost += loss.count;
+  made.losses = recording.losses();
   for (std::uint32_t process = 0; process < recording.processes().size(); ++process) {
     aggregator.begin_process();
     for (std::uint32_t i = 0; i < threads.size(); ++i) {
@@ -325,14 +379,10 @@ Aggregate aggregate(const Recording& recording, const AggregateOptions& options)
     aggregator.end_process();
   }
   for (const ReadStats& chunk : recording.stats_chunks()) {
-    for (std::uint32_t i = 0; i < threads.size(); ++i) {
-      if (threads[i].process == chunk.process) {
-        aggregator.begin_thread(i);
-        break;
-      }
-    }
-    aggregator.add_cells(chunk);
+    aggregator.begin_thread(chunk.thread);
+    if (aggregator.is_wanted()) aggregator.add_cells(chunk);
   }
+  aggregator.list_marks();
   if (made.first > made.last) made.first = made.last = 0;
   return made;
 }

@@ -37,7 +37,8 @@ struct Column {
 
 class Columns {
  public:
-  explicit Columns(std::shared_ptr<Recording> recording) : recording_(std::move(recording)) {}
+  explicit Columns(std::shared_ptr<Recording> recording, std::shared_ptr<Tables> tables = nullptr)
+      : recording_(std::move(recording)), tables_(std::move(tables)) {}
 
   // Empty for a table that does not exist; the tables are ranges, marks, counters, threads, domains
   // and losses.

@@ -175,8 +175,11 @@ void Recording::find_chunks(Loading& loading) {
         }
         break;
       case ChunkType::stats:
-        stats_.push_back(ReadStats{loading.index, header->thread,
-                                   std::vector<std::uint64_t>(chunk.begin, chunk.end)});
+        if (loading.fits(header->thread)) {
+          thread(loading, header->thread, header->tid);
+          stats_.push_back(ReadStats{loading.index, header->thread,
+                                     std::vector<std::uint64_t>(chunk.begin, chunk.end)});
+        }
         break;
     }
     at += header->size;
@@ -190,6 +193,7 @@ ReadThread& Recording::thread(Loading& loading, std::uint32_t number, std::uint3
   loading.threads.emplace(number, static_cast<std::uint32_t>(threads_.size()));
   ReadThread& made = threads_.emplace_back();
   made.process = loading.index;
+  made.number = number;
   made.tid = tid;
   return made;
 }
@@ -378,6 +382,7 @@ bool Recording::add(const std::string& path, std::vector<std::uint64_t> words, s
                   {},
                   {}};
   const std::size_t first_thread = threads_.size();
+  const std::size_t first_stats = stats_.size();
   find_chunks(loading);
   std::stable_sort(loading.definitions.begin(), loading.definitions.end(),
                    [](const ReadChunk& a, const ReadChunk& b) {
@@ -389,6 +394,12 @@ bool Recording::add(const std::string& path, std::vector<std::uint64_t> words, s
   std::stable_sort(
       threads_.begin() + static_cast<std::ptrdiff_t>(first_thread), threads_.end(),
       [](const ReadThread& a, const ReadThread& b) { return a.start_ticks < b.start_ticks; });
+  std::unordered_map<std::uint32_t, std::uint32_t> rows;
+  for (std::size_t i = first_thread; i < threads_.size(); ++i) {
+    rows[threads_[i].number] = static_cast<std::uint32_t>(i);
+  }
+  for (std::size_t i = first_stats; i < stats_.size(); ++i)
+    stats_[i].thread = rows[stats_[i].thread];
   return true;
 }
 

@@ -72,6 +72,7 @@ struct ReadChunk {
 
 struct ReadThread {
   std::uint32_t process = 0;
+  std::uint32_t number = 0;  // the file's
   std::uint32_t tid = 0;
   std::int32_t name = no_name;
   bool defined = false;
@@ -90,6 +91,8 @@ struct ReadLoss {
   std::string_view reason;
 };
 
+std::string_view loss_reason_text(LossReason reason);
+
 struct ReadEvent {
   std::uint32_t process = 0;
   std::string_view json;
@@ -97,7 +100,7 @@ struct ReadEvent {
 
 struct ReadStats {
   std::uint32_t process = 0;
-  std::uint32_t thread = 0;
+  std::uint32_t thread = 0;          // of threads()
   std::vector<std::uint64_t> bytes;  // a copy of the chunk, whose writer may be alive
 };
 

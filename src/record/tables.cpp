@@ -3,15 +3,15 @@
 
 #include "record/tables.hpp"
 
+#include "record/select.hpp"
 #include "record/walk.hpp"
 
 #include <cstring>
 #include <limits>
 
 namespace nvspan {
-namespace {
 
-std::string_view reason_text(LossReason reason) {
+std::string_view loss_reason_text(LossReason reason) {
   switch (reason) {
     case LossReason::reentered:
       return "signal handler";
@@ -22,6 +22,8 @@ std::string_view reason_text(LossReason reason) {
   }
   return "unknown";
 }
+
+namespace {
 
 struct PendingEnd {
   std::int64_t time;
@@ -107,7 +109,7 @@ class TableBuilder : public WalkVisitor {
   }
 
   void lost(const LossWindow& window, LossReason reason) {
-    add_loss(window.from, window.to, window.count, reason_text(reason));
+    add_loss(window.from, window.to, window.count, loss_reason_text(reason));
   }
   void gap(std::uint64_t from, std::uint64_t to) { add_loss(from, to, 0, "overwritten"); }
   void damaged() { ++damaged_; }
@@ -202,6 +204,24 @@ class TableBuilder : public WalkVisitor {
   std::unordered_map<std::uint64_t, PendingEnd> ended_;
 };
 
+// The recorder leaves short push/pop ranges out. Where a start/end range ends nobody looks back.
+void leave_short_ones_out(const Recording& recording, RangeTable& ranges) {
+  bool any = false;
+  for (const ReadProcess& process : recording.processes()) {
+    any = any || process.header.min_duration != 0;
+  }
+  if (!any) return;
+  std::vector<bool> keep(ranges.size(), true);
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    if (ranges.kind[i] != static_cast<std::uint8_t>(RangeKind::start_end)) continue;
+    if (ranges.end_reason[i] != static_cast<std::uint8_t>(EndReason::closed)) continue;
+    const ReadThread& thread = recording.threads()[ranges.thread[i]];
+    const auto duration = static_cast<std::uint64_t>(ranges.end[i] - ranges.start[i]);
+    keep[i] = duration >= recording.processes()[thread.process].header.min_duration;
+  }
+  ranges = select_ranges(ranges, keep);
+}
+
 }  // namespace
 
 Tables make_tables(Recording& recording) {
@@ -218,6 +238,7 @@ Tables make_tables(Recording& recording) {
     }
     builder.end_process(process);
   }
+  leave_short_ones_out(recording, tables.ranges);
   if (builder.damage() != 0) {
     recording.add_problem("some entries are damaged and were left out");
   }

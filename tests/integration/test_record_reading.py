@@ -77,6 +77,75 @@ def test_statistics_and_filters():
         recording.stats("colour")
 
 
+PARTS = """
+import threading, time
+import nvspan
+
+def work(number):
+    with nvspan.annotate("outer", domain="d1", payload=number):
+        with nvspan.annotate("middle", domain="d2"):
+            nvspan.mark("mark", domain="d1", payload=number)
+            with nvspan.annotate("inner", domain="d1"):
+                pass
+
+for number in range(2):
+    thread = threading.Thread(target=work, args=(number,))
+    thread.start()
+    thread.join()
+"""
+
+
+def test_a_filter_holds_for_columns_marks_and_arrow():
+    recording = record_command([sys.executable, "-c", PARTS]).recording
+    part = recording.filter(domains=["d1"], threads=[1])
+    assert part.ranges.text("name") == ["outer", "inner"]
+    assert list(part.ranges["parent"]) == [-1, 0]
+    assert (len(part.ranges), len(part.marks), len(recording.ranges)) == (2, 1, 6)
+    assert list(part.marks["payload"]) == [1]
+    assert [row["name"] for row in part.ranges.rows()] == ["outer", "inner"]
+    assert sorted(row["name"] for row in part.stats().rows) == ["inner", "outer"]
+    assert part.stats().marks == [{"domain": "d1", "name": "mark", "calls": 1}]
+    second = recording.ranges["start"][3]
+    assert len(recording.filter(start=second).ranges) == 3
+    assert len(recording.filter(stop=second, names=["mark"]).marks) == 1
+    assert len(recording.filter(min_duration=10**12).ranges) == 0
+    assert len(part.filter(names=["inner"]).ranges) == 1
+    pyarrow = pytest.importorskip("pyarrow")
+    taken = pyarrow.table(part.ranges)
+    taken.validate(full=True)
+    assert taken.column("name").to_pylist() == ["outer", "inner"]
+
+
+@pytest.mark.parametrize("mode", ["full", "stats"])
+def test_statistics_count_threads_and_marks(mode):
+    code = PARTS.replace('"outer"', '"outer", color=number + 1')
+    stats = record_command([sys.executable, "-c", code], mode=mode).recording.stats()
+    rows = {row["name"]: (row["calls"], row["threads"]) for row in stats.rows}
+    threads = 2 if mode == "full" else 1
+    assert rows == {"outer": (2, threads), "middle": (2, threads), "inner": (2, threads)}
+    assert stats.marks == [{"domain": "d1", "name": "mark", "calls": 2}]
+    assert all(row["p50"] <= row["p99"] <= row["p999"] <= row["max"] for row in stats.rows)
+
+
+def test_short_ranges_with_an_id_are_left_out():
+    code = """
+import time
+import nvspan
+with nvspan.annotate("outer"):
+    long = nvspan.start_range("long")
+    for i in range(3):
+        nvspan.end_range(nvspan.start_range("short"))
+    time.sleep(0.02)
+    nvspan.end_range(long)
+    open_ = nvspan.start_range("left open")
+"""
+    recording = record_command([sys.executable, "-c", code], min_duration=10_000_000).recording
+    rows = [(row["name"], row["parent"]) for row in recording.ranges.rows()]
+    assert rows == [("outer", None), ("long", None), ("left open", None)]
+    calls = {row["name"]: (row["calls"], row["unclosed"]) for row in recording.stats().rows}
+    assert calls == {"outer": (1, 0), "long": (1, 0), "left open": (0, 1)}
+
+
 def test_arrow_takes_every_table():
     pyarrow = pytest.importorskip("pyarrow")
     recording = record_command([sys.executable, "-c", CODE]).recording

@@ -244,8 +244,25 @@ def test_events_of_signal_handlers_are_kept_or_counted():
     assert {row["reason"] for row in done.recording.losses.rows()} <= {"signal handler"}
 
 
-def test_a_program_that_forks_while_its_threads_record_is_whole():
+def test_threads_that_race_for_the_first_call_are_recorded_whole():
     program = Path(__file__).parent / "programs" / "threads.cpp"
     done = record_command([str(build(program)), "race"])
     assert done.recording.problems == []
     assert done.recording.orphan_ends == 0
+    assert len(done.recording.ranges) == 64 * 20 * 3
+
+
+def test_a_program_that_forks_while_its_threads_record_is_whole():
+    """Its threads never rest, so there are millions of events: columns alone are looked at."""
+    program = Path(__file__).parent / "programs" / "processes.cpp"
+    done = record_command([str(build(program)), "threads"])
+    recording = done.recording
+    assert (done.stderr, recording.problems, len(recording.losses)) == ("", [], 0)
+    assert len(recording.processes) == 51
+    assert recording.ranges.text("name") == ["in the child"] * 50
+    assert sorted(recording.ranges["process"]) == sorted(set(recording.ranges["process"]))
+    assert set(recording.ranges["end_reason"]) == {0}
+    assert len(set(recording.marks["process"])) == 1
+    assert set(recording.ranges["process"]).isdisjoint(set(recording.marks["process"][:1]))
+    names = set(recording.marks["name"])
+    assert {recording.strings[name] for name in names} == {"first", "busy"}

@@ -52,7 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     parser.add_argument(
         "--min-duration", metavar="NS", type=int, default=0,
-        help="leave out push/pop ranges shorter than so many nanoseconds",
+        help="leave out ranges shorter than so many nanoseconds",
     )  # fmt: skip
     parser.add_argument(
         "--no-report", action="store_true", help="print no table when the program has ended"

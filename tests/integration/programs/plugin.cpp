@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A shared object with an NVTX of its own. It initialises NVTX in a static constructor, while the
-// loader is at work.
+// loader is at work, or, with PLUGIN_QUIET, when it is first called.
 
 #include <nvtx3/nvToolsExt.h>
 
@@ -10,9 +10,11 @@
 
 namespace {
 
+#ifndef PLUGIN_QUIET
 struct AtLoad {
   AtLoad() { nvtxMarkA(PLUGIN_NAME ": loaded"); }
 } at_load;
+#endif
 
 nvtxDomainHandle_t domain() {
   static nvtxDomainHandle_t made = nvtxDomainCreateA("shared name");
