@@ -353,7 +353,7 @@ class Recording:
         """Calls, total, self time, mean, deviation, extremes and quantiles of each range.
 
         One pass over the recording, with memory for the names alone. Unclosed ranges are counted
-        and in no other number; quantiles are within 1 %.
+        and in no other number; quantiles are those of the nearest rank, within 1 %.
 
         Args:
             by: "name" (domain, name and kind), or these and "thread", "process", "category" or

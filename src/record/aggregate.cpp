@@ -30,8 +30,10 @@ void Sketch::merge(const Sketch& other) {
 
 double Sketch::quantile(double fraction, std::uint64_t total) const {
   if (total == 0) return 0;
-  const double wanted = fraction * static_cast<double>(total - 1);
-  const auto rank = static_cast<std::uint64_t>(wanted);
+  // The nearest rank: of a hundred values or fewer the 99th percentile is the largest.
+  const auto rank =
+      static_cast<std::uint64_t>(std::max(1.0, std::ceil(fraction * static_cast<double>(total)))) -
+      1;
   std::uint64_t seen = 0;
   for (unsigned i = 0; i < octaves; ++i) {
     if (octaves_[i] == nullptr) continue;
