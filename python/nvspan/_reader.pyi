@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from typing_extensions import Buffer
@@ -15,6 +15,27 @@ class Column(Buffer):
     def null_count(self) -> int: ...
     def is_null(self, row: int) -> bool: ...
     def __len__(self) -> int: ...
+
+class RecordingHandle: ...
+
+def threads(handle: RecordingHandle) -> list[dict[str, Any]]: ...
+def tree(
+    handle: RecordingHandle, threads: set[int] | None, start: int, stop: int
+) -> list[dict[str, Any]]: ...
+def exact(
+    handle: RecordingHandle,
+    domains: set[int] | None,
+    names: set[int] | None,
+    threads: set[int] | None,
+    start: int,
+    stop: int,
+) -> list[dict[str, Any]]: ...
+def strip(
+    handle: RecordingHandle, budget: int, levels: int, most_threads: int
+) -> dict[str, Any]: ...
+def write_perfetto(
+    handle: RecordingHandle, path: str, progress: Callable[[float], object] | None
+) -> int: ...
 
 class Reader:
     def __init__(self, paths: Sequence[str]) -> None: ...
@@ -56,3 +77,4 @@ class Reader:
         stop: int,
         shortest: int,
     ) -> dict[str, Any]: ...
+    def handle(self) -> RecordingHandle: ...

@@ -135,6 +135,8 @@ class Stats:
         lost: how many events could not be recorded, where that is known.
         gaps: in how many places a ring overwrote older events.
         orphans: how many ends and pops had nothing to close.
+        losses: a dict for each time in which events were lost: process, thread, from, to, count,
+            reason.
         first: when the first of these ranges began, in ns.
         last: when the last of them ended.
         wall: the ns between the two.
@@ -146,6 +148,7 @@ class Stats:
         self.lost: int = made["lost"]
         self.gaps: int = made["gaps"]
         self.orphans: int = made["orphans"]
+        self.losses: list[dict[str, Any]] = made["losses"]
         self.first: int = made["first"]
         self.last: int = made["last"]
         self.wall: int = self.last - self.first
@@ -350,7 +353,7 @@ class Recording:
         """Calls, total, self time, mean, deviation, extremes and quantiles of each range.
 
         One pass over the recording, with memory for the names alone. Unclosed ranges are counted
-        and in no other number; quantiles are within 1 %.
+        and in no other number; quantiles are those of the nearest rank, within 1 %.
 
         Args:
             by: "name" (domain, name and kind), or these and "thread", "process", "category" or
@@ -386,6 +389,13 @@ class Recording:
         if self._filtered is None:
             self._filtered = self._reader.filtered(*self._numbers(self._filters))
         return self._filtered
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a timeline, and a table of the ranges."""
+        from importlib import import_module
+
+        # Reports are a layer above: a recording asks for them by name, when it is to be shown.
+        return str(import_module("nvspan.report.notebook").html(self))
 
     def __repr__(self) -> str:
         paths = ", ".join(process["path"] for process in self.processes)

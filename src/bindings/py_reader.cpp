@@ -8,6 +8,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "bindings/py_reports.hpp"
 #include "record/aggregate.hpp"
 #include "record/arrow.hpp"
 #include "record/columns.hpp"
@@ -178,6 +179,7 @@ class Reader {
     return py::bytes(reinterpret_cast<const char*>(bytes.data()) + offset, size);
   }
   std::uint64_t orphan_ends() { return columns_.tables().orphan_ends; }
+  RecordingHandle handle() const { return RecordingHandle{recording_}; }
 
   py::tuple arrow_array(const std::string& table) {
     const ColumnList columns = all(table);
@@ -368,6 +370,7 @@ py::dict Reader::stats(const std::string& by, const py::object& domains, const p
     entry["p999"] = quantile(0.999);
     entry["max"] = most;
     entry["threads"] = row->threads;
+    entry["overhead"] = row->overhead;
     if (options.by == GroupBy::thread) entry["thread"] = row->thread;
     if (options.by == GroupBy::thread || options.by == GroupBy::process) {
       entry["process"] = row->process;
@@ -384,6 +387,7 @@ py::dict Reader::stats(const std::string& by, const py::object& domains, const p
   }
   py::dict result;
   result["rows"] = rows;
+  result["losses"] = list_losses(made.losses);
   result["lost"] = made.lost;
   result["gaps"] = made.gaps;
   result["orphans"] = made.orphans;
@@ -447,5 +451,7 @@ PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
       .def("arrow_array", &Reader::arrow_array)
       .def("arrow_schema", &Reader::arrow_schema)
       .def("arrow_stream", &Reader::arrow_stream)
-      .def("stats", &Reader::stats);
+      .def("stats", &Reader::stats)
+      .def("handle", &Reader::handle);
+  nvspan::bind_reports(m);
 }

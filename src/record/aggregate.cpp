@@ -30,8 +30,10 @@ void Sketch::merge(const Sketch& other) {
 
 double Sketch::quantile(double fraction, std::uint64_t total) const {
   if (total == 0) return 0;
-  const double wanted = fraction * static_cast<double>(total - 1);
-  const auto rank = static_cast<std::uint64_t>(wanted);
+  // The nearest rank: of a hundred values or fewer the 99th percentile is the largest.
+  const auto rank =
+      static_cast<std::uint64_t>(std::max(1.0, std::ceil(fraction * static_cast<double>(total)))) -
+      1;
   std::uint64_t seen = 0;
   for (unsigned i = 0; i < octaves; ++i) {
     if (octaves_[i] == nullptr) continue;
@@ -97,7 +99,7 @@ class Aggregator : public WalkVisitor {
   void close(const WalkRange& range, std::uint64_t ticks, const WalkPayload&) {
     const std::int64_t start = process_->time(range.start);
     count(range.site, RangeKind::push_pop, range.row, start, process_->time(ticks),
-          scale(range.self), thread_, wanted_);
+          scale(range.self), thread_, wanted_, overhead(range.inside));
   }
   void unclosed(const WalkRange& range, std::uint64_t, EndReason) {
     count_unclosed(range.site, RangeKind::push_pop, range.row, process_->time(range.start));
@@ -127,8 +129,14 @@ class Aggregator : public WalkVisitor {
     count_started(found->second, process_->time(ticks));
     started_.erase(found);
   }
-  void lost(const LossWindow& window, LossReason) { out_.lost += window.count; }
-  void gap(std::uint64_t, std::uint64_t) { ++out_.gaps; }
+  void lost(const LossWindow& window, LossReason reason) {
+    out_.lost += window.count;
+    add_loss(window.from, window.to, window.count, loss_reason_text(reason));
+  }
+  void gap(std::uint64_t from, std::uint64_t to) {
+    ++out_.gaps;
+    add_loss(from, to, 0, "overwritten");
+  }
 
   void end_process() {
     for (const auto& entry : started_) {
@@ -153,6 +161,23 @@ class Aggregator : public WalkVisitor {
     std::uint64_t payload;
     bool wanted;
   };
+
+  // What the recorder adds to a range that has so many events in it.
+  double overhead(std::uint64_t inside) const {
+    const FileHeader& header = process_->header;
+    return (header.inner_cost + static_cast<double>(inside) * header.event_cost) / 1000;
+  }
+  void add_loss(std::uint64_t from, std::uint64_t to, std::uint64_t count,
+                std::string_view reason) {
+    ReadLoss loss;
+    loss.process = recording_.threads()[thread_].process;
+    loss.thread = thread_;
+    loss.from = process_->time(from);
+    loss.to = process_->time(to);
+    loss.count = count;
+    loss.reason = reason;
+    out_.losses.push_back(loss);
+  }
 
   std::int64_t scale(std::uint64_t ticks) const {
     const std::uint64_t first = process_->header.first.ticks;
@@ -225,7 +250,8 @@ class Aggregator : public WalkVisitor {
   }
 
   void count(std::uint32_t site, RangeKind kind, std::uint64_t payload, std::int64_t start,
-             std::int64_t end, std::int64_t self, std::uint32_t thread, bool wanted) {
+             std::int64_t end, std::int64_t self, std::uint32_t thread, bool wanted,
+             double overhead) {
     if (!wanted || !takes(site, start)) return;
     const std::int64_t duration = end > start ? end - start : 0;
     if (duration < options_.shortest) return;
@@ -237,6 +263,7 @@ class Aggregator : public WalkVisitor {
     at.total += real;
     at.self += static_cast<double>(self);
     at.squares += real * real;
+    at.overhead += overhead;
     at.shortest = std::min(at.shortest, duration);
     at.longest = std::max(at.longest, duration);
     at.sketch.add(static_cast<std::uint64_t>(duration));
@@ -246,7 +273,7 @@ class Aggregator : public WalkVisitor {
     const auto shortest = static_cast<std::int64_t>(process_->header.min_duration);
     if (shortest > 0 && end - started.start < shortest) return;
     count(started.site, RangeKind::start_end, started.payload, started.start, end,
-          end - started.start, started.thread, started.wanted);
+          end - started.start, started.thread, started.wanted, overhead(0));
   }
   void count_unclosed(std::uint32_t site, RangeKind kind, std::uint64_t payload,
                       std::int64_t start) {
@@ -296,6 +323,7 @@ void Aggregator::add_cells(const ReadStats& chunk) {
       to.total += static_cast<double>(cell.total) * ns;
       to.self += static_cast<double>(cell.self) * ns;
       to.squares += cell.squares * ns * ns;
+      to.overhead += static_cast<double>(cell.count) * overhead(0);
       to.shortest = std::min(to.shortest, scale(cell.shortest));
       to.longest = std::max(to.longest, scale(cell.longest));
       see_thread(to, chunk.thread);
@@ -342,6 +370,7 @@ Aggregate aggregate(const Recording& recording, const AggregateOptions& options)
   Aggregator aggregator(recording, options, made);
   const auto& threads = recording.threads();
   for (const ReadLoss& loss : recording.losses()) made.lost += loss.count;
+  made.losses = recording.losses();
   for (std::uint32_t process = 0; process < recording.processes().size(); ++process) {
     aggregator.begin_process();
     for (std::uint32_t i = 0; i < threads.size(); ++i) {

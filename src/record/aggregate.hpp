@@ -59,6 +59,7 @@ struct AggregateRow {
   double total = 0;  // ns
   double self = 0;
   double squares = 0;
+  double overhead = 0;  // ns of it that are the recorder's own, by its calibration
   std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
   std::int64_t longest = 0;
   std::uint64_t threads = 0;
@@ -77,6 +78,7 @@ struct Aggregate {
   std::vector<std::unique_ptr<AggregateRow>> rows;
   std::uint64_t lost = 0;     // events, where the number is known
   std::uint64_t gaps = 0;     // places where a ring overwrote
+  std::vector<ReadLoss> losses;
   std::uint64_t orphans = 0;  // ends of what was not open
   std::int64_t first = 0;     // the first and the last moment of what was counted
   std::int64_t last = 0;

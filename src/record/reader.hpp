@@ -91,6 +91,8 @@ struct ReadLoss {
   std::string_view reason;
 };
 
+std::string_view loss_reason_text(LossReason reason);
+
 struct ReadEvent {
   std::uint32_t process = 0;
   std::string_view json;

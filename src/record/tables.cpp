@@ -10,9 +10,8 @@
 #include <limits>
 
 namespace nvspan {
-namespace {
 
-std::string_view reason_text(LossReason reason) {
+std::string_view loss_reason_text(LossReason reason) {
   switch (reason) {
     case LossReason::reentered:
       return "signal handler";
@@ -23,6 +22,8 @@ std::string_view reason_text(LossReason reason) {
   }
   return "unknown";
 }
+
+namespace {
 
 struct PendingEnd {
   std::int64_t time;
@@ -108,7 +109,7 @@ class TableBuilder : public WalkVisitor {
   }
 
   void lost(const LossWindow& window, LossReason reason) {
-    add_loss(window.from, window.to, window.count, reason_text(reason));
+    add_loss(window.from, window.to, window.count, loss_reason_text(reason));
   }
   void gap(std::uint64_t from, std::uint64_t to) { add_loss(from, to, 0, "overwritten"); }
   void damaged() { ++damaged_; }

@@ -29,6 +29,7 @@ struct WalkRange {
   std::uint64_t row = 0;     // whatever open() returned
   std::uint32_t depth = 0;   // in its domain
   std::uint32_t level = 0;   // over all domains
+  std::uint64_t inside = 0;  // how many events its thread made while it was open
 };
 
 struct WalkVisitor {
@@ -145,6 +146,7 @@ void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& 
   OpenRanges open;
   std::uint64_t last = thread.start_ticks;
   std::uint64_t number = 0;
+  std::uint64_t events = 0;
   const bool ring = process.header.mode == static_cast<std::uint32_t>(RecordMode::ring);
   // A thread is known by its first event: where no chunk is left, others took them all.
   if (ring && thread.chunks.empty()) visitor.gap(last, last);
@@ -216,12 +218,16 @@ void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& 
           at += words;
         }
       }
-      if (kind != EntryKind::lost && kind != EntryKind::base && ticks > last) last = ticks;
+      if (kind != EntryKind::lost && kind != EntryKind::base) {
+        if (ticks > last) last = ticks;
+        ++events;
+      }
       switch (kind) {
         case EntryKind::push: {
           open.advance(ticks);
           const std::uint64_t parent = open.top_row();
           auto& node = open.push(site, sites[site].local_domain, ticks);
+          node.range.inside = events;
           node.range.row = visitor.open(node.range, parent, payload);
           break;
         }
@@ -230,6 +236,7 @@ void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& 
           open.advance(base);
           const std::uint64_t parent = open.top_row();
           auto& node = open.push(site, sites[site].local_domain, *value);
+          node.range.inside = events;
           node.range.row = visitor.open(node.range, parent, payload);
           break;
         }
@@ -237,6 +244,7 @@ void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& 
           open.advance(ticks);
           WalkRange range;
           if (open.pop(subject, range)) {
+            range.inside = events - range.inside - 1;
             visitor.close(range, ticks, payload);
           } else {
             visitor.orphan(subject, ticks);

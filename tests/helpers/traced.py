@@ -56,8 +56,13 @@ def read_events(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
 
 
 def clean_environment(extra: Mapping[str, str | None] | None = None) -> dict[str, str]:
-    """This process's environment without a tool in it; None in `extra` removes a variable."""
-    made = {key: value for key, value in os.environ.items() if key not in _VARIABLES}
+    """This process's environment without a tool, and without what nvspan's own programs read;
+    None in `extra` removes a variable."""
+    made = {
+        key: value
+        for key, value in os.environ.items()
+        if key not in _VARIABLES and not key.startswith("NVSPAN_")
+    }
     for key, value in (extra or {}).items():
         made.pop(key, None)
         if value is not None:

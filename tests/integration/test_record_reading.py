@@ -125,6 +125,9 @@ def test_statistics_count_threads_and_marks(mode):
     assert rows == {"outer": (2, threads), "middle": (2, threads), "inner": (2, threads)}
     assert stats.marks == [{"domain": "d1", "name": "mark", "calls": 2}]
     assert all(row["p50"] <= row["p99"] <= row["p999"] <= row["max"] for row in stats.rows)
+    few = [row for row in stats.rows if 0 < row["calls"] <= 100]
+    assert few
+    assert all(row["p99"] == pytest.approx(row["max"], rel=0.01) for row in few)
 
 
 def test_short_ranges_with_an_id_are_left_out():

@@ -17,7 +17,12 @@ DEPENDENCIES = {
     "bindings": {"core", "annotate", "record"},
 }
 PYTHON_HEADER = "src/bindings/py.hpp"
-PYBIND11_FILES = {"src/bindings/module.cpp", "src/bindings/py_reader.cpp"}
+PYBIND11_FILES = {
+    "src/bindings/module.cpp",
+    "src/bindings/py_reader.cpp",
+    "src/bindings/py_reports.cpp",
+    "src/bindings/py_reports.hpp",
+}
 NVTX_LAYERS = {"annotate", "inject"}
 
 

@@ -15,9 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 COMMANDS = {
-    "record": "run a program, record its NVTX events, and show a table of them",
+    "diff": "compare the ranges of two recordings",
     "doctor": "say whether annotations can be seen here, and what to do if not",
+    "export": "write a recording as a Perfetto trace, SQLite, Parquet or CSV",
+    "record": "run a program, record its NVTX events, and show a table of them",
+    "report": "write one HTML page about recordings",
+    "stats": "show a table of the ranges of recordings",
     "trace": "run a program and show every NVTX call that it makes",
+    "view": "show a recording's timeline in the browser",
 }
 
 _USAGE = """\

@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""``nvspan diff``: what became slower or faster from one recording to another."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from nvspan.cli._common import emit, open_recording, parser_of
+from nvspan.report import render, text
+from nvspan.report.compare import SURE, compare
+
+_DESCRIPTION = """\
+Compares the mean duration of each range of recording B with that of A. A change counts when it is
+larger than the threshold, and surer than the confidence asked for (Welch's test)."""
+
+_HEADINGS = ("calls A", "calls B", "mean A", "mean B", "change", "95 % limits", "confidence",
+             "verdict", "range")  # fmt: skip
+
+
+def _part(given: str) -> float:
+    try:
+        value = float(given.rstrip("%")) / (100 if given.endswith("%") else 1)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"not a part: {given!r} (write 5% or 0.05)") from None
+    if value < 0:
+        raise argparse.ArgumentTypeError("it is negative")
+    return value
+
+
+def _percent(value: float | None, sign: str = "+") -> str:
+    return "" if value is None else f"{100 * value:{sign}.1f} %"
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    both = (row["before"], row["after"])
+    limits = "" if row["low"] is None else f"{_percent(row['low'])} .. {_percent(row['high'])}"
+    return [
+        *("" if side is None else str(side["calls"]) for side in both),
+        *("" if side is None else text.duration(side["mean"]) for side in both),
+        _percent(row["change"]), limits, _percent(row["confidence"], ""), row["verdict"],
+        row["label"],
+    ]  # fmt: skip
+
+
+def _flat(row: dict[str, Any]) -> dict[str, Any]:
+    made = {key: row[key] for key in ("domain", "name", "kind", "verdict", "change", "low", "high",
+                                      "confidence")}  # fmt: skip
+    for side in ("before", "after"):
+        for key in ("calls", "mean", "std", "p50", "total"):
+            made[f"{key}_{side}"] = None if row[side] is None else row[side][key]
+    return made
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs ``nvspan diff`` with the arguments `argv`."""
+    parser = parser_of("diff", _DESCRIPTION)
+    parser.add_argument("before", metavar="A", help="the recording to compare with")
+    parser.add_argument("after", metavar="B", help="the recording that is judged")
+    parser.add_argument(
+        "--threshold", metavar="PART", type=_part, default=0.05,
+        help="changes of the mean up to this are none: 5%% (the default) or 0.05",
+    )  # fmt: skip
+    parser.add_argument(
+        "--confidence", metavar="PART", type=_part, default=SURE,
+        help="how sure a change must be: 95%% (the default)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--fail", action="store_true", help="exit with 1 when a range has become slower"
+    )
+    parser.add_argument(
+        "--filter", metavar="PATTERN", action="append", default=[],
+        help="only ranges whose name, or domain:name, is like this; may be repeated",
+    )  # fmt: skip
+    parser.add_argument("--format", choices=render.FORMATS, default="table")
+    options = parser.parse_args(argv)
+    before = open_recording(parser, [options.before])
+    after = open_recording(parser, [options.after])
+    rows = compare(before, after, options.threshold, options.filter, options.confidence)
+    headings = list(_HEADINGS)
+    headings[5] = f"{100 * options.confidence:g} % limits"
+    cells = [_cells(row) for row in rows]
+    slower = [row for row in rows if row["verdict"] == "slower"]
+    if options.format == "json":
+        emit(json.dumps([_flat(row) for row in rows], indent=1))
+    elif options.format == "csv":
+        emit(render.as_csv([_flat(row) for row in rows]))
+    else:
+        layout = text.markdown if options.format == "markdown" else text.aligned
+        end = f"{len(slower)} slower by more than {100 * options.threshold:g} %"
+        emit("\n".join([layout(headings, cells, ("verdict", "range")), "", end]))
+    return 1 if options.fail and slower else 0

@@ -1,0 +1,61 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""``nvspan export``: recordings in the formats of other tools."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from nvspan.cli._common import open_recording, parser_of
+from nvspan.report.progress import Progress
+
+_DESCRIPTION = """\
+Writes recordings as a trace for the Perfetto UI, as the SQLite database of an nsys export, or as
+tables. The files of several processes make one."""
+
+_SUFFIXES = {"perfetto": ".pftrace", "sqlite": ".sqlite", "parquet": ".parquet", "csv": ".csv"}
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs ``nvspan export`` with the arguments `argv`."""
+    parser = parser_of("export", _DESCRIPTION)
+    parser.add_argument("files", nargs="+", metavar="FILE", help="recordings to read together")
+    parser.add_argument("--format", choices=tuple(_SUFFIXES), default="perfetto")
+    parser.add_argument(
+        "-o", "--output", metavar="OUT",
+        help="the file to write, replaced if it exists; by default that of the first recording "
+        "with the format's suffix",
+    )  # fmt: skip
+    options = parser.parse_args(argv)
+    output = options.output
+    if output is None:
+        output = os.path.splitext(options.files[0])[0] + _SUFFIXES[options.format]
+    if any(os.path.exists(output) and os.path.samefile(output, file)
+           for file in options.files if os.path.exists(file)):  # fmt: skip
+        parser.error(f"{output!r} is a recording that is to be read")
+    recording = open_recording(parser, options.files)
+    made = [output]
+    try:
+        with Progress(f"exporting {options.format}") as progress:
+            if options.format == "perfetto":
+                from nvspan.report import perfetto
+
+                perfetto.write(recording, output, progress)
+            elif options.format == "sqlite":
+                from nvspan.report import nsys_sqlite
+
+                nsys_sqlite.write(recording, output, progress)
+            else:
+                from nvspan.report import tables
+
+                write = tables.write_csv if options.format == "csv" else tables.write_parquet
+                made = write(recording, output, progress)
+    except ModuleNotFoundError as error:
+        parser.exit(1, f"{parser.prog}: {options.format} needs {error.name}: "
+                       "pip install 'nvspan[parquet]'\n")  # fmt: skip
+    except OSError as error:
+        parser.exit(1, f"{parser.prog}: cannot write {output!r}: {error.strerror or error}\n")
+    for name in made:
+        print(name)
+    return 0

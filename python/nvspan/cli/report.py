@@ -1,0 +1,40 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""``nvspan report``: one HTML page about recordings, to keep or to send."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from nvspan.cli._common import open_recording, parser_of
+from nvspan.report import page
+from nvspan.report.progress import Progress
+
+_DESCRIPTION = """\
+Writes one HTML page about recordings: a summary, every range in a table to sort and search, a
+timeline that zooms, and what was lost. It holds all that it needs and loads nothing."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs ``nvspan report`` with the arguments `argv`."""
+    parser = parser_of("report", _DESCRIPTION)
+    parser.add_argument("files", nargs="+", metavar="FILE", help="recordings to read together")
+    parser.add_argument(
+        "-o", "--output", metavar="OUT",
+        help="the page, replaced if it exists (by default the first recording's name with .html)",
+    )  # fmt: skip
+    parser.add_argument("--title", help="the heading (by default the names of the files)")
+    options = parser.parse_args(argv)
+    output = options.output or os.path.splitext(options.files[0])[0] + ".html"
+    recording = open_recording(parser, options.files)
+    with Progress("writing the report") as progress:
+        text = page.html(recording, options.title)
+        progress(0.9)
+        try:
+            with open(output, "w", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            parser.exit(1, f"{parser.prog}: cannot write {output!r}: {error.strerror}\n")
+    print(output)
+    return 0

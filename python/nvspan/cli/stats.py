@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""``nvspan stats``: a table of the ranges of recordings."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import nvspan
+from nvspan.cli._common import add_window, emit, open_recording, parser_of, window
+from nvspan.report import nsys_sum, render, text
+from nvspan.report.summary import GROUPS, NUMBERS, Summary, call_tree, matches, zero
+
+_DESCRIPTION = """\
+Shows every range of recordings: how often, how long in all and by itself, and how its durations are
+distributed. The files of several processes are read together. Unclosed ranges and lost events stand
+on top and are in no figure."""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = parser_of("stats", _DESCRIPTION)
+    parser.add_argument("files", nargs="+", metavar="FILE", help="recordings to read together")
+    parser.add_argument(
+        "--format", choices=render.FORMATS, default="table",
+        help="table (the default), or csv, json and markdown; numbers of csv and json are ns",
+    )  # fmt: skip
+    parser.add_argument(
+        "--tree", action="store_true", help="show which ranges were open around which"
+    )
+    parser.add_argument(
+        "--by", choices=GROUPS[1:], default="name", help="a row for each of these, of each range"
+    )
+    parser.add_argument(
+        "--sort", metavar="COLUMN", default="total", choices=("name", *NUMBERS),
+        help=f"name, {', '.join(NUMBERS)}; the largest first (the default is total)",
+    )  # fmt: skip
+    parser.add_argument("--top", metavar="N", type=int, help="show only so many rows")
+    parser.add_argument(
+        "--filter", metavar="PATTERN", action="append", default=[],
+        help="only ranges whose name, or domain:name, is like this (with * and ?); may be repeated",
+    )  # fmt: skip
+    add_window(parser)
+    parser.add_argument(
+        "--compat", choices=("nsys",),
+        help="nsys: the columns and numbers of 'nsys stats -r nvtx_sum'",
+    )  # fmt: skip
+    return parser
+
+
+def _compat(recording: nvspan.Recording, options: argparse.Namespace) -> str:
+    start, stop = window(options, zero(recording))
+    rows = nsys_sum.nvtx_sum(recording, options.filter, start, stop)[: options.top]
+    if options.format == "csv":
+        return render.as_csv(rows)
+    if options.format == "json":
+        return json.dumps(rows, indent=1)
+    cells = [[str(value) for value in row.values()] for row in rows]
+    layout = text.markdown if options.format == "markdown" else text.aligned
+    return layout(nsys_sum.COLUMNS, cells, ("Style", "Range"))
+
+
+def _tree(recording: nvspan.Recording, options: argparse.Namespace, summary: Summary) -> str:
+    start, stop = window(options)
+    rows = render.tree_rows(call_tree(recording, start, stop))
+    if options.filter:
+        rows = _with_ancestors(rows, options.filter)
+    rows = [row for row in rows if row["calls"] or row["unclosed"]][: options.top]
+    if options.format == "json":
+        return json.dumps({"wall": summary.wall, "notes": summary.notes, "rows": rows}, indent=1)
+    if options.format == "csv":
+        return render.as_csv(rows)
+    shown = "\n".join([*summary.notes, render.plain_tree(rows, summary.wall)])
+    return f"```text\n{shown}\n```" if options.format == "markdown" else shown
+
+
+def _with_ancestors(
+    rows: Sequence[dict[str, Any]], patterns: Sequence[str]
+) -> list[dict[str, Any]]:
+    parents = {row["id"]: row["parent"] for row in rows}
+    kept = set()
+    for row in rows:
+        at = row["id"] if matches(row, patterns) else None
+        while at is not None and at not in kept:
+            kept.add(at)
+            at = parents[at]
+    return [row for row in rows if row["id"] in kept]
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs ``nvspan stats`` with the arguments `argv`."""
+    parser = _parser()
+    options = parser.parse_args(argv)
+    recording = open_recording(parser, options.files)
+    if options.compat:
+        return emit(_compat(recording, options))
+    start, stop = window(options)
+    patterns = () if options.tree else options.filter
+    summary = Summary(recording, options.by, patterns, start, stop)
+    summary.sort(options.sort)
+    if options.tree:
+        return emit(_tree(recording, options, summary))
+    if options.format == "csv":
+        for note in summary.notes:
+            print(f"nvspan: {note}", file=sys.stderr)
+        return emit(render.as_csv(render.raw_rows(summary, options.top)))
+    if options.format == "json":
+        return emit(render.as_json(summary, options.top))
+    if options.format == "markdown":
+        return emit(render.as_markdown(summary, options.top))
+    if sys.stdout.isatty() and render.rich_table(summary, sys.stdout, options.top):
+        return 0
+    return emit(render.plain(summary, options.top))

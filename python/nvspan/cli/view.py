@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""``nvspan view``: a recording's timeline in the Perfetto UI, without a network."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+
+import nvspan
+from nvspan.cli._common import open_recording, parser_of
+from nvspan.report import perfetto, viewer
+from nvspan.report.progress import Progress
+
+_DESCRIPTION = """\
+Shows the timeline of recordings in the browser, in the Perfetto UI. It is served to this machine
+alone, and nothing is sent anywhere. The UI comes with: pip install 'nvspan[view]'"""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs ``nvspan view`` with the arguments `argv`, until it is interrupted."""
+    parser = parser_of("view", _DESCRIPTION)
+    parser.add_argument("files", nargs="+", metavar="FILE", help="recordings to show together")
+    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    parser.add_argument("--port", type=int, default=0, help="the port (a free one by default)")
+    options = parser.parse_args(argv)
+    recording = open_recording(parser, options.files)
+    name = os.path.splitext(os.path.basename(options.files[0]))[0] + ".pftrace"
+    folder = viewer.ui_folder()
+    if folder is None:
+        _write(recording, name)
+        parser.exit(1, f"wrote {name}\n{parser.prog}: the viewer is not installed: "
+                       "pip install 'nvspan[view]', or open the file in any Perfetto UI\n")  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="nvspan-view-") as made:
+        trace = os.path.join(made, name)
+        _write(recording, trace)
+        try:
+            server = viewer.Viewer(folder, trace, options.port)
+        except OSError as error:
+            parser.exit(1, f"{parser.prog}: port {options.port}: {error.strerror}\n")
+        with server:
+            print(server.url, flush=True)
+            print("Ctrl-C ends the viewer", file=sys.stderr)
+            if not options.no_browser:
+                import webbrowser
+
+                webbrowser.open(server.url)
+            try:
+                server.serve_forever()
+            except KeyboardInterrupt:
+                print(file=sys.stderr)
+    return 0
+
+
+def _write(recording: nvspan.Recording, path: str) -> None:
+    with Progress("preparing the timeline") as progress:
+        perfetto.write(recording, path, progress)

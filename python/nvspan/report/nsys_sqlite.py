@@ -1,0 +1,242 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""A recording as the SQLite database that ``nsys export`` writes, so that its scripts work.
+
+Times are ns since the recording began, as there. What nsys has no place for stands in tables of our
+own: NVSPAN_LOSSES, NVSPAN_COUNTERS. The end of a range that did not end is NULL.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import struct
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import Any
+
+import nvspan
+from nvspan.recording import Recording, Table
+from nvspan.report.summary import zero
+
+CATEGORY, MARK, THREAD, PUSH_POP, START_END, DOMAIN = 33, 34, 39, 59, 60, 75
+_EVENT_TYPES = {
+    CATEGORY: "NvtxCategory", MARK: "NvtxMark", THREAD: "NvtxThread",
+    PUSH_POP: "NvtxPushPopRange", START_END: "NvtxStartEndRange", DOMAIN: "NvtxDomainCreate",
+}  # fmt: skip
+_REGISTERED, _EXTENDED = 3, 7
+_FORMATS = (None, "<Q", "<q", "<d", "<I", "<i", "<f")
+_SCHEMA = """
+CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE ENUM_NSYS_EVENT_TYPE (id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT);
+CREATE TABLE META_DATA_EXPORT (name TEXT NOT NULL, value TEXT);
+CREATE TABLE META_DATA_CAPTURE (name TEXT NOT NULL, value TEXT);
+CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER, utcTime TEXT, localTime TEXT);
+CREATE TABLE ANALYSIS_DETAILS (globalVid INTEGER NOT NULL, duration INTEGER NOT NULL,
+  startTime INTEGER NOT NULL, stopTime INTEGER NOT NULL);
+CREATE TABLE PROCESSES (globalPid INTEGER, pid INTEGER, name TEXT);
+CREATE TABLE ThreadNames (nameId INTEGER NOT NULL, priority INTEGER, globalTid INTEGER);
+CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL,
+  rangeId INTEGER, category INTEGER, color INTEGER, text TEXT, globalTid INTEGER,
+  endGlobalTid INTEGER, textId INTEGER, domainId INTEGER, uint64Value INTEGER, int64Value INTEGER,
+  doubleValue REAL, uint32Value INTEGER, int32Value INTEGER, floatValue REAL, jsonTextId INTEGER,
+  jsonText TEXT);
+CREATE TABLE NVSPAN_LOSSES (start INTEGER, end INTEGER, globalTid INTEGER, count INTEGER,
+  reason TEXT);
+CREATE TABLE NVSPAN_COUNTERS (time INTEGER NOT NULL, globalTid INTEGER, domainId INTEGER,
+  name TEXT, counterId INTEGER, value REAL, integerValue INTEGER);
+"""
+_COLUMNS = 19
+_BATCH = 50_000
+
+
+def write(
+    recording: Recording,
+    path: str | os.PathLike[str],
+    progress: Callable[[float], object] | None = None,
+) -> None:
+    """Writes the database; an existing file is replaced when it is whole.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    part = f"{os.fspath(path)}.part"
+    try:
+        with open(part, "wb"):
+            pass
+        with closing(sqlite3.connect(part)) as connection:
+            connection.executescript(
+                "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
+            )
+            connection.executescript(_SCHEMA)
+            _Writer(recording, connection, progress or (lambda part: None)).write()
+            connection.commit()
+        os.replace(part, path)
+    except sqlite3.Error as error:
+        raise OSError(f"cannot write {os.fspath(path)!r}: {error}") from None
+    finally:
+        if os.path.exists(part):
+            os.unlink(part)
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+class _Writer:
+    def __init__(
+        self,
+        recording: Recording,
+        connection: sqlite3.Connection,
+        progress: Callable[[float], object],
+    ) -> None:
+        self.recording = recording
+        self.connection = connection
+        self.progress = progress
+        self.origin = zero(recording)
+        threads = recording.threads
+        self.tids = [
+            1 << 48 | pid << 24 | tid & 0xFFFFFF
+            for pid, tid in zip(threads["pid"], threads["tid"], strict=True)
+        ]
+        # The default domain is 0; one name has one number, in all processes.
+        self.domains = {-1: 0}
+        for domain in recording.domains["domain"]:
+            self.domains.setdefault(domain, len(self.domains))
+        recording.losses["reason"]  # adds texts to `strings`
+        self.strings = [_clean(text) for text in recording.strings]
+        self.done = 0
+        self.rows = max(len(recording.ranges) + len(recording.marks), 1)
+
+    def write(self) -> None:
+        self.insert("StringIds", 2, enumerate(self.strings))
+        self.insert("ENUM_NSYS_EVENT_TYPE", 3, ((k, v, v) for k, v in _EVENT_TYPES.items()))
+        self.information()
+        self.insert("NVTX_EVENTS", _COLUMNS, self.domain_rows())
+        self.insert("NVTX_EVENTS", _COLUMNS, self.events(self.recording.ranges))
+        self.insert("NVTX_EVENTS", _COLUMNS, self.events(self.recording.marks))
+        self.insert("NVSPAN_LOSSES", 5, self.losses())
+        self.insert("NVSPAN_COUNTERS", 7, self.counters())
+
+    def insert(self, table: str, columns: int, rows: Any) -> None:
+        places = ",".join("?" * columns)
+        self.connection.executemany(f"INSERT INTO {table} VALUES ({places})", rows)
+
+    def information(self) -> None:
+        processes = self.recording.processes
+        begin = self.origin + self.recording.unix_offset
+        shown = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(begin / 1e9))
+        local = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(begin / 1e9))
+        self.insert("TARGET_INFO_SESSION_START_TIME", 3, [(begin, shown, local)])
+        last = max(process["end"] for process in processes)
+        duration = last - self.origin
+        self.insert("ANALYSIS_DETAILS", 4, [(1 << 48, duration, 0, duration)])
+        self.insert("META_DATA_EXPORT", 2, [
+            ("EXPORT_PRODUCT_NAME", "nvspan"), ("EXPORT_PRODUCT_VERSION", nvspan.__version__),
+            ("EXPORT_SCHEMA_VERSION", "3.7.2"), ("EXPORT_SCHEMA_VERSION_MAJOR", "3"),
+            ("EXPORT_SCHEMA_VERSION_MINOR", "7"), ("EXPORT_SCHEMA_VERSION_MICRO", "2"),
+        ])  # fmt: skip
+        self.insert("PROCESSES", 3, (
+            (1 << 48 | process["pid"] << 24, process["pid"], _clean(" ".join(process["command"])))
+            for process in processes
+        ))  # fmt: skip
+        names = self.recording.threads["name"]
+        self.insert("ThreadNames", 3, (
+            (name, 0, tid) for name, tid in zip(names, self.tids, strict=True) if name >= 0
+        ))  # fmt: skip
+
+    def row(self, start: int, kind: int, **values: Any) -> tuple[Any, ...]:
+        names = ("end", "rangeId", "category", "color", "text", "globalTid", "endGlobalTid",
+                 "textId", "domainId")  # fmt: skip
+        found = [values.get(name) for name in names]
+        return (start, found[0], kind, *found[1:], *[None] * (_COLUMNS - 11))
+
+    def domain_rows(self) -> Iterator[tuple[Any, ...]]:
+        """What names the domains, categories and threads of each process."""
+        recording = self.recording
+        processes = recording.processes
+        main = {}
+        for process, tid in zip(recording.threads["process"], self.tids, strict=True):
+            main.setdefault(process, tid)
+        domains: set[tuple[int, int]] = set()
+        categories: set[tuple[int, int, int, int]] = set()
+        for table in (recording.ranges, recording.marks):
+            of = [table[name] for name in ("process", "domain", "category", "category_name")]
+            domains |= set(zip(of[0], of[1], strict=True))
+            categories |= set(zip(*of, strict=True))
+        for process, domain in sorted(domains):
+            if domain >= 0:
+                start = processes[process]["start"] - self.origin
+                yield self.row(start, DOMAIN, text=self.strings[domain], globalTid=main[process],
+                               domainId=self.domains[domain])  # fmt: skip
+        for process, domain, category, name in sorted(categories):
+            if name >= 0:
+                start = processes[process]["start"] - self.origin
+                yield self.row(start, CATEGORY, category=category, text=self.strings[name],
+                               globalTid=main[process], domainId=self.domains[domain])  # fmt: skip
+        threads = recording.threads
+        for name, start, tid in zip(threads["name"], threads["start"], self.tids, strict=True):
+            if name >= 0:
+                yield self.row(start - self.origin, THREAD, text=self.strings[name], globalTid=tid)
+
+    def events(self, table: Table) -> Iterator[tuple[Any, ...]]:
+        size = len(table)
+        if size == 0:
+            return
+        is_ranges = "start" in table.names
+        shared = ("thread", "domain", "name", "message_type", "category", "color", "payload_type",
+                  "payload")  # fmt: skip
+        own = ("start", "end", "kind", "end_reason", "range_id", "end_thread")
+        columns = [table[name] for name in (*shared, *own)] if is_ranges else [
+            *(table[name] for name in shared), table["time"], *[[0] * size] * 5
+        ]  # fmt: skip
+        colored = self.recording._reader.column("ranges" if is_ranges else "marks", "color")
+        all_colored = colored.null_count == 0
+        origin, tids, strings, domains = self.origin, self.tids, self.strings, self.domains
+        for at, values in enumerate(zip(*columns, strict=True)):
+            (thread, domain, name, message_type, category, color, payload_type, payload,
+             start, end, kind, end_reason, range_id, end_thread) = values  # fmt: skip
+            registered = message_type == _REGISTERED
+            event = (PUSH_POP, START_END)[kind] if is_ranges else MARK
+            numbers: list[Any] = [None] * 8
+            if payload_type == _EXTENDED:
+                pieces = self.recording.payload(at, "ranges" if is_ranges else "marks")
+                numbers[7] = json.dumps([{"schema": s, "hex": b.hex()} for s, _, b in pieces])
+            elif 0 < payload_type < _EXTENDED:
+                form = "<q" if payload_type == 1 else str(_FORMATS[payload_type])
+                numbers[payload_type - 1] = struct.unpack_from(form, payload.to_bytes(8, "little"))[0]
+            shown_color = None
+            if all_colored or not colored.is_null(at):
+                shown_color = color - (1 << 32) if color >> 31 else color
+            yield (
+                start - origin,
+                end - origin if is_ranges and end_reason == 0 else None,
+                event,
+                range_id if event == START_END else None,
+                category or None,
+                shown_color,
+                None if registered or name < 0 else strings[name],
+                tids[thread],
+                tids[end_thread] if event == START_END and end_thread != thread else None,
+                name if registered and name >= 0 else None,
+                domains[domain],
+                *numbers,
+            )
+            self.done += 1
+            if self.done % _BATCH == 0:
+                self.progress(self.done / self.rows)
+
+    def losses(self) -> Iterator[tuple[Any, ...]]:
+        for row in self.recording.losses.rows():
+            tid = None if row["thread"] is None else self.tids[row["thread"]]
+            yield (row["from"] - self.origin, row["to"] - self.origin, tid, row["count"],
+                   row["reason"])  # fmt: skip
+
+    def counters(self) -> Iterator[tuple[Any, ...]]:
+        numbers = {None if k < 0 else self.recording.strings[k]: v for k, v in self.domains.items()}
+        for row in self.recording.counters.rows():
+            name = None if row["name"] is None else _clean(row["name"])
+            yield (row["time"] - self.origin, self.tids[row["thread"]], numbers[row["domain"]],
+                   name, row["counter"], row["value"], row["integer"])  # fmt: skip

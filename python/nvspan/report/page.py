@@ -1,0 +1,133 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""One HTML page about a recording: figures, a timeline to zoom, what was lost. It needs no network.
+
+The timeline holds at most about `BLOCKS` rectangles. Where a recording has more ranges, those
+shorter than one stretch of its time are merged with their neighbours of the same thread and level;
+the page says how long that stretch is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import Any
+
+import nvspan
+from nvspan import _reader
+from nvspan.recording import Recording
+from nvspan.report.summary import TIMES, Summary, process_name, thread_name, zero
+from nvspan.report.text import duration, label, printable
+
+BLOCKS = 100_000
+LEVELS = 12
+THREADS = 64
+ROWS = 5000
+_COLUMNS = ("name", "calls", *TIMES, "share", "threads", "overhead")
+
+
+def html(recording: Recording, title: str | None = None) -> str:
+    """The page as text."""
+    summary = Summary(recording)
+    if title is None:
+        title = ", ".join(os.path.basename(p["path"]) for p in summary.processes[:3])
+        if len(summary.processes) > 3:
+            title += f" and {len(summary.processes) - 3} more"
+    data = {
+        "title": printable(title),
+        "when": _when(recording),
+        "facts": _facts(summary),
+        "notes": summary.notes,
+        "columns": _COLUMNS,
+        "times": TIMES,
+        "rows": [_row(row) for row in summary.rows[:ROWS]],
+        "overhead": summary.overhead_note() if summary.flagged() else "",
+        "strip": strip(recording, summary),
+    }
+    if len(summary.rows) > ROWS:
+        summary.notes.append(f"the table has the {ROWS} largest of {len(summary.rows)} ranges")
+    text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    return template().replace("@DATA@", text)
+
+
+def template() -> str:
+    path = os.path.join(os.path.dirname(__file__), "page.html")
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def _when(recording: Recording) -> str:
+    begin = (zero(recording) + recording.unix_offset) / 1e9
+    return f"recorded {time.strftime('%Y-%m-%d %H:%M:%S UTC', time.gmtime(begin))}, nvspan " + (
+        nvspan.__version__
+    )
+
+
+def _facts(summary: Summary) -> list[tuple[str, str]]:
+    calls = sum(row["calls"] for row in summary.rows)
+    hosts = sorted({process["host"] for process in summary.processes})
+    command = " ".join(summary.processes[0]["command"]) if summary.processes else ""
+    if len(command) > 80:
+        command = command[:77] + "..."
+    return [
+        ("wall time", duration(summary.wall)),
+        ("calls", f"{calls:,}"),
+        ("ranges by name", f"{len(summary.rows):,}"),
+        ("processes", str(len(summary.processes))),
+        ("threads", str(len(summary.threads))),
+        ("host", printable(", ".join(hosts[:3]))),
+        ("program", printable(command)),
+    ]
+
+
+def _row(row: dict[str, Any]) -> list[Any]:
+    def short(value: Any) -> Any:
+        return round(value, 1) if isinstance(value, float) else value
+
+    times = [short(row[key]) if row["calls"] else None for key in TIMES]
+    return [row["label"], row["calls"], *times, round(row["share"], 5), row["threads"],
+            round(row["overhead_share"], 3)]  # fmt: skip
+
+
+def strip(
+    recording: Recording, summary: Summary, blocks: int = BLOCKS, threads: int = THREADS
+) -> dict[str, Any]:
+    """The timeline as the page reads it: starts as differences, names by number."""
+    found = _reader.strip(recording._reader.handle(), blocks, LEVELS, threads)
+    strings = recording.strings
+    numbers: dict[tuple[int, int], int] = {}
+    names: list[str] = []
+    shown: dict[tuple[int, int | None], dict[str, Any]] = {}
+    for lane in found["lanes"]:
+        flat: list[int] = []
+        last = 0
+        for start, length, domain, name, count in lane["blocks"]:
+            number = numbers.get((domain, name))
+            if number is None:
+                number = numbers[domain, name] = len(names)
+                names.append(
+                    label(strings[domain] if domain >= 0 else None,
+                          strings[name] if name >= 0 else None)
+                )  # fmt: skip
+            flat += (start - last, length, number, count)
+            last = start
+        key = (lane["process"], lane["thread"])
+        if key not in shown:
+            of = summary.processes[lane["process"]]
+            text = "start/end ranges"
+            if lane["thread"] is not None:
+                text = thread_name(summary.threads, lane["thread"])
+            elif len(summary.processes) > 1:
+                text += f" of {process_name(of)}"
+            shown[key] = {"label": text, "levels": []}
+        shown[key]["levels"].append(flat)
+    note = ""
+    if found["resolution"]:
+        note = (f"Ranges shorter than {duration(found['resolution'])} are merged with their "
+                "neighbours here; nvspan view shows each of them.")  # fmt: skip
+    if found["hidden"]:
+        note += (f" {found['hidden']:,} ranges past {LEVELS} levels or {threads} threads of a "
+                 "process are left out.")  # fmt: skip
+    return {"first": found["first"], "last": found["last"], "names": names, "note": note.strip(),
+            "offset": found["first"] - zero(recording), "threads": list(shown.values())}  # fmt: skip

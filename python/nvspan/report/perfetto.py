@@ -1,0 +1,27 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""A recording as a trace for the Perfetto UI, and for whatever else reads its format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from nvspan import _reader
+from nvspan.recording import Recording
+
+
+def write(
+    recording: Recording,
+    path: str | os.PathLike[str],
+    progress: Callable[[float], object] | None = None,
+) -> int:
+    """Writes a trace of TrackEvent packets, as it goes along, and returns its size in bytes.
+
+    A thread has a lane for each NVTX domain; start/end ranges, which may overlap, stand in lanes
+    of their process; counters are tracks.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    return _reader.write_perfetto(recording._reader.handle(), os.fspath(path), progress)

@@ -1,0 +1,196 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""A summary or a call tree as a table for a terminal, as plain text, CSV, JSON or Markdown."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from typing import IO, Any
+
+from nvspan.report import text
+from nvspan.report.summary import OVERHEAD_LIMIT, TIMES, Summary
+
+FORMATS = ("table", "csv", "json", "markdown")
+_LEFT = ("name", "thread", "process", "category", "payload")
+_DISPENSABLE = ("std", "min", "p90", "mean", "self", "threads")  # on a narrow terminal
+
+
+def headings(summary: Summary) -> list[str]:
+    made = ["calls", *TIMES, "share", "threads"]
+    if summary.flagged():
+        made.append("overhead")
+    if summary.by != "name":
+        made.append(summary.by)
+    return [*made, "name"]
+
+
+def _cell(row: dict[str, Any], column: str, by: str) -> str:
+    if column == "name":
+        return str(row["label"])
+    if column == by:
+        return str(row["group"])
+    if column == "share":
+        return f"{100 * row['share']:.1f} %"
+    if column == "overhead":
+        part = row["overhead_share"]
+        return f"! {100 * min(part, 1):.0f} %" if part > OVERHEAD_LIMIT else ""
+    if column in TIMES:
+        value = row[column] if row["calls"] else None
+        return "" if value is None else text.duration(value)
+    return str(row[column])
+
+
+def cells(
+    summary: Summary, columns: Sequence[str], rows: Sequence[dict[str, Any]]
+) -> list[list[str]]:
+    return [[_cell(row, column, summary.by) for column in columns] for row in rows]
+
+
+def _more(summary: Summary, rows: Sequence[dict[str, Any]]) -> list[str]:
+    made = []
+    if len(rows) < len(summary.rows):
+        made.append(f"... and {len(summary.rows) - len(rows)} more")
+    if summary.flagged():
+        made.append(summary.overhead_note())
+    return made
+
+
+def plain(summary: Summary, top: int | None = None) -> str:
+    """The table as text without colors, and as wide as it needs to be."""
+    rows = summary.rows[:top]
+    if not rows:
+        return "\n".join([*summary.notes, "no ranges"])
+    columns = headings(summary)
+    table = text.aligned(columns, cells(summary, columns, rows), _LEFT)
+    return "\n".join([*summary.notes, table, *_more(summary, rows)])
+
+
+def as_markdown(summary: Summary, top: int | None = None) -> str:
+    rows = summary.rows[:top]
+    columns = headings(summary)
+    notes = [f"> {note}  " for note in summary.notes]
+    table = text.markdown(columns, cells(summary, columns, rows), _LEFT)
+    return "\n".join([*notes, *([""] if notes else []), table, "", *_more(summary, rows)]).rstrip()
+
+
+def raw_rows(summary: Summary, top: int | None = None) -> list[dict[str, Any]]:
+    """The rows with numbers alone: times in ns, shares as parts of one."""
+    made = []
+    for row in summary.rows[:top]:
+        entry: dict[str, Any] = {key: row[key] for key in ("domain", "name", "kind")}
+        if summary.by != "name":
+            entry[summary.by] = row["group"]
+        entry.update({key: row[key] for key in ("calls", "unclosed", *TIMES)})
+        for key in ("share", "threads", "overhead", "overhead_share"):
+            entry[key] = row[key]
+        made.append(entry)
+    return made
+
+
+def as_csv(rows: Sequence[dict[str, Any]]) -> str:
+    """Rows of equal keys as CSV with a heading."""
+    made = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(made, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return made.getvalue().encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def as_json(summary: Summary, top: int | None = None) -> str:
+    made = {
+        "by": summary.by,
+        "wall": summary.wall,
+        "lost": summary.lost,
+        "gaps": summary.gaps,
+        "unclosed": summary.unclosed,
+        "orphans": summary.orphans,
+        "losses": summary.losses,
+        "problems": summary.problems,
+        "processes": summary.processes,
+        "rows": raw_rows(summary, top),
+    }
+    return json.dumps(made, indent=1)
+
+
+def rich_table(summary: Summary, file: IO[str], top: int | None = None) -> bool:
+    """Prints the table with the rich package, narrowed to the terminal; False: there is none."""
+    try:
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+    except ImportError:
+        return False
+    console = Console(file=file)
+    rows = summary.rows[:top]
+    columns = headings(summary)
+    table = cells(summary, columns, rows)
+    for candidate in _DISPENSABLE:
+        widths = (
+            max(map(len, [column, *(row[i] for row in table)])) for i, column in enumerate(columns)
+        )
+        if sum(min(width, 40) + 2 for width in widths) + 2 <= console.width:
+            break
+        at = columns.index(candidate)
+        columns.pop(at)
+        for row in table:
+            row.pop(at)
+    for note in summary.notes:
+        console.print(Text(note, style="bold red" if not note.startswith(" ") else "red"))
+    if not rows:
+        console.print("no ranges")
+        return True
+    shown = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        shown.add_column(
+            column, justify="left" if column in _LEFT else "right",
+            overflow="fold", no_wrap=column != "name", style="cyan" if column == "name" else "",
+        )  # fmt: skip
+    for row, values in zip(table, rows, strict=True):
+        flagged = values["overhead_share"] > OVERHEAD_LIMIT
+        shown.add_row(*map(Text, row), style="yellow" if flagged else "")
+    console.print(shown)
+    for note in _more(summary, rows):
+        console.print(Text(note, style="dim"))
+    if len(columns) < len(headings(summary)):
+        console.print(Text("(a wider terminal shows more columns)", style="dim"))
+    return True
+
+
+def tree_rows(nodes: Sequence[dict[str, Any]], key: str = "total") -> list[dict[str, Any]]:
+    """The nodes in the order of a walk through the tree, each with `level` and `label`."""
+    children: dict[int | None, list[int]] = {}
+    for index, node in enumerate(nodes):
+        children.setdefault(node["parent"], []).append(index)
+    made = []
+    waiting = [(0, index) for index in _by(nodes, children.get(None, []), key)]
+    while waiting:
+        level, index = waiting.pop()
+        name = text.label(nodes[index]["domain"], nodes[index]["name"])
+        if nodes[index]["kind"] == "start_end":
+            name += " (start/end)"
+        made.append({**nodes[index], "id": index, "level": level, "label": name})
+        below = _by(nodes, children.get(index, []), key)
+        waiting.extend((level + 1, child) for child in below)
+    return made
+
+
+def _by(nodes: Sequence[dict[str, Any]], indices: list[int], key: str) -> list[int]:
+    return sorted(indices, key=lambda index: nodes[index][key])
+
+
+def plain_tree(rows: Sequence[dict[str, Any]], wall: int) -> str:
+    columns = ["calls", "total", "self", "share", "name"]
+    table = [
+        [
+            str(row["calls"]), text.duration(row["total"]),
+            "" if row["kind"] == "start_end" else text.duration(row["self"]),
+            f"{100 * row['total'] / wall:.1f} %" if wall else "",
+            "  " * row["level"] + row["label"],
+        ]
+        for row in rows
+    ]  # fmt: skip
+    return text.aligned(columns, table, _LEFT)

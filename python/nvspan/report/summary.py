@@ -1,0 +1,187 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The statistics of a recording as rows to show: one for each range, and what they leave out."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from nvspan import _reader
+from nvspan.recording import Recording
+from nvspan.report.text import duration, label, printable
+
+TIMES = ("total", "self", "mean", "std", "min", "p50", "p90", "p99", "max")
+NUMBERS = ("calls", *TIMES, "share", "threads", "overhead")
+GROUPS = ("name", "thread", "process", "category", "payload")
+OVERHEAD_LIMIT = 0.1
+_FIRST, _LAST = -(2**63), 2**63 - 1
+_PAYLOADS = {1: "<Q", 2: "<q", 3: "<d", 4: "<I", 5: "<i", 6: "<f"}
+
+
+class Summary:
+    """Rows of statistics, and the notes that belong on top of them.
+
+    Attributes:
+        rows: dicts as `Recording.stats` gives them, with `label`, `group`, `share` (of the wall
+            time) and `overhead_share` (the part of `total` that is the recorder's own). `self` is
+            None for start/end ranges, which do not nest.
+        wall: the ns from the first range's begin to the last one's end.
+        notes: what was lost, did not close or was damaged, in words.
+        losses: the windows in which events were lost.
+    """
+
+    def __init__(
+        self,
+        recording: Recording,
+        by: str = "name",
+        patterns: Sequence[str] = (),
+        start: int | None = None,
+        stop: int | None = None,
+    ) -> None:
+        origin = zero(recording)
+        stats = recording.stats(
+            by,
+            start=None if start is None else origin + start,
+            stop=None if stop is None else origin + stop,
+        )
+        self.by = by
+        self.wall = stats.wall
+        self.threads = threads(recording)
+        self.processes = recording.processes
+        self.rows = [self._complete(row) for row in stats.rows if matches(row, patterns)]
+        self.lost = stats.lost
+        self.gaps = stats.gaps
+        self.orphans = stats.orphans
+        self.unclosed = sum(row["unclosed"] for row in self.rows)
+        self.losses: list[dict[str, Any]] = getattr(stats, "losses", [])
+        self.problems = recording.problems
+        self.notes = self._notes(origin)
+
+    def _complete(self, row: dict[str, Any]) -> dict[str, Any]:
+        row["label"] = label(row["domain"], row["name"])
+        row["group"] = self._group(row)
+        row["share"] = row["total"] / self.wall if self.wall else 0.0
+        row.setdefault("overhead", 0.0)
+        row["overhead_share"] = row["overhead"] / row["total"] if row["total"] else 0.0
+        if row["kind"] == "start_end":
+            row["label"] += " (start/end)"
+            row["self"] = None
+        if row["unclosed"]:
+            row["label"] += f" ({row['unclosed']} unclosed)"
+        return row
+
+    def _group(self, row: dict[str, Any]) -> str:
+        if self.by == "thread":
+            return thread_name(self.threads, row["thread"])
+        if self.by == "process":
+            return process_name(self.processes[row["process"]])
+        if self.by == "category":
+            if row["category_name"] is not None:
+                return printable(row["category_name"])
+            return str(row["category"]) if row["category"] else "-"
+        if self.by == "payload":
+            return payload_text(row["payload_type"], row["payload"])
+        return ""
+
+    def _notes(self, origin: int) -> list[str]:
+        notes = [f"damaged: {printable(problem)}" for problem in self.problems]
+        if self.lost:
+            notes.append(f"lost: {self.lost} events could not be recorded")
+        if self.gaps:
+            notes.append(f"overwritten: older events are gone in {self.gaps} places (ring)")
+        most = 20
+        for loss in self.losses[:most]:
+            where = "threads that recorded nothing"
+            if loss["thread"] is not None:
+                where = thread_name(self.threads, loss["thread"])
+            count = "events" if loss["count"] is None else f"{loss['count']} events"
+            notes.append(
+                f"  {count} of {where}, from {duration(loss['from'] - origin)} to "
+                f"{duration(loss['to'] - origin)}: {loss['reason']}"
+            )
+        if len(self.losses) > most:
+            notes.append(f"  ... and {len(self.losses) - most} more such windows")
+        if self.unclosed:
+            notes.append(f"unclosed: {self.unclosed} ranges did not end; they are in no figure")
+        if self.orphans:
+            notes.append(f"orphans: {self.orphans} ends had no range to close")
+        return notes
+
+    def flagged(self) -> bool:
+        """Whether a row is more than a tenth recorder overhead."""
+        return any(row["overhead_share"] > OVERHEAD_LIMIT for row in self.rows)
+
+    def overhead_note(self) -> str:
+        """What the flag of a row means."""
+        costs = sorted({round(process["event_cost"], 1) for process in self.processes})
+        shown = " to ".join(f"{cost:g}" for cost in (costs[:1] + costs[-1:])[: len(costs)])
+        return (
+            "overhead: more than a tenth of these rows' time is the recorder's own "
+            f"({shown} ns for each event, measured when the recording began)"
+        )
+
+    def sort(self, key: str) -> None:
+        """Sorts the rows by a column, the largest first; a name column in its own order.
+
+        Raises:
+            ValueError: there is no such column.
+        """
+        if key == "name":
+            self.rows.sort(key=lambda row: row["label"])
+        elif key in NUMBERS:
+            self.rows.sort(key=lambda row: -(row[key] or 0))
+        else:
+            raise ValueError(f"no such column: {key!r} (there is name, {', '.join(NUMBERS)})")
+
+
+def zero(recording: Recording) -> int:
+    """The moment that times are shown from: when the first process began to record."""
+    return min((process["start"] for process in recording.processes), default=0)
+
+
+def threads(recording: Recording) -> list[dict[str, Any]]:
+    """The threads, without making the tables."""
+    return _reader.threads(recording._reader.handle())
+
+
+def thread_name(known: Sequence[dict[str, Any]], thread: int) -> str:
+    found = known[thread]
+    name = f"thread {found['tid']}" if found["name"] is None else printable(found["name"])
+    if len({entry["pid"] for entry in known}) > 1:
+        name += f" of {found['pid']}"
+    return name
+
+
+def process_name(process: dict[str, Any]) -> str:
+    name = str(process["pid"])
+    return name if process["rank"] is None else f"rank {process['rank']} ({name})"
+
+
+def payload_text(kind: int, bits: int) -> str:
+    if kind in _PAYLOADS:
+        value = struct.unpack_from(_PAYLOADS[kind], int(bits).to_bytes(8, "little"))[0]
+        return f"{value:g}" if isinstance(value, float) else str(value)
+    return "-" if kind == 0 else "extended"
+
+
+def matches(row: dict[str, Any], patterns: Sequence[str]) -> bool:
+    """Whether one of the patterns (with ``*`` and ``?``) is the row's name or domain:name."""
+    name = "" if row["name"] is None else row["name"]
+    whole = f"{row['domain'] or 'NVTX'}:{name}"
+    return not patterns or any(fnmatchcase(name, p) or fnmatchcase(whole, p) for p in patterns)
+
+
+def call_tree(
+    recording: Recording, start: int | None = None, stop: int | None = None
+) -> list[dict[str, Any]]:
+    """Every path of ranges, parents before children, as dicts with `parent`, `calls`, `total`, ...
+
+    Times are ns since the recording began.
+    """
+    origin = zero(recording)
+    first = _FIRST if start is None else origin + start
+    last = _LAST if stop is None else origin + stop
+    return _reader.tree(recording._reader.handle(), None, first, last)

@@ -1,0 +1,77 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers, names and tables as text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_UNITS = (("s", 1e9), ("ms", 1e6), ("us", 1e3))
+_SCALES = {"": 1e9, "s": 1e9, "ms": 1e6, "us": 1e3, "µs": 1e3, "ns": 1.0}
+
+
+def duration(ns: float) -> str:
+    """Nanoseconds with three decimals of the largest unit that fits.
+
+    >>> duration(1234567)
+    '1.235 ms'
+    """
+    for unit, size in _UNITS:
+        if abs(ns) >= size:
+            return f"{ns / size:.3f} {unit}"
+    return f"{ns:.0f} ns"
+
+
+def parse_duration(text: str) -> int:
+    """The nanoseconds of "1.5", "1.5s", "20ms", "7us" or "100ns"; a bare number is seconds.
+
+    Raises:
+        ValueError: it is none of these.
+
+    >>> parse_duration("20ms")
+    20000000
+    """
+    found = re.fullmatch(r"\s*(-?\d+(?:\.\d*)?|-?\.\d+)\s*(s|ms|us|µs|ns|)\s*", text)
+    if found is None:
+        raise ValueError(f"not a time: {text!r} (write 1.5s, 20ms, 7us or 100ns)")
+    return round(float(found[1]) * _SCALES[found[2]])
+
+
+def printable(text: str) -> str:
+    """`text` in one line, with escapes for what has no shape and for bytes that are no UTF-8."""
+    if text.isprintable():
+        return text
+    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def label(domain: str | None, name: str | None) -> str:
+    """How a range is called: ``domain:name``, the name alone in the default domain."""
+    text = "-" if name is None else name
+    return printable(text if domain is None else f"{domain}:{text}")
+
+
+def aligned(headings: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[str]) -> str:
+    """A table of plain text; the columns named in `left` are flush left, the others right."""
+    widths = [len(heading) for heading in headings]
+    for row in rows:
+        widths = [max(width, len(cell)) for width, cell in zip(widths, row, strict=True)]
+    lines = []
+    for row in [headings, *rows]:
+        cells = [
+            cell.ljust(width) if heading in left else cell.rjust(width)
+            for heading, cell, width in zip(headings, row, widths, strict=True)
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def markdown(headings: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[str]) -> str:
+    """A table in Markdown."""
+
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+    marks = [":---" if heading in left else "---:" for heading in headings]
+    return "\n".join([line(headings), line(marks), *map(line, rows)])

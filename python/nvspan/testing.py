@@ -1,0 +1,187 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Ranges in tests: how often they ran and how long they took, while the program still runs.
+
+The pytest plugin of this package gives a `LiveRecording` as the fixture ``recording``.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+import nvspan
+from nvspan.recorder import record
+from nvspan.recording import Recording, read
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Any
+
+
+class RangeSummary:
+    """What one range did: `calls` and, in milliseconds, `total_ms`, `mean_ms`, `min_ms`, `max_ms`,
+    `p50_ms`, `p90_ms`, `p99_ms` of the calls that ended; `unclosed` did not.
+    """
+
+    def __init__(self, name: str, row: dict[str, Any] | None) -> None:
+        self.name = name
+        found = row or {}
+        self.calls: int = found.get("calls", 0)
+        self.unclosed: int = found.get("unclosed", 0)
+
+        def ms(key: str) -> float:
+            return float(found.get(key, 0)) / 1e6
+
+        self.total_ms, self.self_ms, self.mean_ms = ms("total"), ms("self"), ms("mean")
+        self.min_ms, self.max_ms = ms("min"), ms("max")
+        self.p50_ms, self.p90_ms, self.p99_ms = ms("p50"), ms("p90"), ms("p99")
+
+    def check(self, calls: int | None = None, **budgets: float) -> None:
+        """Compares with budgets: ``check(calls=3, max_ms=5, mean_ms=2)``.
+
+        Args:
+            calls: how often it must have run, exactly.
+            budgets: the most that an attribute may be.
+
+        Raises:
+            AssertionError: a budget is exceeded; the message has all that are.
+            TypeError: there is no such attribute.
+        """
+        wrong = []
+        if calls is not None and self.calls != calls:
+            wrong.append(f"{self.calls} calls, not {calls}")
+        for key, most in budgets.items():
+            if not key.endswith("_ms") or not hasattr(self, key):
+                raise TypeError(f"a range has no {key}")
+            value = getattr(self, key)
+            if value > most:
+                wrong.append(f"{key} is {value:.3f}, more than {most:g}")
+        if wrong:
+            raise AssertionError(f"range {self.name!r}: " + "; ".join(wrong))
+
+    def __repr__(self) -> str:
+        return (
+            f"<range {self.name!r}: {self.calls} calls, {self.mean_ms:.3f} ms each, "
+            f"at most {self.max_ms:.3f} ms>"
+        )
+
+
+class LiveRecording:
+    """Records nvspan's events of a ``with`` block, or of a test, and can be asked at any moment.
+
+    Args:
+        path: where the recording goes; None is a temporary file, removed at the end.
+
+    Raises:
+        RuntimeError: another tool is attached, or nvspan was built without NVTX.
+
+    It is as `nvspan.record` is about threads, forks and other libraries' events. The events of
+    another thread are seen as soon as its call is over.
+
+    >>> with LiveRecording() as recording:                               # doctest: +SKIP
+    ...     train()
+    ...     assert recording.range("fwd").calls == 3
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
+        self._path = path
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._recorder: record | None = None
+        self._whole: LiveRecording | None = None
+        self._start: int | None = None
+        self._stop: int | None = None
+
+    def part_from_now(self) -> LiveRecording:
+        """A view of this recording that begins now: the events before are not in it."""
+        import time
+
+        made = LiveRecording()
+        made._whole = self
+        made._start = time.monotonic_ns()
+        return made
+
+    def end_part(self) -> None:
+        """Ends a view: what comes later is not in it."""
+        import time
+
+        self._stop = time.monotonic_ns()
+
+    @property
+    def paths(self) -> list[str]:
+        """The files recorded so far, one for each process."""
+        if self._whole is not None:
+            return self._whole.paths
+        return [] if self._recorder is None else self._recorder.paths
+
+    def read(self) -> Recording:
+        """What has been recorded until now.
+
+        Raises:
+            RuntimeError: nothing has been recorded.
+        """
+        paths = self.paths
+        if not paths:
+            raise RuntimeError("nothing is recorded yet")
+        found = read(*paths)
+        if self._start is None:
+            return found
+        # A file's time line is the clock that `part_from_now` read.
+        return found.filter(start=self._start, stop=self._stop)
+
+    def range(self, name: str, domain: str | None = None) -> RangeSummary:
+        """The range `name`, of `domain` when that is given. One that was never seen has no calls.
+
+        Raises:
+            ValueError: several domains have such a range, or it is both a push/pop and a start/end
+                range.
+        """
+        rows = [
+            row for row in self.read().stats().rows
+            if row["name"] == name and domain in (None, row["domain"] or "NVTX")
+        ]  # fmt: skip
+        if len(rows) > 1:
+            kinds = sorted({(row["domain"] or "NVTX", row["kind"]) for row in rows})
+            raise ValueError(f"several ranges have the name {name!r}: {kinds}; name the domain")
+        return RangeSummary(name, rows[0] if rows else None)
+
+    @property
+    def ranges(self) -> list[str]:
+        """The names of all ranges, the one that took longest first."""
+        return [str(row["name"]) for row in self.read().stats().rows]
+
+    def __enter__(self) -> LiveRecording:
+        path = self._path
+        if path is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="nvspan-test-")
+            path = os.path.join(self._folder.name, "test.nvspan")
+        import warnings
+
+        self._recorder = record(path)
+        try:
+            with warnings.catch_warnings():
+                # A library imported before is nothing to warn a test about.
+                warnings.simplefilter("ignore", nvspan.NvspanWarning)
+                self._recorder.start()
+        except BaseException:
+            self._remove()
+            raise
+        # The file is made by the first event: with it, no events is an answer and no error.
+        nvspan.mark("recording begins", domain="nvspan.testing")
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._recorder is not None:
+            self._recorder.stop()
+        self._remove()
+
+    def _remove(self) -> None:
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None

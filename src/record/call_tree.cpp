@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "record/call_tree.hpp"
+
+#include "record/paired_walk.hpp"
+
+#include <algorithm>
+
+namespace nvspan {
+namespace {
+
+struct PathKey {
+  std::int64_t parent;
+  std::uint64_t what;  // domain, name and kind
+  friend bool operator==(const PathKey& a, const PathKey& b) {
+    return a.parent == b.parent && a.what == b.what;
+  }
+};
+struct PathHash {
+  std::size_t operator()(const PathKey& key) const noexcept {
+    std::uint64_t hash = (static_cast<std::uint64_t>(key.parent) + 1) * 0x9E3779B97F4A7C15u;
+    hash ^= key.what * 0xC2B2AE3D27D4EB4Fu;
+    return static_cast<std::size_t>(hash ^ hash >> 29);
+  }
+};
+
+std::uint64_t identity(const ReadSite& site, RangeKind kind) {
+  return std::uint64_t{site.domain} << 33 |
+         std::uint64_t{static_cast<std::uint32_t>(site.name)} << 1 |
+         static_cast<std::uint64_t>(kind);
+}
+
+bool takes(const AggregateOptions& options, const PairedRange& range) {
+  return (options.threads.empty() ||
+          (range.thread < options.threads.size() && options.threads[range.thread])) &&
+         (options.sites.empty() ||
+          (range.site < options.sites.size() && options.sites[range.site])) &&
+         range.start >= options.from && range.start < options.to;
+}
+
+class TreeBuilder : public PairedWalk<TreeBuilder> {
+ public:
+  TreeBuilder(const Recording& recording, const AggregateOptions& options)
+      : PairedWalk(recording), options_(options) {
+    options_.sites.clear();
+    last_.resize(recording.sites().size(), Last{-2, 0});
+  }
+
+  std::uint64_t open(const WalkRange& range, std::uint64_t parent, const WalkPayload&) {
+    return node(range.site, RangeKind::push_pop,
+                parent == no_row ? -1 : static_cast<std::int64_t>(parent));
+  }
+  void ended(const PairedRange& range) {
+    if (!takes(options_, range)) return;
+    const std::uint64_t at =
+        range.kind == RangeKind::push_pop ? range.row : node(range.site, range.kind, -1);
+    if (at >= nodes.size()) return;
+    CallNode& node = nodes[at];
+    if (range.reason != EndReason::closed) {
+      ++node.unclosed;
+      return;
+    }
+    const std::int64_t duration = std::max<std::int64_t>(range.end - range.start, 0);
+    ++node.calls;
+    node.total += duration;
+    node.self += range.self;
+    node.shortest = std::min(node.shortest, duration);
+    node.longest = std::max(node.longest, duration);
+  }
+
+  std::vector<CallNode> nodes;
+
+ private:
+  struct Last {
+    std::int64_t parent;
+    std::uint64_t node;
+  };
+
+  std::uint64_t node(std::uint32_t site, RangeKind kind, std::int64_t parent) {
+    Last& last = last_[site];
+    if (kind == RangeKind::push_pop && last.parent == parent) return last.node;
+    const ReadSite& read = recording_.sites()[site];
+    const auto found = paths_.emplace(PathKey{parent, identity(read, kind)}, nodes.size());
+    if (found.second) {
+      CallNode made;
+      made.parent = parent;
+      made.domain = read.domain;
+      made.name = read.name;
+      made.kind = kind;
+      nodes.push_back(made);
+    }
+    if (kind == RangeKind::push_pop) last = Last{parent, found.first->second};
+    return found.first->second;
+  }
+
+  AggregateOptions options_;
+  std::vector<Last> last_;
+  std::unordered_map<PathKey, std::uint64_t, PathHash> paths_;
+};
+
+class DurationCollector : public PairedWalk<DurationCollector> {
+ public:
+  DurationCollector(const Recording& recording, const AggregateOptions& options)
+      : PairedWalk(recording), options_(options) {
+    rows_of_site_.resize(2 * recording.sites().size(), 0);
+  }
+
+  void ended(const PairedRange& range) {
+    if (range.reason != EndReason::closed || !takes(options_, range)) return;
+    std::size_t& cached = rows_of_site_[2 * range.site + static_cast<std::size_t>(range.kind)];
+    if (cached == 0) {
+      const ReadSite& read = recording_.sites()[range.site];
+      const auto found = rows_of_name_.emplace(identity(read, range.kind), rows.size());
+      if (found.second) rows.push_back(Durations{read.domain, read.name, range.kind, {}});
+      cached = found.first->second + 1;
+    }
+    rows[cached - 1].ns.push_back(std::max<std::int64_t>(range.end - range.start, 0));
+  }
+
+  std::vector<Durations> rows;
+
+ private:
+  const AggregateOptions& options_;
+  std::vector<std::size_t> rows_of_site_;  // plus one
+  std::unordered_map<std::uint64_t, std::size_t> rows_of_name_;
+};
+
+}  // namespace
+
+std::vector<CallNode> call_tree(const Recording& recording, const AggregateOptions& options) {
+  TreeBuilder builder(recording, options);
+  builder.run();
+  return std::move(builder.nodes);
+}
+
+std::vector<Durations> all_durations(const Recording& recording, const AggregateOptions& options) {
+  DurationCollector collector(recording, options);
+  collector.run();
+  for (Durations& row : collector.rows) std::sort(row.ns.begin(), row.ns.end());
+  return std::move(collector.rows);
+}
+
+}  // namespace nvspan

@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "record/overview.hpp"
+
+#include "record/paired_walk.hpp"
+#include "record/slots.hpp"
+
+#include <limits>
+
+namespace nvspan {
+namespace {
+
+// How many ranges, on how many lanes, from when to when.
+class Survey : public PairedWalk<Survey> {
+ public:
+  using PairedWalk::PairedWalk;
+
+  void begin_thread(std::uint32_t) { levels_ = 0; }
+  void ended(const PairedRange& range) {
+    ++ranges;
+    first = std::min(first, range.start);
+    last = std::max(last, range.end);
+    levels_ = std::max(levels_, range.level + 1);
+  }
+  void end_thread(std::uint32_t) { lanes += levels_; }
+
+  std::uint64_t ranges = 0;
+  std::uint64_t lanes = 0;
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last = std::numeric_limits<std::int64_t>::min();
+
+ private:
+  std::uint32_t levels_ = 0;
+};
+
+// One lane in the making; its ranges come in the order of their ends, and do not overlap.
+class LaneBuilder {
+ public:
+  LaneBuilder(std::int64_t first, std::int64_t resolution)
+      : first_(first), resolution_(resolution) {}
+
+  void add(const PairedRange& range, const ReadSite& site) {
+    const std::int64_t duration = range.end - range.start;
+    std::int64_t bucket = -1;
+    if (duration < resolution_) {
+      bucket = (range.start - first_) / resolution_;
+      if (bucket == bucket_) {
+        OverviewBlock& block = blocks_.back();
+        block.end = std::max(block.end, range.end);
+        ++block.count;
+        if (duration > longest_) {
+          longest_ = duration;
+          block.domain = site.domain;
+          block.name = site.name;
+        }
+        return;
+      }
+      longest_ = duration;
+    }
+    bucket_ = bucket;
+    blocks_.push_back(OverviewBlock{range.start, range.end, site.domain, site.name, 1});
+  }
+
+  OverviewLane finish(std::uint32_t process, std::int64_t thread, std::uint32_t level) {
+    return OverviewLane{process, thread, level, std::move(blocks_)};
+  }
+
+ private:
+  std::int64_t first_;
+  std::int64_t resolution_;
+  std::int64_t bucket_ = -1;  // of the last block, where others may join it
+  std::int64_t longest_ = 0;
+  std::vector<OverviewBlock> blocks_;
+};
+
+class Painter : public PairedWalk<Painter> {
+ public:
+  Painter(const Recording& recording, Overview& out, std::uint32_t levels, std::uint32_t threads)
+      : PairedWalk(recording), out_(out), levels_(levels), threads_(threads) {}
+
+  void ended(const PairedRange& range) {
+    if (range.kind == RangeKind::start_end) {
+      spans_.push_back(range);
+    } else if (shown_ >= threads_) {
+      ++out_.hidden;
+    } else {
+      add(lanes_, range.level, range);
+    }
+  }
+  void end_thread(std::uint32_t thread) {
+    if (!lanes_.empty()) ++shown_;
+    finish(lanes_, recording_.threads()[thread].process, thread);
+  }
+  void end_process(std::uint32_t process) {
+    std::sort(spans_.begin(), spans_.end(),
+              [](const PairedRange& a, const PairedRange& b) { return a.start < b.start; });
+    Slots slots;
+    for (const PairedRange& span : spans_) add(lanes_, slots.place(span.start, span.end), span);
+    finish(lanes_, process, -1);
+    spans_.clear();
+    shown_ = 0;
+  }
+
+ private:
+  void add(std::vector<LaneBuilder>& lanes, std::uint32_t level, const PairedRange& range) {
+    if (level >= levels_) {
+      ++out_.hidden;
+      return;
+    }
+    while (lanes.size() <= level) lanes.emplace_back(out_.first, out_.resolution);
+    lanes[level].add(range, recording_.sites()[range.site]);
+  }
+  void finish(std::vector<LaneBuilder>& lanes, std::uint32_t process, std::int64_t thread) {
+    for (std::uint32_t level = 0; level < lanes.size(); ++level) {
+      out_.lanes.push_back(lanes[level].finish(process, thread, level));
+    }
+    lanes.clear();
+  }
+
+  Overview& out_;
+  std::uint32_t levels_;
+  std::uint32_t threads_;
+  std::uint32_t shown_ = 0;
+  std::vector<LaneBuilder> lanes_;
+  std::vector<PairedRange> spans_;
+};
+
+}  // namespace
+
+Overview overview(const Recording& recording, std::uint64_t budget, std::uint32_t levels,
+                  std::uint32_t threads) {
+  Survey survey(recording);
+  survey.run();
+  Overview made;
+  if (survey.ranges == 0) return made;
+  made.first = survey.first;
+  made.last = survey.last;
+  if (survey.ranges > budget) {
+    // A lane has at most one merged block and one long range for each stretch of the resolution.
+    const std::uint64_t stretches =
+        std::max<std::uint64_t>(budget / 2 / std::max<std::uint64_t>(survey.lanes, 1), 50);
+    made.resolution = (made.last - made.first) / static_cast<std::int64_t>(stretches) + 1;
+  }
+  Painter painter(recording, made, levels, threads);
+  painter.run();
+  return made;
+}
+
+}  // namespace nvspan

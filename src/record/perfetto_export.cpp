@@ -1,0 +1,411 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "record/perfetto_export.hpp"
+
+#include "record/event.hpp"
+#include "record/paired_walk.hpp"
+#include "record/perfetto_stream.hpp"
+#include "record/slots.hpp"
+
+#include <map>
+#include <set>
+
+namespace nvspan {
+namespace {
+
+constexpr std::uint32_t first_lane_sequence = 2;
+constexpr std::uint64_t progress_events = 1 << 18;
+constexpr unsigned interned_category = 1;
+constexpr unsigned interned_name = 2;
+constexpr unsigned interned_string = 29;
+
+struct Span {
+  std::int64_t start, end;
+  std::uint32_t site, thread, end_thread;
+  EndReason reason;
+  WalkPayload payload;
+};
+
+// What the events of one site have in common.
+struct SiteBytes {
+  bool made = false;
+  std::string begin;    // the fields of a TrackEvent
+  std::string instant;
+  ProtoBytes names;
+};
+
+void add_payload(ProtoBytes& event, std::uint8_t type, const WalkPayload& payload) {
+  if (!payload.present) return;
+  float single;
+  double real;
+  const auto low = static_cast<std::uint32_t>(payload.bits);
+  switch (static_cast<PayloadType>(type)) {
+    case PayloadType::u64:
+      return add_annotation(event, Annotation::payload, payload.bits);
+    case PayloadType::i64:
+      return add_annotation(event, Annotation::payload, static_cast<std::int64_t>(payload.bits));
+    case PayloadType::f64:
+      std::memcpy(&real, &payload.bits, sizeof real);
+      return add_annotation(event, Annotation::payload, real);
+    case PayloadType::u32:
+      return add_annotation(event, Annotation::payload, std::uint64_t{low});
+    case PayloadType::i32:
+      return add_annotation(event, Annotation::payload,
+                            std::int64_t{static_cast<std::int32_t>(low)});
+    case PayloadType::f32:
+      std::memcpy(&single, &low, sizeof single);
+      return add_annotation(event, Annotation::payload, static_cast<double>(single));
+    default:
+      break;
+  }
+  if (payload.bytes == nullptr) return;
+  constexpr std::uint64_t most_shown = 64;
+  std::string text = std::to_string(payload.bits) + " bytes:";
+  const auto* bytes = reinterpret_cast<const unsigned char*>(payload.bytes);
+  for (std::uint64_t i = 0; i < std::min(payload.bits, most_shown); ++i) {
+    constexpr char digits[] = "0123456789abcdef";
+    if (i % 8 == 0) text += ' ';
+    text += digits[bytes[i] >> 4];
+    text += digits[bytes[i] & 15];
+  }
+  add_annotation(event, Annotation::payload, std::string_view(text));
+}
+
+std::string_view reason_text(EndReason reason) {
+  switch (reason) {
+    case EndReason::process_end:
+      return "the process ended";
+    case EndReason::thread_exit:
+      return "its thread ended";
+    case EndReason::killed:
+      return "the process was killed";
+    case EndReason::lost:
+      return "its end was lost";
+    case EndReason::closed:
+      break;
+  }
+  return "";
+}
+
+class Exporter : public PairedWalk<Exporter> {
+ public:
+  Exporter(const Recording& recording, TraceFile& file, const std::function<void(double)>& progress)
+      : PairedWalk(recording), file_(file), progress_(progress), sites_(recording.sites().size()) {
+    for (const ReadThread& thread : recording.threads()) {
+      for (const ReadChunk& chunk : thread.chunks) {
+        expected_ += static_cast<std::uint64_t>(chunk.end - chunk.begin);
+      }
+    }
+  }
+
+  void write();
+
+  void begin_thread(std::uint32_t thread);
+  std::uint64_t open(const WalkRange& range, std::uint64_t, const WalkPayload& payload) {
+    const std::int64_t at = time(range.start);
+    Lane& lane = lane_of(range.domain, range.site, at);
+    const SiteBytes& site = sites_[range.site];
+    if (payload.present) {
+      more_.clear();
+      add_payload(more_, recording_.sites()[range.site].payload_type, payload);
+      lane.event(file_, at, site.begin, more_.view());
+    } else {
+      lane.event(file_, at, site.begin, {});
+    }
+    step();
+    return 0;
+  }
+  void close(const WalkRange& range, std::uint64_t ticks, const WalkPayload&) {
+    lane_of(range.domain).event(file_, time(ticks), slice_end, {});
+    step();
+  }
+  void unclosed(const WalkRange& range, std::uint64_t ticks, EndReason reason) {
+    more_.clear();
+    add_annotation(more_, Annotation::end_reason, reason_text(reason));
+    lane_of(range.domain).event(file_, time(ticks), slice_end, more_.view());
+  }
+  void mark(std::uint32_t site, std::uint64_t ticks, const WalkPayload& payload) {
+    const std::int64_t at = time(ticks);
+    Lane& lane = lane_of(recording_.sites()[site].local_domain, site, at);
+    more_.clear();
+    add_payload(more_, recording_.sites()[site].payload_type, payload);
+    lane.event(file_, at, sites_[site].instant, more_.view());
+    step();
+  }
+  void ended(const PairedRange& range) {
+    spans_.push_back(Span{range.start, range.end, range.site, range.thread, range.end_thread,
+                          range.reason, range.payload});
+    step();
+  }
+  void counter(std::uint32_t subject, EntryKind kind, std::uint64_t ticks, std::uint64_t bits);
+  void lost(const LossWindow& window, LossReason) {
+    add_loss(time(window.from), time(window.to), std::to_string(window.count) + " events lost");
+  }
+  void gap(std::uint64_t from, std::uint64_t to) {
+    add_loss(time(from), time(to), "overwritten by the ring");
+  }
+  void end_process(std::uint32_t process);
+
+ private:
+  void step() {
+    if (++events_ % progress_events == 0 && progress_ && expected_ != 0) {
+      progress_(std::min(static_cast<double>(events_) / static_cast<double>(expected_), 1.0));
+    }
+  }
+  void prepare(std::uint32_t site);
+  Lane& lane_of(std::uint32_t local_domain) {
+    if (last_lane_ == nullptr || last_domain_ != local_domain) {
+      last_domain_ = local_domain;
+      last_lane_ = &find_lane(local_domain);
+    }
+    return *last_lane_;
+  }
+  Lane& lane_of(std::uint32_t local_domain, std::uint32_t site, std::int64_t at) {
+    named_site_ = site;
+    Lane& lane = lane_of(local_domain);
+    if (!lane.knows(site)) define(lane, site, at);
+    return lane;
+  }
+  Lane& find_lane(std::uint32_t local_domain);
+  void define(Lane& lane, std::uint32_t site, std::int64_t at) {
+    if (!sites_[site].made) prepare(site);
+    lane.define(file_, site, at, sites_[site].names);
+  }
+  std::string domain_name(std::uint32_t domain) const {
+    const std::int32_t name = recording_.domains()[domain];
+    return name < 0 ? std::string() : recording_.strings()[static_cast<std::size_t>(name)];
+  }
+  void add_loss(std::int64_t from, std::int64_t to, const std::string& text);
+
+  TraceFile& file_;
+  const std::function<void(double)>& progress_;
+  std::vector<SiteBytes> sites_;
+  std::map<std::uint32_t, Lane> lanes_;  // of this thread, by the file's domain
+  Lane* last_lane_ = nullptr;
+  std::uint32_t last_domain_ = 0;
+  std::uint32_t named_site_ = 0;
+  std::vector<Span> spans_;
+  std::map<std::uint32_t, std::uint64_t> counter_tracks_;
+  std::vector<std::uint64_t> process_tracks_;
+  std::vector<std::uint32_t> pids_;
+  std::uint64_t thread_track_ = 0;
+  std::uint64_t loss_track_ = 0;
+  std::uint64_t next_track_ = 1;
+  std::uint32_t next_sequence_ = first_lane_sequence;
+  std::uint64_t events_ = 0;
+  std::uint64_t expected_ = 0;
+  ProtoBytes more_;
+};
+
+void Exporter::prepare(std::uint32_t site) {
+  SiteBytes& made = sites_[site];
+  const ReadSite& read = recording_.sites()[site];
+  ProtoBytes common;
+  const auto intern = [&](unsigned field, std::uint64_t id, std::string_view text) {
+    ProtoBytes entry;
+    entry.number(1, id);
+    entry.text(2, text);
+    made.names.message(field, entry);
+  };
+  if (read.category_name >= 0 || read.category != 0) {
+    // A name takes its number in `strings`, a bare category one past all of those.
+    const std::uint64_t id = read.category_name >= 0
+                                 ? static_cast<std::uint64_t>(read.category_name) + 1
+                                 : (std::uint64_t{1} << 32) + read.category;
+    common.number(3, id);
+    intern(interned_category, id,
+           read.category_name >= 0
+               ? recording_.strings()[static_cast<std::size_t>(read.category_name)]
+               : "category " + std::to_string(read.category));
+  }
+  if (read.name >= 0) {
+    const auto id = static_cast<std::uint64_t>(read.name) + 1;
+    common.number(10, id);
+    intern(interned_name, id, recording_.strings()[static_cast<std::size_t>(read.name)]);
+  }
+  if (read.has_color) {
+    char text[12];
+    std::snprintf(text, sizeof text, "#%08X", static_cast<unsigned>(read.color));
+    const std::uint64_t id = std::uint64_t{read.color} + 1;
+    ProtoBytes annotation;
+    annotation.number(1, static_cast<std::uint64_t>(Annotation::color));
+    annotation.number(17, id);
+    common.message(4, annotation);
+    intern(interned_string, id, text);
+  }
+  made.begin = "\x48\x01";
+  made.begin += common.view();
+  made.instant = "\x48\x03";
+  made.instant += common.view();
+  made.made = true;
+}
+
+void Exporter::write() {
+  // Two processes of one number, of two machines, must stay two.
+  std::set<std::uint32_t> taken;
+  std::uint32_t made_up = 1u << 30;
+  for (const ReadProcess& process : recording_.processes()) {
+    const std::uint32_t pid = taken.insert(process.header.pid).second ? process.header.pid
+                                                                      : made_up++;
+    pids_.push_back(pid);
+    process_tracks_.push_back(next_track_);
+    Track track;
+    track.uuid = next_track_++;
+    track.kind = TrackKind::process;
+    track.pid = pid;
+    track.command = process.command;
+    if (process.header.rank >= 0) track.name = "rank " + std::to_string(process.header.rank) + ": ";
+    if (!process.command.empty()) {
+      const std::string& first = process.command[0];
+      track.name += first.substr(first.find_last_of('/') + 1);
+      for (std::size_t i = 1; i < process.command.size() && track.name.size() < 120; ++i) {
+        track.name += ' ' + process.command[i];
+      }
+    }
+    const std::int64_t begin = process.time(process.header.first.ticks);
+    if (process_tracks_.size() == 1) {
+      write_clocks(file_, begin,
+                   begin + static_cast<std::int64_t>(process.header.first.realtime) -
+                       static_cast<std::int64_t>(process.header.first.monotonic));
+    }
+    write_track(file_, track);
+  }
+  run();
+}
+
+void Exporter::begin_thread(std::uint32_t thread) {
+  const ReadThread& read = recording_.threads()[thread];
+  lanes_.clear();
+  last_lane_ = nullptr;
+  loss_track_ = 0;
+  Track track;
+  track.uuid = thread_track_ = next_track_++;
+  track.kind = TrackKind::thread;
+  track.pid = pids_[read.process];
+  track.tid = read.tid;
+  if (read.name >= 0) track.name = recording_.strings()[static_cast<std::size_t>(read.name)];
+  write_track(file_, track);
+}
+
+Lane& Exporter::find_lane(std::uint32_t local_domain) {
+  const auto found = lanes_.find(local_domain);
+  if (found != lanes_.end()) return found->second;
+  std::uint64_t track = thread_track_;
+  const std::string name = domain_name(recording_.sites()[named_site_].domain);
+  if (!name.empty()) {
+    Track made;
+    made.uuid = track = next_track_++;
+    made.parent = thread_track_;
+    made.name = name;
+    write_track(file_, made);
+  }
+  return lanes_.emplace(local_domain, Lane(next_sequence_++, track)).first->second;
+}
+
+void Exporter::counter(std::uint32_t subject, EntryKind kind, std::uint64_t ticks,
+                       std::uint64_t bits) {
+  if (subject >= process_->counters.size() || kind == EntryKind::counter_none) return;
+  const std::uint32_t number = process_->counters[subject];
+  std::uint64_t& track = counter_tracks_[number];
+  if (track == 0) {
+    const ReadCounter& read = recording_.counters()[number];
+    Track made;
+    made.uuid = track = next_track_++;
+    made.parent = process_tracks_[recording_.threads()[thread_].process];
+    made.kind = TrackKind::counter;
+    const std::string domain = domain_name(read.domain);
+    made.name = domain.empty() ? "" : domain + ":";
+    made.name += read.name < 0 ? "counter " + std::to_string(read.id)
+                               : recording_.strings()[static_cast<std::size_t>(read.name)];
+    write_track(file_, made);
+  }
+  ProtoBytes event;
+  event.number(9, 4);
+  event.number(11, track);
+  if (kind == EntryKind::counter_i64) {
+    event.number(30, bits);
+  } else {
+    double value;
+    std::memcpy(&value, &bits, sizeof value);
+    event.real(44, value);
+  }
+  write_shared_event(file_, time(ticks), event);
+  step();
+}
+
+void Exporter::add_loss(std::int64_t from, std::int64_t to, const std::string& text) {
+  if (loss_track_ == 0) {
+    Track made;
+    made.uuid = loss_track_ = next_track_++;
+    made.parent = thread_track_;
+    made.name = "lost events";
+    write_track(file_, made);
+  }
+  ProtoBytes begin;
+  begin.number(9, 1);
+  begin.number(11, loss_track_);
+  begin.text(23, text);
+  write_shared_event(file_, from, begin);
+  ProtoBytes end;
+  end.number(9, 2);
+  end.number(11, loss_track_);
+  write_shared_event(file_, std::max(from, to), end);
+}
+
+void Exporter::end_process(std::uint32_t process) {
+  const auto& sites = recording_.sites();
+  std::sort(spans_.begin(), spans_.end(), [&](const Span& a, const Span& b) {
+    const std::uint32_t of_a = sites[a.site].domain, of_b = sites[b.site].domain;
+    return of_a != of_b ? of_a < of_b : a.start < b.start;
+  });
+  for (std::size_t begin = 0, end; begin < spans_.size(); begin = end) {
+    const std::uint32_t domain = sites[spans_[begin].site].domain;
+    for (end = begin; end < spans_.size() && sites[spans_[end].site].domain == domain;) ++end;
+    const std::string name = domain_name(domain);
+    Slots slots;
+    std::vector<Lane> lanes;
+    for (std::size_t i = begin; i < end; ++i) {
+      const Span& span = spans_[i];
+      const std::uint32_t slot = slots.place(span.start, span.end);
+      if (slot == lanes.size()) {
+        Track made;
+        made.uuid = next_track_++;
+        made.parent = process_tracks_[process];
+        made.name = name.empty() ? "start/end ranges" : name + ": start/end ranges";
+        write_track(file_, made);
+        lanes.emplace_back(next_sequence_++, made.uuid);
+      }
+      Lane& lane = lanes[slot];
+      if (!lane.knows(span.site)) define(lane, span.site, span.start);
+      more_.clear();
+      add_payload(more_, sites[span.site].payload_type, span.payload);
+      const auto& threads = recording_.threads();
+      add_annotation(more_, Annotation::started_by, std::uint64_t{threads[span.thread].tid});
+      lane.event(file_, span.start, sites_[span.site].begin, more_.view());
+      more_.clear();
+      if (span.end_thread != span.thread) {
+        add_annotation(more_, Annotation::ended_by, std::uint64_t{threads[span.end_thread].tid});
+      }
+      if (span.reason != EndReason::closed) {
+        add_annotation(more_, Annotation::end_reason, reason_text(span.reason));
+      }
+      lane.event(file_, span.end, slice_end, more_.view());
+    }
+  }
+  spans_.clear();
+  counter_tracks_.clear();
+}
+
+}  // namespace
+
+std::uint64_t export_perfetto(const Recording& recording, const std::string& path,
+                              const std::function<void(double)>& progress) {
+  TraceFile file(path);
+  Exporter exporter(recording, file, progress);
+  exporter.write();
+  file.finish();
+  return file.written();
+}
+
+}  // namespace nvspan

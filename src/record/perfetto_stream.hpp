@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Packets of a Perfetto trace, written as they are made. Field numbers are those of Perfetto's
+// trace_packet.proto and track_event.proto.
+
+#pragma once
+
+#include "record/proto.hpp"
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nvspan {
+
+// A file that is written in large pieces. Failing throws std::system_error.
+class TraceFile {
+ public:
+  explicit TraceFile(const std::string& path);
+  void packet(std::string_view body);
+  void finish();  // all of it is in the file
+  std::uint64_t written() const noexcept { return written_; }
+
+ private:
+  void flush();
+
+  struct Close {
+    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+  };
+  std::string path_;
+  std::unique_ptr<std::FILE, Close> file_;
+  std::string buffer_;
+  std::uint64_t written_ = 0;
+};
+
+// Names of annotations, the same in every lane.
+enum class Annotation : std::uint8_t { payload = 1, color, started_by, ended_by, end_reason };
+
+void add_annotation(ProtoBytes& event, Annotation name, std::string_view text);
+void add_annotation(ProtoBytes& event, Annotation name, std::uint64_t value);
+void add_annotation(ProtoBytes& event, Annotation name, std::int64_t value);
+void add_annotation(ProtoBytes& event, Annotation name, double value);
+
+enum class TrackKind : std::uint8_t { process, thread, plain, counter };
+
+struct Track {
+  std::uint64_t uuid = 0;
+  std::uint64_t parent = 0;
+  TrackKind kind = TrackKind::plain;
+  std::string name;
+  std::uint32_t pid = 0;
+  std::uint32_t tid = 0;
+  std::vector<std::string> command;
+};
+void write_track(TraceFile& file, const Track& track);
+// An event of a track that has no lane: `event` names its track.
+void write_shared_event(TraceFile& file, std::int64_t time, const ProtoBytes& event);
+void write_clocks(TraceFile& file, std::int64_t time, std::int64_t realtime);
+
+// Slices and instants of one track, in the order of their times: a packet sequence of its own, with
+// times as differences and names by number.
+class Lane {
+ public:
+  Lane(std::uint32_t sequence, std::uint64_t track) : sequence_(sequence), track_(track) {}
+
+  bool knows(std::uint32_t site) const { return site < known_.size() && known_[site]; }
+  // `names` is an InternedData message with what the site's events cite.
+  void define(TraceFile& file, std::uint32_t site, std::int64_t time, const ProtoBytes& names);
+  // `event` is a TrackEvent message.
+  void event(TraceFile& file, std::int64_t time, std::string_view event, std::string_view more);
+
+ private:
+  void begin(TraceFile& file, std::int64_t time);
+
+  std::uint32_t sequence_;
+  std::uint64_t track_;
+  std::int64_t last_ = 0;
+  bool begun_ = false;
+  std::string head_;
+  std::vector<bool> known_;
+};
+
+constexpr std::string_view slice_end("\x48\x02", 2);
+
+}  // namespace nvspan

@@ -1,0 +1,133 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reads a Perfetto trace with Perfetto's own messages, the way that its processor resolves them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+
+@dataclass
+class Slice:
+    track: tuple[str, ...]  # names from the process down
+    name: str | None
+    start: int
+    end: int
+    depth: int
+    categories: list[str]
+    arguments: dict[str, Any]
+
+
+@dataclass
+class Trace:
+    slices: list[Slice] = field(default_factory=list)
+    instants: list[tuple[tuple[str, ...], str | None, int, dict[str, Any]]] = field(
+        default_factory=list
+    )
+    counters: list[tuple[tuple[str, ...], int, float]] = field(default_factory=list)
+    commands: list[list[str]] = field(default_factory=list)
+    packets: int = 0
+
+
+class _Sequence:
+    def __init__(self) -> None:
+        self.clock = None
+        self.track = None
+        self.clock_id = None
+        self.names: dict[str, dict[int, Any]] = {}
+
+
+def _value(annotation, sequence):
+    kind = annotation.WhichOneof("value")
+    if kind == "string_value_iid":
+        return sequence.names["debug_annotation_string_values"][annotation.string_value_iid]
+    return getattr(annotation, kind)
+
+
+def read(path) -> Trace:
+    """Everything in the trace; slices are matched and must nest within their track."""
+    messages = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
+    found = messages.Trace()
+    with open(path, "rb") as file:
+        found.ParseFromString(file.read())
+    made = Trace(packets=len(found.packet))
+    sequences: dict[int, _Sequence] = {}
+    tracks: dict[int, Any] = {}
+    opened: dict[int, list[Slice]] = {}
+    last: dict[int, int] = {}
+
+    def path_of(uuid):
+        track = tracks[uuid]
+        name = track.name
+        if track.HasField("process"):
+            name = track.process.process_name
+        elif track.HasField("thread"):
+            name = track.thread.thread_name or str(track.thread.tid)
+            parent = next(t.uuid for t in tracks.values()
+                          if t.HasField("process") and t.process.pid == track.thread.pid)  # fmt: skip
+            return (*path_of(parent), name)
+        return (*(path_of(track.parent_uuid) if track.parent_uuid else ()), name)
+
+    for packet in found.packet:
+        number = packet.trusted_packet_sequence_id
+        if packet.sequence_flags & 1 or number not in sequences:
+            sequences[number] = _Sequence()
+        sequence = sequences[number]
+        if packet.sequence_flags & 2:
+            assert sequence.track is not None, "an event before its sequence's defaults"
+        if packet.HasField("trace_packet_defaults"):
+            sequence.track = packet.trace_packet_defaults.track_event_defaults.track_uuid
+            sequence.clock_id = packet.trace_packet_defaults.timestamp_clock_id
+        for entry in packet.clock_snapshot.clocks:
+            if entry.is_incremental:
+                assert entry.clock_id == sequence.clock_id
+                sequence.clock = entry.timestamp
+        for kind, _ in packet.interned_data.ListFields():
+            names = sequence.names.setdefault(kind.name, {})
+            for item in getattr(packet.interned_data, kind.name):
+                text = item.str.decode() if kind.name.endswith("string_values") else item.name
+                names[item.iid] = text
+        if packet.HasField("track_descriptor"):
+            descriptor = packet.track_descriptor
+            assert descriptor.uuid not in tracks
+            tracks[descriptor.uuid] = descriptor
+            if descriptor.HasField("process"):
+                made.commands.append(list(descriptor.process.cmdline))
+        if not packet.HasField("track_event"):
+            continue
+        event = packet.track_event
+        if sequence.track is not None:
+            sequence.clock += packet.timestamp
+            now, uuid = sequence.clock, sequence.track
+        else:
+            now, uuid = packet.timestamp, event.track_uuid
+        assert now >= last.get(uuid, 0), "time goes back on a track"
+        last[uuid] = now
+        arguments = {
+            sequence.names["debug_annotation_names"][a.name_iid]: _value(a, sequence)
+            for a in event.debug_annotations
+        }
+        name = event.name or sequence.names.get("event_names", {}).get(event.name_iid)
+        categories = [sequence.names["event_categories"][i] for i in event.category_iids]
+        stack = opened.setdefault(uuid, [])
+        if event.type == 1:
+            stack.append(Slice(path_of(uuid), name, now, -1, len(stack), categories, arguments))
+            made.slices.append(stack[-1])
+        elif event.type == 2:
+            closed = stack.pop()
+            closed.end = now
+            closed.arguments.update(arguments)
+        elif event.type == 3:
+            made.instants.append((path_of(uuid), name, now, arguments))
+        elif event.type == 4:
+            value = (
+                event.double_counter_value
+                if event.HasField("double_counter_value")
+                else event.counter_value
+            )
+            made.counters.append((path_of(uuid), now, value))
+    assert not any(opened.values()), "a slice has no end"
+    return made
