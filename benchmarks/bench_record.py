@@ -89,14 +89,14 @@ def beside_nsys(program: Path, path: Path, ranges: int, turns: int) -> dict[str,
             under = [str(tool), "profile", "-t", "nvtx", "-s", "none", "--cpuctxsw=none", "-f",
                      "true", "-o", str(report)]  # fmt: skip
             text = output([*under, *loop], None)
-            numbers = [
-                line for line in text.splitlines() if line.strip().replace(".", "").isdigit()
-            ]
+            lines = map(str.strip, text.splitlines())
+            numbers = [line for line in lines if line.replace(".", "").isdigit()]
             costs["nsys"].append(float(numbers[0]))
             for left in folder.iterdir():
                 left.unlink()
         ours, nsys = (statistics.median(costs[name]) for name in ("ours", "nsys"))
-        result[kind] = {"ours": ours, "nsys": nsys, "ratio": nsys / ours}
+        result[kind] = {"ours": ours, "nsys": nsys, "ratio": nsys / ours,
+                        "ours_best": min(costs["ours"]), "nsys_best": min(costs["nsys"])}  # fmt: skip
     return result
 
 
@@ -115,7 +115,7 @@ def main() -> None:
         path = Path(folder) / "run.nvspan"
 
         if os.environ.get("NVSPAN_NSYS"):
-            result["nsys"] = beside_nsys(program, path, min(options.ranges, 100_000), 5)
+            result["nsys"] = beside_nsys(program, path, min(options.ranges, 200_000), 5)
         if options.only:
             print(json.dumps(result, indent=2))
             return
