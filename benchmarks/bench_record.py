@@ -95,8 +95,8 @@ def beside_nsys(program: Path, path: Path, ranges: int, turns: int) -> dict[str,
             for left in folder.iterdir():
                 left.unlink()
         ours, nsys = (statistics.median(costs[name]) for name in ("ours", "nsys"))
-        result[kind] = {"ours": ours, "nsys": nsys, "ratio": nsys / ours,
-                        "ours_best": min(costs["ours"]), "nsys_best": min(costs["nsys"])}  # fmt: skip
+        best = {f"{name}_best": min(found) for name, found in costs.items()}
+        result[kind] = {"ours": ours, "nsys": nsys, "ratio": nsys / ours, **best}
     return result
 
 
