@@ -205,8 +205,10 @@ def test_rows_that_are_mostly_overhead_are_flagged():
 
 
 def test_overhead_inside_a_range_counts():
-    path = recording_of("import nvspan\nwith nvspan.annotate('all'):\n    for i in range(50):\n"
-                        "        with nvspan.annotate('one'):\n            nvspan.mark('m')\n")
+    path = recording_of(
+        "import nvspan\nwith nvspan.annotate('all'):\n    for i in range(50):\n"
+        "        with nvspan.annotate('one'):\n            nvspan.mark('m')\n"
+    )
     rows = {row["name"]: row for row in as_json(path)["rows"]}
     header = nvspan.read(path).processes[0]
     event, inner = header["event_cost"], header["inner_cost"]

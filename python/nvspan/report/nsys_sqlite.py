@@ -208,7 +208,9 @@ class _Writer:
                 numbers[7] = json.dumps([{"schema": s, "hex": b.hex()} for s, _, b in pieces])
             elif 0 < payload_type < _EXTENDED:
                 form = "<q" if payload_type == 1 else str(_FORMATS[payload_type])
-                numbers[payload_type - 1] = struct.unpack_from(form, payload.to_bytes(8, "little"))[0]
+                numbers[payload_type - 1] = struct.unpack_from(form, payload.to_bytes(8, "little"))[
+                    0
+                ]
             shown_color = None
             if all_colored or not colored.is_null(at):
                 shown_color = color - (1 << 32) if color >> 31 else color
