@@ -31,8 +31,11 @@ def main(argv: Sequence[str]) -> int:
     folder = viewer.ui_folder()
     if folder is None:
         _write(recording, name)
-        parser.exit(1, f"wrote {name}\n{parser.prog}: the viewer is not installed: "
-                       "pip install 'nvspan[view]', or open the file in any Perfetto UI\n")  # fmt: skip
+        parser.exit(
+            1,
+            f"wrote {name}\n{parser.prog}: the viewer is not installed: "
+            "pip install 'nvspan[view]', or open the file in any Perfetto UI\n",
+        )
     with tempfile.TemporaryDirectory(prefix="nvspan-view-") as made:
         trace = os.path.join(made, name)
         _write(recording, trace)

@@ -157,7 +157,7 @@ class _Writer:
         """What names the domains, categories and threads of each process."""
         recording = self.recording
         processes = recording.processes
-        main = {}
+        main: dict[int, int] = {}
         for process, tid in zip(recording.threads["process"], self.tids, strict=True):
             main.setdefault(process, tid)
         domains: set[tuple[int, int]] = set()
