@@ -52,7 +52,7 @@ class LaneBuilder {
   void add(const PairedRange& range, const ReadSite& site) {
     const std::int64_t duration = range.end - range.start;
     std::int64_t bucket = -1;
-    if (duration < resolution_) {
+    if (resolution_ > 0 && duration < resolution_) {
       bucket = (range.start - first_) / resolution_;
       if (bucket == bucket_) {
         OverviewBlock& block = blocks_.back();
@@ -149,7 +149,9 @@ Overview overview(const Recording& recording, std::uint64_t budget, std::uint32_
     // A lane has at most one merged block and one long range for each stretch of the resolution.
     const std::uint64_t stretches =
         std::max<std::uint64_t>(budget / 2 / std::max<std::uint64_t>(survey.lanes, 1), 50);
-    made.resolution = (made.last - made.first) / static_cast<std::int64_t>(stretches) + 1;
+    made.resolution =
+        std::max<std::int64_t>((made.last - made.first) / static_cast<std::int64_t>(stretches), 0) +
+        1;
   }
   Painter painter(recording, made, levels, threads);
   painter.run();

@@ -175,9 +175,7 @@ def test_the_viewer_serves_the_trace_to_this_machine_alone(tmp_path):
     out = tmp_path / "same.pftrace"
     run_nvspan("export", recording_of(), "-o", out)
     with viewing(recording_of()) as (_, url):
-        host, trace = re.fullmatch(
-            r"(http://127.0.0.1:\d+)/index\.html#!/\?url=(.*)", url
-        ).groups()
+        host, trace = re.fullmatch(r"(http://127.0.0.1:\d+)/index\.html#!/\?url=(.*)", url).groups()
         address = urllib.request.unquote(trace)
         assert get(address) == out.read_bytes()
         assert b"Perfetto" in get(f"{host}/index.html")
