@@ -40,8 +40,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
-        "nvspan(name, domain=None, calls=None, **budgets): the test's calls of a range, and the most "
-        "milliseconds: max_ms, mean_ms, total_ms, p50_ms, p90_ms, p99_ms",
+        "nvspan(name, domain=None, calls=None, **budgets): the test's calls of a range, and the "
+        "most milliseconds: max_ms, mean_ms, total_ms, p50_ms, p90_ms, p99_ms",
     )
     if config.getoption("--nvspan"):
         from nvspan.testing import LiveRecording

@@ -20,15 +20,15 @@ namespace py = pybind11;
 namespace nvspan {
 
 py::object text_of(std::string_view bytes) {
-  PyObject* made = PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()),
-                                        "surrogateescape");
+  PyObject* made =
+      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape");
   if (made == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(made);
 }
 
 AggregateOptions make_options(const Recording& recording, const py::object& domains,
-                              const py::object& names, const py::object& threads,
-                              std::int64_t from, std::int64_t to) {
+                              const py::object& names, const py::object& threads, std::int64_t from,
+                              std::int64_t to) {
   AggregateOptions options;
   options.from = from;
   options.to = to;

@@ -14,16 +14,19 @@ namespace {
 // How many ranges, on how many lanes, from when to when.
 class Survey : public PairedWalk<Survey> {
  public:
-  using PairedWalk::PairedWalk;
+  Survey(const Recording& recording, std::uint32_t most_levels)
+      : PairedWalk(recording), most_levels_(most_levels) {}
 
-  void begin_thread(std::uint32_t) { levels_ = 0; }
   void ended(const PairedRange& range) {
     ++ranges;
     first = std::min(first, range.start);
     last = std::max(last, range.end);
-    levels_ = std::max(levels_, range.level + 1);
+    // How far start/end ranges overlap is not known yet.
+    const bool is_span = range.kind == RangeKind::start_end;
+    levels_ = std::max(levels_, is_span ? most_levels_ : range.level + 1);
   }
-  void end_thread(std::uint32_t) { lanes += levels_; }
+  void end_thread(std::uint32_t) { count_lanes(); }
+  void end_process(std::uint32_t) { count_lanes(); }
 
   std::uint64_t ranges = 0;
   std::uint64_t lanes = 0;
@@ -31,6 +34,12 @@ class Survey : public PairedWalk<Survey> {
   std::int64_t last = std::numeric_limits<std::int64_t>::min();
 
  private:
+  void count_lanes() {
+    lanes += std::min(levels_, most_levels_);
+    levels_ = 0;
+  }
+
+  std::uint32_t most_levels_;
   std::uint32_t levels_ = 0;
 };
 
@@ -43,7 +52,7 @@ class LaneBuilder {
   void add(const PairedRange& range, const ReadSite& site) {
     const std::int64_t duration = range.end - range.start;
     std::int64_t bucket = -1;
-    if (duration < resolution_) {
+    if (resolution_ > 0 && duration < resolution_) {
       bucket = (range.start - first_) / resolution_;
       if (bucket == bucket_) {
         OverviewBlock& block = blocks_.back();
@@ -130,7 +139,7 @@ class Painter : public PairedWalk<Painter> {
 
 Overview overview(const Recording& recording, std::uint64_t budget, std::uint32_t levels,
                   std::uint32_t threads) {
-  Survey survey(recording);
+  Survey survey(recording, levels);
   survey.run();
   Overview made;
   if (survey.ranges == 0) return made;
@@ -140,7 +149,9 @@ Overview overview(const Recording& recording, std::uint64_t budget, std::uint32_
     // A lane has at most one merged block and one long range for each stretch of the resolution.
     const std::uint64_t stretches =
         std::max<std::uint64_t>(budget / 2 / std::max<std::uint64_t>(survey.lanes, 1), 50);
-    made.resolution = (made.last - made.first) / static_cast<std::int64_t>(stretches) + 1;
+    made.resolution =
+        std::max<std::int64_t>((made.last - made.first) / static_cast<std::int64_t>(stretches), 0) +
+        1;
   }
   Painter painter(recording, made, levels, threads);
   painter.run();

@@ -15,7 +15,7 @@ namespace nvspan {
 struct OverviewBlock {
   std::int64_t start = 0;  // ns
   std::int64_t end = 0;
-  std::uint32_t domain = 0;   // of the longest range in it
+  std::uint32_t domain = 0;  // of the longest range in it
   std::int32_t name = no_name;
   std::uint64_t count = 1;  // ranges in it
 };

@@ -30,7 +30,7 @@ struct Span {
 // What the events of one site have in common.
 struct SiteBytes {
   bool made = false;
-  std::string begin;    // the fields of a TrackEvent
+  std::string begin;  // the fields of a TrackEvent
   std::string instant;
   ProtoBytes names;
 };
@@ -246,8 +246,8 @@ void Exporter::write() {
   std::set<std::uint32_t> taken;
   std::uint32_t made_up = 1u << 30;
   for (const ReadProcess& process : recording_.processes()) {
-    const std::uint32_t pid = taken.insert(process.header.pid).second ? process.header.pid
-                                                                      : made_up++;
+    const std::uint32_t pid =
+        taken.insert(process.header.pid).second ? process.header.pid : made_up++;
     pids_.push_back(pid);
     process_tracks_.push_back(next_track_);
     Track track;

@@ -28,8 +28,7 @@ constexpr unsigned packet_track = 60;
 constexpr std::uint64_t state_cleared = 1;
 constexpr std::uint64_t needs_state = 2;
 
-const char* const annotation_names[] = {"payload", "color", "started_by", "ended_by",
-                                        "end_reason"};
+const char* const annotation_names[] = {"payload", "color", "started_by", "ended_by", "end_reason"};
 
 ProtoBytes annotation(Annotation name) {
   ProtoBytes made;
@@ -181,8 +180,7 @@ void Lane::begin(TraceFile& file, std::int64_t time) {
   head_ = head.view();
 }
 
-void Lane::define(TraceFile& file, std::uint32_t site, std::int64_t time,
-                  const ProtoBytes& names) {
+void Lane::define(TraceFile& file, std::uint32_t site, std::int64_t time, const ProtoBytes& names) {
   if (!begun_) begin(file, time);
   if (site >= known_.size()) known_.resize(site + 1, false);
   known_[site] = true;

@@ -66,9 +66,9 @@ def read(path) -> Trace:
             name = track.process.process_name
         elif track.HasField("thread"):
             name = track.thread.thread_name or str(track.thread.tid)
-            parent = next(t.uuid for t in tracks.values()
-                          if t.HasField("process") and t.process.pid == track.thread.pid)  # fmt: skip
-            return (*path_of(parent), name)
+            pid = track.thread.pid
+            owners = (t for t in tracks.values() if t.HasField("process"))
+            return (*path_of(next(t.uuid for t in owners if t.process.pid == pid)), name)
         return (*(path_of(track.parent_uuid) if track.parent_uuid else ()), name)
 
     for packet in found.packet:
@@ -104,8 +104,9 @@ def read(path) -> Trace:
             now, uuid = sequence.clock, sequence.track
         else:
             now, uuid = packet.timestamp, event.track_uuid
-        assert now >= last.get(uuid, 0), "time goes back on a track"
-        last[uuid] = now
+        if event.type != 4:
+            assert now >= last.get(uuid, 0), "time goes back on a track"
+            last[uuid] = now
         arguments = {
             sequence.names["debug_annotation_names"][a.name_iid]: _value(a, sequence)
             for a in event.debug_annotations

@@ -13,6 +13,8 @@ from helpers.reported import recording_of, run_nvspan
 from helpers.traced import needs_library
 from nvspan.report.compare import compare, two_sided
 
+pytestmark = needs_library
+
 SLEEPS = """
 import time
 import nvspan

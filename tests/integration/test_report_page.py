@@ -144,6 +144,7 @@ def test_a_notebook_shows_a_timeline_and_a_table():
 
 # --- the viewer
 
+
 @contextlib.contextmanager
 def viewing(*arguments):
     """A running ``nvspan view``, and the address that it printed."""
@@ -174,7 +175,7 @@ def test_the_viewer_serves_the_trace_to_this_machine_alone(tmp_path):
     out = tmp_path / "same.pftrace"
     run_nvspan("export", recording_of(), "-o", out)
     with viewing(recording_of()) as (_, url):
-        host, trace = re.fullmatch(r"(http://127\.0\.0\.1:\d+)/index\.html#!/\?url=(.*)", url).groups()
+        host, trace = re.fullmatch(r"(http://127.0.0.1:\d+)/index\.html#!/\?url=(.*)", url).groups()
         address = urllib.request.unquote(trace)
         assert get(address) == out.read_bytes()
         assert b"Perfetto" in get(f"{host}/index.html")
@@ -190,7 +191,7 @@ def test_the_viewer_serves_the_trace_to_this_machine_alone(tmp_path):
                 assert caught.value.code in (403, 404)
         others = [info[4][0] for info in socket.getaddrinfo(socket.gethostname(), port)]
         for other in {address for address in others if not address.startswith("127.")}:
-            with pytest.raises(OSError, match="refused|unreachable|timed out"):
+            with pytest.raises(OSError, match=r"refused|unreachable|timed out"):
                 socket.create_connection((other, port), timeout=2).close()
 
 

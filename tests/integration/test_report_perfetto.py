@@ -50,9 +50,7 @@ def test_every_range_is_a_slice_in_its_lane(export):
         depth = row["depth"] if row["kind"] == 0 else 0
         expected.append((lane, row["name"], row["start"], end, depth,
                          [row["category_name"]] if row["category_name"] else []))  # fmt: skip
-    found = [
-        (s.track[1:], s.name, s.start, s.end, s.depth, s.categories) for s in trace.slices
-    ]
+    found = [(s.track[1:], s.name, s.start, s.end, s.depth, s.categories) for s in trace.slices]
     assert sorted(found) == sorted(expected)
 
 
@@ -70,7 +68,9 @@ def test_payloads_colors_and_threads_are_arguments(export):
     assert handed["ended_by"] in tids
     assert handed["started_by"] != handed["ended_by"]
     assert of("never closed")[0]["end_reason"] == "the process ended"
-    marks = [(track[2:], name, arguments["payload"]) for track, name, _, arguments in trace.instants]
+    marks = [
+        (track[2:], name, arguments["payload"]) for track, name, _, arguments in trace.instants
+    ]
     assert marks == [(("data",), "tick", -1)] * 8
 
 

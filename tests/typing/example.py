@@ -45,6 +45,7 @@ from nvspan import (
     tool,
     trace,
 )
+from nvspan.testing import LiveRecording, RangeSummary
 
 if TYPE_CHECKING:
     from typing_extensions import assert_type
@@ -291,3 +292,8 @@ if sys.platform == "linux":
     assert_type(recording, Recording)
     assert_type(recording.ranges["start"], memoryview)
     assert_type(recording.filter(names=["a"]).stats("thread").lost, int)
+    with LiveRecording() as live:
+        assert_type(live.range("step", domain="example"), RangeSummary)
+        assert_type(live.range("step").calls, int)
+        assert_type(live.range("step").max_ms, float)
+        live.range("step").check(calls=0, max_ms=5)

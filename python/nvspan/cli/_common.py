@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 
 import nvspan
+from nvspan.report.progress import Progress
 from nvspan.report.text import parse_duration
 
 
@@ -46,7 +47,8 @@ def window(options: argparse.Namespace, origin: int = 0) -> tuple[int | None, in
 def open_recording(parser: argparse.ArgumentParser, files: Sequence[str]) -> nvspan.Recording:
     """Reads the files; what cannot be read ends the command with one line that says so."""
     try:
-        return nvspan.read(*files)
+        with Progress("reading"):
+            return nvspan.read(*files)
     except OSError as error:
         parser.exit(1, f"{parser.prog}: cannot read {error.filename!r}: {error.strerror}\n")
     except ValueError as error:

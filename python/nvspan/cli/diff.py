@@ -12,6 +12,7 @@ from typing import Any
 from nvspan.cli._common import emit, open_recording, parser_of
 from nvspan.report import render, text
 from nvspan.report.compare import SURE, compare
+from nvspan.report.progress import Progress
 
 _DESCRIPTION = """\
 Compares the mean duration of each range of recording B with that of A. A change counts when it is
@@ -79,7 +80,8 @@ def main(argv: Sequence[str]) -> int:
     options = parser.parse_args(argv)
     before = open_recording(parser, [options.before])
     after = open_recording(parser, [options.after])
-    rows = compare(before, after, options.threshold, options.filter, options.confidence)
+    with Progress("comparing"):
+        rows = compare(before, after, options.threshold, options.filter, options.confidence)
     headings = list(_HEADINGS)
     headings[5] = f"{100 * options.confidence:g} % limits"
     cells = [_cells(row) for row in rows]

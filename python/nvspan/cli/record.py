@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 import nvspan
 from nvspan import launch, recorder
@@ -94,49 +93,27 @@ def _run(command: list[str], environment: dict[str, str]) -> int:
     return process.wait()
 
 
-def _time(ns: float) -> str:
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
-        if ns >= size:
-            return f"{ns / size:.3f} {unit}"
-    return f"{ns:.0f} ns"
-
-
-def _name(row: dict[str, Any]) -> str:
-    text = "-" if row["name"] is None else str(row["name"])
-    text = text if row["domain"] is None else f"{row['domain']}:{text}"
-    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
-
-
-_HEADINGS = ("calls", "total", "self", "mean", "p50", "p99", "max", "range")
-
-
 def table(recording: nvspan.Recording, most: int = 50) -> str:
     """The ranges of a recording as plain text, what is missing of them on top."""
-    stats = recording.stats()
-    lines = [f"nvspan: {problem}" for problem in recording.problems]
-    if stats.lost:
-        lines.append(f"lost: {stats.lost} events could not be recorded")
-    if stats.gaps:
-        lines.append(f"overwritten: older events are gone in {stats.gaps} places (ring)")
-    unclosed = sum(row["unclosed"] for row in stats.rows)
-    if unclosed:
-        lines.append(f"unclosed: {unclosed} ranges did not end; they are in no average")
-    if stats.orphans:
-        lines.append(f"orphans: {stats.orphans} ends had no range to close")
-    if not stats.rows:
-        return "\n".join([*lines, "no NVTX ranges were recorded"])
-    cells: list[tuple[str, ...]] = [_HEADINGS]
-    for row in stats.rows[:most]:
-        times = (_time(row[key]) for key in ("total", "self", "mean", "p50", "p99", "max"))
-        cells.append((str(row["calls"]), *times, _name(row)))
-    widths = [max(len(line[i]) for line in cells) for i in range(len(_HEADINGS) - 1)]
-    for line in cells:
-        padded = (cell.rjust(width) for cell, width in zip(line, widths, strict=False))
-        lines.append("  ".join([*padded, line[-1]]))
-    if len(stats.rows) > most:
-        lines.append(f"... and {len(stats.rows) - most} more")
-    return "\n".join(lines)
+    from nvspan.report.render import plain
+    from nvspan.report.summary import Summary
+
+    summary = Summary(recording)
+    return plain(summary, most) if summary.rows or summary.notes else "no NVTX ranges were recorded"
+
+
+def _show(paths: list[str], most: int = 50) -> None:
+    """The table on standard error: in colors, and as wide as it is, where that is a terminal."""
+    from nvspan.report.render import rich_table
+    from nvspan.report.summary import Summary
+
+    recording = nvspan.read(*paths)
+    if sys.stderr.isatty():
+        summary = Summary(recording)
+        if summary.rows and rich_table(summary, sys.stderr, most):
+            return
+    shown = table(recording, most) + "\n"
+    sys.stderr.write(shown.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
 def _report(paths: list[str]) -> None:
@@ -144,7 +121,7 @@ def _report(paths: list[str]) -> None:
         print("nvspan record: no NVTX call was made: nothing was recorded", file=sys.stderr)
         return
     try:
-        print(table(nvspan.read(*paths)), file=sys.stderr)
+        _show(paths)
     except (OSError, ValueError) as error:
         print(f"nvspan record: {error}", file=sys.stderr)
     for path in paths:

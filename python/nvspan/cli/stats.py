@@ -13,6 +13,7 @@ from typing import Any
 import nvspan
 from nvspan.cli._common import add_window, emit, open_recording, parser_of, window
 from nvspan.report import nsys_sum, render, text
+from nvspan.report.progress import Progress
 from nvspan.report.summary import GROUPS, NUMBERS, Summary, call_tree, matches, zero
 
 _DESCRIPTION = """\
@@ -96,13 +97,17 @@ def main(argv: Sequence[str]) -> int:
     options = parser.parse_args(argv)
     recording = open_recording(parser, options.files)
     if options.compat:
-        return emit(_compat(recording, options))
+        with Progress("counting"):
+            shown = _compat(recording, options)
+        return emit(shown)
     start, stop = window(options)
     patterns = () if options.tree else options.filter
-    summary = Summary(recording, options.by, patterns, start, stop)
+    with Progress("counting"):
+        summary = Summary(recording, options.by, patterns, start, stop)
+        tree = _tree(recording, options, summary) if options.tree else None
+    if tree is not None:
+        return emit(tree)
     summary.sort(options.sort)
-    if options.tree:
-        return emit(_tree(recording, options, summary))
     if options.format == "csv":
         for note in summary.notes:
             print(f"nvspan: {note}", file=sys.stderr)

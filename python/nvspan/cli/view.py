@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -31,8 +32,11 @@ def main(argv: Sequence[str]) -> int:
     folder = viewer.ui_folder()
     if folder is None:
         _write(recording, name)
-        parser.exit(1, f"wrote {name}\n{parser.prog}: the viewer is not installed: "
-                       "pip install 'nvspan[view]', or open the file in any Perfetto UI\n")  # fmt: skip
+        parser.exit(
+            1,
+            f"wrote {name}\n{parser.prog}: the viewer is not installed: "
+            "pip install 'nvspan[view]', or open the file in any Perfetto UI\n",
+        )
     with tempfile.TemporaryDirectory(prefix="nvspan-view-") as made:
         trace = os.path.join(made, name)
         _write(recording, trace)
@@ -47,6 +51,8 @@ def main(argv: Sequence[str]) -> int:
                 import webbrowser
 
                 webbrowser.open(server.url)
+            # A plain kill, too, removes the trace.
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
             try:
                 server.serve_forever()
             except KeyboardInterrupt:

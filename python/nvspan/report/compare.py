@@ -27,13 +27,13 @@ def compare(
     Keys: domain, name, kind, label, `before` and `after` (rows of statistics or None), `change` of
     the mean duration as a part of the former, `low` and `high` (the limits in which the change lies
     with the confidence `sure`), `confidence` that the means differ at all, and `verdict`: "slower"
-    or "faster" when the change is larger than `threshold` and as sure as asked for, "same", "unsure"
+    or "faster" when the change exceeds `threshold` and is as sure as asked for, "same", "unsure"
     (larger, but too few calls to tell), "new" or "gone".
 
     The test is Welch's, on the means; it takes calls to be independent, so that a slow spell of the
     machine looks surer than it is.
     """
-    rows = {}
+    rows: dict[tuple[Any, ...], list[dict[str, Any] | None]] = {}
     for index, recording in enumerate((before, after)):
         for row in recording.stats().rows:
             if matches(row, patterns) and row["calls"]:

@@ -157,7 +157,7 @@ class _Writer:
         """What names the domains, categories and threads of each process."""
         recording = self.recording
         processes = recording.processes
-        main = {}
+        main: dict[int, int] = {}
         for process, tid in zip(recording.threads["process"], self.tids, strict=True):
             main.setdefault(process, tid)
         domains: set[tuple[int, int]] = set()
@@ -192,9 +192,7 @@ class _Writer:
         columns = [table[name] for name in (*shared, *own)] if is_ranges else [
             *(table[name] for name in shared), table["time"], *[[0] * size] * 5
         ]  # fmt: skip
-        colored = self.recording._table_reader().column(
-            "ranges" if is_ranges else "marks", "color"
-        )
+        colored = self.recording._table_reader().column("ranges" if is_ranges else "marks", "color")
         all_colored = colored.null_count == 0
         origin, tids, strings, domains = self.origin, self.tids, self.strings, self.domains
         for at, values in enumerate(zip(*columns, strict=True)):
@@ -208,7 +206,9 @@ class _Writer:
                 numbers[7] = json.dumps([{"schema": s, "hex": b.hex()} for s, _, b in pieces])
             elif 0 < payload_type < _EXTENDED:
                 form = "<q" if payload_type == 1 else str(_FORMATS[payload_type])
-                numbers[payload_type - 1] = struct.unpack_from(form, payload.to_bytes(8, "little"))[0]
+                numbers[payload_type - 1] = struct.unpack_from(form, payload.to_bytes(8, "little"))[
+                    0
+                ]
             shown_color = None
             if all_colored or not colored.is_null(at):
                 shown_color = color - (1 << 32) if color >> 31 else color

@@ -129,5 +129,11 @@ def strip(
     if found["hidden"]:
         note += (f" {found['hidden']:,} ranges past {LEVELS} levels or {threads} threads of a "
                  "process are left out.")  # fmt: skip
-    return {"first": found["first"], "last": found["last"], "names": names, "note": note.strip(),
-            "offset": found["first"] - zero(recording), "threads": list(shown.values())}  # fmt: skip
+    return {
+        "first": found["first"],
+        "last": found["last"],
+        "offset": found["first"] - zero(recording),
+        "names": names,
+        "note": note.strip(),
+        "threads": list(shown.values()),
+    }

@@ -121,7 +121,7 @@ def write_parquet(
         )
         with parquet.ParquetWriter(
             file_name, table.schema, compression="zstd", use_dictionary=text, version="2.6",
-            column_encoding={column: "DELTA_BINARY_PACKED" for column in sorted(deltas)},
+            column_encoding=dict.fromkeys(sorted(deltas), "DELTA_BINARY_PACKED"),
             sorting_columns=sorting,
         ) as writer:  # fmt: skip
             for begin in range(0, len(table), _ROW_GROUP):

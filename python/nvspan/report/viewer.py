@@ -32,8 +32,6 @@ class _Handler(SimpleHTTPRequestHandler):
 
     server: Viewer
     protocol_version = "HTTP/1.1"
-    extensions_map = {**SimpleHTTPRequestHandler.extensions_map, ".wasm": "application/wasm",
-                      ".js": "text/javascript"}  # fmt: skip
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, directory=args[2].folder, **named)
@@ -64,6 +62,10 @@ class _Handler(SimpleHTTPRequestHandler):
     def end_headers(self) -> None:
         self.send_header("Cache-Control", "no-store")
         super().end_headers()
+
+    def guess_type(self, path: Any) -> str:
+        # A browser compiles WebAssembly as it arrives only under this type.
+        return "application/wasm" if str(path).endswith(".wasm") else super().guess_type(path)
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
