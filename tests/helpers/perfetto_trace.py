@@ -104,8 +104,9 @@ def read(path) -> Trace:
             now, uuid = sequence.clock, sequence.track
         else:
             now, uuid = packet.timestamp, event.track_uuid
-        assert now >= last.get(uuid, 0), "time goes back on a track"
-        last[uuid] = now
+        if event.type != 4:
+            assert now >= last.get(uuid, 0), "time goes back on a track"
+            last[uuid] = now
         arguments = {
             sequence.names["debug_annotation_names"][a.name_iid]: _value(a, sequence)
             for a in event.debug_annotations

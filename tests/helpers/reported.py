@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -51,6 +53,7 @@ nvspan.push_range("never closed")
 def recording_of(code: str = PROGRAM + LOOSE_ENDS, mode: str = "full") -> str:
     """The path of a recording of a program, made once for all tests."""
     folder = tempfile.mkdtemp(prefix="nvspan-report-tests-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return record_command([sys.executable, "-c", code], mode=mode, folder=Path(folder)).files[0]
 
 

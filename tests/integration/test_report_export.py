@@ -7,6 +7,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sqlite3
 import subprocess
 import sys
@@ -149,8 +150,13 @@ def test_every_call_of_nvtx_can_be_exported(name, tmp_path):
     ranges, marks = made.recording.ranges, made.recording.marks
     for form in ("perfetto", "sqlite", "csv", "parquet"):
         run_nvspan("export", *made.files, "--format", form, "-o", tmp_path / f"out.{form}")
-    slices = perfetto_trace.read(tmp_path / "out.perfetto").slices
-    assert len(slices) == len(ranges)
+    trace = perfetto_trace.read(tmp_path / "out.perfetto")
+    assert len(trace.slices) == len(ranges)
+    assert len(trace.instants) == len(marks)
+    samples = [row for row in made.recording.counters.rows() if row["value"] is not None]
+    assert sorted(
+        (path[-1].split(":")[-1], time, value) for path, time, value in trace.counters
+    ) == (sorted((row["name"], row["time"], row["value"]) for row in samples))
     with closing(sqlite3.connect(tmp_path / "out.sqlite")) as connection:
         rows = connection.execute(
             "select eventType, uint64Value, int64Value, doubleValue, uint32Value, int32Value,"
@@ -233,3 +239,17 @@ def test_without_pyarrow_it_says_how_to_get_it(tmp_path):
     )  # fmt: skip
     assert done.returncode == 1
     assert done.stderr == ("nvspan export: parquet needs pyarrow: pip install 'nvspan[parquet]'\n")
+
+
+def test_the_lines_of_the_documentation_run(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    names = {name: pytest.importorskip(name) for name in ("duckdb", "pandas")}
+    page = (ROOT / "docs" / "reports.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^(?:duckdb|pandas)\..*", page, re.MULTILINE)
+    assert len(lines) == 2
+    run_nvspan("export", recording_of(), "--format", "parquet", "-o", tmp_path / "run.parquet")
+    monkeypatch.chdir(tmp_path)
+    from_duckdb, from_pandas = (eval(line, dict(names)) for line in lines)
+    counts = {(row[0], row[1]): row[2] for row in from_duckdb.fetchall()}
+    assert counts["data", "outer"] == counts[None, "inner"] == 8
+    assert from_pandas.loc[("data", "outer"), "count"] == 8

@@ -62,10 +62,11 @@ def test_the_example_uses_every_public_name():
     assert [name for name in nvspan.__all__ if not re.search(rf"\b{name}\b", text)] == []
 
 
-def test_the_example_runs():
+def test_the_example_runs(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-W", "error", str(EXAMPLE)], capture_output=True, text=True, check=False
-    )
+        [sys.executable, "-W", "error", str(EXAMPLE)], capture_output=True, text=True, check=False,
+        cwd=tmp_path,
+    )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 

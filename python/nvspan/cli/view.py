@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -50,6 +51,8 @@ def main(argv: Sequence[str]) -> int:
                 import webbrowser
 
                 webbrowser.open(server.url)
+            # A plain kill, too, removes the trace.
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
             try:
                 server.serve_forever()
             except KeyboardInterrupt:

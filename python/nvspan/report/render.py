@@ -173,6 +173,8 @@ def tree_rows(nodes: Sequence[dict[str, Any]], key: str = "total") -> list[dict[
         if nodes[index]["kind"] == "start_end":
             name += " (start/end)"
         made.append({**nodes[index], "id": index, "level": level, "label": name})
+        if nodes[index]["kind"] == "start_end":
+            made[-1]["self"] = None
         below = _by(nodes, children.get(index, []), key)
         waiting.extend((level + 1, child) for child in below)
     return made
