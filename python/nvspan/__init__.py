@@ -15,17 +15,21 @@ from nvspan._classes import annotate_class
 from nvspan._core import (
     Annotation,
     CheckError,
+    DeviceRangeHandle,
     Domain,
     EventAttributes,
     NvspanWarning,
     RangeHandle,
     __version__,
     annotate,
+    device_range,
+    end_device_range,
     end_range,
     mark,
     pop_range,
     push_range,
     span,
+    start_device_range,
     start_range,
 )
 from nvspan._domains import DummyDomain, enabled, get_domain, set_message_limit
@@ -34,6 +38,7 @@ from nvspan._info import info
 from nvspan._names import name_category, name_thread, name_threads_automatically
 from nvspan._switch import disable, enable, is_active, paused, tool
 from nvspan.checking import CheckReport, check, start_from_environment
+from nvspan.device import device_available, device_flush, device_problem, device_stats
 from nvspan.tracing import trace
 
 NvtxWarning = NvspanWarning
@@ -45,6 +50,7 @@ __all__ = [
     "Annotation",
     "CheckError",
     "CheckReport",
+    "DeviceRangeHandle",
     "Domain",
     "DummyDomain",
     "EventAttributes",
@@ -57,9 +63,15 @@ __all__ = [
     "annotate_class",
     "check",
     "colors",
+    "device_available",
+    "device_flush",
+    "device_problem",
+    "device_range",
+    "device_stats",
     "disable",
     "enable",
     "enabled",
+    "end_device_range",
     "end_range",
     "get_domain",
     "info",
@@ -73,6 +85,7 @@ __all__ = [
     "push_range",
     "set_message_limit",
     "span",
+    "start_device_range",
     "start_range",
     "tool",
     "trace",

@@ -141,6 +141,12 @@ bool available() noexcept {
   return api && accepting() && driver_initialised(*api);
 }
 
+DeviceOrdinal current_device() noexcept {
+  const Driver* api = driver();
+  DeviceOrdinal device = -1;
+  return api && api->cuCtxGetDevice(&device) == success ? device : -1;
+}
+
 DeviceRange* begin_range(Event* event, const ToolTable* tool, const Options& options,
                          Target target) noexcept {
   const Driver* api = driver();

@@ -87,6 +87,9 @@ Counters& counters() noexcept;
 // Whether device ranges can work now: a driver, initialised, in the process that did so.
 bool available() noexcept;
 
+// The device of the calling thread's context, or -1.
+DeviceOrdinal current_device() noexcept;
+
 // Begins a range on the stream. `event` is null if nobody listens and only the time is wanted.
 // A new reference, or null if nothing was placed, which is counted.
 DeviceRange* begin_range(Event* event, const ToolTable* tool, const Options& options,
