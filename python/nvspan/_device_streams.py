@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _UNKNOWN_DEVICE = -1
+_BINDINGS = ("cuda.bindings", "cuda.cuda", "cuda.cudart")  # their handles convert to int
 
 
 def stream_of(stream: Any) -> tuple[int, int]:
@@ -41,7 +42,7 @@ def _handle_of(stream: Any) -> int | None:
         handle = _as_handle(getattr(stream, name, None))
         if handle is not None:
             return handle
-    if isinstance(stream, int) or type(stream).__module__.startswith("cuda."):
+    if isinstance(stream, int) or type(stream).__module__.startswith(_BINDINGS):
         return _as_handle(stream)
     return None
 

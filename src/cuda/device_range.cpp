@@ -175,9 +175,15 @@ void end_range(DeviceRange* range, const Target* other) noexcept {
   DeviceContext* const begin_context = begin_stream ? begin_stream->context : range->context;
   if (begin_context->lost.load()) return give_up(*range, Count::context_lost);
   Target target = range->target;
-  if (other) target = *other;
   ContextScope scope;
-  DeviceContext* context = enter_context(*api, target, scope);
+  DeviceContext* context = begin_context;
+  if (other) {
+    target = *other;
+    context = enter_context(*api, target, scope);
+  } else if (!enter_again(*api, *begin_context, scope)) {
+    lose_context(*begin_context);
+    context = nullptr;
+  }
   if (!context) return give_up(*range, Count::context_lost);
   Capture capture;
   if (query_capture(*api, target.stream, capture) != success) {
@@ -267,13 +273,12 @@ bool flush(double seconds) noexcept {
   const auto until = Clock::now() + std::chrono::duration<double>(seconds);
   bool done = false;
   hurry_poller(true);
-  const bool polls = poller_rounds() > 0;
   uint64_t looked_from = poller_rounds();
   for (;;) {
     const bool pending = anything_pending(*api);
     // What is over by now is read in the next whole round, and told in it or the one after.
     if (pending) looked_from = poller_rounds();
-    done = !pending && (!polls || (poller_rounds() > looked_from + 1 && poller_backlog() == 0));
+    done = !pending && (!poller_needed() || (poller_rounds() > looked_from + 1 && poller_backlog() == 0));
     if (done || Clock::now() >= until) break;
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }

@@ -24,6 +24,7 @@ struct Poller {
   std::condition_variable wake;
   bool started = false;   // under the mutex
   bool finished = false;  // under the mutex
+  std::atomic<bool> needed{false};
   std::atomic<bool> awake{false};
   std::atomic<bool> stop{false};
   std::atomic<int> hurry{0};
@@ -56,12 +57,12 @@ void run() noexcept {
     Activity activity = look_everywhere(api, self);
     self.rounds.fetch_add(1, std::memory_order_acq_rel);
     std::unique_lock<std::mutex> lock(self.mutex);
-    if (activity == Activity::none) {
+    if (activity == Activity::none && self.hurry.load() == 0) {
       self.awake.store(false, std::memory_order_seq_cst);
       lock.unlock();
       activity = look_everywhere(api, self);  // what came before the flag was seen
       lock.lock();
-      if (activity == Activity::none) {
+      if (activity == Activity::none && self.hurry.load() == 0) {
         self.wake.wait(lock, [&] { return self.awake.load() || self.stop.load(); });
         continue;
       }
@@ -105,8 +106,11 @@ void ensure_started(Poller& self) noexcept {
 void wake_poller() noexcept {
   Poller& self = poller();
   if (self.awake.load(std::memory_order_relaxed) || self.awake.exchange(true)) return;
+  self.needed.store(true, std::memory_order_release);
   ensure_started(self);
 }
+
+bool poller_needed() noexcept { return poller().needed.load(std::memory_order_acquire); }
 
 uint64_t poller_rounds() noexcept { return poller().rounds.load(std::memory_order_acquire); }
 
@@ -115,7 +119,7 @@ uint64_t poller_backlog() noexcept { return poller().backlog.load(std::memory_or
 void hurry_poller(bool on) noexcept {
   Poller& self = poller();
   self.hurry.fetch_add(on ? 1 : -1);
-  if (on && self.rounds.load() > 0) {
+  if (on && self.needed.load()) {
     self.awake.store(true);
     std::lock_guard<std::mutex> lock(self.mutex);
     self.wake.notify_all();

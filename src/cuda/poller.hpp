@@ -12,6 +12,9 @@ namespace nvspan::cuda {
 // Has the thread look at once, and starts it if there is none. Cheap while it is awake.
 void wake_poller() noexcept;
 
+// Whether there ever was something for it to do.
+bool poller_needed() noexcept;
+
 // How often the thread has looked through everything since it started.
 uint64_t poller_rounds() noexcept;
 

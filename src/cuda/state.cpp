@@ -129,6 +129,14 @@ DeviceContext* enter_context(const Driver& api, Target target, ContextScope& sco
   return find_context(api, wanted);
 }
 
+bool enter_again(const Driver& api, DeviceContext& context, ContextScope& scope) noexcept {
+  unsigned long long id = 0;
+  if (!context_id(api, context.handle, id) || id != context.id) return false;
+  ContextHandle current = nullptr;
+  if (api.cuCtxGetCurrent(&current) != success) return false;
+  return current == context.handle || scope.push(api, context.handle);
+}
+
 SideStream* side_stream(const Driver& api, DeviceContext& context, StreamHandle user) noexcept {
   const uint64_t thread = is_per_thread_stream(user) ? thread_number() : 0;
   struct Recent {

@@ -86,6 +86,9 @@ class ContextScope {
 // Makes the context of `target` current and finds what is known of it. Null: there is none.
 DeviceContext* enter_context(const Driver& api, Target target, ContextScope& scope) noexcept;
 
+// Makes a context that is known current. False: it is gone.
+bool enter_again(const Driver& api, DeviceContext& context, ContextScope& scope) noexcept;
+
 // The stream's partner. Null if the driver would not make one, or there are too many streams.
 SideStream* side_stream(const Driver& api, DeviceContext& context, StreamHandle user) noexcept;
 

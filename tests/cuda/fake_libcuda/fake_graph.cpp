@@ -4,10 +4,10 @@
 // Memory, kernels, capture and graphs of the fake driver.
 #include "fake.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <random>
 
 namespace fake {
 
@@ -80,8 +80,6 @@ Work ping_work(void** arguments) {
 
 void run(Executable& executable) {
   std::lock_guard<std::mutex> running(executable.running);
-  // Any order that the edges allow: another one at each replay.
-  thread_local std::mt19937 random{std::random_device{}()};
   std::vector<size_t> left(executable.nodes.size());
   std::vector<size_t> ready;
   for (size_t i = 0; i < left.size(); ++i) {
@@ -89,9 +87,9 @@ void run(Executable& executable) {
     if (left[i] == 0) ready.push_back(i);
   }
   while (!ready.empty()) {
-    const size_t at = random() % ready.size();
-    const size_t done = ready[at];
-    ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(at));
+    const auto first = std::min_element(ready.begin(), ready.end());
+    const size_t done = *first;
+    ready.erase(first);
     executable.nodes[done].first();
     for (size_t i = 0; i < left.size(); ++i) {
       for (const size_t before : executable.nodes[i].second) {
