@@ -248,7 +248,7 @@ bool anything_pending(const Driver& api) noexcept {
       if (stream->callbacks.load(std::memory_order_acquire) > 0) {
         ContextScope scope;
         const RelaxedCapture relaxed(api);
-        const bool there = scope.push(api, context->handle);
+        const bool there = still_there(api, *context) && scope.push(api, context->handle);
         const Result result = there ? api.cuStreamQuery(stream->side) : error_invalid_context;
         if (result != success && result != error_not_ready) {
           lost = true;

@@ -145,11 +145,6 @@ Needs needs_of(DeviceContext& context, const std::vector<SideStream*>& streams) 
   return needs;
 }
 
-bool still_there(const Driver& api, DeviceContext& context) noexcept {
-  unsigned long long id = 0;
-  return !api.cuCtxGetId || (api.cuCtxGetId(context.handle, &id) == success && id == context.id);
-}
-
 void calibrate(const Driver& api, DeviceContext& context, bool hurry) noexcept {
   GpuClock& clock = context.clock;
   const uint64_t now = steady_ns();
@@ -187,7 +182,7 @@ Activity read_context(const Driver& api, DeviceContext& context, bool hurry) noe
   Needs needs = needs_of(context, streams);
   if (!needs.anything && !ring_alive) return Activity::none;
   ContextScope scope;
-  if (!scope.push(api, context.handle) || !still_there(api, context)) {
+  if (!still_there(api, context) || !scope.push(api, context.handle)) {
     for (const ReadRange& read : context.waiting) release(read.range);
     counters().add(Count::context_lost, context.waiting.size());
     context.waiting.clear();

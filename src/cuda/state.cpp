@@ -129,9 +129,13 @@ DeviceContext* enter_context(const Driver& api, Target target, ContextScope& sco
   return find_context(api, wanted);
 }
 
-bool enter_again(const Driver& api, DeviceContext& context, ContextScope& scope) noexcept {
+bool still_there(const Driver& api, const DeviceContext& context) noexcept {
   unsigned long long id = 0;
-  if (!context_id(api, context.handle, id) || id != context.id) return false;
+  return context_id(api, context.handle, id) && id == context.id;
+}
+
+bool enter_again(const Driver& api, DeviceContext& context, ContextScope& scope) noexcept {
+  if (!still_there(api, context)) return false;
   ContextHandle current = nullptr;
   if (api.cuCtxGetCurrent(&current) != success) return false;
   return current == context.handle || scope.push(api, context.handle);

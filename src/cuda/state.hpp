@@ -86,6 +86,10 @@ class ContextScope {
 // Makes the context of `target` current and finds what is known of it. Null: there is none.
 DeviceContext* enter_context(const Driver& api, Target target, ContextScope& scope) noexcept;
 
+// Whether the context is what it was. To be asked before anything in it is touched: the driver takes
+// a destroyed context as current without a word, and crashes when one of its streams is named.
+bool still_there(const Driver& api, const DeviceContext& context) noexcept;
+
 // Makes a context that is known current. False: it is gone.
 bool enter_again(const Driver& api, DeviceContext& context, ContextScope& scope) noexcept;
 

@@ -57,6 +57,16 @@ class Protocol:
         return self.value
 
 
+class OtherVersion:
+    def __cuda_stream__(self):
+        return (1, 11)
+
+
+class NoTuple:
+    def __cuda_stream__(self):
+        return 5
+
+
 class ProtocolAttribute:
     __cuda_stream__ = (0, 99)
 
@@ -91,7 +101,7 @@ def test_streams_of_every_framework(stream, expected):
         assert nvspan._core._stream_target(stream) == expected
 
 
-@pytest.mark.parametrize("stream", [Protocol((1, 11)), Protocol(5), Legacy()])
+@pytest.mark.parametrize("stream", [OtherVersion(), NoTuple(), Legacy()])
 def test_what_only_looks_like_a_stream(stream):
     with pytest.raises(TypeError, match="stream must be"):
         nvspan.device_range("x", stream=stream)
@@ -104,7 +114,8 @@ def test_idle_ranges_share_one_handle():
     assert handle.elapsed() is None
     assert not handle.timed
     assert repr(handle) == "DeviceRangeHandle(idle)"
-    assert repr(nvspan.device_range("x", domain="lib")) == "device_range('x', domain=Domain('lib'))"
+    domain = nvspan.Domain("lib")
+    assert repr(domain.device_range("x")) == f"device_range('x', domain={domain!r})"
 
 
 def test_flush_arguments():

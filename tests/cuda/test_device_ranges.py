@@ -156,7 +156,7 @@ with nvspan.device_range("work", stream=s, timing=True) as handle:
     cuda.launch(s, 3_000_000)
 assert handle.timed
 assert nvspan.device_flush(30)
-assert handle.done() and handle.elapsed() >= 1, handle.elapsed()
+assert handle.done() and handle.elapsed() > 0, handle.elapsed()
 with nvspan.device_range("work", stream=s) as idle:
     cuda.launch(s)
 assert idle.done() and idle.elapsed() is None and idle.backend is None
@@ -165,7 +165,7 @@ import asyncio
 async def main():
     with nvspan.device_range("work", stream=s, timing=True) as handle:
         cuda.launch(s, 2_000_000)
-    assert await handle >= 1
+    assert await handle > 0
     assert await idle is None
 asyncio.run(main())
 """, traced=False)
@@ -178,7 +178,7 @@ s = cuda.stream()
 with nvspan.device_range("work", stream=s, timing=True, backend={backend!r}) as handle:
     cuda.launch(s, 3_000_000)
 assert nvspan.device_flush(30)
-assert handle.elapsed() >= 1, handle.elapsed()
+assert handle.elapsed() > 0, handle.elapsed()
 """)
     assert names(done, backend) == ["work"]
 

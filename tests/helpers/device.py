@@ -59,7 +59,8 @@ def _real_problem() -> str:
 
 
 def environment(extra: Mapping[str, str | None] | None = None) -> dict[str, str | None]:
-    made: dict[str, str | None] = {"PYTHONPATH": str(TESTS)}
+    paths = [str(TESTS), os.environ.get("PYTHONPATH", "")]
+    made: dict[str, str | None] = {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
     if REAL:
         if problem := _real_problem():
             pytest.skip(problem)

@@ -296,8 +296,8 @@ FAKE_EXPORT Result cuCtxSetCurrent(void* context) {
 
 FAKE_EXPORT Result cuCtxPushCurrent_v2(void* context) {
   FAKE_CHECK(cuCtxPushCurrent);
-  Lock lock(state().mutex);
-  if (!usable(static_cast<Context*>(context))) return invalid_context;
+  Lock lock(state().mutex);  // a destroyed context is taken without a word, as by the driver
+  if (!state().contexts.count(static_cast<Context*>(context))) return invalid_context;
   stack.push_back(static_cast<Context*>(context));
   return success;
 }
