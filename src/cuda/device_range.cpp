@@ -57,14 +57,31 @@ Result place_begin(const Driver& api, DeviceContext& context, Target target,
     range.capture = capture.id;
     range.graph = capture.graph;
     range.context = &context;
-    unsigned long long stream_id = 0;
-    if (api.cuStreamGetId) api.cuStreamGetId(target.stream, &stream_id);
-    range.stream_id = stream_id;
+    range.stream_id = known_stream_id(context, target.stream);
     return stamp_graph(api, context, target.stream, capture, range, false);
   }
   SideStream* stream = side_stream(api, context, target.stream);
   if (!stream) return error_not_ready;
   return stamp_stream(api, *stream, range, false);
+}
+
+// Finds the context of the target, makes it current and asks whether the stream captures. Other
+// questions about a stream that does would spoil its capture: what launches into it has its context
+// current already.
+Result locate(const Driver& api, Target target, ContextScope& scope, DeviceContext*& context,
+              Capture& capture) noexcept {
+  context = nullptr;
+  ContextHandle current = nullptr;
+  const bool own_stream = !is_default_stream(target.stream);
+  if (own_stream && api.cuCtxGetCurrent(&current) == success && current) {
+    const Result result = query_capture(api, target.stream, capture);
+    if (result != success) return result;
+    if (capture.status == capture_active) context = current_context(api, current);
+    if (capture.status != capture_none) return success;
+  }
+  context = enter_context(api, target, scope);
+  if (!context || (own_stream && current)) return success;
+  return query_capture(api, target.stream, capture);
 }
 
 DeviceRange* try_begin(const Driver& api, Event* event, const ToolTable* tool,
@@ -77,16 +94,16 @@ DeviceRange* try_begin(const Driver& api, Event* event, const ToolTable* tool,
   if (listened) told = choose_backend(options, *tool, out, *event->domain, backend);
   if (!told && !options.timed) return nullptr;
   ContextScope scope;
-  DeviceContext* context = enter_context(api, target, scope);
-  if (!context) {
-    counters().add(Count::no_cuda);
-    return nullptr;
-  }
+  DeviceContext* context = nullptr;
   Capture capture;
-  result = query_capture(api, target.stream, capture);
+  result = locate(api, target, scope, context, capture);
   if (result != success || (capture.status != capture_none && capture.status != capture_active)) {
     counters().add(Count::capture_refused);
     result = success;
+    return nullptr;
+  }
+  if (!context) {
+    counters().add(Count::no_cuda);
     return nullptr;
   }
   if (capture.status == capture_active && options.skip_captures) {
@@ -177,23 +194,25 @@ void end_range(DeviceRange* range, const Target* other) noexcept {
   Target target = range->target;
   ContextScope scope;
   DeviceContext* context = begin_context;
+  Capture capture;
+  if (!still_there(*api, *begin_context)) {
+    lose_context(*begin_context);
+    return give_up(*range, Count::context_lost);
+  }
+  Result result = success;
   if (other) {
     target = *other;
-    context = enter_context(*api, target, scope);
-  } else if (!enter_again(*api, *begin_context, scope)) {
-    lose_context(*begin_context);
-    context = nullptr;
+    result = locate(*api, target, scope, context, capture);
+  } else if (enter_again(*api, *begin_context, scope)) {
+    result = query_capture(*api, target.stream, capture);
+  } else {
+    result = error_invalid_context;
   }
-  if (!context) return give_up(*range, Count::context_lost);
-  Capture capture;
-  if (query_capture(*api, target.stream, capture) != success) {
-    return give_up(*range, Count::capture_refused);
-  }
+  if (result != success || !context) return give_up(*range, Count::capture_refused);
   const bool same = range->captured
                         ? capture.status == capture_active && capture.id == range->capture
                         : capture.status == capture_none;
   if (!same) return give_up(*range, Count::capture_boundary);
-  Result result = success;
   if (range->captured) {
     result = stamp_graph(*api, *context, target.stream, capture, *range, true);
     if (result != success) return give_up(*range, Count::capture_refused);

@@ -129,6 +129,17 @@ DeviceContext* enter_context(const Driver& api, Target target, ContextScope& sco
   return find_context(api, wanted);
 }
 
+DeviceContext* current_context(const Driver& api, ContextHandle current) noexcept {
+  return find_context(api, current);
+}
+
+uint64_t known_stream_id(DeviceContext& context, StreamHandle user) noexcept {
+  std::lock_guard<std::mutex> lock(context.mutex);
+  const auto found = context.streams.lower_bound({user, 0});
+  const bool known = found != context.streams.end() && found->first.first == user;
+  return known ? found->second->stream_id : reinterpret_cast<uintptr_t>(user);
+}
+
 bool still_there(const Driver& api, const DeviceContext& context) noexcept {
   unsigned long long id = 0;
   return context_id(api, context.handle, id) && id == context.id;

@@ -93,6 +93,12 @@ bool still_there(const Driver& api, const DeviceContext& context) noexcept;
 // Makes a context that is known current. False: it is gone.
 bool enter_again(const Driver& api, DeviceContext& context, ContextScope& scope) noexcept;
 
+// What is known of the context that is current.
+DeviceContext* current_context(const Driver& api, ContextHandle current) noexcept;
+
+// The id of a stream that had ranges before, else its handle: no question is put to the stream.
+uint64_t known_stream_id(DeviceContext& context, StreamHandle user) noexcept;
+
 // The stream's partner. Null if the driver would not make one, or there are too many streams.
 SideStream* side_stream(const Driver& api, DeviceContext& context, StreamHandle user) noexcept;
 

@@ -279,7 +279,7 @@ handle = nvspan.start_device_range("lost", stream=s, backend={backend!r})
 import ctypes
 cuda.call("cuCtxDestroy_v2", ctypes.c_void_p(other))
 nvspan.end_device_range(handle)
-cuda.call("cuCtxSetCurrent", cuda.context)
+cuda.use(0)
 assert nvspan.device_flush(30)
 s = cuda.stream()
 with nvspan.device_range("after", stream=s, backend={backend!r}):
