@@ -24,7 +24,7 @@ bool GraphRing::prepare(const Driver& api) noexcept {
 uint32_t GraphRing::add(DeviceRange* range) noexcept {
   std::lock_guard<std::mutex> lock(mutex_);
   do {
-    ++last_id_;
+    last_id_ = (last_id_ + 1) & 0x7FFFFFFF;
   } while (last_id_ == 0 || open_.count(last_id_));
   open_.emplace(last_id_, Open{range});
   retain(range);
@@ -48,18 +48,16 @@ size_t GraphRing::read(std::vector<ReadRange>& out, Counters& counters) noexcept
   size_t count = 0;
   for (;; ++count) {
     Stamp& slot = ring[next_ & (size - 1)];
-    const uint64_t sequence = __atomic_load_n(&slot.sequence, __ATOMIC_ACQUIRE);
-    if (sequence < next_ + 1) break;
-    Stamp stamp;
-    stamp.time = __atomic_load_n(&slot.time, __ATOMIC_RELAXED);
-    stamp.range = __atomic_load_n(&slot.range, __ATOMIC_RELAXED);
-    stamp.is_end = __atomic_load_n(&slot.is_end, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    const bool torn = __atomic_load_n(&slot.sequence, __ATOMIC_RELAXED) != sequence;
-    if (torn || sequence > next_ + 1) {
-      // Overtaken: go on half a ring behind the writer; what was open cannot be paired any more.
-      const uint64_t resume = sequence - 1 - size / 2;
-      const uint64_t lost = resume > next_ ? resume - next_ : 1;
+    const uint64_t time = __atomic_load_n(&slot.time, __ATOMIC_ACQUIRE);
+    const uint64_t word = __atomic_load_n(&slot.word, __ATOMIC_ACQUIRE) ^ time * stamp_mix;
+    const auto ahead = static_cast<int32_t>(static_cast<uint32_t>(word) -
+                                            static_cast<uint32_t>(next_ + 1));
+    if (ahead != 0) {
+      // Nothing new, or half of it; or else a later lap: then we were overtaken.
+      const bool lap = time != 0 && ahead > 0 && (static_cast<uint64_t>(ahead) & (size - 1)) == 0;
+      if (!lap || __atomic_load_n(&slot.time, __ATOMIC_ACQUIRE) != time) break;
+      // Go on half a ring behind the writer; what was open cannot be paired any more.
+      const uint64_t lost = static_cast<uint64_t>(ahead) - size / 2;
       counters.add(Count::overrun, lost);
       next_ += lost;
       for (auto& [id, open] : open_) {
@@ -68,17 +66,19 @@ size_t GraphRing::read(std::vector<ReadRange>& out, Counters& counters) noexcept
       }
       continue;
     }
+    const auto range = static_cast<uint32_t>(word >> 33);
+    const bool is_end = (word >> 32 & 1) != 0;
     ++next_;
-    const auto found = open_.find(stamp.range);
+    const auto found = open_.find(range);
     if (found == open_.end()) {
       counters.add(Count::unpaired);
       continue;
     }
     Open& open = found->second;
     if (!open.range->complete.load(std::memory_order_acquire)) continue;
-    if (stamp.is_end == 0) {
+    if (!is_end) {
       if (open.depth++ > 0) open.mixed = true;
-      open.begin = static_cast<int64_t>(stamp.time);
+      open.begin = static_cast<int64_t>(time);
     } else if (open.depth == 0) {
       counters.add(Count::unpaired);
     } else {
@@ -88,7 +88,7 @@ size_t GraphRing::read(std::vector<ReadRange>& out, Counters& counters) noexcept
         if (open.depth == 0) open.mixed = false;
       } else {
         retain(open.range);
-        out.push_back({open.range, open.begin, static_cast<int64_t>(stamp.time)});
+        out.push_back({open.range, open.begin, static_cast<int64_t>(time)});
       }
     }
   }

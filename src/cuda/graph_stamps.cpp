@@ -23,9 +23,8 @@ Result add_node(const Driver& api, DeviceContext& context, const Capture& captur
   Stamp* ring = context.ring.ring();
   DevicePointer head = context.ring.head();
   uint64_t mask = GraphRing::size - 1;
-  uint32_t id = range.stamp_id;
-  uint32_t kind = is_end ? 1 : 0;
-  void* arguments[] = {&ring, &head, &mask, &id, &kind};
+  uint64_t what = stamp_word(0, range.stamp_id, is_end);
+  void* arguments[] = {&ring, &head, &mask, &what};
   const KernelNodeParams parameters{function, 1, 1, 1, 1, 1, 1, 0, arguments, nullptr};
   return api.cuGraphAddKernelNode(&node, capture.graph, after.data(), after.size(), &parameters);
 }

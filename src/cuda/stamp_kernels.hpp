@@ -9,18 +9,24 @@
 
 namespace nvspan::cuda {
 
-// A stamp as the GPU writes it into pinned host memory. `sequence` is written last: the index of
-// the stamp, counted from 1, so that a reader sees what is new and what was overwritten.
+// A stamp as the GPU writes it into pinned host memory: 16 bytes in one store and no fence after it,
+// which would keep a multiprocessor busy for a microsecond. Should the halves be seen one by one, the
+// reader finds out: `word` is mixed with the time.
 struct Stamp {
-  uint64_t time;      // globaltimer, ns
-  uint32_t range;     // id of the captured range
-  uint32_t is_end;    // 0: begin
-  uint64_t sequence;
-  uint64_t padding;
+  uint64_t time;  // globaltimer, ns
+  uint64_t word;  // stamp_word(...) ^ time * stamp_mix
 };
-static_assert(sizeof(Stamp) == 32, "the kernels write at these offsets");
+static_assert(sizeof(Stamp) == 16, "the kernels write at these offsets");
 
-// nvspan_stamp(Stamp* ring, uint64_t* head, uint64_t mask, uint32_t range, uint32_t is_end)
+constexpr uint64_t stamp_mix = 0x9E3779B97F4A7C15u;
+
+// The low half counts the stamps from 1, so that a reader sees what is new and what was overwritten.
+constexpr uint64_t stamp_word(uint32_t sequence, uint32_t range, bool is_end) {
+  return sequence | static_cast<uint64_t>(range) << 33 | static_cast<uint64_t>(is_end) << 32;
+}
+
+// nvspan_stamp(Stamp* ring, uint64_t* head, uint64_t mask, uint64_t what): `what` is the stamp_word of
+//   sequence 0
 // nvspan_clock(uint64_t* out): writes globaltimer
 // nvspan_ping(uint64_t* answers, uint32_t* question, uint32_t rounds, uint64_t patience_ns):
 //   answers[0] = 1 when it runs; then, for i = 1..rounds, waits until *question >= i and answers
@@ -31,28 +37,26 @@ constexpr const char* stamp_kernels_ptx = R"(
 .address_size 64
 
 .visible .entry nvspan_stamp(.param .u64 p_ring, .param .u64 p_head, .param .u64 p_mask,
-                             .param .u32 p_range, .param .u32 p_is_end)
+                             .param .u64 p_what)
 {
-  .reg .u64 %time, %ring, %head, %mask, %index, %sequence, %offset, %slot;
-  .reg .u32 %range, %is_end;
+  .reg .u64 %time, %ring, %head, %mask, %what, %index, %sequence, %offset, %slot, %mixed;
   mov.u64 %time, %globaltimer;
   ld.param.u64 %ring, [p_ring];
   ld.param.u64 %head, [p_head];
   ld.param.u64 %mask, [p_mask];
-  ld.param.u32 %range, [p_range];
-  ld.param.u32 %is_end, [p_is_end];
+  ld.param.u64 %what, [p_what];
   cvta.to.global.u64 %ring, %ring;
   cvta.to.global.u64 %head, %head;
+  mul.lo.u64 %mixed, %time, 0x9E3779B97F4A7C15;
+  xor.b64 %mixed, %mixed, %what;
   atom.global.add.u64 %index, [%head], 1;
   add.u64 %sequence, %index, 1;
+  and.b64 %sequence, %sequence, 0xFFFFFFFF;
+  xor.b64 %mixed, %mixed, %sequence;
   and.b64 %offset, %index, %mask;
-  shl.b64 %offset, %offset, 5;
+  shl.b64 %offset, %offset, 4;
   add.u64 %slot, %ring, %offset;
-  st.volatile.global.u64 [%slot], %time;
-  st.volatile.global.u32 [%slot+8], %range;
-  st.volatile.global.u32 [%slot+12], %is_end;
-  membar.sys;
-  st.volatile.global.u64 [%slot+16], %sequence;
+  st.global.v2.u64 [%slot], {%time, %mixed};
   ret;
 }
 

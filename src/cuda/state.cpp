@@ -146,7 +146,6 @@ bool still_there(const Driver& api, const DeviceContext& context) noexcept {
 }
 
 bool enter_again(const Driver& api, DeviceContext& context, ContextScope& scope) noexcept {
-  if (!still_there(api, context)) return false;
   ContextHandle current = nullptr;
   if (api.cuCtxGetCurrent(&current) != success) return false;
   return current == context.handle || scope.push(api, context.handle);
@@ -176,6 +175,7 @@ SideStream* side_stream(const Driver& api, DeviceContext& context, StreamHandle 
       return nullptr;
     }
     unsigned long long stream_id = reinterpret_cast<uintptr_t>(user);
+    const RelaxedCapture relaxed(api);
     if (api.cuStreamGetId) api.cuStreamGetId(user, &stream_id);
     made->stream_id = stream_id;
     entry = std::move(made);

@@ -90,7 +90,7 @@ DeviceContext* enter_context(const Driver& api, Target target, ContextScope& sco
 // a destroyed context as current without a word, and crashes when one of its streams is named.
 bool still_there(const Driver& api, const DeviceContext& context) noexcept;
 
-// Makes a context that is known current. False: it is gone.
+// Makes a context that is still there current.
 bool enter_again(const Driver& api, DeviceContext& context, ContextScope& scope) noexcept;
 
 // What is known of the context that is current.

@@ -390,6 +390,11 @@ FAKE_EXPORT Result cuStreamGetCtx(void* handle, void** context) {
 FAKE_EXPORT Result cuStreamGetId(void* handle, unsigned long long* id) {
   Stream* stream = stream_of(handle);
   if (!stream) return invalid_handle;
+  Lock lock(state().mutex);
+  if (stream->capture) {  // no question for a stream that captures, as the driver has it
+    stream->capture->invalid = true;
+    return capture_unsupported;
+  }
   *id = stream->id;
   return success;
 }
@@ -427,7 +432,6 @@ FAKE_EXPORT Result cuLaunchKernel(void* function, unsigned, unsigned, unsigned, 
 
 FAKE_EXPORT Result cuEventCreate(void** event, unsigned flags) {
   FAKE_CHECK(cuEventCreate);
-  if (Result refused = unsafe()) return refused;
   Lock lock(state().mutex);
   Context* context = current();
   if (!context || !context->alive) return invalid_context;
