@@ -138,6 +138,13 @@ using SubmitBatch = void (*)(nvtxDomainHandle_t, const nvtxEventBatch_t*);
 
 bool takes_deferred(const ToolTable& tool, Domain& domain) noexcept {
   const uint64_t epoch = tool.epoch.load(std::memory_order_acquire);
+  struct Recent {
+    uint64_t epoch = 0;
+    const Domain* domain = nullptr;
+    bool taken = false;
+  };
+  thread_local Recent recent;
+  if (recent.epoch == epoch && recent.domain == &domain) return recent.taken;
   SchemaTable& table = schema_table();
   std::lock_guard<std::mutex> lock(table.mutex);
   Schemas& schemas = table.of_domain[&domain];
@@ -152,6 +159,7 @@ bool takes_deferred(const ToolTable& tool, Domain& domain) noexcept {
       schemas.taken = schemas.ids[0] != 0;
     }
   }
+  recent = {epoch, &domain, schemas.taken};
   return schemas.taken;
 }
 

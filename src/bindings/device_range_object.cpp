@@ -52,6 +52,14 @@ bool wanted(const EventFields& fields, const ToolTable& tool) noexcept {
          fields.event.level <= fields.event.domain->level();
 }
 
+cuda::DeviceRange* begin_without_gil(Event* event, const ToolTable* tool,
+                                     const cuda::Options& options, cuda::Target target) noexcept {
+  PyThreadState* saved = PyEval_SaveThread();
+  cuda::DeviceRange* range = cuda::begin_range(event, tool, options, target);
+  PyEval_RestoreThread(saved);
+  return range;
+}
+
 // Begins a range. Returns its reference, or null where nobody listens or nothing could be placed.
 // What goes wrong on the way is reported, and the program goes on.
 cuda::DeviceRange* begin(Annotation* annotation, PyObject* stream,
@@ -66,18 +74,16 @@ cuda::DeviceRange* begin(Annotation* annotation, PyObject* stream,
     warn_once_quietly("device-stream", "device_range cannot tell the current stream: nothing shown");
     return nullptr;
   }
-  EventFields evaluated;
-  EventFields* fields = annotation->fields;
-  const bool lazy = tool && fields->lazy();
-  if (lazy) {
-    evaluate_fields(evaluated, *fields, annotation->failed_lazily);
-    fields = &evaluated;
+  cuda::DeviceRange* range = nullptr;
+  EventFields& fields = *annotation->fields;
+  if (fields.lazy()) {
+    EventFields evaluated;
+    if (tool) evaluate_fields(evaluated, fields, annotation->failed_lazily);
+    range = begin_without_gil(tool ? &evaluated.event : nullptr, tool, options, target);
+    clear_fields(evaluated);
+  } else {
+    range = begin_without_gil(&fields.event, tool, options, target);
   }
-  Event* event = fields->lazy() ? nullptr : &fields->event;
-  PyThreadState* saved = PyEval_SaveThread();
-  cuda::DeviceRange* range = cuda::begin_range(event, event ? tool : nullptr, options, target);
-  PyEval_RestoreThread(saved);
-  if (lazy) clear_fields(evaluated);
   Domain& domain = *annotation->fields->event.domain;
   if (overflow_pending(domain)) warn_overflow(domain);
   return range;

@@ -132,6 +132,7 @@ DeviceRange* try_begin(const Driver& api, Event* event, const ToolTable* tool,
   result = place_begin(api, *context, target, capture, *range);
   if (result == success) {
     counters().add(Count::begun);
+    if (range->begin_polled) wake_poller();
     return range;
   }
   release(range);
@@ -228,7 +229,7 @@ void end_range(DeviceRange* range, const Target* other) noexcept {
     if (broke_context(result)) lose_context(*context);
     return;
   }
-  if (range->backend == Backend::exact || range->timed) wake_poller();
+  if (range->backend == Backend::exact || range->timed || range->begin_polled) wake_poller();
 }
 
 void abandon_range(DeviceRange* range) noexcept {

@@ -64,6 +64,8 @@ struct DeviceRange {
   std::atomic<bool> cancelled{false};  // the end was never placed: the range shall not show
   std::atomic<bool> started{false};
   std::atomic<bool> running{false};
+  std::atomic<bool> begin_told{false};  // or left out
+  bool begin_polled = false;
   Span span;
 
   // exact

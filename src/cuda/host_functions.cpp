@@ -42,6 +42,7 @@ void begin_on_host(void* data) {
       if (range->cancelled.load(std::memory_order_acquire)) end_if_running(*range);
     }
   }
+  range->begin_told.store(true, std::memory_order_release);
   leave(*range->begin_stream);
   release(range);
 }

@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto pace_hurried = 50us;
-constexpr auto pace_working = 500us;
+constexpr auto pace_working = 200us;
 constexpr auto pace_watching = 10ms;  // the ring holds more than a GPU can write in that time
 
 struct Poller {

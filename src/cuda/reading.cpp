@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "cuda/stamps.hpp"
 #include "cuda/telling.hpp"
 
 namespace nvspan::cuda {
@@ -116,6 +117,30 @@ bool read_stream(const Driver& api, DeviceContext& context, SideStream& stream, 
   }
 }
 
+// Does what host functions would have done, for the events that are over. False: as read_stream.
+bool call_polled(const Driver& api, SideStream& stream, bool& left) {
+  for (;;) {
+    PolledCall call{};
+    {
+      std::lock_guard<std::mutex> lock(stream.mutex);
+      if (stream.polled.empty()) return true;
+      call = stream.polled.front();
+    }
+    const Result result = api.cuEventQuery(call.event);
+    const bool too_early =
+        call.is_end && !call.range->begin_told.load(std::memory_order_acquire);
+    if (result == error_not_ready || (result == success && too_early)) {
+      left = true;
+      return true;
+    }
+    if (result != success) return false;
+    (call.is_end ? end_on_host : begin_on_host)(call.range);
+    std::lock_guard<std::mutex> lock(stream.mutex);
+    stream.polled.pop_front();
+    stream.events.push_back(call.event);
+  }
+}
+
 std::vector<SideStream*> streams_of(DeviceContext& context) {
   std::lock_guard<std::mutex> lock(context.mutex);
   std::vector<SideStream*> found;
@@ -133,6 +158,7 @@ Needs needs_of(DeviceContext& context, const std::vector<SideStream*>& streams) 
   Needs needs;
   for (SideStream* stream : streams) {
     std::lock_guard<std::mutex> lock(stream->mutex);
+    needs.anything = needs.anything || !stream->polled.empty();
     if (stream->pending.empty()) continue;
     const DeviceRange& first = *stream->pending.front();
     const DeviceRange& last = *stream->pending.back();
@@ -191,7 +217,7 @@ Activity read_context(const Driver& api, DeviceContext& context, bool hurry) noe
   }
   bool left = false;
   for (SideStream* stream : streams) {
-    if (!read_stream(api, context, *stream, left)) {
+    if (!call_polled(api, *stream, left) || !read_stream(api, context, *stream, left)) {
       lose_context(context);
       return Activity::working;
     }

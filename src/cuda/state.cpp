@@ -3,6 +3,7 @@
 #include "cuda/state.hpp"
 
 #include <functional>
+#include <new>
 
 #if !defined(_WIN32)
 #include <pthread.h>
@@ -190,13 +191,16 @@ void lose_context(DeviceContext& context) noexcept {
   uint64_t lost = 0;
   for (auto& [key, side] : context.streams) {
     std::deque<DeviceRange*> pending;
+    std::deque<PolledCall> polled;
     {
       std::lock_guard<std::mutex> stream_lock(side->mutex);
       pending.swap(side->pending);
+      polled.swap(side->polled);
       side->events.clear();
     }
     lost += pending.size() + side->callbacks.exchange(0);
     for (DeviceRange* range : pending) finish(range, Phase::lost);
+    for (const PolledCall& call : polled) finish(call.range, Phase::lost);
   }
   lost += context.ring.alive();
   context.ring.clear();
@@ -213,14 +217,58 @@ std::vector<DeviceContext*> live_contexts() {
   return found;
 }
 
-DeviceRange* new_range() noexcept { return new DeviceRange; }
+namespace {
+
+// Ranges are made by one thread and let go by another: the allocator's slowest case.
+struct RangePool {
+  static constexpr size_t most = 1024;
+  std::mutex mutex;
+  std::vector<void*> free;
+};
+
+RangePool& range_pool() noexcept {
+  static RangePool* const pool = [] {
+    RangePool* made = new RangePool;
+    made->free.reserve(RangePool::most);
+    return made;
+  }();
+  return *pool;
+}
+
+void free_range(DeviceRange* range) noexcept {
+  range->~DeviceRange();
+  RangePool& pool = range_pool();
+  {
+    std::lock_guard<std::mutex> lock(pool.mutex);
+    if (pool.free.size() < RangePool::most) {
+      pool.free.push_back(range);
+      return;
+    }
+  }
+  ::operator delete(range);
+}
+
+}  // namespace
+
+DeviceRange* new_range() noexcept {
+  RangePool& pool = range_pool();
+  void* memory = nullptr;
+  {
+    std::lock_guard<std::mutex> lock(pool.mutex);
+    if (!pool.free.empty()) {
+      memory = pool.free.back();
+      pool.free.pop_back();
+    }
+  }
+  return new (memory ? memory : ::operator new(sizeof(DeviceRange))) DeviceRange;
+}
 
 void retain(DeviceRange* range) noexcept {
   range->references.fetch_add(1, std::memory_order_relaxed);
 }
 
 void release(DeviceRange* range) noexcept {
-  if (range->references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete range;
+  if (range->references.fetch_sub(1, std::memory_order_acq_rel) == 1) free_range(range);
 }
 
 void finish(DeviceRange* range, Phase phase) noexcept {

@@ -25,6 +25,16 @@
 
 namespace nvspan::cuda {
 
+// What a host function would have done, done by the poller when the event is over. A stream that
+// waits for another takes some 56 host functions; the next launch blocks until the GPU gets there,
+// and a program whose GPU waits for it would wait for ever. So there are never that many.
+struct PolledCall {
+  DeviceRange* range;  // one reference
+  EventHandle event;
+  bool is_end;
+};
+constexpr uint64_t most_host_functions = 40;
+
 // A stream of the program and the stream of ours beside it. The mutex is held over "record, wait,
 // stamp", so that the one event `fork` may serve every range.
 struct SideStream {
@@ -39,6 +49,7 @@ struct SideStream {
   size_t events_made = 0;
   std::deque<DeviceRange*> pending;  // ended ranges with events, in order
   std::atomic<uint64_t> callbacks{0};  // host functions in flight
+  std::deque<PolledCall> polled;       // in place of host functions, in order
   std::atomic<uint64_t> last_used{0};
 };
 

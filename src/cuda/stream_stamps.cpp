@@ -40,6 +40,41 @@ Result order_after(const Driver& api, SideStream& begin, SideStream& end) noexce
   return recorded == success ? api.cuStreamWaitEvent(end.side, begin.tail, 0) : recorded;
 }
 
+// Under the stream's mutex.
+Result call_back(const Driver& api, SideStream& stream, StreamHandle where, DeviceRange& range,
+                 bool is_end) noexcept {
+  const bool polled = where == stream.side &&
+                      (!stream.polled.empty() || (is_end && range.begin_polled) ||
+                       stream.callbacks.load(std::memory_order_relaxed) >= most_host_functions);
+  EventHandle event = nullptr;
+  if (polled) {
+    event = take_event(api, stream);
+    if (!event) {
+      counters().add(Count::full);
+      return error_not_ready;
+    }
+    const Result recorded = api.cuEventRecord(event, where);
+    if (recorded != success) {
+      stream.events.push_back(event);
+      return recorded;
+    }
+    if (!is_end) range.begin_polled = true;
+  }
+  retain(&range);
+  stream.callbacks.fetch_add(1, std::memory_order_relaxed);
+  if (polled) {
+    stream.polled.push_back({&range, event, is_end});
+    return success;
+  }
+  const Result result =
+      api.cuLaunchHostFunc(where, is_end ? end_on_host : begin_on_host, &range);
+  if (result != success) {
+    stream.callbacks.fetch_sub(1, std::memory_order_relaxed);
+    range.references.fetch_sub(1, std::memory_order_relaxed);
+  }
+  return result;
+}
+
 }  // namespace
 
 Result stamp_stream(const Driver& api, SideStream& stream, DeviceRange& range,
@@ -78,14 +113,8 @@ Result stamp_stream(const Driver& api, SideStream& stream, DeviceRange& range,
   }
   (is_end ? range.end_stream : range.begin_stream) = &stream;
   if (calls_host) {
-    retain(&range);
-    stream.callbacks.fetch_add(1, std::memory_order_relaxed);
-    result = api.cuLaunchHostFunc(where, is_end ? end_on_host : begin_on_host, &range);
-    if (result != success) {
-      stream.callbacks.fetch_sub(1, std::memory_order_relaxed);
-      range.references.fetch_sub(1, std::memory_order_relaxed);
-      return undo(result);
-    }
+    result = call_back(api, stream, where, range, is_end);
+    if (result != success) return undo(result);
   }
   if (uses_event) {
     (is_end ? range.end_event : range.begin_event) = event;

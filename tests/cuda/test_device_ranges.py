@@ -377,3 +377,31 @@ for after in range(6):
 stats = nvspan.device_stats()
 assert stats["begun"] >= stats["sent_callback"] + stats["sent_exact"]
 """)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_launch_far_ahead_of_the_gpu_does_not_wait_for_it(backend):
+    done = run_device(f"""
+import time
+s = cuda.stream()
+with nvspan.device_range("warm", stream=s, backend={backend!r}):
+    cuda.launch(s, 1000)
+assert nvspan.device_flush(30)
+cuda.launch(s, 400_000_000)
+began = time.monotonic()
+for i in range(150):
+    with nvspan.device_range("ahead", stream=s, backend={backend!r}, payload=i):
+        cuda.launch(s, 1000)
+took = time.monotonic() - began
+assert not handle_done(s), took
+assert nvspan.device_flush(30)
+""".replace("cuda.launch(s, 400", """
+import ctypes
+def handle_done(s):
+    return cuda.library.cuStreamQuery(ctypes.c_void_p(s)) == 0
+cuda.launch(s, 400""", 1))
+    assert names(done, backend) == ["warm"] + ["ahead"] * 150
+    if backend == "callback":
+        own = [e for e in done.of_kind("start", "end") if e["message"] == "ahead"]
+        assert [e["kind"] for e in own] == ["start", "end"] * 150
+        assert [e["payload"] for e in own if e["kind"] == "start"] == list(range(150))

@@ -14,7 +14,8 @@ DEPENDENCIES = {
     "annotate": {"core"},
     "record": {"core"},
     "inject": {"core", "record"},
-    "bindings": {"core", "annotate"},
+    "cuda": {"core", "annotate"},
+    "bindings": {"core", "annotate", "cuda"},
 }
 PYTHON_HEADER = "src/bindings/py.hpp"
 PYBIND11_FILES = {"src/bindings/module.cpp", "src/bindings/py_reader.cpp"}

@@ -417,7 +417,25 @@ FAKE_EXPORT Result cuLaunchHostFunc(void* handle, void (*function)(void*), void*
   FAKE_CHECK(cuLaunchHostFunc);
   Stream* stream = stream_of(handle);
   if (!stream) return invalid_handle;
-  return submit(stream, [function, data] { function(data); }, true);
+  bool captures = false;
+  {
+    Lock lock(state().mutex);
+    captures = stream->capture != nullptr;
+  }
+  if (captures) return submit(stream, [function, data] { function(data); }, true);
+  {
+    // So many fit into a stream that waits for another one; then the launch waits for the GPU.
+    std::unique_lock<std::mutex> lock(stream->mutex);
+    stream->wake.wait(lock, [&] { return !stream->waited || stream->host_functions < 56; });
+    ++stream->host_functions;
+  }
+  stream->push([stream, function, data] {
+    function(data);
+    std::lock_guard<std::mutex> lock(stream->mutex);
+    --stream->host_functions;
+    stream->wake.notify_all();
+  });
+  return success;
 }
 
 FAKE_EXPORT Result cuLaunchKernel(void* function, unsigned, unsigned, unsigned, unsigned, unsigned,
@@ -501,6 +519,10 @@ FAKE_EXPORT Result cuStreamWaitEvent(void* stream_handle, void* handle, unsigned
   {
     std::lock_guard<std::mutex> lock(event->mutex);
     generation = event->recorded;
+  }
+  {
+    std::lock_guard<std::mutex> lock(stream->mutex);
+    stream->waited = true;
   }
   stream->push([event, generation] {
     std::unique_lock<std::mutex> lock(event->mutex);

@@ -86,6 +86,8 @@ struct Stream {
   std::condition_variable wake;
   std::deque<Work> queue;
   size_t unfinished = 0;
+  size_t host_functions = 0;  // unfinished ones
+  bool waited = false;        // for an event of another stream
   bool stop = false;
   std::thread thread;
 
