@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """One measurement of device ranges on a GPU, in a process of its own; prints JSON.
 
-    device_worker.py LIBTRUTH accuracy BACKEND eager|graph
-    device_worker.py LIBTRUTH cost
-    device_worker.py LIBTRUTH replays COUNT
-    device_worker.py LIBTRUTH drift SECONDS
-    device_worker.py LIBTRUTH overlap
+device_worker.py LIBTRUTH accuracy BACKEND eager|graph
+device_worker.py LIBTRUTH cost
+device_worker.py LIBTRUTH replays COUNT
+device_worker.py LIBTRUTH drift SECONDS
+device_worker.py LIBTRUTH overlap
 """
 
 from __future__ import annotations
@@ -99,9 +99,7 @@ def accuracy(truth: Truth, backend: str, mode: str) -> dict[str, Any]:
                     graph.replay()
                 else:
                     for i in range(RANGES):
-                        with nvspan.device_range(
-                            f"{kind} {repeat}", backend=backend, payload=i
-                        ):
+                        with nvspan.device_range(f"{kind} {repeat}", backend=backend, payload=i):
                             truth.launch(number, i)
                 truth.stream.synchronize()
                 after = truth.calibrate()
@@ -178,6 +176,7 @@ def cost(truth: Truth) -> dict[str, Any]:
                 times.append((time.perf_counter_ns() - began) / RANGES / 1e3)
                 torch.cuda.synchronize()
             made["cpu"][name] = sorted(times)[len(times) // 2]
+
         def captured(kind: int, method: Callable[[], Any] | None) -> float:
             graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(graph, stream=truth.stream):

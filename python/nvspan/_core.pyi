@@ -363,6 +363,7 @@ def _set_stream_functions(
     /,
 ) -> None: ...
 def _stream_target(stream: object, /) -> tuple[int, int]: ...
+
 @final
 class span:
     def __new__(

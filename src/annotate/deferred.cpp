@@ -96,28 +96,27 @@ uint64_t register_schema(const ToolTable& tool, nvtxDomainHandle_t domain,
   entries[count] = entry(NVTX_PAYLOAD_ENTRY_TYPE_INT64, "end", offsetof(DeferredRange, end),
                          time_flag | NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END);
   entries[count++].semantics = &clock.header;
+  entries[count++] = entry(NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE, "message",
+                           offsetof(DeferredRange, message), NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE);
   entries[count++] =
-      entry(NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE, "message",
-            offsetof(DeferredRange, message), NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE);
-  entries[count++] = entry(NVTX_PAYLOAD_ENTRY_TYPE_COLOR_ARGB, "color",
-                           offsetof(DeferredRange, color));
-  entries[count++] = entry(NVTX_PAYLOAD_ENTRY_TYPE_CATEGORY, "category",
-                           offsetof(DeferredRange, category));
-  static const uint64_t payload_types[deferred_payloads] = {
-      0, NVTX_PAYLOAD_ENTRY_TYPE_UINT64, NVTX_PAYLOAD_ENTRY_TYPE_INT64,
-      NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE};
+      entry(NVTX_PAYLOAD_ENTRY_TYPE_COLOR_ARGB, "color", offsetof(DeferredRange, color));
+  entries[count++] =
+      entry(NVTX_PAYLOAD_ENTRY_TYPE_CATEGORY, "category", offsetof(DeferredRange, category));
+  static const uint64_t payload_types[deferred_payloads] = {0, NVTX_PAYLOAD_ENTRY_TYPE_UINT64,
+                                                            NVTX_PAYLOAD_ENTRY_TYPE_INT64,
+                                                            NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE};
   if (payload != DeferredPayload::none) {
     entries[count++] = entry(payload_types[static_cast<size_t>(payload)], "payload",
                              offsetof(DeferredRange, payload));
   }
-  entries[count++] = entry(NVTX_PAYLOAD_ENTRY_TYPE_INT32, "device",
-                           offsetof(DeferredRange, device));
-  entries[count++] = entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT32, "uncertainty_ns",
-                           offsetof(DeferredRange, uncertainty));
-  entries[count++] = entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "stream",
-                           offsetof(DeferredRange, stream));
-  entries[count++] = entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "launch",
-                           offsetof(DeferredRange, launch));
+  entries[count++] =
+      entry(NVTX_PAYLOAD_ENTRY_TYPE_INT32, "device", offsetof(DeferredRange, device));
+  entries[count++] =
+      entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT32, "uncertainty_ns", offsetof(DeferredRange, uncertainty));
+  entries[count++] =
+      entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "stream", offsetof(DeferredRange, stream));
+  entries[count++] =
+      entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "launch", offsetof(DeferredRange, launch));
   nvtxPayloadSchemaAttr_t attributes{};
   attributes.fieldMask =
       NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
@@ -151,9 +150,8 @@ bool takes_deferred(const ToolTable& tool, Domain& domain) noexcept {
   if (schemas.epoch != epoch) {
     schemas = Schemas{};
     schemas.epoch = epoch;
-    const bool submits =
-        time_stamp() != 0 &&
-        tool.payload_slot<SubmitBatch>(NVTX3EXT_CBID_nvtxEventBatchSubmit) != nullptr;
+    const bool submits = time_stamp() != 0 && tool.payload_slot<SubmitBatch>(
+                                                  NVTX3EXT_CBID_nvtxEventBatchSubmit) != nullptr;
     if (submits) {
       schemas.ids[0] = register_schema(tool, domain.handle(), DeferredPayload::none);
       schemas.taken = schemas.ids[0] != 0;

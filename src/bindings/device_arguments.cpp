@@ -74,8 +74,9 @@ int one_of(const char* argument, PyObject* value, const char* const* words, int 
   for (int i = 0; i < count; ++i) {
     if (PyUnicode_CompareWithASCIIString(value, words[i]) == 0) return i;
   }
-  PyErr_Format(PyExc_ValueError, "%s must be '%s', '%s'%s%s%s, not %R", argument, words[0], words[1],
-               count > 2 ? " or '" : "", count > 2 ? words[2] : "", count > 2 ? "'" : "", value);
+  PyErr_Format(PyExc_ValueError, "%s must be '%s', '%s'%s%s%s, not %R", argument, words[0],
+               words[1], count > 2 ? " or '" : "", count > 2 ? words[2] : "", count > 2 ? "'" : "",
+               value);
   return -1;
 }
 
@@ -110,8 +111,8 @@ int set_field(int field, PyObject* value, DeviceArguments& result) {
   return chosen < 0 ? -1 : 0;
 }
 
-int apply_split(const Split& split, const CallForm& form, PyObject* receiver,
-                PyObject* const* args, Py_ssize_t nargs, DeviceArguments& result) {
+int apply_split(const Split& split, const CallForm& form, PyObject* receiver, PyObject* const* args,
+                Py_ssize_t nargs, DeviceArguments& result) {
   PyObject* values[most_arguments];
   const Py_ssize_t count = PyTuple_GET_SIZE(split.kwnames);
   Py_ssize_t at = 0;
@@ -124,8 +125,7 @@ int apply_split(const Split& split, const CallForm& form, PyObject* receiver,
       return -1;
     }
   }
-  result.annotation =
-      annotation_for_call(form, receiver, values, nargs, split.of_event, false);
+  result.annotation = annotation_for_call(form, receiver, values, nargs, split.of_event, false);
   return result.annotation ? 0 : -1;
 }
 

@@ -4,9 +4,9 @@
 
 // Arguments of the calls that make device ranges: those of an event, and how to place it.
 
+#include "bindings/py.hpp"
 #include "bindings/annotate_object.hpp"
 #include "bindings/call_arguments.hpp"
-#include "bindings/py.hpp"
 #include "cuda/device_range.hpp"
 
 namespace nvspan {

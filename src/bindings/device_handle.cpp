@@ -88,11 +88,13 @@ PyObject* handle_repr(PyObject* object) {
 PyMethodDef methods[] = {
     {"done", as_method(handle_done), METH_NOARGS,
      "done($self)\n--\n\n"
-     "Whether the GPU is through with the range, or it was lost. Does not wait. A handle for which\n"
+     "Whether the GPU is through with the range, or it was lost. Does not wait. A handle for "
+     "which\n"
      "nothing was placed is done at once; a captured range after its first replay."},
     {"elapsed", as_method(handle_elapsed), METH_NOARGS,
      "elapsed($self)\n--\n\n"
-     "The range's time on the GPU in milliseconds; None until it is done, and for a handle without\n"
+     "The range's time on the GPU in milliseconds; None until it is done, and for a handle "
+     "without\n"
      "timing=True. For a captured range the time of its latest replay that was read."},
     {nullptr, nullptr, 0, nullptr}};
 

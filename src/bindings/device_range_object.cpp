@@ -30,8 +30,8 @@ struct DeviceRangeObject {
   PyObject_HEAD Annotation* annotation;  // owned; shared with other calls alike
   PyObject* stream;                      // owned; null: the current one
   cuda::Options options;
-  Open first;                // handle null: nothing is open
-  std::vector<Open>* more;   // opened after the first
+  Open first;               // handle null: nothing is open
+  std::vector<Open>* more;  // opened after the first
   object_mutex mutex;
 };
 
@@ -48,8 +48,7 @@ DeviceRangeObject* as_range(PyObject* object) noexcept {
 }
 
 bool wanted(const EventFields& fields, const ToolTable& tool) noexcept {
-  return fields.event.domain->connected(tool) &&
-         fields.event.level <= fields.event.domain->level();
+  return fields.event.domain->connected(tool) && fields.event.level <= fields.event.domain->level();
 }
 
 cuda::DeviceRange* begin_without_gil(Event* event, const ToolTable* tool,
@@ -71,7 +70,8 @@ cuda::DeviceRange* begin(Annotation* annotation, PyObject* stream,
   cuda::Target target;
   if (resolve_stream(stream, target) < 0) {
     PyErr_Clear();
-    warn_once_quietly("device-stream", "device_range cannot tell the current stream: nothing shown");
+    warn_once_quietly("device-stream",
+                      "device_range cannot tell the current stream: nothing shown");
     return nullptr;
   }
   cuda::DeviceRange* range = nullptr;
@@ -232,8 +232,8 @@ PyObject* range_begin(PyObject* object, PyObject*) {
 
 PyObject* range_named(PyObject* object, PyObject* name) {
   DeviceRangeObject* self = as_range(object);
-  PyObject* annotation = PyObject_CallMethod(reinterpret_cast<PyObject*>(self->annotation),
-                                             "_named", "O", name);
+  PyObject* annotation =
+      PyObject_CallMethod(reinterpret_cast<PyObject*>(self->annotation), "_named", "O", name);
   if (!annotation) return nullptr;
   DeviceRangeObject* made = PyObject_New(DeviceRangeObject, range_type);
   if (!made) {
@@ -330,7 +330,8 @@ const char documentation[] =
     "capture: while the stream is captured into a CUDA graph, 'graph' makes the range part of the\n"
     "  graph, 'skip' leaves it out.\n\n"
     "`with` gives a DeviceRangeHandle. Raises TypeError or ValueError for bad arguments, with and\n"
-    "without a tool or a GPU; nothing else is raised, and what could not be placed is counted: see\n"
+    "without a tool or a GPU; nothing else is raised, and what could not be placed is counted: "
+    "see\n"
     "device_stats(). Objects may be entered by many threads at once. In a child forked after CUDA\n"
     "was used nothing is placed.\n\n"
     ">>> import nvspan\n"

@@ -12,8 +12,8 @@ constexpr size_t most_known_types = 16;
 
 // Functions of nvspan._device_streams, and what they found. Never freed.
 struct Frameworks {
-  PyObject* stream_of;        // (object) -> (handle, device)
-  PyObject* find_torch;       // () -> (current raw stream of a device, current device) or None
+  PyObject* stream_of;          // (object) -> (handle, device)
+  PyObject* find_torch;         // () -> (current raw stream of a device, current device) or None
   PyObject* current_elsewhere;  // () -> handle of CuPy's or numba's current stream
   PyObject* torch_stream;
   PyObject* torch_device;
@@ -100,9 +100,8 @@ int find_torch() {
 
 int current_torch_stream(cuda::Target& target) {
   target.device = cuda::current_device();
-  py_ref device = py_ref::steal(target.device >= 0
-                                    ? PyLong_FromLong(target.device)
-                                    : PyObject_CallNoArgs(frameworks.torch_device));
+  py_ref device = py_ref::steal(target.device >= 0 ? PyLong_FromLong(target.device)
+                                                   : PyObject_CallNoArgs(frameworks.torch_device));
   if (!device) return -1;
   if (target.device < 0) target.device = static_cast<int>(PyLong_AsLong(device.get()));
   py_ref handle = py_ref::steal(PyObject_CallOneArg(frameworks.torch_stream, device.get()));
@@ -142,8 +141,8 @@ PyObject* set_frameworks(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
 PyObject* stream_target(PyObject*, PyObject* stream) {
   cuda::Target target;
   if (resolve_stream(stream, target) < 0) return nullptr;
-  return Py_BuildValue("(Ki)", static_cast<unsigned long long>(
-                                   reinterpret_cast<uintptr_t>(target.stream)),
+  return Py_BuildValue("(Ki)",
+                       static_cast<unsigned long long>(reinterpret_cast<uintptr_t>(target.stream)),
                        target.device);
 }
 

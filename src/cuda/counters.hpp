@@ -33,10 +33,11 @@ enum class Count : unsigned {
 
 constexpr size_t count_names_size = static_cast<size_t>(Count::count);
 constexpr const char* count_names[count_names_size] = {
-    "begun",           "sent_callback",    "sent_exact",      "timed",
-    "no_cuda",         "capture_boundary", "capture_skipped", "capture_refused",
-    "ambiguous",       "overrun",          "unpaired",        "full",
-    "context_lost",    "tool_gone",        "driver_error",    "not_taken",        "at_exit"};
+    "begun",        "sent_callback",    "sent_exact",      "timed",
+    "no_cuda",      "capture_boundary", "capture_skipped", "capture_refused",
+    "ambiguous",    "overrun",          "unpaired",        "full",
+    "context_lost", "tool_gone",        "driver_error",    "not_taken",
+    "at_exit"};
 
 class Counters {
  public:

@@ -50,8 +50,8 @@ void keep_event(DeviceRange& range, const Event& event) noexcept {
   range.event.set_text(range.text.get(), event.text_size);
 }
 
-Result place_begin(const Driver& api, DeviceContext& context, Target target,
-                   const Capture& capture, DeviceRange& range) noexcept {
+Result place_begin(const Driver& api, DeviceContext& context, Target target, const Capture& capture,
+                   DeviceRange& range) noexcept {
   if (capture.status == capture_active) {
     range.captured = true;
     range.capture = capture.id;
@@ -298,7 +298,8 @@ bool flush(double seconds) noexcept {
     const bool pending = anything_pending(*api);
     // What is over by now is read in the next whole round, and told in it or the one after.
     if (pending) looked_from = poller_rounds();
-    done = !pending && (!poller_needed() || (poller_rounds() > looked_from + 1 && poller_backlog() == 0));
+    done = !pending &&
+           (!poller_needed() || (poller_rounds() > looked_from + 1 && poller_backlog() == 0));
     if (done || Clock::now() >= until) break;
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }

@@ -97,8 +97,8 @@ DeviceOrdinal current_device() noexcept;
 DeviceRange* begin_range(Event* event, const ToolTable* tool, const Options& options,
                          Target target) noexcept;
 
-// Ends it on the stream it began on, or on `other`; in a capture on the one that it began in. Ending
-// it again does nothing.
+// Ends it on the stream it began on, or on `other`; in a capture on the one that it began in.
+// Ending it again does nothing.
 void end_range(DeviceRange* range, const Target* other) noexcept;
 
 // For a range that will never be ended.

@@ -88,7 +88,8 @@ void load_functions(const Library& library, Loaded& loaded) {
 void load(Loaded& loaded) {
   std::string error;
   if (const char* chosen = std::getenv("NVSPAN_LIBCUDA"); chosen && *chosen) {
-    if (const Library library = Library::open(chosen, error)) return load_functions(library, loaded);
+    if (const Library library = Library::open(chosen, error))
+      return load_functions(library, loaded);
     loaded.problem = "NVSPAN_LIBCUDA: " + error;
     return;
   }

@@ -182,8 +182,8 @@ void GpuClock::read_references(const Driver& api) noexcept {
     const auto before = static_cast<int64_t>(read_pinned(readings + 2 * i));
     const auto after = static_cast<int64_t>(read_pinned(readings + 2 * i + 1));
     if (before == 0 || after < before) continue;
-    const double middle = 0.5 * (static_cast<double>(before - base) +
-                                 static_cast<double>(after - base));
+    const double middle =
+        0.5 * (static_cast<double>(before - base) + static_cast<double>(after - base));
     found.push_back({static_cast<double>(after - before), middle - static_cast<double>(ms) * 1e6});
   }
   if (found.empty()) return;
@@ -303,8 +303,7 @@ int64_t GpuClock::to_time_stamp(int64_t global, uint32_t& uncertainty) const noe
   const double half_width = references_.empty() ? 0 : references_.back().half_width;
   const double outside =
       global > points_.back().global ? static_cast<double>(global - points_.back().global) : 0;
-  const double width =
-      std::max(first->half_trip, second->half_trip) + half_width + outside * 1e-6;
+  const double width = std::max(first->half_trip, second->half_trip) + half_width + outside * 1e-6;
   uncertainty = static_cast<uint32_t>(std::min(width, 4e9));
   return near->stamp + std::llround(static_cast<double>(global - near->global) * slope);
 }

@@ -82,7 +82,7 @@ class GpuClock {
   uint32_t* question_ = nullptr;
   EventHandle between_[sandwiches] = {};
   EventHandle finished_ = nullptr;
-  EventHandle reference_ = nullptr;  // the newest of references_
+  EventHandle reference_ = nullptr;    // the newest of references_
   std::vector<Reference> references_;  // oldest first; the events are reused
   std::vector<Point> points_;          // oldest first
 };

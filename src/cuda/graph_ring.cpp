@@ -50,8 +50,8 @@ size_t GraphRing::read(std::vector<ReadRange>& out, Counters& counters) noexcept
     Stamp& slot = ring[next_ & (size - 1)];
     const uint64_t time = __atomic_load_n(&slot.time, __ATOMIC_ACQUIRE);
     const uint64_t word = __atomic_load_n(&slot.word, __ATOMIC_ACQUIRE) ^ time * stamp_mix;
-    const auto ahead = static_cast<int32_t>(static_cast<uint32_t>(word) -
-                                            static_cast<uint32_t>(next_ + 1));
+    const auto ahead =
+        static_cast<int32_t>(static_cast<uint32_t>(word) - static_cast<uint32_t>(next_ + 1));
     if (ahead != 0) {
       // Nothing new, or half of it; or else a later lap: then we were overtaken.
       const bool lap = time != 0 && ahead > 0 && (static_cast<uint64_t>(ahead) & (size - 1)) == 0;

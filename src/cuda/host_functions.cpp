@@ -21,8 +21,8 @@ void end_if_running(DeviceRange& range) noexcept {
 // A context that was given up has counted its host functions as lost already.
 void leave(SideStream& stream) noexcept {
   uint64_t count = stream.callbacks.load(std::memory_order_relaxed);
-  while (count > 0 && !stream.callbacks.compare_exchange_weak(count, count - 1,
-                                                              std::memory_order_acq_rel)) {
+  while (count > 0 &&
+         !stream.callbacks.compare_exchange_weak(count, count - 1, std::memory_order_acq_rel)) {
   }
 }
 

@@ -127,8 +127,7 @@ bool call_polled(const Driver& api, SideStream& stream, bool& left) {
       call = stream.polled.front();
     }
     const Result result = api.cuEventQuery(call.event);
-    const bool too_early =
-        call.is_end && !call.range->begin_told.load(std::memory_order_acquire);
+    const bool too_early = call.is_end && !call.range->begin_told.load(std::memory_order_acquire);
     if (result == error_not_ready || (result == success && too_early)) {
       left = true;
       return true;

@@ -9,9 +9,9 @@
 
 namespace nvspan::cuda {
 
-// A stamp as the GPU writes it into pinned host memory: 16 bytes in one store and no fence after it,
-// which would keep a multiprocessor busy for a microsecond. Should the halves be seen one by one, the
-// reader finds out: `word` is mixed with the time.
+// A stamp as the GPU writes it into pinned host memory: 16 bytes in one store and no fence after
+// it, which would keep a multiprocessor busy for a microsecond. Should the halves be seen one by
+// one, the reader finds out: `word` is mixed with the time.
 struct Stamp {
   uint64_t time;  // globaltimer, ns
   uint64_t word;  // stamp_word(...) ^ time * stamp_mix
@@ -20,12 +20,14 @@ static_assert(sizeof(Stamp) == 16, "the kernels write at these offsets");
 
 constexpr uint64_t stamp_mix = 0x9E3779B97F4A7C15u;
 
-// The low half counts the stamps from 1, so that a reader sees what is new and what was overwritten.
+// The low half counts the stamps from 1, so that a reader sees what is new and what was
+// overwritten.
 constexpr uint64_t stamp_word(uint32_t sequence, uint32_t range, bool is_end) {
   return sequence | static_cast<uint64_t>(range) << 33 | static_cast<uint64_t>(is_end) << 32;
 }
 
-// nvspan_stamp(Stamp* ring, uint64_t* head, uint64_t mask, uint64_t what): `what` is the stamp_word of
+// nvspan_stamp(Stamp* ring, uint64_t* head, uint64_t mask, uint64_t what): `what` is the stamp_word
+// of
 //   sequence 0
 // nvspan_clock(uint64_t* out): writes globaltimer
 // nvspan_ping(uint64_t* answers, uint32_t* question, uint32_t rounds, uint64_t patience_ns):

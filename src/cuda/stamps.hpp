@@ -24,7 +24,8 @@ struct Capture {
 Result query_capture(const Driver& api, StreamHandle stream, Capture& capture) noexcept;
 
 // Puts one end of the range onto the stream (and its partner). On failure nothing is left behind.
-Result stamp_stream(const Driver& api, SideStream& stream, DeviceRange& range, bool is_end) noexcept;
+Result stamp_stream(const Driver& api, SideStream& stream, DeviceRange& range,
+                    bool is_end) noexcept;
 
 // Puts one end of the range into the graph. On failure nothing of it will ever run.
 Result stamp_graph(const Driver& api, DeviceContext& context, StreamHandle stream,

@@ -41,7 +41,8 @@ uint64_t thread_number() noexcept {
   return number;
 }
 
-// The id is unique for the life of the process, the handle is not: a reset primary context keeps it.
+// The id is unique for the life of the process, the handle is not: a reset primary context keeps
+// it.
 bool context_id(const Driver& api, ContextHandle context, unsigned long long& id) noexcept {
   if (api.cuCtxGetId) return api.cuCtxGetId(context, &id) == success;
   id = reinterpret_cast<uintptr_t>(context);

@@ -20,8 +20,8 @@
 
 #include "cuda/device_range.hpp"
 #include "cuda/driver.hpp"
-#include "cuda/graph_ring.hpp"
 #include "cuda/gpu_clock.hpp"
+#include "cuda/graph_ring.hpp"
 
 namespace nvspan::cuda {
 
@@ -45,9 +45,9 @@ struct SideStream {
   EventHandle fork = nullptr;
   EventHandle tail = nullptr;  // made when a range ends on another stream
   uint64_t stream_id = 0;
-  std::vector<EventHandle> events;   // timing events that are free
+  std::vector<EventHandle> events;  // timing events that are free
   size_t events_made = 0;
-  std::deque<DeviceRange*> pending;  // ended ranges with events, in order
+  std::deque<DeviceRange*> pending;    // ended ranges with events, in order
   std::atomic<uint64_t> callbacks{0};  // host functions in flight
   std::deque<PolledCall> polled;       // in place of host functions, in order
   std::atomic<uint64_t> last_used{0};
@@ -97,8 +97,9 @@ class ContextScope {
 // Makes the context of `target` current and finds what is known of it. Null: there is none.
 DeviceContext* enter_context(const Driver& api, Target target, ContextScope& scope) noexcept;
 
-// Whether the context is what it was. To be asked before anything in it is touched: the driver takes
-// a destroyed context as current without a word, and crashes when one of its streams is named.
+// Whether the context is what it was. To be asked before anything in it is touched: the driver
+// takes a destroyed context as current without a word, and crashes when one of its streams is
+// named.
 bool still_there(const Driver& api, const DeviceContext& context) noexcept;
 
 // Makes a context that is still there current.

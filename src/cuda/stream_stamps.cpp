@@ -66,8 +66,7 @@ Result call_back(const Driver& api, SideStream& stream, StreamHandle where, Devi
     stream.polled.push_back({&range, event, is_end});
     return success;
   }
-  const Result result =
-      api.cuLaunchHostFunc(where, is_end ? end_on_host : begin_on_host, &range);
+  const Result result = api.cuLaunchHostFunc(where, is_end ? end_on_host : begin_on_host, &range);
   if (result != success) {
     stream.callbacks.fetch_sub(1, std::memory_order_relaxed);
     range.references.fetch_sub(1, std::memory_order_relaxed);

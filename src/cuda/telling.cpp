@@ -66,9 +66,8 @@ void tell(DeviceContext& context) noexcept {
   }
   context.waiting.clear();
   for (auto& [key, ranges] : batches) {
-    std::sort(ranges.begin(), ranges.end(), [](const DeferredRange& a, const DeferredRange& b) {
-      return a.begin < b.begin;
-    });
+    std::sort(ranges.begin(), ranges.end(),
+              [](const DeferredRange& a, const DeferredRange& b) { return a.begin < b.begin; });
     const auto& [domain, epoch, payload] = key;
     const bool sent = submit_deferred(*domain, epoch, payload, ranges.data(), ranges.size());
     counters().add(sent ? Count::sent_exact : Count::tool_gone, ranges.size());

@@ -117,7 +117,8 @@ assert nvspan.device_stats()["capture_skipped"] == 1
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_capture_on_another_thread_is_not_disturbed(backend):
-    done = run_device(f"""
+    done = run_device(
+        f"""
 import threading
 captured, ready, go = cuda.stream(), threading.Event(), threading.Event()
 def capture():
@@ -138,7 +139,8 @@ for i in range(30):
 flushed = nvspan.device_flush(30)
 go.set(); thread.join()
 assert flushed and results == [0], results
-""".replace("captured, ready", "streams = [cuda.stream()]\ncaptured, ready", 1))
+""".replace("captured, ready", "streams = [cuda.stream()]\ncaptured, ready", 1)
+    )
     assert names(done, backend) == ["beside"] * 30
 
 
@@ -200,7 +202,8 @@ print(stats["sent_exact"])
 
 
 def test_a_captured_range_tells_its_latest_time():
-    run_device("""
+    run_device(
+        """
 s = cuda.stream()
 with cuda.capture(s) as graph:
     with nvspan.device_range("work", stream=s, timing=True) as handle:
@@ -211,4 +214,6 @@ executable.launch(s)
 cuda.synchronize(s)
 assert nvspan.device_flush(30)
 assert handle.done() and handle.elapsed() > 0, handle.elapsed()
-""", traced=False)
+""",
+        traced=False,
+    )

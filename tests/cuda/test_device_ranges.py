@@ -150,7 +150,8 @@ assert all(h.done() and not h.lost for h in handles)
 
 
 def test_timing_works_without_a_tool():
-    run_device("""
+    run_device(
+        """
 s = cuda.stream()
 with nvspan.device_range("work", stream=s, timing=True) as handle:
     cuda.launch(s, 3_000_000)
@@ -168,7 +169,9 @@ async def main():
     assert await handle > 0
     assert await idle is None
 asyncio.run(main())
-""", traced=False)
+""",
+        traced=False,
+    )
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -343,7 +346,8 @@ assert nvspan.device_flush(30)
 
 
 def test_before_cuda_is_initialised_nothing_happens():
-    done = run_device("""
+    done = run_device(
+        """
 with nvspan.device_range("early", timing=True) as handle:
     pass
 assert handle.done() and handle.elapsed() is None
@@ -353,7 +357,9 @@ stats = nvspan.device_stats()
 assert stats["no_cuda"] == 1 and stats["begun"] == 0
 class cuda:
     misuses = staticmethod(lambda: 0)
-""", preamble="import nvspan\n")
+""",
+        preamble="import nvspan\n",
+    )
     assert done.calls() == [] and device_ranges(done.events) == []
 
 
@@ -381,7 +387,8 @@ assert stats["begun"] >= stats["sent_callback"] + stats["sent_exact"]
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_launch_far_ahead_of_the_gpu_does_not_wait_for_it(backend):
-    done = run_device(f"""
+    done = run_device(
+        f"""
 import time
 s = cuda.stream()
 with nvspan.device_range("warm", stream=s, backend={backend!r}):
@@ -395,11 +402,16 @@ for i in range(150):
 took = time.monotonic() - began
 assert not handle_done(s), took
 assert nvspan.device_flush(30)
-""".replace("cuda.launch(s, 400", """
+""".replace(
+            "cuda.launch(s, 400",
+            """
 import ctypes
 def handle_done(s):
     return cuda.library.cuStreamQuery(ctypes.c_void_p(s)) == 0
-cuda.launch(s, 400""", 1))
+cuda.launch(s, 400""",
+            1,
+        )
+    )
     assert names(done, backend) == ["warm"] + ["ahead"] * 150
     if backend == "callback":
         own = [e for e in done.of_kind("start", "end") if e["message"] == "ahead"]

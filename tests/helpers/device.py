@@ -77,9 +77,7 @@ def run_device(
     """Runs a program with `cuda` and `nvspan` in it. On the fake driver it must not use what is
     destroyed."""
     run = run_traced if traced else run_plain
-    return run(
-        preamble + code + _END, *args, env=environment(env), check=check, timeout=timeout
-    )
+    return run(preamble + code + _END, *args, env=environment(env), check=check, timeout=timeout)
 
 
 def device_ranges(events: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import nvspan
 from nvspan import (
     Annotation,
+    DeviceRangeHandle,
     Domain,
     DummyDomain,
     EventAttributes,
@@ -24,9 +25,15 @@ from nvspan import (
     annotate,
     annotate_class,
     colors,
+    device_available,
+    device_flush,
+    device_problem,
+    device_range,
+    device_stats,
     disable,
     enable,
     enabled,
+    end_device_range,
     end_range,
     get_domain,
     is_active,
@@ -35,6 +42,7 @@ from nvspan import (
     pop_range,
     push_range,
     set_message_limit,
+    start_device_range,
     start_range,
     tool,
     trace,
@@ -236,6 +244,32 @@ assert_type(tool(), "str | None")
 assert_type(Domain("example", level=2).level, int)
 domain.level = 1
 assert_type(domain.enabled, bool)
+
+# Device ranges.
+
+with device_range("work", stream=None, timing=True) as device_handle:
+    assert_type(device_handle, DeviceRangeHandle)
+assert_type(device_handle.elapsed(), "float | None")
+assert_type(device_handle.done(), bool)
+
+
+@device_range
+def on_device(x: int) -> float:
+    return float(x)
+
+
+@device_range("named", backend="exact", placement="stream", capture="skip")
+def named_on_device(x: int) -> float:
+    return float(x)
+
+
+assert_type(on_device(1), float)
+assert_type(named_on_device(1), float)
+end_device_range(start_device_range("started", stream=0, backend="callback"))
+assert_type(device_available(), bool)
+assert_type(device_problem(), "str | None")
+assert_type(device_flush(1.0), bool)
+assert_type(device_stats(), dict[str, int])
 
 # The rest.
 

@@ -173,9 +173,7 @@ void destroy_contents(Context& context) {
   context.per_thread.clear();
 }
 
-bool usable(Context* context) {
-  return state().contexts.count(context) != 0 && context->alive;
-}
+bool usable(Context* context) { return state().contexts.count(context) != 0 && context->alive; }
 
 }  // namespace
 
@@ -183,7 +181,8 @@ bool usable(Context* context) {
 
 using namespace fake;
 
-// --- for tests ------------------------------------------------------------------------------------
+// --- for tests
+// ------------------------------------------------------------------------------------
 
 FAKE_EXPORT void fake_cuda_fail(const char* call, int after, int result) {
   Lock lock(state().mutex);
@@ -192,7 +191,8 @@ FAKE_EXPORT void fake_cuda_fail(const char* call, int after, int result) {
 
 FAKE_EXPORT unsigned long long fake_cuda_misuses() { return state().misuses.load(); }
 
-// --- the process and its devices ------------------------------------------------------------------
+// --- the process and its devices
+// ------------------------------------------------------------------
 
 FAKE_EXPORT Result cuInit(unsigned) {
   Lock lock(state().mutex);
@@ -259,7 +259,8 @@ FAKE_EXPORT Result cuDevicePrimaryCtxRelease_v2(int device) {
   return success;
 }
 
-// --- contexts -------------------------------------------------------------------------------------
+// --- contexts
+// -------------------------------------------------------------------------------------
 
 FAKE_EXPORT Result cuCtxCreate_v2(void** context, unsigned, int device) {
   Lock lock(state().mutex);
@@ -348,7 +349,8 @@ FAKE_EXPORT Result cuThreadExchangeStreamCaptureMode(int* mode) {
   return success;
 }
 
-// --- streams --------------------------------------------------------------------------------------
+// --- streams
+// --------------------------------------------------------------------------------------
 
 FAKE_EXPORT Result cuStreamCreateWithPriority(void** stream, unsigned flags, int) {
   FAKE_CHECK(cuStreamCreate);
@@ -446,7 +448,8 @@ FAKE_EXPORT Result cuLaunchKernel(void* function, unsigned, unsigned, unsigned, 
   return submit(stream, kernel_work(*static_cast<std::string*>(function), arguments), false);
 }
 
-// --- events ---------------------------------------------------------------------------------------
+// --- events
+// ---------------------------------------------------------------------------------------
 
 FAKE_EXPORT Result cuEventCreate(void** event, unsigned flags) {
   FAKE_CHECK(cuEventCreate);

@@ -158,5 +158,5 @@ Result submit(Stream* stream, Work work, bool host);
 }  // namespace fake
 
 #define FAKE_EXPORT extern "C" __attribute__((visibility("default")))
-#define FAKE_CHECK(name)                                              \
+#define FAKE_CHECK(name) \
   if (fake::Result failure = fake::prepared_failure(#name)) return failure

@@ -113,7 +113,8 @@ Work kernel_work(const std::string& name, void** arguments) {
 
 using namespace fake;
 
-// --- modules and memory ---------------------------------------------------------------------------
+// --- modules and memory
+// ---------------------------------------------------------------------------
 
 FAKE_EXPORT Result cuModuleLoadData(void** module, const void* image) {
   FAKE_CHECK(cuModuleLoadData);
@@ -146,7 +147,8 @@ FAKE_EXPORT Result cuMemsetD8_v2(unsigned long long memory, unsigned char value,
   return success;
 }
 
-// --- capture --------------------------------------------------------------------------------------
+// --- capture
+// --------------------------------------------------------------------------------------
 
 FAKE_EXPORT Result cuStreamBeginCapture_v2(void* handle, int mode) {
   Stream* stream = stream_of(handle);
@@ -231,7 +233,8 @@ FAKE_EXPORT Result cuStreamUpdateCaptureDependencies(void* handle, void** nodes,
   return success;
 }
 
-// --- graphs ---------------------------------------------------------------------------------------
+// --- graphs
+// ---------------------------------------------------------------------------------------
 
 namespace {
 
