@@ -154,7 +154,7 @@ def eager(truth: Truth, kind: int, method: Callable[[], Any] | None) -> Callable
 def cost(truth: Truth) -> dict[str, Any]:
     made: dict[str, Any] = {"eager": {}, "graph": {}, "cpu": {}}
     with torch.cuda.stream(truth.stream):
-        for name, method in methods(truth).items():
+        for method in methods(truth).values():
             with method():
                 pass
         plain = [gpu_time(truth, eager(truth, kind, None)) for kind in range(4)]
@@ -252,7 +252,7 @@ def overlap(truth: Truth) -> dict[str, Any]:
             torch.cuda.synchronize()
             nvspan.device_flush(5)
             began = time.perf_counter()
-            for i in range(RANGES):
+            for _i in range(RANGES):
                 for stream, place in ((truth.stream, truth.handle), (other, handle)):
                     with torch.cuda.stream(stream):
                         if method is None or (name == "torch" and stream is other):

@@ -43,7 +43,7 @@ Activity look_everywhere(const Driver& api, Poller& self) noexcept {
   const bool hurry = self.hurry.load(std::memory_order_acquire) > 0;
   for (DeviceContext* context : live_contexts()) {
     most = std::max(most, read_context(api, *context, hurry));
-    backlog += context->waiting.size();
+    backlog += context->waiting.size() + (context->clock.running() ? 1 : 0);
   }
   self.backlog.store(backlog, std::memory_order_release);
   return most;

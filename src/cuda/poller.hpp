@@ -18,7 +18,7 @@ bool poller_needed() noexcept;
 // How often the thread has looked through everything since it started.
 uint64_t poller_rounds() noexcept;
 
-// How many ranges are read but not told to the tool yet.
+// How much it has begun and not ended: ranges that are read and not told, calibrations.
 uint64_t poller_backlog() noexcept;
 
 // From now on ranges are told to the tool as soon as they are read.

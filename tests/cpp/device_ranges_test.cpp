@@ -152,7 +152,7 @@ void contexts_come_and_go(Program& program, Event& event) {
       void* stream = program.stream();
       end(begin(event, stream, backend));
       cuda::DeviceRange* open = begin(event, stream, backend);
-      if (i % 2 == 0) cuda::flush(30);
+      cuda::flush(30);  // our thread is not in a context that is being destroyed
       program.call("cuCtxDestroy_v2", context);
       end(open);
       program.call("cuDevicePrimaryCtxReset_v2", 0);
@@ -169,7 +169,7 @@ void contexts_come_and_go(Program& program, Event& event) {
 int main(int count, char** values) {
   if (count != 3) return 2;
   setenv("NVSPAN_LIBCUDA", values[2], 1);
-  const std::string problem = nvspan::attach_tool(values[1], "jsonl:/dev/null");
+  const std::string problem = nvspan::attach_tool(values[1], "format=jsonl;file=/dev/null");
   if (!problem.empty()) {
     std::fprintf(stderr, "%s\n", problem.c_str());
     return 2;

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from helpers.device import device_ranges, only_fake, run_device
@@ -66,7 +68,7 @@ assert {k: v for k, v in stats.items() if v} == {"begun": 3, "sent_exact": 3}, s
     ]
     assert len({r["stream"] for r in found}) == 1
     assert [r["launch"] for r in found] == [1, 2, 3]
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in itertools.pairwise(found):
         assert before["begin"] < before["end"] <= after["end"]
 
 
@@ -113,7 +115,7 @@ assert {{k: v for k, v in stats.items() if v}} == {{"begun": 200, "sent_{backend
             own = [r for r in found if r["message"] == f"stream {number}"]
             own.sort(key=lambda r: r["launch"])
             assert [r["payload"] for r in own] == list(range(50))
-            assert all(a["begin"] <= b["begin"] for a, b in zip(own, own[1:], strict=False))
+            assert all(a["begin"] <= b["begin"] for a, b in itertools.pairwise(own))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -360,7 +362,8 @@ class cuda:
 """,
         preamble="import nvspan\n",
     )
-    assert done.calls() == [] and device_ranges(done.events) == []
+    assert done.calls() == []
+    assert device_ranges(done.events) == []
 
 
 @only_fake

@@ -35,7 +35,7 @@ _HostFunction = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 class Cuda:
-    """A primary context made current, with what tests do in it. Failing calls raise RuntimeError."""
+    """A primary context made current, and what tests do in it. A failing call raises an error."""
 
     def __init__(self, device: int = 0) -> None:
         self.library = ctypes.CDLL(os.environ.get("NVSPAN_LIBCUDA") or "libcuda.so.1")

@@ -102,7 +102,7 @@ def test_no_cuda_header():
     users = [
         relative(path)
         for path in cpp_files()
-        if any(name[1:5] == "cuda" for name in includes(path))
+        if any(re.match(r'["<]cuda(?!/)', name) for name in includes(path))
     ]
     assert users == []
 

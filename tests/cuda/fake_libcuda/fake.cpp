@@ -71,6 +71,10 @@ Context* current() {
 }
 
 void Stream::start() {
+  {
+    Lock lock(state().mutex);
+    state().all_streams.push_back(this);
+  }
   thread = std::thread([this] {
     std::unique_lock<std::mutex> lock(mutex);
     for (;;) {

@@ -138,6 +138,8 @@ struct State {
   std::set<std::shared_ptr<Capture>> captures;
   uint64_t last_id = 0;
   std::map<std::string, std::pair<int, Result>> failures;  // calls to let through, then the result
+  std::vector<Stream*> all_streams;   // never freed: their threads may be in them
+  std::vector<std::string*> strings;  // modules and functions
   std::atomic<uint64_t> misuses{0};
 };
 

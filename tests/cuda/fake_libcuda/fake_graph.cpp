@@ -119,13 +119,13 @@ using namespace fake;
 FAKE_EXPORT Result cuModuleLoadData(void** module, const void* image) {
   FAKE_CHECK(cuModuleLoadData);
   if (Result refused = unsafe()) return refused;
-  *module = new std::string(static_cast<const char*>(image));
+  *module = keep(static_cast<const char*>(image));
   return current() ? success : invalid_context;
 }
 
 FAKE_EXPORT Result cuModuleGetFunction(void** function, void* module, const char* name) {
   if (static_cast<std::string*>(module)->find(name) == std::string::npos) return not_found;
-  *function = new std::string(name);
+  *function = keep(name);
   return success;
 }
 
