@@ -113,6 +113,16 @@ Work kernel_work(const std::string& name, void** arguments) {
 
 using namespace fake;
 
+namespace {
+
+std::string* keep(const char* text) {
+  Lock lock(state().mutex);
+  state().strings.push_back(new std::string(text));
+  return state().strings.back();
+}
+
+}  // namespace
+
 // --- modules and memory
 // ---------------------------------------------------------------------------
 
