@@ -15,17 +15,21 @@ from nvspan._classes import annotate_class
 from nvspan._core import (
     Annotation,
     CheckError,
+    DeviceRangeHandle,
     Domain,
     EventAttributes,
     NvspanWarning,
     RangeHandle,
     __version__,
     annotate,
+    device_range,
+    end_device_range,
     end_range,
     mark,
     pop_range,
     push_range,
     span,
+    start_device_range,
     start_range,
 )
 from nvspan._domains import DummyDomain, enabled, get_domain, set_message_limit
@@ -38,6 +42,7 @@ from nvspan.checking import CheckReport, check, start_from_environment
 from nvspan.profiler import Profile
 from nvspan.recorder import record, record_as_environment_says
 from nvspan.recording import Recording, read
+from nvspan.device import device_available, device_flush, device_problem, device_stats
 from nvspan.tracing import trace
 
 NvtxWarning = NvspanWarning
@@ -51,6 +56,7 @@ __all__ = [
     "Annotation",
     "CheckError",
     "CheckReport",
+    "DeviceRangeHandle",
     "Domain",
     "DummyDomain",
     "EventAttributes",
@@ -65,9 +71,15 @@ __all__ = [
     "annotate_class",
     "check",
     "colors",
+    "device_available",
+    "device_flush",
+    "device_problem",
+    "device_range",
+    "device_stats",
     "disable",
     "enable",
     "enabled",
+    "end_device_range",
     "end_range",
     "get_domain",
     "info",
@@ -84,6 +96,7 @@ __all__ = [
     "record",
     "set_message_limit",
     "span",
+    "start_device_range",
     "start_range",
     "tool",
     "trace",

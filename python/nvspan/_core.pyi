@@ -5,7 +5,7 @@
 # `Annotation`, because mypy takes no other way to say that `@annotate` without parentheses returns
 # the function.
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
 from enum import Enum
 from types import TracebackType
 from typing import Any, Literal, SupportsFloat, SupportsIndex, TypeAlias, TypeVar, final, overload
@@ -178,6 +178,20 @@ class Domain:
         kind: _Kind = None,
         level: int = 1,
     ) -> Callable[[_Class], _Class]: ...
+    def device_range(
+        self,
+        message: _LazyMessage = None,
+        *,
+        stream: object = None,
+        color: _Color = None,
+        category: _Category = None,
+        payload: _Payload = None,
+        backend: _Backend = "auto",
+        placement: _Placement = "side",
+        timing: bool = False,
+        capture: _Capture = "graph",
+        level: int = 1,
+    ) -> device_range: ...
     def mark(
         self,
         attributes: EventAttributes | None = None,
@@ -270,6 +284,85 @@ class RangeHandle:
     def __getitem__(self, index: Literal[1], /) -> Domain: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+
+_Backend: TypeAlias = Literal["auto", "callback", "exact"]
+_Placement: TypeAlias = Literal["side", "stream"]
+_Capture: TypeAlias = Literal["graph", "skip"]
+
+@final
+class DeviceRangeHandle:
+    def done(self) -> bool: ...
+    def elapsed(self) -> float | None: ...
+    def __await__(self) -> Generator[Any, Any, float | None]: ...
+    @property
+    def lost(self) -> bool: ...
+    @property
+    def timed(self) -> bool: ...
+    @property
+    def backend(self) -> Literal["callback", "exact"] | None: ...
+
+@final
+class device_range:
+    @overload
+    def __new__(cls, message: _Target, /) -> _Target: ...  # type: ignore[misc]
+    @overload
+    def __new__(
+        cls,
+        message: _LazyMessage = None,
+        *,
+        stream: object = None,
+        color: _Color = None,
+        domain: _DomainName = None,
+        category: _Category = None,
+        payload: _Payload = None,
+        backend: _Backend = "auto",
+        placement: _Placement = "side",
+        timing: bool = False,
+        capture: _Capture = "graph",
+        level: int = 1,
+    ) -> device_range: ...
+    def __enter__(self) -> DeviceRangeHandle: ...
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+        /,
+    ) -> None: ...
+    def __call__(self, func: _Target) -> _Target: ...
+    @property
+    def domain(self) -> Domain: ...
+    def _begin(self) -> DeviceRangeHandle: ...
+    def _named(self, name: str, /) -> device_range: ...
+
+def start_device_range(
+    message: _LazyMessage = None,
+    *,
+    stream: object = None,
+    color: _Color = None,
+    domain: _DomainName = None,
+    category: _Category = None,
+    payload: _Payload = None,
+    backend: _Backend = "auto",
+    placement: _Placement = "side",
+    timing: bool = False,
+    capture: _Capture = "graph",
+    level: int = 1,
+) -> DeviceRangeHandle: ...
+def end_device_range(handle: DeviceRangeHandle | None, stream: object = None) -> None: ...
+def device_available() -> bool: ...
+def device_problem() -> str: ...
+def device_library() -> str: ...
+def device_flush(seconds: float) -> bool: ...
+def device_shut_down(seconds: float) -> None: ...
+def device_counts() -> dict[str, int]: ...
+def _set_stream_functions(
+    stream_of: Callable[[Any], tuple[int, int]],
+    find_torch: Callable[[], tuple[Callable[[int], int], Callable[[], int]] | None],
+    current_elsewhere: Callable[[], int],
+    /,
+) -> None: ...
+def _stream_target(stream: object, /) -> tuple[int, int]: ...
 
 @final
 class span:

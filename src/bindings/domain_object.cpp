@@ -5,6 +5,7 @@
 #include "annotate/switchboard.hpp"
 #include "bindings/annotation_cache.hpp"
 #include "bindings/attributes_object.hpp"
+#include "bindings/device_range_object.hpp"
 #include "bindings/event_fields.hpp"
 #include "bindings/module_state.hpp"
 #include "bindings/ranges.hpp"
@@ -222,6 +223,10 @@ PyMethodDef methods[] = {
     {"span", as_method(span_in_domain), METH_FASTCALL | METH_KEYWORDS,
      "span($self, message=None, color=None, category=None, payload=None, *, level=1)\n--\n\n"
      "nvspan.span with this domain."},
+    {"device_range", as_method(device_range_in_domain), METH_FASTCALL | METH_KEYWORDS,
+     "device_range($self, message=None, *, stream=None, color=None, category=None, payload=None, "
+     "backend='auto', placement='side', timing=False, capture='graph', level=1)\n--\n\n"
+     "nvspan.device_range with this domain."},
     {"mark", as_method(domain_mark), METH_FASTCALL | METH_KEYWORDS,
      "mark($self, attributes=None, *, message=None, color=None, category=None, "
      "payload=None)\n--\n\n"

@@ -17,6 +17,9 @@
 #include "bindings/attributes_object.hpp"
 #include "bindings/check_host.hpp"
 #include "bindings/decorated_registry.hpp"
+#include "bindings/device_handle.hpp"
+#include "bindings/device_range_object.hpp"
+#include "bindings/device_stream.hpp"
 #include "bindings/domain_object.hpp"
 #include "bindings/event_fields.hpp"
 #include "bindings/module_state.hpp"
@@ -24,6 +27,7 @@
 #include "bindings/range_handle.hpp"
 #include "bindings/ranges.hpp"
 #include "bindings/span_object.hpp"
+#include "cuda/device_range.hpp"
 
 namespace py = pybind11;
 
@@ -137,6 +141,27 @@ bool is_active(const py::object& domain) {
   return tool && (!checking() || real_tool()) && (!one || one->connected(*tool));
 }
 
+void add_device_functions(py::module_& m) {
+  m.def("device_available", [] { return cuda::available(); });
+  m.def("device_problem", [] { return cuda::driver_problem(); });
+  m.def("device_library", [] { return cuda::driver() ? cuda::driver_library() : std::string(); });
+  m.def("device_flush", [](double seconds) {
+    const py::gil_scoped_release released;
+    return cuda::flush(seconds);
+  });
+  m.def("device_shut_down", [](double seconds) {
+    const py::gil_scoped_release released;
+    cuda::shut_down(seconds);
+  });
+  m.def("device_counts", [] {
+    py::dict counts;
+    for (size_t i = 0; i < cuda::count_names_size; ++i) {
+      counts[cuda::count_names[i]] = cuda::counters().get(static_cast<cuda::Count>(i));
+    }
+    return counts;
+  });
+}
+
 void add_contents(py::module_ m) {
   module_object = m.ptr();
   Py_INCREF(module_object);
@@ -153,6 +178,10 @@ void add_contents(py::module_ m) {
   check(span_object_add_to_module(m.ptr()));
   check(check_host_add_to_module(m.ptr()));
   check(profile_add_to_module(m.ptr()));
+  check(device_stream_add_to_module(m.ptr()));
+  check(device_handle_add_to_module(m.ptr()));
+  check(device_range_object_add_to_module(m.ptr()));
+  add_device_functions(m);
   set_tool_listener(on_tool_changed);
 
   m.def(

@@ -14,7 +14,8 @@ DEPENDENCIES = {
     "annotate": {"core"},
     "record": {"core"},
     "inject": {"core", "record"},
-    "bindings": {"core", "annotate", "record"},
+    "cuda": {"core", "annotate"},
+    "bindings": {"core", "annotate", "cuda", "record"},
 }
 PYTHON_HEADER = "src/bindings/py.hpp"
 PYBIND11_FILES = {
@@ -106,7 +107,7 @@ def test_no_cuda_header():
     users = [
         relative(path)
         for path in cpp_files()
-        if any(name[1:5] == "cuda" for name in includes(path))
+        if any(re.match(r'["<]cuda(?!/)', name) for name in includes(path))
     ]
     assert users == []
 

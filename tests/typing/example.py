@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import nvspan
 from nvspan import (
     Annotation,
+    DeviceRangeHandle,
     Domain,
     DummyDomain,
     EventAttributes,
@@ -26,10 +27,16 @@ from nvspan import (
     annotate,
     annotate_class,
     colors,
+    device_available,
+    device_flush,
+    device_problem,
+    device_range,
+    device_stats,
     disable,
     doctor,
     enable,
     enabled,
+    end_device_range,
     end_range,
     get_domain,
     install_as_nvtx,
@@ -41,6 +48,7 @@ from nvspan import (
     read,
     record,
     set_message_limit,
+    start_device_range,
     start_range,
     tool,
     trace,
@@ -275,6 +283,31 @@ profile.disable()
 install_as_nvtx()
 if sys.platform == "linux":
     assert_type(doctor.collect(modules=["json"], timeout=30.0), "dict[str, Any]")
+# Device ranges.
+
+with device_range("work", stream=None, timing=True) as device_handle:
+    assert_type(device_handle, DeviceRangeHandle)
+assert_type(device_handle.elapsed(), "float | None")
+assert_type(device_handle.done(), bool)
+
+
+@device_range
+def on_device(x: int) -> float:
+    return float(x)
+
+
+@device_range("named", backend="exact", placement="stream", capture="skip")
+def named_on_device(x: int) -> float:
+    return float(x)
+
+
+assert_type(on_device(1), float)
+assert_type(named_on_device(1), float)
+end_device_range(start_device_range("started", stream=0, backend="callback"))
+assert_type(device_available(), bool)
+assert_type(device_problem(), "str | None")
+assert_type(device_flush(1.0), bool)
+assert_type(device_stats(), dict[str, int])
 
 # The rest.
 

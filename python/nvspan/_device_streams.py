@@ -1,0 +1,94 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""CUDA streams of the frameworks that are loaded. Nothing is imported here: a framework that the
+program has not loaded has no stream."""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_UNKNOWN_DEVICE = -1
+_BINDINGS = ("cuda.bindings", "cuda.cuda", "cuda.cudart")  # their handles convert to int
+
+
+def stream_of(stream: Any) -> tuple[int, int]:
+    """For the extension module: (handle, device ordinal or -1) of a stream object.
+
+    Raises TypeError naming the object if it is no stream.
+    """
+    handle = _handle_of(stream)
+    if handle is None:
+        raise TypeError(f"stream must be a CUDA stream, an int or None, not {stream!r}")
+    return handle, _device_of(stream)
+
+
+def _handle_of(stream: Any) -> int | None:
+    if isinstance(stream, bool):
+        return None
+    protocol = getattr(type(stream), "__cuda_stream__", None)
+    if protocol is not None:
+        found = stream.__cuda_stream__
+        if callable(found):
+            found = found()
+        # Version 0 is the only one; a shim that returns a device there would send us elsewhere.
+        if isinstance(found, tuple) and len(found) == 2 and found[0] == 0:
+            return _as_handle(found[1])
+    for name in ("cuda_stream", "ptr", "handle"):
+        handle = _as_handle(getattr(stream, name, None))
+        if handle is not None:
+            return handle
+    if isinstance(stream, int) or type(stream).__module__.startswith(_BINDINGS):
+        return _as_handle(stream)
+    return None
+
+
+def _as_handle(value: Any) -> int | None:
+    value = getattr(value, "value", value)  # a ctypes pointer
+    if value is None or isinstance(value, (bool, str, float)):
+        return None
+    try:
+        handle = int(value)
+    except (TypeError, ValueError):
+        return None
+    return handle if 0 <= handle < 1 << 64 else None
+
+
+def _device_of(stream: Any) -> int:
+    for name in ("device_index", "device_id"):
+        device = getattr(stream, name, None)
+        if isinstance(device, int) and not isinstance(device, bool) and device >= 0:
+            return device
+    return _UNKNOWN_DEVICE
+
+
+def find_torch() -> tuple[Callable[[int], int], Callable[[], int]] | None:
+    """For the extension module: how torch tells a device's current stream, once it uses CUDA."""
+    torch = sys.modules.get("torch")
+    cuda = sys.modules.get("torch.cuda")
+    try:
+        if torch is None or cuda is None or not cuda.is_initialized():
+            return None
+        return torch._C._cuda_getCurrentRawStream, torch._C._cuda_getDevice
+    except AttributeError:  # built without CUDA, or half imported
+        return None
+
+
+def current_elsewhere() -> int:
+    """For the extension module: the current stream of CuPy, else numba's default stream."""
+    cupy = sys.modules.get("cupy")
+    try:
+        if cupy is not None:
+            handle = int(cupy.cuda.get_current_stream().ptr)
+            if handle:
+                return handle
+        numba = sys.modules.get("numba.cuda")
+        if numba is not None and sys.modules["numba"].config.CUDA_PER_THREAD_DEFAULT_STREAM:
+            return 2
+    except (AttributeError, KeyError):  # half imported, or without the option
+        pass
+    return 0

@@ -1,0 +1,198 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "annotate/deferred.hpp"
+
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "annotate/nvtx_abi.hpp"
+
+#if NVSPAN_HAVE_NVTX
+#include <nvtx3/nvToolsExtSemanticsTime.h>
+#endif
+#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
+#include <intrin.h>
+#elif defined(__x86_64__) || defined(__i386__)
+#include <x86intrin.h>
+#endif
+
+namespace nvspan {
+
+uint64_t time_stamp() noexcept {
+#if defined(__x86_64__) || defined(__i386__) || defined(_M_X64) || defined(_M_IX86)
+  return __rdtsc();
+#elif defined(__aarch64__)
+  uint64_t value;
+  asm volatile("mrs %0, cntvct_el0" : "=r"(value));
+  return value;
+#else
+  return 0;
+#endif
+}
+
+DeferredPayload deferred_payload_of(int32_t payload_type) noexcept {
+  switch (payload_type) {
+    case NVTX_PAYLOAD_TYPE_UNSIGNED_INT64:
+      return DeferredPayload::unsigned_int64;
+    case NVTX_PAYLOAD_TYPE_INT64:
+      return DeferredPayload::int64;
+    case NVTX_PAYLOAD_TYPE_DOUBLE:
+      return DeferredPayload::float64;
+    default:
+      return DeferredPayload::none;
+  }
+}
+
+#if NVSPAN_HAVE_NVTX
+
+namespace {
+
+struct Schemas {
+  uint64_t epoch = 0;
+  bool taken = false;
+  uint64_t ids[deferred_payloads] = {};
+};
+
+struct SchemaTable {
+  std::mutex mutex;
+  std::map<const Domain*, Schemas> of_domain;
+};
+
+SchemaTable& schema_table() noexcept {
+  static SchemaTable* const table = new SchemaTable;  // immortal, as domains are
+  return *table;
+}
+
+nvtxPayloadSchemaEntry_t entry(uint64_t type, const char* name, size_t offset,
+                               uint64_t flags = 0) noexcept {
+  nvtxPayloadSchemaEntry_t made{};
+  made.flags = flags;
+  made.type = type;
+  made.name = name;
+  made.offset = offset;
+  return made;
+}
+
+uint64_t register_schema(const ToolTable& tool, nvtxDomainHandle_t domain,
+                         DeferredPayload payload) noexcept {
+  using Register = uint64_t (*)(nvtxDomainHandle_t, const nvtxPayloadSchemaAttr_t*);
+  auto call = tool.payload_slot<Register>(NVTX3EXT_CBID_nvtxPayloadSchemaRegister);
+  if (!call) return 0;
+  static const nvtxSemanticsTime_t clock = [] {
+    nvtxSemanticsTime_t made{};
+    made.header.structSize = sizeof made;
+    made.header.semanticId = NVTX_SEMANTIC_ID_TIME_V1;
+    made.header.version = NVTX_TIME_SEMANTIC_VERSION;
+    made.timeDomainId = NVTX_TIMESTAMP_TYPE_CPU_TSC;
+    return made;
+  }();
+  constexpr uint64_t time_flag = NVTX_PAYLOAD_ENTRY_FLAG_TIMESTAMP;
+  nvtxPayloadSchemaEntry_t entries[10];
+  size_t count = 0;
+  entries[count] = entry(NVTX_PAYLOAD_ENTRY_TYPE_INT64, "begin", offsetof(DeferredRange, begin),
+                         time_flag | NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN);
+  entries[count++].semantics = &clock.header;
+  entries[count] = entry(NVTX_PAYLOAD_ENTRY_TYPE_INT64, "end", offsetof(DeferredRange, end),
+                         time_flag | NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END);
+  entries[count++].semantics = &clock.header;
+  entries[count++] = entry(NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE, "message",
+                           offsetof(DeferredRange, message), NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE);
+  entries[count++] =
+      entry(NVTX_PAYLOAD_ENTRY_TYPE_COLOR_ARGB, "color", offsetof(DeferredRange, color));
+  entries[count++] =
+      entry(NVTX_PAYLOAD_ENTRY_TYPE_CATEGORY, "category", offsetof(DeferredRange, category));
+  static const uint64_t payload_types[deferred_payloads] = {0, NVTX_PAYLOAD_ENTRY_TYPE_UINT64,
+                                                            NVTX_PAYLOAD_ENTRY_TYPE_INT64,
+                                                            NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE};
+  if (payload != DeferredPayload::none) {
+    entries[count++] = entry(payload_types[static_cast<size_t>(payload)], "payload",
+                             offsetof(DeferredRange, payload));
+  }
+  entries[count++] =
+      entry(NVTX_PAYLOAD_ENTRY_TYPE_INT32, "device", offsetof(DeferredRange, device));
+  entries[count++] =
+      entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT32, "uncertainty_ns", offsetof(DeferredRange, uncertainty));
+  entries[count++] =
+      entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "stream", offsetof(DeferredRange, stream));
+  entries[count++] =
+      entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "launch", offsetof(DeferredRange, launch));
+  nvtxPayloadSchemaAttr_t attributes{};
+  attributes.fieldMask =
+      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
+      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
+  attributes.name = "nvspan device range";
+  attributes.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
+  attributes.flags = NVTX_PAYLOAD_SCHEMA_FLAG_RANGE_STARTEND;
+  attributes.entries = entries;
+  attributes.numEntries = count;
+  attributes.payloadStaticSize = sizeof(DeferredRange);
+  return call(domain, &attributes);
+}
+
+using SubmitBatch = void (*)(nvtxDomainHandle_t, const nvtxEventBatch_t*);
+
+}  // namespace
+
+bool takes_deferred(const ToolTable& tool, Domain& domain) noexcept {
+  const uint64_t epoch = tool.epoch.load(std::memory_order_acquire);
+  struct Recent {
+    uint64_t epoch = 0;
+    const Domain* domain = nullptr;
+    bool taken = false;
+  };
+  thread_local Recent recent;
+  if (recent.epoch == epoch && recent.domain == &domain) return recent.taken;
+  SchemaTable& table = schema_table();
+  std::lock_guard<std::mutex> lock(table.mutex);
+  Schemas& schemas = table.of_domain[&domain];
+  if (schemas.epoch != epoch) {
+    schemas = Schemas{};
+    schemas.epoch = epoch;
+    const bool submits = time_stamp() != 0 && tool.payload_slot<SubmitBatch>(
+                                                  NVTX3EXT_CBID_nvtxEventBatchSubmit) != nullptr;
+    if (submits) {
+      schemas.ids[0] = register_schema(tool, domain.handle(), DeferredPayload::none);
+      schemas.taken = schemas.ids[0] != 0;
+    }
+  }
+  recent = {epoch, &domain, schemas.taken};
+  return schemas.taken;
+}
+
+bool submit_deferred(Domain& domain, uint64_t epoch, DeferredPayload payload,
+                     const DeferredRange* ranges, size_t count) noexcept {
+  const ToolTable* tool = closing_tool();
+  if (!tool || tool->epoch.load(std::memory_order_acquire) != epoch) return false;
+  uint64_t schema = 0;
+  {
+    SchemaTable& table = schema_table();
+    std::lock_guard<std::mutex> lock(table.mutex);
+    Schemas& schemas = table.of_domain[&domain];
+    if (schemas.epoch != epoch || !schemas.taken) return false;
+    uint64_t& id = schemas.ids[static_cast<size_t>(payload)];
+    if (id == 0) id = register_schema(*tool, domain.handle(), payload);
+    schema = id;
+  }
+  auto call = tool->payload_slot<SubmitBatch>(NVTX3EXT_CBID_nvtxEventBatchSubmit);
+  if (schema == 0 || !call) return false;
+  nvtxEventBatch_t batch{};
+  batch.eventSchemaId = schema;
+  batch.size = count * sizeof(DeferredRange);
+  batch.events = ranges;
+  batch.flags = NVTX_BATCH_FLAG_TIME_SORTED;
+  call(domain.handle(), &batch);
+  return true;
+}
+
+#else
+
+bool takes_deferred(const ToolTable&, Domain&) noexcept { return false; }
+bool submit_deferred(Domain&, uint64_t, DeferredPayload, const DeferredRange*, size_t) noexcept {
+  return false;
+}
+
+#endif
+
+}  // namespace nvspan

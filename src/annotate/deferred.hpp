@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Ranges that are told to the tool when they are over, with the times at which they began and
+// ended: deferred events of NVTX's payload extension.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "annotate/domain.hpp"
+#include "annotate/tool.hpp"
+
+namespace nvspan {
+
+// One range. Times are readings of the processor's time stamp counter. The members are what the
+// schema tells the tool: their order and sizes are part of it.
+struct DeferredRange {
+  int64_t begin;
+  int64_t end;
+  uint64_t message;  // the tool's handle of a registered string
+  uint64_t payload;
+  uint32_t color;  // ARGB
+  uint32_t category;
+  int32_t device;        // ordinal of the GPU that ran it
+  uint32_t uncertainty;  // of each time, in ns
+  uint64_t stream;       // the stream's id in this process
+  uint64_t launch;       // the number of the call; replays of a captured range share it
+};
+
+// Which of NVTX's types `payload` has. Each has a schema of its own.
+enum class DeferredPayload : uint8_t { none, unsigned_int64, int64, float64 };
+constexpr size_t deferred_payloads = 4;
+DeferredPayload deferred_payload_of(int32_t payload_type) noexcept;
+
+// True if the tool takes deferred events with times of the time stamp counter: it has to have
+// filled the functions and to accept the schema. The domain must be connected to the tool.
+bool takes_deferred(const ToolTable& tool, Domain& domain) noexcept;
+
+// Sends `count` ranges, in the order of their beginnings, if the tool is still that of `epoch`.
+// Returns whether it was.
+bool submit_deferred(Domain& domain, uint64_t epoch, DeferredPayload payload,
+                     const DeferredRange* ranges, size_t count) noexcept;
+
+// The processor's time stamp counter, or 0 where there is none.
+uint64_t time_stamp() noexcept;
+
+}  // namespace nvspan

@@ -1,0 +1,371 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/device_range_object.hpp"
+
+#include <mutex>
+#include <vector>
+
+#include "bindings/device_arguments.hpp"
+#include "bindings/device_handle.hpp"
+#include "bindings/device_stream.hpp"
+#include "bindings/domain_object.hpp"
+#include "bindings/event_fields.hpp"
+#include "bindings/module_state.hpp"
+
+namespace nvspan {
+
+namespace {
+
+constexpr unsigned range_fields = event_fields | field_bit(field_level);
+constexpr CallForm range_form = {"device_range", 1, range_fields};
+constexpr CallForm start_form = {"start_device_range", 1, range_fields};
+constexpr CallForm domain_form = {"device_range", 1, range_fields & ~field_bit(field_domain)};
+
+struct Open {
+  PyObject* handle;  // owned
+  unsigned long thread;
+};
+
+struct DeviceRangeObject {
+  PyObject_HEAD Annotation* annotation;  // owned; shared with other calls alike
+  PyObject* stream;                      // owned; null: the current one
+  cuda::Options options;
+  Open first;               // handle null: nothing is open
+  std::vector<Open>* more;  // opened after the first
+  object_mutex mutex;
+};
+
+PyTypeObject* range_type;
+
+#ifndef Py_GIL_DISABLED
+constexpr int most_free = 64;
+DeviceRangeObject* free_ranges[most_free];
+int free_count = 0;
+#endif
+
+DeviceRangeObject* as_range(PyObject* object) noexcept {
+  return reinterpret_cast<DeviceRangeObject*>(object);
+}
+
+bool wanted(const EventFields& fields, const ToolTable& tool) noexcept {
+  return fields.event.domain->connected(tool) && fields.event.level <= fields.event.domain->level();
+}
+
+cuda::DeviceRange* begin_without_gil(Event* event, const ToolTable* tool,
+                                     const cuda::Options& options, cuda::Target target) noexcept {
+  PyThreadState* saved = PyEval_SaveThread();
+  cuda::DeviceRange* range = cuda::begin_range(event, tool, options, target);
+  PyEval_RestoreThread(saved);
+  return range;
+}
+
+// Begins a range. Returns its reference, or null where nobody listens or nothing could be placed.
+// What goes wrong on the way is reported, and the program goes on.
+cuda::DeviceRange* begin(Annotation* annotation, PyObject* stream,
+                         const cuda::Options& options) noexcept {
+  const ToolTable* tool = listening_tool();
+  if (tool && !wanted(*annotation->fields, *tool)) tool = nullptr;
+  if (!tool && !options.timed) return nullptr;
+  py_error_scope scope;
+  cuda::Target target;
+  if (resolve_stream(stream, target) < 0) {
+    PyErr_Clear();
+    warn_once_quietly("device-stream",
+                      "device_range cannot tell the current stream: nothing shown");
+    return nullptr;
+  }
+  cuda::DeviceRange* range = nullptr;
+  EventFields& fields = *annotation->fields;
+  if (fields.lazy()) {
+    EventFields evaluated;
+    if (tool) evaluate_fields(evaluated, fields, annotation->failed_lazily);
+    range = begin_without_gil(tool ? &evaluated.event : nullptr, tool, options, target);
+    clear_fields(evaluated);
+  } else {
+    range = begin_without_gil(&fields.event, tool, options, target);
+  }
+  Domain& domain = *annotation->fields->event.domain;
+  if (overflow_pending(domain)) warn_overflow(domain);
+  return range;
+}
+
+PyObject* new_range(const CallForm& form, PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
+                    PyObject* kwnames) {
+  DeviceArguments arguments;
+  if (parse_device_call(form, domain, args, nargs, kwnames, arguments) < 0) return nullptr;
+  DeviceRangeObject* range = nullptr;
+#ifndef Py_GIL_DISABLED
+  if (free_count > 0) {
+    range = free_ranges[--free_count];
+    Py_SET_REFCNT(reinterpret_cast<PyObject*>(range), 1);
+  }
+#endif
+  if (!range) {
+    range = PyObject_New(DeviceRangeObject, range_type);
+    if (!range) {
+      Py_DECREF(reinterpret_cast<PyObject*>(arguments.annotation));
+      return nullptr;
+    }
+    new (&range->mutex) object_mutex;
+  }
+  range->annotation = arguments.annotation;
+  range->stream = Py_XNewRef(arguments.stream);
+  range->options = arguments.options;
+  range->first.handle = nullptr;
+  range->more = nullptr;
+  return reinterpret_cast<PyObject*>(range);
+}
+
+void range_dealloc(PyObject* object) {
+  DeviceRangeObject* range = as_range(object);
+  Py_DECREF(reinterpret_cast<PyObject*>(range->annotation));
+  Py_XDECREF(range->stream);
+  Py_XDECREF(range->first.handle);
+  if (range->more) {
+    for (const Open& open : *range->more) Py_DECREF(open.handle);
+    delete range->more;
+  }
+#ifndef Py_GIL_DISABLED
+  if (free_count < most_free) {
+    free_ranges[free_count++] = range;
+    return;
+  }
+#endif
+  range->mutex.~object_mutex();
+  PyTypeObject* type = Py_TYPE(object);
+  PyObject_Free(object);
+  Py_DECREF(type);
+}
+
+bool is_decoration(PyObject* const* args, Py_ssize_t nargs) noexcept {
+  return nargs > 0 && !PyUnicode_Check(args[0]) && !PyBytes_Check(args[0]) &&
+         (PyCallable_Check(args[0]) || Py_TYPE(args[0])->tp_descr_get);
+}
+
+PyObject* decorate(PyObject* range, PyObject* target) {
+  PyObject* args[] = {range, target};
+  return call_python("nvspan._device", "decorate", args, 2);
+}
+
+PyObject* call(const CallForm& form, PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
+               PyObject* kwnames) {
+  if (!is_decoration(args, nargs)) return new_range(form, domain, args, nargs, kwnames);
+  constexpr Py_ssize_t most = 16;
+  PyObject* values[most] = {Py_None};
+  const Py_ssize_t count = nargs + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0);
+  if (count > most) {
+    return PyErr_Format(PyExc_TypeError, "%s() got too many arguments", form.function);
+  }
+  for (Py_ssize_t i = 1; i < count; ++i) values[i] = args[i];
+  py_ref range = py_ref::steal(new_range(form, domain, values, nargs, kwnames));
+  return range ? decorate(range.get(), args[0]) : nullptr;
+}
+
+PyObject* range_vectorcall(PyObject*, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
+  return call(range_form, nullptr, args, PyVectorcall_NARGS(nargsf), kwnames);
+}
+
+PyObject* range_call(PyObject* object, PyObject* args, PyObject* kwargs) {
+  static const char* const names[] = {"func", nullptr};
+  PyObject* target = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O:device_range", const_cast<char**>(names),
+                                   &target)) {
+    return nullptr;
+  }
+  return decorate(object, target);
+}
+
+void remember(DeviceRangeObject* self, PyObject* handle) noexcept {
+  const Open open = {Py_NewRef(handle), PyThread_get_thread_ident()};
+  std::lock_guard<object_mutex> lock(self->mutex);
+  if (!self->first.handle) {
+    self->first = open;
+    return;
+  }
+  if (!self->more) self->more = new std::vector<Open>;
+  self->more->push_back(open);
+}
+
+// The newest range that this thread opened, else the newest of all. A reference, or null.
+PyObject* take(DeviceRangeObject* self) noexcept {
+  std::lock_guard<object_mutex> lock(self->mutex);
+  if (!self->more || self->more->empty()) return std::exchange(self->first.handle, nullptr);
+  const unsigned long thread = PyThread_get_thread_ident();
+  std::vector<Open>& more = *self->more;
+  for (size_t i = more.size(); i-- > 0;) {
+    if (more[i].thread != thread) continue;
+    PyObject* handle = more[i].handle;
+    more.erase(more.begin() + static_cast<std::ptrdiff_t>(i));
+    return handle;
+  }
+  PyObject* handle = self->first.handle;
+  if (!handle || self->first.thread != thread) {
+    handle = more.back().handle;
+    more.pop_back();
+  } else {
+    self->first = more.front();
+    more.erase(more.begin());
+  }
+  return handle;
+}
+
+PyObject* range_enter(PyObject* object, PyObject*) {
+  DeviceRangeObject* self = as_range(object);
+  PyObject* handle = device_handle_new(begin(self->annotation, self->stream, self->options));
+  if (handle) remember(self, handle);
+  return handle;
+}
+
+PyObject* range_exit(PyObject* object, PyObject* const*, Py_ssize_t) {
+  if (PyObject* handle = take(as_range(object))) {
+    end_device_handle(handle, nullptr);
+    Py_DECREF(handle);
+  }
+  Py_RETURN_NONE;
+}
+
+// For the decorators: a range that is not tied to this object's other ones.
+PyObject* range_begin(PyObject* object, PyObject*) {
+  DeviceRangeObject* self = as_range(object);
+  return device_handle_new(begin(self->annotation, self->stream, self->options));
+}
+
+PyObject* range_named(PyObject* object, PyObject* name) {
+  DeviceRangeObject* self = as_range(object);
+  PyObject* annotation =
+      PyObject_CallMethod(reinterpret_cast<PyObject*>(self->annotation), "_named", "O", name);
+  if (!annotation) return nullptr;
+  DeviceRangeObject* made = PyObject_New(DeviceRangeObject, range_type);
+  if (!made) {
+    Py_DECREF(annotation);
+    return nullptr;
+  }
+  new (&made->mutex) object_mutex;
+  made->annotation = reinterpret_cast<Annotation*>(annotation);
+  made->stream = Py_XNewRef(self->stream);
+  made->options = self->options;
+  made->first.handle = nullptr;
+  made->more = nullptr;
+  return reinterpret_cast<PyObject*>(made);
+}
+
+PyObject* range_repr(PyObject* object) {
+  const EventFields& fields = *as_range(object)->annotation->fields;
+  return PyUnicode_FromFormat("device_range(%R, domain=%R)",
+                              fields.message ? fields.message : Py_None, fields.domain);
+}
+
+PyObject* range_domain(PyObject* object, void*) {
+  return Py_NewRef(as_range(object)->annotation->fields->domain);
+}
+
+PyObject* start_range(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  DeviceArguments arguments;
+  if (parse_device_call(start_form, nullptr, args, nargs, kwnames, arguments) < 0) return nullptr;
+  cuda::DeviceRange* range = begin(arguments.annotation, arguments.stream, arguments.options);
+  Py_DECREF(reinterpret_cast<PyObject*>(arguments.annotation));
+  return device_handle_new(range);
+}
+
+PyObject* end_range(PyObject*, PyObject* args, PyObject* kwargs) {
+  static const char* const names[] = {"handle", "stream", nullptr};
+  PyObject* handle = nullptr;
+  PyObject* stream = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:end_device_range", const_cast<char**>(names),
+                                   &handle, &stream)) {
+    return nullptr;
+  }
+  cuda::Target target;
+  if (stream != Py_None && resolve_stream(stream, target) < 0) return nullptr;
+  if (handle == Py_None) Py_RETURN_NONE;
+  if (!is_device_handle(handle)) {
+    return PyErr_Format(PyExc_TypeError,
+                        "handle must be a handle from start_device_range or None, not %R", handle);
+  }
+  end_device_handle(handle, stream == Py_None ? nullptr : &target);
+  Py_RETURN_NONE;
+}
+
+PyMethodDef methods[] = {{"__enter__", as_method(range_enter), METH_NOARGS, nullptr},
+                         {"__exit__", as_method(range_exit), METH_FASTCALL, nullptr},
+                         {"_begin", as_method(range_begin), METH_NOARGS, nullptr},
+                         {"_named", as_method(range_named), METH_O, nullptr},
+                         {nullptr, nullptr, 0, nullptr}};
+
+PyGetSetDef properties[] = {{"domain", range_domain, nullptr, "The Domain.", nullptr},
+                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyMethodDef functions[] = {
+    {"start_device_range", as_method(start_range), METH_FASTCALL | METH_KEYWORDS,
+     "start_device_range(message, *, stream=None, color=None, domain=None, category=None,\n"
+     "                   payload=None, backend='auto', placement='side', timing=False,\n"
+     "                   capture='graph', level=1)\n--\n\n"
+     "Starts a device range that any thread may end, on any stream, with end_device_range.\n\n"
+     "Arguments as for device_range. Returns a DeviceRangeHandle.\n\n"
+     ">>> import nvspan\n"
+     ">>> handle = nvspan.start_device_range('all-reduce')\n"
+     ">>> nvspan.end_device_range(handle)\n"},
+    {"end_device_range", as_method(end_range), METH_VARARGS | METH_KEYWORDS,
+     "end_device_range(handle, stream=None)\n--\n\n"
+     "Ends a device range: when the stream has done what it was given so far.\n\n"
+     "stream: as for device_range, except that None is the stream on which the range began. On\n"
+     "another stream the range ends when that one is through, never before it begins.\n\n"
+     "Ending a range again, or None, does nothing. TypeError for anything else."},
+    {nullptr, nullptr, 0, nullptr}};
+
+const char documentation[] =
+    "device_range(message=None, *, stream=None, color=None, domain=None, category=None,\n"
+    "             payload=None, backend='auto', placement='side', timing=False, capture='graph',\n"
+    "             level=1)\n--\n\n"
+    "Marks the time in which a CUDA stream does the enclosed work: a context manager and a\n"
+    "decorator. A range of annotate() around a launch ends before the kernel starts.\n\n"
+    "message, color, domain, category, payload, level: as for annotate().\n"
+    "stream: a stream object of torch, CuPy, numba, cuda.core or with __cuda_stream__, a raw\n"
+    "  handle, or None: the current stream of the framework in use.\n"
+    "backend: 'exact' takes the GPU's own times and needs a tool that takes deferred events;\n"
+    "  'callback' works with every tool and shows times of the CPU; 'auto' chooses.\n"
+    "placement: 'side' puts what measures onto a stream of nvspan's, 'stream' into the stream\n"
+    "  itself, which costs less of the CPU's time and more of the GPU's.\n"
+    "timing: the handle tells the range's time whether or not a tool listens.\n"
+    "capture: while the stream is captured into a CUDA graph, 'graph' makes the range part of the\n"
+    "  graph, 'skip' leaves it out.\n\n"
+    "`with` gives a DeviceRangeHandle. Raises TypeError or ValueError for bad arguments, with and\n"
+    "without a tool or a GPU; nothing else is raised, and what could not be placed is counted: "
+    "see\n"
+    "device_stats(). Objects may be entered by many threads at once. In a child forked after CUDA\n"
+    "was used nothing is placed.\n\n"
+    ">>> import nvspan\n"
+    ">>> with nvspan.device_range('forward', timing=True) as handle:\n"
+    "...     pass\n"
+    ">>> handle.done() or not nvspan.device_available()\n"
+    "True\n";
+
+PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(range_dealloc)},
+                       {Py_tp_repr, reinterpret_cast<void*>(range_repr)},
+                       {Py_tp_call, reinterpret_cast<void*>(range_call)},
+                       {Py_tp_methods, methods},
+                       {Py_tp_getset, properties},
+                       {Py_tp_doc, const_cast<char*>(documentation)},
+                       {0, nullptr}};
+
+PyType_Spec spec = {"nvspan.device_range", sizeof(DeviceRangeObject), 0, Py_TPFLAGS_DEFAULT, slots};
+
+}  // namespace
+
+PyObject* device_range_in_domain(PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
+                                 PyObject* kwnames) {
+  return call(domain_form, domain, args, nargs, kwnames);
+}
+
+int device_range_object_add_to_module(PyObject* module) {
+  if (device_arguments_init() < 0) return -1;
+  range_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (!range_type) return -1;
+  range_type->tp_vectorcall = range_vectorcall;
+  range_type->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
+  PyType_Modified(range_type);
+  if (PyModule_AddFunctions(module, functions) < 0) return -1;
+  return PyModule_AddObjectRef(module, "device_range", reinterpret_cast<PyObject*>(range_type));
+}
+
+}  // namespace nvspan

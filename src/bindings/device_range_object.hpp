@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The raw type `device_range`, and start_device_range and end_device_range.
+
+#include "bindings/py.hpp"
+
+namespace nvspan {
+
+int device_range_object_add_to_module(PyObject* module);
+
+// device_range() in a given domain.
+PyObject* device_range_in_domain(PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
+                                 PyObject* kwnames);
+
+}  // namespace nvspan

@@ -1,0 +1,327 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/device_range.hpp"
+
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "annotate/deferred.hpp"
+#include "cuda/poller.hpp"
+#include "cuda/stamps.hpp"
+#include "cuda/state.hpp"
+
+namespace nvspan::cuda {
+
+namespace {
+
+bool broke_context(Result result) noexcept {
+  return result == error_context_is_destroyed || result == error_invalid_handle ||
+         result == error_invalid_context;
+}
+
+// Which backend shows the range, or none: then only its time is wanted.
+bool choose_backend(const Options& options, const ToolTable& tool, const Outgoing& out,
+                    Domain& domain, Backend& chosen) noexcept {
+  chosen = Backend::callback;
+  if (options.backend == Backend::callback) return true;
+  // A message that the tool has not registered cannot be named in a deferred event.
+  const bool exact =
+      out.attributes.messageType != NVTX_MESSAGE_TYPE_ASCII && takes_deferred(tool, domain);
+  if (exact) chosen = Backend::exact;
+  if (exact || options.backend == Backend::automatic) return true;
+  counters().add(Count::not_taken);
+  return false;
+}
+
+void copy_text(DeviceRange& range, const char* text, size_t size) noexcept {
+  range.text.reset(new char[size + 1]);
+  std::memcpy(range.text.get(), text, size);
+  range.text[size] = '\0';
+}
+
+// A captured range is told to whichever tool listens at a replay: it keeps the whole event.
+void keep_event(DeviceRange& range, const Event& event) noexcept {
+  range.event.domain = event.domain;
+  range.event.level = event.level;
+  range.event.attributes = event.attributes;
+  if (!event.text) return;
+  copy_text(range, event.text, event.text_size);
+  range.event.set_text(range.text.get(), event.text_size);
+}
+
+Result place_begin(const Driver& api, DeviceContext& context, Target target, const Capture& capture,
+                   DeviceRange& range) noexcept {
+  if (capture.status == capture_active) {
+    range.captured = true;
+    range.capture = capture.id;
+    range.graph = capture.graph;
+    range.context = &context;
+    range.stream_id = known_stream_id(context, target.stream);
+    return stamp_graph(api, context, target.stream, capture, range, false);
+  }
+  SideStream* stream = side_stream(api, context, target.stream);
+  if (!stream) return error_not_ready;
+  return stamp_stream(api, *stream, range, false);
+}
+
+// Finds the context of the target, makes it current and asks whether the stream captures. Other
+// questions about a stream that does would spoil its capture: what launches into it has its context
+// current already.
+Result locate(const Driver& api, Target target, ContextScope& scope, DeviceContext*& context,
+              Capture& capture) noexcept {
+  context = nullptr;
+  ContextHandle current = nullptr;
+  const bool own_stream = !is_default_stream(target.stream);
+  if (own_stream && api.cuCtxGetCurrent(&current) == success && current) {
+    const Result result = query_capture(api, target.stream, capture);
+    if (result != success) return result;
+    if (capture.status == capture_active) context = current_context(api, current);
+    if (capture.status != capture_none) return success;
+  }
+  context = enter_context(api, target, scope);
+  if (!context || (own_stream && current)) return success;
+  return query_capture(api, target.stream, capture);
+}
+
+DeviceRange* try_begin(const Driver& api, Event* event, const ToolTable* tool,
+                       const Options& options, Target target, Result& result) noexcept {
+  Outgoing out;
+  const bool listened = event && tool && arm(*event, *tool, out);
+  if (!listened && !options.timed) return nullptr;
+  Backend backend = Backend::exact;
+  bool told = listened;
+  if (listened) told = choose_backend(options, *tool, out, *event->domain, backend);
+  if (!told && !options.timed) return nullptr;
+  ContextScope scope;
+  DeviceContext* context = nullptr;
+  Capture capture;
+  result = locate(api, target, scope, context, capture);
+  if (result != success || (capture.status != capture_none && capture.status != capture_active)) {
+    counters().add(Count::capture_refused);
+    result = success;
+    return nullptr;
+  }
+  if (!context) {
+    counters().add(Count::no_cuda);
+    return nullptr;
+  }
+  if (capture.status == capture_active && options.skip_captures) {
+    counters().add(Count::capture_skipped);
+    return nullptr;
+  }
+  DeviceRange* range = new_range();
+  range->backend = backend;
+  range->placement = options.placement;
+  range->timed = options.timed;
+  range->launch = next_launch();
+  range->target = target;
+  if (event) {
+    range->domain = event->domain;
+    range->event.domain = event->domain;
+  }
+  if (told) {
+    range->epoch = out.epoch;
+    range->attributes = out.attributes;
+    if (capture.status != capture_active && out.attributes.messageType == NVTX_MESSAGE_TYPE_ASCII) {
+      copy_text(*range, event->text, event->text_size);
+      range->attributes.message.ascii = range->text.get();
+    }
+  }
+  if (capture.status == capture_active && event) keep_event(*range, *event);
+  result = place_begin(api, *context, target, capture, *range);
+  if (result == success) {
+    counters().add(Count::begun);
+    if (range->begin_polled) wake_poller();
+    return range;
+  }
+  release(range);
+  if (broke_context(result)) {
+    lose_context(*context);
+  } else {
+    counters().add(capture.status == capture_active ? Count::capture_refused : Count::driver_error);
+  }
+  return nullptr;
+}
+
+// The range cannot be ended as it was begun.
+void give_up(DeviceRange& range, Count why) noexcept {
+  counters().add(why);
+  cancel(range);
+  abandon_range(&range);
+  range.phase.store(Phase::lost, std::memory_order_release);
+}
+
+}  // namespace
+
+bool available() noexcept {
+  const Driver* api = driver();
+  return api && accepting() && driver_initialised(*api);
+}
+
+DeviceOrdinal current_device() noexcept {
+  const Driver* api = driver();
+  DeviceOrdinal device = -1;
+  return api && api->cuCtxGetDevice(&device) == success ? device : -1;
+}
+
+DeviceRange* begin_range(Event* event, const ToolTable* tool, const Options& options,
+                         Target target) noexcept {
+  const Driver* api = driver();
+  if (!api || !accepting()) {
+    counters().add(Count::no_cuda);
+    return nullptr;
+  }
+  Result result = success;
+  DeviceRange* range = try_begin(*api, event, tool, options, target, result);
+  // Once more where the context had been reset: it is known anew then.
+  if (!range && broke_context(result)) {
+    range = try_begin(*api, event, tool, options, target, result);
+    if (!range && broke_context(result)) counters().add(Count::driver_error);
+  }
+  return range;
+}
+
+void end_range(DeviceRange* range, const Target* other) noexcept {
+  if (range->ended.exchange(true)) return;
+  const Driver* api = driver();
+  if (!api || !accepting()) {
+    range->phase.store(Phase::lost, std::memory_order_release);
+    return;
+  }
+  SideStream* const begin_stream = range->begin_stream;
+  DeviceContext* const begin_context = begin_stream ? begin_stream->context : range->context;
+  if (begin_context->lost.load()) return give_up(*range, Count::context_lost);
+  Target target = range->target;
+  ContextScope scope;
+  DeviceContext* context = begin_context;
+  Capture capture;
+  if (!still_there(*api, *begin_context)) {
+    lose_context(*begin_context);
+    return give_up(*range, Count::context_lost);
+  }
+  Result result = success;
+  if (other) {
+    target = *other;
+    result = locate(*api, target, scope, context, capture);
+  } else if (enter_again(*api, *begin_context, scope)) {
+    result = query_capture(*api, target.stream, capture);
+  } else {
+    result = error_invalid_context;
+  }
+  if (result != success || !context) return give_up(*range, Count::capture_refused);
+  const bool same = range->captured
+                        ? capture.status == capture_active && capture.id == range->capture
+                        : capture.status == capture_none;
+  if (!same) return give_up(*range, Count::capture_boundary);
+  if (range->captured) {
+    result = stamp_graph(*api, *context, target.stream, capture, *range, true);
+    if (result != success) return give_up(*range, Count::capture_refused);
+    if (range->backend == Backend::exact) wake_poller();
+    return;
+  }
+  SideStream* stream = begin_stream->user == target.stream && begin_context == context
+                           ? begin_stream
+                           : side_stream(*api, *context, target.stream);
+  result = stream ? stamp_stream(*api, *stream, *range, true) : error_not_ready;
+  if (result != success) {
+    give_up(*range, broke_context(result) ? Count::context_lost : Count::driver_error);
+    if (broke_context(result)) lose_context(*context);
+    return;
+  }
+  if (range->backend == Backend::exact || range->timed || range->begin_polled) wake_poller();
+}
+
+void abandon_range(DeviceRange* range) noexcept {
+  range->ended.store(true);
+  SideStream* stream = range->begin_stream;
+  if (range->captured || !stream || !range->begin_event) return;
+  if (range->backend == Backend::exact && range->epoch != 0) {
+    range->cancelled.store(true, std::memory_order_release);
+  }
+  std::lock_guard<std::mutex> lock(stream->mutex);
+  if (stream->context->lost.load()) return;
+  stream->events.push_back(range->begin_event);
+  range->begin_event = nullptr;
+}
+
+bool is_done(const DeviceRange* range) noexcept {
+  const Phase phase = range->phase.load(std::memory_order_acquire);
+  if (phase == Phase::done || phase == Phase::lost) return true;
+  const SideStream* stream = range->begin_stream;
+  return !accepting() || (stream && stream->context->lost.load());
+}
+
+namespace {
+
+// Ranges that are ended and not over. A stream whose context has died is given up.
+bool anything_pending(const Driver& api) noexcept {
+  bool pending = false;
+  for (DeviceContext* context : live_contexts()) {
+    std::vector<SideStream*> streams;
+    {
+      std::lock_guard<std::mutex> lock(context->mutex);
+      for (auto& [key, stream] : context->streams) streams.push_back(stream.get());
+    }
+    bool lost = false;
+    for (SideStream* stream : streams) {
+      if (stream->callbacks.load(std::memory_order_acquire) > 0) {
+        ContextScope scope;
+        const RelaxedCapture relaxed(api);
+        const bool there = still_there(api, *context) && scope.push(api, context->handle);
+        const Result result = there ? api.cuStreamQuery(stream->side) : error_invalid_context;
+        if (result != success && result != error_not_ready) {
+          lost = true;
+        } else {
+          pending = true;
+        }
+      }
+      std::lock_guard<std::mutex> lock(stream->mutex);
+      if (!stream->pending.empty()) pending = true;
+    }
+    if (lost) lose_context(*context);
+  }
+  return pending;
+}
+
+}  // namespace
+
+bool flush(double seconds) noexcept {
+  const Driver* api = driver();
+  if (!api || !accepting()) return true;
+  using Clock = std::chrono::steady_clock;
+  const auto until = Clock::now() + std::chrono::duration<double>(seconds);
+  bool done = false;
+  hurry_poller(true);
+  uint64_t looked_from = poller_rounds();
+  for (;;) {
+    const bool pending = anything_pending(*api);
+    // What is over by now is read in the next whole round, and told in it or the one after.
+    if (pending) looked_from = poller_rounds();
+    done = !pending &&
+           (!poller_needed() || (poller_rounds() > looked_from + 1 && poller_backlog() == 0));
+    if (done || Clock::now() >= until) break;
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+  hurry_poller(false);
+  return done;
+}
+
+void shut_down(double seconds) noexcept {
+  if (!accepting()) return;
+  const Driver* api = driver();
+  if (api && !live_contexts().empty()) flush(seconds);
+  stop_accepting();
+  stop_poller(0.5);
+  uint64_t left = poller_backlog();
+  for (DeviceContext* context : live_contexts()) {
+    std::lock_guard<std::mutex> lock(context->mutex);
+    for (auto& [key, stream] : context->streams) {
+      std::lock_guard<std::mutex> stream_lock(stream->mutex);
+      left += stream->pending.size();
+    }
+  }
+  counters().add(Count::at_exit, left);
+}
+
+}  // namespace nvspan::cuda

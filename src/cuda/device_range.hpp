@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Ranges that show when a stream of the GPU did the enclosed work.
+//
+// Contract: no function here throws, initialises CUDA or leaves another context current. What
+// cannot be done is left out and counted. All functions may be called from any thread; those that
+// call the driver may block as the driver blocks, so a caller lets go of locks of its own.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "annotate/event.hpp"
+#include "cuda/counters.hpp"
+#include "cuda/driver.hpp"
+
+namespace nvspan::cuda {
+
+class DeviceContext;
+struct SideStream;
+
+enum class Backend : uint8_t { automatic, callback, exact };
+enum class Placement : uint8_t { side, stream };
+
+struct Options {
+  Backend backend = Backend::automatic;
+  Placement placement = Placement::side;
+  bool timed = false;
+  bool skip_captures = false;
+};
+
+// A stream as its framework knows it. `device` is -1 where the framework does not say: the stream
+// itself tells its context, and a default stream is that of the calling thread's context.
+struct Target {
+  StreamHandle stream = nullptr;
+  DeviceOrdinal device = -1;
+};
+
+enum class Phase : uint8_t { open, ended, done, lost };
+
+// One range on its way. Reference counted: a handle holds one reference, what is in flight another.
+struct DeviceRange {
+  std::atomic<uint32_t> references{1};
+  std::atomic<Phase> phase{Phase::open};
+  std::atomic<bool> ended{false};
+  Backend backend = Backend::callback;
+  Placement placement = Placement::side;
+  bool timed = false;
+  bool captured = false;
+  uint64_t epoch = 0;  // of the tool that was listening; 0: nobody
+  uint64_t launch = 0;
+  Target target;
+  unsigned long long stream_id = 0;  // of a captured range
+  Domain* domain = nullptr;
+  nvtxEventAttributes_t attributes{};
+  std::unique_ptr<char[]> text;  // of a message that is not registered, or of a captured range
+  SideStream* begin_stream = nullptr;
+  std::atomic<double> elapsed_ms{-1};
+
+  // callback
+  std::atomic<bool> cancelled{false};  // the end was never placed: the range shall not show
+  std::atomic<bool> started{false};
+  std::atomic<bool> running{false};
+  std::atomic<bool> begin_told{false};  // or left out
+  bool begin_polled = false;
+  Span span;
+
+  // exact
+  EventHandle begin_event = nullptr;
+  EventHandle end_event = nullptr;
+  SideStream* end_stream = nullptr;
+
+  // captured
+  DeviceContext* context = nullptr;
+  unsigned long long capture = 0;
+  GraphHandle graph = nullptr;
+  GraphNode begin_node = nullptr;
+  uint32_t stamp_id = 0;
+  std::atomic<bool> complete{false};  // both nodes are in the graph
+  std::atomic<bool> retired{false};   // the last graph that holds it is gone
+  Event event;
+};
+
+Counters& counters() noexcept;
+
+// Whether device ranges can work now: a driver, initialised, in the process that did so.
+bool available() noexcept;
+
+// The device of the calling thread's context, or -1.
+DeviceOrdinal current_device() noexcept;
+
+// Begins a range on the stream. `event` is null if nobody listens and only the time is wanted.
+// A new reference, or null if nothing was placed, which is counted.
+DeviceRange* begin_range(Event* event, const ToolTable* tool, const Options& options,
+                         Target target) noexcept;
+
+// Ends it on the stream it began on, or on `other`; in a capture on the one that it began in.
+// Ending it again does nothing.
+void end_range(DeviceRange* range, const Target* other) noexcept;
+
+// For a range that will never be ended.
+void abandon_range(DeviceRange* range) noexcept;
+
+void retain(DeviceRange* range) noexcept;
+void release(DeviceRange* range) noexcept;
+
+// Over on the GPU (or lost). A captured range is over after its first replay.
+bool is_done(const DeviceRange* range) noexcept;
+
+// Waits until every range that was ended is over and told to the tool. False after `seconds`.
+bool flush(double seconds) noexcept;
+
+// Takes no more ranges, waits a little for those in flight and counts what is left.
+void shut_down(double seconds) noexcept;
+
+}  // namespace nvspan::cuda

@@ -1,0 +1,311 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/gpu_clock.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+
+#include "annotate/deferred.hpp"
+#include "cuda/stamp_kernels.hpp"
+
+namespace nvspan::cuda {
+
+namespace {
+
+constexpr uint64_t patience_ns = 20'000'000;  // of the kernel that answers
+constexpr uint64_t answer_limit_ns = 2'000'000;
+constexpr size_t most_points = 256;
+constexpr size_t most_references = 64;
+constexpr double near_ms = 4000;  // a float of milliseconds has steps of 0.25 us there
+
+uint64_t steady_ns() noexcept {
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                   std::chrono::steady_clock::now().time_since_epoch())
+                                   .count());
+}
+
+// Ticks of the time stamp counter in a nanosecond, as the system's clock has it: for widths, not
+// for times.
+double ticks_per_ns() noexcept {
+  struct Base {
+    uint64_t steady = steady_ns();
+    uint64_t stamp = time_stamp();
+  };
+  static const Base base;
+  uint64_t steady = steady_ns();
+  while (steady - base.steady < 1'000'000) steady = steady_ns();
+  return static_cast<double>(time_stamp() - base.stamp) / static_cast<double>(steady - base.steady);
+}
+
+uint64_t read_pinned(const uint64_t* place) noexcept {
+  return __atomic_load_n(place, __ATOMIC_ACQUIRE);
+}
+
+}  // namespace
+
+bool GpuClock::load(const Driver& api) noexcept {
+  std::lock_guard<std::mutex> lock(load_mutex_);
+  if (stamp_) return true;
+  if (load_failed_) return false;
+  const RelaxedCapture relaxed(api);
+  load_failed_ = api.cuModuleLoadData(&module_, stamp_kernels_ptx) != success ||
+                 api.cuModuleGetFunction(&clock_, module_, "nvspan_clock") != success ||
+                 api.cuModuleGetFunction(&ping_, module_, "nvspan_ping") != success ||
+                 api.cuModuleGetFunction(&stamp_, module_, "nvspan_stamp") != success;
+  if (load_failed_) stamp_ = nullptr;
+  return !load_failed_;
+}
+
+FunctionHandle GpuClock::stamp_function(const Driver& api) noexcept {
+  return load(api) ? stamp_ : nullptr;
+}
+
+bool GpuClock::prepare(const Driver& api) noexcept {
+  if (stream_) return true;
+  if (!load(api)) return false;
+  const RelaxedCapture relaxed(api);
+  int lowest = 0;
+  int highest = 0;
+  api.cuCtxGetStreamPriorityRange(&lowest, &highest);
+  constexpr size_t readings = rounds + 1 + 2 * sandwiches;
+  constexpr size_t bytes = readings * sizeof(uint64_t) + 128;
+  void* memory = nullptr;
+  if (api.cuMemHostAlloc(&memory, bytes, host_alloc_portable) != success) return false;
+  answers_ = static_cast<uint64_t*>(memory);
+  question_ = reinterpret_cast<uint32_t*>(static_cast<char*>(memory) + bytes - 64);
+  for (EventHandle& event : between_) {
+    if (api.cuEventCreate(&event, 0) != success) return false;
+  }
+  if (api.cuEventCreate(&finished_, event_disable_timing) != success) return false;
+  return api.cuStreamCreateWithPriority(&stream_, stream_non_blocking, highest) == success;
+}
+
+bool GpuClock::start(const Driver& api) noexcept {
+  if (broken_) return false;
+  if (running_) return true;
+  if (!prepare(api)) {
+    broken_ = true;
+    return false;
+  }
+  ticks_per_ns();
+  for (size_t i = 0; i < rounds + 1 + 2 * sandwiches; ++i) {
+    __atomic_store_n(answers_ + i, 0, __ATOMIC_RELAXED);
+  }
+  __atomic_store_n(question_, 0, __ATOMIC_RELEASE);
+  const auto launch = [&](FunctionHandle function, void** arguments) {
+    return api.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream_, arguments, nullptr);
+  };
+  unsigned wanted = rounds;
+  uint64_t patience = patience_ns;
+  void* ping_arguments[] = {&answers_, &question_, &wanted, &patience};
+  Result result = launch(ping_, ping_arguments);
+  for (unsigned i = 0; i < sandwiches && result == success; ++i) {
+    uint64_t* place = answers_ + rounds + 1 + 2 * i;
+    void* before[] = {&place};
+    result = launch(clock_, before);
+    if (result == success) result = api.cuEventRecord(between_[i], stream_);
+    uint64_t* place_after = place + 1;
+    void* after[] = {&place_after};
+    if (result == success) result = launch(clock_, after);
+  }
+  if (result == success) result = api.cuEventRecord(finished_, stream_);
+  broken_ = result != success;
+  running_ = !broken_;
+  started_ = steady_ns();
+  return running_;
+}
+
+bool GpuClock::ask(Point& point) noexcept {
+  double shortest = 1e18;
+  for (uint32_t i = 1; i <= rounds; ++i) {
+    const uint64_t began = steady_ns();
+    const uint64_t asked = time_stamp();
+    __atomic_store_n(question_, i, __ATOMIC_SEQ_CST);
+    uint64_t answer = 0;
+    for (unsigned spins = 0; (answer = read_pinned(answers_ + i)) == 0; ++spins) {
+      if (spins % 1024 == 1023 && steady_ns() - began > answer_limit_ns) {
+        __atomic_store_n(question_, rounds, __ATOMIC_SEQ_CST);
+        return shortest < 1e18;
+      }
+    }
+    const uint64_t answered = time_stamp();
+    const double trip = static_cast<double>(answered - asked);
+    if (trip >= shortest) continue;
+    shortest = trip;
+    point.global = static_cast<int64_t>(answer);
+    point.stamp = static_cast<int64_t>(asked + (answered - asked) / 2);
+    point.half_trip = trip / 2 / ticks_per_ns();
+  }
+  return true;
+}
+
+// Where a launch returns only when the kernel has ended (a debugger, CUDA_LAUNCH_BLOCKING): the
+// time is somewhere between launch and end.
+bool GpuClock::ask_slowly(const Driver& api, Point& point) noexcept {
+  double shortest = 1e18;
+  for (int i = 0; i < 16; ++i) {
+    __atomic_store_n(answers_ + 1, 0, __ATOMIC_SEQ_CST);
+    uint64_t* place = answers_ + 1;
+    void* arguments[] = {&place};
+    const uint64_t before = time_stamp();
+    if (api.cuLaunchKernel(clock_, 1, 1, 1, 1, 1, 1, 0, stream_, arguments, nullptr) != success) {
+      return false;
+    }
+    const uint64_t began = steady_ns();
+    uint64_t answer = 0;
+    while ((answer = read_pinned(answers_ + 1)) == 0 && steady_ns() - began < answer_limit_ns) {
+    }
+    const uint64_t after = time_stamp();
+    const double width = static_cast<double>(after - before);
+    if (answer == 0 || width >= shortest) continue;
+    shortest = width;
+    point.global = static_cast<int64_t>(answer);
+    point.stamp = static_cast<int64_t>(before + (after - before) / 2);
+    point.half_trip = width / 2 / ticks_per_ns();
+  }
+  return shortest < 1e18;
+}
+
+void GpuClock::read_references(const Driver& api) noexcept {
+  struct Reading {
+    double width;
+    double zero;  // of between_[0], in ns after the first reading
+  };
+  const uint64_t* readings = answers_ + rounds + 1;
+  const auto base = static_cast<int64_t>(read_pinned(readings));
+  std::vector<Reading> found;
+  for (unsigned i = 0; i < sandwiches; ++i) {
+    float ms = 0;
+    if (i > 0 && api.cuEventElapsedTime(&ms, between_[0], between_[i]) != success) return;
+    const auto before = static_cast<int64_t>(read_pinned(readings + 2 * i));
+    const auto after = static_cast<int64_t>(read_pinned(readings + 2 * i + 1));
+    if (before == 0 || after < before) continue;
+    const double middle =
+        0.5 * (static_cast<double>(before - base) + static_cast<double>(after - base));
+    found.push_back({static_cast<double>(after - before), middle - static_cast<double>(ms) * 1e6});
+  }
+  if (found.empty()) return;
+  double narrowest = 1e18;
+  for (const Reading& reading : found) narrowest = std::min(narrowest, reading.width);
+  std::vector<double> zeros;
+  for (const Reading& reading : found) {
+    if (reading.width <= narrowest * 1.5 + 100) zeros.push_back(reading.zero);
+  }
+  std::sort(zeros.begin(), zeros.end());
+  const double zero = zeros[zeros.size() / 2];
+  Reference made{between_[0], base + std::llround(zero), narrowest / 2};
+  constexpr double poor_ns = 5000;  // the GPU was too full: what is known already is better
+  if (made.half_width > poor_ns && !references_.empty()) {
+    const Reference& last = references_.back();
+    float ms = 0;
+    if (api.cuEventElapsedTime(&ms, last.event, between_[0]) == success) {
+      made.global = last.global + std::llround(static_cast<double>(ms) * 1e6);
+      made.half_width = last.half_width + 100;
+    }
+  }
+  if (references_.size() >= most_references) {
+    between_[0] = references_.front().event;
+    references_.erase(references_.begin());
+  } else {
+    between_[0] = nullptr;
+    if (api.cuEventCreate(&between_[0], 0) != success) {
+      broken_ = true;
+      return;
+    }
+  }
+  references_.push_back(made);
+  reference_ = made.event;
+}
+
+void GpuClock::add_point(const Point& point) noexcept {
+  if (!points_.empty() && point.global <= points_.back().global) return;
+  if (points_.size() >= most_points) points_.erase(points_.begin());
+  points_.push_back(point);
+}
+
+bool GpuClock::advance(const Driver& api) noexcept {
+  if (!running_) return false;
+  const bool answering = read_pinned(answers_) != 0;
+  if (!answering) {
+    const Result result = api.cuEventQuery(finished_);
+    if (result != success && result != error_not_ready) broken_ = true, running_ = false;
+    return false;
+  }
+  Point point{};
+  bool got = read_pinned(answers_ + 1) == 0 && api.cuEventQuery(finished_) != success;
+  if (got) got = ask(point);
+  const uint64_t began = steady_ns();
+  Result result;
+  // What is left takes microseconds unless the GPU is full: then the next round looks again.
+  while ((result = api.cuEventQuery(finished_)) == error_not_ready) {
+    if (steady_ns() - began > 50'000'000) break;
+  }
+  if (result != success) {
+    if (result != error_not_ready) broken_ = true;
+    running_ = false;
+    if (got) add_point(point);
+    return false;
+  }
+  const RelaxedCapture relaxed(api);
+  read_references(api);
+  if (!got) got = ask_slowly(api, point);
+  if (got) add_point(point);
+  running_ = false;
+  last_ = steady_ns();
+  ++calibrations_;
+  return got && ready();
+}
+
+Result GpuClock::event_time(const Driver& api, EventHandle event, int64_t& global) const noexcept {
+  float ms = 0;
+  const Result result = api.cuEventElapsedTime(&ms, reference_, event);
+  if (result != success) return result;
+  const Reference* reference = &references_.back();
+  if (std::fabs(static_cast<double>(ms)) > near_ms) {
+    const int64_t about = reference->global + std::llround(static_cast<double>(ms) * 1e6);
+    for (const Reference& other : references_) {
+      if (std::llabs(other.global - about) < std::llabs(reference->global - about)) {
+        reference = &other;
+      }
+    }
+    const Result again = api.cuEventElapsedTime(&ms, reference->event, event);
+    if (again != success) return again;
+  }
+  global = reference->global + std::llround(static_cast<double>(ms) * 1e6);
+  return success;
+}
+
+int64_t GpuClock::to_time_stamp(int64_t global, uint32_t& uncertainty) const noexcept {
+  const size_t count = points_.size();
+  const Point* first = &points_.front();
+  const Point* second = first;
+  double slope = ticks_per_ns();
+  if (count > 1) {
+    auto after = std::upper_bound(points_.begin(), points_.end(), global,
+                                  [](int64_t time, const Point& p) { return time < p.global; });
+    if (after == points_.end()) {
+      // Beyond the newest point: the rate over the last ten seconds.
+      second = &points_.back();
+      first = &points_.front();
+      while (second->global - first->global > 10'000'000'000 && first + 1 < second) ++first;
+    } else {
+      if (after == points_.begin()) ++after;
+      second = &*after;
+      first = second - 1;
+    }
+    slope = static_cast<double>(second->stamp - first->stamp) /
+            static_cast<double>(second->global - first->global);
+  }
+  const Point* near =
+      std::llabs(global - first->global) < std::llabs(global - second->global) ? first : second;
+  const double half_width = references_.empty() ? 0 : references_.back().half_width;
+  const double outside =
+      global > points_.back().global ? static_cast<double>(global - points_.back().global) : 0;
+  const double width = std::max(first->half_trip, second->half_trip) + half_width + outside * 1e-6;
+  uncertainty = static_cast<uint32_t>(std::min(width, 4e9));
+  return near->stamp + std::llround(static_cast<double>(global - near->global) * slope);
+}
+
+}  // namespace nvspan::cuda

@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the driver calls on threads of its own. Nothing here calls CUDA, waits for a lock of ours or
+// knows of Python.
+#include "cuda/stamps.hpp"
+
+namespace nvspan::cuda {
+
+namespace {
+
+const ToolTable* tool_of(uint64_t epoch) noexcept {
+  const ToolTable* tool = closing_tool();
+  return tool && tool->epoch.load(std::memory_order_acquire) == epoch ? tool : nullptr;
+}
+
+void end_if_running(DeviceRange& range) noexcept {
+  if (range.running.exchange(false, std::memory_order_acq_rel)) end_span(range.span);
+}
+
+// A context that was given up has counted its host functions as lost already.
+void leave(SideStream& stream) noexcept {
+  uint64_t count = stream.callbacks.load(std::memory_order_relaxed);
+  while (count > 0 &&
+         !stream.callbacks.compare_exchange_weak(count, count - 1, std::memory_order_acq_rel)) {
+  }
+}
+
+}  // namespace
+
+void begin_on_host(void* data) {
+  DeviceRange* range = static_cast<DeviceRange*>(data);
+  if (!stopping() && !range->cancelled.load(std::memory_order_acquire)) {
+    if (const ToolTable* tool = tool_of(range->epoch)) {
+      Outgoing out;
+      out.attributes = range->attributes;
+      out.source = &range->event;
+      out.domain = range->domain->handle();
+      out.epoch = range->epoch;
+      range->span = {send_start(out, *tool), range->epoch, range->domain};
+      range->running.store(true, std::memory_order_release);
+      if (range->cancelled.load(std::memory_order_acquire)) end_if_running(*range);
+    }
+  }
+  range->begin_told.store(true, std::memory_order_release);
+  leave(*range->begin_stream);
+  release(range);
+}
+
+void end_on_host(void* data) {
+  DeviceRange* range = static_cast<DeviceRange*>(data);
+  if (range->running.load(std::memory_order_acquire)) {
+    const bool sent = !stopping() && tool_of(range->epoch);
+    if (!stopping()) end_if_running(*range);
+    counters().add(sent ? Count::sent_callback : stopping() ? Count::at_exit : Count::tool_gone);
+  } else if (!range->cancelled.load(std::memory_order_acquire)) {
+    counters().add(stopping() ? Count::at_exit : Count::tool_gone);
+  }
+  SideStream& stream = *range->end_stream;
+  if (!range->timed) range->phase.store(Phase::done, std::memory_order_release);
+  leave(stream);
+  release(range);
+}
+
+void begin_replay_on_host(void* data) {
+  DeviceRange* range = static_cast<DeviceRange*>(data);
+  if (stopping() || !range->complete.load(std::memory_order_acquire)) return;
+  const ToolTable* tool = listening_tool();
+  if (!tool) return;
+  if (range->started.exchange(true, std::memory_order_acq_rel)) {
+    counters().add(Count::ambiguous);
+    return;
+  }
+  range->span = start_span(range->event, *tool);
+  if (range->span.epoch == 0) {
+    range->started.store(false, std::memory_order_release);
+  } else {
+    range->running.store(true, std::memory_order_release);
+  }
+}
+
+void end_replay_on_host(void* data) {
+  DeviceRange* range = static_cast<DeviceRange*>(data);
+  if (!range->running.exchange(false, std::memory_order_acq_rel)) return;
+  const Span span = range->span;
+  range->started.store(false, std::memory_order_release);
+  if (stopping()) {
+    counters().add(Count::at_exit);
+    return;
+  }
+  counters().add(tool_of(span.epoch) ? Count::sent_callback : Count::tool_gone);
+  end_span(span);
+  range->phase.store(Phase::done, std::memory_order_release);
+}
+
+void retire(void* data) {
+  DeviceRange* range = static_cast<DeviceRange*>(data);
+  range->retired.store(true, std::memory_order_release);
+  release(range);
+}
+
+void cancel(DeviceRange& range) noexcept {
+  range.cancelled.store(true, std::memory_order_release);
+  end_if_running(range);
+}
+
+}  // namespace nvspan::cuda

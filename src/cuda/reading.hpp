@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// One look through a context: what the GPU has timed is read, converted and told to the tool.
+
+#include <cstdint>
+
+#include "cuda/state.hpp"
+
+namespace nvspan::cuda {
+
+enum class Activity : uint8_t { none, watching, working };
+
+// On the poller's thread alone. With `hurry` nothing waits for the next regular calibration.
+Activity read_context(const Driver& api, DeviceContext& context, bool hurry) noexcept;
+
+}  // namespace nvspan::cuda
