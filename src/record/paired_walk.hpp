@@ -31,8 +31,6 @@ struct PairedRange {
 template <typename Derived>
 class PairedWalk : public WalkVisitor {
  public:
-  explicit PairedWalk(const Recording& recording) : recording_(recording) {}
-
   void run() {
     const auto& threads = recording_.threads();
     for (std::uint32_t process = 0; process < recording_.processes().size(); ++process) {
@@ -102,6 +100,9 @@ class PairedWalk : public WalkVisitor {
   std::uint32_t thread_ = 0;
 
  private:
+  friend Derived;
+  explicit PairedWalk(const Recording& recording) : recording_(recording) {}
+
   struct End {
     std::int64_t time;
     std::uint32_t thread;
