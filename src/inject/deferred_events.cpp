@@ -91,7 +91,7 @@ bool sample_bits(std::uint64_t type, std::string_view bytes, std::uint64_t& bits
   double number = 0;
   real = false;
   const auto take = [&](auto value) {
-    std::memcpy(&value, bytes.data(), sizeof value);
+    bytes.copy(reinterpret_cast<char*>(&value), sizeof value);
     if (real) {
       number = static_cast<double>(value);
       std::memcpy(&bits, &number, sizeof bits);

@@ -27,7 +27,11 @@ bool read_words(const std::string& path, std::vector<std::uint64_t>& words, std:
   if (std::fseek(file, 0, SEEK_END) == 0) {
     const long size = std::ftell(file);
     if (size > 0) words.reserve(static_cast<std::size_t>(size) / word + 1);
-    std::rewind(file);
+    if (std::fseek(file, 0, SEEK_SET) != 0) {
+      problem = std::strerror(errno);
+      std::fclose(file);
+      return false;
+    }
   }
   // A recording in progress grows while it is read: what is there now counts.
   const std::size_t limit = words.capacity() * word;
@@ -48,7 +52,7 @@ bool read_words(const std::string& path, std::vector<std::uint64_t>& words, std:
 template <typename T>
 bool take(std::string_view body, T& out) {
   if (body.size() < sizeof(T)) return false;
-  std::memcpy(&out, body.data(), sizeof(T));
+  body.copy(reinterpret_cast<char*>(&out), sizeof(T));
   return true;
 }
 

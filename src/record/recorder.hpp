@@ -149,6 +149,7 @@ class Recorder final : public Sink {
   void start_chunk(ChunkHeader* chunk, ChunkType type, std::size_t bytes, std::uint32_t thread,
                    std::uint32_t tid, std::uint64_t number = 0) noexcept;
   void give_back(ThreadWriter& writer) noexcept;
+  void seal(ChunkHeader* chunk) noexcept;
   void write_loss(ThreadWriter& writer) noexcept;
   void write_open(ThreadWriter& writer) noexcept;
   void count(ThreadWriter& writer, std::uint32_t site, EntryKind kind, std::uint64_t ticks,
@@ -190,6 +191,7 @@ class Recorder final : public Sink {
   PoolVector<Leftover> leftovers_;
   PoolVector<ChunkHeader*> sealed_;  // ring: the oldest first, from sealed_head_
   std::size_t sealed_head_ = 0;
+  std::size_t forgotten_chunks_ = 0;  // of a ring: there was no memory to list them
   std::size_t ring_left_ = 0;
   std::size_t ring_chunk_ = 0;
 };

@@ -90,7 +90,10 @@ ChunkHeader* Recorder::take_ring_chunk(std::size_t bytes) {
 }
 
 ChunkHeader* Recorder::take_chunk(std::size_t bytes) {
-  for (std::size_t i = leftovers_.size(); i-- > 0 && i + 8 > leftovers_.size();) {
+  constexpr std::size_t most_looked_at = 8;
+  const std::size_t looked_at = std::min(most_looked_at, leftovers_.size());
+  for (std::size_t n = 1; n <= looked_at; ++n) {
+    const std::size_t i = leftovers_.size() - n;
     if (leftovers_[i].bytes < bytes) continue;
     auto* found = reinterpret_cast<ChunkHeader*>(leftovers_[i].start);
     found->size = static_cast<std::uint32_t>(leftovers_[i].bytes);
@@ -100,16 +103,21 @@ ChunkHeader* Recorder::take_chunk(std::size_t bytes) {
   return nullptr;
 }
 
+void Recorder::seal(ChunkHeader* chunk) noexcept {
+  try {
+    sealed_.push_back(chunk);
+  } catch (...) {
+    ++forgotten_chunks_;  // it keeps its events, and is not used again
+  }
+}
+
 // The rest of the chunk goes to the next thread. Its header is whole before it is cut off, so that
 // a walk over the chunks finds its way at any moment.
 void Recorder::give_back(ThreadWriter& writer) noexcept {
   ChunkHeader* chunk = writer.chunk;
   writer.chunk = nullptr;
   if (mode_ == RecordMode::ring) {
-    try {
-      sealed_.push_back(chunk);
-    } catch (...) {
-    }
+    seal(chunk);
     return;
   }
   if (mode_ != RecordMode::full || writer.cursor == nullptr || writer.loss_entry != nullptr) return;
@@ -154,10 +162,7 @@ bool Recorder::refill(ThreadWriter& writer, std::size_t words) {
   }
   if (chunk == nullptr) return false;
   if (writer.chunk != nullptr && mode_ == RecordMode::ring) {
-    try {
-      sealed_.push_back(writer.chunk);
-    } catch (...) {
-    }
+    seal(writer.chunk);
   }
   start_chunk(chunk, ChunkType::events, bytes, writer.thread, writer.tid, ++writer.chunk_count);
   writer.chunk = chunk;
