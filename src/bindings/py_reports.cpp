@@ -213,7 +213,7 @@ std::uint64_t write_perfetto(const RecordingHandle& handle, const std::string& p
 }  // namespace
 
 void bind_reports(py::module_& module) {
-  py::class_<RecordingHandle>(module, "RecordingHandle");
+  const py::class_<RecordingHandle> handle(module, "RecordingHandle");
   module.def("threads", &threads);
   module.def("tree", &tree);
   module.def("exact", &exact);

@@ -120,7 +120,7 @@ void mutate(std::vector<std::uint8_t>& bytes) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const long rounds = argc > 1 ? std::atol(argv[1]) : 1000;
+  const long rounds = argc > 1 ? std::strtol(argv[1], nullptr, 10) : 1000;
   std::uint64_t sum = 0;
   for (int i = 2; i < argc; ++i) {
     std::ifstream file(argv[i], std::ios::binary);
