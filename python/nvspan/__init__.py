@@ -39,10 +39,10 @@ from nvspan._info import info
 from nvspan._names import name_category, name_thread, name_threads_automatically
 from nvspan._switch import disable, enable, is_active, paused, tool
 from nvspan.checking import CheckReport, check, start_from_environment
+from nvspan.device import device_available, device_flush, device_problem, device_stats
 from nvspan.profiler import Profile
 from nvspan.recorder import record, record_as_environment_says
 from nvspan.recording import Recording, read
-from nvspan.device import device_available, device_flush, device_problem, device_stats
 from nvspan.tracing import trace
 
 NvtxWarning = NvspanWarning

@@ -118,7 +118,6 @@ bool Recorder::create_file() {
   ++epoch_;
   live_page->epoch.store(epoch_, std::memory_order_release);
   measure_cost();
-  std::atomic_thread_fence(std::memory_order_release);
   reinterpret_cast<std::atomic<std::uint64_t>&>(header.magic).store(file_magic);
   return true;
 }
@@ -206,7 +205,6 @@ void Recorder::sample() noexcept {
   FileHeader& header = *segment_.header();
   const std::uint64_t number = header.last_sample + 1;
   header.last[number % 2] = sample_clocks();
-  std::atomic_thread_fence(std::memory_order_release);
   reinterpret_cast<std::atomic<std::uint64_t>&>(header.last_sample).store(number);
 }
 
