@@ -336,7 +336,7 @@ class device_range:
     def _named(self, name: str, /) -> device_range: ...
 
 def start_device_range(
-    message: _LazyMessage = None,
+    message: _LazyMessage,
     *,
     stream: object = None,
     color: _Color = None,
