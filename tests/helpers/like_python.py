@@ -36,11 +36,11 @@ def start(way: str, arguments, flags=(), env=None, **options) -> subprocess.Pope
     }[way]
     return subprocess.Popen(
         [*command, *map(str, arguments)], env=clean_environment(env), text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=_default_signals, **options,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=default_signals, **options,
     )  # fmt: skip
 
 
-def _default_signals() -> None:
+def default_signals() -> None:
     """Under nohup, or in a shell's background, the tests themselves are started without these."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)

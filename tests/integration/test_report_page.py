@@ -18,6 +18,7 @@ import pytest
 
 import nvspan
 from helpers.browser import page
+from helpers.like_python import default_signals
 from helpers.reported import PROGRAM, recording_of, run_nvspan
 from helpers.traced import clean_environment, needs_library
 from nvspan import _reader
@@ -151,6 +152,7 @@ def viewing(*arguments):
     process = subprocess.Popen(
         [sys.executable, "-m", "nvspan", "view", "--no-browser", *arguments],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean_environment(),
+        preexec_fn=default_signals,
     )  # fmt: skip
     try:
         yield process, process.stdout.readline().strip()
