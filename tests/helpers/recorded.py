@@ -38,7 +38,7 @@ def record_command(
     min_duration: int = 0,
     env: Mapping[str, str | None] | None = None,
     check: bool = True,
-    timeout: float = 60,
+    timeout: float = 240,
     folder: Path | None = None,
     preexec_fn=None,
 ) -> Recorded:
