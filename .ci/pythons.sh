@@ -12,7 +12,6 @@ for version in $NVSPAN_CI_PYTHONS; do
     [ "$version" = "$own" ] && continue
     printf -- '--- CPython %s\n' "$version"
     venv=$(make_venv "$version" "$version")
-    build_and_install "$venv" test -C cmake.define.NVSPAN_WERROR=ON \
-        -C cmake.define.NVSPAN_NVTX=ON -C cmake.define.NVSPAN_IPO=OFF
+    build_and_install "$venv" test -C cmake.define.NVSPAN_WERROR=ON -C cmake.define.NVSPAN_NVTX=ON
     "$venv/bin/python" -m pytest
 done
