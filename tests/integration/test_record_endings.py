@@ -20,7 +20,13 @@ from helpers.compile import build
 from helpers.recorded import record_command
 from helpers.traced import needs_library
 
-pytestmark = needs_library
+pytestmark = [
+    needs_library,
+    pytest.mark.skipif(
+        bool(os.environ.get("NVSPAN_SANITIZED")),
+        reason="the programs replace malloc and signal handlers, as a sanitizer does",
+    ),
+]
 PROGRAMS = Path(__file__).parent / "programs"
 SLOW = bool(os.environ.get("NVSPAN_SLOW"))
 KILLED, ENDED = 3, 1
