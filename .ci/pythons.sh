@@ -13,5 +13,5 @@ for version in $NVSPAN_CI_PYTHONS; do
     printf -- '--- CPython %s\n' "$version"
     venv=$(make_venv "$version" "$version")
     build_and_install "$venv" test -C cmake.define.NVSPAN_WERROR=ON -C cmake.define.NVSPAN_NVTX=ON
-    "$venv/bin/python" -m pytest
+    "$venv/bin/python" -m pytest -n auto
 done

@@ -35,4 +35,4 @@ unset NVSPAN_NSYS
 NVSPAN_SANITIZED=1 PYTHONMALLOC=malloc LD_PRELOAD=$libraries \
     ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0 \
     UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
-    "$venv/bin/python" -m pytest tests/unit tests/integration tests/examples -k "not memory_flat"
+    "$venv/bin/python" -m pytest -n auto tests/unit tests/integration tests/examples -k "not memory_flat"

@@ -5,11 +5,10 @@
 
 #pragma once
 
+#include "inject/id_pair.hpp"
 #include "record/page_pool.hpp"
 
 #include <cstdint>
-#include <functional>
-#include <unordered_map>
 
 namespace nvspan {
 
@@ -41,19 +40,19 @@ class LayoutTable {
       : pool_(pool), payloads_(pool), counters_(pool), times_(pool) {}
 
   PayloadLayout& keep_payload(std::uint64_t domain, std::uint64_t schema) {
-    const Key key{domain, schema};
+    const IdPair key{domain, schema};
     payloads_.erase(key);
     return payloads_.emplace(key, PayloadLayout(pool_)).first->second;
   }
   const PayloadLayout* payload(std::uint64_t domain, std::uint64_t schema) const {
-    const auto found = payloads_.find(Key{domain, schema});
+    const auto found = payloads_.find(IdPair{domain, schema});
     return found == payloads_.end() ? nullptr : &found->second;
   }
   void keep_counter(std::uint64_t domain, std::uint64_t counter, const CounterLayout& layout) {
-    counters_[Key{domain, counter}] = layout;
+    counters_[IdPair{domain, counter}] = layout;
   }
   const CounterLayout* counter(std::uint64_t domain, std::uint64_t counter) const {
-    const auto found = counters_.find(Key{domain, counter});
+    const auto found = counters_.find(IdPair{domain, counter});
     return found == counters_.end() ? nullptr : &found->second;
   }
   void keep_time_domain(std::uint64_t id, std::uint64_t type) { times_[id] = type; }
@@ -64,26 +63,10 @@ class LayoutTable {
   }
 
  private:
-  struct Key {
-    std::uint64_t domain;
-    std::uint64_t id;
-    friend bool operator==(const Key& a, const Key& b) {
-      return a.domain == b.domain && a.id == b.id;
-    }
-  };
-  struct KeyHash {
-    std::size_t operator()(const Key& key) const noexcept {
-      return static_cast<std::size_t>(key.domain * 0x9E3779B97F4A7C15u ^ key.id);
-    }
-  };
-  template <typename From, typename To, typename Hash = std::hash<From>>
-  using Map = std::unordered_map<From, To, Hash, std::equal_to<From>,
-                                 PoolAllocator<std::pair<const From, To>>>;
-
   PagePool& pool_;
-  Map<Key, PayloadLayout, KeyHash> payloads_;
-  Map<Key, CounterLayout, KeyHash> counters_;
-  Map<std::uint64_t, std::uint64_t> times_;
+  PoolMap<IdPair, PayloadLayout, IdPairHash> payloads_;
+  PoolMap<IdPair, CounterLayout, IdPairHash> counters_;
+  PoolMap<std::uint64_t, std::uint64_t> times_;
 };
 
 }  // namespace nvspan

@@ -3,11 +3,11 @@
 
 #pragma once
 
+#include "inject/id_pair.hpp"
 #include "record/page_pool.hpp"
 
 #include <cstdint>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 
 namespace nvspan {
@@ -82,22 +82,6 @@ class Registry {
     std::string_view name;
     bool shown = true;
   };
-  struct Pair {
-    std::uint64_t first;
-    std::uint64_t second;
-    friend bool operator==(const Pair& a, const Pair& b) {
-      return a.first == b.first && a.second == b.second;
-    }
-  };
-  struct PairHash {
-    std::size_t operator()(const Pair& pair) const noexcept {
-      return static_cast<std::size_t>(pair.first * 0x9E3779B97F4A7C15u ^ pair.second);
-    }
-  };
-  template <typename Key, typename Value, typename Hash = std::hash<Key>>
-  using Map = std::unordered_map<Key, Value, Hash, std::equal_to<Key>,
-                                 PoolAllocator<std::pair<const Key, Value>>>;
-
   std::uint64_t make_handle(HandleType type);
   bool is_shown(std::string_view name) const;
 
@@ -108,16 +92,16 @@ class Registry {
   bool all_shown_ = true;
   bool default_shown_ = true;
   PoolVector<std::string_view> shown_names_;
-  Map<std::uint64_t, Domain> domains_;
+  PoolMap<std::uint64_t, Domain> domains_;
   PoolVector<std::uint64_t> destroyed_;  // a ring: late events of a destroyed domain keep its name
   std::size_t next_destroyed_ = 0;
   PoolVector<RegisteredString> strings_;
-  Map<Pair, std::uint64_t, PairHash> string_handles_;
-  Map<Pair, std::string_view, PairHash> categories_;
-  Map<std::uint32_t, std::string_view> thread_names_;
-  Map<std::uint64_t, NamedObject> objects_;
-  Map<Pair, std::uint64_t, PairHash> schema_sizes_;
-  Map<Pair, std::string_view, PairHash> counter_names_;
+  PoolMap<IdPair, std::uint64_t, IdPairHash> string_handles_;
+  PoolMap<IdPair, std::string_view, IdPairHash> categories_;
+  PoolMap<std::uint32_t, std::string_view> thread_names_;
+  PoolMap<std::uint64_t, NamedObject> objects_;
+  PoolMap<IdPair, std::uint64_t, IdPairHash> schema_sizes_;
+  PoolMap<IdPair, std::string_view, IdPairHash> counter_names_;
   std::uint64_t serial_ = 1;
 };
 

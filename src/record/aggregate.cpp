@@ -99,7 +99,7 @@ class Aggregator : public WalkVisitor {
   void close(const WalkRange& range, std::uint64_t ticks, const WalkPayload&) {
     const std::int64_t start = process_->time(range.start);
     count(range.site, RangeKind::push_pop, range.row, start, process_->time(ticks),
-          scale(range.self), thread_, wanted_, overhead(range.inside));
+          process_->duration(range.self), thread_, wanted_, overhead(range.inside));
   }
   void unclosed(const WalkRange& range, std::uint64_t, EndReason) {
     count_unclosed(range.site, RangeKind::push_pop, range.row, process_->time(range.start));
@@ -131,11 +131,12 @@ class Aggregator : public WalkVisitor {
   }
   void lost(const LossWindow& window, LossReason reason) {
     out_.lost += window.count;
-    add_loss(window.from, window.to, window.count, loss_reason_text(reason));
+    out_.losses.push_back(recording_.loss_in(thread_, window.from, window.to, window.count,
+                                             loss_reason_text(reason)));
   }
   void gap(std::uint64_t from, std::uint64_t to) {
     ++out_.gaps;
-    add_loss(from, to, 0, "overwritten");
+    out_.losses.push_back(recording_.loss_in(thread_, from, to, 0, "overwritten"));
   }
 
   void end_process() {
@@ -166,22 +167,6 @@ class Aggregator : public WalkVisitor {
   double overhead(std::uint64_t inside) const {
     const FileHeader& header = process_->header;
     return (header.inner_cost + static_cast<double>(inside) * header.event_cost) / 1000;
-  }
-  void add_loss(std::uint64_t from, std::uint64_t to, std::uint64_t count,
-                std::string_view reason) {
-    ReadLoss loss;
-    loss.process = recording_.threads()[thread_].process;
-    loss.thread = thread_;
-    loss.from = process_->time(from);
-    loss.to = process_->time(to);
-    loss.count = count;
-    loss.reason = reason;
-    out_.losses.push_back(loss);
-  }
-
-  std::int64_t scale(std::uint64_t ticks) const {
-    const std::uint64_t first = process_->header.first.ticks;
-    return process_->time(first + ticks) - process_->time(first);
   }
 
   bool takes(std::uint32_t site, std::int64_t start) const {
@@ -324,8 +309,8 @@ void Aggregator::add_cells(const ReadStats& chunk) {
       to.self += static_cast<double>(cell.self) * ns;
       to.squares += cell.squares * ns * ns;
       to.overhead += static_cast<double>(cell.count) * overhead(0);
-      to.shortest = std::min(to.shortest, scale(cell.shortest));
-      to.longest = std::max(to.longest, scale(cell.longest));
+      to.shortest = std::min(to.shortest, process_->duration(cell.shortest));
+      to.longest = std::max(to.longest, process_->duration(cell.longest));
       see_thread(to, chunk.thread);
     } else if (words[at] == 2 && left >= sizeof(StatsBlock)) {
       StatsBlock block = {};
@@ -341,8 +326,9 @@ void Aggregator::add_cells(const ReadStats& chunk) {
         if (block.counts[i] == 0) continue;
         const double middle =
             std::ldexp(1.0 + (i + 0.5) / stats_buckets, static_cast<int>(block.octave));
-        to.sketch.add(static_cast<std::uint64_t>(scale(static_cast<std::uint64_t>(middle))),
-                      block.counts[i]);
+        to.sketch.add(
+            static_cast<std::uint64_t>(process_->duration(static_cast<std::uint64_t>(middle))),
+            block.counts[i]);
       }
     } else {
       return;

@@ -116,8 +116,7 @@ class PairedWalk : public WalkVisitor {
     range.reason = reason;
     range.start = process_->time(walked.start);
     range.end = process_->time(ticks);
-    const std::uint64_t first = process_->header.first.ticks;
-    range.self = process_->time(first + walked.self) - process_->time(first);
+    range.self = process_->duration(walked.self);
     range.thread = range.end_thread = thread_;
     range.level = walked.level;
     range.row = walked.row;

@@ -80,6 +80,18 @@ struct Recording::Loading {
   }
 };
 
+ReadLoss Recording::loss_in(std::uint32_t thread, std::uint64_t from, std::uint64_t to,
+                            std::uint64_t count, std::string_view reason) const {
+  ReadLoss loss;
+  loss.process = threads_[thread].process;
+  loss.thread = thread;
+  loss.from = processes_[loss.process].time(from);
+  loss.to = processes_[loss.process].time(to);
+  loss.count = count;
+  loss.reason = reason;
+  return loss;
+}
+
 void Recording::add_problem(std::string text) {
   if (problems_.size() < most_problems) problems_.push_back(std::move(text));
 }

@@ -62,6 +62,9 @@ struct ReadProcess {
     return static_cast<std::int64_t>(header.first.monotonic) + static_cast<std::int64_t>(scaled) +
            offset;
   }
+  std::int64_t duration(std::uint64_t ticks) const noexcept {  // in ns
+    return time(header.first.ticks + ticks) - time(header.first.ticks);
+  }
 };
 
 struct ReadChunk {
@@ -122,6 +125,9 @@ class Recording {
   const std::vector<ReadStats>& stats_chunks() const noexcept { return stats_; }
   const std::vector<std::string>& problems() const noexcept { return problems_; }
 
+  // A loss of that thread, its window given in ticks.
+  ReadLoss loss_in(std::uint32_t thread, std::uint64_t from, std::uint64_t to, std::uint64_t count,
+                   std::string_view reason) const;
   void add_loss(const ReadLoss& loss) { losses_.push_back(loss); }
   void add_problem(std::string text);
   std::int32_t intern(std::string_view text);

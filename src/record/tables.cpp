@@ -109,9 +109,12 @@ class TableBuilder : public WalkVisitor {
   }
 
   void lost(const LossWindow& window, LossReason reason) {
-    add_loss(window.from, window.to, window.count, loss_reason_text(reason));
+    tables_.losses.push_back(recording_.loss_in(thread_, window.from, window.to, window.count,
+                                                loss_reason_text(reason)));
   }
-  void gap(std::uint64_t from, std::uint64_t to) { add_loss(from, to, 0, "overwritten"); }
+  void gap(std::uint64_t from, std::uint64_t to) {
+    tables_.losses.push_back(recording_.loss_in(thread_, from, to, 0, "overwritten"));
+  }
   void damaged() { ++damaged_; }
 
   // After all threads of a process.
@@ -169,7 +172,7 @@ class TableBuilder : public WalkVisitor {
     RangeTable& ranges = tables_.ranges;
     if (row >= ranges.size()) return;
     ranges.end[row] = end;
-    ranges.self[row] = self_time(self_ticks);
+    ranges.self[row] = process_->duration(self_ticks);
     ranges.end_reason[row] = static_cast<std::uint8_t>(reason);
   }
   void close_started(std::uint64_t row, const PendingEnd& end) {
@@ -178,21 +181,6 @@ class TableBuilder : public WalkVisitor {
     ranges.self[row] = end.time - ranges.start[row];
     ranges.end_thread[row] = end.thread;
     ranges.end_reason[row] = static_cast<std::uint8_t>(EndReason::closed);
-  }
-  std::int64_t self_time(std::uint64_t ticks) const {
-    return process_->time(process_->header.first.ticks + ticks) -
-           process_->time(process_->header.first.ticks);
-  }
-  void add_loss(std::uint64_t from, std::uint64_t to, std::uint64_t count,
-                std::string_view reason) {
-    ReadLoss loss;
-    loss.process = recording_.threads()[thread_].process;
-    loss.thread = thread_;
-    loss.from = process_->time(from);
-    loss.to = process_->time(to);
-    loss.count = count;
-    loss.reason = reason;
-    tables_.losses.push_back(loss);
   }
 
   const Recording& recording_;
