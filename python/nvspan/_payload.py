@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Payloads that are not plain int or float. For the extension module: reached off the hot path."""
+"""Payloads that are neither plain numbers nor plain data. For the extension module: reached off
+the hot path."""
 
 from __future__ import annotations
 
@@ -12,21 +13,20 @@ from typing import Any
 
 from nvspan._warnings import warn_once
 
-_SEQUENCES = (str, bytes, bytearray, memoryview, list, tuple, range, dict, set, frozenset)
+_DATA = (str, bytes, bytearray, memoryview, list, tuple, range, dict)
 
 
-def scalar(value: Any) -> int | float | Callable[[], Any] | None:
-    """Return the number in ``value``, ``value`` itself if it is a callable to be evaluated later,
-    or None after a warning."""
+def scalar(value: Any) -> int | float | tuple[Any] | Callable[[], Any] | None:
+    """Return the number in ``value``, ``(data,)`` if it is to be sent as bytes, ``value`` itself if
+    it is a callable to be evaluated later, or None after a warning."""
     while isinstance(value, Enum):
         value = value.value
     if isinstance(value, int):
         return int(value)
     if isinstance(value, float):
         return float(value)
-    if isinstance(value, _SEQUENCES):
-        _unsupported(value)
-        return None
+    if isinstance(value, _DATA):
+        return (value,)
     if _on_device(value):
         warn_once(
             f"payload of {type(value)!r} on a device",
@@ -34,12 +34,31 @@ def scalar(value: Any) -> int | float | Callable[[], Any] | None:
             "would wait for the device",
         )
         return None
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.void):
+        return (numpy.asarray(value),)
     if _is_number(value):
         return _to_number(value)
+    if _is_compound(value):
+        return (value,)
     if callable(value):
         return value  # type: ignore[no-any-return]
     _unsupported(value)
     return None
+
+
+def _is_compound(value: Any) -> bool:
+    """Whether it is a dataclass's instance, or has a buffer or DLPack to be read."""
+    kind = type(value)
+    if hasattr(kind, "__dataclass_fields__") or hasattr(kind, "__dlpack__"):
+        return True
+    if isinstance(value, type):
+        return False
+    try:
+        memoryview(value).release()
+    except (TypeError, ValueError, BufferError):
+        return False
+    return True
 
 
 def _on_device(value: Any) -> bool:

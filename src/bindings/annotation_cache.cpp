@@ -132,13 +132,17 @@ Annotation* cached_annotation(const CallForm& form, PyObject* receiver, PyObject
   Annotation* annotation = entry.annotation;
   if (!annotation->shareable) return nullptr;
   PyObject* payload = entry.payload >= 0 ? args[static_cast<int>(entry.payload)] : nullptr;
-  if ((exclusive || payload) && Py_REFCNT(reinterpret_cast<PyObject*>(annotation)) != 1) {
+  // A payload of the user's is not kept alive here: it goes into an annotation of its own.
+  const bool number = payload && (PyLong_CheckExact(payload) || PyFloat_CheckExact(payload));
+  if (payload && !number && !is_data(payload)) return nullptr;
+  if ((payload && !number) ||
+      ((exclusive || payload) && Py_REFCNT(reinterpret_cast<PyObject*>(annotation)) != 1)) {
     annotation = annotation_clone(annotation);
     if (!annotation) return nullptr;
   } else {
     Py_INCREF(reinterpret_cast<PyObject*>(annotation));
   }
-  if (payload && !set_plain_payload(*annotation->fields, payload)) {
+  if (payload && !set_simple_payload(*annotation->fields, payload)) {
     Py_DECREF(reinterpret_cast<PyObject*>(annotation));
     return nullptr;
   }
@@ -219,8 +223,10 @@ Annotation* annotation_for_call(const CallForm& form, PyObject* receiver, PyObje
   }
 #ifndef Py_GIL_DISABLED
   // A payload other than a number may be anything of the user's: it is not kept alive here.
-  PyObject* payload = annotation->fields->payload;
-  if (payload && !PyLong_CheckExact(payload) && !PyFloat_CheckExact(payload)) return annotation;
+  const EventFields& given = *annotation->fields;
+  const bool number =
+      !given.payload || PyLong_CheckExact(given.payload) || PyFloat_CheckExact(given.payload);
+  if (!number && !given.has_data) return annotation;
   PyObject* first = nargs > 0 || kwnames ? args[0] : nullptr;
   const uintptr_t hash = hash_call(form, receiver, first, kwnames);
   const size_t slot = slot_of(hash);
@@ -233,6 +239,7 @@ Annotation* annotation_for_call(const CallForm& form, PyObject* receiver, PyObje
       PyErr_Clear();
       return annotation;
     }
+    if (!number) set_payload(*kept->fields, Py_None, false);
     remember(the_cache.entries[slot], form, receiver, args, nargs, kwnames, kept);
     Py_DECREF(reinterpret_cast<PyObject*>(kept));
   }

@@ -21,6 +21,24 @@ void store(PyObject*& slot, PyObject* value) noexcept {
   Py_XDECREF(old);
 }
 
+void drop_data(EventFields& fields) noexcept {
+  if (!fields.has_data) return;
+  Py_CLEAR(fields.data);
+  fields.has_data = false;
+  fields.data_was_sent.store(false, std::memory_order_relaxed);
+  if (EncodedPayload* old = fields.encoded_data.exchange(nullptr)) old->release();
+}
+
+void set_data(EventFields& fields, PyObject* value, PyObject* data) noexcept {
+  drop_data(fields);
+  fields.event.attributes.payloadType = NVTX_PAYLOAD_UNKNOWN;
+  fields.event.attributes.payload.ullValue = 0;
+  fields.lazy_payload = false;
+  store(fields.payload, value);
+  store(fields.data, data);
+  fields.has_data = true;
+}
+
 void update_automatic_color(EventFields& fields) noexcept {
   if (!fields.automatic_color) return;
   const char* text = fields.event.text;
@@ -191,20 +209,56 @@ bool set_plain_payload(EventFields& fields, PyObject* value) noexcept {
   } else {
     return false;
   }
+  drop_data(fields);
   store(fields.payload, value);
   fields.lazy_payload = false;
   return true;
 }
 
+bool set_simple_payload(EventFields& fields, PyObject* value) noexcept {
+  if (set_plain_payload(fields, value)) return true;
+  if (PyLong_Check(value) || !is_data(value)) return false;
+  PyTypeObject* type = Py_TYPE(value);
+  // A subclass may be a member of an enum, which stands for its value.
+  if (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) && !PyTuple_Check(value) &&
+      !is_numpy_array(value)) {
+    return false;
+  }
+  set_data(fields, value, value);
+  return true;
+}
+
+bool encode_data(EventFields& fields, PayloadBuffer& buffer, PayloadView& view) noexcept {
+  if (EncodedPayload* known = fields.encoded_data.load(std::memory_order_acquire)) {
+    view = known->contents();
+    return true;
+  }
+  const py_error_scope scope;
+  const py_ref data = py_ref::borrow(fields.data);
+  if (!data || !encode_quietly(data.get(), buffer)) return false;
+  view = buffer.contents();
+  if (buffer.constant && fields.data_was_sent.exchange(true, std::memory_order_relaxed)) {
+    EncodedPayload* made = EncodedPayload::copy_of(buffer);
+    EncodedPayload* expected = nullptr;
+    if (made && !fields.encoded_data.compare_exchange_strong(expected, made)) made->release();
+  }
+  return true;
+}
+
 int set_payload(EventFields& fields, PyObject* value, bool callables) {
-  if (set_plain_payload(fields, value)) return 0;
+  if (set_simple_payload(fields, value)) return 0;
   nvtxEventAttributes_t& attributes = fields.event.attributes;
   py_ref number;
   if (value != Py_None && !PyLong_Check(value)) {
-    // Enum members, numpy and 0-d scalars become int or float, other numbers float; what has no
-    // number in it has been warned about and becomes None; a callable is given back as it is.
+    // Enum members, numpy and 0-d scalars become int or float, other numbers float; data comes in
+    // a tuple; what is neither has been warned about and becomes None; a callable is given back as
+    // it is.
     number = py_ref::steal(call_python("nvspan._payload", "scalar", &value, 1));
     if (!number) return -1;
+    if (PyTuple_CheckExact(number.get()) && PyTuple_GET_SIZE(number.get()) == 1) {
+      set_data(fields, value, PyTuple_GET_ITEM(number.get(), 0));
+      return 0;
+    }
     if (!callables && !PyLong_Check(number.get()) && !PyFloat_Check(number.get())) {
       number = py_ref::borrow(Py_None);
     }
@@ -241,6 +295,7 @@ int set_payload(EventFields& fields, PyObject* value, bool callables) {
   if (callables && number.get() != value && value != Py_None) {
     lazy = lazy || PyObject_HasAttrString(value, "__setitem__") == 1;
   }
+  drop_data(fields);
   fields.lazy_payload = lazy;
   store(fields.payload, value);
   return 0;
@@ -253,6 +308,16 @@ void copy_fields(EventFields& target, const EventFields& source) noexcept {
   store(target.color, source.color);
   store(target.category, source.category);
   store(target.payload, source.payload);
+  drop_data(target);
+  if (source.has_data) {
+    store(target.data, source.data);
+    target.has_data = true;
+    EncodedPayload* encoded = source.encoded_data.load(std::memory_order_acquire);
+    if (encoded) encoded->acquire();
+    target.encoded_data.store(encoded, std::memory_order_release);
+    target.data_was_sent.store(source.data_was_sent.load(std::memory_order_relaxed),
+                               std::memory_order_relaxed);
+  }
   target.lazy_message = source.lazy_message;
   target.lazy_payload = source.lazy_payload;
   target.automatic_color = source.automatic_color;
@@ -317,6 +382,7 @@ void clear_fields(EventFields& fields) noexcept {
   Py_CLEAR(fields.color);
   Py_CLEAR(fields.category);
   Py_CLEAR(fields.payload);
+  drop_data(fields);
   fields.lazy_message = fields.lazy_payload = fields.automatic_color = false;
   fields.event.set_text(nullptr, 0);
   fields.event.level = 1;
@@ -331,6 +397,7 @@ int traverse_fields(const EventFields& fields, visitproc visit, void* arg) {
   Py_VISIT(fields.color);
   Py_VISIT(fields.category);
   Py_VISIT(fields.payload);
+  Py_VISIT(fields.data);
   return 0;
 }
 

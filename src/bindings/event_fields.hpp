@@ -9,6 +9,7 @@
 
 #include "bindings/py.hpp"
 #include "annotate/event.hpp"
+#include "bindings/payload_encoder.hpp"
 
 namespace nvspan {
 
@@ -22,11 +23,17 @@ struct EventFields {
   PyObject* color = nullptr;    // as given; null: None
   PyObject* category = nullptr;
   PyObject* payload = nullptr;
+  PyObject* data = nullptr;  // what is encoded at each entry; null: the payload is a number or none
+  std::atomic<EncodedPayload*> encoded_data{nullptr};  // of constant data, from the second entry on
+  std::atomic<bool> data_was_sent{false};
   bool lazy_message = false;
   bool lazy_payload = false;
+  bool has_data = false;
   bool automatic_color = false;
 
   bool lazy() const noexcept { return lazy_message || lazy_payload; }
+  // More is to be done for each event than to send it.
+  bool special() const noexcept { return lazy_message | lazy_payload | has_data; }
 };
 
 void set_domain(EventFields& fields, PyObject* domain_object) noexcept;
@@ -38,6 +45,12 @@ int set_payload(EventFields& fields, PyObject* value, bool callables);
 // Sets an int or float payload without looking at anything else; false if it is of another type.
 // An int that 64 bits cannot hold is left to set_payload.
 bool set_plain_payload(EventFields& fields, PyObject* value) noexcept;
+
+// As set_plain_payload, also for what is data by its type.
+bool set_simple_payload(EventFields& fields, PyObject* value) noexcept;
+
+// The fields' data for one event.
+bool encode_data(EventFields& fields, PayloadBuffer& buffer, PayloadView& view) noexcept;
 
 // Replaces the contents of `target` (also its domain) by those of `source`.
 void copy_fields(EventFields& target, const EventFields& source) noexcept;

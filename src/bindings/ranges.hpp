@@ -12,21 +12,40 @@ namespace nvspan {
 
 int ranges_add_to_module(PyObject* module);
 
-// Sends `fields` by `send` to the tool, message and payload callables evaluated. Returns false if
-// the domain is not wanted.
+// As send_fields for fields that are special().
+template <class Send>
+bool send_special(EventFields& fields, const ToolTable& tool, bool& failed_lazily,
+                  Send&& send) noexcept {
+  const Domain& domain = *fields.event.domain;
+  if (!fields.event.domain->connected(tool) || fields.event.level > domain.level()) return false;
+  EventFields evaluated;
+  EventFields* ready = &fields;
+  if (fields.lazy()) {
+    evaluate_fields(evaluated, fields, failed_lazily);
+    ready = &evaluated;
+  }
+  // Before the event is armed: this may run Python, and with it a change of tools.
+  PayloadBuffer buffer;
+  PayloadView view;
+  const bool with_data = ready->has_data && encode_data(*ready, buffer, view);
+  Outgoing out;
+  const bool wanted = arm(ready->event, tool, out);
+  if (wanted) {
+    AttachedPayload attached;
+    if (with_data) attached.attach(out, tool, view);
+    send(out);
+  }
+  if (ready == &evaluated) clear_fields(evaluated);
+  return wanted;
+}
+
+// Sends `fields` by `send` to the tool, message and payload callables evaluated and data encoded.
+// Returns false if the domain is not wanted.
 template <class Send>
 bool send_fields(EventFields& fields, const ToolTable& tool, bool& failed_lazily,
                  Send&& send) noexcept {
   Outgoing out;
-  if (fields.lazy()) {
-    if (!fields.event.domain->connected(tool)) return false;
-    EventFields evaluated;
-    evaluate_fields(evaluated, fields, failed_lazily);
-    const bool wanted = arm(evaluated.event, tool, out);
-    if (wanted) send(out);
-    clear_fields(evaluated);
-    return wanted;
-  }
+  if (fields.special()) return send_special(fields, tool, failed_lazily, send);
   if (!arm(fields.event, tool, out)) return false;
   send(out);
   return true;
