@@ -15,9 +15,13 @@ from nvspan._classes import annotate_class
 from nvspan._core import (
     Annotation,
     CheckError,
+    Counter,
     DeviceRangeHandle,
     Domain,
     EventAttributes,
+    ExtCounter,
+    Float64Counter,
+    Int64Counter,
     NvspanWarning,
     RangeHandle,
     __version__,
@@ -39,7 +43,22 @@ from nvspan._info import info
 from nvspan._names import name_category, name_thread, name_threads_automatically
 from nvspan._switch import disable, enable, is_active, paused, tool
 from nvspan.checking import CheckReport, check, start_from_environment
+from nvspan.counters import (
+    CounterInterpolation,
+    CounterNoValueReason,
+    CounterSemantics,
+    CounterValueType,
+)
 from nvspan.device import device_available, device_flush, device_problem, device_stats
+from nvspan.payloads import (
+    BatchOrdering,
+    EntryKind,
+    EventKind,
+    PayloadEntryType,
+    PredefinedScope,
+    TimestampType,
+    numpy_dtype,
+)
 from nvspan.profiler import Profile
 from nvspan.recorder import record, record_as_environment_says
 from nvspan.recording import Recording, read
@@ -54,18 +73,32 @@ del start_from_environment
 
 __all__ = [
     "Annotation",
+    "BatchOrdering",
     "CheckError",
     "CheckReport",
+    "Counter",
+    "CounterInterpolation",
+    "CounterNoValueReason",
+    "CounterSemantics",
+    "CounterValueType",
     "DeviceRangeHandle",
     "Domain",
     "DummyDomain",
+    "EntryKind",
     "EventAttributes",
+    "EventKind",
+    "ExtCounter",
+    "Float64Counter",
+    "Int64Counter",
     "NvspanWarning",
     "NvtxWarning",
+    "PayloadEntryType",
+    "PredefinedScope",
     "Profile",
     "RangeHandle",
     "Recording",
     "RegisteredString",
+    "TimestampType",
     "__version__",
     "annotate",
     "annotate_class",
@@ -89,6 +122,7 @@ __all__ = [
     "name_category",
     "name_thread",
     "name_threads_automatically",
+    "numpy_dtype",
     "paused",
     "pop_range",
     "push_range",

@@ -54,7 +54,7 @@ class _ChoiceType(type):
 
 
 class Choice(metaclass=_ChoiceType):
-    """A closed set of named ints: each member has ``name`` and ``value``, and there is one of it."""
+    """A closed set of named ints: each member has ``name`` and ``value`` and is unique."""
 
     name: str
     value: int

@@ -5,12 +5,14 @@
 # `Annotation`, because mypy takes no other way to say that `@annotate` without parentheses returns
 # the function.
 
-from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Sequence
 from enum import Enum
 from types import TracebackType
 from typing import Any, Literal, SupportsFloat, SupportsIndex, TypeAlias, TypeVar, final, overload
 
 from nvspan._handles import DomainHandle, RegisteredString
+from nvspan.counters import CounterNoValueReason, CounterSemantics
+from nvspan.payloads import BatchOrdering, EventKind, PredefinedScope, TimestampType
 
 _Self = TypeVar("_Self", bound="Annotation")
 _Target = TypeVar(
@@ -26,6 +28,7 @@ _DomainName: TypeAlias = str | bytes | Domain | None
 _Category: TypeAlias = str | bytes | SupportsIndex | None
 _Number: TypeAlias = SupportsFloat | SupportsIndex | Enum | None
 _Payload: TypeAlias = _Number | Callable[[], _Number] | object
+_Scope: TypeAlias = str | bytes | PredefinedScope | None
 _Kind: TypeAlias = Literal["nested", "span"] | None
 _NameFrom: TypeAlias = Literal["name", "qualname"] | Callable[[Any], str] | None
 _Patterns: TypeAlias = str | Sequence[str] | None
@@ -241,9 +244,107 @@ class Domain:
     def get_category_id(self, name: str | bytes) -> int: ...
     def set_message_limit(self, limit: int) -> None: ...
     def message_stats(self) -> dict[str, int]: ...
+    @overload
+    def get_counter(
+        self,
+        name: str | bytes,
+        dtype: type[int],
+        *,
+        description: str | bytes | None = None,
+        scope: _Scope = None,
+        semantics: CounterSemantics | None = None,
+        time_domain: TimestampType = ...,
+    ) -> Int64Counter: ...
+    @overload
+    def get_counter(
+        self,
+        name: str | bytes,
+        dtype: type[float],
+        *,
+        description: str | bytes | None = None,
+        scope: _Scope = None,
+        semantics: CounterSemantics | None = None,
+        time_domain: TimestampType = ...,
+    ) -> Float64Counter: ...
+    @overload
+    def get_counter(
+        self,
+        name: str | bytes,
+        dtype: Any,
+        *,
+        description: str | bytes | None = None,
+        scope: _Scope = None,
+        semantics: CounterSemantics | None = None,
+        time_domain: TimestampType = ...,
+    ) -> Counter: ...
+    def get_timestamp(self) -> int: ...
+    def get_scope_id(
+        self, path: str | bytes, *, parent: PredefinedScope | int | None = None
+    ) -> int: ...
+    def event_batch(
+        self,
+        rows: Any,
+        *,
+        kind: EventKind | None = None,
+        ordering: BatchOrdering = ...,
+        scope: _Scope = None,
+        time_domain: TimestampType = ...,
+    ) -> None: ...
     def _enabled(self) -> bool: ...
     def __copy__(self) -> Domain: ...
     def __deepcopy__(self, memo: Any, /) -> Domain: ...
+
+class Counter:
+    def __new__(
+        cls,
+        domain: _DomainName,
+        name: str | bytes,
+        dtype: Any,
+        description: str | bytes | None,
+        scope: _Scope,
+        semantics: CounterSemantics | None,
+        time_domain: TimestampType | int,
+    ) -> Counter: ...
+    @property
+    def domain(self) -> Domain: ...
+    @property
+    def name(self) -> str | bytes: ...
+    @property
+    def dtype(self) -> Any: ...
+    @property
+    def description(self) -> str | bytes | None: ...
+    @property
+    def scope(self) -> _Scope: ...
+    @property
+    def semantics(self) -> CounterSemantics | None: ...
+    @property
+    def time_domain(self) -> int: ...
+    def sample(self, value: Any, /) -> None: ...
+    def sample_no_value(self, reason: CounterNoValueReason, /) -> None: ...
+    def batch_submit(
+        self, values: Iterable[Any], timestamps: Iterable[int] | None = None
+    ) -> None: ...
+    def __copy__(self) -> Counter: ...
+    def __deepcopy__(self, memo: Any, /) -> Counter: ...
+
+@final
+class Int64Counter(Counter):
+    def sample(self, value: SupportsIndex, /) -> None: ...
+    def batch_submit(
+        self, values: Iterable[SupportsIndex], timestamps: Iterable[int] | None = None
+    ) -> None: ...
+
+@final
+class Float64Counter(Counter):
+    def sample(self, value: SupportsFloat | SupportsIndex, /) -> None: ...
+    def batch_submit(
+        self,
+        values: Iterable[SupportsFloat | SupportsIndex],
+        timestamps: Iterable[int] | None = None,
+    ) -> None: ...
+
+@final
+class ExtCounter(Counter): ...
 
 @final
 class EventAttributes:

@@ -18,23 +18,21 @@ if TYPE_CHECKING:
 _MODULES = {
     "nvtx": "nvspan",
     "nvtx._lib": "nvspan._lib",
+    "nvtx._lib.counters": "nvspan._lib.counters",
     "nvtx._lib.lib": "nvspan._lib.lib",
     "nvtx._lib.profiler": "nvspan.profiler",
+    "nvtx._lib.time": "nvspan._lib.time",
     "nvtx.colors": "nvspan.colors",
     "nvtx.nvtx": "nvspan.nvtx",
 }
 # What nvtx 0.2.17 has and nvspan has not.
 _UNKNOWN_MODULES = {
-    "nvtx.__main__", "nvtx._dtype_validation", "nvtx._lib.counters", "nvtx._lib.time",
-    "nvtx._lib.writer", "nvtx._metadata", "nvtx.writer",
+    "nvtx.__main__", "nvtx._dtype_validation", "nvtx._lib.writer", "nvtx._metadata", "nvtx.writer",
 }  # fmt: skip
 _UNKNOWN_NAMES = {
-    "BatchOrdering", "Counter", "CounterInterpolation", "CounterNoValueReason", "CounterSemantics",
-    "CounterValueType", "DummyCounter", "EntryKind", "EventKind", "ExtCounter", "Float64Counter",
-    "Int64Counter", "NVTX_DTYPE_METADATA_KEY_NAME", "PayloadEntryType", "PayloadSchemaKey",
-    "PredefinedScope", "Profile", "SchemaRegistrar", "TimestampType", "dummy_counter",
+    "NVTX_DTYPE_METADATA_KEY_NAME", "PayloadSchemaKey", "Profile", "SchemaRegistrar",
     "libnvtx_end_range", "libnvtx_mark", "libnvtx_pop_range", "libnvtx_push_range",
-    "libnvtx_start_range", "numpy_dtype", "payload_setter", "writer",
+    "libnvtx_start_range", "payload_setter", "writer",
 }  # fmt: skip
 _FUNCTIONS = {"function", "builtin_function_or_method", "cython_function_or_method"}
 _MARK = "__nvspan__"  # in the dictionary of each module that stands for one of nvtx
@@ -132,7 +130,7 @@ class _Finder:
             return None
         backing = _backing(name)
         if backing is None:
-            # `from nvtx import Counter` asks here too, and drops a ModuleNotFoundError.
+            # `from nvtx import writer` asks here too, and drops a ModuleNotFoundError.
             if _is_known(name) and not _only_asks():
                 raise ImportError(_complaint(name), name=name)
             return None

@@ -16,6 +16,7 @@ from nvspan._core import (
 )
 from nvspan._domains import DummyDomain, enabled, get_domain
 from nvspan._lib.lib import dummy_domain
+from nvspan.payloads import numpy_dtype
 
 __all__ = [
     "Domain",
@@ -27,6 +28,7 @@ __all__ = [
     "end_range",
     "get_domain",
     "mark",
+    "numpy_dtype",
     "pop_range",
     "push_range",
     "start_range",

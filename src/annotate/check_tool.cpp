@@ -87,6 +87,8 @@ struct CheckTable {
     table.core = core;
     table.core2 = core2;
     table.payload = tool ? tool->payload : nullptr;
+    table.counters = tool ? tool->counters : nullptr;
+    table.connect_counters = tool ? tool->connect_counters : nullptr;
   }
 };
 

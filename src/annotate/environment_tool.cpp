@@ -10,6 +10,10 @@
 
 #include "core/library.hpp"
 
+#if NVSPAN_HAVE_NVTX
+#include <nvtx3/nvToolsExtCounters.h>
+#endif
+
 namespace nvspan {
 
 #if NVSPAN_HAVE_NVTX
@@ -44,6 +48,8 @@ bool find_environment_tool(ToolTable& table) noexcept {
   // The call makes the payload extension look for its part of the tool. Its answer is not used: for
   // a tool without the extension it is 0 although every event is recorded (nsys 2022.4, 2023.4).
   nvtxDomainIsEnabled(nullptr);
+  table.counters = NVTX_EXT_COUNTERS_VERSIONED_ID(nvtxExtCountersSlots) + 1;
+  table.connect_counters = NVTX_EXT_COUNTERS_VERSIONED_ID(nvtxExtCountersInitOnce);
   table.payload = NVTX_EXT_PAYLOAD_VERSIONED_ID(nvtxExtPayloadSlots) + 1;
   return true;
 }

@@ -14,6 +14,10 @@
 #include "annotate/thread_names.hpp"
 #include "core/library.hpp"
 
+#if NVSPAN_HAVE_NVTX
+#include <nvtx3/nvToolsExtCounters.h>
+#endif
+
 namespace nvspan {
 
 namespace detail {
@@ -161,6 +165,7 @@ struct LocalSlots {
       {};
   NvtxFunctionPointer* tables[NVTX_CB_MODULE_SIZE][NVTX_CBID_CORE_SIZE + NVTX_CBID_CORE2_SIZE] = {};
   intptr_t payload[64] = {};
+  intptr_t counters[64] = {};
 };
 
 // A library that has been connected once. It keeps its slots for good, so that a thread that reads
@@ -218,24 +223,32 @@ void link_tables(LocalSlots& slots) noexcept {
   }
 }
 
-void connect_extension(const Library& library, LocalSlots& slots) noexcept {
-  auto initialize =
-      library.symbol<NvtxExtInitializeInjectionFunc_t>("InitializeInjectionNvtxExtension");
-  if (!initialize) return;
-  constexpr size_t slot_count = sizeof(slots.payload) / sizeof(slots.payload[0]) - 1;
-  nvtxExtModuleSegment_t segment = {0, slot_count, slots.payload};
+// Has the library fill the slots of one extension; they stay empty if it refuses.
+void connect_extension(NvtxExtInitializeInjectionFunc_t initialize, uint16_t module,
+                       uint16_t compatibility, intptr_t (&slots)[64]) noexcept {
+  constexpr size_t slot_count = sizeof(slots) / sizeof(slots[0]) - 1;
+  nvtxExtModuleSegment_t segment = {0, slot_count, slots};
   nvtxExtModuleInfo_t info = {};
   info.nvtxVer = NVTX_VERSION;
   info.structSize = sizeof(info);
-  info.moduleId = NVTX_EXT_PAYLOAD_MODULEID;
-  info.compatId = NVTX_EXT_PAYLOAD_COMPATID;
+  info.moduleId = module;
+  info.compatId = compatibility;
   info.segmentsCount = 1;
   info.segments = &segment;
   info.getExportFunction = nullptr;
   info.extInfo = nullptr;
-  if (initialize(&info) == 0) {
-    for (intptr_t& slot : slots.payload) slot = 0;
-  }
+  if (initialize(&info) != 0) return;
+  for (intptr_t& slot : slots) slot = 0;
+}
+
+void connect_extensions(const Library& library, LocalSlots& slots) noexcept {
+  auto initialize =
+      library.symbol<NvtxExtInitializeInjectionFunc_t>("InitializeInjectionNvtxExtension");
+  if (!initialize) return;
+  connect_extension(initialize, NVTX_EXT_PAYLOAD_MODULEID, NVTX_EXT_PAYLOAD_COMPATID,
+                    slots.payload);
+  connect_extension(initialize, NVTX_EXT_COUNTERS_MODULEID, NVTX_EXT_COUNTERS_COMPATID,
+                    slots.counters);
 }
 
 // Loads and connects the library at `path`. Null with `problem` set if that fails.
@@ -263,10 +276,11 @@ LocalTool* connect_library(const std::string& path, const std::string& config,
     problem = path + " failed to initialise";
     return nullptr;
   }
-  connect_extension(library, tool->slots);
+  connect_extensions(library, tool->slots);
   tool->table.core = tool->slots.tables[NVTX_CB_MODULE_CORE];
   tool->table.core2 = tool->slots.tables[NVTX_CB_MODULE_CORE2];
   tool->table.payload = tool->slots.payload;
+  tool->table.counters = tool->slots.counters;
   return tool.release();
 }
 

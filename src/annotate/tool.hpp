@@ -26,6 +26,9 @@ struct ToolTable {
   NvtxFunctionPointer* const* core = nullptr;
   NvtxFunctionPointer* const* core2 = nullptr;
   const intptr_t* payload = nullptr;
+  const intptr_t* counters = nullptr;
+  // Has the tool fill `counters`, where that is left until a program has a counter. Any thread.
+  void (*connect_counters)() = nullptr;
 
   template <class Function>
   Function core_slot(unsigned id) const noexcept {
@@ -38,9 +41,17 @@ struct ToolTable {
   // Null unless the tool implements the function: NVTX keeps small state numbers in empty slots.
   template <class Function>
   Function payload_slot(unsigned id) const noexcept {
+    return extension_slot<Function>(payload, id);
+  }
+  template <class Function>
+  Function counter_slot(unsigned id) const noexcept {
+    return extension_slot<Function>(counters, id);
+  }
+  template <class Function>
+  static Function extension_slot(const intptr_t* slots, unsigned id) noexcept {
     constexpr intptr_t largest_state = 15;
-    if (!payload || (payload[id] >= 0 && payload[id] <= largest_state)) return nullptr;
-    return reinterpret_cast<Function>(payload[id]);
+    if (!slots || (slots[id] >= 0 && slots[id] <= largest_state)) return nullptr;
+    return reinterpret_cast<Function>(slots[id]);
   }
 #endif
   std::atomic<uint64_t> epoch{0};

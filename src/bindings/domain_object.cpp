@@ -6,6 +6,7 @@
 #include "bindings/annotation_cache.hpp"
 #include "bindings/attributes_object.hpp"
 #include "bindings/device_range_object.hpp"
+#include "bindings/event_batch.hpp"
 #include "bindings/event_fields.hpp"
 #include "bindings/module_state.hpp"
 #include "bindings/ranges.hpp"
@@ -260,6 +261,18 @@ PyMethodDef methods[] = {
      "set_message_limit($self, limit)\n--\n\nHow many different messages this domain registers."},
     {"message_stats", as_method(domain_message_stats), METH_NOARGS,
      "message_stats($self)\n--\n\ndict: registered, limit, overflowed."},
+    {"get_counter", as_method(domain_get_counter), METH_VARARGS | METH_KEYWORDS,
+     "get_counter($self, name, dtype, *, description=None, scope=None, semantics=None, "
+     "time_domain=...)\n--\n\n"
+     "The counter of that name; the same arguments give the same object."},
+    {"get_timestamp", as_method(domain_get_timestamp), METH_NOARGS,
+     "get_timestamp($self)\n--\n\nThe tool's clock, for batches; 0 with no tool."},
+    {"get_scope_id", as_method(domain_get_scope_id), METH_VARARGS | METH_KEYWORDS,
+     "get_scope_id($self, path, *, parent=None)\n--\n\n"
+     "The tool's id of a scope, for fields of entry_type SCOPE_ID; 0 with no tool."},
+    {"event_batch", as_method(domain_event_batch), METH_VARARGS | METH_KEYWORDS,
+     "event_batch($self, rows, *, kind=None, ordering=..., scope=None, time_domain=...)\n--\n\n"
+     "Sends marks or ranges that are over, with times of the caller's own, without a copy."},
     {"_enabled", as_method(domain_enabled), METH_NOARGS, nullptr},
     {"__reduce__", as_method(domain_reduce), METH_NOARGS, nullptr},
     {"__copy__", as_method(domain_copy), METH_NOARGS, nullptr},

@@ -16,6 +16,7 @@
 #include "bindings/annotate_object.hpp"
 #include "bindings/attributes_object.hpp"
 #include "bindings/check_host.hpp"
+#include "bindings/counter_object.hpp"
 #include "bindings/decorated_registry.hpp"
 #include "bindings/device_handle.hpp"
 #include "bindings/device_range_object.hpp"
@@ -178,6 +179,7 @@ void add_contents(py::module_ m) {
   check(span_object_add_to_module(m.ptr()));
   check(check_host_add_to_module(m.ptr()));
   check(profile_add_to_module(m.ptr()));
+  check(counter_object_add_to_module(m.ptr()));
   check(device_stream_add_to_module(m.ptr()));
   check(device_handle_add_to_module(m.ptr()));
   check(device_range_object_add_to_module(m.ptr()));

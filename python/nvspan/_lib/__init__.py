@@ -3,10 +3,15 @@
 """The half-private names of ``nvtx._lib`` that other packages use."""
 
 from nvspan._lib.lib import (
+    BatchOrdering,
     Domain,
     DummyDomain,
+    EntryKind,
     EventAttributes,
+    EventKind,
     NvtxWarning,
+    PayloadEntryType,
+    PredefinedScope,
     RegisteredString,
     dummy_domain,
     end_range,
@@ -17,10 +22,15 @@ from nvspan._lib.lib import (
 )
 
 __all__ = [
+    "BatchOrdering",
     "Domain",
     "DummyDomain",
+    "EntryKind",
     "EventAttributes",
+    "EventKind",
     "NvtxWarning",
+    "PayloadEntryType",
+    "PredefinedScope",
     "RegisteredString",
     "dummy_domain",
     "end_range",

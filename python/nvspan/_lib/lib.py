@@ -14,14 +14,26 @@ from nvspan._core import NvspanWarning as NvtxWarning
 from nvspan._domains import DummyDomain
 from nvspan._handles import DomainHandle, RegisteredString, StringHandle
 from nvspan.colors import color_to_hex
+from nvspan.payloads import (
+    BatchOrdering,
+    EntryKind,
+    EventKind,
+    PayloadEntryType,
+    PredefinedScope,
+)
 
 __all__ = [
     "DONT_SET",
+    "BatchOrdering",
     "Domain",
     "DomainHandle",
     "DummyDomain",
+    "EntryKind",
     "EventAttributes",
+    "EventKind",
     "NvtxWarning",
+    "PayloadEntryType",
+    "PredefinedScope",
     "RegisteredString",
     "StringHandle",
     "color_to_hex",
