@@ -3,9 +3,14 @@
 //
 // An NVTX tool that does nothing: every core callback returns at once. What a benchmark measures
 // under it is the cost on the annotating side alone. It has no extension entry point, so
-// nvtxDomainIsEnabled answers 1 to every caller.
+// nvtxDomainIsEnabled answers 1 to every caller. Compiled with NULL_EXTENSION=1 it has one, and takes
+// payloads, counters and batches in the same way.
 
 #include <nvtx3/nvToolsExt.h>
+#ifdef NULL_EXTENSION
+#include <nvtx3/nvToolsExtCounters.h>
+#include <nvtx3/nvToolsExtPayload.h>
+#endif
 
 namespace {
 
@@ -97,3 +102,50 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
   }
   return 1;
 }
+
+#ifdef NULL_EXTENSION
+
+namespace {
+
+uint64_t last_id = NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START;
+
+uint64_t register_schema(nvtxDomainHandle_t, const nvtxPayloadSchemaAttr_t*) { return ++last_id; }
+uint64_t register_scope(nvtxDomainHandle_t, const nvtxScopeAttr_t*) { return ++last_id; }
+uint64_t register_counter(nvtxDomainHandle_t, const nvtxCounterAttr_t*) { return ++last_id; }
+uint8_t is_enabled(nvtxDomainHandle_t) { return 1; }
+int64_t timestamp() { return 1; }
+void submit_events(nvtxDomainHandle_t, const nvtxEventBatch_t*) {}
+void sample_int64(nvtxDomainHandle_t, uint64_t, int64_t) {}
+void sample_float64(nvtxDomainHandle_t, uint64_t, double) {}
+void sample(nvtxDomainHandle_t, uint64_t, const void*, size_t) {}
+void sample_no_value(nvtxDomainHandle_t, uint64_t, uint8_t) {}
+void submit_counters(nvtxDomainHandle_t, const nvtxCounterBatch_t*) {}
+
+template <typename Function>
+void set_slot(const nvtxExtModuleSegment_t& segment, size_t slot, Function function) {
+  if (slot < segment.slotCount) segment.functionSlots[slot] = reinterpret_cast<intptr_t>(function);
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(
+    nvtxExtModuleInfo_t* module) {
+  const nvtxExtModuleSegment_t& segment = *module->segments;
+  if (module->moduleId == NVTX_EXT_PAYLOAD_MODULEID) {
+    set_slot(segment, NVTX3EXT_CBID_nvtxPayloadSchemaRegister, register_schema);
+    set_slot(segment, NVTX3EXT_CBID_nvtxScopeRegister, register_scope);
+    set_slot(segment, NVTX3EXT_CBID_nvtxDomainIsEnabled, is_enabled);
+    set_slot(segment, NVTX3EXT_CBID_nvtxTimestampGet, timestamp);
+    set_slot(segment, NVTX3EXT_CBID_nvtxEventBatchSubmit, submit_events);
+  } else if (module->moduleId == NVTX_EXT_COUNTERS_MODULEID) {
+    set_slot(segment, NVTX3EXT_CBID_nvtxCounterRegister, register_counter);
+    set_slot(segment, NVTX3EXT_CBID_nvtxCounterSampleInt64, sample_int64);
+    set_slot(segment, NVTX3EXT_CBID_nvtxCounterSampleFloat64, sample_float64);
+    set_slot(segment, NVTX3EXT_CBID_nvtxCounterSample, sample);
+    set_slot(segment, NVTX3EXT_CBID_nvtxCounterSampleNoValue, sample_no_value);
+    set_slot(segment, NVTX3EXT_CBID_nvtxCounterBatchSubmit, submit_counters);
+  }
+  return 1;
+}
+
+#endif

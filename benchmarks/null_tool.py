@@ -28,8 +28,10 @@ def nvtx_include() -> Path | None:
     return None
 
 
-def build(folder: Path, include: Path | None = None) -> Path:
-    """Compiles the null tool into `folder`; RuntimeError says what is missing for it."""
+def build(folder: Path, include: Path | None = None, *, extension: bool = False) -> Path:
+    """Compiles the null tool into `folder`; RuntimeError says what is missing for it.
+
+    With `extension` it takes payloads and counters."""
     include = include or nvtx_include()
     if include is None:
         raise RuntimeError("no NVTX headers: pip install nvidia-nvtx, or give --nvtx-include DIR")
@@ -38,6 +40,7 @@ def build(folder: Path, include: Path | None = None) -> Path:
         raise RuntimeError("no C++ compiler: install g++ or set CXX")
     library = folder / "libnull_injection.so"
     command = [compiler, "-std=c++17", "-O2", "-fPIC", "-shared", "-fvisibility=hidden"]
+    command += ["-DNULL_EXTENSION=1"] if extension else []
     command += [f"-I{include}", str(SOURCE), "-o", str(library), "-ldl"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:

@@ -35,7 +35,8 @@ def scalar(value: Any) -> int | float | tuple[Any] | Callable[[], Any] | None:
         )
         return None
     numpy = sys.modules.get("numpy")
-    if numpy is not None and isinstance(value, numpy.void):
+    void = getattr(numpy, "void", None)  # None: half imported, too
+    if numpy is not None and void is not None and isinstance(value, void):
         return (numpy.asarray(value),)
     if _is_number(value):
         return _to_number(value)

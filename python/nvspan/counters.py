@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from nvspan._core import Counter, ExtCounter, Float64Counter, Int64Counter
 from nvspan.payloads import METADATA_KEY, PredefinedScope, TimestampType
 
@@ -233,10 +235,11 @@ def _checked_dtype(dtype: Any) -> Any:
 
 def _class_of(dtype: Any) -> tuple[type[Counter], Any]:
     """The class for a `dtype=` argument, and the dtype that the counter shows."""
-    if dtype is int:
-        return Int64Counter, int
-    if dtype is float:
-        return Float64Counter, float
+    if dtype is int or dtype is float:
+        # As in nvtx a numpy dtype where there is numpy; but none is imported for it.
+        made = getattr(sys.modules.get("numpy"), "dtype", None)  # None: half imported, too
+        kind: type[Counter] = Int64Counter if dtype is int else Float64Counter
+        return kind, dtype if made is None else made("i8" if dtype is int else "f8")
     dtype = _checked_dtype(dtype)
     if dtype.fields is None and dtype.isnative:
         if (dtype.kind, dtype.itemsize) == ("i", 8):

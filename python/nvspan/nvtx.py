@@ -16,12 +16,16 @@ from nvspan._core import (
 )
 from nvspan._domains import DummyDomain, enabled, get_domain
 from nvspan._lib.lib import dummy_domain
-from nvspan.payloads import numpy_dtype
+from nvspan.counters import CounterSemantics
+from nvspan.payloads import EntryKind, PayloadEntryType, numpy_dtype
 
 __all__ = [
+    "CounterSemantics",
     "Domain",
     "DummyDomain",
+    "EntryKind",
     "NvtxWarning",
+    "PayloadEntryType",
     "annotate",
     "dummy_domain",
     "enabled",

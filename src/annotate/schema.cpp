@@ -114,8 +114,8 @@ const Schema* Schema::array_of(const Schema& element) {
   return array;
 }
 
-uint64_t Schema::register_in(const Domain& domain, nvtxDomainHandle_t handle,
-                             const ToolTable& tool, uint64_t epoch) const noexcept {
+uint64_t Schema::register_in(const Domain& domain, nvtxDomainHandle_t handle, const ToolTable& tool,
+                             uint64_t epoch) const noexcept {
   const std::lock_guard<std::recursive_mutex> lock(registration_mutex());
   Registration* own = first_.load(std::memory_order_acquire);
   while (own && own->domain != &domain) own = own->next;
@@ -192,8 +192,8 @@ uint64_t Schema::tell(const Domain& domain, nvtxDomainHandle_t handle, const Too
   attributes.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
                          NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
                          NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES;
-  attributes.type = description_.dynamic ? NVTX_PAYLOAD_SCHEMA_TYPE_DYNAMIC
-                                         : NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
+  attributes.type =
+      description_.dynamic ? NVTX_PAYLOAD_SCHEMA_TYPE_DYNAMIC : NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
   attributes.entries = entries.data();
   attributes.numEntries = entries.size();
   if (!description_.dynamic) {

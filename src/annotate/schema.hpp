@@ -5,8 +5,8 @@
 // Layouts of binary data that travels with events: schemas of NVTX's payload extension.
 //
 // A schema is described once, shared by everything that describes the same, and immortal. The tool
-// learns of it when data of that layout is first sent to it in a domain, and again after it has been
-// attached anew.
+// learns of it when data of that layout is first sent to it in a domain, and again after it has
+// been attached anew.
 
 #include <atomic>
 #include <cstddef>

@@ -3,13 +3,11 @@
 #include "bindings/counter_object.hpp"
 
 #include <cstddef>
-#include <cstring>
-#include <limits>
 #include <new>
-#include <vector>
 
 #include "annotate/counters.hpp"
-#include "bindings/call_arguments.hpp"
+#include "bindings/counter_columns.hpp"
+#include "bindings/counter_samples.hpp"
 #include "bindings/domain_object.hpp"
 #include "bindings/event_fields.hpp"
 #include "bindings/module_state.hpp"
@@ -18,12 +16,6 @@
 namespace nvspan {
 
 namespace {
-
-// One number within a sample.
-struct Part {
-  uint64_t type;
-  size_t offset;
-};
 
 struct CounterObject {
   PyObject_HEAD Counter* core;
@@ -34,8 +26,8 @@ struct CounterObject {
   PyObject* scope;
   PyObject* semantics;
   PyObject* time_domain;
-  PyObject* native_dtype;     // of an ExtCounter: dtype in this machine's byte order
-  std::vector<Part>* parts;   // of an ExtCounter whose samples are packed here; null: by numpy
+  PyObject* native_dtype;  // of an ExtCounter: dtype in this machine's byte order
+  SamplePacker* packer;    // of an ExtCounter
   size_t item_size;
   bool is_group;
   bool has_timestamp;  // within the samples
@@ -51,168 +43,6 @@ CounterObject* as_counter(PyObject* object) noexcept {
   return reinterpret_cast<CounterObject*>(object);
 }
 
-// --- columns of a batch ----------------------------------------------------------------------
-
-bool is_native_number(const char* format, Py_ssize_t size, bool floats) noexcept {
-  if (!format || size != sizeof(int64_t)) return false;
-  if (*format == '@' || *format == '=') ++format;
-  return format[0] != '\0' && format[1] == '\0' && std::strchr(floats ? "d" : "lqn", format[0]);
-}
-
-// 64-bit ints or floats in a row: the caller's own memory where it has them like that.
-class Column {
- public:
-  ~Column() {
-    if (held_) PyBuffer_Release(&view_);
-  }
-  Column() = default;
-  Column(const Column&) = delete;
-  Column& operator=(const Column&) = delete;
-
-  int load(PyObject* values, bool floats) {
-    if (take_view(values, floats)) return 0;
-    if (is_numpy_array(values)) {
-      py_ref dtype = py_ref::steal(PyUnicode_FromString(floats ? "d" : "q"));
-      converted_ = dtype ? contiguous_array(values, dtype.get()) : py_ref();
-      if (!converted_) return -1;
-      if (take_view(converted_.get(), floats)) return 0;
-      PyErr_SetString(PyExc_TypeError, "values cannot be converted");
-      return -1;
-    }
-    return copy(values, floats);
-  }
-
-  const void* data() const noexcept { return data_; }
-  size_t count() const noexcept { return count_; }
-
- private:
-  bool take_view(PyObject* values, bool floats) {
-    if (!PyObject_CheckBuffer(values)) return false;
-    if (PyObject_GetBuffer(values, &view_, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0) {
-      PyErr_Clear();
-      return false;
-    }
-    if (!is_native_number(view_.format, view_.itemsize, floats)) {
-      PyBuffer_Release(&view_);
-      return false;
-    }
-    held_ = true;
-    data_ = view_.buf;
-    count_ = static_cast<size_t>(view_.len) / sizeof(int64_t);
-    return true;
-  }
-
-  int copy(PyObject* values, bool floats) {
-    py_ref items = py_ref::steal(PySequence_Tuple(values));
-    if (!items) return -1;
-    count_ = static_cast<size_t>(PyTuple_GET_SIZE(items.get()));
-    own_.resize(count_);
-    for (size_t i = 0; i < count_; ++i) {
-      PyObject* item = PyTuple_GET_ITEM(items.get(), static_cast<Py_ssize_t>(i));
-      if (floats) {
-        const double number = PyFloat_AsDouble(item);
-        std::memcpy(&own_[i], &number, sizeof number);
-      } else {
-        py_ref index = py_ref::steal(PyNumber_Index(item));
-        if (index) own_[i] = PyLong_AsLongLong(index.get());
-      }
-      if (PyErr_Occurred()) return -1;
-    }
-    data_ = own_.data();
-    return 0;
-  }
-
-  Py_buffer view_;
-  bool held_ = false;
-  py_ref converted_;
-  std::vector<int64_t> own_;
-  const void* data_ = nullptr;
-  size_t count_ = 0;
-};
-
-// --- samples of an ExtCounter ----------------------------------------------------------------
-
-template <class Number>
-bool put_integer(unsigned char* at, PyObject* value) noexcept {
-  int overflow = 0;
-  const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
-  if (overflow || number < static_cast<long long>(std::numeric_limits<Number>::min())) return false;
-  if (sizeof(Number) < sizeof number &&
-      number > static_cast<long long>(std::numeric_limits<Number>::max())) {
-    return false;
-  }
-  const Number narrow = static_cast<Number>(number);
-  std::memcpy(at, &narrow, sizeof narrow);
-  return true;
-}
-
-// False for what is left to numpy, which knows what to do with it or how to refuse it.
-bool put_number(uint64_t type, unsigned char* at, PyObject* value) noexcept {
-  if (type == entry_type::float64 || type == entry_type::float32) {
-    double number = 0;
-    if (PyFloat_CheckExact(value)) {
-      number = PyFloat_AS_DOUBLE(value);
-    } else if (PyLong_CheckExact(value)) {
-      number = PyLong_AsDouble(value);
-      if (PyErr_Occurred()) {
-        PyErr_Clear();
-        return false;
-      }
-    } else {
-      return false;
-    }
-    const float narrow = static_cast<float>(number);
-    if (type == entry_type::float64) {
-      std::memcpy(at, &number, sizeof number);
-    } else {
-      std::memcpy(at, &narrow, sizeof narrow);
-    }
-    return true;
-  }
-  if (!PyLong_CheckExact(value)) return false;
-  switch (type) {
-    case entry_type::int8:
-      return put_integer<int8_t>(at, value);
-    case entry_type::uint8:
-      return put_integer<uint8_t>(at, value);
-    case entry_type::int16:
-      return put_integer<int16_t>(at, value);
-    case entry_type::uint16:
-      return put_integer<uint16_t>(at, value);
-    case entry_type::int32:
-      return put_integer<int32_t>(at, value);
-    case entry_type::uint32:
-      return put_integer<uint32_t>(at, value);
-    case entry_type::int64:
-      return put_integer<int64_t>(at, value);
-    default:
-      return type == entry_type::uint64 && put_integer<uint64_t>(at, value);
-  }
-}
-
-constexpr size_t largest_packed = 256;
-
-bool pack(const CounterObject* counter, PyObject* value, unsigned char* to) noexcept {
-  if (!counter->parts) return false;
-  const std::vector<Part>& parts = *counter->parts;
-  if (!counter->is_group) return put_number(parts[0].type, to + parts[0].offset, value);
-  if (!PyTuple_CheckExact(value) ||
-      static_cast<size_t>(PyTuple_GET_SIZE(value)) != parts.size()) {
-    return false;
-  }
-  std::memset(to, 0, counter->item_size);
-  for (size_t i = 0; i < parts.size(); ++i) {
-    PyObject* item = PyTuple_GET_ITEM(value, static_cast<Py_ssize_t>(i));
-    if (!put_number(parts[i].type, to + parts[i].offset, item)) return false;
-  }
-  return true;
-}
-
-bool is_packable(uint64_t type) noexcept {
-  return (type >= entry_type::int8 && type <= entry_type::uint64) || type == entry_type::float32 ||
-         type == entry_type::float64;
-}
-
 int describe_samples(CounterObject* counter, CounterDescription& description) {
   py_ref fields = py_ref::steal(PyObject_GetAttrString(counter->dtype, "fields"));
   py_ref size = py_ref::steal(PyObject_GetAttrString(counter->dtype, "itemsize"));
@@ -223,19 +53,15 @@ int describe_samples(CounterObject* counter, CounterDescription& description) {
                               ? Py_NewRef(counter->dtype)
                               : PyObject_CallMethod(counter->dtype, "newbyteorder", "s", "=");
   if (!counter->native_dtype || PyErr_Occurred()) return -1;
-  description.schema = counter->is_group ? flat_schema_of_dtype(counter->dtype,
-                                                                schema_flag::counter_group, 0)
-                                         : schema_of_dtype(counter->dtype);
+  description.schema = counter->is_group
+                           ? flat_schema_of_dtype(counter->dtype, schema_flag::counter_group, 0)
+                           : schema_of_dtype(counter->dtype);
   if (!description.schema) return -1;
-  auto parts = std::make_unique<std::vector<Part>>();
-  bool packable = counter->item_size <= largest_packed;
   for (const SchemaEntry& entry : description.schema->description().entries) {
-    constexpr uint64_t arrays = 7 << 4;
-    if (!is_packable(entry.type) || (entry.flags & arrays)) packable = false;
     if (entry.flags & entry_flag::timestamp) counter->has_timestamp = true;
-    parts->push_back({entry.type, static_cast<size_t>(entry.offset)});
   }
-  if (packable) counter->parts = parts.release();
+  counter->packer = new SamplePacker;
+  counter->packer->prepare(*description.schema, counter->is_group, counter->item_size);
   return 0;
 }
 
@@ -282,14 +108,14 @@ PyObject* counter_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   static const char* const names[] = {"domain", "name",      "dtype",       "description",
                                       "scope",  "semantics", "time_domain", nullptr};
   PyObject* values[7] = {};
-  if (type == counter_type) {
-    PyErr_SetString(PyExc_NotImplementedError,
-                    "Use Domain.get_counter() to create a concrete counter.");
-    return nullptr;
-  }
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOOOOO:Counter", const_cast<char**>(names),
                                    &values[0], &values[1], &values[2], &values[3], &values[4],
                                    &values[5], &values[6])) {
+    return nullptr;
+  }
+  if (type == counter_type) {
+    PyErr_SetString(PyExc_NotImplementedError,
+                    "Use Domain.get_counter() to create a concrete counter.");
     return nullptr;
   }
   PyObject* domain = domain_from_object(values[0]);
@@ -321,10 +147,10 @@ void counter_dealloc(PyObject* object) {
   CounterObject* counter = as_counter(object);
   if (counter->weak_references) PyObject_ClearWeakRefs(object);
   delete counter->core;
-  delete counter->parts;
-  for (PyObject** slot : {&counter->domain, &counter->name, &counter->dtype,
-                          &counter->description, &counter->scope, &counter->semantics,
-                          &counter->time_domain, &counter->native_dtype}) {
+  delete counter->packer;
+  for (PyObject** slot :
+       {&counter->domain, &counter->name, &counter->dtype, &counter->description, &counter->scope,
+        &counter->semantics, &counter->time_domain, &counter->native_dtype}) {
     Py_CLEAR(*slot);
   }
   PyTypeObject* type = Py_TYPE(object);
@@ -335,21 +161,14 @@ void counter_dealloc(PyObject* object) {
 PyObject* counter_repr(PyObject* object) {
   const CounterObject* counter = as_counter(object);
   return PyUnicode_FromFormat("%s(%R, %R, dtype=%R)", Py_TYPE(object)->tp_name,
-                              reinterpret_cast<DomainObject*>(counter->domain)->name,
-                              counter->name, counter->dtype);
+                              reinterpret_cast<DomainObject*>(counter->domain)->name, counter->name,
+                              counter->dtype);
 }
 
 PyObject* int64_sample(PyObject* object, PyObject* value) {
-  long long number = 0;
-  if (PyLong_CheckExact(value)) {
-    number = PyLong_AsLongLong(value);
-  } else {
-    py_ref index = py_ref::steal(PyNumber_Index(value));
-    if (!index) return nullptr;
-    number = PyLong_AsLongLong(index.get());
-  }
+  const int64_t number = integer_of(value);
   if (number == -1 && PyErr_Occurred()) return nullptr;
-  as_counter(object)->core->sample(static_cast<int64_t>(number));
+  as_counter(object)->core->sample(number);
   Py_RETURN_NONE;
 }
 
@@ -373,8 +192,8 @@ PyObject* with_elements(PyObject* array, Use&& use) {
 
 PyObject* ext_sample(PyObject* object, PyObject* value) {
   CounterObject* counter = as_counter(object);
-  alignas(16) unsigned char packed[largest_packed];
-  if (pack(counter, value, packed)) {
+  alignas(16) unsigned char packed[SamplePacker::largest];
+  if (counter->packer->pack(value, packed)) {
     counter->core->sample(packed, counter->item_size);
     Py_RETURN_NONE;
   }
@@ -472,7 +291,8 @@ PyObject* abstract_call(PyObject*, PyObject*, PyObject*) {
 }
 
 PyObject* counter_reduce(PyObject* object, PyObject*) {
-  return PyErr_Format(PyExc_TypeError, "cannot pickle a %s: call get_counter() in the other process",
+  return PyErr_Format(PyExc_TypeError,
+                      "cannot pickle a %s: call get_counter() in the other process",
                       Py_TYPE(object)->tp_name);
 }
 
@@ -496,7 +316,8 @@ constexpr char sample_doc[] =
     "sample($self, value)\n--\n\nRecords one sample, with the tool's time of the call.";
 constexpr char batch_doc[] =
     "batch_submit($self, values, timestamps)\n--\n\n"
-    "Records samples with times of the counter's time domain. A numpy array, or another buffer, of\n"
+    "Records samples with times of the counter's time domain. A numpy array, or another buffer, "
+    "of\n"
     "the counter's own type is passed on without a copy. ValueError: the lengths differ.";
 constexpr char no_value_doc[] =
     "sample_no_value($self, reason)\n--\n\nRecords that there is no value now, and why.";
@@ -526,7 +347,8 @@ PyMethodDef ext_methods[] = {
     {nullptr, nullptr, 0, nullptr}};
 
 const char base_doc[] =
-    "A value over time; made by Domain.get_counter, which returns one of Int64Counter, Float64Counter\n"
+    "A value over time; made by Domain.get_counter, which returns one of Int64Counter, "
+    "Float64Counter\n"
     "and ExtCounter. Any thread may sample. Arguments are checked with and without a tool.";
 const char int64_doc[] = "A counter of signed 64-bit ints.";
 const char float64_doc[] = "A counter of floats.";
@@ -548,16 +370,6 @@ PyTypeObject* make_type(const char* name, PyMethodDef* methods, const char* doc,
 }
 
 }  // namespace
-
-py_ref contiguous_array(PyObject* value, PyObject* dtype) {
-  PyObject* modules = PyImport_GetModuleDict();
-  PyObject* numpy = modules ? PyDict_GetItemString(modules, "numpy") : nullptr;
-  if (!numpy) {
-    PyErr_SetString(PyExc_RuntimeError, "numpy is not loaded");
-    return {};
-  }
-  return py_ref::steal(PyObject_CallMethod(numpy, "ascontiguousarray", "OO", value, dtype));
-}
 
 int number_of_choice(PyObject* value, const char* argument, uint64_t& number) {
   py_ref behind = PyLong_Check(value) ? py_ref::borrow(value)

@@ -17,7 +17,4 @@ int scope_from_object(PyObject* value, py_ref& path, uint64_t& predefined);
 // A member of one of our enums, or its number. 0, or -1 with a TypeError that names `argument`.
 int number_of_choice(PyObject* value, const char* argument, uint64_t& number);
 
-// numpy.ascontiguousarray(value, dtype); null with an exception set.
-py_ref contiguous_array(PyObject* value, PyObject* dtype);
-
 }  // namespace nvspan

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "annotate/counters.hpp"
+#include "bindings/counter_columns.hpp"
 #include "bindings/counter_object.hpp"
 #include "bindings/domain_object.hpp"
 #include "bindings/payload_encoder.hpp"

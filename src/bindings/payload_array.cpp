@@ -59,13 +59,17 @@ py_ref native_copy(PyObject* array, PyObject* dtype) {
 
 // The number that a native struct format of one letter stands for.
 const Scalar* scalar_of_format(const char* format, Py_ssize_t size) noexcept {
-  static constexpr Scalar numbers[] = {
-      {entry_type::int8, "int8", 1},     {entry_type::int16, "int16", 2},
-      {entry_type::int32, "int32", 4},   int64_scalar,
-      {entry_type::uint8, "uint8", 1},   {entry_type::uint16, "uint16", 2},
-      {entry_type::uint32, "uint32", 4}, uint64_scalar,
-      {entry_type::float16, "float16", 2}, {entry_type::float32, "float32", 4},
-      float64_scalar};
+  static constexpr Scalar numbers[] = {{entry_type::int8, "int8", 1},
+                                       {entry_type::int16, "int16", 2},
+                                       {entry_type::int32, "int32", 4},
+                                       int64_scalar,
+                                       {entry_type::uint8, "uint8", 1},
+                                       {entry_type::uint16, "uint16", 2},
+                                       {entry_type::uint32, "uint32", 4},
+                                       uint64_scalar,
+                                       {entry_type::float16, "float16", 2},
+                                       {entry_type::float32, "float32", 4},
+                                       float64_scalar};
   constexpr size_t first_unsigned = 4, first_float = 8;
   if (*format == '@' || *format == '=') ++format;
   if (format[0] == '\0' || format[1] != '\0') return nullptr;

@@ -11,7 +11,7 @@ namespace nvspan {
 
 namespace {
 
-// DLPack's binary interface, version 0: https://dmlc.github.io/dlpack/latest/c_api.html
+// DLPack's binary interface, before its version 1.
 struct DlDevice {
   int32_t type;
   int32_t id;
@@ -147,8 +147,7 @@ int encode_dlpack(PyObject* value, PayloadBuffer& buffer) {
   }
   py_ref capsule = py_ref::steal(PyObject_CallMethod(value, "__dlpack__", nullptr));
   if (!capsule) return -1;
-  auto* managed =
-      static_cast<DlManagedTensor*>(PyCapsule_GetPointer(capsule.get(), capsule_name));
+  auto* managed = static_cast<DlManagedTensor*>(PyCapsule_GetPointer(capsule.get(), capsule_name));
   if (!managed) return -1;
   // The capsule stays as it is, so that its own destructor gives the tensor back.
   return copy_tensor(managed->tensor, buffer);

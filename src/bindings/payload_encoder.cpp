@@ -60,7 +60,9 @@ const Schema* text_schema(size_t units) {
   return Schema::describe(std::move(description));
 }
 
-const Schema* bytes_schema(size_t size) {
+namespace {
+
+const Schema* describe_bytes(size_t size) {
   constexpr size_t byte_bits = 8;
   const std::string name = "bytes" + std::to_string(size * byte_bits);
   SchemaDescription description;
@@ -71,6 +73,19 @@ const Schema* bytes_schema(size_t size) {
   description.entries[0].flags = entry_flag::fixed_array;
   description.entries[0].detail = size;
   return Schema::describe(std::move(description));
+}
+
+}  // namespace
+
+const Schema* bytes_schema(size_t size) {
+  static std::atomic<const Schema*> usual[256];
+  if (size >= sizeof(usual) / sizeof(usual[0])) return describe_bytes(size);
+  const Schema* known = usual[size].load(std::memory_order_acquire);
+  if (!known) {
+    known = describe_bytes(size);
+    usual[size].store(known, std::memory_order_release);
+  }
+  return known;
 }
 
 int too_many_schemas() {
@@ -101,8 +116,7 @@ int encode_text(PyObject* value, PayloadBuffer& buffer) {
     buffer.borrow(utf8, static_cast<size_t>(size), value);
   } else {  // lone surrogates
     PyErr_Clear();
-    py_ref bytes =
-        py_ref::steal(PyUnicode_AsEncodedString(value, "utf-8", "backslashreplace"));
+    py_ref bytes = py_ref::steal(PyUnicode_AsEncodedString(value, "utf-8", "backslashreplace"));
     if (!bytes) return -1;
     size = PyBytes_GET_SIZE(bytes.get());
     buffer.borrow(PyBytes_AS_STRING(bytes.get()), static_cast<size_t>(size), bytes.get());

@@ -46,9 +46,7 @@ class PayloadBuffer {
     size_ = static_cast<size_t>(view_.len);
   }
 
-  PayloadView contents() noexcept {
-    return {schema, borrowed_ ? borrowed_ : bytes(), size_};
-  }
+  PayloadView contents() noexcept { return {schema, borrowed_ ? borrowed_ : bytes(), size_}; }
 
   const Schema* schema = nullptr;
   bool constant = false;  // the same value always has the same bytes

@@ -90,12 +90,12 @@ int predefined_type(PyObject* dtype, SchemaEntry& entry) {
       entry.type = entry_type::uint8;
       break;
     case 'i':
-      entry.type = of_size(entry_type::int8, entry_type::int16, entry_type::int32,
-                           entry_type::int64);
+      entry.type =
+          of_size(entry_type::int8, entry_type::int16, entry_type::int32, entry_type::int64);
       break;
     case 'u':
-      entry.type = of_size(entry_type::uint8, entry_type::uint16, entry_type::uint32,
-                           entry_type::uint64);
+      entry.type =
+          of_size(entry_type::uint8, entry_type::uint16, entry_type::uint32, entry_type::uint64);
       break;
     case 'f':
       entry.type = of_size(0, entry_type::float16, entry_type::float32, entry_type::float64);

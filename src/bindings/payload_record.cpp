@@ -107,11 +107,11 @@ enum class FieldCode : uint8_t {
   float64,
   text,
   bytes,
-  ints,        // fixed length
-  floats,      // fixed length
-  many_ints,   // with a hidden length before them
+  ints,       // fixed length
+  floats,     // fixed length
+  many_ints,  // with a hidden length before them
   many_floats,
-  open,        // what follows belongs to this field, until
+  open,  // what follows belongs to this field, until
   close,
 };
 
@@ -400,8 +400,7 @@ class RecordWriter {
     const char* utf8 = PyUnicode_AsUTF8AndSize(value, &size);
     if (!utf8 || std::memchr(utf8, 0, static_cast<size_t>(size))) {
       PyErr_Clear();
-      escaped = py_ref::steal(
-          PyUnicode_AsEncodedString(value, "utf-8", "backslashreplace"));
+      escaped = py_ref::steal(PyUnicode_AsEncodedString(value, "utf-8", "backslashreplace"));
       if (!escaped) return -1;
       utf8 = PyBytes_AS_STRING(escaped.get());
       size = static_cast<Py_ssize_t>(std::strlen(utf8));

@@ -16,8 +16,8 @@ class Items {
  public:
   explicit Items(PyObject* sequence) {
 #ifdef Py_GIL_DISABLED
-    kept_ = PyList_Check(sequence) ? py_ref::steal(PyList_AsTuple(sequence))
-                                   : py_ref::borrow(sequence);
+    kept_ =
+        PyList_Check(sequence) ? py_ref::steal(PyList_AsTuple(sequence)) : py_ref::borrow(sequence);
     sequence = kept_.get();
     if (!sequence) return;
 #endif
@@ -151,8 +151,8 @@ int fill(PyObject* value, const Survey& survey, size_t size, PayloadBuffer& buff
 }
 
 template <class Number, class Convert>
-int fill_numbers(PyObject* value, const Survey& survey, const Scalar& scalar,
-                 PayloadBuffer& buffer, Convert convert) {
+int fill_numbers(PyObject* value, const Survey& survey, const Scalar& scalar, PayloadBuffer& buffer,
+                 Convert convert) {
   const Schema* element = scalar_schema(scalar);
   buffer.schema = element ? Schema::array_of(*element) : nullptr;
   if (!buffer.schema) return too_many_schemas();

@@ -7,6 +7,7 @@ A schema's id is the tool's, in the order of registrations; what it stands for i
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,11 +16,15 @@ ENTRY = ("flags", "name", "array_or_union_detail", "offset")
 
 
 def _semantics(semantics: dict[str, Any]) -> tuple[Any, ...]:
-    """Id, version and what is neither an address nor padding."""
+    """Id, version and what is neither an address nor left unset."""
     raw = bytes.fromhex(semantics["hex"] or "")
-    if semantics["id"] == 5:  # counters: flags, then (after the unit's address) scale and limits
-        return 5, semantics["version"], raw[24:32].hex(), raw[40:].hex()
-    return semantics["id"], semantics["version"], raw[24:].hex()
+    if semantics["id"] != 5:
+        return semantics["id"], semantics["version"], raw[16:].hex()
+    flags, _, numerator, denominator, limit, low, high = struct.unpack("<QQQQqQQ", raw[16:])
+    return (
+        5, semantics["version"], flags, numerator, denominator, limit,
+        low if flags & 4 else None, high if flags & 8 else None,
+    )  # fmt: skip
 
 
 class Schemas:

@@ -23,13 +23,9 @@ def dropped_by_the_peer(name: str, value: str, ours: str, setup: str = "") -> Pr
     )
 
 
-def not_yet(name: str, value: str, theirs: str) -> Program:
-    """A payload of the extension, which nvspan leaves out with a warning for now."""
-    return Program(
-        name,
-        f"import warnings; warnings.simplefilter('ignore')\nnvtx.mark('m', payload={value})",
-        (Difference("extended payloads are left out", (f"{MARK} {theirs}",), (MARK,)),),
-    )
+def extended(name: str, value: str) -> Program:
+    """A payload of the extension; test_payloads.py compares the bytes."""
+    return Program(name, f"nvtx.mark('m', payload={value})")
 
 
 PROGRAMS = [
@@ -55,12 +51,11 @@ PROGRAMS = [
     dropped_by_the_peer("numpy_float_payload", "numpy.float32(0.5)", "f64:0.5", "import numpy"),
     dropped_by_the_peer("int_subclass_payload", "I(6)", "i64:6", "class I(int): pass"),
     dropped_by_the_peer("float_subclass_payload", "F(6)", "f64:6.0", "class F(float): pass"),
-    Program("str_payload_is_left_out",
-        "import warnings; warnings.simplefilter('ignore')\nnvtx.mark('m', payload='text')"),
-    not_yet("bytes_payload", "b'ab'", "payload=ext:None"),
-    not_yet("list_payload", "[1, 2]", "payload=ext:None"),
-    not_yet("tuple_payload", "(1, 2)", "payload=ext:None"),
-    not_yet("range_payload", "range(3)", "payload=ext:None"),
+    dropped_by_the_peer("str_payload", "'text'", "ext:None"),
+    extended("bytes_payload", "b'ab'"),
+    extended("list_payload", "[1, 2]"),
+    extended("tuple_payload", "(1, 2)"),
+    extended("range_payload", "range(3)"),
     Program("int_categories", "for c in 0, 1, 77, 2**31: nvtx.mark('m', category=c)"),
     Program("str_categories", "for c in 'abab': nvtx.mark('m', category=c)"),
     Program("str_categories_per_domain", "for d in 'xy':\n for c in 'ab':\n"

@@ -19,14 +19,14 @@ import MODULE as nvtx
 S = nvtx.CounterSemantics
 d = nvtx.get_domain("d")
 c = d.get_counter("ints", int)
-for value in 0, 1, -1, 2**63 - 1, -2**63, True, np.int8(3): c.sample(value)
+for value in 0, 1, -1, 2**63 - 1, -2**63, True, np.int8(3), 1.5: c.sample(value)
 for reason in nvtx.CounterNoValueReason: c.sample_no_value(reason)
 f = d.get_counter("floats", float, description="a loss", scope="GPU[1]/x",
                   semantics=S(unit="ms", min=0.0, max=5.5,
                               interpolation=nvtx.CounterInterpolation.LINEAR),
                   time_domain=nvtx.TimestampType.CPU_TSC)
 for value in 0.0, 1.5, float("inf"), 3, np.float32(0.5): f.sample(value)
-g = d.get_counter("g", float, scope=b"GPU[1]/x",
+g = d.get_counter("g", float, scope="GPU[1]/x",
                   semantics=S(min=-3, value_type=nvtx.CounterValueType.DELTA,
                               unit_scale_numerator=2, unit_scale_denominator=3))
 d.get_counter("limits", int, semantics=S(max=2**63))
@@ -42,7 +42,8 @@ p.batch_submit(np.array([(1, 2, 3), (4, 5, 6)], p.dtype), [10, 20])
 p.batch_submit([(1, 2, 3)], (10,))
 c.batch_submit([1, 2, 3], [10, 20, 30])
 c.batch_submit(np.arange(3), np.arange(3))
-c.batch_submit(range(2), iter([5, 6]) if MODULE_IS_OURS else [5, 6])
+c.batch_submit(range(2), [5, 6])
+c.batch_submit([1.5, 2.5], np.arange(2.0))
 c.batch_submit([], [])
 c.batch_submit(values=np.arange(3, dtype="i4"), timestamps=np.arange(6)[::2])
 f.batch_submit([1, 2.5], [3, 4])
@@ -53,6 +54,7 @@ d.get_counter("half", "f2").sample(1.5)
 nvtx.get_domain().get_counter("of the default domain", float).sample(1)
 d.get_counter("three", ("i4", (3,)))
 nvtx.mark("m", payload=np.zeros(1, [("t", t), ("power", u)]))
+for x in c, f: print(x.dtype == np.int64, x.dtype == np.float64)
 print(c is d.get_counter("ints", int), c is d.get_counter("ints", np.int64),
       c is d.get_counter("ints", int, description="x"))
 for x in c, f, e:
@@ -67,8 +69,7 @@ for E in ("TimestampType", "EntryKind", "EventKind", "PayloadEntryType", "Predef
 
 
 def sends(module):
-    code = SENDS.replace("MODULE_IS_OURS", str(module == "nvspan")).replace("MODULE", module)
-    return run_traced(code)
+    return run_traced(SENDS.replace("MODULE", module))
 
 
 def test_sends_what_the_peer_sends():
@@ -95,11 +96,11 @@ for name in CALLS:
         print(name, type(error).__name__)
 """
 CALLS = {
-    "c.sample(1.5)": "TypeError", "c.sample('x')": "TypeError", "c.sample(2**63)": "OverflowError",
+    "c.sample(1.5)": None, "c.sample('x')": "TypeError", "c.sample(2**63)": "OverflowError",
     "f.sample('x')": "TypeError", "c.batch_submit([1], [1, 2])": "ValueError",
     "e.sample([(1, 2), (3, 4)])": "ValueError", "e.sample((2**31, 0))": "OverflowError",
     "e.batch_submit([(1, 2)], [])": "ValueError",
-    "c.sample_no_value(3)": "TypeError", "c.batch_submit([1.5], [1])": "TypeError",
+    "c.sample_no_value(3)": "TypeError", "c.batch_submit(['x'], [1])": "TypeError",
     "d.get_counter('x', [('a', 'i4', (2,))])": "TypeError",
     "d.get_counter('x', [('a', [('b', 'i4')])])": "TypeError",
     "d.get_counter('x', 'nonsense')": "TypeError", "d.get_counter(3, int)": "TypeError",
@@ -110,7 +111,8 @@ CALLS = {
     "S(unit_scale_numerator=0)": "ValueError", "S(value_type=1)": "TypeError",
     "D('i4', entry_kind=K.MARK)": "TypeError", "D('i8', entry_type=T.RANGE_ID)": "TypeError",
     "D('>u4', entry_type=T.CATEGORY)": "TypeError", "D('i8', entry_kind=3)": "TypeError",
-    "D('i8', counter_semantics=3)": "TypeError", "nvtx.Counter()": "NotImplementedError",
+    "D('i8', counter_semantics=3)": "TypeError", "nvtx.Counter()": "TypeError",
+    "nvtx.Counter(d, 'x', int, None, None, None, 1)": "NotImplementedError",
     "d.event_batch([1])": "TypeError", "d.event_batch(np.zeros(2))": "TypeError",
     "d.event_batch(np.zeros(2, [('a', 'i8')]))": "ValueError",
     "d.event_batch(mark, kind=nvtx.EventKind.RANGE_PUSHPOP)": "ValueError",
@@ -165,22 +167,28 @@ d.event_batch(rows[::-1], kind=nvspan.EventKind.RANGE_STARTEND,
 marks = np.array([(5,), (6,)], [("at", D(">i8", entry_kind=K.MARK))])
 d.event_batch(marks, scope=nvspan.PredefinedScope.CURRENT_SW_THREAD)
 d.event_batch(marks[:0])
-print(d.get_scope_id("rank/0") == d.get_scope_id("rank/0"), d.get_scope_id(b"other") > 0)
+print(d.get_scope_id("rank/0") == d.get_scope_id("rank/0"), d.get_scope_id(b"other") > 0,
+      string.handle)
 """
 
 
 def test_event_batches():
     trace = run_traced(EVENTS)
     schemas = Schemas(trace.events)
-    handle = trace.of_kind("register_string")[0]["handle"]
-    raw = [struct.pack("<qqQIIf3s", *row).hex() for row in (
-        (10, 20, handle, 0xFF00FF00, 0, 0.5, b"ab"), (30, 40, handle, 0xFFFF0000, 1, 0.25, b"c"))]  # fmt: skip
+    same, other, handle = trace.stdout.split()
+    handle = int(handle)
+    rows = (
+        (10, 20, handle, 0xFF00FF00, 0, 0.5, b"ab"),
+        (30, 40, handle, 0xFFFF0000, 1, 0.25, b"c"),
+    )
+    raw = [struct.pack("<qqQIIf3s", *row).hex() for row in rows]
     scope = trace.of_kind("scope_register")[0]["id"]
 
     def fields(clock):
         time = ((2, 1, struct.pack("<Q", clock).hex()),)
         return (
-            (17, 1 << 12 | 2 << 10, "begin", 0, 0, time), (17, 2 << 12 | 2 << 10, "end", 0, 8, time),
+            (17, 1 << 12 | 2 << 10, "begin", 0, 0, time),
+            (17, 2 << 12 | 2 << 10, "end", 0, 8, time),
             (80, 1 << 10, "name", 0, 16, ()), (69, 0, "color", 0, 24, ()),
             (68, 0, "category", 0, 28, ()), (43, 0, "loss", 0, 32, ()), (32, 16, "note", 3, 36, ()),
         )  # fmt: skip
@@ -193,7 +201,7 @@ def test_event_batches():
         ((1, 3 << 3, 39, fields(10)), scope, 3 << 1, "".join(reversed(raw))),
         ((1, 4 << 3, 8, at), 22, 0, struct.pack("<qq", 5, 6).hex()),
     ]
-    assert trace.stdout == "True True\n"
+    assert (same, other) == ("True", "True")
 
 
 def test_a_batch_is_not_copied():
@@ -224,7 +232,7 @@ c = nvspan.get_domain("d").get_counter("c", int)
 m = nvspan.get_domain("d").get_counter("m", "i2", scope="s")
 c.sample(1)
 for n in 1, 2:
-    _core.attach(launch.injection_library(), f"jsonl:{tmp_path}/{{n}}.jsonl")
+    _core.attach(launch.injection_library(), f"format=jsonl;file={tmp_path}/{{n}}.jsonl")
     c.sample(10 * n); m.sample(n); nvspan.mark("x", domain="d", payload=[n])
     _core.detach()
     c.sample(3)
@@ -269,7 +277,8 @@ kind = nvspan.EntryKind.MARK
 print(kind, repr(kind), pickle.loads(pickle.dumps(kind)) is kind, copy.deepcopy(kind) is kind,
       kind in nvspan.EntryKind, 5 in nvspan.EntryKind, isinstance(kind, nvspan.EntryKind))
 a = S(unit="B", min=1)
-print(a == S(unit=b"B", min=1), hash(a) == hash(S("B", min=1)), a == S("B"), len({a, S("B", min=1)}))
+print(a == S(unit=b"B", min=1), hash(a) == hash(S("B", min=1)), a == S("B"),
+      len({a, S("B", min=1)}))
 print(pickle.loads(pickle.dumps(a)) == a, S(min=1) == S(min=1.0), a)
 for change in lambda: setattr(a, "min", 2), lambda: setattr(kind, "value", 2):
     try: change()

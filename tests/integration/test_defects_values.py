@@ -47,8 +47,6 @@ def test_wider_payloads_overflow_in_both_states(run):
         ("numpy.float32(0.25)", "f64:0.25"),
         ("numpy.float64(0.25)", "f64:0.25"),
         ("numpy.bool_(True)", "i64:1"),
-        ("numpy.array(7)", "i64:7"),
-        ("numpy.array(0.5)", "f64:0.5"),
     ],
 )
 def test_scalars_of_every_kind_are_sent(value, sent):
@@ -59,8 +57,8 @@ def test_scalars_of_every_kind_are_sent(value, sent):
 def test_a_refused_payload_leaves_no_earlier_one_behind():
     code = (
         "d = nvtx.get_domain('d')\na = d.get_event_attributes(message='m', payload=5)\nd.mark(a)\n"
-        "a.payload = 'text'\nd.mark(a)\nd.mark(a, payload=6)\nd.mark(a, payload=object())\n"
-        "r = nvtx.annotate('m', payload=[1])\nwith r: pass"
+        "a.payload = {1}\nd.mark(a)\nd.mark(a, payload=6)\nd.mark(a, payload=object())\n"
+        "r = nvtx.annotate('m', payload=[object()])\nwith r: pass"
     )
     assert marks(code) == [
         "mark [d] 'm' payload=i64:5", "mark [d] 'm'", "mark [d] 'm' payload=i64:6", "mark [d] 'm'",
@@ -68,7 +66,7 @@ def test_a_refused_payload_leaves_no_earlier_one_behind():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("value", ["'text'", "b'bytes'", "[1, 2]", "numpy.zeros(3)", "object()"])
+@pytest.mark.parametrize("value", ["{1, 2}", "1j", "object()"])
 @pytest.mark.parametrize("run", [run_plain, run_traced], ids=["no tool", "a tool"])
 def test_an_unsupported_payload_warns_once_and_the_event_goes_out(run, value):
     code = (
@@ -233,7 +231,10 @@ def test_an_exception_in_a_callable_is_a_warning_and_the_event_goes_out():
 
 
 def test_mutable_scalars_are_read_again_at_each_entry():
-    code = "import numpy\nv = numpy.array(1)\nr = nvtx.annotate('a', payload=v)\n" + (
+    code = (
+        "class Tensor:\n shape = ()\n def item(self): return self.value\n"
+        " def __setitem__(self, key, value): self.value = value\n"
+        "v = Tensor(); v[...] = 0\nr = nvtx.annotate('a', payload=v)\n"
         "for i in range(3):\n v[...] = i\n with r: pass"
     )
     pushes = [line for line in marks(code) if line.startswith("push")]

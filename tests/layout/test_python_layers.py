@@ -19,6 +19,8 @@ API_LAYER = 1
 # file -> what it may import inside a function, where the user asked for it
 LAZY = {
     "colors.py": {"matplotlib"},
+    "counters.py": {"numpy"},
+    "payloads.py": {"numpy"},
     "report/render.py": {"rich"},
     "report/tables.py": {"pyarrow"},
 }
