@@ -127,7 +127,8 @@ def main() -> int:
         return 0
     with tempfile.TemporaryDirectory() as folder:
         tool = null_tool.build(Path(folder), extension=True)
-        return 0 if all([table(python, options.repeats, tool) for python in options.python]) else 1
+        met = [table(python, options.repeats, tool) for python in options.python]
+        return 0 if all(met) else 1
 
 
 if __name__ == "__main__":

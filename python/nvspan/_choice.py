@@ -19,7 +19,8 @@ class _ChoiceType(type):
         members = {}
         for key, value in body.items():
             if isinstance(value, int):
-                member: Any = object.__new__(cls)
+                kind: Any = cls
+                member: Any = object.__new__(kind)
                 member.__dict__.update(name=key, value=value)
                 members[key] = member
                 type.__setattr__(cls, key, member)

@@ -30,9 +30,9 @@ _UNKNOWN_MODULES = {
     "nvtx.__main__", "nvtx._dtype_validation", "nvtx._lib.writer", "nvtx._metadata", "nvtx.writer",
 }  # fmt: skip
 _UNKNOWN_NAMES = {
-    "NVTX_DTYPE_METADATA_KEY_NAME", "PayloadSchemaKey", "PayloadTypeAlias", "Profile", "SchemaRegistrar",
-    "libnvtx_end_range", "libnvtx_mark", "libnvtx_pop_range", "libnvtx_push_range",
-    "libnvtx_start_range", "payload_setter", "writer",
+    "NVTX_DTYPE_METADATA_KEY_NAME", "PayloadSchemaKey", "PayloadTypeAlias", "Profile",
+    "SchemaRegistrar", "libnvtx_end_range", "libnvtx_mark", "libnvtx_pop_range",
+    "libnvtx_push_range", "libnvtx_start_range", "payload_setter", "writer",
 }  # fmt: skip
 _FUNCTIONS = {"function", "builtin_function_or_method", "cython_function_or_method"}
 _MARK = "__nvspan__"  # in the dictionary of each module that stands for one of nvtx

@@ -216,7 +216,7 @@ def numpy_dtype(
     ):
         if value is not None and not isinstance(value, expected):
             raise TypeError(f"{name} must be a nvspan.{expected.__name__} or None, not {value!r}")
-    dtype = numpy.dtype(*args, **kwargs)
+    dtype: np.dtype[Any] = numpy.dtype(*args, **kwargs)
     _validate_storage(dtype, entry_kind)
     _validate_storage(dtype, entry_type)
     if counter_semantics is None and entry_kind is None and entry_type is None:
@@ -232,4 +232,5 @@ def numpy_dtype(
         )
         return dtype
     metadata[METADATA_KEY] = _PayloadMetadata(counter_semantics, entry_kind, entry_type)
-    return numpy.dtype(dtype, metadata=metadata)
+    dtype = numpy.dtype(dtype, metadata=metadata)
+    return dtype

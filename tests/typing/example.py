@@ -14,16 +14,30 @@ from typing import TYPE_CHECKING, Any
 import nvspan
 from nvspan import (
     Annotation,
+    BatchOrdering,
+    Counter,
+    CounterInterpolation,
+    CounterNoValueReason,
+    CounterSemantics,
+    CounterValueType,
     DeviceRangeHandle,
     Domain,
     DummyDomain,
+    EntryKind,
     EventAttributes,
+    EventKind,
+    ExtCounter,
+    Float64Counter,
+    Int64Counter,
     NvspanWarning,
     NvtxWarning,
+    PayloadEntryType,
+    PredefinedScope,
     Profile,
     RangeHandle,
     Recording,
     RegisteredString,
+    TimestampType,
     annotate,
     annotate_class,
     colors,
@@ -42,6 +56,7 @@ from nvspan import (
     install_as_nvtx,
     is_active,
     mark,
+    numpy_dtype,
     paused,
     pop_range,
     push_range,
@@ -308,6 +323,43 @@ assert_type(device_available(), bool)
 assert_type(device_problem(), "str | None")
 assert_type(device_flush(1.0), bool)
 assert_type(device_stats(), dict[str, int])
+
+# Payloads and counters.
+
+with annotate("structured", payload={"step": 1, "shape": (8, 128)}):
+    mark("row", payload=[1, 2.5])
+counted = get_domain("example")
+semantics = CounterSemantics(
+    unit="bytes", min=0, max=10, value_type=CounterValueType.ABSOLUTE,
+    interpolation=CounterInterpolation.LINEAR,
+)  # fmt: skip
+int_counter = counted.get_counter(
+    "ints", int, description="of the example", scope=PredefinedScope.CURRENT_SW_PROCESS,
+    semantics=semantics, time_domain=TimestampType.TOOL_PROVIDED,
+)  # fmt: skip
+assert_type(int_counter, Int64Counter)
+int_counter.sample(1)
+int_counter.sample_no_value(CounterNoValueReason.UNCHANGED)
+int_counter.batch_submit([1, 2], [counted.get_timestamp(), counted.get_timestamp()])
+assert_type(counted.get_counter("floats", float, scope="GPU[0]"), Float64Counter)
+assert_type(int_counter.domain, Domain)
+assert_type(semantics.unit, "bytes | None")
+assert_type(counted.get_scope_id("GPU[0]", parent=PredefinedScope.ROOT), int)
+entry_name: str = EntryKind.MARK.name
+try:
+    role_time = numpy_dtype("i8", entry_kind=EntryKind.MARK)
+    role_name = numpy_dtype("u8", entry_type=PayloadEntryType.REGISTERED_STRING)
+    grouped = counted.get_counter("group", [("a", "i4")])
+    assert_type(grouped, Counter)
+    assert isinstance(grouped, ExtCounter)
+    import numpy
+
+    counted.event_batch(
+        numpy.zeros(2, [("at", role_time), ("name", role_name)]), kind=EventKind.MARK,
+        ordering=BatchOrdering.UNSORTED,
+    )  # fmt: skip
+except (ImportError, RuntimeError):
+    pass
 
 # The rest.
 
