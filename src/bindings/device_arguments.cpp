@@ -4,6 +4,7 @@
 
 #include "bindings/annotation_cache.hpp"
 #include "bindings/device_stream.hpp"
+#include "bindings/module_state.hpp"
 
 namespace nvspan {
 
@@ -126,7 +127,15 @@ int apply_split(const Split& split, const CallForm& form, PyObject* receiver, Py
     }
   }
   result.annotation = annotation_for_call(form, receiver, values, nargs, split.of_event, false);
-  return result.annotation ? 0 : -1;
+  if (!result.annotation) return -1;
+  // What the tool is told of a device range, later and in a batch, has room for one number.
+  if (!result.annotation->fields->has_data) return 0;
+  if (warn_once("payload of a device range",
+                "a device range carries a number, no data: its payload is left out") == 0) {
+    return 0;
+  }
+  Py_DECREF(reinterpret_cast<PyObject*>(std::exchange(result.annotation, nullptr)));
+  return -1;
 }
 
 }  // namespace

@@ -79,6 +79,10 @@ cuda::DeviceRange* begin(Annotation* annotation, PyObject* stream,
   if (fields.lazy()) {
     EventFields evaluated;
     if (tool) evaluate_fields(evaluated, fields, annotation->failed_lazily);
+    if (evaluated.has_data) {
+      warn_once_quietly("payload of a device range",
+                        "a device range carries a number, no data: its payload is left out");
+    }
     range = begin_without_gil(tool ? &evaluated.event : nullptr, tool, options, target);
     clear_fields(evaluated);
   } else {

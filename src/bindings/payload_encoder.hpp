@@ -101,7 +101,8 @@ int encode_dlpack(PyObject* value, PayloadBuffer& buffer);
 
 // The kind of a type that has fields: NamedTuple and dataclass.
 enum class RecordKind : uint8_t { none, named_tuple, data_class };
-RecordKind record_kind(PyTypeObject* type);
+// `names`: a tuple of them, or null.
+RecordKind record_kind(PyTypeObject* type, py_ref* names = nullptr);
 
 // An instance of numpy.ndarray. False, without importing it, where numpy is not loaded.
 bool is_numpy_array(PyObject* value) noexcept;

@@ -13,6 +13,7 @@ from nvspan._core import Domain, EventAttributes, RangeHandle
 from nvspan._core import NvspanWarning as NvtxWarning
 from nvspan._domains import DummyDomain
 from nvspan._handles import DomainHandle, RegisteredString, StringHandle
+from nvspan._lib.counters import Counter, DummyCounter, dummy_counter
 from nvspan.colors import color_to_hex
 from nvspan.payloads import (
     BatchOrdering,
@@ -20,13 +21,16 @@ from nvspan.payloads import (
     EventKind,
     PayloadEntryType,
     PredefinedScope,
+    TimestampType,
 )
 
 __all__ = [
     "DONT_SET",
     "BatchOrdering",
+    "Counter",
     "Domain",
     "DomainHandle",
+    "DummyCounter",
     "DummyDomain",
     "EntryKind",
     "EventAttributes",
@@ -36,7 +40,9 @@ __all__ = [
     "PredefinedScope",
     "RegisteredString",
     "StringHandle",
+    "TimestampType",
     "color_to_hex",
+    "dummy_counter",
     "dummy_domain",
     "end_range",
     "initialize",
