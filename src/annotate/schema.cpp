@@ -175,18 +175,19 @@ uint64_t Schema::tell(const Domain& domain, nvtxDomainHandle_t handle, const Too
   std::vector<nvtxPayloadSchemaEntry_t> entries(from.size());
   std::vector<EntrySemantics> semantics(from.size());
   for (size_t i = 0; i < from.size(); ++i) {
+    const SchemaEntry& entry = from[i];
     nvtxPayloadSchemaEntry_t& to = entries[i];
-    to.flags = from[i].flags;
-    to.type = from[i].type;
-    if (from[i].nested) {
-      to.type = from[i].nested->id(domain, handle, tool, epoch);
+    to.flags = entry.flags;
+    to.type = entry.type;
+    if (entry.nested) {
+      to.type = entry.nested->id(domain, handle, tool, epoch);
       if (to.type == 0) return 0;
     }
-    to.name = from[i].name ? from[i].name->c_str() : nullptr;
-    to.arrayOrUnionDetail = from[i].detail;
-    to.offset = from[i].offset;
-    to.semantics = semantics[i].fill(from[i].counter ? &*from[i].counter : nullptr,
-                                     from[i].time_domain, from[i].time_domain != 0);
+    to.name = entry.name ? entry.name->c_str() : nullptr;
+    to.arrayOrUnionDetail = entry.detail;
+    to.offset = entry.offset;
+    to.semantics = semantics[i].fill(entry.counter ? &*entry.counter : nullptr, entry.time_domain,
+                                     entry.time_domain != 0);
   }
   nvtxPayloadSchemaAttr_t attributes{};
   attributes.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |

@@ -166,12 +166,9 @@ bool encode_quietly(PyObject* value, PayloadBuffer& buffer) noexcept {
   PyErr_Fetch(&type, &error, &traceback);
   PyErr_NormalizeException(&type, &error, &traceback);
   const char* name = Py_TYPE(value)->tp_name;
-  std::string topic;
-  try {
-    topic = std::string("payload of ") + name + " is not encoded";
-  } catch (const std::bad_alloc&) {
-  }
-  warn_once_quietly(topic.c_str(),
+  char topic[160];
+  (void)PyOS_snprintf(topic, sizeof topic, "payload of %.100s is not encoded", name);
+  warn_once_quietly(topic,
                     "payload of type '%s' cannot be encoded: %S. The event is sent without a "
                     "payload",
                     name, error ? error : Py_None);
