@@ -313,14 +313,14 @@ PyMemberDef members[] = {
     {nullptr, 0, 0, 0, nullptr}};
 
 constexpr char sample_doc[] =
-    "sample($self, value)\n--\n\nRecords one sample, with the tool's time of the call.";
+    "sample($self, value, /)\n--\n\nRecords one sample, with the tool's time of the call.";
 constexpr char batch_doc[] =
-    "batch_submit($self, values, timestamps)\n--\n\n"
+    "batch_submit($self, values, timestamps=None)\n--\n\n"
     "Records samples with times of the counter's time domain. A numpy array, or another buffer, "
     "of\n"
     "the counter's own type is passed on without a copy. ValueError: the lengths differ.";
 constexpr char no_value_doc[] =
-    "sample_no_value($self, reason)\n--\n\nRecords that there is no value now, and why.";
+    "sample_no_value($self, reason, /)\n--\n\nRecords that there is no value now, and why.";
 
 PyMethodDef base_methods[] = {
     {"sample", as_method(abstract_call), METH_VARARGS | METH_KEYWORDS, sample_doc},
