@@ -10,6 +10,7 @@
 #include <pybind11/pybind11.h>
 
 #include "record/aggregate.hpp"
+#include "record/device_lanes.hpp"
 #include "record/reader.hpp"
 
 #include <cstdint>
@@ -34,6 +35,12 @@ AggregateOptions make_options(const Recording& recording, const pybind11::object
 
 // A dict for each, in the order given.
 pybind11::list list_losses(const std::vector<ReadLoss>& losses);
+
+const char* kind_text(RangeKind kind);
+
+// Adds the device of a lane, and the stream with its name, to a row that is grouped by them.
+void add_lane(pybind11::dict& entry, const Recording& recording, const DeviceLane& lane,
+              bool with_stream);
 
 void bind_reports(pybind11::module_& module);
 

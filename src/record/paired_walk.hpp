@@ -65,7 +65,7 @@ class PairedWalk : public WalkVisitor {
              const WalkPayload& payload) {
     PairedRange range;
     range.site = site;
-    range.kind = RangeKind::start_end;
+    range.kind = recording_.sites()[site].started_kind();
     range.start = process_->time(ticks);
     range.thread = range.end_thread = thread_;
     range.payload = payload;
