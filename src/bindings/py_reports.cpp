@@ -195,6 +195,7 @@ py::dict strip(const RecordingHandle& handle, std::uint64_t budget, std::uint32_
     py::dict entry;
     entry["process"] = lane.process;
     entry["thread"] = lane.thread < 0 ? py::object(py::none()) : py::int_(lane.thread);
+    entry["device"] = lane.device.empty() ? py::object(py::none()) : text_of(lane.device);
     entry["level"] = lane.level;
     entry["blocks"] = blocks;
     lanes.append(entry);

@@ -199,7 +199,7 @@ class _Writer:
             (thread, domain, name, message_type, category, color, payload_type, payload,
              start, end, kind, end_reason, range_id, end_thread) = values  # fmt: skip
             registered = message_type == _REGISTERED
-            event = (PUSH_POP, START_END)[kind] if is_ranges else MARK
+            event = (PUSH_POP, START_END, START_END)[kind] if is_ranges else MARK
             numbers: list[Any] = [None] * 8
             if payload_type == _EXTENDED:
                 pieces = self.recording.payload(at, "ranges" if is_ranges else "marks")

@@ -14,7 +14,7 @@ from nvspan.report.summary import matches
 
 COLUMNS = ("Time (%)", "Total Time (ns)", "Instances", "Avg (ns)", "Med (ns)", "Min (ns)",
            "Max (ns)", "StdDev (ns)", "Style", "Range")  # fmt: skip
-_STYLES = {"push_pop": "PushPop", "start_end": "StartEnd"}
+_STYLES = {"push_pop": "PushPop", "start_end": "StartEnd", "device": "StartEnd"}
 _FIRST, _LAST = -(2**63), 2**63 - 1
 
 

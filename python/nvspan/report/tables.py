@@ -11,7 +11,7 @@ from typing import Any
 
 from nvspan.recording import Recording, Table
 
-KINDS = ("push_pop", "start_end")
+KINDS = ("push_pop", "start_end", "device")
 END_REASONS = ("closed", "process_end", "thread_exit", "killed", "lost")
 PAYLOADS = ("none", "u64", "i64", "f64", "u32", "i32", "f32", "extended")
 _TABLES = ("ranges", "marks", "counters")
