@@ -12,6 +12,7 @@
 #include <cstddef>
 
 #include "annotate/open_ranges.hpp"
+#include "bindings/annotate_device.hpp"
 #include "bindings/check_host.hpp"
 #include "bindings/domain_object.hpp"
 #include "bindings/entering_frame.hpp"
@@ -30,7 +31,7 @@ void start_on(Annotation* annotation, const void* frame, const ToolTable& tool) 
   const Span span = send_start_of(*annotation->fields, tool, annotation->failed_lazily);
   if (span.epoch == 0) return;
   if (!annotation->spans) annotation->spans = new OpenSpans;
-  annotation->spans->add(frame, PyThread_get_thread_ident(), span);
+  annotation->spans->add(frame, PyThread_get_thread_ident(), {span});
 }
 
 void push_on(Annotation* annotation, const ToolTable& tool) noexcept {
@@ -45,7 +46,9 @@ void notice_overflow(const Annotation* annotation) noexcept {
 }
 
 void enter_as(Annotation* annotation, RangeKind kind, const ToolTable& tool) noexcept {
-  if (kind == RangeKind::nested) {
+  if (annotation->device) {
+    enter_with_device(annotation, kind, tool);
+  } else if (kind == RangeKind::nested) {
     push_on(annotation, tool);
   } else {
     const EnteringFrame frame = entering_frame();
@@ -58,22 +61,30 @@ void enter_as(Annotation* annotation, RangeKind kind, const ToolTable& tool) noe
   notice_overflow(annotation);
 }
 
+void close(Annotation* annotation, const OpenEntry& open) noexcept {
+  if (annotation->device) {
+    close_with_device(annotation, open);
+  } else {
+    end_span(open.span);
+  }
+}
+
 // Ends the span that this exit belongs to, if the object has one open.
 bool leave_span(Annotation* annotation) noexcept {
   constexpr int deepest = 6;  // contextlib puts up to four frames of its own in between
   const void* frames[deepest];
   const int count = calling_frames(frames, deepest);
-  Span span;
+  OpenEntry open;
   for (int i = 0; i < count; ++i) {
-    if (annotation->spans->take_of_frame(frames[i], span)) {
-      end_span(span);
+    if (annotation->spans->take_of_frame(frames[i], open)) {
+      close(annotation, open);
       return true;
     }
   }
-  if (has_open_range(annotation)) return false;
-  if (annotation->spans->take_newest(PyThread_get_thread_ident(), false, span) ||
-      annotation->spans->take_newest(0, true, span)) {
-    end_span(span);
+  if (!annotation->device && has_open_range(annotation)) return false;
+  if (annotation->spans->take_newest(PyThread_get_thread_ident(), false, open) ||
+      annotation->spans->take_newest(0, true, open)) {
+    close(annotation, open);
     return true;
   }
   return false;

@@ -19,6 +19,8 @@ struct BoundMethod {
   PyObject_HEAD vectorcallfunc vectorcall;
 };
 
+struct DevicePart;
+
 struct Annotation {
   PyObject_HEAD EventFields*
       fields;        // &own_fields, or those of `attributes` once the user has asked for them
@@ -33,6 +35,7 @@ struct Annotation {
   PyObject* name_from;        // null: "name"
   PyObject* attributes;       // EventAttributes, once asked for
   PyObject* weak_references;
+  DevicePart* device;  // owned; null: neither device=True nor sync=True
 };
 
 // Makes the types and adds them to the module. 0, or -1 with an exception set.

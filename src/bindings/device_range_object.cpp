@@ -51,6 +51,15 @@ bool wanted(const EventFields& fields, const ToolTable& tool) noexcept {
   return fields.event.domain->connected(tool) && fields.event.level <= fields.event.domain->level();
 }
 
+// False, with a warning, if the stream cannot be told.
+bool find_stream(PyObject* stream, cuda::Target& target) noexcept {
+  const py_error_scope scope;
+  if (resolve_stream(stream, target) == 0) return true;
+  PyErr_Clear();
+  warn_once_quietly("device-stream", "device_range cannot tell the current stream: nothing shown");
+  return false;
+}
+
 cuda::DeviceRange* begin_without_gil(Event* event, const ToolTable* tool,
                                      const cuda::Options& options, cuda::Target target) noexcept {
   PyThreadState* saved = PyEval_SaveThread();
@@ -66,14 +75,9 @@ cuda::DeviceRange* begin(Annotation* annotation, PyObject* stream,
   const ToolTable* tool = listening_tool();
   if (tool && !wanted(*annotation->fields, *tool)) tool = nullptr;
   if (!tool && !options.timed) return nullptr;
-  py_error_scope scope;
   cuda::Target target;
-  if (resolve_stream(stream, target) < 0) {
-    PyErr_Clear();
-    warn_once_quietly("device-stream",
-                      "device_range cannot tell the current stream: nothing shown");
-    return nullptr;
-  }
+  if (!find_stream(stream, target)) return nullptr;
+  const py_error_scope scope;
   cuda::DeviceRange* range = nullptr;
   EventFields& fields = *annotation->fields;
   if (fields.lazy()) {
@@ -89,10 +93,8 @@ cuda::DeviceRange* begin(Annotation* annotation, PyObject* stream,
   return range;
 }
 
-PyObject* new_range(const CallForm& form, PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
-                    PyObject* kwnames) {
-  DeviceArguments arguments;
-  if (parse_device_call(form, domain, args, nargs, kwnames, arguments) < 0) return nullptr;
+// Takes over the reference to `annotation`.
+PyObject* range_with(Annotation* annotation, PyObject* stream, const cuda::Options& options) {
   DeviceRangeObject* range = nullptr;
 #ifndef Py_GIL_DISABLED
   if (free_count > 0) {
@@ -103,17 +105,24 @@ PyObject* new_range(const CallForm& form, PyObject* domain, PyObject* const* arg
   if (!range) {
     range = PyObject_New(DeviceRangeObject, range_type);
     if (!range) {
-      Py_DECREF(reinterpret_cast<PyObject*>(arguments.annotation));
+      Py_DECREF(reinterpret_cast<PyObject*>(annotation));
       return nullptr;
     }
     new (&range->mutex) object_mutex;
   }
-  range->annotation = arguments.annotation;
-  range->stream = Py_XNewRef(arguments.stream);
-  range->options = arguments.options;
+  range->annotation = annotation;
+  range->stream = Py_XNewRef(stream);
+  range->options = options;
   range->first.handle = nullptr;
   range->more = nullptr;
   return reinterpret_cast<PyObject*>(range);
+}
+
+PyObject* new_range(const CallForm& form, PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
+                    PyObject* kwnames) {
+  DeviceArguments arguments;
+  if (parse_device_call(form, domain, args, nargs, kwnames, arguments) < 0) return nullptr;
+  return range_with(arguments.annotation, arguments.stream, arguments.options);
 }
 
 void range_dealloc(PyObject* object) {
@@ -224,10 +233,11 @@ PyObject* range_exit(PyObject* object, PyObject* const*, Py_ssize_t) {
   Py_RETURN_NONE;
 }
 
-// For the decorators: a range that is not tied to this object's other ones.
-PyObject* range_begin(PyObject* object, PyObject*) {
+// For the decorators: the same, with nothing open.
+PyObject* range_fresh(PyObject* object, PyObject*) {
   DeviceRangeObject* self = as_range(object);
-  return device_handle_new(begin(self->annotation, self->stream, self->options));
+  Py_INCREF(reinterpret_cast<PyObject*>(self->annotation));
+  return range_with(self->annotation, self->stream, self->options);
 }
 
 PyObject* range_named(PyObject* object, PyObject* name) {
@@ -235,18 +245,7 @@ PyObject* range_named(PyObject* object, PyObject* name) {
   PyObject* annotation =
       PyObject_CallMethod(reinterpret_cast<PyObject*>(self->annotation), "_named", "O", name);
   if (!annotation) return nullptr;
-  DeviceRangeObject* made = PyObject_New(DeviceRangeObject, range_type);
-  if (!made) {
-    Py_DECREF(annotation);
-    return nullptr;
-  }
-  new (&made->mutex) object_mutex;
-  made->annotation = reinterpret_cast<Annotation*>(annotation);
-  made->stream = Py_XNewRef(self->stream);
-  made->options = self->options;
-  made->first.handle = nullptr;
-  made->more = nullptr;
-  return reinterpret_cast<PyObject*>(made);
+  return range_with(reinterpret_cast<Annotation*>(annotation), self->stream, self->options);
 }
 
 PyObject* range_repr(PyObject* object) {
@@ -288,7 +287,7 @@ PyObject* end_range(PyObject*, PyObject* args, PyObject* kwargs) {
 
 PyMethodDef methods[] = {{"__enter__", as_method(range_enter), METH_NOARGS, nullptr},
                          {"__exit__", as_method(range_exit), METH_FASTCALL, nullptr},
-                         {"_begin", as_method(range_begin), METH_NOARGS, nullptr},
+                         {"_fresh", as_method(range_fresh), METH_NOARGS, nullptr},
                          {"_named", as_method(range_named), METH_O, nullptr},
                          {nullptr, nullptr, 0, nullptr}};
 
@@ -351,6 +350,13 @@ PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(range_dealloc)},
 PyType_Spec spec = {"nvspan.device_range", sizeof(DeviceRangeObject), 0, Py_TPFLAGS_DEFAULT, slots};
 
 }  // namespace
+
+cuda::DeviceRange* begin_device_range(EventFields& fields, const ToolTable* tool, PyObject* stream,
+                                      const cuda::Options& options) noexcept {
+  cuda::Target target;
+  if (!find_stream(stream, target)) return nullptr;
+  return begin_without_gil(&fields.event, tool, options, target);
+}
 
 PyObject* device_range_in_domain(PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
                                  PyObject* kwnames) {

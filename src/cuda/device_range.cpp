@@ -305,6 +305,18 @@ bool anything_pending(const Driver& api) noexcept {
 
 }  // namespace
 
+void synchronize(Target target) noexcept {
+  const Driver* api = driver();
+  if (!api || !accepting()) return;
+  ContextScope scope;
+  DeviceContext* context = nullptr;
+  Capture capture;
+  const Result result = locate(*api, target, scope, context, capture);
+  if (result != success || !context || capture.status != capture_none) return;
+  const RelaxedCapture relaxed(*api);
+  api->cuStreamSynchronize(target.stream);
+}
+
 bool flush(double seconds) noexcept {
   const Driver* api = driver();
   if (!api || !accepting()) return true;
