@@ -35,9 +35,12 @@ def train(torch: Any, steps: int, width: int, batch_size: int) -> float:
     nvspan.name_stream(torch.cuda.current_stream(), "training")
 
     def fetch(step: int) -> Any:
-        with nvspan.annotate("fetch", color="cyan"), torch.cuda.stream(copying):
-            with nvspan.device_range("copy", color="cyan", payload=step):
-                return batches[step % 2].to("cuda", non_blocking=True)
+        with (
+            nvspan.annotate("fetch", color="cyan"),
+            torch.cuda.stream(copying),
+            nvspan.device_range("copy", color="cyan", payload=step),
+        ):
+            return batches[step % 2].to("cuda", non_blocking=True)
 
     for step in range(steps):
         with nvspan.annotate("step", payload=step):

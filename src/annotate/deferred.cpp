@@ -87,6 +87,12 @@ using SubmitBatch = void (*)(nvtxDomainHandle_t, const nvtxEventBatch_t*);
 
 }  // namespace
 
+bool may_take_deferred(const ToolTable& tool) noexcept {
+  return time_stamp() != 0 &&
+         tool.payload_slot<SubmitBatch>(NVTX3EXT_CBID_nvtxEventBatchSubmit) != nullptr &&
+         tool.payload_slot<SubmitBatch>(NVTX3EXT_CBID_nvtxPayloadSchemaRegister) != nullptr;
+}
+
 bool takes_deferred(const ToolTable& tool, Domain& domain) noexcept {
   const uint64_t epoch = tool.epoch.load(std::memory_order_acquire);
   struct Recent {
@@ -102,9 +108,7 @@ bool takes_deferred(const ToolTable& tool, Domain& domain) noexcept {
   if (schemas.epoch != epoch) {
     schemas = Schemas{};
     schemas.epoch = epoch;
-    const bool submits = time_stamp() != 0 && tool.payload_slot<SubmitBatch>(
-                                                  NVTX3EXT_CBID_nvtxEventBatchSubmit) != nullptr;
-    if (submits) {
+    if (may_take_deferred(tool)) {
       schemas.ids[0] = register_schema(tool, domain.handle(), DeferredPayload::none);
       schemas.taken = schemas.ids[0] != 0;
     }
@@ -140,6 +144,7 @@ bool submit_deferred(Domain& domain, uint64_t epoch, DeferredPayload payload,
 
 #else
 
+bool may_take_deferred(const ToolTable&) noexcept { return false; }
 bool takes_deferred(const ToolTable&, Domain&) noexcept { return false; }
 bool submit_deferred(Domain&, uint64_t, DeferredPayload, const DeferredRange*, size_t) noexcept {
   return false;

@@ -35,6 +35,10 @@ struct DeferredRange {
 // filled the functions and to accept the schema. The domain must be connected to the tool.
 bool takes_deferred(const ToolTable& tool, Domain& domain) noexcept;
 
+// Whether the tool has the functions for it, which most that take deferred events fill alone. Asks
+// the tool nothing.
+bool may_take_deferred(const ToolTable& tool) noexcept;
+
 // Sends `count` ranges, in the order of their beginnings, if the tool is still that of `epoch`.
 // Returns whether it was.
 bool submit_deferred(Domain& domain, uint64_t epoch, DeferredPayload payload,

@@ -16,8 +16,8 @@ from helpers.events import plain
 from helpers.traced import LIBRARY, clean_environment, needs_library, run_command
 from nvspan import _probe_tools, doctor
 
-NAMES = ["versions", "environment", "injection", "tool", "self-test", "libraries", "driver", "nsys",
-         "ncu", "toolkit", "packages"]  # fmt: skip
+NAMES = ["versions", "environment", "injection", "tool", "self-test", "libraries", "driver",
+         "device", "device", "nsys", "ncu", "toolkit", "packages"]  # fmt: skip
 
 
 def run(*arguments, env=None, **options):
