@@ -34,8 +34,7 @@ def device(timeout: float) -> list[Finding]:
     """The driver that device ranges use, the GPUs, the backend, and this process's losses."""
     answer = _probe_process.ask("device", [], timeout)
     if "failure" in answer:
-        text = f"a program does not survive asking for the driver: {answer['failure']}"
-        return [Finding("device", "problem", text, "see the line about the driver", **answer)]
+        return [Finding("device", "note", f"could not be found out: {answer['failure']}", **answer)]
     gpus = _probe_tools.gpus()
     details: dict[str, Any] = {**answer, "gpus": gpus}
     found = [_driver(details), _backend(details)]
@@ -106,7 +105,9 @@ def recording(path: str) -> list[Finding]:
         "device_lost": lost,
         "device_ranges": sum(row["calls"] for row in stats.rows if row["kind"] == "device"),
     }  # fmt: skip
-    whole = f"{path}: {details['ranges']} ranges, {details['device_ranges']} of devices"
+    whole = f"{path}: {details['ranges']} ranges"
+    if details["device_ranges"]:
+        whole += f", {details['device_ranges']} of them of devices"
     if not lacks:
         return [Finding("recording", "ok", f"{whole}; nothing was lost", **details)]
     return [Finding("recording", "note", f"{whole}; {'; '.join(lacks)}", _advice(lost), **details)]

@@ -21,6 +21,7 @@ def _shut_down() -> None:
     waits long."""
     _core.device_shut_down(1.0)
     lost = device_losses()
+    lost.pop("no_cuda", None)  # nothing ran that could have been shown
     if lost and _core.decided() and _core.is_active(None):
         told = ", ".join(f"{reason}={count}" for reason, count in lost.items())
         _core.mark(_LOST_MESSAGE + told, domain=_LOST_DOMAIN)

@@ -22,7 +22,8 @@ def names(done, backend):
     if backend == "callback":
         assert device_ranges(done.events) == []
         return [event["message"] for event in done.of_kind("start")]
-    assert done.calls() == []
+    # What was lost is told at exit.
+    assert all(domain == "nvspan" for (domain,) in done.calls("domain"))
     found = device_ranges(done.events)
     return [r["message"] for r in sorted(found, key=lambda r: r["begin"])]
 
