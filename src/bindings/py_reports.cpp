@@ -26,28 +26,6 @@ py::object text_of(std::string_view bytes) {
   return py::reinterpret_steal<py::object>(made);
 }
 
-AggregateOptions make_options(const Recording& recording, const py::object& domains,
-                              const py::object& names, const py::object& threads, std::int64_t from,
-                              std::int64_t to) {
-  AggregateOptions options;
-  options.from = from;
-  options.to = to;
-  const auto has = [](const py::object& set, auto number) {
-    return set.is_none() || set.contains(number);
-  };
-  if (!domains.is_none() || !names.is_none()) {
-    for (const ReadSite& site : recording.sites()) {
-      options.sites.push_back(has(domains, site.domain) && has(names, site.name));
-    }
-  }
-  if (!threads.is_none()) {
-    for (std::size_t i = 0; i < recording.threads().size(); ++i) {
-      options.threads.push_back(has(threads, i));
-    }
-  }
-  return options;
-}
-
 py::list list_losses(const std::vector<ReadLoss>& losses) {
   py::list made;
   for (const ReadLoss& loss : losses) {
@@ -64,8 +42,6 @@ py::list list_losses(const std::vector<ReadLoss>& losses) {
 }
 
 namespace {
-
-using Filter = py::object;
 
 py::object string_at(const Recording& recording, std::int32_t index) {
   if (index < 0 || static_cast<std::size_t>(index) >= recording.strings().size()) return py::none();
@@ -92,15 +68,12 @@ py::list threads(const RecordingHandle& handle) {
   return made;
 }
 
-py::list tree(const RecordingHandle& handle, const Filter& threads, std::int64_t from,
-              std::int64_t to) {
+py::list tree(const RecordingHandle& handle) {
   const Recording& recording = *handle.recording;
-  const AggregateOptions options =
-      make_options(recording, py::none(), py::none(), threads, from, to);
   std::vector<CallNode> nodes;
   {
     py::gil_scoped_release release;
-    nodes = call_tree(recording, options);
+    nodes = call_tree(recording, handle.selection);
   }
   py::list made;
   for (const CallNode& node : nodes) {
@@ -121,14 +94,12 @@ py::list tree(const RecordingHandle& handle, const Filter& threads, std::int64_t
 }
 
 // Exact figures, for reports that promise those of another tool.
-py::list exact(const RecordingHandle& handle, const Filter& domains, const Filter& names,
-               const Filter& threads, std::int64_t from, std::int64_t to) {
+py::list exact(const RecordingHandle& handle) {
   const Recording& recording = *handle.recording;
-  const AggregateOptions options = make_options(recording, domains, names, threads, from, to);
   std::vector<Durations> rows;
   {
     py::gil_scoped_release release;
-    rows = all_durations(recording, options);
+    rows = all_durations(recording, handle.selection);
   }
   py::list made;
   for (const Durations& row : rows) {
@@ -164,7 +135,7 @@ py::dict strip(const RecordingHandle& handle, std::uint64_t budget, std::uint32_
   Overview shown;
   {
     py::gil_scoped_release release;
-    shown = overview(recording, budget, levels, most_threads);
+    shown = overview(recording, handle.selection, budget, levels, most_threads);
   }
   py::list lanes;
   for (const OverviewLane& lane : shown.lanes) {
@@ -202,7 +173,7 @@ std::uint64_t write_perfetto(const RecordingHandle& handle, const std::string& p
   }
   try {
     py::gil_scoped_release release;
-    return export_perfetto(*handle.recording, path, report);
+    return export_perfetto(*handle.recording, handle.selection, path, report);
   } catch (const std::system_error& error) {
     errno = error.code().value();
     PyErr_SetFromErrnoWithFilename(PyExc_OSError, path.c_str());

@@ -9,28 +9,23 @@
 
 #include <pybind11/pybind11.h>
 
-#include "record/aggregate.hpp"
 #include "record/reader.hpp"
+#include "record/selection.hpp"
 
-#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <vector>
 
 namespace nvspan {
 
-// A recording as the functions take it.
+// A recording, or a part of it, as the functions take it.
 struct RecordingHandle {
   std::shared_ptr<Recording> recording;
+  Selection selection;
 };
 
 // Text from a recording; bytes that are not UTF-8 become surrogates.
 pybind11::object text_of(std::string_view bytes);
-
-// `domains`, `names` and `threads` are sets of numbers, or None for all.
-AggregateOptions make_options(const Recording& recording, const pybind11::object& domains,
-                              const pybind11::object& names, const pybind11::object& threads,
-                              std::int64_t from, std::int64_t to);
 
 // A dict for each, in the order given.
 pybind11::list list_losses(const std::vector<ReadLoss>& losses);

@@ -4,6 +4,7 @@
 #include "record/columns.hpp"
 
 #include "record/event.hpp"
+#include "record/select.hpp"
 
 #include <cstring>
 #include <type_traits>
@@ -109,7 +110,10 @@ const std::vector<std::string>& Columns::names(std::string_view table) {
 }
 
 Tables& Columns::tables() {
-  if (tables_ == nullptr) tables_ = std::make_shared<Tables>(make_tables(*recording_));
+  if (tables_ == nullptr) {
+    tables_ = std::make_shared<Tables>(whole_ == nullptr ? make_tables(*recording_)
+                                                         : select_rows(whole_->tables(), part_));
+  }
   return *tables_;
 }
 

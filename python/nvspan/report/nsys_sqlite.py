@@ -192,7 +192,7 @@ class _Writer:
         columns = [table[name] for name in (*shared, *own)] if is_ranges else [
             *(table[name] for name in shared), table["time"], *[[0] * size] * 5
         ]  # fmt: skip
-        colored = self.recording._table_reader().column("ranges" if is_ranges else "marks", "color")
+        colored = self.recording._reader.column("ranges" if is_ranges else "marks", "color")
         all_colored = colored.null_count == 0
         origin, tids, strings, domains = self.origin, self.tids, self.strings, self.domains
         for at, values in enumerate(zip(*columns, strict=True)):
