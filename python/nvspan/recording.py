@@ -382,27 +382,27 @@ class Recording:
         match: Iterable[str] | None,
     ) -> set[tuple[int, int]]:
         """The domains and names, by their numbers, that all of these take."""
-        tests = []
-        if domains is not None:
-            chosen = {None if name == "NVTX" else name for name in domains}
-            tests.append(lambda domain, _: domain in chosen)
-        if names is not None:
-            wanted = set(names)
-            tests.append(lambda _, name: name in wanted)
-        if match is not None:
+        chosen = None if domains is None else {None if d == "NVTX" else d for d in domains}
+        wanted = None if names is None else set(names)
+        patterns = None if match is None else tuple(match)
+
+        def takes(domain: str | None, name: str | None) -> bool:
+            if (chosen is not None and domain not in chosen) or (
+                wanted is not None and name not in wanted
+            ):
+                return False
+            if patterns is None:
+                return True
             from fnmatch import fnmatchcase
 
-            patterns = tuple(match)
-            tests.append(lambda domain, name: any(
-                fnmatchcase(text, pattern)
-                for text in (name or "", f"{domain or 'NVTX'}:{name or ''}")
-                for pattern in patterns
-            ))  # fmt: skip
+            short, whole = name or "", f"{domain or 'NVTX'}:{name or ''}"
+            return any(fnmatchcase(short, p) or fnmatchcase(whole, p) for p in patterns)
+
         of, strings = self._reader.domains(), self.strings
         return {
             (domain, name)
             for domain, name in self._reader.pairs()
-            if all(test(of[domain], strings[name] if name >= 0 else None) for test in tests)
+            if takes(of[domain], strings[name] if name >= 0 else None)
         }
 
     def _repr_html_(self) -> str:
