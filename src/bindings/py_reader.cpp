@@ -12,6 +12,7 @@
 #include "record/aggregate.hpp"
 #include "record/arrow.hpp"
 #include "record/columns.hpp"
+#include "record/csv_export.hpp"
 #include "record/selection.hpp"
 #include "record/walk.hpp"
 
@@ -215,6 +216,18 @@ class Reader {
   }
 
   py::dict stats(const std::string& by);
+
+  // `words` name the numbers of columns; `progress` is called with the rows done.
+  void write_csv(const std::string& table, const std::string& path, const ColumnWords& words,
+                 const py::object& progress) {
+    const auto report = progress_of<std::size_t>(progress);
+    try {
+      py::gil_scoped_release release;
+      export_csv(*columns_, table, path, words, report);
+    } catch (const std::system_error& error) {
+      raise_os_error(error, path);
+    }
+  }
 
  private:
   Reader(const Reader& of, Selection part)
@@ -427,6 +440,16 @@ PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
              if (row >= view.column->length) throw py::index_error();
              return bits != nullptr && ((*bits)[row / 8] >> row % 8 & 1) == 0;
            })
+      .def("valid",  // a byte for each row of the stretch, 0 where it has no value
+           [](const ColumnView& view, std::size_t begin, std::size_t end) {
+             const auto& bits = view.column->validity;
+             end = std::min(end, view.column->length);
+             std::string made(begin < end ? end - begin : 0, 1);
+             for (std::size_t i = begin; bits != nullptr && i < end; ++i) {
+               made[i - begin] = static_cast<char>((*bits)[i / 8] >> i % 8 & 1);
+             }
+             return py::bytes(made);
+           })
       .def("__len__", [](const ColumnView& view) { return view.column->length; });
   py::class_<Reader>(m, "Reader")
       .def(py::init<const std::vector<std::string>&>())
@@ -450,6 +473,7 @@ PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
       .def("arrow_schema", &Reader::arrow_schema)
       .def("arrow_stream", &Reader::arrow_stream)
       .def("stats", &Reader::stats)
+      .def("write_csv", &Reader::write_csv)
       .def("handle", &Reader::handle);
   nvspan::bind_reports(m);
 }

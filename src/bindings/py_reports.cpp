@@ -13,7 +13,6 @@
 
 #include <cerrno>
 #include <cmath>
-#include <system_error>
 
 namespace py = pybind11;
 
@@ -39,6 +38,12 @@ py::list list_losses(const std::vector<ReadLoss>& losses) {
     made.append(entry);
   }
   return made;
+}
+
+void raise_os_error(const std::system_error& error, const std::string& path) {
+  errno = error.code().value();
+  PyErr_SetFromErrnoWithFilename(PyExc_OSError, path.c_str());
+  throw py::error_already_set();
 }
 
 namespace {
@@ -163,21 +168,12 @@ py::dict strip(const RecordingHandle& handle, std::uint64_t budget, std::uint32_
 
 std::uint64_t write_perfetto(const RecordingHandle& handle, const std::string& path,
                              const py::object& progress) {
-  std::function<void(double)> report;
-  if (!progress.is_none()) {
-    report = [&](double part) {
-      const py::gil_scoped_acquire acquire;
-      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-      progress(part);
-    };
-  }
+  const auto report = progress_of<double>(progress);
   try {
     py::gil_scoped_release release;
     return export_perfetto(*handle.recording, handle.selection, path, report);
   } catch (const std::system_error& error) {
-    errno = error.code().value();
-    PyErr_SetFromErrnoWithFilename(PyExc_OSError, path.c_str());
-    throw py::error_already_set();
+    raise_os_error(error, path);
   }
 }
 
