@@ -13,6 +13,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from itertools import chain, islice
 from typing import Any
 
 import nvspan
@@ -46,6 +47,7 @@ CREATE TABLE NVSPAN_COUNTERS (time INTEGER NOT NULL, globalTid INTEGER, domainId
   name TEXT, counterId INTEGER, value REAL, integerValue INTEGER);
 """
 _COLUMNS = 19
+_PARAMETERS = 400  # of a statement; an old SQLite takes 999
 
 
 def write(
@@ -178,12 +180,28 @@ class _Writer:
     def events(self, table: str) -> None:
         found = Events(self.recording, table, self.origin, self.tids, self.strings, self.domains)
         for columns in found.batches():
-            places = ",".join("?" * len(columns))
-            self.connection.executemany(
-                f"INSERT INTO NVTX_EVENTS ({','.join(columns)}) VALUES ({places})",
-                zip(*columns.values(), strict=True),
-            )
-            self.done += len(columns["start"])
+            rows = len(columns["start"])
+            # One statement takes many rows, and what is the same in all of them is in its text.
+            same = {
+                name
+                for name, values in columns.items()
+                if name != "start"
+                and isinstance(values[0], int)
+                and values.count(values[0]) == rows
+            }
+            free = [values for name, values in columns.items() if name not in same]
+            places = ",".join(str(columns[name][0]) if name in same else "?" for name in columns)
+            many = _PARAMETERS // len(free)
+            flat = chain.from_iterable(zip(*free, strict=True))
+            whole = islice(flat, rows // many * many * len(free))
+            for count, values in ((many, whole), (rows % many, flat)):
+                if count:
+                    self.connection.executemany(
+                        f"INSERT INTO NVTX_EVENTS ({','.join(columns)})"
+                        f" VALUES {','.join([f'({places})'] * count)}",
+                        zip(*[values] * (count * len(free)), strict=True),
+                    )
+            self.done += rows
             self.progress(min(self.done / self.rows, 1))
 
     def losses(self) -> Iterator[tuple[Any, ...]]:
