@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -64,7 +65,9 @@ void add_real(std::string& out, double value) {
     return;
   }
   char text[64];
-  for (int digits = 15; digits <= 17; ++digits) {
+  // Fifteen are exact unless the number is subnormal; zeros at the end go.
+  const int least = std::abs(value) < std::numeric_limits<double>::min() ? 1 : 15;
+  for (int digits = least; digits <= 17; ++digits) {
     std::snprintf(text, sizeof text, "%.*e", digits - 1, value);
     if (std::strtod(text, nullptr) == value) break;
   }
@@ -74,7 +77,7 @@ void add_real(std::string& out, double value) {
   for (; *at != 'e'; ++at) {
     if (*at >= '0' && *at <= '9') digits += *at;
   }
-  const int exponent = std::atoi(at + 1);
+  const auto exponent = static_cast<int>(std::strtol(at + 1, nullptr, 10));
   digits.erase(std::max<std::size_t>(digits.find_last_not_of('0') + 1, 1));
   if (std::signbit(value)) out += '-';
   const auto count = static_cast<int>(digits.size());
