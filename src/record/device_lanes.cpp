@@ -4,6 +4,7 @@
 #include "record/device_lanes.hpp"
 
 #include "record/device_schema.hpp"
+#include "record/paired_walk.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -134,20 +135,22 @@ struct Launch {
 
 class LaunchCollector : public WalkVisitor {
  public:
-  LaunchCollector(const Recording& recording, std::vector<Launch>& out)
-      : recording_(recording), out_(out) {}
+  LaunchCollector(const Recording& recording, const Selection& selection, std::vector<Launch>& out)
+      : recording_(recording), selection_(selection), out_(out) {}
 
   void begin_thread(std::uint32_t process) { process_ = process; }
-  void start(std::uint32_t site, std::uint64_t, std::uint64_t, const WalkPayload& payload) {
+  void start(std::uint32_t site, std::uint64_t ticks, std::uint64_t, const WalkPayload& payload) {
     DeviceCall call;
-    const ReadSite& read = recording_.sites()[site];
-    if (!read_device_call(recording_.processes()[process_], read, payload, call)) return;
+    const ReadProcess& process = recording_.processes()[process_];
+    if (!read_device_call(process, recording_.sites()[site], payload, call)) return;
+    if (!selection_.takes_site(site) || !selection_.takes_time(process.time(ticks))) return;
     if (call.launched == 0 || call.launch == 0) return;
     out_.push_back(Launch{process_, call.thread, call.launched, call.launch});
   }
 
  private:
   const Recording& recording_;
+  const Selection& selection_;
   std::vector<Launch>& out_;
   std::uint32_t process_ = 0;
 };
@@ -199,11 +202,11 @@ class LaunchFinder : public WalkVisitor {
   std::uint64_t opened_ = 0;
 };
 
-DeviceLaunches::DeviceLaunches(const Recording& recording) {
+DeviceLaunches::DeviceLaunches(const Recording& recording, const Selection& selection) {
   if (!has_device_ranges(recording)) return;
   const auto& threads = recording.threads();
   std::vector<Launch> launches;
-  LaunchCollector collector(recording, launches);
+  LaunchCollector collector(recording, selection, launches);
   for (const ReadThread& thread : threads) {
     collector.begin_thread(thread.process);
     walk_thread(recording, thread, collector);
@@ -224,7 +227,7 @@ DeviceLaunches::DeviceLaunches(const Recording& recording) {
     const auto end = std::lower_bound(begin, launches.end(), to, before);
     if (begin == end) continue;
     LaunchFinder finder(*this, i, &*begin, &*begin + (end - begin));
-    walk_thread(recording, thread, finder);
+    walk_thread(recording, thread, finder, KeepSelected(recording, i, selection));
   }
 }
 

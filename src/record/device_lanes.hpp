@@ -7,6 +7,7 @@
 #pragma once
 
 #include "record/reader.hpp"
+#include "record/selection.hpp"
 #include "record/walk.hpp"
 
 #include <cstdint>
@@ -67,12 +68,14 @@ std::string lane_label(const Recording& recording, const DeviceLane& lane);
 bool has_device_ranges(const Recording& recording);
 
 // Which range of the CPU asked for which of a device: the innermost that was open on the calling
-// thread. Found in one pass of its own over the recording, if it has ranges of devices at all.
+// thread and that the selection takes. Found in one pass of its own over the recording, if it has
+// ranges of devices at all.
 class DeviceLaunches {
  public:
-  explicit DeviceLaunches(const Recording& recording);
+  DeviceLaunches(const Recording& recording, const Selection& selection);
 
-  // The flows that leave the `number`th range that opens on the thread, as a walk meets them.
+  // The flows that leave the `number`th range that opens on the thread, of those that the selection
+  // takes, as a walk meets them.
   struct Flows {
     const std::uint64_t* begin;
     const std::uint64_t* end;
