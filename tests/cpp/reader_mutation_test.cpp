@@ -10,6 +10,7 @@
 #include "record/arrow.hpp"
 #include "record/call_tree.hpp"
 #include "record/columns.hpp"
+#include "record/device_lanes.hpp"
 #include "record/overview.hpp"
 #include "record/perfetto_export.hpp"
 #include "record/select.hpp"
@@ -34,6 +35,12 @@ std::uint64_t read_all(const std::uint8_t* data, std::size_t size) {
   nvspan::AggregateOptions by_payload;
   by_payload.by = nvspan::GroupBy::payload;
   sum += nvspan::aggregate(*recording, by_payload).rows.size();
+  nvspan::AggregateOptions by_stream;
+  by_stream.by = nvspan::GroupBy::stream;
+  const nvspan::Aggregate of_streams = nvspan::aggregate(*recording, by_stream);
+  for (const nvspan::DeviceLane& lane : of_streams.lanes.lanes()) {
+    sum += nvspan::lane_label(*recording, lane).size();
+  }
   sum += nvspan::call_tree(*recording, {}).size();
   sum += nvspan::all_durations(*recording, {}).size();
   sum += nvspan::overview(*recording, {}, 1000, 8, 16).lanes.size();
