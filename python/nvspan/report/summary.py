@@ -131,16 +131,19 @@ def zero(recording: Recording) -> int:
 
 
 def threads(recording: Recording) -> list[dict[str, Any]]:
-    """The threads, without making the tables."""
-    return _reader.threads(recording._reader.handle())
+    """The threads, without making the tables; `owner` is their process, where there are several."""
+    processes = recording.processes
+    made = _reader.threads(recording._reader.handle())
+    for thread in made:
+        owner = processes[thread["process"]]
+        thread["owner"] = process_name(owner) if len(processes) > 1 else None
+    return made
 
 
 def thread_name(known: Sequence[dict[str, Any]], thread: int) -> str:
     found = known[thread]
     name = f"thread {found['tid']}" if found["name"] is None else printable(found["name"])
-    if len({entry["pid"] for entry in known}) > 1:
-        name += f" of {found['pid']}"
-    return name
+    return name if found["owner"] is None else f"{name} of {found['owner']}"
 
 
 def process_name(process: dict[str, Any]) -> str:
