@@ -258,6 +258,7 @@ class Aggregator : public WalkVisitor {
   }
   // Of what other names and domains the selection would take, too.
   void see_whole(bool wanted, std::int64_t start, std::int64_t end) {
+    if (options_.sites.empty()) return;  // then these are all
     if (!wanted || !options_.takes_time(start) || !options_.takes_duration(end - start)) return;
     whole_first_ = std::min(whole_first_, start);
     whole_last_ = std::max(whole_last_, end);
@@ -383,6 +384,7 @@ Aggregate aggregate(const Recording& recording, const AggregateOptions& options)
   }
   aggregator.list_marks();
   if (made.first > made.last) made.first = made.last = 0;
+  if (options.sites.empty()) made.whole = made.last - made.first;
   return made;
 }
 
