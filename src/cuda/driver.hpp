@@ -39,6 +39,7 @@ constexpr Result error_context_is_destroyed = 709;
 constexpr Result error_invalid_handle = 400;
 constexpr Result error_invalid_context = 201;
 constexpr Result error_not_ready = 600;
+constexpr Result error_not_supported = 801;
 constexpr Result error_capture_implicit = 906;
 
 constexpr unsigned stream_non_blocking = 1;

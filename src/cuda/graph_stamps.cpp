@@ -8,8 +8,6 @@ namespace nvspan::cuda {
 
 namespace {
 
-constexpr Result error_not_supported = 801;
-
 Result add_node(const Driver& api, DeviceContext& context, const Capture& capture,
                 const std::vector<GraphNode>& after, DeviceRange& range, bool is_end,
                 GraphNode& node) noexcept {
