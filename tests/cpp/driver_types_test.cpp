@@ -125,6 +125,8 @@ SAME(cuGraphAddKernelNode, cuGraphAddKernelNode_v10000);
 SAME(cuUserObjectCreate, cuUserObjectCreate_v11030);
 SAME(cuUserObjectRelease, cuUserObjectRelease_v11030);
 SAME(cuGraphRetainUserObject, cuGraphRetainUserObject_v11030);
+SAME(cuMemHostRegister_v2, cuMemHostRegister_v6050);
+SAME(cuMemHostGetDevicePointer_v2, cuMemHostGetDevicePointer_v3020);
 
 static_assert(__COUNTER__ - checked_before - 1 == sizeof(Driver) / sizeof(void (*)()),
               "a function of the table is not checked");
@@ -142,6 +144,8 @@ VALUE(error_capture_implicit, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
 VALUE(stream_non_blocking, CU_STREAM_NON_BLOCKING);
 VALUE(event_disable_timing, CU_EVENT_DISABLE_TIMING);
 VALUE(host_alloc_portable, CU_MEMHOSTALLOC_PORTABLE);
+VALUE(host_register_portable, CU_MEMHOSTREGISTER_PORTABLE);
+VALUE(host_register_device_map, CU_MEMHOSTREGISTER_DEVICEMAP);
 VALUE(capture_mode_relaxed, CU_STREAM_CAPTURE_MODE_RELAXED);
 VALUE(capture_none, CU_STREAM_CAPTURE_STATUS_NONE);
 VALUE(capture_active, CU_STREAM_CAPTURE_STATUS_ACTIVE);
