@@ -79,14 +79,15 @@ Result locate(const Driver& api, Target target, ContextScope& scope, DeviceConte
               Capture& capture) noexcept {
   context = nullptr;
   ContextHandle current = nullptr;
+  if (api.cuCtxGetCurrent(&current) != success) return success;
   const bool own_stream = !is_default_stream(target.stream);
-  if (own_stream && api.cuCtxGetCurrent(&current) == success && current) {
+  if (own_stream && current) {
     const Result result = query_capture(api, target.stream, capture);
     if (result != success) return result;
     if (capture.status == capture_active) context = current_context(api, current);
     if (capture.status != capture_none) return success;
   }
-  context = enter_context(api, target, scope);
+  context = enter_context(api, target, current, scope);
   if (!context || (own_stream && current)) return success;
   return query_capture(api, target.stream, capture);
 }

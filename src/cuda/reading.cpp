@@ -16,7 +16,6 @@ constexpr size_t batch_size = 256;
 constexpr size_t convert_early = 16384;
 constexpr size_t convert_anyway = 65536;
 constexpr size_t most_waiting = size_t{1} << 18;
-constexpr uint64_t fresh_ns = 50'000'000;
 constexpr uint64_t stale_ns = 3'000'000'000;
 
 uint64_t steady_ns() noexcept {
@@ -28,7 +27,7 @@ uint64_t steady_ns() noexcept {
 // Often at first, so that the first ranges do not wait, then once a second.
 uint64_t calibration_period(uint64_t made) noexcept {
   constexpr uint64_t ms = 1'000'000;
-  return made < 2 ? 5 * ms : made < 4 ? 100 * ms : 1000 * ms;
+  return made < 2 ? 5 * ms : made < 4 ? 50 * ms : made < 8 ? 200 * ms : 1000 * ms;
 }
 
 enum class Read : uint8_t { done, not_yet, failed };
@@ -179,7 +178,7 @@ void calibrate(const Driver& api, DeviceContext& context, bool hurry) noexcept {
   const uint64_t now = steady_ns();
   const uint64_t age = now - clock.last_calibration();
   const bool due = clock.last_calibration() == 0 || age > calibration_period(clock.calibrations());
-  const bool urgent = context.waiting.size() > convert_early || (hurry && age > fresh_ns);
+  const bool urgent = context.waiting.size() > convert_early || (hurry && !clock.fresh());
   if (!clock.running() && (due || urgent) && !clock.start(api)) {
     // Never: what wanted the clock is not shown.
     counters().add(Count::driver_error, context.waiting.size());
@@ -197,7 +196,7 @@ void calibrate(const Driver& api, DeviceContext& context, bool hurry) noexcept {
     return;
   }
   const uint64_t new_age = steady_ns() - clock.last_calibration();
-  if (completed || (hurry && new_age < fresh_ns) || new_age > stale_ns ||
+  if (completed || (hurry && clock.fresh()) || new_age > stale_ns ||
       context.waiting.size() > convert_anyway) {
     tell(context);
   }

@@ -108,9 +108,8 @@ uint64_t next_launch() noexcept {
   return process().launches.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-DeviceContext* enter_context(const Driver& api, Target target, ContextScope& scope) noexcept {
-  ContextHandle current = nullptr;
-  if (api.cuCtxGetCurrent(&current) != success) return nullptr;
+DeviceContext* enter_context(const Driver& api, Target target, ContextHandle current,
+                             ContextScope& scope) noexcept {
   ContextHandle wanted = current;
   if (!is_default_stream(target.stream)) {
     if (api.cuStreamGetCtx(target.stream, &wanted) != success) return nullptr;

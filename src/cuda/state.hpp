@@ -96,8 +96,10 @@ class ContextScope {
   bool pushed_ = false;
 };
 
-// Makes the context of `target` current and finds what is known of it. Null: there is none.
-DeviceContext* enter_context(const Driver& api, Target target, ContextScope& scope) noexcept;
+// Makes the context of `target` current, where `current` (null: none) is now, and finds what is known
+// of it. Null: there is none.
+DeviceContext* enter_context(const Driver& api, Target target, ContextHandle current,
+                             ContextScope& scope) noexcept;
 
 inline bool still_there(const Driver& api, const DeviceContext& context) noexcept {
   return still_there(api, context.identity());
