@@ -18,7 +18,7 @@ from helpers.traced import needs_library
 
 pytestmark = needs_library
 PROGRAMS = Path(__file__).parent / "programs"
-STATICS = ["constructor of a static", "destructor of a static"]
+GLOBAL_OBJECT = ["constructor of a static", "destructor of a static"]
 SLOW = bool(os.environ.get("NVSPAN_SLOW"))
 sanitized = pytest.mark.skipif(
     bool(os.environ.get("NVSPAN_SANITIZED")), reason="a sanitizer needs the memory itself"
@@ -36,7 +36,7 @@ def marks(done):
     """(name, payload) of the marks of main's thread, without those of the static object."""
     table = done.recording.marks
     found = zip(table.text("name"), table["payload"], strict=True)
-    return [each for each in found if each[0] not in STATICS]
+    return [each for each in found if each[0] not in GLOBAL_OBJECT]
 
 
 def lost(done):
@@ -49,7 +49,7 @@ def test_events_before_main_after_it_and_of_ending_threads():
     marks = done.recording.marks
     names = [name for _, name in sorted(zip(marks["time"], marks.text("name"), strict=True))]
     assert names == [
-        STATICS[0], "thread", "destructor of a thread", "main", "atexit", STATICS[1],
+        GLOBAL_OBJECT[0], "thread", "destructor of a thread", "main", "atexit", GLOBAL_OBJECT[1],
     ]  # fmt: skip
     assert done.recording.ranges.text("name") == ["life of a thread"]
     assert list(done.recording.ranges["end_reason"]) == [0]
@@ -80,8 +80,8 @@ def test_a_program_without_memory_goes_on(tmp_path):
     kept = marks(done)
     assert kept[0] == ("with memory", 0)
     assert [number for _, number in kept[1:]] == list(range(len(kept) - 1))
-    statics = len(done.recording.marks) - len(kept)
-    assert len(kept) + statics + lost(done) == 200_003
+    others = len(done.recording.marks) - len(kept)
+    assert len(kept) + others + lost(done) == 200_003
 
 
 def test_a_deep_stack():
@@ -96,8 +96,8 @@ def test_very_many_names(tmp_path):
     kept = marks(done)
     assert [number for _, number in kept] == list(range(len(kept)))
     assert all(name == str(number) for name, number in kept)
-    statics = len(done.recording.marks) - len(kept)
-    assert len(kept) + statics + lost(done) == count + 2
+    others = len(done.recording.marks) - len(kept)
+    assert len(kept) + others + lost(done) == count + 2
 
 
 def test_a_file_that_is_taken_away_is_said_once(tmp_path):
