@@ -10,6 +10,7 @@
 
 #include <optional>
 
+#include "annotate/cuda_names.hpp"
 #include "annotate/switchboard.hpp"
 #include "annotate/thread_names.hpp"
 #include "annotate/tool.hpp"
@@ -52,8 +53,8 @@ void on_tool_changed(bool possible) {
 
 void init_state() {
   ModuleState& module_state = state();
-  static const char* const names[] = {"message", "color", "domain", "category",
-                                      "payload", "kind",  "level",  "name_from"};
+  static const char* const names[] = {"message", "color", "domain",    "category", "payload",
+                                      "kind",    "level", "name_from", "device",   "sync"};
   static_assert(sizeof(names) / sizeof(names[0]) == field_count);
   for (unsigned i = 0; i < field_count; ++i) {
     module_state.field_names[i] = PyUnicode_InternFromString(names[i]);
@@ -145,6 +146,15 @@ void add_device_functions(py::module_& m) {
   m.def("device_available", [] { return cuda::available(); });
   m.def("device_problem", [] { return cuda::driver_problem(); });
   m.def("device_library", [] { return cuda::driver() ? cuda::driver_library() : std::string(); });
+  m.def("name_cuda_object", [](const std::string& what, uint64_t handle, const py::str& name) {
+    py_ref utf8 = py_ref::steal(escaped_utf8(name.ptr()));
+    if (!utf8) throw py::error_already_set();
+    const CudaObject kind = what == "device"   ? CudaObject::device
+                            : what == "stream" ? CudaObject::stream
+                                               : CudaObject::event;
+    name_cuda_object(kind, handle, PyBytes_AS_STRING(utf8.get()));
+  });
+  m.def("named_cuda_objects", [] { return named_cuda_objects(); });
   m.def("device_flush", [](double seconds) {
     const py::gil_scoped_release released;
     return cuda::flush(seconds);

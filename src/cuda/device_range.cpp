@@ -60,9 +60,16 @@ Result place_begin(const Driver& api, DeviceContext& context, Target target, con
     range.stream_id = known_stream_id(context, target.stream);
     return stamp_graph(api, context, target.stream, capture, range, false);
   }
-  SideStream* stream = side_stream(api, context, target.stream);
-  if (!stream) return error_not_ready;
-  return stamp_stream(api, *stream, range, false);
+  SideStream* stream = nullptr;
+  Result result = side_stream(api, context, target.stream, stream);
+  if (result != success) return result;
+  result = stamp_stream(api, *stream, target.stream, range, false);
+  if (!range.begin_stream) unpin(stream);
+  return result;
+}
+
+Count reason_of(Result result) noexcept {
+  return result == no_room ? Count::full : Count::driver_error;
 }
 
 // Finds the context of the target, makes it current and asks whether the stream captures. Other
@@ -139,7 +146,7 @@ DeviceRange* try_begin(const Driver& api, Event* event, const ToolTable* tool,
   if (broke_context(result)) {
     lose_context(*context);
   } else {
-    counters().add(capture.status == capture_active ? Count::capture_refused : Count::driver_error);
+    counters().add(capture.status == capture_active ? Count::capture_refused : reason_of(result));
   }
   return nullptr;
 }
@@ -220,12 +227,18 @@ void end_range(DeviceRange* range, const Target* other) noexcept {
     if (range->backend == Backend::exact) wake_poller();
     return;
   }
-  SideStream* stream = begin_stream->user == target.stream && begin_context == context
-                           ? begin_stream
-                           : side_stream(*api, *context, target.stream);
-  result = stream ? stamp_stream(*api, *stream, *range, true) : error_not_ready;
+  SideStream* stream = begin_stream;
+  if (range->target.stream == target.stream && begin_context == context) {
+    stream->pins.fetch_add(1);
+  } else {
+    result = side_stream(*api, *context, target.stream, stream);
+  }
+  if (result == success) {
+    result = stamp_stream(*api, *stream, target.stream, *range, true);
+    if (!range->end_stream) unpin(stream);
+  }
   if (result != success) {
-    give_up(*range, broke_context(result) ? Count::context_lost : Count::driver_error);
+    give_up(*range, broke_context(result) ? Count::context_lost : reason_of(result));
     if (broke_context(result)) lose_context(*context);
     return;
   }
@@ -285,6 +298,18 @@ bool anything_pending(const Driver& api) noexcept {
 }
 
 }  // namespace
+
+void synchronize(Target target) noexcept {
+  const Driver* api = driver();
+  if (!api || !accepting()) return;
+  ContextScope scope;
+  DeviceContext* context = nullptr;
+  Capture capture;
+  const Result result = locate(*api, target, scope, context, capture);
+  if (result != success || !context || capture.status != capture_none) return;
+  const RelaxedCapture relaxed(*api);
+  api->cuStreamSynchronize(target.stream);
+}
 
 bool flush(double seconds) noexcept {
   const Driver* api = driver();

@@ -110,6 +110,10 @@ void release(DeviceRange* range) noexcept;
 // Over on the GPU (or lost). A captured range is over after its first replay.
 bool is_done(const DeviceRange* range) noexcept;
 
+// Waits for what the stream has been given. Does nothing without CUDA, and for a stream that is
+// captured; an error of the driver's is left to the program's next call.
+void synchronize(Target target) noexcept;
+
 // Waits until every range that was ended is over and told to the tool. False after `seconds`.
 bool flush(double seconds) noexcept;
 

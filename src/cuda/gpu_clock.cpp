@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "annotate/deferred.hpp"
+#include "cuda/pinned_memory.hpp"
 #include "cuda/stamp_kernels.hpp"
 
 namespace nvspan::cuda {
@@ -71,10 +72,12 @@ bool GpuClock::prepare(const Driver& api) noexcept {
   api.cuCtxGetStreamPriorityRange(&lowest, &highest);
   constexpr size_t readings = rounds + 1 + 2 * sandwiches;
   constexpr size_t bytes = readings * sizeof(uint64_t) + 128;
-  void* memory = nullptr;
-  if (api.cuMemHostAlloc(&memory, bytes, host_alloc_portable) != success) return false;
-  answers_ = static_cast<uint64_t*>(memory);
-  question_ = reinterpret_cast<uint32_t*>(static_cast<char*>(memory) + bytes - 64);
+  PinnedMemory memory;
+  if (!allocate_pinned(api, bytes, memory)) return false;
+  answers_ = static_cast<uint64_t*>(memory.host);
+  answers_on_gpu_ = memory.device;
+  question_ = reinterpret_cast<uint32_t*>(static_cast<char*>(memory.host) + bytes - 64);
+  question_on_gpu_ = memory.device + bytes - 64;
   for (EventHandle& event : between_) {
     if (api.cuEventCreate(&event, 0) != success) return false;
   }
@@ -99,14 +102,14 @@ bool GpuClock::start(const Driver& api) noexcept {
   };
   unsigned wanted = rounds;
   uint64_t patience = patience_ns;
-  void* ping_arguments[] = {&answers_, &question_, &wanted, &patience};
+  void* ping_arguments[] = {&answers_on_gpu_, &question_on_gpu_, &wanted, &patience};
   Result result = launch(ping_, ping_arguments);
   for (unsigned i = 0; i < sandwiches && result == success; ++i) {
-    uint64_t* place = answers_ + rounds + 1 + 2 * i;
+    DevicePointer place = answers_on_gpu_ + (rounds + 1 + 2 * i) * sizeof(uint64_t);
     void* before[] = {&place};
     result = launch(clock_, before);
     if (result == success) result = api.cuEventRecord(between_[i], stream_);
-    uint64_t* place_after = place + 1;
+    DevicePointer place_after = place + sizeof(uint64_t);
     void* after[] = {&place_after};
     if (result == success) result = launch(clock_, after);
   }
@@ -147,7 +150,8 @@ bool GpuClock::ask_slowly(const Driver& api, Point& point) noexcept {
   double shortest = 1e18;
   for (int i = 0; i < 16; ++i) {
     __atomic_store_n(answers_ + 1, 0, __ATOMIC_SEQ_CST);
-    uint64_t* place = answers_ + 1;
+    if (!still_there(api, context_)) return false;
+    DevicePointer place = answers_on_gpu_ + sizeof(uint64_t);
     void* arguments[] = {&place};
     const uint64_t before = time_stamp();
     if (api.cuLaunchKernel(clock_, 1, 1, 1, 1, 1, 1, 0, stream_, arguments, nullptr) != success) {
@@ -225,21 +229,25 @@ void GpuClock::add_point(const Point& point) noexcept {
   points_.push_back(point);
 }
 
+Result GpuClock::query_finished(const Driver& api) const noexcept {
+  return still_there(api, context_) ? api.cuEventQuery(finished_) : error_context_is_destroyed;
+}
+
 bool GpuClock::advance(const Driver& api) noexcept {
   if (!running_) return false;
   const bool answering = read_pinned(answers_) != 0;
   if (!answering) {
-    const Result result = api.cuEventQuery(finished_);
+    const Result result = query_finished(api);
     if (result != success && result != error_not_ready) broken_ = true, running_ = false;
     return false;
   }
   Point point{};
-  bool got = read_pinned(answers_ + 1) == 0 && api.cuEventQuery(finished_) != success;
+  bool got = read_pinned(answers_ + 1) == 0 && query_finished(api) == error_not_ready;
   if (got) got = ask(point);
   const uint64_t began = steady_ns();
   Result result;
   // What is left takes microseconds unless the GPU is full: then the next round looks again.
-  while ((result = api.cuEventQuery(finished_)) == error_not_ready) {
+  while ((result = query_finished(api)) == error_not_ready) {
     if (steady_ns() - began > 50'000'000) break;
   }
   if (result != success) {

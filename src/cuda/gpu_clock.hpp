@@ -22,6 +22,8 @@ namespace nvspan::cuda {
 
 class GpuClock {
  public:
+  explicit GpuClock(const ContextIdentity& context) noexcept : context_(context) {}
+
   // Queues a calibration; advance() takes it further. Never waits for the GPU. False: the driver
   // refused, and there will be none.
   bool start(const Driver& api) noexcept;
@@ -58,6 +60,7 @@ class GpuClock {
 
   bool prepare(const Driver& api) noexcept;
   bool load(const Driver& api) noexcept;
+  Result query_finished(const Driver& api) const noexcept;
   bool ask(Point& point) noexcept;
   bool ask_slowly(const Driver& api, Point& point) noexcept;
   void read_references(const Driver& api) noexcept;
@@ -66,6 +69,7 @@ class GpuClock {
   static constexpr unsigned rounds = 32;
   static constexpr unsigned sandwiches = 8;
 
+  const ContextIdentity context_;  // to be asked for while we wait: it may be destroyed meanwhile
   std::mutex load_mutex_;
   bool load_failed_ = false;  // under load_mutex_
   bool broken_ = false;
@@ -78,6 +82,8 @@ class GpuClock {
   FunctionHandle stamp_ = nullptr;
   FunctionHandle clock_ = nullptr;
   FunctionHandle ping_ = nullptr;
+  DevicePointer answers_on_gpu_ = 0;
+  DevicePointer question_on_gpu_ = 0;
   uint64_t* answers_ = nullptr;  // pinned: rounds + 1, then the readings of the sandwiches
   uint32_t* question_ = nullptr;
   EventHandle between_[sandwiches] = {};

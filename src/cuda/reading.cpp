@@ -57,7 +57,9 @@ Read read_range(const Driver& api, DeviceContext& context, DeviceRange& range) n
     return read;
   }
   GpuClock& end_clock = context.clock;
-  GpuClock& begin_clock = range.begin_stream->context->clock;
+  DeviceContext& begin_context = *range.begin_stream->context;
+  if (!same_context && !still_there(api, begin_context)) return Read::failed;
+  GpuClock& begin_clock = begin_context.clock;
   if (!end_clock.ready() || !begin_clock.ready()) return Read::not_yet;
   int64_t begin = 0;
   int64_t end = 0;
@@ -92,6 +94,7 @@ bool read_stream(const Driver& api, DeviceContext& context, SideStream& stream, 
     Read last = Read::done;
     for (; read < count; ++read) {
       DeviceRange& range = *batch[read];
+      if (!still_there(api, context)) return false;
       if (!range.cancelled.load(std::memory_order_acquire)) last = read_range(api, context, range);
       if (last != Read::done) break;
     }
@@ -118,7 +121,7 @@ bool read_stream(const Driver& api, DeviceContext& context, SideStream& stream, 
 }
 
 // Does what host functions would have done, for the events that are over. False: as read_stream.
-bool call_polled(const Driver& api, SideStream& stream, bool& left) {
+bool call_polled(const Driver& api, const DeviceContext& context, SideStream& stream, bool& left) {
   for (;;) {
     PolledCall call{};
     {
@@ -126,6 +129,7 @@ bool call_polled(const Driver& api, SideStream& stream, bool& left) {
       if (stream.polled.empty()) return true;
       call = stream.polled.front();
     }
+    if (!still_there(api, context)) return false;
     const Result result = api.cuEventQuery(call.event);
     const bool too_early = call.is_end && !call.range->begin_told.load(std::memory_order_acquire);
     if (result == error_not_ready || (result == success && too_early)) {
@@ -216,10 +220,14 @@ Activity read_context(const Driver& api, DeviceContext& context, bool hurry) noe
   }
   bool left = false;
   for (SideStream* stream : streams) {
-    if (!call_polled(api, *stream, left) || !read_stream(api, context, *stream, left)) {
+    if (!call_polled(api, context, *stream, left) || !read_stream(api, context, *stream, left)) {
       lose_context(context);
       return Activity::working;
     }
+  }
+  if (!still_there(api, context)) {
+    lose_context(context);
+    return Activity::working;
   }
   const size_t stamps = ring_alive ? context.ring.read(context.waiting, counters()) : 0;
   if (needs.clock || !context.waiting.empty()) calibrate(api, context, hurry);
