@@ -13,7 +13,6 @@
 
 #include <cerrno>
 #include <cmath>
-#include <system_error>
 
 namespace py = pybind11;
 
@@ -24,28 +23,6 @@ py::object text_of(std::string_view bytes) {
       PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape");
   if (made == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(made);
-}
-
-AggregateOptions make_options(const Recording& recording, const py::object& domains,
-                              const py::object& names, const py::object& threads, std::int64_t from,
-                              std::int64_t to) {
-  AggregateOptions options;
-  options.from = from;
-  options.to = to;
-  const auto has = [](const py::object& set, auto number) {
-    return set.is_none() || set.contains(number);
-  };
-  if (!domains.is_none() || !names.is_none()) {
-    for (const ReadSite& site : recording.sites()) {
-      options.sites.push_back(has(domains, site.domain) && has(names, site.name));
-    }
-  }
-  if (!threads.is_none()) {
-    for (std::size_t i = 0; i < recording.threads().size(); ++i) {
-      options.threads.push_back(has(threads, i));
-    }
-  }
-  return options;
 }
 
 py::list list_losses(const std::vector<ReadLoss>& losses) {
@@ -63,9 +40,13 @@ py::list list_losses(const std::vector<ReadLoss>& losses) {
   return made;
 }
 
-namespace {
+void raise_os_error(const std::system_error& error, const std::string& path) {
+  errno = error.code().value();
+  PyErr_SetFromErrnoWithFilename(PyExc_OSError, path.c_str());
+  throw py::error_already_set();
+}
 
-using Filter = py::object;
+namespace {
 
 py::object string_at(const Recording& recording, std::int32_t index) {
   if (index < 0 || static_cast<std::size_t>(index) >= recording.strings().size()) return py::none();
@@ -92,15 +73,12 @@ py::list threads(const RecordingHandle& handle) {
   return made;
 }
 
-py::list tree(const RecordingHandle& handle, const Filter& threads, std::int64_t from,
-              std::int64_t to) {
+py::list tree(const RecordingHandle& handle) {
   const Recording& recording = *handle.recording;
-  const AggregateOptions options =
-      make_options(recording, py::none(), py::none(), threads, from, to);
   std::vector<CallNode> nodes;
   {
     py::gil_scoped_release release;
-    nodes = call_tree(recording, options);
+    nodes = call_tree(recording, handle.selection);
   }
   py::list made;
   for (const CallNode& node : nodes) {
@@ -121,14 +99,12 @@ py::list tree(const RecordingHandle& handle, const Filter& threads, std::int64_t
 }
 
 // Exact figures, for reports that promise those of another tool.
-py::list exact(const RecordingHandle& handle, const Filter& domains, const Filter& names,
-               const Filter& threads, std::int64_t from, std::int64_t to) {
+py::list exact(const RecordingHandle& handle) {
   const Recording& recording = *handle.recording;
-  const AggregateOptions options = make_options(recording, domains, names, threads, from, to);
   std::vector<Durations> rows;
   {
     py::gil_scoped_release release;
-    rows = all_durations(recording, options);
+    rows = all_durations(recording, handle.selection);
   }
   py::list made;
   for (const Durations& row : rows) {
@@ -164,7 +140,7 @@ py::dict strip(const RecordingHandle& handle, std::uint64_t budget, std::uint32_
   Overview shown;
   {
     py::gil_scoped_release release;
-    shown = overview(recording, budget, levels, most_threads);
+    shown = overview(recording, handle.selection, budget, levels, most_threads);
   }
   py::list lanes;
   for (const OverviewLane& lane : shown.lanes) {
@@ -192,21 +168,12 @@ py::dict strip(const RecordingHandle& handle, std::uint64_t budget, std::uint32_
 
 std::uint64_t write_perfetto(const RecordingHandle& handle, const std::string& path,
                              const py::object& progress) {
-  std::function<void(double)> report;
-  if (!progress.is_none()) {
-    report = [&](double part) {
-      const py::gil_scoped_acquire acquire;
-      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-      progress(part);
-    };
-  }
+  const auto report = progress_of<double>(progress);
   try {
     py::gil_scoped_release release;
-    return export_perfetto(*handle.recording, path, report);
+    return export_perfetto(*handle.recording, handle.selection, path, report);
   } catch (const std::system_error& error) {
-    errno = error.code().value();
-    PyErr_SetFromErrnoWithFilename(PyExc_OSError, path.c_str());
-    throw py::error_already_set();
+    raise_os_error(error, path);
   }
 }
 

@@ -237,6 +237,7 @@ class Aggregator : public WalkVisitor {
   void count(std::uint32_t site, RangeKind kind, std::uint64_t payload, std::int64_t start,
              std::int64_t end, std::int64_t self, std::uint32_t thread, bool wanted,
              double overhead) {
+    see_whole(wanted, start, end);
     if (!wanted || !takes(site, start)) return;
     const std::int64_t duration = end > start ? end - start : 0;
     if (duration < options_.shortest) return;
@@ -253,6 +254,13 @@ class Aggregator : public WalkVisitor {
     at.longest = std::max(at.longest, duration);
     at.sketch.add(static_cast<std::uint64_t>(duration));
     see_thread(at, thread);
+  }
+  // Of what other names and domains the selection would take, too.
+  void see_whole(bool wanted, std::int64_t start, std::int64_t end) {
+    if (!wanted || !options_.takes_time(start) || !options_.takes_duration(end - start)) return;
+    whole_first_ = std::min(whole_first_, start);
+    whole_last_ = std::max(whole_last_, end);
+    out_.whole = whole_last_ - whole_first_;
   }
   void count_started(const Started& started, std::int64_t end) {
     const auto shortest = static_cast<std::int64_t>(process_->header.min_duration);
@@ -274,6 +282,8 @@ class Aggregator : public WalkVisitor {
   const ReadProcess* process_ = nullptr;
   std::uint32_t thread_ = 0;
   bool wanted_ = true;
+  std::int64_t whole_first_ = std::numeric_limits<std::int64_t>::max();
+  std::int64_t whole_last_ = std::numeric_limits<std::int64_t>::min();
   std::vector<AggregateRow*> rows_of_site_;
   std::vector<std::uint64_t> marks_of_site_;
   std::unordered_map<Key, AggregateRow*, KeyHash> rows_;

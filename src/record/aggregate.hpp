@@ -6,6 +6,7 @@
 #pragma once
 
 #include "record/reader.hpp"
+#include "record/selection.hpp"
 
 #include <array>
 #include <cstdint>
@@ -33,13 +34,8 @@ class Sketch {
 
 enum class GroupBy : std::uint8_t { name, thread, process, category, payload };
 
-struct AggregateOptions {
+struct AggregateOptions : Selection {
   GroupBy by = GroupBy::name;
-  std::vector<bool> sites;    // empty: all
-  std::vector<bool> threads;  // empty: all
-  std::int64_t from = std::numeric_limits<std::int64_t>::min();
-  std::int64_t to = std::numeric_limits<std::int64_t>::max();
-  std::int64_t shortest = 0;  // ns
 };
 
 struct AggregateRow {
@@ -82,6 +78,7 @@ struct Aggregate {
   std::uint64_t orphans = 0;  // ends of what was not open
   std::int64_t first = 0;     // the first and the last moment of what was counted
   std::int64_t last = 0;
+  std::int64_t whole = 0;  // ns from the first to the last, of other names and domains too
   std::vector<MarkRow> marks;
 };
 

@@ -4,6 +4,8 @@
 #include "record/columns.hpp"
 
 #include "record/event.hpp"
+#include "record/select.hpp"
+#include "record/utf8.hpp"
 
 #include <cstring>
 #include <type_traits>
@@ -11,34 +13,13 @@
 namespace nvspan {
 namespace {
 
-bool is_continuation(unsigned char byte) { return (byte & 0xC0) == 0x80; }
-
-// The bytes of the character at the front of `text`; 0: it is not valid.
-std::size_t character_bytes(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  if (lead < 0x80) return 1;
-  const std::size_t size = lead >= 0xC2 && lead < 0xE0   ? 2
-                           : lead >= 0xE0 && lead < 0xF0 ? 3
-                           : lead >= 0xF0 && lead < 0xF5 ? 4
-                                                         : 0;
-  if (size == 0 || text.size() < size) return 0;
-  for (std::size_t i = 1; i < size; ++i) {
-    if (!is_continuation(static_cast<unsigned char>(text[i]))) return 0;
-  }
-  const auto second = static_cast<unsigned char>(text[1]);
-  if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) ||
-      (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F)) {
-    return 0;
-  }
-  return size;
-}
-
 std::shared_ptr<const Dictionary> make_dictionary(const std::vector<std::string>& strings) {
   auto made = std::make_shared<Dictionary>();
   made->offsets.push_back(0);
   for (const std::string& text : strings) {
     for (std::string_view left = text; !left.empty();) {
-      const std::size_t size = character_bytes(left);
+      std::uint32_t code_point = 0;
+      const std::size_t size = decode_utf8(left, code_point);
       const std::string_view taken = size == 0 ? "\xEF\xBF\xBD" : left.substr(0, size);
       made->bytes.insert(made->bytes.end(), taken.begin(), taken.end());
       left.remove_prefix(size == 0 ? 1 : size);
@@ -109,7 +90,10 @@ const std::vector<std::string>& Columns::names(std::string_view table) {
 }
 
 Tables& Columns::tables() {
-  if (tables_ == nullptr) tables_ = std::make_shared<Tables>(make_tables(*recording_));
+  if (tables_ == nullptr) {
+    tables_ = std::make_shared<Tables>(whole_ == nullptr ? make_tables(*recording_)
+                                                         : select_rows(whole_->tables(), part_));
+  }
   return *tables_;
 }
 

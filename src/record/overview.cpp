@@ -14,8 +14,8 @@ namespace {
 // How many ranges, on how many lanes, from when to when.
 class Survey : public PairedWalk<Survey> {
  public:
-  Survey(const Recording& recording, std::uint32_t most_levels)
-      : PairedWalk(recording), most_levels_(most_levels) {}
+  Survey(const Recording& recording, const Selection& selection, std::uint32_t most_levels)
+      : PairedWalk(recording, selection), most_levels_(most_levels) {}
 
   void ended(const PairedRange& range) {
     ++ranges;
@@ -85,8 +85,9 @@ class LaneBuilder {
 
 class Painter : public PairedWalk<Painter> {
  public:
-  Painter(const Recording& recording, Overview& out, std::uint32_t levels, std::uint32_t threads)
-      : PairedWalk(recording), out_(out), levels_(levels), threads_(threads) {}
+  Painter(const Recording& recording, const Selection& selection, Overview& out,
+          std::uint32_t levels, std::uint32_t threads)
+      : PairedWalk(recording, selection), out_(out), levels_(levels), threads_(threads) {}
 
   void ended(const PairedRange& range) {
     if (range.kind == RangeKind::start_end) {
@@ -137,9 +138,9 @@ class Painter : public PairedWalk<Painter> {
 
 }  // namespace
 
-Overview overview(const Recording& recording, std::uint64_t budget, std::uint32_t levels,
-                  std::uint32_t threads) {
-  Survey survey(recording, levels);
+Overview overview(const Recording& recording, const Selection& selection, std::uint64_t budget,
+                  std::uint32_t levels, std::uint32_t threads) {
+  Survey survey(recording, selection, levels);
   survey.run();
   Overview made;
   if (survey.ranges == 0) return made;
@@ -153,7 +154,7 @@ Overview overview(const Recording& recording, std::uint64_t budget, std::uint32_
         std::max<std::int64_t>((made.last - made.first) / static_cast<std::int64_t>(stretches), 0) +
         1;
   }
-  Painter painter(recording, made, levels, threads);
+  Painter painter(recording, selection, made, levels, threads);
   painter.run();
   return made;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "record/reader.hpp"
+#include "record/selection.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -36,7 +37,7 @@ struct Overview {
 };
 
 // At most about `budget` blocks, of at most `levels` levels and `threads` threads of a process.
-Overview overview(const Recording& recording, std::uint64_t budget, std::uint32_t levels,
-                  std::uint32_t threads);
+Overview overview(const Recording& recording, const Selection& selection, std::uint64_t budget,
+                  std::uint32_t levels, std::uint32_t threads);
 
 }  // namespace nvspan

@@ -90,8 +90,12 @@ std::string_view reason_text(EndReason reason) {
 
 class Exporter : public PairedWalk<Exporter> {
  public:
-  Exporter(const Recording& recording, TraceFile& file, const std::function<void(double)>& progress)
-      : PairedWalk(recording), file_(file), progress_(progress), sites_(recording.sites().size()) {
+  Exporter(const Recording& recording, const Selection& selection, TraceFile& file,
+           const std::function<void(double)>& progress)
+      : PairedWalk(recording, selection),
+        file_(file),
+        progress_(progress),
+        sites_(recording.sites().size()) {
     for (const ReadThread& thread : recording.threads()) {
       for (const ReadChunk& chunk : thread.chunks) {
         expected_ += static_cast<std::uint64_t>(chunk.end - chunk.begin);
@@ -127,6 +131,7 @@ class Exporter : public PairedWalk<Exporter> {
   }
   void mark(std::uint32_t site, std::uint64_t ticks, const WalkPayload& payload) {
     const std::int64_t at = time(ticks);
+    if (!takes(site, at, thread_)) return;
     Lane& lane = lane_of(recording_.sites()[site].local_domain, site, at);
     more_.clear();
     add_payload(more_, recording_.sites()[site].payload_type, payload);
@@ -177,6 +182,7 @@ class Exporter : public PairedWalk<Exporter> {
     return name < 0 ? std::string() : recording_.strings()[static_cast<std::size_t>(name)];
   }
   void add_loss(std::int64_t from, std::int64_t to, const std::string& text);
+  std::uint64_t thread_track();
 
   TraceFile& file_;
   const std::function<void(double)>& progress_;
@@ -274,11 +280,17 @@ void Exporter::write() {
   run();
 }
 
-void Exporter::begin_thread(std::uint32_t thread) {
-  const ReadThread& read = recording_.threads()[thread];
+void Exporter::begin_thread(std::uint32_t) {
   lanes_.clear();
   last_lane_ = nullptr;
-  loss_track_ = 0;
+  loss_track_ = thread_track_ = 0;
+  // Those of which nothing is wanted are left out.
+  if (selection_.is_whole()) thread_track();
+}
+
+std::uint64_t Exporter::thread_track() {
+  if (thread_track_ != 0) return thread_track_;
+  const ReadThread& read = recording_.threads()[thread_];
   Track track;
   track.uuid = thread_track_ = next_track_++;
   track.kind = TrackKind::thread;
@@ -286,17 +298,18 @@ void Exporter::begin_thread(std::uint32_t thread) {
   track.tid = read.tid;
   if (read.name >= 0) track.name = recording_.strings()[static_cast<std::size_t>(read.name)];
   write_track(file_, track);
+  return thread_track_;
 }
 
 Lane& Exporter::find_lane(std::uint32_t local_domain) {
   const auto found = lanes_.find(local_domain);
   if (found != lanes_.end()) return found->second;
-  std::uint64_t track = thread_track_;
+  std::uint64_t track = thread_track();
   const std::string name = domain_name(recording_.sites()[named_site_].domain);
   if (!name.empty()) {
     Track made;
+    made.parent = track;
     made.uuid = track = next_track_++;
-    made.parent = thread_track_;
     made.name = name;
     write_track(file_, made);
   }
@@ -307,6 +320,10 @@ void Exporter::counter(std::uint32_t subject, EntryKind kind, std::uint64_t tick
                        std::uint64_t bits) {
   if (subject >= process_->counters.size() || kind == EntryKind::counter_none) return;
   const std::uint32_t number = process_->counters[subject];
+  if (!selection_.takes_counter(number) || !selection_.takes_thread(thread_) ||
+      !selection_.takes_time(time(ticks))) {
+    return;
+  }
   std::uint64_t& track = counter_tracks_[number];
   if (track == 0) {
     const ReadCounter& read = recording_.counters()[number];
@@ -337,8 +354,8 @@ void Exporter::counter(std::uint32_t subject, EntryKind kind, std::uint64_t tick
 void Exporter::add_loss(std::int64_t from, std::int64_t to, const std::string& text) {
   if (loss_track_ == 0) {
     Track made;
+    made.parent = thread_track();
     made.uuid = loss_track_ = next_track_++;
-    made.parent = thread_track_;
     made.name = "lost events";
     write_track(file_, made);
   }
@@ -399,10 +416,11 @@ void Exporter::end_process(std::uint32_t process) {
 
 }  // namespace
 
-std::uint64_t export_perfetto(const Recording& recording, const std::string& path,
+std::uint64_t export_perfetto(const Recording& recording, const Selection& selection,
+                              const std::string& path,
                               const std::function<void(double)>& progress) {
   TraceFile file(path);
-  Exporter exporter(recording, file, progress);
+  Exporter exporter(recording, selection, file, progress);
   exporter.write();
   file.finish();
   return file.written();

@@ -6,35 +6,20 @@
 
 #pragma once
 
+#include "record/output_file.hpp"
 #include "record/proto.hpp"
 
 #include <cstdint>
-#include <cstdio>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace nvspan {
 
-// A file that is written in large pieces. Failing throws std::system_error.
-class TraceFile {
+class TraceFile : public OutputFile {
  public:
-  explicit TraceFile(const std::string& path);
+  using OutputFile::OutputFile;
   void packet(std::string_view body);
-  void finish();  // all of it is in the file
-  std::uint64_t written() const noexcept { return written_; }
-
- private:
-  void flush();
-
-  struct Close {
-    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-  };
-  std::string path_;
-  std::unique_ptr<std::FILE, Close> file_;
-  std::string buffer_;
-  std::uint64_t written_ = 0;
 };
 
 // Names of annotations, the same in every lane.

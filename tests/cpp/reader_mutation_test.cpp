@@ -8,7 +8,10 @@
 
 #include "record/aggregate.hpp"
 #include "record/arrow.hpp"
+#include "record/call_tree.hpp"
 #include "record/columns.hpp"
+#include "record/overview.hpp"
+#include "record/perfetto_export.hpp"
 #include "record/select.hpp"
 
 #include <algorithm>
@@ -31,6 +34,10 @@ std::uint64_t read_all(const std::uint8_t* data, std::size_t size) {
   nvspan::AggregateOptions by_payload;
   by_payload.by = nvspan::GroupBy::payload;
   sum += nvspan::aggregate(*recording, by_payload).rows.size();
+  sum += nvspan::call_tree(*recording, {}).size();
+  sum += nvspan::all_durations(*recording, {}).size();
+  sum += nvspan::overview(*recording, {}, 1000, 8, 16).lanes.size();
+  sum += nvspan::export_perfetto(*recording, {}, "/dev/null", {});
   nvspan::Columns columns(recording);
   for (const char* table : {"ranges", "marks", "counters", "threads", "domains", "losses"}) {
     nvspan::ColumnList list;

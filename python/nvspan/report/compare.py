@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from nvspan.recording import Recording
-from nvspan.report.summary import matches
 from nvspan.report.text import label
 
 SURE = 0.95
@@ -19,7 +18,6 @@ def compare(
     before: Recording,
     after: Recording,
     threshold: float = 0.05,
-    patterns: Sequence[str] = (),
     sure: float = SURE,
 ) -> list[dict[str, Any]]:
     """A row for each range, the largest change first.
@@ -36,7 +34,7 @@ def compare(
     rows: dict[tuple[Any, ...], list[dict[str, Any] | None]] = {}
     for index, recording in enumerate((before, after)):
         for row in recording.stats().rows:
-            if matches(row, patterns) and row["calls"]:
+            if row["calls"]:
                 key = (row["domain"], row["name"], row["kind"])
                 rows.setdefault(key, [None, None])[index] = row
     made = []

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
 from typing import Any
 
 from nvspan import _reader
@@ -17,7 +16,6 @@ TIMES = ("total", "self", "mean", "std", "min", "p50", "p90", "p99", "max")
 NUMBERS = ("calls", *TIMES, "share", "threads", "overhead")
 GROUPS = ("name", "thread", "process", "category", "payload")
 OVERHEAD_LIMIT = 0.1
-_FIRST, _LAST = -(2**63), 2**63 - 1
 _PAYLOADS = {1: "<Q", 2: "<q", 3: "<d", 4: "<I", 5: "<i", 6: "<f"}
 
 
@@ -28,37 +26,25 @@ class Summary:
         rows: dicts as `Recording.stats` gives them, with `label`, `group`, `share` (of the wall
             time) and `overhead_share` (the part of `total` that is the recorder's own). `self` is
             None for start/end ranges, which do not nest.
-        wall: the ns from the first range's begin to the last one's end.
+        wall: the ns from the first range's begin to the last one's end, whatever their names.
         notes: what was lost, did not close or was damaged, in words.
         losses: the windows in which events were lost.
     """
 
-    def __init__(
-        self,
-        recording: Recording,
-        by: str = "name",
-        patterns: Sequence[str] = (),
-        start: int | None = None,
-        stop: int | None = None,
-    ) -> None:
-        origin = zero(recording)
-        stats = recording.stats(
-            by,
-            start=None if start is None else origin + start,
-            stop=None if stop is None else origin + stop,
-        )
+    def __init__(self, recording: Recording, by: str = "name") -> None:
+        stats = recording.stats(by)
         self.by = by
-        self.wall = stats.wall
+        self.wall = stats.whole
         self.threads = threads(recording)
         self.processes = recording.processes
-        self.rows = [self._complete(row) for row in stats.rows if matches(row, patterns)]
+        self.rows = [self._complete(row) for row in stats.rows]
         self.lost = stats.lost
         self.gaps = stats.gaps
         self.orphans = stats.orphans
         self.unclosed = sum(row["unclosed"] for row in self.rows)
         self.losses: list[dict[str, Any]] = getattr(stats, "losses", [])
         self.problems = recording.problems
-        self.notes = self._notes(origin)
+        self.notes = self._notes(zero(recording))
 
     def _complete(self, row: dict[str, Any]) -> dict[str, Any]:
         row["label"] = label(row["domain"], row["name"])
@@ -167,21 +153,6 @@ def payload_text(kind: int, bits: int) -> str:
     return "-" if kind == 0 else "extended"
 
 
-def matches(row: dict[str, Any], patterns: Sequence[str]) -> bool:
-    """Whether one of the patterns (with ``*`` and ``?``) is the row's name or domain:name."""
-    name = "" if row["name"] is None else row["name"]
-    whole = f"{row['domain'] or 'NVTX'}:{name}"
-    return not patterns or any(fnmatchcase(name, p) or fnmatchcase(whole, p) for p in patterns)
-
-
-def call_tree(
-    recording: Recording, start: int | None = None, stop: int | None = None
-) -> list[dict[str, Any]]:
-    """Every path of ranges, parents before children, as dicts with `parent`, `calls`, `total`, ...
-
-    Times are ns since the recording began.
-    """
-    origin = zero(recording)
-    first = _FIRST if start is None else origin + start
-    last = _LAST if stop is None else origin + stop
-    return _reader.tree(recording._reader.handle(), None, first, last)
+def call_tree(recording: Recording) -> list[dict[str, Any]]:
+    """Every path of ranges as a dict with `parent`, `calls`, `total`, ...; parents come first."""
+    return _reader.tree(recording._reader.handle())
