@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "annotate/cuda_names.hpp"
+#include "annotate/deferred.hpp"
 #include "annotate/switchboard.hpp"
 #include "annotate/thread_names.hpp"
 #include "annotate/tool.hpp"
@@ -162,6 +163,15 @@ void add_device_functions(py::module_& m) {
   m.def("device_shut_down", [](double seconds) {
     const py::gil_scoped_release released;
     cuda::shut_down(seconds);
+  });
+  // What "auto" is with the tool that listens now; with `ask` the tool is asked. None: no tool.
+  m.def("device_backend", [](bool ask) -> py::object {
+    const ToolTable* tool = tool_decided() || ask ? listening_tool() : nullptr;
+    if (!tool) return py::none();
+    Domain& domain = Domain::get(nullptr);
+    const bool exact =
+        ask ? domain.connected(*tool) && takes_deferred(*tool, domain) : may_take_deferred(*tool);
+    return py::str(exact ? "exact" : "callback");
   });
   m.def("device_counts", [] {
     py::dict counts;

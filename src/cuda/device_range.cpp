@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "annotate/deferred.hpp"
+#include "annotate/thread_names.hpp"
 #include "cuda/poller.hpp"
 #include "cuda/stamps.hpp"
 #include "cuda/state.hpp"
@@ -40,6 +41,12 @@ void copy_text(DeviceRange& range, const char* text, size_t size) noexcept {
   range.text[size] = '\0';
 }
 
+// Asked of the system once a thread: a forked child places no range.
+uint32_t calling_thread() noexcept {
+  thread_local const uint32_t id = native_thread_id();
+  return id;
+}
+
 // A captured range is told to whichever tool listens at a replay: it keeps the whole event.
 void keep_event(DeviceRange& range, const Event& event) noexcept {
   range.event.domain = event.domain;
@@ -52,17 +59,20 @@ void keep_event(DeviceRange& range, const Event& event) noexcept {
 
 Result place_begin(const Driver& api, DeviceContext& context, Target target, const Capture& capture,
                    DeviceRange& range) noexcept {
+  range.origin.device = context.device;
+  range.origin.stream_handle = reinterpret_cast<uintptr_t>(target.stream);
   if (capture.status == capture_active) {
     range.captured = true;
     range.capture = capture.id;
     range.graph = capture.graph;
     range.context = &context;
-    range.stream_id = known_stream_id(context, target.stream);
+    range.origin.stream = known_stream_id(context, target.stream);
     return stamp_graph(api, context, target.stream, capture, range, false);
   }
   SideStream* stream = nullptr;
   Result result = side_stream(api, context, target.stream, stream);
   if (result != success) return result;
+  range.origin.stream = stream->stream_id;
   result = stamp_stream(api, *stream, target.stream, range, false);
   if (!range.begin_stream) unpin(stream);
   return result;
@@ -94,6 +104,7 @@ Result locate(const Driver& api, Target target, ContextScope& scope, DeviceConte
 
 DeviceRange* try_begin(const Driver& api, Event* event, const ToolTable* tool,
                        const Options& options, Target target, Result& result) noexcept {
+  const auto called = static_cast<int64_t>(time_stamp());
   Outgoing out;
   const bool listened = event && tool && arm(*event, *tool, out);
   if (!listened && !options.timed) return nullptr;
@@ -122,7 +133,11 @@ DeviceRange* try_begin(const Driver& api, Event* event, const ToolTable* tool,
   range->backend = backend;
   range->placement = options.placement;
   range->timed = options.timed;
-  range->launch = next_launch();
+  range->origin.launch = next_launch();
+  if (capture.status != capture_active) {
+    range->origin.launched = called;
+    range->origin.thread = calling_thread();
+  }
   range->target = target;
   if (event) {
     range->domain = event->domain;
@@ -131,6 +146,10 @@ DeviceRange* try_begin(const Driver& api, Event* event, const ToolTable* tool,
   if (told) {
     range->epoch = out.epoch;
     range->attributes = out.attributes;
+    if (backend == Backend::callback) {
+      range->origin_schema =
+          origin_schema(*tool, *event->domain, deferred_payload_of(out.attributes.payloadType));
+    }
     if (capture.status != capture_active && out.attributes.messageType == NVTX_MESSAGE_TYPE_ASCII) {
       copy_text(*range, event->text, event->text_size);
       range->attributes.message.ascii = range->text.get();
