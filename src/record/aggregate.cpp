@@ -257,9 +257,8 @@ class Aggregator : public WalkVisitor {
   void count(std::uint32_t site, RangeKind kind, std::uint64_t payload, std::int64_t start,
              std::int64_t end, std::int64_t self, std::uint32_t thread, bool wanted,
              double overhead) {
-    if (by_lane() && kind != RangeKind::device) return;
     see_whole(wanted, start, end);
-    if (!wanted || !takes(site, start)) return;
+    if (!wanted || !takes(site, start) || (by_lane() && kind != RangeKind::device)) return;
     const std::int64_t duration = end > start ? end - start : 0;
     if (duration < options_.shortest) return;
     out_.first = std::min(out_.first, start);

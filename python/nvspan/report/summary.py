@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from nvspan import _reader
+from nvspan.device import device_losses_of
 from nvspan.recording import Recording
 from nvspan.report import device
 from nvspan.report.text import duration, label, printable
@@ -44,6 +45,7 @@ class Summary:
         self.lost = stats.lost
         self.gaps = stats.gaps
         self.orphans = stats.orphans
+        self.device_lost = device_losses_of(stats)
         self.unclosed = sum(row["unclosed"] for row in self.rows)
         self.gpu = False
         if by not in device.GROUPS:
@@ -106,6 +108,9 @@ class Summary:
             notes.append(f"unclosed: {self.unclosed} ranges did not end; they are in no figure")
         if self.orphans:
             notes.append(f"orphans: {self.orphans} ends had no range to close")
+        if self.device_lost:
+            reasons = ", ".join(f"{count} {reason}" for reason, count in self.device_lost.items())
+            notes.append(f"device ranges that are not shown: {reasons}")
         return notes
 
     def flagged(self) -> bool:
