@@ -135,9 +135,10 @@ class Aggregator : public WalkVisitor {
     out_.losses.push_back(recording_.loss_in(thread_, window.from, window.to, window.count,
                                              loss_reason_text(reason)));
   }
-  void gap(std::uint64_t from, std::uint64_t to) {
+  void gap(std::uint64_t from, std::uint64_t to, std::uint64_t count) {
     ++out_.gaps;
-    out_.losses.push_back(recording_.loss_in(thread_, from, to, 0, "overwritten"));
+    out_.overwritten += count;
+    out_.losses.push_back(recording_.loss_in(thread_, from, to, count, "overwritten"));
   }
 
   void end_process() {

@@ -102,6 +102,7 @@ struct ThreadWriter {
   std::atomic<std::uint64_t>* cursor;
   std::atomic<std::uint64_t>* end;  // null: the next event takes the slow path
   std::uint64_t base;
+  std::uint64_t written;  // events in all chunks
   std::uint64_t epoch;
   std::atomic<std::uint8_t> busy;
   bool plain;  // full mode without a shortest duration: a push and a pop are only written
@@ -207,6 +208,7 @@ struct ThreadWriter {
     }
     cursor->store(make_entry(kind, subject, delta) | bits, std::memory_order_release);
     cursor += 1 + count;
+    ++written;
     return true;
   }
 
@@ -264,6 +266,7 @@ struct ThreadWriter {
     range.entry->store(0, std::memory_order_release);
     if (payload) range.entry[1].store(0, std::memory_order_relaxed);
     cursor = range.entry;
+    --written;
     return true;
   }
 

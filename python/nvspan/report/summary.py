@@ -44,6 +44,7 @@ class Summary:
         self.rows = [self._complete(row) for row in stats.rows]
         self.lost = stats.lost
         self.gaps = stats.gaps
+        self.overwritten = stats.overwritten
         self.orphans = stats.orphans
         self.device_lost = device_losses_of(stats)
         self.unclosed = sum(row["unclosed"] for row in self.rows)
@@ -91,7 +92,8 @@ class Summary:
         if self.lost:
             notes.append(f"lost: {self.lost} events could not be recorded")
         if self.gaps:
-            notes.append(f"overwritten: older events are gone in {self.gaps} places (ring)")
+            gone = f"{self.overwritten} older events are gone in {self.gaps} places"
+            notes.append(f"overwritten: {gone} (ring)")
         most = 20
         for loss in self.losses[:most]:
             where = "threads that recorded nothing"
