@@ -10,6 +10,7 @@
 
 #include "annotate/check.hpp"
 #include "annotate/check_stack.hpp"
+#include "annotate/cuda_names.hpp"
 #include "annotate/environment_tool.hpp"
 #include "annotate/thread_names.hpp"
 #include "core/library.hpp"
@@ -72,7 +73,9 @@ void publish(Attachment& state, ToolTable* tool) noexcept {
   state.real = tool;
   state.decided.store(true);
   lay_check_table(state);
-  if (tool) send_thread_names(*tool);
+  if (!tool) return;
+  send_thread_names(*tool);
+  send_cuda_names(*tool);
 }
 
 void notify(Attachment& state) noexcept {
@@ -180,6 +183,8 @@ unsigned module_size(NvtxCallbackModule module) noexcept {
       return NVTX_CBID_CORE_SIZE;
     case NVTX_CB_MODULE_CORE2:
       return NVTX_CBID_CORE2_SIZE;
+    case NVTX_CB_MODULE_CUDA:
+      return NVTX_CBID_CUDA_SIZE;
     default:
       return 0;
   }
@@ -266,6 +271,7 @@ LocalTool* connect_library(const std::string& path, const std::string& config,
   connect_extension(library, tool->slots);
   tool->table.core = tool->slots.tables[NVTX_CB_MODULE_CORE];
   tool->table.core2 = tool->slots.tables[NVTX_CB_MODULE_CORE2];
+  tool->table.cuda = tool->slots.tables[NVTX_CB_MODULE_CUDA];
   tool->table.payload = tool->slots.payload;
   return tool.release();
 }

@@ -332,16 +332,16 @@ std::unique_ptr<Reader> Reader::filtered(const py::object& pairs, const py::obje
 py::dict Reader::stats(const std::string& by) {
   AggregateOptions options;
   static_cast<Selection&>(options) = selection_;
-  const std::pair<const char*, GroupBy> groups[] = {{"name", GroupBy::name},
-                                                    {"thread", GroupBy::thread},
-                                                    {"process", GroupBy::process},
-                                                    {"category", GroupBy::category},
-                                                    {"payload", GroupBy::payload}};
+  const std::pair<const char*, GroupBy> groups[] = {
+      {"name", GroupBy::name},         {"thread", GroupBy::thread},   {"process", GroupBy::process},
+      {"category", GroupBy::category}, {"payload", GroupBy::payload}, {"device", GroupBy::device},
+      {"stream", GroupBy::stream}};
   const auto* group = std::find_if(std::begin(groups), std::end(groups),
                                    [&](const auto& known) { return by == known.first; });
   if (group == std::end(groups)) {
-    throw py::value_error("by must be one of name, thread, process, category, payload, not '" + by +
-                          "'");
+    throw py::value_error(
+        "by must be one of name, thread, process, category, payload, device, stream, not '" + by +
+        "'");
   }
   options.by = group->second;
   Aggregate made;
@@ -365,7 +365,7 @@ py::dict Reader::stats(const std::string& by) {
     const std::int32_t domain = recording_->domains()[row->domain];
     entry["domain"] = text(domain);
     entry["name"] = text(row->name);
-    entry["kind"] = row->kind == RangeKind::push_pop ? "push_pop" : "start_end";
+    entry["kind"] = kind_text(row->kind);
     entry["calls"] = row->calls;
     entry["unclosed"] = row->unclosed;
     entry["total"] = row->total;
@@ -391,6 +391,10 @@ py::dict Reader::stats(const std::string& by) {
     if (options.by == GroupBy::payload) {
       entry["payload_type"] = row->payload_type;
       entry["payload"] = row->payload;
+    }
+    if (row->lane >= 0) {
+      const DeviceLane& lane = made.lanes.lanes()[static_cast<std::size_t>(row->lane)];
+      add_lane(entry, *recording_, lane, options.by == GroupBy::stream);
     }
     rows.append(entry);
   }

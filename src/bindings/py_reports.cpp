@@ -40,6 +40,28 @@ py::list list_losses(const std::vector<ReadLoss>& losses) {
   return made;
 }
 
+const char* kind_text(RangeKind kind) {
+  static const char* const names[range_kinds] = {"push_pop", "start_end", "device"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+void add_lane(py::dict& entry, const Recording& recording, const DeviceLane& lane,
+              bool with_stream) {
+  const auto text = [&](std::int32_t name) {
+    return name < 0 ? py::object(py::none())
+                    : text_of(recording.strings()[static_cast<std::size_t>(name)]);
+  };
+  entry["process"] = lane.process;
+  entry["device"] = lane.device < 0 ? py::object(py::none()) : py::int_(lane.device);
+  entry["device_name"] = text(device_name(recording, lane));
+  if (with_stream) {
+    entry["stream"] = lane.stream;
+    entry["stream_name"] = text(stream_name(recording, lane));
+  }
+  entry["lane"] =
+      text_of(with_stream ? lane_label(recording, lane) : device_label(recording, lane));
+}
+
 void raise_os_error(const std::system_error& error, const std::string& path) {
   errno = error.code().value();
   PyErr_SetFromErrnoWithFilename(PyExc_OSError, path.c_str());
@@ -55,10 +77,6 @@ py::object string_at(const Recording& recording, std::int32_t index) {
 py::object domain_at(const Recording& recording, std::uint32_t domain) {
   return string_at(recording, recording.domains()[domain]);
 }
-const char* kind_text(RangeKind kind) {
-  return kind == RangeKind::push_pop ? "push_pop" : "start_end";
-}
-
 py::list threads(const RecordingHandle& handle) {
   const Recording& recording = *handle.recording;
   py::list made;
@@ -153,6 +171,7 @@ py::dict strip(const RecordingHandle& handle, std::uint64_t budget, std::uint32_
     py::dict entry;
     entry["process"] = lane.process;
     entry["thread"] = lane.thread < 0 ? py::object(py::none()) : py::int_(lane.thread);
+    entry["device"] = lane.device.empty() ? py::object(py::none()) : text_of(lane.device);
     entry["level"] = lane.level;
     entry["blocks"] = blocks;
     lanes.append(entry);

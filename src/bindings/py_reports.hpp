@@ -9,6 +9,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include "record/aggregate.hpp"
+#include "record/device_lanes.hpp"
 #include "record/reader.hpp"
 #include "record/selection.hpp"
 
@@ -33,6 +35,11 @@ pybind11::object text_of(std::string_view bytes);
 // A dict for each, in the order given.
 pybind11::list list_losses(const std::vector<ReadLoss>& losses);
 
+const char* kind_text(RangeKind kind);
+
+// Adds the device of a lane, and the stream with its name, to a row that is grouped by them.
+void add_lane(pybind11::dict& entry, const Recording& recording, const DeviceLane& lane,
+              bool with_stream);
 // `progress`, or None, is called with what an export passes on; a signal's handler may raise there.
 template <typename Value>
 std::function<void(Value)> progress_of(const pybind11::object& progress) {

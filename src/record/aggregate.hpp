@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "record/device_lanes.hpp"
 #include "record/reader.hpp"
 #include "record/selection.hpp"
 
@@ -32,7 +33,8 @@ class Sketch {
   std::array<std::unique_ptr<Octave>, octaves> octaves_;
 };
 
-enum class GroupBy : std::uint8_t { name, thread, process, category, payload };
+// Grouped by device or stream there are ranges of devices alone.
+enum class GroupBy : std::uint8_t { name, thread, process, category, payload, device, stream };
 
 struct AggregateOptions : Selection {
   GroupBy by = GroupBy::name;
@@ -49,6 +51,7 @@ struct AggregateRow {
   std::int32_t category_name = no_name;
   std::uint8_t payload_type = 0;
   std::uint64_t payload = 0;
+  std::int64_t lane = -1;  // of Aggregate::lanes; by device: one of that device
 
   std::uint64_t calls = 0;  // closed ones; what follows is about those
   std::uint64_t unclosed = 0;
@@ -71,6 +74,7 @@ struct MarkRow {
 };
 
 struct Aggregate {
+  DeviceLanes lanes;  // where they are grouped by device or stream
   std::vector<std::unique_ptr<AggregateRow>> rows;
   std::uint64_t lost = 0;         // events, where the number is known
   std::uint64_t gaps = 0;         // places where a ring overwrote

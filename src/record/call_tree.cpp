@@ -26,8 +26,8 @@ struct PathHash {
 };
 
 std::uint64_t identity(const ReadSite& site, RangeKind kind) {
-  return std::uint64_t{site.domain} << 33 |
-         std::uint64_t{static_cast<std::uint32_t>(site.name)} << 1 |
+  return std::uint64_t{site.domain} << 34 |
+         std::uint64_t{static_cast<std::uint32_t>(site.name)} << 2 |
          static_cast<std::uint64_t>(kind);
 }
 
@@ -92,12 +92,13 @@ class DurationCollector : public PairedWalk<DurationCollector> {
  public:
   DurationCollector(const Recording& recording, const Selection& selection)
       : PairedWalk(recording, selection) {
-    rows_of_site_.resize(2 * recording.sites().size(), 0);
+    rows_of_site_.resize(range_kinds * recording.sites().size(), 0);
   }
 
   void ended(const PairedRange& range) {
     if (range.reason != EndReason::closed) return;
-    std::size_t& cached = rows_of_site_[2 * range.site + static_cast<std::size_t>(range.kind)];
+    std::size_t& cached =
+        rows_of_site_[range_kinds * range.site + static_cast<std::size_t>(range.kind)];
     if (cached == 0) {
       const ReadSite& read = recording_.sites()[range.site];
       const auto found = rows_of_name_.emplace(identity(read, range.kind), rows.size());

@@ -72,10 +72,11 @@ const std::vector<std::string>& Columns::names(std::string_view table) {
   static const std::vector<std::string> none;
   static const std::map<std::string, std::vector<std::string>, std::less<>> tables = {
       {"ranges",
-       {"process",      "thread",   "end_thread",    "kind",          "domain",    "name",
-        "message_type", "category", "category_name", "color",         "start",     "end",
-        "duration",     "self",     "parent",        "depth",         "level",     "range_id",
-        "payload_type", "payload",  "payload_value", "payload_bytes", "end_reason"}},
+       {"process",      "thread",   "end_thread",    "kind",          "domain",     "name",
+        "message_type", "category", "category_name", "color",         "start",      "end",
+        "duration",     "self",     "parent",        "depth",         "level",      "range_id",
+        "payload_type", "payload",  "payload_value", "payload_bytes", "end_reason", "device",
+        "stream",       "launcher"}},
       {"marks",
        {"process", "thread", "domain", "name", "message_type", "category", "category_name", "color",
         "time", "payload_type", "payload", "payload_value", "payload_bytes"}},
@@ -209,18 +210,18 @@ std::shared_ptr<Column> Columns::of_site(const Table& table, std::string_view na
   }
   if (name == "payload_type") {
     return made<std::uint8_t>('C', rows, [&](std::size_t i) {
-      return table.has_payload[i] != 0 ? site(i).payload_type : 0;
+      return table.has_payload[i] != 0 ? site(i).own_payload_type() : 0;
     });
   }
   if (name == "payload") return borrowed('L', table.payload);
   if (name == "payload_bytes") return borrowed('I', table.payload_bytes);
   if (name == "payload_value") {
     auto column = made<double>('g', rows, [&](std::size_t i) {
-      return payload_value(site(i).payload_type, table.payload[i]);
+      return payload_value(site(i).own_payload_type(), table.payload[i]);
     });
     set_valid(*column, [&](std::size_t i) {
       return table.has_payload[i] != 0 &&
-             site(i).payload_type < static_cast<std::uint8_t>(PayloadType::ext);
+             site(i).own_payload_type() < static_cast<std::uint8_t>(PayloadType::ext);
     });
     return column;
   }
@@ -238,6 +239,7 @@ std::shared_ptr<Column> Columns::of_ranges(std::string_view name) {
   if (name == "level") return borrowed('I', ranges.level);
   if (name == "range_id") return borrowed('L', ranges.range_id);
   if (name == "end_reason") return borrowed('C', ranges.end_reason);
+  if (name == "device" || name == "stream" || name == "launcher") return of_devices(name);
   std::shared_ptr<Column> column;
   if (name == "end") {
     column = borrowed('l', ranges.end);
@@ -252,6 +254,35 @@ std::shared_ptr<Column> Columns::of_ranges(std::string_view name) {
   } else {
     column = of_site(ranges, name);
   }
+  return column;
+}
+
+std::shared_ptr<Column> Columns::of_devices(std::string_view name) {
+  const RangeTable& ranges = tables().ranges;
+  const auto& lanes = tables().lanes.lanes();
+  const auto known = [&](std::size_t i) {
+    return !ranges.lane.empty() && ranges.lane[i] < lanes.size() &&
+           lanes[ranges.lane[i]].device >= 0;
+  };
+  std::shared_ptr<Column> column;
+  if (name == "launcher") {
+    const auto launcher = [&](std::size_t i) {
+      return ranges.launcher.empty() ? std::int64_t{-1} : ranges.launcher[i];
+    };
+    column = made<std::int64_t>('l', ranges.size(), launcher);
+    set_valid(*column, [&](std::size_t i) { return launcher(i) >= 0; });
+    return column;
+  }
+  if (name == "device") {
+    column = made<std::int32_t>('i', ranges.size(), [&](std::size_t i) {
+      return known(i) ? lanes[ranges.lane[i]].device : -1;
+    });
+  } else {
+    column = made<std::uint64_t>('L', ranges.size(), [&](std::size_t i) {
+      return known(i) ? lanes[ranges.lane[i]].stream : 0;
+    });
+  }
+  set_valid(*column, known);
   return column;
 }
 

@@ -63,6 +63,7 @@ class Columns {
   template <typename Table>
   std::shared_ptr<Column> of_site(const Table& table, std::string_view name);
   std::shared_ptr<Column> of_ranges(std::string_view name);
+  std::shared_ptr<Column> of_devices(std::string_view name);
   std::shared_ptr<Column> of_marks(std::string_view name);
   std::shared_ptr<Column> of_counters(std::string_view name);
   std::shared_ptr<Column> of_threads(std::string_view name);

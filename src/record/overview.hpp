@@ -9,6 +9,7 @@
 #include "record/selection.hpp"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace nvspan {
@@ -23,7 +24,8 @@ struct OverviewBlock {
 
 struct OverviewLane {
   std::uint32_t process = 0;
-  std::int64_t thread = -1;  // -1: the start/end ranges of the process
+  std::int64_t thread = -1;  // -1: the start/end ranges of the process, or those of a device
+  std::string device;        // what the lane of a device is called; empty: of the CPU
   std::uint32_t level = 0;
   std::vector<OverviewBlock> blocks;  // in the order of their start
 };

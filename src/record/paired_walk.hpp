@@ -23,8 +23,9 @@ struct PairedRange {
   std::uint32_t site = 0;
   RangeKind kind = RangeKind::push_pop;
   EndReason reason = EndReason::closed;
-  std::int64_t start = 0;  // ns
-  std::int64_t end = 0;    // the last known moment when it is unclosed
+  std::int64_t start = 0;         // ns
+  std::uint64_t start_ticks = 0;  // of start/end ranges
+  std::int64_t end = 0;           // the last known moment when it is unclosed
   std::int64_t self = 0;
   std::uint32_t thread = 0;
   std::uint32_t end_thread = 0;
@@ -117,8 +118,9 @@ class PairedWalk : public WalkVisitor {
              const WalkPayload& payload) {
     PairedRange range;
     range.site = site;
-    range.kind = RangeKind::start_end;
+    range.kind = recording_.sites()[site].started_kind();
     range.start = process_->time(ticks);
+    range.start_ticks = ticks;
     range.thread = range.end_thread = thread_;
     range.payload = payload;
     const auto ended = ended_.find(id);

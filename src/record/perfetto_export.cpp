@@ -3,6 +3,7 @@
 
 #include "record/perfetto_export.hpp"
 
+#include "record/device_rows.hpp"
 #include "record/event.hpp"
 #include "record/paired_walk.hpp"
 #include "record/perfetto_stream.hpp"
@@ -95,7 +96,9 @@ class Exporter : public PairedWalk<Exporter> {
       : PairedWalk(recording, selection),
         file_(file),
         progress_(progress),
-        sites_(recording.sites().size()) {
+        sites_(recording.sites().size()),
+        devices_(recording),
+        launches_(recording, selection) {
     for (const ReadThread& thread : recording.threads()) {
       for (const ReadChunk& chunk : thread.chunks) {
         expected_ += static_cast<std::uint64_t>(chunk.end - chunk.begin);
@@ -110,9 +113,11 @@ class Exporter : public PairedWalk<Exporter> {
     const std::int64_t at = time(range.start);
     Lane& lane = lane_of(range.domain, range.site, at);
     const SiteBytes& site = sites_[range.site];
-    if (payload.present) {
+    const auto flows = launches_.of(thread_, opened_++);
+    if (payload.present || flows.begin != flows.end) {
       more_.clear();
       add_payload(more_, recording_.sites()[range.site].payload_type, payload);
+      for (const auto* flow = flows.begin; flow != flows.end; ++flow) add_flow(more_, *flow, false);
       lane.event(file_, at, site.begin, more_.view());
     } else {
       lane.event(file_, at, site.begin, {});
@@ -139,6 +144,10 @@ class Exporter : public PairedWalk<Exporter> {
     step();
   }
   void ended(const PairedRange& range) {
+    if (range.kind == RangeKind::device) {
+      devices_.add(recording_.threads()[range.thread].process, range);
+      return step();
+    }
     spans_.push_back(Span{range.start, range.end, range.site, range.thread, range.end_thread,
                           range.reason, range.payload});
     step();
@@ -183,6 +192,7 @@ class Exporter : public PairedWalk<Exporter> {
     return name < 0 ? std::string() : recording_.strings()[static_cast<std::size_t>(name)];
   }
   void add_loss(std::int64_t from, std::int64_t to, const std::string& text);
+  void write_devices(std::uint32_t process);
   std::uint64_t thread_track();
 
   TraceFile& file_;
@@ -193,6 +203,9 @@ class Exporter : public PairedWalk<Exporter> {
   std::uint32_t last_domain_ = 0;
   std::uint32_t named_site_ = 0;
   std::vector<Span> spans_;
+  DeviceRows devices_;
+  DeviceLaunches launches_;
+  std::uint64_t opened_ = 0;  // push ranges of this thread
   std::map<std::uint32_t, std::uint64_t> counter_tracks_;
   std::vector<std::uint64_t> process_tracks_;
   std::vector<std::uint32_t> pids_;
@@ -284,9 +297,10 @@ void Exporter::write() {
 void Exporter::begin_thread(std::uint32_t) {
   lanes_.clear();
   last_lane_ = nullptr;
+  opened_ = 0;
   loss_track_ = thread_track_ = 0;
-  // Those of which nothing is wanted are left out.
-  if (selection_.is_whole()) thread_track();
+  // Those of which nothing is wanted are left out, and what stands for no thread of the system.
+  if (selection_.is_whole() && recording_.threads()[thread_].tid != 0) thread_track();
 }
 
 std::uint64_t Exporter::thread_track() {
@@ -412,7 +426,44 @@ void Exporter::end_process(std::uint32_t process) {
     }
   }
   spans_.clear();
+  write_devices(process);
   counter_tracks_.clear();
+}
+
+void Exporter::write_devices(std::uint32_t process) {
+  std::vector<DeviceRow> rows = devices_.arrange();
+  for (const DeviceRow& row : rows) {
+    Track made;
+    made.uuid = next_track_++;
+    made.parent = process_tracks_[process];
+    made.name = lane_label(recording_, devices_.lane(row.lane));
+    write_track(file_, made);
+    Lane lane(next_sequence_++, made.uuid);
+    for (const DeviceStep& step : row.steps) {
+      const DeviceSpan& span = devices_.spans()[step.span];
+      more_.clear();
+      if (step.is_begin) {
+        if (!lane.knows(span.site)) define(lane, span.site, step.time);
+        const ReadSite& site = recording_.sites()[span.site];
+        add_payload(more_, site.own_payload_type(), span.call.payload);
+        if (span.call.thread != 0) {
+          add_annotation(more_, Annotation::started_by, std::uint64_t{span.call.thread});
+        }
+        if (span.call.uncertainty != 0) {
+          add_annotation(more_, Annotation::uncertainty, std::uint64_t{span.call.uncertainty});
+        }
+        if (const std::uint64_t flow = launches_.to(process, span.call)) {
+          add_flow(more_, flow, true);
+        }
+      } else if (span.reason != EndReason::closed) {
+        add_annotation(more_, Annotation::end_reason, reason_text(span.reason));
+      }
+      lane.event(file_, step.time,
+                 step.is_begin ? std::string_view(sites_[span.site].begin) : slice_end,
+                 more_.view());
+    }
+  }
+  devices_.clear();
 }
 
 }  // namespace

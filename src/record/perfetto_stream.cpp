@@ -25,7 +25,8 @@ constexpr unsigned packet_track = 60;
 constexpr std::uint64_t state_cleared = 1;
 constexpr std::uint64_t needs_state = 2;
 
-const char* const annotation_names[] = {"payload", "color", "started_by", "ended_by", "end_reason"};
+const char* const annotation_names[] = {"payload",  "color",      "started_by",
+                                        "ended_by", "end_reason", "uncertainty_ns"};
 
 ProtoBytes annotation(Annotation name) {
   ProtoBytes made;
@@ -74,6 +75,11 @@ void add_annotation(ProtoBytes& event, Annotation name, double value) {
   ProtoBytes made = annotation(name);
   made.real(5, value);
   event.message(4, made);
+}
+
+void add_flow(ProtoBytes& event, std::uint64_t flow, bool arrives) {
+  constexpr unsigned flow_ids = 47, terminating_flow_ids = 48;
+  event.fixed(arrives ? terminating_flow_ids : flow_ids, flow);
 }
 
 void write_track(TraceFile& file, const Track& track) {

@@ -23,12 +23,22 @@ class TraceFile : public OutputFile {
 };
 
 // Names of annotations, the same in every lane.
-enum class Annotation : std::uint8_t { payload = 1, color, started_by, ended_by, end_reason };
+enum class Annotation : std::uint8_t {
+  payload = 1,
+  color,
+  started_by,
+  ended_by,
+  end_reason,
+  uncertainty,
+};
 
 void add_annotation(ProtoBytes& event, Annotation name, std::string_view text);
 void add_annotation(ProtoBytes& event, Annotation name, std::uint64_t value);
 void add_annotation(ProtoBytes& event, Annotation name, std::int64_t value);
 void add_annotation(ProtoBytes& event, Annotation name, double value);
+
+// An arrow from the slice to others of its number, or to this one from them.
+void add_flow(ProtoBytes& event, std::uint64_t flow, bool arrives);
 
 enum class TrackKind : std::uint8_t { process, thread, plain, counter };
 

@@ -64,6 +64,7 @@ Recorder::Recorder(PagePool& pool)
       domains_(pool),
       sites_(pool),
       counters_(pool),
+      device_schemas_(pool),
       started_(pool),
       leftovers_(pool),
       sealed_(pool) {}

@@ -59,6 +59,13 @@ RangeTable select_ranges(const RangeTable& ranges, const std::vector<bool>& keep
   made.has_payload = taken(ranges.has_payload, rows);
   made.kind = taken(ranges.kind, rows);
   made.end_reason = taken(ranges.end_reason, rows);
+  if (!ranges.lane.empty()) {
+    made.lane = taken(ranges.lane, rows);
+    for (const std::size_t row : rows) {
+      const std::int64_t launcher = ranges.launcher[row];
+      made.launcher.push_back(launcher < 0 ? -1 : nearest[static_cast<std::size_t>(launcher)]);
+    }
+  }
   return made;
 }
 
@@ -102,6 +109,7 @@ Tables select_rows(const Tables& tables, const Selection& selection) {
 
   made.bytes = tables.bytes;
   made.losses = tables.losses;
+  made.lanes = tables.lanes;
   made.orphan_ends = tables.orphan_ends;
   return made;
 }

@@ -12,6 +12,7 @@ from nvspan.recording import Recording
 from nvspan.report.text import label
 
 SURE = 0.95
+_KINDS = {"push_pop": "", "start_end": " (start/end)", "device": " (GPU)"}
 
 
 def compare(
@@ -39,7 +40,7 @@ def compare(
                 rows.setdefault(key, [None, None])[index] = row
     made = []
     for (domain, name, kind), (old, new) in rows.items():
-        shown = label(domain, name) + (" (start/end)" if kind == "start_end" else "")
+        shown = label(domain, name) + _KINDS[kind]
         entry = {"domain": domain, "name": name, "kind": kind, "label": shown, "before": old,
                  "after": new, "change": None, "low": None, "high": None,
                  "confidence": None}  # fmt: skip

@@ -12,7 +12,7 @@ from nvspan.recording import Recording
 
 COLUMNS = ("Time (%)", "Total Time (ns)", "Instances", "Avg (ns)", "Med (ns)", "Min (ns)",
            "Max (ns)", "StdDev (ns)", "Style", "Range")  # fmt: skip
-_STYLES = {"push_pop": "PushPop", "start_end": "StartEnd"}
+_STYLES = {"push_pop": "PushPop", "start_end": "StartEnd", "device": "StartEnd"}
 
 
 def _tenths(value: float) -> float:

@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from nvspan import _reader
+from nvspan.device import device_losses_of
 from nvspan.recording import Recording
+from nvspan.report import device
 from nvspan.report.text import duration, label, printable
 
 TIMES = ("total", "self", "mean", "std", "min", "p50", "p90", "p99", "max")
-NUMBERS = ("calls", *TIMES, "share", "threads", "overhead")
-GROUPS = ("name", "thread", "process", "category", "payload")
+NUMBERS = ("calls", *TIMES, "share", "threads", "overhead", *device.NUMBERS)
+GROUPS = ("name", "thread", "process", "category", "payload", *device.GROUPS)
 OVERHEAD_LIMIT = 0.1
 _PAYLOADS = {1: "<Q", 2: "<q", 3: "<d", 4: "<I", 5: "<i", 6: "<f"}
 
@@ -25,7 +27,9 @@ class Summary:
     Attributes:
         rows: dicts as `Recording.stats` gives them, with `label`, `group`, `share` (of the wall
             time) and `overhead_share` (the part of `total` that is the recorder's own). `self` is
-            None for start/end ranges, which do not nest.
+            None for start/end ranges, which do not nest, and for ranges of a device.
+        gpu: whether there are device ranges; then each row has their numbers beside those of the
+            CPU, see `device.beside`. Grouped by device or stream the rows are of device ranges.
         wall: the ns from the first range's begin to the last one's end, whatever their names.
         notes: what was lost, did not close or was damaged, in words.
         losses: the windows in which events were lost.
@@ -42,7 +46,13 @@ class Summary:
         self.gaps = stats.gaps
         self.overwritten = stats.overwritten
         self.orphans = stats.orphans
+        self.device_lost = device_losses_of(stats)
         self.unclosed = sum(row["unclosed"] for row in self.rows)
+        self.gpu = False
+        if by not in device.GROUPS:
+            self.rows, self.gpu = device.beside(self.rows)
+            if self.gpu:
+                self.sort("total")
         self.losses: list[dict[str, Any]] = getattr(stats, "losses", [])
         self.problems = recording.problems
         self.notes = self._notes(zero(recording))
@@ -53,9 +63,10 @@ class Summary:
         row["share"] = row["total"] / self.wall if self.wall else 0.0
         row.setdefault("overhead", 0.0)
         row["overhead_share"] = row["overhead"] / row["total"] if row["total"] else 0.0
+        if row["kind"] != "push_pop":
+            row["self"] = None
         if row["kind"] == "start_end":
             row["label"] += " (start/end)"
-            row["self"] = None
         if row["unclosed"]:
             row["label"] += f" ({row['unclosed']} unclosed)"
         return row
@@ -69,6 +80,9 @@ class Summary:
             if row["category_name"] is not None:
                 return printable(row["category_name"])
             return str(row["category"]) if row["category"] else "-"
+        if self.by in device.GROUPS:
+            process = process_name(self.processes[row["process"]])
+            return printable(device.name_of(row, process if len(self.processes) > 1 else None))
         if self.by == "payload":
             return payload_text(row["payload_type"], row["payload"])
         return ""
@@ -96,6 +110,9 @@ class Summary:
             notes.append(f"unclosed: {self.unclosed} ranges did not end; they are in no figure")
         if self.orphans:
             notes.append(f"orphans: {self.orphans} ends had no range to close")
+        if self.device_lost:
+            reasons = ", ".join(f"{count} {reason}" for reason, count in self.device_lost.items())
+            notes.append(f"device ranges that are not shown: {reasons}")
         return notes
 
     def flagged(self) -> bool:
@@ -120,7 +137,7 @@ class Summary:
         if key == "name":
             self.rows.sort(key=lambda row: row["label"])
         elif key in NUMBERS:
-            self.rows.sort(key=lambda row: -(row[key] or 0))
+            self.rows.sort(key=lambda row: -device.shown(row, key))
         else:
             raise ValueError(f"no such column: {key!r} (there is name, {', '.join(NUMBERS)})")
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from nvspan.recording import Recording
 
-KINDS = ("push_pop", "start_end")
+KINDS = ("push_pop", "start_end", "device")
 END_REASONS = ("closed", "process_end", "thread_exit", "killed", "lost")
 PAYLOADS = ("none", "u64", "i64", "f64", "u32", "i32", "f32", "extended")
 _TABLES = ("ranges", "marks", "counters")
