@@ -6,18 +6,13 @@
 
 #include "bindings/py.hpp"
 #include "annotate/event.hpp"
+#include "bindings/context_methods.hpp"
 #include "bindings/event_fields.hpp"
 #include "bindings/open_spans.hpp"
 
 namespace nvspan {
 
 enum class RangeKind : uint8_t { automatic, nested, span };
-
-// A bound `__enter__` or `__exit__` that lives inside its annotation, so that a `with` statement
-// allocates nothing. While its reference count is above zero it holds one reference to the owner.
-struct BoundMethod {
-  PyObject_HEAD vectorcallfunc vectorcall;
-};
 
 struct DevicePart;
 

@@ -7,6 +7,7 @@
 
 #include "bindings/device_arguments.hpp"
 #include "bindings/device_handle.hpp"
+#include "bindings/device_range_cache.hpp"
 #include "bindings/device_stream.hpp"
 #include "bindings/domain_object.hpp"
 #include "bindings/event_fields.hpp"
@@ -32,6 +33,8 @@ struct DeviceRangeObject {
   cuda::Options options;
   Open first;               // handle null: nothing is open
   std::vector<Open>* more;  // opened after the first
+  BoundMethod enter;
+  BoundMethod exit;
   object_mutex mutex;
 };
 
@@ -93,6 +96,8 @@ cuda::DeviceRange* begin(Annotation* annotation, PyObject* stream,
   return range;
 }
 
+void init_bound_methods(DeviceRangeObject* range) noexcept;
+
 // Takes over the reference to `annotation`.
 PyObject* range_with(Annotation* annotation, PyObject* stream, const cuda::Options& options) {
   DeviceRangeObject* range = nullptr;
@@ -109,6 +114,7 @@ PyObject* range_with(Annotation* annotation, PyObject* stream, const cuda::Optio
       return nullptr;
     }
     new (&range->mutex) object_mutex;
+    init_bound_methods(range);
   }
   range->annotation = annotation;
   range->stream = Py_XNewRef(stream);
@@ -120,9 +126,14 @@ PyObject* range_with(Annotation* annotation, PyObject* stream, const cuda::Optio
 
 PyObject* new_range(const CallForm& form, PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
                     PyObject* kwnames) {
+  const RangeCall key = {&form, domain, args, nargs, kwnames};
+  py_ref kept = py_ref::steal(kept_range(key));
+  if (kept && !as_range(kept.get())->first.handle) return kept.release();
   DeviceArguments arguments;
   if (parse_device_call(form, domain, args, nargs, kwnames, arguments) < 0) return nullptr;
-  return range_with(arguments.annotation, arguments.stream, arguments.options);
+  PyObject* made = range_with(arguments.annotation, arguments.stream, arguments.options);
+  if (made) keep_range(key, made);
+  return made;
 }
 
 void range_dealloc(PyObject* object) {
@@ -218,19 +229,45 @@ PyObject* take(DeviceRangeObject* self) noexcept {
   return handle;
 }
 
-PyObject* range_enter(PyObject* object, PyObject*) {
-  DeviceRangeObject* self = as_range(object);
-  PyObject* handle = device_handle_new(begin(self->annotation, self->stream, self->options));
-  if (handle) remember(self, handle);
-  return handle;
-}
-
-PyObject* range_exit(PyObject* object, PyObject* const*, Py_ssize_t) {
-  if (PyObject* handle = take(as_range(object))) {
-    end_device_handle(handle, nullptr);
-    Py_DECREF(handle);
+struct EnterTraits {
+  using Owner = DeviceRangeObject;
+  static constexpr const char* type = "device_range";
+  static constexpr const char* object = "a device_range";
+  static constexpr const char* name = "__enter__";
+  static constexpr size_t offset = offsetof(DeviceRangeObject, enter);
+  static bool is_owner(PyObject* object) { return Py_IS_TYPE(object, range_type); }
+  static PyObject* call(DeviceRangeObject* self, Py_ssize_t arguments) {
+    if (arguments != 0) {
+      return PyErr_Format(PyExc_TypeError, "__enter__() takes no arguments (%zd given)", arguments);
+    }
+    PyObject* handle = device_handle_new(begin(self->annotation, self->stream, self->options));
+    if (handle) remember(self, handle);
+    return handle;
   }
-  Py_RETURN_NONE;
+};
+
+struct ExitTraits {
+  using Owner = DeviceRangeObject;
+  static constexpr const char* type = "device_range";
+  static constexpr const char* object = "a device_range";
+  static constexpr const char* name = "__exit__";
+  static constexpr size_t offset = offsetof(DeviceRangeObject, exit);
+  static bool is_owner(PyObject* object) { return Py_IS_TYPE(object, range_type); }
+  static PyObject* call(DeviceRangeObject* self, Py_ssize_t arguments) {
+    if (arguments != 3) {
+      return PyErr_Format(PyExc_TypeError, "__exit__() takes 3 arguments (%zd given)", arguments);
+    }
+    if (PyObject* handle = take(self)) {
+      end_device_handle(handle, nullptr);
+      Py_DECREF(handle);
+    }
+    Py_RETURN_NONE;
+  }
+};
+
+void init_bound_methods(DeviceRangeObject* range) noexcept {
+  ContextMethod<EnterTraits>::init_bound(range->enter);
+  ContextMethod<ExitTraits>::init_bound(range->exit);
 }
 
 // For the decorators: the same, with nothing open.
@@ -285,9 +322,7 @@ PyObject* end_range(PyObject*, PyObject* args, PyObject* kwargs) {
   Py_RETURN_NONE;
 }
 
-PyMethodDef methods[] = {{"__enter__", as_method(range_enter), METH_NOARGS, nullptr},
-                         {"__exit__", as_method(range_exit), METH_FASTCALL, nullptr},
-                         {"_fresh", as_method(range_fresh), METH_NOARGS, nullptr},
+PyMethodDef methods[] = {{"_fresh", as_method(range_fresh), METH_NOARGS, nullptr},
                          {"_named", as_method(range_named), METH_O, nullptr},
                          {nullptr, nullptr, 0, nullptr}};
 
@@ -368,6 +403,10 @@ int device_range_object_add_to_module(PyObject* module) {
   range_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!range_type) return -1;
   range_type->tp_vectorcall = range_vectorcall;
+  if (ContextMethod<EnterTraits>::add_to(range_type) < 0 ||
+      ContextMethod<ExitTraits>::add_to(range_type) < 0) {
+    return -1;
+  }
   range_type->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
   PyType_Modified(range_type);
   if (PyModule_AddFunctions(module, functions) < 0) return -1;

@@ -134,6 +134,15 @@ PyObject* range_handle_new(const Span& span, PyObject* domain) {
   return reinterpret_cast<PyObject*>(handle);
 }
 
+int end_range_by_id(const Domain& domain, uint64_t id) {
+  const ToolTable* tool = closing_tool();
+  if (tool && id != 0 && domain.has_handle(tool->epoch.load(std::memory_order_acquire))) {
+    return with_raising_checks([&] { send_end(domain, id, *tool); }) ? 0 : -1;
+  }
+  if (!checking()) return 0;
+  return with_raising_checks([&] { check::end_again(id, domain); }) ? 0 : -1;
+}
+
 int end_range_handle(PyObject* handle) {
   if (Py_IS_TYPE(handle, state().range_handle_type)) {
     RangeHandle* own = as_handle(handle);
@@ -151,13 +160,8 @@ int end_range_handle(PyObject* handle) {
     if (check_foreign(handle) < 0) return -1;
     PyObject* domain = PyTuple_GET_ITEM(handle, 1);
     if (domain == Py_None) return 0;
-    const ToolTable* tool = closing_tool();
-    const uint64_t id = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(handle, 0));
-    Domain* core = reinterpret_cast<DomainObject*>(domain)->core;
-    if (tool && id != 0 && core->has_handle(tool->epoch.load(std::memory_order_acquire))) {
-      return with_raising_checks([&] { send_end(*core, id, *tool); }) ? 0 : -1;
-    }
-    return 0;
+    return end_range_by_id(*reinterpret_cast<DomainObject*>(domain)->core,
+                           PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(handle, 0)));
   }
   PyErr_Format(PyExc_TypeError, "range_id must be a handle from start_range or None, not %R",
                handle);

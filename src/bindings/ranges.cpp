@@ -254,13 +254,7 @@ PyObject* domain_end_range(PyObject* domain, PyObject* const* args, Py_ssize_t n
   }
   const unsigned long long id = PyLong_AsUnsignedLongLong(range_id);
   if (PyErr_Occurred()) return nullptr;
-  const ToolTable* tool = closing_tool();
-  Domain* core = reinterpret_cast<DomainObject*>(domain)->core;
-  if (tool && id != 0 && core->has_handle(tool->epoch.load(std::memory_order_acquire))) {
-    if (!with_raising_checks([&] { send_end(*core, id, *tool); })) return nullptr;
-  } else if (checking()) {
-    if (!with_raising_checks([&] { check::end_again(id, *core); })) return nullptr;
-  }
+  if (end_range_by_id(*reinterpret_cast<DomainObject*>(domain)->core, id) < 0) return nullptr;
   Py_RETURN_NONE;
 }
 

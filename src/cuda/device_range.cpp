@@ -69,10 +69,17 @@ Result place_begin(const Driver& api, DeviceContext& context, Target target, con
     range.origin.stream = known_stream_id(context, target.stream);
     return stamp_graph(api, context, target.stream, capture, range, false);
   }
-  SideStream* stream = side_stream(api, context, target.stream);
-  if (!stream) return error_not_ready;
+  SideStream* stream = nullptr;
+  Result result = side_stream(api, context, target.stream, stream);
+  if (result != success) return result;
   range.origin.stream = stream->stream_id;
-  return stamp_stream(api, *stream, range, false);
+  result = stamp_stream(api, *stream, target.stream, range, false);
+  if (!range.begin_stream) unpin(stream);
+  return result;
+}
+
+Count reason_of(Result result) noexcept {
+  return result == no_room ? Count::full : Count::driver_error;
 }
 
 // Finds the context of the target, makes it current and asks whether the stream captures. Other
@@ -82,14 +89,15 @@ Result locate(const Driver& api, Target target, ContextScope& scope, DeviceConte
               Capture& capture) noexcept {
   context = nullptr;
   ContextHandle current = nullptr;
+  if (api.cuCtxGetCurrent(&current) != success) return success;
   const bool own_stream = !is_default_stream(target.stream);
-  if (own_stream && api.cuCtxGetCurrent(&current) == success && current) {
+  if (own_stream && current) {
     const Result result = query_capture(api, target.stream, capture);
     if (result != success) return result;
     if (capture.status == capture_active) context = current_context(api, current);
     if (capture.status != capture_none) return success;
   }
-  context = enter_context(api, target, scope);
+  context = enter_context(api, target, current, scope);
   if (!context || (own_stream && current)) return success;
   return query_capture(api, target.stream, capture);
 }
@@ -158,7 +166,7 @@ DeviceRange* try_begin(const Driver& api, Event* event, const ToolTable* tool,
   if (broke_context(result)) {
     lose_context(*context);
   } else {
-    counters().add(capture.status == capture_active ? Count::capture_refused : Count::driver_error);
+    counters().add(capture.status == capture_active ? Count::capture_refused : reason_of(result));
   }
   return nullptr;
 }
@@ -239,12 +247,18 @@ void end_range(DeviceRange* range, const Target* other) noexcept {
     if (range->backend == Backend::exact) wake_poller();
     return;
   }
-  SideStream* stream = begin_stream->user == target.stream && begin_context == context
-                           ? begin_stream
-                           : side_stream(*api, *context, target.stream);
-  result = stream ? stamp_stream(*api, *stream, *range, true) : error_not_ready;
+  SideStream* stream = begin_stream;
+  if (range->target.stream == target.stream && begin_context == context) {
+    stream->pins.fetch_add(1);
+  } else {
+    result = side_stream(*api, *context, target.stream, stream);
+  }
+  if (result == success) {
+    result = stamp_stream(*api, *stream, target.stream, *range, true);
+    if (!range->end_stream) unpin(stream);
+  }
   if (result != success) {
-    give_up(*range, broke_context(result) ? Count::context_lost : Count::driver_error);
+    give_up(*range, broke_context(result) ? Count::context_lost : reason_of(result));
     if (broke_context(result)) lose_context(*context);
     return;
   }

@@ -16,7 +16,6 @@ constexpr size_t batch_size = 256;
 constexpr size_t convert_early = 16384;
 constexpr size_t convert_anyway = 65536;
 constexpr size_t most_waiting = size_t{1} << 18;
-constexpr uint64_t fresh_ns = 50'000'000;
 constexpr uint64_t stale_ns = 3'000'000'000;
 
 uint64_t steady_ns() noexcept {
@@ -28,7 +27,7 @@ uint64_t steady_ns() noexcept {
 // Often at first, so that the first ranges do not wait, then once a second.
 uint64_t calibration_period(uint64_t made) noexcept {
   constexpr uint64_t ms = 1'000'000;
-  return made < 2 ? 5 * ms : made < 4 ? 100 * ms : 1000 * ms;
+  return made < 2 ? 5 * ms : made < 4 ? 50 * ms : made < 8 ? 200 * ms : 1000 * ms;
 }
 
 enum class Read : uint8_t { done, not_yet, failed };
@@ -57,7 +56,9 @@ Read read_range(const Driver& api, DeviceContext& context, DeviceRange& range) n
     return read;
   }
   GpuClock& end_clock = context.clock;
-  GpuClock& begin_clock = range.begin_stream->context->clock;
+  DeviceContext& begin_context = *range.begin_stream->context;
+  if (!same_context && !still_there(api, begin_context)) return Read::failed;
+  GpuClock& begin_clock = begin_context.clock;
   if (!end_clock.ready() || !begin_clock.ready()) return Read::not_yet;
   int64_t begin = 0;
   int64_t end = 0;
@@ -92,6 +93,7 @@ bool read_stream(const Driver& api, DeviceContext& context, SideStream& stream, 
     Read last = Read::done;
     for (; read < count; ++read) {
       DeviceRange& range = *batch[read];
+      if (!still_there(api, context)) return false;
       if (!range.cancelled.load(std::memory_order_acquire)) last = read_range(api, context, range);
       if (last != Read::done) break;
     }
@@ -118,7 +120,7 @@ bool read_stream(const Driver& api, DeviceContext& context, SideStream& stream, 
 }
 
 // Does what host functions would have done, for the events that are over. False: as read_stream.
-bool call_polled(const Driver& api, SideStream& stream, bool& left) {
+bool call_polled(const Driver& api, const DeviceContext& context, SideStream& stream, bool& left) {
   for (;;) {
     PolledCall call{};
     {
@@ -126,6 +128,7 @@ bool call_polled(const Driver& api, SideStream& stream, bool& left) {
       if (stream.polled.empty()) return true;
       call = stream.polled.front();
     }
+    if (!still_there(api, context)) return false;
     const Result result = api.cuEventQuery(call.event);
     const bool too_early = call.is_end && !call.range->begin_told.load(std::memory_order_acquire);
     if (result == error_not_ready || (result == success && too_early)) {
@@ -175,7 +178,7 @@ void calibrate(const Driver& api, DeviceContext& context, bool hurry) noexcept {
   const uint64_t now = steady_ns();
   const uint64_t age = now - clock.last_calibration();
   const bool due = clock.last_calibration() == 0 || age > calibration_period(clock.calibrations());
-  const bool urgent = context.waiting.size() > convert_early || (hurry && age > fresh_ns);
+  const bool urgent = context.waiting.size() > convert_early || (hurry && !clock.fresh());
   if (!clock.running() && (due || urgent) && !clock.start(api)) {
     // Never: what wanted the clock is not shown.
     counters().add(Count::driver_error, context.waiting.size());
@@ -193,7 +196,7 @@ void calibrate(const Driver& api, DeviceContext& context, bool hurry) noexcept {
     return;
   }
   const uint64_t new_age = steady_ns() - clock.last_calibration();
-  if (completed || (hurry && new_age < fresh_ns) || new_age > stale_ns ||
+  if (completed || (hurry && clock.fresh()) || new_age > stale_ns ||
       context.waiting.size() > convert_anyway) {
     tell(context);
   }
@@ -216,10 +219,14 @@ Activity read_context(const Driver& api, DeviceContext& context, bool hurry) noe
   }
   bool left = false;
   for (SideStream* stream : streams) {
-    if (!call_polled(api, *stream, left) || !read_stream(api, context, *stream, left)) {
+    if (!call_polled(api, context, *stream, left) || !read_stream(api, context, *stream, left)) {
       lose_context(context);
       return Activity::working;
     }
+  }
+  if (!still_there(api, context)) {
+    lose_context(context);
+    return Activity::working;
   }
   const size_t stamps = ring_alive ? context.ring.read(context.waiting, counters()) : 0;
   if (needs.clock || !context.waiting.empty()) calibrate(api, context, hurry);

@@ -380,7 +380,7 @@ class cuda:
 @only_fake
 @pytest.mark.parametrize(
     "call", ["cuEventRecord", "cuStreamWaitEvent", "cuLaunchHostFunc", "cuEventCreate",
-             "cuStreamCreate", "cuLaunchKernel", "cuModuleLoadData", "cuMemHostAlloc",
+             "cuStreamCreate", "cuLaunchKernel", "cuModuleLoadData", "cuMemHostRegister",
              "cuCtxPushCurrent", "cuStreamGetCaptureInfo"],
 )  # fmt: skip
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -157,6 +157,11 @@ d.end_range(98765)
 s = nvspan.span("s").start()
 s.end()
 s.end()
+t = nvspan.start_range("t")
+t = (t[0], t[1])
+nvspan.end_range(t)
+nvspan.end_range(t)
+nvspan.end_range((98765, nvspan.get_domain("of no event yet")))
 """
     assert findings(run, code) == [
         ("ended_twice", 4, 3, 1),
@@ -164,6 +169,8 @@ s.end()
         ("ended_twice", 9, 8, 1),
         ("end_of_unknown", 10, None, 1),
         ("ended_twice", 13, 12, 1),
+        ("ended_twice", 17, 16, 1),
+        ("end_of_unknown", 18, None, 1),
     ]
 
 

@@ -52,6 +52,31 @@ print("done")
 """
 
 
+CUDA = """
+import tempfile
+import nvtx, nvspan, torch, torch.distributed as dist
+
+image, weight = (torch.randn(shape, device="cuda") for shape in ((8, 16, 32, 32), (16, 16, 3, 3)))
+matrix = torch.randn(256, 256, device="cuda")
+whole = torch.ones(1024, device="cuda")
+meeting = tempfile.mktemp()
+dist.init_process_group("nccl", init_method="file://" + meeting, rank=0, world_size=1)
+for i in range(3):
+    with torch.cuda.nvtx.range(f"step {i}"):
+        with nvspan.annotate("convolution", domain="ours", payload=i):
+            torch.nn.functional.conv2d(image, weight)
+        with nvtx.annotate("product", domain="peer"):
+            matrix @ matrix
+        dist.all_reduce(whole)
+        dist.broadcast(whole, 0)
+with torch.autograd.profiler.emit_nvtx():
+    matrix @ matrix
+torch.cuda.synchronize()
+dist.destroy_process_group()
+print("done")
+"""
+
+
 def lines(recording):
     """A recording's ranges and marks as helpers.nsys shows those of nsys, in its order."""
     made = []
@@ -63,7 +88,7 @@ def lines(recording):
             words.append(f"category={row['category']}")
         if row["color"] is not None:
             words.append(f"color={row['color']:08X}")
-        if row["payload_type"]:
+        if 0 < row["payload_type"] <= len(PAYLOADS):  # extended payloads are columns of their own
             name = PAYLOADS[row["payload_type"] - 1]
             bits = row["payload"]
             whole = bits - 2 * SIGN if name == "int64" and bits >= SIGN else bits
@@ -120,6 +145,28 @@ def test_the_nvtx_package_is_recorded_where_nsys_has_nothing():
         return [(line.split("]")[0], line.split("'")[1]) for line in lines(record.recording)]
 
     assert named(recorded) == named(ours)
+
+
+def test_a_program_of_torch_nccl_cudnn_and_cublas_gives_the_same_events_under_both(tmp_path):
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("torch sees no GPU")
+    report = profile(CUDA, tmp_path)
+    recorded = record_command([sys.executable, "-c", CUDA])
+    assert "done" in recorded.stdout
+    assert "done" in report.stdout
+    collectives = ["range [NCCL] 'ncclAllReduce'", "range [NCCL] 'ncclBroadcast'"]
+    steps = []
+    for i in range(3):
+        steps += [
+            f"range [] 'step {i}'", "range [ours] 'convolution'",
+            "range [peer] 'product'", *collectives,
+        ]  # fmt: skip
+    found = lines(recorded.recording)
+    assert found == events(report)
+    short = [line.split(" depth")[0].split(" color")[0] for line in found]
+    assert [line for line in short if line in steps] == steps
+    assert any("aten::mm" in line for line in short)
 
 
 def test_the_command_steps_back_under_nsys(tmp_path):
