@@ -25,6 +25,7 @@ TESTS = Path(__file__).resolve().parent.parent
 FAKE = TESTS / "cuda" / "fake_libcuda"
 REAL = os.environ.get("NVSPAN_TEST_GPU") == "1"
 
+only_real = pytest.mark.skipif(not REAL, reason="needs a GPU: NVSPAN_TEST_GPU=1")
 only_fake = pytest.mark.skipif(REAL, reason="needs the fake driver, which fails on demand")
 
 PREAMBLE = """
