@@ -115,6 +115,11 @@ def main() -> int:
                 "export --format perfetto": ("export", path, "-o", folder / "o.pftrace"),
                 "report": ("report", path, "-o", folder / "o.html"),
             }
+            if ranges <= MILLION:
+                cases["export --format csv"] = ("export", path, "--format", "csv", "-o",
+                                                folder / "o.csv")  # fmt: skip
+                cases["export --format sqlite"] = ("export", path, "--format", "sqlite", "-o",
+                                                   folder / "o.sqlite")  # fmt: skip
             for name, arguments in cases.items():
                 seconds, memory = run(*arguments)
                 written = sum(file.stat().st_size for file in folder.glob("o.*")) / 1e6
@@ -140,6 +145,8 @@ def main() -> int:
         (f"stats {10 * MILLION}", "seconds", 3), (f"stats {10 * MILLION}", "memory", 600),
         (f"export --format perfetto {10 * MILLION}", "seconds", 15),
         (f"report {MILLION}", "written", 5),
+        (f"export --format csv {MILLION}", "seconds", 2),
+        (f"export --format sqlite {MILLION}", "seconds", 2),
     ]  # fmt: skip
     for case, key, most in targets:
         if case in figures and figures[case][key] > most:

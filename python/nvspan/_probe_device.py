@@ -8,7 +8,7 @@ import os
 
 from nvspan import _probe_process, _probe_tools
 from nvspan._finding import Finding
-from nvspan.device import device_losses, losses_in
+from nvspan.device import device_losses, device_losses_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,12 +82,7 @@ def recording(path: str) -> list[Finding]:
     except (OSError, ValueError) as error:
         return [Finding("recording", "problem", f"{path}: {error}", "name a recording")]
     stats = read.stats()
-    lost: dict[str, int] = {}
-    for mark in stats.marks:
-        if mark["domain"] != "nvspan" or mark["name"] is None:
-            continue
-        for reason, count in losses_in(mark["name"]).items():
-            lost[reason] = lost.get(reason, 0) + count * mark["calls"]
+    lost = device_losses_of(stats)
     unclosed = sum(row["unclosed"] for row in stats.rows)
     lacks = list(read.problems)
     if stats.lost:

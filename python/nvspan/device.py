@@ -8,6 +8,10 @@ import atexit
 
 from nvspan import _core, _device_streams
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nvspan.recording import Stats
+
 _core._set_stream_functions(
     _device_streams.stream_of, _device_streams.find_torch, _device_streams.current_elsewhere
 )
@@ -36,15 +40,17 @@ def device_losses() -> dict[str, int]:
     return {reason: n for reason, n in counts.items() if n and reason not in _KEPT}
 
 
-def losses_in(mark: str) -> dict[str, int]:
-    """For reports: what the mark that is left at exit says; empty where it is another one."""
-    if not mark.startswith(_LOST_MESSAGE):
-        return {}
-    lost = {}
-    for part in mark[len(_LOST_MESSAGE) :].split(", "):
-        reason, _, count = part.partition("=")
-        if count.isdigit():
-            lost[reason] = int(count)
+def device_losses_of(stats: Stats) -> dict[str, int]:
+    """For reports: the losses that processes left as marks at their exit, by reason."""
+    lost: dict[str, int] = {}
+    for mark in stats.marks:
+        name = mark["name"] or ""
+        if mark["domain"] != _LOST_DOMAIN or not name.startswith(_LOST_MESSAGE):
+            continue
+        for part in name[len(_LOST_MESSAGE) :].split(", "):
+            reason, _, count = part.partition("=")
+            if count.isdigit():
+                lost[reason] = lost.get(reason, 0) + int(count) * mark["calls"]
     return lost
 
 

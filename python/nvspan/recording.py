@@ -132,6 +132,7 @@ class Stats:
         rows: a dict for each range, the largest total first; times are ns.
         lost: how many events could not be recorded, where that is known.
         gaps: in how many places a ring overwrote older events.
+        overwritten: how many events it overwrote there.
         orphans: how many ends and pops had nothing to close.
         losses: a dict for each time in which events were lost: process, thread, from, to, count,
             reason.
@@ -147,6 +148,7 @@ class Stats:
         self.rows: list[dict[str, Any]] = made["rows"]
         self.lost: int = made["lost"]
         self.gaps: int = made["gaps"]
+        self.overwritten: int = made["overwritten"]
         self.orphans: int = made["orphans"]
         self.losses: list[dict[str, Any]] = made["losses"]
         self.first: int = made["first"]

@@ -403,6 +403,7 @@ py::dict Reader::stats(const std::string& by) {
   result["losses"] = list_losses(made.losses);
   result["lost"] = made.lost;
   result["gaps"] = made.gaps;
+  result["overwritten"] = made.overwritten;
   result["orphans"] = made.orphans;
   result["first"] = made.first;
   result["last"] = made.last;

@@ -135,9 +135,10 @@ class Aggregator : public WalkVisitor {
     out_.losses.push_back(recording_.loss_in(thread_, window.from, window.to, window.count,
                                              loss_reason_text(reason)));
   }
-  void gap(std::uint64_t from, std::uint64_t to) {
+  void gap(std::uint64_t from, std::uint64_t to, std::uint64_t count) {
     ++out_.gaps;
-    out_.losses.push_back(recording_.loss_in(thread_, from, to, 0, "overwritten"));
+    out_.overwritten += count;
+    out_.losses.push_back(recording_.loss_in(thread_, from, to, count, "overwritten"));
   }
 
   void end_process() {
@@ -257,9 +258,8 @@ class Aggregator : public WalkVisitor {
   void count(std::uint32_t site, RangeKind kind, std::uint64_t payload, std::int64_t start,
              std::int64_t end, std::int64_t self, std::uint32_t thread, bool wanted,
              double overhead) {
-    if (by_lane() && kind != RangeKind::device) return;
     see_whole(wanted, start, end);
-    if (!wanted || !takes(site, start)) return;
+    if (!wanted || !takes(site, start) || (by_lane() && kind != RangeKind::device)) return;
     const std::int64_t duration = end > start ? end - start : 0;
     if (duration < options_.shortest) return;
     out_.first = std::min(out_.first, start);
@@ -278,6 +278,7 @@ class Aggregator : public WalkVisitor {
   }
   // Of what other names and domains the selection would take, too.
   void see_whole(bool wanted, std::int64_t start, std::int64_t end) {
+    if (options_.sites.empty()) return;  // then these are all
     if (!wanted || !options_.takes_time(start) || !options_.takes_duration(end - start)) return;
     whole_first_ = std::min(whole_first_, start);
     whole_last_ = std::max(whole_last_, end);
@@ -414,6 +415,7 @@ Aggregate aggregate(const Recording& recording, const AggregateOptions& options)
   }
   aggregator.list_marks();
   if (made.first > made.last) made.first = made.last = 0;
+  if (options.sites.empty()) made.whole = made.last - made.first;
   return made;
 }
 

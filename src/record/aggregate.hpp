@@ -76,8 +76,9 @@ struct MarkRow {
 struct Aggregate {
   DeviceLanes lanes;  // where they are grouped by device or stream
   std::vector<std::unique_ptr<AggregateRow>> rows;
-  std::uint64_t lost = 0;  // events, where the number is known
-  std::uint64_t gaps = 0;  // places where a ring overwrote
+  std::uint64_t lost = 0;         // events, where the number is known
+  std::uint64_t gaps = 0;         // places where a ring overwrote
+  std::uint64_t overwritten = 0;  // events there, where that is known
   std::vector<ReadLoss> losses;
   std::uint64_t orphans = 0;  // ends of what was not open
   std::int64_t first = 0;     // the first and the last moment of what was counted

@@ -10,7 +10,8 @@ namespace nvspan {
 namespace {
 
 std::int64_t slack(const DeviceSpan& a, const DeviceSpan& b) {
-  return std::int64_t{a.call.uncertainty} + b.call.uncertainty;
+  constexpr std::int64_t most = 10'000;  // ns; times that are less sure are shown as they are
+  return std::min(most, std::int64_t{a.call.uncertainty} + b.call.uncertainty);
 }
 
 // One row in the making: the ranges that are open in it.

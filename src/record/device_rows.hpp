@@ -37,7 +37,7 @@ struct DeviceRow {
 
 // The ranges of one process while it is walked. In a captured graph nothing waits for what takes
 // the times, so ranges that follow one another, or nest, may overlap by less than those times are
-// sure: such a one is moved by that much.
+// sure: such a one is moved by that much, 10 us at most.
 class DeviceRows {
  public:
   explicit DeviceRows(const Recording& recording) : recording_(recording) {}

@@ -156,8 +156,9 @@ class Exporter : public PairedWalk<Exporter> {
   void lost(const LossWindow& window, LossReason) {
     add_loss(time(window.from), time(window.to), std::to_string(window.count) + " events lost");
   }
-  void gap(std::uint64_t from, std::uint64_t to) {
-    add_loss(time(from), time(to), "overwritten by the ring");
+  void gap(std::uint64_t from, std::uint64_t to, std::uint64_t count) {
+    const std::string many = count == 0 ? "" : std::to_string(count) + " events ";
+    add_loss(time(from), time(to), many + "overwritten by the ring");
   }
   void end_process(std::uint32_t process);
 

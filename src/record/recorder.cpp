@@ -333,6 +333,7 @@ ThreadWriter* Recorder::ready(ThreadWriter* writer, std::uint32_t tid) {
   writer->tid = tid;
   writer->next_chunk_bytes = first_chunk_bytes;
   writer->chunk_count = 0;
+  writer->written = 0;
   writer->dropped = LossWindow{};
   writer->loss_entry = nullptr;
   writer->open_count = 0;

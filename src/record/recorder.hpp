@@ -150,7 +150,7 @@ class Recorder final : public Sink {
   ChunkHeader* take_chunk(std::size_t bytes);
   ChunkHeader* take_ring_chunk(std::size_t bytes);
   void start_chunk(ChunkHeader* chunk, ChunkType type, std::size_t bytes, std::uint32_t thread,
-                   std::uint32_t tid, std::uint64_t number = 0) noexcept;
+                   std::uint32_t tid, std::uint64_t number = 0, std::uint64_t before = 0) noexcept;
   void give_back(ThreadWriter& writer) noexcept;
   void seal(ChunkHeader* chunk) noexcept;
   void write_loss(ThreadWriter& writer) noexcept;

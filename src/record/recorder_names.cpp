@@ -176,7 +176,7 @@ void Recorder::hide(ThreadWriter& writer, std::uint64_t handle, const SiteKey* k
   DomainCell* place = cell(writer, handle, "");
   if (place == nullptr) return;
   place->hidden = true;
-  const bool by_text = key != nullptr && key->message_type == 1;
+  const bool by_text = key != nullptr && key->message_type() == 1;
   if (key != nullptr && !by_text) writer.remember(*key, nullptr, place, 0);
 }
 

@@ -121,8 +121,8 @@ class TableBuilder : public WalkVisitor {
     tables_.losses.push_back(recording_.loss_in(thread_, window.from, window.to, window.count,
                                                 loss_reason_text(reason)));
   }
-  void gap(std::uint64_t from, std::uint64_t to) {
-    tables_.losses.push_back(recording_.loss_in(thread_, from, to, 0, "overwritten"));
+  void gap(std::uint64_t from, std::uint64_t to, std::uint64_t count) {
+    tables_.losses.push_back(recording_.loss_in(thread_, from, to, count, "overwritten"));
   }
   void damaged() { ++damaged_; }
 

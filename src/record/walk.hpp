@@ -45,7 +45,8 @@ struct WalkVisitor {
   void end(std::uint32_t, std::uint64_t, std::uint64_t, const WalkPayload&) {}
   void counter(std::uint32_t, EntryKind, std::uint64_t, std::uint64_t) {}
   void lost(const LossWindow&, LossReason) {}
-  void gap(std::uint64_t, std::uint64_t) {}  // what a ring overwrote
+  // What a ring overwrote: from, to and how many events, 0 where that is not known.
+  void gap(std::uint64_t, std::uint64_t, std::uint64_t) {}
   void damaged() {}
 };
 
@@ -170,16 +171,19 @@ void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& 
   std::uint64_t last = thread.start_ticks;
   std::uint64_t number = 0;
   std::uint64_t events = 0;
+  std::uint64_t made = 0;  // as ChunkHeader::before counts them
   const bool ring = process.header.mode == static_cast<std::uint32_t>(RecordMode::ring);
   // A thread is known by its first event: where no chunk is left, others took them all.
-  if (ring && thread.chunks.empty()) visitor.gap(last, last);
+  if (ring && thread.chunks.empty()) visitor.gap(last, last, 0);
   for (const ReadChunk& chunk : thread.chunks) {
     bool missing = chunk.header->number != number + 1;
     if (missing) {
+      const std::uint64_t before = chunk.header->before;
       if (ring)
-        visitor.gap(last, chunk.header->base_ticks);
+        visitor.gap(last, chunk.header->base_ticks, before > made ? before - made : 0);
       else
         visitor.damaged();
+      made = before;
       drain(last, EndReason::lost);
     }
     number = chunk.header->number;
@@ -244,6 +248,7 @@ void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& 
       if (kind != EntryKind::lost && kind != EntryKind::base) {
         if (ticks > last) last = ticks;
         ++events;
+        if (kind != EntryKind::open) ++made;
       }
       switch (kind) {
         case EntryKind::push:

@@ -96,8 +96,10 @@ def test_lost_events_are_shown_with_thread_and_window(tmp_path):
     assert summary.losses[0]["reason"] == "overwritten"
     assert summary.losses[0]["from"] < summary.losses[0]["to"]
     shown = run_nvspan("stats", made.files[0]).stdout.splitlines()
-    assert shown[0] == "overwritten: older events are gone in 1 places (ring)"
-    assert shown[1].startswith("  events of thread ")
+    count = 120_000 - 2 * len(made.recording.ranges)
+    assert as_json(made.files[0])["overwritten"] == count
+    assert shown[0] == f"overwritten: {count} older events are gone in 1 places (ring)"
+    assert shown[1].startswith(f"  {count} events of thread ")
     assert shown[1].endswith(": overwritten")
 
 

@@ -94,10 +94,17 @@ class _Writer:
         self.connection = connection
         self.progress = progress
         self.origin = zero(recording)
+        # Processes of one number, of two machines or containers, are those of two machines.
+        machines: dict[int, int] = {}
+        self.pids = []
+        for process in recording.processes:
+            pid = process["pid"]
+            machines[pid] = machines.get(pid, 0) + 1
+            self.pids.append(machines[pid] << 48 | pid << 24)
         threads = recording.threads
         self.tids = [
-            1 << 48 | pid << 24 | tid & 0xFFFFFF
-            for pid, tid in zip(threads["pid"], threads["tid"], strict=True)
+            self.pids[process] | tid & 0xFFFFFF
+            for process, tid in zip(threads["process"], threads["tid"], strict=True)
         ]
         # The default domain is 0; one name has one number, in all processes.
         self.domains = {-1: 0}
@@ -137,8 +144,8 @@ class _Writer:
             ("EXPORT_SCHEMA_VERSION_MINOR", "7"), ("EXPORT_SCHEMA_VERSION_MICRO", "2"),
         ])  # fmt: skip
         self.insert("PROCESSES", 3, (
-            (1 << 48 | process["pid"] << 24, process["pid"], _clean(" ".join(process["command"])))
-            for process in processes
+            (number, process["pid"], _clean(" ".join(process["command"])))
+            for number, process in zip(self.pids, processes, strict=True)
         ))  # fmt: skip
         names = self.recording.threads["name"]
         self.insert("ThreadNames", 3, (

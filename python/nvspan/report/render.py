@@ -123,6 +123,7 @@ def as_json(summary: Summary, top: int | None = None) -> str:
         "wall": summary.wall,
         "lost": summary.lost,
         "gaps": summary.gaps,
+        "overwritten": summary.overwritten,
         "unclosed": summary.unclosed,
         "orphans": summary.orphans,
         "losses": summary.losses,

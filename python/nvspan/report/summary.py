@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from nvspan import _reader
+from nvspan.device import device_losses_of
 from nvspan.recording import Recording
 from nvspan.report import device
 from nvspan.report.text import duration, label, printable
@@ -43,7 +44,9 @@ class Summary:
         self.rows = [self._complete(row) for row in stats.rows]
         self.lost = stats.lost
         self.gaps = stats.gaps
+        self.overwritten = stats.overwritten
         self.orphans = stats.orphans
+        self.device_lost = device_losses_of(stats)
         self.unclosed = sum(row["unclosed"] for row in self.rows)
         self.gpu = False
         if by not in device.GROUPS:
@@ -89,7 +92,8 @@ class Summary:
         if self.lost:
             notes.append(f"lost: {self.lost} events could not be recorded")
         if self.gaps:
-            notes.append(f"overwritten: older events are gone in {self.gaps} places (ring)")
+            gone = f"{self.overwritten} older events are gone in {self.gaps} places"
+            notes.append(f"overwritten: {gone} (ring)")
         most = 20
         for loss in self.losses[:most]:
             where = "threads that recorded nothing"
@@ -106,6 +110,9 @@ class Summary:
             notes.append(f"unclosed: {self.unclosed} ranges did not end; they are in no figure")
         if self.orphans:
             notes.append(f"orphans: {self.orphans} ends had no range to close")
+        if self.device_lost:
+            reasons = ", ".join(f"{count} {reason}" for reason, count in self.device_lost.items())
+            notes.append(f"device ranges that are not shown: {reasons}")
         return notes
 
     def flagged(self) -> bool:
@@ -141,16 +148,19 @@ def zero(recording: Recording) -> int:
 
 
 def threads(recording: Recording) -> list[dict[str, Any]]:
-    """The threads, without making the tables."""
-    return _reader.threads(recording._reader.handle())
+    """The threads, without making the tables; `owner` is their process, where there are several."""
+    processes = recording.processes
+    made = _reader.threads(recording._reader.handle())
+    for thread in made:
+        owner = processes[thread["process"]]
+        thread["owner"] = process_name(owner) if len(processes) > 1 else None
+    return made
 
 
 def thread_name(known: Sequence[dict[str, Any]], thread: int) -> str:
     found = known[thread]
     name = f"thread {found['tid']}" if found["name"] is None else printable(found["name"])
-    if len({entry["pid"] for entry in known}) > 1:
-        name += f" of {found['pid']}"
-    return name
+    return name if found["owner"] is None else f"{name} of {found['owner']}"
 
 
 def process_name(process: dict[str, Any]) -> str:
