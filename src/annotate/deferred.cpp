@@ -135,10 +135,14 @@ bool submit_deferred(Domain& domain, uint64_t epoch, DeferredPayload payload,
   if (schema == 0 || !call) return false;
   nvtxEventBatch_t batch{};
   batch.eventSchemaId = schema;
-  batch.size = count * sizeof(DeferredRange);
-  batch.events = ranges;
   batch.flags = NVTX_BATCH_FLAG_TIME_SORTED;
-  call(domain.handle(), &batch);
+  constexpr size_t most_at_once = 4096;  // a tool may bound what it reads of one call
+  for (size_t at = 0; at < count; at += most_at_once) {
+    const size_t taken = count - at < most_at_once ? count - at : most_at_once;
+    batch.size = taken * sizeof(DeferredRange);
+    batch.events = ranges + at;
+    call(domain.handle(), &batch);
+  }
   return true;
 }
 

@@ -310,3 +310,20 @@ assert nvspan.device_flush(30)
     assert found["text"].endswith(
         "1 were not shown: 1 (open across the beginning or end of a capture)"
     )
+
+
+def test_many_ranges_are_told_in_calls_of_bounded_size():
+    recording = nvspan.read(
+        recording_of("""
+s = cuda.stream()
+for i in range(10_000):
+    with nvspan.device_range("many", stream=s, backend="exact", payload=i):
+        pass
+assert nvspan.device_flush(60)
+""")
+    )
+    rows = [row["payload_value"] for row in recording.ranges.rows() if row["kind"] == 2]
+    assert sorted(rows) == list(range(10_000))
+    batches = [event for event in recording.events if event["kind"] == "event_batch"]
+    assert max(event["size"] for event in batches) <= 4096 * 100
+    assert not any("hex" in event for event in batches)  # the ranges have it all

@@ -15,7 +15,7 @@ from helpers.device import PREAMBLE, environment
 from helpers.recorded import record_command
 
 PROGRAM = """
-import sys
+import sys, time
 backend = sys.argv[1]
 s, t = cuda.stream(), cuda.stream()
 nvspan.name_stream(s, "math")
@@ -32,6 +32,9 @@ for i in range(3):
             cuda.launch(t, 300_000)
 with nvspan.device_range("alone", stream=t, backend=backend, category="c"):
     cuda.launch(t, 300_000)
+cuda.synchronize()
+assert nvspan.device_flush(30)
+time.sleep(0.02)  # graphs have another clock: what they ran shall not seem to overlap
 with cuda.capture(s) as graph:
     with nvspan.device_range("in graph", stream=s, backend=backend):
         cuda.launch(s, 300_000)
