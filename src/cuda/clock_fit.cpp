@@ -16,7 +16,17 @@ constexpr double wander = 1e-6;  // of a rate, from one second to another
 }  // namespace
 
 void ClockFit::add(const ClockPoint& point) noexcept {
-  if (!points_.empty() && point.global <= points_.back().global) return;
+  if (!points_.empty()) {
+    ClockPoint& newest = points_.back();
+    const auto distance = static_cast<double>(point.global - newest.global);
+    if (distance <= 0) return;
+    // So close to each other two points tell no rate, and may even seem to run backwards: the
+    // better one is kept.
+    if (newest.half_width + point.half_width > distance * nominal_error) {
+      if (point.half_width < newest.half_width) newest = point;
+      return;
+    }
+  }
   if (points_.size() >= most_points) points_.erase(points_.begin());
   points_.push_back(point);
 }

@@ -22,7 +22,8 @@ class ClockFit {
   // Two clocks that count the same seconds differ by no more, whatever a short measurement says.
   static constexpr double nominal_error = 100e-6;
 
-  // In the order of time; older than the newest is ignored.
+  // In the order of time; older than the newest is ignored. Of points that are too close to tell a
+  // rate the best is kept, so that times that follow each other do so in ticks as well.
   void add(const ClockPoint& point) noexcept;
   bool empty() const noexcept { return points_.empty(); }
 

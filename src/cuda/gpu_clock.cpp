@@ -91,7 +91,7 @@ bool GpuClock::start(const Driver& api) noexcept {
     broken_ = true;
     return false;
   }
-  ticks_per_ns();
+  nominal_ = ticks_per_ns();
   for (size_t i = 0; i < rounds + 1 + 2 * sandwiches; ++i) {
     __atomic_store_n(answers_ + i, 0, __ATOMIC_RELAXED);
   }
@@ -254,6 +254,7 @@ bool GpuClock::advance(const Driver& api) noexcept {
   if (!got) got = ask_slowly(api, point);
   if (got) fit_.add(point);
   running_ = false;
+  nominal_ = ticks_per_ns();
   last_ = steady_ns();
   ++calibrations_;
   return got && ready();
@@ -280,7 +281,7 @@ Result GpuClock::event_time(const Driver& api, EventHandle event, int64_t& globa
 
 int64_t GpuClock::to_time_stamp(int64_t global, uint32_t& uncertainty) const noexcept {
   double width = 0;
-  const int64_t stamp = fit_.to_stamp(global, ticks_per_ns(), width);
+  const int64_t stamp = fit_.to_stamp(global, nominal_, width);
   if (!references_.empty()) width += references_.back().half_width;
   uncertainty = std::max(uncertainty, static_cast<uint32_t>(std::min(width, 4e9)));
   return stamp;
@@ -291,7 +292,7 @@ bool GpuClock::fresh() const noexcept {
   constexpr double most_drift_ns = 300;
   if (last_ == 0 || fit_.empty()) return false;
   const auto age = static_cast<double>(steady_ns() - last_);
-  return age < longest_ns && fit_.drift_after(age, ticks_per_ns()) < most_drift_ns;
+  return age < longest_ns && fit_.drift_after(age, nominal_) < most_drift_ns;
 }
 
 }  // namespace nvspan::cuda

@@ -91,6 +91,8 @@ class GpuClock {
   EventHandle reference_ = nullptr;    // the newest of references_
   std::vector<Reference> references_;  // oldest first; the events are reused
   ClockFit fit_;
+  double nominal_ =
+      1;  // ticks a ns, as of the newest calibration: the same for both ends of a range
 };
 
 }  // namespace nvspan::cuda

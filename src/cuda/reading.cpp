@@ -204,16 +204,16 @@ void calibrate(const Driver& api, DeviceContext& context, bool hurry) noexcept {
 
 }  // namespace
 
-Activity read_context(const Driver& api, DeviceContext& context, bool hurry) noexcept {
+namespace {
+
+// With `reading` held.
+Activity read_held(const Driver& api, DeviceContext& context, bool hurry) noexcept {
   const std::vector<SideStream*> streams = streams_of(context);
   const bool ring_alive = context.ring.prepared() && context.ring.alive() > 0;
   Needs needs = needs_of(context, streams);
   if (!needs.anything && !ring_alive) return Activity::none;
   ContextScope scope;
   if (!still_there(api, context) || !scope.push(api, context.handle)) {
-    for (const ReadRange& read : context.waiting) release(read.range);
-    counters().add(Count::context_lost, context.waiting.size());
-    context.waiting.clear();
     lose_context(context);
     return Activity::none;
   }
@@ -234,6 +234,18 @@ Activity read_context(const Driver& api, DeviceContext& context, bool hurry) noe
     return Activity::working;
   }
   return ring_alive ? Activity::watching : Activity::none;
+}
+
+}  // namespace
+
+Activity read_context(const Driver& api, DeviceContext& context, bool hurry,
+                      uint64_t& backlog) noexcept {
+  if (context.reading.exchange(true)) return Activity::none;  // somebody drops it
+  const Activity activity = read_held(api, context, hurry);
+  backlog += context.waiting.size() + (context.clock.running() ? 1 : 0);
+  context.reading.store(false);
+  drop_if_lost(context);
+  return activity;
 }
 
 }  // namespace nvspan::cuda

@@ -231,10 +231,12 @@ Result side_stream(const Driver& api, DeviceContext& context, StreamHandle user,
   return success;
 }
 
-void lose_context(DeviceContext& context) noexcept {
-  if (context.lost.exchange(true)) return;
+void drop_if_lost(DeviceContext& context) noexcept {
+  if (!context.lost.load() || context.reading.exchange(true)) return;
   std::lock_guard<std::mutex> lock(context.mutex);
-  uint64_t lost = 0;
+  uint64_t lost = context.waiting.size() + context.ring.alive();
+  for (const ReadRange& read : context.waiting) release(read.range);
+  context.waiting.clear();
   for (auto& [key, side] : context.streams) {
     std::deque<DeviceRange*> pending;
     std::deque<PolledCall> polled;
@@ -248,9 +250,13 @@ void lose_context(DeviceContext& context) noexcept {
     for (DeviceRange* range : pending) finish(range, Phase::lost);
     for (const PolledCall& call : polled) finish(call.range, Phase::lost);
   }
-  lost += context.ring.alive();
   context.ring.clear();
   counters().add(Count::context_lost, lost);
+  context.reading.store(false);
+}
+
+void lose_context(DeviceContext& context) noexcept {
+  if (!context.lost.exchange(true)) drop_if_lost(context);
 }
 
 std::vector<DeviceContext*> live_contexts() {

@@ -70,7 +70,10 @@ class DeviceContext {
 
   GpuClock clock;
   GraphRing ring;
-  std::vector<ReadRange> waiting;  // read, not converted yet; of the poller's thread
+
+  // Held by the one thread that reads what the context's ranges left, or that drops them.
+  std::atomic<bool> reading{false};
+  std::vector<ReadRange> waiting;  // read, not converted yet; of whoever holds `reading`
 };
 
 // A context made current for a scope, if it is not.
@@ -96,8 +99,8 @@ class ContextScope {
   bool pushed_ = false;
 };
 
-// Makes the context of `target` current, where `current` (null: none) is now, and finds what is known
-// of it. Null: there is none.
+// Makes the context of `target` current, where `current` (null: none) is now, and finds what is
+// known of it. Null: there is none.
 DeviceContext* enter_context(const Driver& api, Target target, ContextHandle current,
                              ContextScope& scope) noexcept;
 
@@ -123,8 +126,12 @@ inline void unpin(SideStream* stream) noexcept {
 }
 constexpr Result no_room = -1;  // ours, none of the driver's
 
-// Drops a context: what is in flight in it is lost and counted, its handles are used no more.
+// Drops a context: what is in flight in it is lost and counted, its handles are used no more. Where
+// another thread is reading it, that one drops what there is.
 void lose_context(DeviceContext& context) noexcept;
+
+// For who has held `reading`, after letting it go: drops what is left of a context lost meanwhile.
+void drop_if_lost(DeviceContext& context) noexcept;
 
 // All contexts that are not lost.
 std::vector<DeviceContext*> live_contexts();

@@ -11,6 +11,7 @@
 #include "record/call_tree.hpp"
 #include "record/columns.hpp"
 #include "record/csv_export.hpp"
+#include "record/device_lanes.hpp"
 #include "record/overview.hpp"
 #include "record/perfetto_export.hpp"
 #include "record/selection.hpp"
@@ -35,6 +36,12 @@ std::uint64_t read_all(const std::uint8_t* data, std::size_t size) {
   nvspan::AggregateOptions by_payload;
   by_payload.by = nvspan::GroupBy::payload;
   sum += nvspan::aggregate(*recording, by_payload).rows.size();
+  nvspan::AggregateOptions by_stream;
+  by_stream.by = nvspan::GroupBy::stream;
+  const nvspan::Aggregate of_streams = nvspan::aggregate(*recording, by_stream);
+  for (const nvspan::DeviceLane& lane : of_streams.lanes.lanes()) {
+    sum += nvspan::lane_label(*recording, lane).size();
+  }
   auto columns = std::make_shared<nvspan::Columns>(recording);
   for (const char* table : {"ranges", "marks", "counters", "threads", "domains", "losses"}) {
     nvspan::ColumnList list;

@@ -4,24 +4,19 @@
 
 from __future__ import annotations
 
-import atexit
 import csv
-import functools
 import io
 import json
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
 import pytest
 
 import nvspan
 from helpers import perfetto_trace
-from helpers.device import _PREAMBLE, environment, only_fake
-from helpers.recorded import record_command
+from helpers.device import only_fake
+from helpers.device_recorded import MATH, OTHER, PROGRAM, RANGES, recording_of
 from helpers.reported import run_nvspan
 from helpers.traced import clean_environment, needs_library
 from nvspan.report import page
@@ -30,55 +25,6 @@ from nvspan.report.summary import Summary
 pytestmark = needs_library
 
 BACKENDS = ("callback", "exact")
-PROGRAM = """
-import sys
-backend = sys.argv[1]
-s, t = cuda.stream(), cuda.stream()
-nvspan.name_stream(s, "math")
-nvspan.name_device(0, "left")
-for i in range(3):
-    with nvspan.annotate("step", payload=i):
-        with nvspan.annotate("forward", domain="model"):
-            with nvspan.device_range("forward", domain="model", stream=s, payload=i,
-                                     backend=backend):
-                cuda.launch(s, 300_000)
-                with nvspan.device_range("layer", stream=s, backend=backend):
-                    cuda.launch(s, 300_000)
-        with nvspan.device_range("copy", stream=t, payload=0.5, backend=backend, color="green"):
-            cuda.launch(t, 300_000)
-with nvspan.device_range("alone", stream=t, backend=backend, category="c"):
-    cuda.launch(t, 300_000)
-with cuda.capture(s) as graph:
-    with nvspan.device_range("in graph", stream=s, backend=backend):
-        cuda.launch(s, 300_000)
-executable = graph.instantiate()
-with nvspan.annotate("replay"):
-    executable.launch(s, 2)
-cuda.synchronize()
-assert nvspan.device_flush(30)
-"""
-MATH, OTHER = "math", None  # names of the two streams
-# Of each device range: domain, name, payload, stream, and the CPU's range that it was called in.
-RANGES = sorted(
-    [
-        *(("model", "forward", i, MATH, "forward") for i in range(3)),
-        *((None, "layer", None, MATH, "forward") for _ in range(3)),
-        *((None, "copy", 0.5, OTHER, "step") for _ in range(3)),
-        (None, "alone", None, OTHER, None),
-        *((None, "in graph", None, MATH, None) for _ in range(2)),
-    ],
-    key=repr,
-)
-
-
-@functools.cache
-def recording_of(code: str, *arguments: str, mode: str = "full") -> str:
-    """The path of a recording of a program with `cuda` in it, made once for all tests."""
-    folder = tempfile.mkdtemp(prefix="nvspan-device-tests-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    command = [sys.executable, "-c", _PREAMBLE + code, *arguments]
-    made = record_command(command, mode=mode, env=environment(), folder=Path(folder))
-    return made.files[0]
 
 
 @pytest.fixture(params=BACKENDS)

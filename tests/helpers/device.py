@@ -25,9 +25,10 @@ TESTS = Path(__file__).resolve().parent.parent
 FAKE = TESTS / "cuda" / "fake_libcuda"
 REAL = os.environ.get("NVSPAN_TEST_GPU") == "1"
 
+only_real = pytest.mark.skipif(not REAL, reason="needs a GPU: NVSPAN_TEST_GPU=1")
 only_fake = pytest.mark.skipif(REAL, reason="needs the fake driver, which fails on demand")
 
-_PREAMBLE = """
+PREAMBLE = """
 import nvspan
 from helpers.gpu import Cuda, GLOBAL, RELAXED, THREAD_LOCAL
 cuda = Cuda()
@@ -72,7 +73,7 @@ def environment(extra: Mapping[str, str | None] | None = None) -> dict[str, str 
 
 def run_device(
     code: str, *args: object, traced: bool = True, env: Mapping[str, str | None] | None = None,
-    check: bool = True, preamble: str = _PREAMBLE, timeout: float = 120,
+    check: bool = True, preamble: str = PREAMBLE, timeout: float = 120,
 ) -> Traced:  # fmt: skip
     """Runs a program with `cuda` and `nvspan` in it. On the fake driver it must not use what is
     destroyed."""
