@@ -16,7 +16,6 @@ import argparse
 import json
 import os
 import sqlite3
-import struct
 import subprocess
 import sys
 import tempfile
@@ -26,6 +25,12 @@ from typing import Any
 from nvspan import launch
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "tests"))
+from helpers.device import (  # type: ignore[import-not-found] # noqa: E402
+    device_ranges,
+    with_origins,
+)
+
 KINDS = ("small", "fill", "persist", "occ")
 TITLES = ("one small block, 5 us", "8 waves of 10 us", "all registers, 100 us",
           "2,048 threads each, 100 us")  # fmt: skip
@@ -52,19 +57,8 @@ def run(truth: str, *arguments: object, record: bool = True, env: dict[str, str]
 
 
 def deferred(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    strings = [event["message"] for event in events if event["kind"] == "register_string"]
-    found = []
-    for event in events:
-        if event["kind"] != "event_batch":
-            continue
-        data = bytes.fromhex(event["hex"])
-        for at in range(0, len(data), 64):
-            begin, end, message, payload = struct.unpack_from("<qqQQ", data, at)
-            uncertainty = struct.unpack_from("<I", data, at + 44)[0]
-            found.append({"begin": begin, "end": end, "payload": payload,
-                          "message": strings[(message & 0xFFFFFFFF) - 1],
-                          "uncertainty": uncertainty})  # fmt: skip
-    return found
+    """Ranges that were sent with times of the time stamp counter."""
+    return [{**each, "uncertainty": each["uncertainty_ns"]} for each in device_ranges(events)]
 
 
 def classic(events: list[dict[str, Any]], clocks: list[list[int]]) -> list[dict[str, Any]]:
@@ -72,7 +66,7 @@ def classic(events: list[dict[str, Any]], clocks: list[list[int]]) -> list[dict[
     (stamp_1, mono_1), (stamp_2, mono_2) = clocks
     slope = (stamp_2 - stamp_1) / (mono_2 - mono_1)
     open_ranges, found = {}, []
-    for event in events:
+    for event in with_origins(events):
         if event["kind"] == "start":
             open_ranges[event["id"]] = event
         elif event["kind"] == "end":

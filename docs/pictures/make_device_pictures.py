@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the picture of docs/device.md: ranges of CPU and GPU as ``nvspan view`` shows them.
+"""Makes the picture of docs/device.md: ranges of the CPU and the GPU as ``nvspan view`` shows them.
 
     nvspan record -o device.nvspan examples/device_ranges.py     # on a machine with a GPU
     python docs/pictures/make_device_pictures.py device.nvspan docs/pictures/device-ranges.png

@@ -97,6 +97,7 @@ bool GpuClock::start(const Driver& api) noexcept {
   }
   __atomic_store_n(question_, 0, __ATOMIC_RELEASE);
   const auto launch = [&](FunctionHandle function, void** arguments) {
+    if (!still_there(api, context_)) return error_context_is_destroyed;
     return api.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream_, arguments, nullptr);
   };
   unsigned wanted = rounds;
@@ -107,11 +108,13 @@ bool GpuClock::start(const Driver& api) noexcept {
     DevicePointer place = answers_on_gpu_ + (rounds + 1 + 2 * i) * sizeof(uint64_t);
     void* before[] = {&place};
     result = launch(clock_, before);
+    if (result == success && !still_there(api, context_)) result = error_context_is_destroyed;
     if (result == success) result = api.cuEventRecord(between_[i], stream_);
     DevicePointer place_after = place + sizeof(uint64_t);
     void* after[] = {&place_after};
     if (result == success) result = launch(clock_, after);
   }
+  if (result == success && !still_there(api, context_)) result = error_context_is_destroyed;
   if (result == success) result = api.cuEventRecord(finished_, stream_);
   broken_ = result != success;
   running_ = !broken_;
@@ -181,6 +184,7 @@ void GpuClock::read_references(const Driver& api) noexcept {
   std::vector<Reading> found;
   for (unsigned i = 0; i < sandwiches; ++i) {
     float ms = 0;
+    if (!still_there(api, context_)) return;
     if (i > 0 && api.cuEventElapsedTime(&ms, between_[0], between_[i]) != success) return;
     const auto before = static_cast<int64_t>(read_pinned(readings + 2 * i));
     const auto after = static_cast<int64_t>(read_pinned(readings + 2 * i + 1));
@@ -262,6 +266,7 @@ bool GpuClock::advance(const Driver& api) noexcept {
 
 Result GpuClock::event_time(const Driver& api, EventHandle event, int64_t& global) const noexcept {
   float ms = 0;
+  if (!still_there(api, context_)) return error_context_is_destroyed;
   const Result result = api.cuEventElapsedTime(&ms, reference_, event);
   if (result != success) return result;
   const Reference* reference = &references_.back();
@@ -272,6 +277,7 @@ Result GpuClock::event_time(const Driver& api, EventHandle event, int64_t& globa
         reference = &other;
       }
     }
+    if (!still_there(api, context_)) return error_context_is_destroyed;
     const Result again = api.cuEventElapsedTime(&ms, reference->event, event);
     if (again != success) return again;
   }

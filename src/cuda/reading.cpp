@@ -93,11 +93,13 @@ bool read_stream(const Driver& api, DeviceContext& context, SideStream& stream, 
     Read last = Read::done;
     for (; read < count; ++read) {
       DeviceRange& range = *batch[read];
-      if (!still_there(api, context)) return false;
-      if (!range.cancelled.load(std::memory_order_acquire)) last = read_range(api, context, range);
+      if (!still_there(api, context)) {
+        last = Read::failed;
+      } else if (!range.cancelled.load(std::memory_order_acquire)) {
+        last = read_range(api, context, range);
+      }
       if (last != Read::done) break;
     }
-    if (last == Read::failed) return false;
     {
       std::lock_guard<std::mutex> lock(stream.mutex);
       stream.pending.erase(stream.pending.begin(),
@@ -112,6 +114,7 @@ bool read_stream(const Driver& api, DeviceContext& context, SideStream& stream, 
       if (range->begin_stream != &stream) give_back(range->begin_stream, range->begin_event);
       finish(range, Phase::done);
     }
+    if (last == Read::failed) return false;
     if (read < batch_size) {
       left = left || read < count;
       return true;
@@ -180,6 +183,7 @@ void calibrate(const Driver& api, DeviceContext& context, bool hurry) noexcept {
   const bool due = clock.last_calibration() == 0 || age > calibration_period(clock.calibrations());
   const bool urgent = context.waiting.size() > convert_early || (hurry && !clock.fresh());
   if (!clock.running() && (due || urgent) && !clock.start(api)) {
+    if (!still_there(api, context)) return;
     // Never: what wanted the clock is not shown.
     counters().add(Count::driver_error, context.waiting.size());
     for (const ReadRange& read : context.waiting) release(read.range);
@@ -206,6 +210,12 @@ void calibrate(const Driver& api, DeviceContext& context, bool hurry) noexcept {
 
 namespace {
 
+// Tells what has been read of a context that is gone, as well as its clock is known, and drops it.
+void give_up(DeviceContext& context) noexcept {
+  if (!context.waiting.empty() && context.clock.ready()) tell(context);
+  lose_context(context);
+}
+
 // With `reading` held.
 Activity read_held(const Driver& api, DeviceContext& context, bool hurry) noexcept {
   const std::vector<SideStream*> streams = streams_of(context);
@@ -214,22 +224,26 @@ Activity read_held(const Driver& api, DeviceContext& context, bool hurry) noexce
   if (!needs.anything && !ring_alive) return Activity::none;
   ContextScope scope;
   if (!still_there(api, context) || !scope.push(api, context.handle)) {
-    lose_context(context);
+    give_up(context);
     return Activity::none;
   }
   bool left = false;
   for (SideStream* stream : streams) {
     if (!call_polled(api, context, *stream, left) || !read_stream(api, context, *stream, left)) {
-      lose_context(context);
+      give_up(context);
       return Activity::working;
     }
   }
   if (!still_there(api, context)) {
-    lose_context(context);
+    give_up(context);
     return Activity::working;
   }
   const size_t stamps = ring_alive ? context.ring.read(context.waiting, counters()) : 0;
   if (needs.clock || !context.waiting.empty()) calibrate(api, context, hurry);
+  if (!still_there(api, context)) {
+    give_up(context);
+    return Activity::working;
+  }
   if (left || stamps || !context.waiting.empty() || context.clock.running()) {
     return Activity::working;
   }

@@ -3,7 +3,9 @@
 //
 // What src/cuda declares of the CUDA driver against NVIDIA's own headers: a function of the table
 // has the type of the symbol that is looked up, constants their values, structs their layout.
-// Everything is checked by the compiler; the program does nothing.
+// Everything is checked by the compiler, where it finds those headers; the program does nothing.
+
+#if __has_include(<cuda.h>) && __has_include(<cudaTypedefs.h>)
 
 #include <cuda.h>
 #include <cudaTypedefs.h>
@@ -19,29 +21,29 @@ using namespace nvspan::cuda;
 
 // Which of NVIDIA's types one of ours stands for.
 template <class Ours, class Theirs>
-struct stands_for : std::is_same<Ours, Theirs> {};
+struct StandsFor : std::is_same<Ours, Theirs> {};
 template <>
-struct stands_for<ContextStruct, CUctx_st> : std::true_type {};
+struct StandsFor<ContextStruct, CUctx_st> : std::true_type {};
 template <>
-struct stands_for<StreamStruct, CUstream_st> : std::true_type {};
+struct StandsFor<StreamStruct, CUstream_st> : std::true_type {};
 template <>
-struct stands_for<EventStruct, CUevent_st> : std::true_type {};
+struct StandsFor<EventStruct, CUevent_st> : std::true_type {};
 template <>
-struct stands_for<ModuleStruct, CUmod_st> : std::true_type {};
+struct StandsFor<ModuleStruct, CUmod_st> : std::true_type {};
 template <>
-struct stands_for<FunctionStruct, CUfunc_st> : std::true_type {};
+struct StandsFor<FunctionStruct, CUfunc_st> : std::true_type {};
 template <>
-struct stands_for<GraphStruct, CUgraph_st> : std::true_type {};
+struct StandsFor<GraphStruct, CUgraph_st> : std::true_type {};
 template <>
-struct stands_for<GraphNodeStruct, CUgraphNode_st> : std::true_type {};
+struct StandsFor<GraphNodeStruct, CUgraphNode_st> : std::true_type {};
 template <>
-struct stands_for<UserObjectStruct, CUuserObject_st> : std::true_type {};
+struct StandsFor<UserObjectStruct, CUuserObject_st> : std::true_type {};
 template <>
-struct stands_for<GraphEdgeData, CUgraphEdgeData> : std::true_type {};
+struct StandsFor<GraphEdgeData, CUgraphEdgeData> : std::true_type {};
 template <>
-struct stands_for<HostNodeParams, CUDA_HOST_NODE_PARAMS_v1> : std::true_type {};
+struct StandsFor<HostNodeParams, CUDA_HOST_NODE_PARAMS_v1> : std::true_type {};
 template <>
-struct stands_for<KernelNodeParams, CUDA_KERNEL_NODE_PARAMS_v1> : std::true_type {};
+struct StandsFor<KernelNodeParams, CUDA_KERNEL_NODE_PARAMS_v1> : std::true_type {};
 
 // An enum of theirs is an int of ours, and cuuint64_t any 64 bits.
 template <class Ours, class Theirs>
@@ -56,33 +58,33 @@ constexpr bool same_number() {
 }
 
 template <class Ours, class Theirs>
-struct same_type {
-  static constexpr bool value = stands_for<Ours, Theirs>::value || same_number<Ours, Theirs>();
+struct SameType {
+  static constexpr bool value = StandsFor<Ours, Theirs>::value || same_number<Ours, Theirs>();
 };
 template <class Ours, class Theirs>
-struct same_type<const Ours, const Theirs> : same_type<Ours, Theirs> {};
+struct SameType<const Ours, const Theirs> : SameType<Ours, Theirs> {};
 template <class Ours, class Theirs>
-struct same_type<Ours*, Theirs*> : same_type<Ours, Theirs> {};
+struct SameType<Ours*, Theirs*> : SameType<Ours, Theirs> {};
 template <class OurResult, class... Ours, class TheirResult, class... Theirs>
-struct same_type<OurResult(Ours...), TheirResult(Theirs...)> {
+struct SameType<OurResult(Ours...), TheirResult(Theirs...)> {
   static constexpr bool value = [] {
     if constexpr (sizeof...(Ours) == sizeof...(Theirs)) {
-      return same_type<OurResult, TheirResult>::value && (same_type<Ours, Theirs>::value && ...);
+      return SameType<OurResult, TheirResult>::value && (SameType<Ours, Theirs>::value && ...);
     } else {
       return false;
     }
   }();
 };
 
-static_assert(!same_type<int (*)(EventHandle), CUresult (*)(CUstream)>::value);
-static_assert(!same_type<int (*)(unsigned*), CUresult (*)(int*)>::value);
-static_assert(!same_type<int (*)(const void*), CUresult (*)(void*)>::value);
-static_assert(!same_type<int (*)(int), CUresult (*)(int, int)>::value);
+static_assert(!SameType<int (*)(EventHandle), CUresult (*)(CUstream)>::value);
+static_assert(!SameType<int (*)(unsigned*), CUresult (*)(int*)>::value);
+static_assert(!SameType<int (*)(const void*), CUresult (*)(void*)>::value);
+static_assert(!SameType<int (*)(int), CUresult (*)(int, int)>::value);
 
 constexpr std::size_t checked_before = __COUNTER__;
-#define SAME(slot, theirs)                                              \
-  static_assert(same_type<decltype(Driver::slot), PFN_##theirs>::value, \
-                #slot " is not declared as the driver has it");         \
+#define SAME(slot, theirs)                                             \
+  static_assert(SameType<decltype(Driver::slot), PFN_##theirs>::value, \
+                #slot " is not declared as the driver has it");        \
   static_assert(__COUNTER__ > 0)
 
 // In the order of the table. A symbol without a suffix is the function's first version.
@@ -155,9 +157,9 @@ VALUE(graph_user_object_move, CU_GRAPH_USER_OBJECT_MOVE);
 
 #define LAYOUT(ours, theirs) \
   static_assert(sizeof(ours) == sizeof(theirs) && alignof(ours) == alignof(theirs), #ours)
-#define MEMBER(ours, member, theirs, name)                                            \
-  static_assert(offsetof(ours, member) == offsetof(theirs, name) &&                   \
-                    same_type<decltype(ours::member), decltype(theirs::name)>::value, \
+#define MEMBER(ours, member, theirs, name)                                           \
+  static_assert(offsetof(ours, member) == offsetof(theirs, name) &&                  \
+                    SameType<decltype(ours::member), decltype(theirs::name)>::value, \
                 #ours "::" #member)
 LAYOUT(GraphEdgeData, CUgraphEdgeData);
 MEMBER(GraphEdgeData, from_port, CUgraphEdgeData, from_port);
@@ -179,5 +181,7 @@ MEMBER(KernelNodeParams, arguments, CUDA_KERNEL_NODE_PARAMS_v1, kernelParams);
 MEMBER(KernelNodeParams, extra, CUDA_KERNEL_NODE_PARAMS_v1, extra);
 
 }  // namespace
+
+#endif
 
 int main() { return 0; }

@@ -35,7 +35,7 @@ def test_our_declarations_are_those_of_the_toolkit():
         pytest.skip("no cuda.h: install a CUDA toolkit or the nvidia-cuda-runtime wheel")
     source = ROOT / "tests" / "cpp" / "driver_types_test.cpp"
     for include in includes:
-        command = [compiling.compiler(), "-std=c++17", "-Wall", "-fsyntax-only",
-                   "-I", str(ROOT / "src"), "-isystem", str(include), str(source)]  # fmt: skip
+        paths = ["-I", str(ROOT / "src"), "-isystem", str(include), "-include", "cudaTypedefs.h"]
+        command = [compiling.compiler(), "-std=c++17", "-fsyntax-only", *paths, str(source)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{include}\n{done.stderr}"

@@ -472,6 +472,7 @@ FAKE_EXPORT Result cuEventCreate(void** event, unsigned flags) {
   made->context = context;
   made->timing = (flags & 2) == 0;
   context->events.insert(made);
+  state().all_events.push_back(made);
   state().events.insert(made);
   *event = made;
   return success;

@@ -141,6 +141,7 @@ struct State {
   uint64_t last_id = 0;
   std::map<std::string, std::pair<int, Result>> failures;  // calls to let through, then the result
   std::vector<Stream*> all_streams;   // never freed: their threads may be in them
+  std::vector<Event*> all_events;     // likewise
   std::vector<std::string*> strings;  // modules and functions
   std::atomic<uint64_t> misuses{0};
 };
