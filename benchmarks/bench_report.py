@@ -6,7 +6,9 @@
 
 A C++ loop (record_loop.cpp: 16 registered names, two threads) makes the recordings. Each command
 runs in a process of its own, three times, the best is kept: the wall time holds the start of the
-interpreter, the memory is the most that was resident. The exit code is 1 if a target was missed.
+interpreter, the memory is the most that was resident. Where NVSPAN_NSYS names an installation of
+Nsight Systems, it records the same loop as well, a million ranges, and ``nsys stats`` is timed
+beside ours, the export to SQLite that it needs apart. The exit code is 1 if a target was missed.
 """
 
 from __future__ import annotations
@@ -71,6 +73,26 @@ def run(*arguments: object) -> tuple[float, float]:
     return best
 
 
+def timed(command: list[object], repeats: int) -> float:
+    best = float("inf")
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        subprocess.run(list(map(str, command)), check=True, capture_output=True)
+        best = min(best, time.perf_counter() - begin)
+    return best
+
+
+def nsys_stats(program: Path, ranges: int, folder: Path) -> dict[str, float]:
+    """Seconds of `nsys stats -r nvtx_sum` on so many ranges, and of the export before it."""
+    tool = Path(os.environ["NVSPAN_NSYS"]) / "bin" / "nsys"
+    report, database = folder / "nsys.nsys-rep", folder / "nsys.sqlite"
+    under = [tool, "profile", "-t", "nvtx", "-s", "none", "--cpuctxsw=none", "-f", "true", "-o",
+             report, program, "registered", ranges // 2, "2"]  # fmt: skip
+    subprocess.run(list(map(str, under)), check=True, capture_output=True)
+    export = timed([tool, "export", "-t", "sqlite", "-f", "true", "-o", database, report], 1)
+    return {"export": export, "stats": timed([tool, "stats", "-r", "nvtx_sum", database], REPEATS)}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--ranges", default="1000000,10000000")
@@ -93,6 +115,11 @@ def main() -> int:
                 "export --format perfetto": ("export", path, "-o", folder / "o.pftrace"),
                 "report": ("report", path, "-o", folder / "o.html"),
             }
+            if ranges <= MILLION:
+                cases["export --format csv"] = ("export", path, "--format", "csv", "-o",
+                                                folder / "o.csv")  # fmt: skip
+                cases["export --format sqlite"] = ("export", path, "--format", "sqlite", "-o",
+                                                   folder / "o.sqlite")  # fmt: skip
             for name, arguments in cases.items():
                 seconds, memory = run(*arguments)
                 written = sum(file.stat().st_size for file in folder.glob("o.*")) / 1e6
@@ -105,14 +132,28 @@ def main() -> int:
                 print(f"| {ranges:,} | {size:.0f} | `{name}` | {seconds:.2f} | {memory:.0f} "
                       f"| {shown} |", flush=True)  # fmt: skip
             path.unlink()
+        if os.environ.get("NVSPAN_NSYS"):
+            nsys = figures[f"nsys {MILLION}"] = nsys_stats(program, MILLION, folder)
+            print(f"\n`nsys stats -r nvtx_sum`, {MILLION:,} ranges: {nsys['stats']:.2f} s, "
+                  f"after an export of {nsys['export']:.2f} s.")  # fmt: skip
+            for name, figure in figures.items():
+                if name.startswith("stats ") and "nsys" not in name and "-" not in name:
+                    ratio = nsys["stats"] / MILLION / (figure["seconds"] / int(name.split()[-1]))
+                    figure["nsys_ratio"] = ratio
+                    print(f"`{name}` takes {ratio:.1f} times less per range.", flush=True)
     targets = [
         (f"stats {10 * MILLION}", "seconds", 3), (f"stats {10 * MILLION}", "memory", 600),
         (f"export --format perfetto {10 * MILLION}", "seconds", 15),
         (f"report {MILLION}", "written", 5),
+        (f"export --format csv {MILLION}", "seconds", 2),
+        (f"export --format sqlite {MILLION}", "seconds", 2),
     ]  # fmt: skip
     for case, key, most in targets:
         if case in figures and figures[case][key] > most:
             missed.append(f"{case}: {key} {figures[case][key]:.2f}, more than {most}")
+    most_ranges = f"stats {10 * MILLION}"
+    if figures.get(most_ranges, {}).get("nsys_ratio", 20.0) < 20:
+        missed.append(f"{most_ranges}: less than 20 times below nsys stats")
     if options.json:
         Path(options.json).write_text(json.dumps(figures, indent=1))
     print("\n".join(missed), file=sys.stderr)

@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures device ranges on a GPU, torch's beside ours, and prints Markdown tables.
 
-    python benchmarks/gpu/bench_device.py [accuracy cost overlap replays drift] [--drift SECONDS]
+    python benchmarks/gpu/bench_device.py [accuracy cost overlap replays drift nsys]
+        [--drift SECONDS]
 
-Needs a GPU, nvcc and torch. Every measurement is a process of its own under nvspan's recorder.
+Needs a GPU, nvcc and torch. Every measurement is a process of its own under nvspan's recorder;
+those of `nsys` are under the Nsight Systems that NVSPAN_NSYS names (PREFIX/bin/nsys), and compare
+the ranges in its report with the kernels in the same report.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import struct
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -22,6 +25,12 @@ from typing import Any
 from nvspan import launch
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "tests"))
+from helpers.device import (  # type: ignore[import-not-found] # noqa: E402
+    device_ranges,
+    with_origins,
+)
+
 KINDS = ("small", "fill", "persist", "occ")
 TITLES = ("one small block, 5 us", "8 waves of 10 us", "all registers, 100 us",
           "2,048 threads each, 100 us")  # fmt: skip
@@ -48,19 +57,8 @@ def run(truth: str, *arguments: object, record: bool = True, env: dict[str, str]
 
 
 def deferred(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    strings = [event["message"] for event in events if event["kind"] == "register_string"]
-    found = []
-    for event in events:
-        if event["kind"] != "event_batch":
-            continue
-        data = bytes.fromhex(event["hex"])
-        for at in range(0, len(data), 64):
-            begin, end, message, payload = struct.unpack_from("<qqQQ", data, at)
-            uncertainty = struct.unpack_from("<I", data, at + 44)[0]
-            found.append({"begin": begin, "end": end, "payload": payload,
-                          "message": strings[(message & 0xFFFFFFFF) - 1],
-                          "uncertainty": uncertainty})  # fmt: skip
-    return found
+    """Ranges that were sent with times of the time stamp counter."""
+    return [{**each, "uncertainty": each["uncertainty_ns"]} for each in device_ranges(events)]
 
 
 def classic(events: list[dict[str, Any]], clocks: list[list[int]]) -> list[dict[str, Any]]:
@@ -68,7 +66,7 @@ def classic(events: list[dict[str, Any]], clocks: list[list[int]]) -> list[dict[
     (stamp_1, mono_1), (stamp_2, mono_2) = clocks
     slope = (stamp_2 - stamp_1) / (mono_2 - mono_1)
     open_ranges, found = {}, []
-    for event in events:
+    for event in with_origins(events):
         if event["kind"] == "start":
             open_ranges[event["id"]] = event
         elif event["kind"] == "end":
@@ -146,6 +144,49 @@ def cost(truth: str) -> None:
         print({k: v for k, v in result["stats"].items() if v})
 
 
+def nsys(truth: str) -> None:
+    """What a report of Nsight Systems shows: device ranges against CUPTI's times of the kernels."""
+    tool = str(Path(os.environ["NVSPAN_NSYS"]) / "bin" / "nsys")
+    print("| | kernels | ranges | start p5 / p50 / p95, us | end |")
+    print("|---|---|---|---|---|")
+    for mode in ("eager", "graph"):
+        with tempfile.TemporaryDirectory() as folder:
+            report, database = f"{folder}/r.nsys-rep", f"{folder}/r.sqlite"
+            subprocess.run([
+                tool, "profile", "-t", "cuda,nvtx", "--cuda-graph-trace=node", "-s", "none",
+                "--cpuctxsw=none", "-f", "true", "-o", report, sys.executable,
+                str(HERE / "device_worker.py"), truth, "accuracy", "exact", mode,
+            ], check=True, capture_output=True)  # fmt: skip
+            subprocess.run([tool, "export", "-t", "sqlite", "-f", "true", "-o", database, report],
+                           check=True, capture_output=True)  # fmt: skip
+            in_report(database, mode)
+
+
+def in_report(database: str, mode: str) -> None:
+    query = sqlite3.connect(database).execute
+    kernels = query("""
+        select start, end from CUPTI_ACTIVITY_KIND_KERNEL join StringIds on id = shortName
+        where value in ('plain', 'registers') order by start""").fetchall()
+    ranges: dict[str, list[tuple[int, int]]] = {}
+    for start, end, text in query("""
+            select start, end, coalesce(text, value) from NVTX_EVENTS
+            left join StringIds on id = textId where eventType in (59, 60) order by start"""):
+        ranges.setdefault(text, []).append((start, end))
+    at = len(ranges.pop("warm", []))
+    for kind in KINDS:
+        names = [f"graph {kind}"] if mode == "graph" else [f"{kind} {i}" for i in range(5)]
+        own = [each for name in names for each in ranges.get(name, [])]
+        part = kernels[at : at + 500]
+        at += 500
+        title = TITLES[KINDS.index(kind)]
+        if len(own) != len(part):
+            print(f"| {mode} | {title} | {len(own)} for {len(part)} kernels | | |", flush=True)
+            continue
+        pairs = list(zip(own, part, strict=True))
+        starts, ends = ([(r[i] - k[i]) / 1e3 for r, k in pairs] for i in (0, 1))
+        print(f"| {mode} | {title} | {len(own)} | {spread(starts)} | {spread(ends)} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("what", nargs="*", default=["accuracy", "cost", "overlap", "replays"])
@@ -162,6 +203,8 @@ def main() -> None:
             print(f"\n## {what}\n", flush=True)
             if what == "accuracy":
                 accuracy(truth)
+            elif what == "nsys":
+                nsys(truth)
             elif what == "cost":
                 cost(truth)
             elif what == "overlap":

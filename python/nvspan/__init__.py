@@ -36,6 +36,7 @@ from nvspan._core import (
     start_device_range,
     start_range,
 )
+from nvspan._device_names import name_device, name_event, name_stream
 from nvspan._domains import DummyDomain, enabled, get_domain, set_message_limit
 from nvspan._handles import RegisteredString
 from nvspan._in_place import install_as_nvtx
@@ -120,6 +121,9 @@ __all__ = [
     "is_active",
     "mark",
     "name_category",
+    "name_device",
+    "name_event",
+    "name_stream",
     "name_thread",
     "name_threads_automatically",
     "numpy_dtype",

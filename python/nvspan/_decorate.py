@@ -46,6 +46,10 @@ def decorate(annotation: Annotation, target: Any) -> Any:
 def decorate_as(annotation: Annotation, target: Any, name: str | None) -> Any:
     """As `decorate`, for what is not a class. `name`, if given, goes before `name_from`."""
     kind = type(target)
+    if (annotation.device or annotation.sync) and kind not in _handlers and callable(target):
+        from nvspan._device import decorate_both
+
+        return decorate_both(_named(annotation, target, name), target)
     if kind is FunctionType:
         return _registry.decorate(target, _named(annotation, target, name), annotation.kind)
     handler = _handlers.get(kind)

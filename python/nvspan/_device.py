@@ -6,18 +6,16 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import sys
-
-from nvspan import _core
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
+    from contextlib import AbstractContextManager
     from typing import Any
 
-    from nvspan._core import DeviceRangeHandle, device_range
-
-_end = _core.end_device_range
+    from nvspan._core import Annotation, DeviceRangeHandle, device_range
 
 
 def decorate(range_: device_range, target: Any) -> Any:
@@ -33,53 +31,65 @@ def decorate(range_: device_range, target: Any) -> Any:
     if isinstance(target, type) or not callable(target):
         raise TypeError(f"device_range() decorates functions and callables, not {target!r}")
     named = range_._named(str(getattr(target, "__name__", type(target).__name__)))
-    begin = named._begin
-    wrapper = _wrapper(target, begin)
+    # One object for each call: tasks that take turns end their own range.
+    return _wrapped(target, named._fresh)
+
+
+def decorate_both(annotation: Annotation, target: Callable[..., Any]) -> Any:
+    """For `annotate(device=True)`: `target` with both ranges around each call of it; around a
+    generator both span its whole life."""
+    if inspect.isgeneratorfunction(target):
+        annotation = annotation._spanning()
+    return _wrapped(target, itertools.repeat(annotation).__next__)
+
+
+def _wrapped(target: Callable[..., Any], entered: Callable[[], AbstractContextManager[Any]]) -> Any:
+    wrapper = _wrapper(target, entered)
     functools.update_wrapper(wrapper, target)
     return wrapper
 
 
-def _wrapper(target: Callable[..., Any], begin: Callable[[], DeviceRangeHandle]) -> Any:
+def _wrapper(target: Callable[..., Any], entered: Callable[[], AbstractContextManager[Any]]) -> Any:
     if inspect.iscoroutinefunction(target):
 
         async def coroutine(*args: Any, **kwargs: Any) -> Any:
-            handle = begin()
-            try:
+            with entered():
                 return await target(*args, **kwargs)
-            finally:
-                _end(handle)
 
         return coroutine
     if inspect.isasyncgenfunction(target):
 
         async def async_generator(*args: Any, **kwargs: Any) -> Any:
-            handle = begin()
             inner = target(*args, **kwargs)
-            try:
-                async for value in inner:
-                    yield value
-            finally:
-                _end(handle)
-                await inner.aclose()
+            with entered():
+                resume = inner.__anext__()
+                while True:
+                    try:
+                        value = await resume
+                    except StopAsyncIteration:
+                        return
+                    try:
+                        sent = yield value
+                    except GeneratorExit:
+                        await inner.aclose()
+                        raise
+                    except BaseException as error:  # passed on, as all that is thrown in
+                        resume = inner.athrow(error)
+                    else:
+                        resume = inner.asend(sent)
 
         return async_generator
     if inspect.isgeneratorfunction(target):
 
         def generator(*args: Any, **kwargs: Any) -> Any:
-            handle = begin()
-            try:
+            with entered():
                 return (yield from target(*args, **kwargs))
-            finally:
-                _end(handle)
 
         return generator
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        handle = begin()
-        try:
+        with entered():
             return target(*args, **kwargs)
-        finally:
-            _end(handle)
 
     return function
 

@@ -38,12 +38,19 @@ def _handle_of(stream: Any) -> int | None:
         # Version 0 is the only one; a shim that returns a device there would send us elsewhere.
         if isinstance(found, tuple) and len(found) == 2 and found[0] == 0:
             return _as_handle(found[1])
-    for name in ("cuda_stream", "ptr", "handle"):
-        handle = _as_handle(getattr(stream, name, None))
-        if handle is not None:
-            return handle
+    handle = _attribute_handle(stream, ("cuda_stream", "ptr", "handle"))
+    if handle is not None:
+        return handle
     if isinstance(stream, int) or type(stream).__module__.startswith(_BINDINGS):
         return _as_handle(stream)
+    return None
+
+
+def _attribute_handle(owner: Any, names: tuple[str, ...]) -> int | None:
+    for name in names:
+        handle = _as_handle(getattr(owner, name, None))
+        if handle is not None:
+            return handle
     return None
 
 
@@ -64,6 +71,36 @@ def _device_of(stream: Any) -> int:
         if isinstance(device, int) and not isinstance(device, bool) and device >= 0:
             return device
     return _UNKNOWN_DEVICE
+
+
+def event_of(event: Any) -> int:
+    """The handle of an event object. Raises TypeError if it is no event, ValueError if it has no
+    handle (yet)."""
+    is_int = isinstance(event, int) and not isinstance(event, bool)
+    handle = event if is_int else _attribute_handle(event, ("cuda_event", "ptr", "handle"))
+    if handle is None and type(event).__module__.startswith(_BINDINGS):
+        handle = _as_handle(event)
+    if handle is None:
+        raise TypeError(f"event must be a CUDA event or an int, not {event!r}")
+    if not 0 < handle < 1 << 64:
+        raise ValueError(f"event {event!r} has no handle")
+    return handle
+
+
+def ordinal_of(device: Any) -> int:
+    """The ordinal of a device object. Raises TypeError if it is no CUDA device, ValueError if it
+    has no ordinal."""
+    ordinal = device
+    if not isinstance(device, int) and getattr(device, "type", "cuda") == "cuda":
+        if getattr(device, "index", 0) is None:  # torch.device("cuda")
+            raise ValueError(f"device {device!r} has no index")
+        found = (getattr(device, name, None) for name in ("index", "device_id", "id"))
+        ordinal = next((value for value in found if isinstance(value, int)), None)
+    if isinstance(ordinal, bool) or not isinstance(ordinal, int):
+        raise TypeError(f"device must be a CUDA device or an int, not {device!r}")
+    if not 0 <= ordinal < 1 << 31:
+        raise ValueError(f"device {device!r} is no ordinal")
+    return ordinal
 
 
 def find_torch() -> tuple[Callable[[int], int], Callable[[], int]] | None:

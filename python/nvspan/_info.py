@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from nvspan import _core
 from nvspan._switch import tool
+from nvspan.device import device_losses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +22,14 @@ if TYPE_CHECKING:
         names_overflowed: int
         categories: int
 
+    class DeviceInfo(TypedDict):
+        """What ``info()["device"]`` says of device ranges."""
+
+        backend: str | None
+        begun: int
+        sent: int
+        lost: dict[str, int]
+
     class Info(TypedDict):
         """What ``info()`` returns."""
 
@@ -33,6 +42,7 @@ if TYPE_CHECKING:
         threads_named: int
         dropped: int
         findings: int
+        device: DeviceInfo
         domains: dict[str, DomainInfo]
 
 
@@ -43,8 +53,10 @@ def info() -> Info:
     now; ``checking``; ``names_registered`` and ``names_overflowed`` (messages that found no room
     and are passed as plain strings) over all domains; ``threads_named``; ``dropped`` (ranges opened
     beyond a million levels in a thread, which are sent but not paired); ``findings`` of check mode,
-    repetitions counted; and ``domains``: for each by name ("NVTX" is the default domain)
-    ``enabled``, ``level``, ``names_registered``, ``names_limit``, ``names_overflowed`` and
+    repetitions counted; ``device``, of device ranges: ``backend`` (what "auto" is with the tool
+    that listens, None without one), ``begun``, ``sent`` and ``lost``, a dict of counts by reason,
+    as :func:`device_stats` names them; and ``domains``: for each by name ("NVTX" is the default
+    domain) ``enabled``, ``level``, ``names_registered``, ``names_limit``, ``names_overflowed`` and
     ``categories``.
 
     Takes some microseconds for each domain; any thread may call it. It looks for a tool only if
@@ -68,6 +80,7 @@ def info() -> Info:
             "names_overflowed": stats["overflowed"],
             "categories": len(domain.categories),
         }
+    counts = _core.device_counts()
     decided = _core.decided()
     return {
         "version": _core.__version__,
@@ -79,5 +92,11 @@ def info() -> Info:
         "threads_named": _core.named_threads(),
         "dropped": _core.dropped_pushes(),
         "findings": sum(report[4] for report in _core.check_reports()),
+        "device": {
+            "backend": _core.device_backend(False),
+            "begun": counts["begun"],
+            "sent": counts["sent_exact"] + counts["sent_callback"],
+            "lost": device_losses(),
+        },
         "domains": domains,
     }

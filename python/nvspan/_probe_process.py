@@ -147,7 +147,20 @@ def _driver(_: list[str]) -> dict[str, Any]:
     return {"version": f"{number.value // 1000}.{number.value % 1000 // 10}"}
 
 
+def _device(_: list[str]) -> dict[str, Any]:
+    import nvspan
+    from nvspan import _core
+
+    return {
+        "backend": _core.device_backend(True),
+        "tool": nvspan.tool(),
+        "problem": _core.device_problem() or None,  # loads the driver's library, and no more
+        "library": _core.device_library() or None,
+    }
+
+
 _ANSWERS: dict[str, Callable[[list[str]], dict[str, Any]]] = {
+    "device": _device,
     "driver": _driver,
     "emit": _emit,
     "libraries": _libraries,

@@ -127,6 +127,19 @@ def kernel_driver() -> str | None:
     return match.group(1) if match else None
 
 
+def gpus() -> list[str]:
+    """The models of the GPUs that NVIDIA's kernel module knows, whatever a process may see."""
+    found = []
+    for path in sorted(glob.glob("/proc/driver/nvidia/gpus/*/information")):
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                match = re.search(r"^Model:\s*(.+?)\s*$", file.read(), re.MULTILINE)
+        except OSError:
+            continue
+        found.append(match.group(1) if match else "a GPU")
+    return found
+
+
 def cuda_toolkit() -> tuple[str | None, str | None]:
     """Folder and version of the CUDA toolkit that a build would use here."""
     compiler = shutil.which("nvcc")

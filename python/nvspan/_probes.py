@@ -7,11 +7,13 @@ What loads a library or imports a module happens in a process of its own (`_prob
 
 from __future__ import annotations
 
+import functools
 import os
 import platform
 import sys
 
-from nvspan import _core, _probe_process, _probe_tools, launch
+from nvspan import _core, _probe_device, _probe_process, _probe_tools, launch
+from nvspan._finding import Finding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,28 +35,8 @@ _PACKAGES = ("torch", "nvtx", "nvidia-nvtx", "cupy", "jax", "cudf")
 _SYSTEM_TOOL = "/run/nvidia/nvtx/nvtx-cuda.yaml"
 
 
-class Finding:
-    """One thing that was found out. `status` is "ok", "note" or "problem"."""
-
-    __slots__ = ("advice", "details", "name", "status", "text")
-
-    def __init__(
-        self, name: str, status: str, text: str, advice: str | None = None, **details: Any
-    ) -> None:
-        self.name = name
-        self.status = status
-        self.text = text
-        self.advice = advice
-        self.details = details
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            name: getattr(self, name) for name in ("name", "status", "text", "advice", "details")
-        }
-
-
 def probes(
-    modules: tuple[str, ...], timeout: float
+    modules: tuple[str, ...], timeout: float, recordings: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, Callable[[], list[Finding]]]]:
     """The probes with their names, in the order in which they are shown."""
     yield "versions", versions
@@ -64,6 +46,9 @@ def probes(
     yield "self-test", lambda: self_test(timeout)
     yield "libraries", lambda: libraries(modules, timeout)
     yield "driver", lambda: driver(timeout)
+    yield "device", lambda: _probe_device.device(timeout)
+    for path in recordings:
+        yield "recording", functools.partial(_probe_device.recording, path)
     yield "nsys", lambda: nsight("nsys", timeout)
     yield "ncu", lambda: nsight("ncu", timeout)
     yield "toolkit", toolkit

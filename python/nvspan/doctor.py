@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from nvspan._probes import Finding
+    from nvspan._finding import Finding
 
     Probe = Callable[[], Sequence[Finding]]
 
 
-def collect(modules: Sequence[str] = (), timeout: float = 20.0) -> dict[str, Any]:
+def collect(
+    modules: Sequence[str] = (), timeout: float = 20.0, recordings: Sequence[str] = ()
+) -> dict[str, Any]:
     """Look at everything that decides whether annotations are seen, and try them out.
 
     Whatever could hang or crash runs in processes of its own. Nothing is changed in this one: no
@@ -33,6 +35,7 @@ def collect(modules: Sequence[str] = (), timeout: float = 20.0) -> dict[str, Any
         modules: modules to import, in another process, before it is asked which libraries carry
             NVTX; empty looks at the libraries of this process.
         timeout: seconds that one probe may take.
+        recordings: recordings of which it is told what they lack.
 
     Returns:
         What can be written as JSON: ``ok`` (bool), ``verdict`` (str), ``next`` (what to do, list of
@@ -47,7 +50,7 @@ def collect(modules: Sequence[str] = (), timeout: float = 20.0) -> dict[str, Any
     from nvspan import _probes
 
     findings = []
-    for name, probe in _probes.probes(tuple(modules), timeout):
+    for name, probe in _probes.probes(tuple(modules), timeout, tuple(recordings)):
         findings += _guarded(name, probe, timeout + 1)
     ok = all(finding.status != "problem" for finding in findings)
     verdict, todo = _verdict(findings)
@@ -61,7 +64,7 @@ def collect(modules: Sequence[str] = (), timeout: float = 20.0) -> dict[str, Any
 
 def _guarded(name: str, probe: Probe, timeout: float) -> list[Finding]:
     """What the probe finds. One that fails or takes too long is a finding itself."""
-    from nvspan._probes import Finding
+    from nvspan._finding import Finding
 
     found: list[Finding] = []
 

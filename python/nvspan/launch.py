@@ -89,10 +89,20 @@ def config_string(
     >>> config_string("jsonl", "/tmp/a b;c", ["train", "data,io"])
     'format=jsonl;file=/tmp/a%20b%3Bc;domains=train,data%2Cio'
     """
-    from urllib.parse import quote
-
     if format not in FORMATS:
         raise ValueError(f"format must be one of {', '.join(FORMATS)}, not {format!r}")
+    parts = _config_parts(format, file, domains)
+    if origin is not None:
+        parts.append(f"origin={origin}")
+    return ";".join(parts)
+
+
+def _config_parts(
+    format: str, file: str | os.PathLike[str] | None, domains: Iterable[str] | None
+) -> list[str]:
+    """What a trace's and a recording's configuration have in common; the format is not checked."""
+    from urllib.parse import quote
+
     parts = [f"format={format}"]
     if file is not None:
         path = os.path.abspath(os.fsencode(file))
@@ -102,9 +112,7 @@ def config_string(
     if domains is not None:
         names = (quote(name.encode("utf-8", "surrogateescape"), safe="") for name in domains)
         parts.append("domains=" + ",".join(names))
-    if origin is not None:
-        parts.append(f"origin={origin}")
-    return ";".join(parts)
+    return parts
 
 
 def child_environment(

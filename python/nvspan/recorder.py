@@ -55,11 +55,13 @@ def config_string(
     if isinstance(domains, str):
         raise TypeError("domains must be a list of names, not one name")
     name = _DEFAULT_NAME if path is None else path
-    text = launch.config_string("jsonl", name, domains).replace("format=jsonl", "format=record", 1)
-    text += f";mode={mode_config(mode)}"
+    parts = launch._config_parts("record", name, domains)
+    parts.append(f"mode={mode_config(mode)}")
     if min_duration:
-        text += f";min_duration={int(min_duration)}"
-    return f"{text};run={run}" if run else text
+        parts.append(f"min_duration={int(min_duration)}")
+    if run:
+        parts.append(f"run={run}")
+    return ";".join(parts)
 
 
 def recording_files(path: str | os.PathLike[str] | None, run: int) -> list[str]:

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from nvspan import _reader
 
 _FIRST, _LAST = -(2**63), 2**63 - 1
-
-
 _MESSAGE_TYPES = ("none", "ascii", "unicode", "registered")
 _PAYLOAD_TYPES = ("none", "u64", "i64", "f64", "u32", "i32", "f32", "ext", "unknown")
 _PAYLOAD_FORMATS = {"u64": "<Q", "i64": "<q", "f64": "<d", "u32": "<I", "i32": "<i", "f32": "<f"}
@@ -67,7 +65,7 @@ class Table:
 
     def __init__(self, recording: Recording, name: str) -> None:
         self._recording = recording
-        self._reader = recording._table_reader()
+        self._reader = recording._reader
         self._name = name
 
     @property
@@ -134,12 +132,15 @@ class Stats:
         rows: a dict for each range, the largest total first; times are ns.
         lost: how many events could not be recorded, where that is known.
         gaps: in how many places a ring overwrote older events.
+        overwritten: how many events it overwrote there.
         orphans: how many ends and pops had nothing to close.
         losses: a dict for each time in which events were lost: process, thread, from, to, count,
             reason.
         first: when the first of these ranges began, in ns.
         last: when the last of them ended.
         wall: the ns between the two.
+        whole: the ns between the first begin and the last end of all ranges, of those that a filter
+            by name or domain leaves out as well.
         marks: a dict for each mark with its domain, name and calls.
     """
 
@@ -147,11 +148,13 @@ class Stats:
         self.rows: list[dict[str, Any]] = made["rows"]
         self.lost: int = made["lost"]
         self.gaps: int = made["gaps"]
+        self.overwritten: int = made["overwritten"]
         self.orphans: int = made["orphans"]
         self.losses: list[dict[str, Any]] = made["losses"]
         self.first: int = made["first"]
         self.last: int = made["last"]
         self.wall: int = self.last - self.first
+        self.whole: int = made["whole"]
         self.marks: list[dict[str, Any]] = made["marks"]
 
     def __repr__(self) -> str:
@@ -167,10 +170,8 @@ class Recording:
     asked for its columns once.
     """
 
-    def __init__(self, reader: _reader.Reader, filters: dict[str, Any] | None = None) -> None:
+    def __init__(self, reader: _reader.Reader) -> None:
         self._reader = reader
-        self._filters: dict[str, Any] = filters or {}
-        self._filtered: _reader.Reader | None = None
         self._strings: list[str] | None = None
 
     @property
@@ -250,7 +251,7 @@ class Recording:
 
         A piece that could not be copied has fewer bytes than its size. Empty where there is none.
         """
-        reader = self._table_reader()
+        reader = self._reader
         size = memoryview(reader.column(table, "payload_bytes"))[row]
         if size == 0:
             return []
@@ -308,6 +309,7 @@ class Recording:
         *,
         domains: Iterable[str | None] | None = None,
         names: Iterable[str | None] | None = None,
+        match: Iterable[str] | None = None,
         threads: Iterable[int] | None = None,
         start: int | None = None,
         stop: int | None = None,
@@ -315,27 +317,30 @@ class Recording:
     ) -> Recording:
         """The same recording, of which `stats`, `ranges`, `marks` and `counters` hold a part.
 
-        The other tables, `events` and `calls` are whole. A row's `parent` is the innermost range
-        around it that is left; `self`, `depth` and `level` are those of the whole recording.
+        Reports, pages, timelines and exports of it show that part. The other tables, `events` and
+        `calls` are whole. Ranges nest as they do without those that are left out: a row's `parent`
+        is the innermost range around it that is left. `self`, and the columns `depth` and `level`,
+        are those of the whole recording. A filter of a filter takes what both take.
 
         Args:
             domains: names of domains; None or "NVTX" in it is the default domain.
             names: messages of ranges and marks, names of counters.
+            match: patterns with ``*`` and ``?``, one of which the name, or "domain:name", is like;
+                the default domain is "NVTX".
             threads: rows of `threads`.
             start: what begins at this time or later, in ns.
             stop: what begins before this time, in ns.
-            min_duration: ranges that take so many ns or more.
+            min_duration: ranges that take so many ns or more; those that did not end stay.
 
         >>> recording.filter(domains=["train"]).stats()                  # doctest: +SKIP
         """
-        given = {
-            "domains": None if domains is None else set(domains),
-            "names": None if names is None else set(names),
-            "threads": None if threads is None else set(threads),
-            "start": start, "stop": stop, "min_duration": min_duration,
-        }  # fmt: skip
-        kept = {key: value for key, value in given.items() if value is not None}
-        made = Recording(self._reader, {**self._filters, **kept})
+        pairs = None
+        if domains is not None or names is not None or match is not None:
+            pairs = self._pairs(domains, names, match)
+        made = Recording(self._reader.filtered(
+            pairs, None if threads is None else set(threads), _FIRST if start is None else start,
+            _LAST if stop is None else stop, min_duration or 0,
+        ))  # fmt: skip
         made._strings = self._strings
         return made
 
@@ -345,6 +350,7 @@ class Recording:
         *,
         domains: Iterable[str | None] | None = None,
         names: Iterable[str | None] | None = None,
+        match: Iterable[str] | None = None,
         threads: Iterable[int] | None = None,
         start: int | None = None,
         stop: int | None = None,
@@ -367,28 +373,39 @@ class Recording:
         >>> for row in nvspan.read("run.nvspan").stats().rows:           # doctest: +SKIP
         ...     print(row["name"], row["calls"], row["p50"])
         """
-        limited = self.filter(domains=domains, names=names, threads=threads, start=start,
-                              stop=stop, min_duration=min_duration)._filters  # fmt: skip
-        return Stats(self._reader.stats(by, *self._numbers(limited)))
+        part = self.filter(domains=domains, names=names, match=match, threads=threads, start=start,
+                           stop=stop, min_duration=min_duration)  # fmt: skip
+        return Stats(part._reader.stats(by))
 
-    def _numbers(self, filters: dict[str, Any]) -> tuple[Any, ...]:
-        """The filters as the reader takes them: sets of numbers, times."""
-        domains, names = filters.get("domains"), filters.get("names")
-        if domains is not None:
-            domains = {i for i, name in enumerate(self._reader.domains())
-                       if name in domains or (name is None and "NVTX" in domains)}  # fmt: skip
-        if names is not None:
-            numbers = {i for i, text in enumerate(self.strings) if text in names}
-            names = numbers | ({-1} if None in names else set())
-        return (domains, names, filters.get("threads"), filters.get("start", _FIRST),
-                filters.get("stop", _LAST), filters.get("min_duration", 0))  # fmt: skip
+    def _pairs(
+        self,
+        domains: Iterable[str | None] | None,
+        names: Iterable[str | None] | None,
+        match: Iterable[str] | None,
+    ) -> set[tuple[int, int]]:
+        """The domains and names, by their numbers, that all of these take."""
+        chosen = None if domains is None else {None if d == "NVTX" else d for d in domains}
+        wanted = None if names is None else set(names)
+        patterns = None if match is None else tuple(match)
 
-    def _table_reader(self) -> _reader.Reader:
-        if not self._filters:
-            return self._reader
-        if self._filtered is None:
-            self._filtered = self._reader.filtered(*self._numbers(self._filters))
-        return self._filtered
+        def takes(domain: str | None, name: str | None) -> bool:
+            if (chosen is not None and domain not in chosen) or (
+                wanted is not None and name not in wanted
+            ):
+                return False
+            if patterns is None:
+                return True
+            from fnmatch import fnmatchcase
+
+            short, whole = name or "", f"{domain or 'NVTX'}:{name or ''}"
+            return any(fnmatchcase(short, p) or fnmatchcase(whole, p) for p in patterns)
+
+        of, strings = self._reader.domains(), self.strings
+        return {
+            (domain, name)
+            for domain, name in self._reader.pairs()
+            if takes(of[domain], strings[name] if name >= 0 else None)
+        }
 
     def _repr_html_(self) -> str:
         """What a notebook shows: a timeline, and a table of the ranges."""

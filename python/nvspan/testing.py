@@ -130,8 +130,13 @@ class LiveRecording:
         # A file's time line is the clock that `part_from_now` read.
         return found.filter(start=self._start, stop=self._stop)
 
-    def range(self, name: str, domain: str | None = None) -> RangeSummary:
+    def range(self, name: str, domain: str | None = None, device: bool = False) -> RangeSummary:
         """The range `name`, of `domain` when that is given. One that was never seen has no calls.
+
+        Args:
+            name: its message.
+            domain: the name of its domain; None is any.
+            device: the time of device ranges, and not that of the CPU's ranges of the name.
 
         Raises:
             ValueError: several domains have such a range, or it is both a push/pop and a start/end
@@ -140,6 +145,7 @@ class LiveRecording:
         rows = [
             row for row in self.read().stats().rows
             if row["name"] == name and domain in (None, row["domain"] or "NVTX")
+            and (row["kind"] == "device") == device
         ]  # fmt: skip
         if len(rows) > 1:
             kinds = sorted({(row["domain"] or "NVTX", row["kind"]) for row in rows})

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "annotate/check.hpp"
 
-
 #include "annotate/check_reports.hpp"
 #include "annotate/check_stack.hpp"
 #include "annotate/event.hpp"

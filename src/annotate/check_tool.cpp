@@ -86,6 +86,7 @@ struct CheckTable {
     if (!tool) core2[NVTX_CBID_CORE2_DomainCreateA] = &create_slot;
     table.core = core;
     table.core2 = core2;
+    table.cuda = tool ? tool->cuda : nullptr;
     table.payload = tool ? tool->payload : nullptr;
     table.counters = tool ? tool->counters : nullptr;
     table.connect_counters = tool ? tool->connect_counters : nullptr;

@@ -31,19 +31,6 @@ uint64_t time_stamp() noexcept {
 #endif
 }
 
-DeferredPayload deferred_payload_of(int32_t payload_type) noexcept {
-  switch (payload_type) {
-    case NVTX_PAYLOAD_TYPE_UNSIGNED_INT64:
-      return DeferredPayload::unsigned_int64;
-    case NVTX_PAYLOAD_TYPE_INT64:
-      return DeferredPayload::int64;
-    case NVTX_PAYLOAD_TYPE_DOUBLE:
-      return DeferredPayload::float64;
-    default:
-      return DeferredPayload::none;
-  }
-}
-
 #if NVSPAN_HAVE_NVTX
 
 namespace {
@@ -64,21 +51,8 @@ SchemaTable& schema_table() noexcept {
   return *table;
 }
 
-nvtxPayloadSchemaEntry_t entry(uint64_t type, const char* name, size_t offset,
-                               uint64_t flags = 0) noexcept {
-  nvtxPayloadSchemaEntry_t made{};
-  made.flags = flags;
-  made.type = type;
-  made.name = name;
-  made.offset = offset;
-  return made;
-}
-
 uint64_t register_schema(const ToolTable& tool, nvtxDomainHandle_t domain,
                          DeferredPayload payload) noexcept {
-  using Register = uint64_t (*)(nvtxDomainHandle_t, const nvtxPayloadSchemaAttr_t*);
-  auto call = tool.payload_slot<Register>(NVTX3EXT_CBID_nvtxPayloadSchemaRegister);
-  if (!call) return 0;
   static const nvtxSemanticsTime_t clock = [] {
     nvtxSemanticsTime_t made{};
     made.header.structSize = sizeof made;
@@ -88,52 +62,36 @@ uint64_t register_schema(const ToolTable& tool, nvtxDomainHandle_t domain,
     return made;
   }();
   constexpr uint64_t time_flag = NVTX_PAYLOAD_ENTRY_FLAG_TIMESTAMP;
-  nvtxPayloadSchemaEntry_t entries[10];
-  size_t count = 0;
-  entries[count] = entry(NVTX_PAYLOAD_ENTRY_TYPE_INT64, "begin", offsetof(DeferredRange, begin),
-                         time_flag | NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN);
-  entries[count++].semantics = &clock.header;
-  entries[count] = entry(NVTX_PAYLOAD_ENTRY_TYPE_INT64, "end", offsetof(DeferredRange, end),
-                         time_flag | NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END);
-  entries[count++].semantics = &clock.header;
-  entries[count++] = entry(NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE, "message",
-                           offsetof(DeferredRange, message), NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE);
-  entries[count++] =
-      entry(NVTX_PAYLOAD_ENTRY_TYPE_COLOR_ARGB, "color", offsetof(DeferredRange, color));
-  entries[count++] =
-      entry(NVTX_PAYLOAD_ENTRY_TYPE_CATEGORY, "category", offsetof(DeferredRange, category));
-  static const uint64_t payload_types[deferred_payloads] = {0, NVTX_PAYLOAD_ENTRY_TYPE_UINT64,
-                                                            NVTX_PAYLOAD_ENTRY_TYPE_INT64,
-                                                            NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE};
-  if (payload != DeferredPayload::none) {
-    entries[count++] = entry(payload_types[static_cast<size_t>(payload)], "payload",
-                             offsetof(DeferredRange, payload));
-  }
-  entries[count++] =
-      entry(NVTX_PAYLOAD_ENTRY_TYPE_INT32, "device", offsetof(DeferredRange, device));
-  entries[count++] =
-      entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT32, "uncertainty_ns", offsetof(DeferredRange, uncertainty));
-  entries[count++] =
-      entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "stream", offsetof(DeferredRange, stream));
-  entries[count++] =
-      entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "launch", offsetof(DeferredRange, launch));
-  nvtxPayloadSchemaAttr_t attributes{};
-  attributes.fieldMask =
-      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
-      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
-      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
-  attributes.name = "nvspan device range";
-  attributes.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
-  attributes.flags = NVTX_PAYLOAD_SCHEMA_FLAG_RANGE_STARTEND;
-  attributes.entries = entries;
-  attributes.numEntries = count;
-  attributes.payloadStaticSize = sizeof(DeferredRange);
-  return call(domain, &attributes);
+  DeviceSchema schema;
+  schema
+      .add(NVTX_PAYLOAD_ENTRY_TYPE_INT64, "begin", offsetof(DeferredRange, begin),
+           time_flag | NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN)
+      .semantics = &clock.header;
+  schema
+      .add(NVTX_PAYLOAD_ENTRY_TYPE_INT64, "end", offsetof(DeferredRange, end),
+           time_flag | NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END)
+      .semantics = &clock.header;
+  schema.add(NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE, "message",
+             offsetof(DeferredRange, message), NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE);
+  schema.add(NVTX_PAYLOAD_ENTRY_TYPE_COLOR_ARGB, "color", offsetof(DeferredRange, color));
+  schema.add(NVTX_PAYLOAD_ENTRY_TYPE_CATEGORY, "category", offsetof(DeferredRange, category));
+  schema.add_payload(payload, offsetof(DeferredRange, payload));
+  schema.add(NVTX_PAYLOAD_ENTRY_TYPE_UINT32, "uncertainty_ns",
+             offsetof(DeferredRange, uncertainty));
+  schema.add_origin(offsetof(DeferredRange, origin));
+  return schema.register_with(tool, domain, sizeof(DeferredRange),
+                              NVTX_PAYLOAD_SCHEMA_FLAG_RANGE_STARTEND);
 }
 
 using SubmitBatch = void (*)(nvtxDomainHandle_t, const nvtxEventBatch_t*);
 
 }  // namespace
+
+bool may_take_deferred(const ToolTable& tool) noexcept {
+  return time_stamp() != 0 &&
+         tool.payload_slot<SubmitBatch>(NVTX3EXT_CBID_nvtxEventBatchSubmit) != nullptr &&
+         tool.payload_slot<SubmitBatch>(NVTX3EXT_CBID_nvtxPayloadSchemaRegister) != nullptr;
+}
 
 bool takes_deferred(const ToolTable& tool, Domain& domain) noexcept {
   const uint64_t epoch = tool.epoch.load(std::memory_order_acquire);
@@ -150,9 +108,7 @@ bool takes_deferred(const ToolTable& tool, Domain& domain) noexcept {
   if (schemas.epoch != epoch) {
     schemas = Schemas{};
     schemas.epoch = epoch;
-    const bool submits = time_stamp() != 0 && tool.payload_slot<SubmitBatch>(
-                                                  NVTX3EXT_CBID_nvtxEventBatchSubmit) != nullptr;
-    if (submits) {
+    if (may_take_deferred(tool)) {
       schemas.ids[0] = register_schema(tool, domain.handle(), DeferredPayload::none);
       schemas.taken = schemas.ids[0] != 0;
     }
@@ -179,15 +135,20 @@ bool submit_deferred(Domain& domain, uint64_t epoch, DeferredPayload payload,
   if (schema == 0 || !call) return false;
   nvtxEventBatch_t batch{};
   batch.eventSchemaId = schema;
-  batch.size = count * sizeof(DeferredRange);
-  batch.events = ranges;
   batch.flags = NVTX_BATCH_FLAG_TIME_SORTED;
-  call(domain.handle(), &batch);
+  constexpr size_t most_at_once = 4096;  // a tool may bound what it reads of one call
+  for (size_t at = 0; at < count; at += most_at_once) {
+    const size_t taken = count - at < most_at_once ? count - at : most_at_once;
+    batch.size = taken * sizeof(DeferredRange);
+    batch.events = ranges + at;
+    call(domain.handle(), &batch);
+  }
   return true;
 }
 
 #else
 
+bool may_take_deferred(const ToolTable&) noexcept { return false; }
 bool takes_deferred(const ToolTable&, Domain&) noexcept { return false; }
 bool submit_deferred(Domain&, uint64_t, DeferredPayload, const DeferredRange*, size_t) noexcept {
   return false;

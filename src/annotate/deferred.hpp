@@ -4,10 +4,14 @@
 
 // Ranges that are told to the tool when they are over, with the times at which they began and
 // ended: deferred events of NVTX's payload extension.
+//
+// The name of their schema and the names of its entries are what tells a reader that a range is of
+// a device, and of which stream: docs/device.md.
 
 #include <cstddef>
 #include <cstdint>
 
+#include "annotate/device_origin.hpp"
 #include "annotate/domain.hpp"
 #include "annotate/tool.hpp"
 
@@ -22,20 +26,18 @@ struct DeferredRange {
   uint64_t payload;
   uint32_t color;  // ARGB
   uint32_t category;
-  int32_t device;        // ordinal of the GPU that ran it
   uint32_t uncertainty;  // of each time, in ns
-  uint64_t stream;       // the stream's id in this process
-  uint64_t launch;       // the number of the call; replays of a captured range share it
+  uint32_t reserved;
+  DeviceOrigin origin;
 };
-
-// Which of NVTX's types `payload` has. Each has a schema of its own.
-enum class DeferredPayload : uint8_t { none, unsigned_int64, int64, float64 };
-constexpr size_t deferred_payloads = 4;
-DeferredPayload deferred_payload_of(int32_t payload_type) noexcept;
 
 // True if the tool takes deferred events with times of the time stamp counter: it has to have
 // filled the functions and to accept the schema. The domain must be connected to the tool.
 bool takes_deferred(const ToolTable& tool, Domain& domain) noexcept;
+
+// Whether the tool has the functions for it, which most that take deferred events fill alone. Asks
+// the tool nothing.
+bool may_take_deferred(const ToolTable& tool) noexcept;
 
 // Sends `count` ranges, in the order of their beginnings, if the tool is still that of `epoch`.
 // Returns whether it was.

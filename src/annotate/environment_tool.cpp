@@ -41,6 +41,7 @@ bool find_environment_tool(ToolTable& table) noexcept {
   auto& globals = NVTX_VERSIONED_IDENTIFIER(nvtxGlobals);
   table.core = globals.functionTable_CORE;
   table.core2 = globals.functionTable_CORE2;
+  table.cuda = globals.functionTable_CUDA;
   if (!any_filled(table.core, NVTX_CBID_CORE_SIZE) &&
       !any_filled(table.core2, NVTX_CBID_CORE2_SIZE) && !injection_is_resident()) {
     return false;

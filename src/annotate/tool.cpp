@@ -10,6 +10,7 @@
 
 #include "annotate/check.hpp"
 #include "annotate/check_stack.hpp"
+#include "annotate/cuda_names.hpp"
 #include "annotate/environment_tool.hpp"
 #include "annotate/thread_names.hpp"
 #include "core/library.hpp"
@@ -76,7 +77,9 @@ void publish(Attachment& state, ToolTable* tool) noexcept {
   state.real = tool;
   state.decided.store(true);
   lay_check_table(state);
-  if (tool) send_thread_names(*tool);
+  if (!tool) return;
+  send_thread_names(*tool);
+  send_cuda_names(*tool);
 }
 
 void notify(Attachment& state) noexcept {
@@ -185,6 +188,8 @@ unsigned module_size(NvtxCallbackModule module) noexcept {
       return NVTX_CBID_CORE_SIZE;
     case NVTX_CB_MODULE_CORE2:
       return NVTX_CBID_CORE2_SIZE;
+    case NVTX_CB_MODULE_CUDA:
+      return NVTX_CBID_CUDA_SIZE;
     default:
       return 0;
   }
@@ -279,6 +284,7 @@ LocalTool* connect_library(const std::string& path, const std::string& config,
   connect_extensions(library, tool->slots);
   tool->table.core = tool->slots.tables[NVTX_CB_MODULE_CORE];
   tool->table.core2 = tool->slots.tables[NVTX_CB_MODULE_CORE2];
+  tool->table.cuda = tool->slots.tables[NVTX_CB_MODULE_CUDA];
   tool->table.payload = tool->slots.payload;
   tool->table.counters = tool->slots.counters;
   return tool.release();

@@ -25,6 +25,7 @@ struct ToolTable {
   // Pointers to slots, not their contents: a tool may fill or clear a slot at any time.
   NvtxFunctionPointer* const* core = nullptr;
   NvtxFunctionPointer* const* core2 = nullptr;
+  NvtxFunctionPointer* const* cuda = nullptr;  // null: the tool was offered none
   const intptr_t* payload = nullptr;
   const intptr_t* counters = nullptr;
   // Has the tool fill `counters`, where that is left until a program has a counter. Any thread.
@@ -37,6 +38,10 @@ struct ToolTable {
   template <class Function>
   Function core2_slot(unsigned id) const noexcept {
     return reinterpret_cast<Function>(*core2[id]);
+  }
+  template <class Function>
+  Function cuda_slot(unsigned id) const noexcept {
+    return cuda && cuda[id] ? reinterpret_cast<Function>(*cuda[id]) : nullptr;
   }
   // Null unless the tool implements the function: NVTX keeps small state numbers in empty slots.
   template <class Function>

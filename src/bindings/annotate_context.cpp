@@ -2,16 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Entering and leaving an annotation.
-//
-// `__enter__` and `__exit__` are two descriptors. Bound to an annotation they give a BoundMethod
-// that lies inside it: its memory is the annotation's, its first reference takes one of the
-// annotation's and its last gives that back, so that a `with` statement allocates nothing. Fetched
-// from the class they are callables that take the annotation first, as ExitStack calls them.
 #include "bindings/annotate_context.hpp"
 
 #include <cstddef>
 
 #include "annotate/open_ranges.hpp"
+#include "bindings/annotate_device.hpp"
 #include "bindings/check_host.hpp"
 #include "bindings/domain_object.hpp"
 #include "bindings/entering_frame.hpp"
@@ -30,7 +26,7 @@ void start_on(Annotation* annotation, const void* frame, const ToolTable& tool) 
   const Span span = send_start_of(*annotation->fields, tool, annotation->failed_lazily);
   if (span.epoch == 0) return;
   if (!annotation->spans) annotation->spans = new OpenSpans;
-  annotation->spans->add(frame, PyThread_get_thread_ident(), span);
+  annotation->spans->add(frame, PyThread_get_thread_ident(), {span});
 }
 
 void push_on(Annotation* annotation, const ToolTable& tool) noexcept {
@@ -45,7 +41,9 @@ void notice_overflow(const Annotation* annotation) noexcept {
 }
 
 void enter_as(Annotation* annotation, RangeKind kind, const ToolTable& tool) noexcept {
-  if (kind == RangeKind::nested) {
+  if (annotation->device) {
+    enter_with_device(annotation, kind, tool);
+  } else if (kind == RangeKind::nested) {
     push_on(annotation, tool);
   } else {
     const EnteringFrame frame = entering_frame();
@@ -58,22 +56,30 @@ void enter_as(Annotation* annotation, RangeKind kind, const ToolTable& tool) noe
   notice_overflow(annotation);
 }
 
+void close(Annotation* annotation, const OpenEntry& open) noexcept {
+  if (annotation->device) {
+    close_with_device(annotation, open);
+  } else {
+    end_span(open.span);
+  }
+}
+
 // Ends the span that this exit belongs to, if the object has one open.
 bool leave_span(Annotation* annotation) noexcept {
   constexpr int deepest = 6;  // contextlib puts up to four frames of its own in between
   const void* frames[deepest];
   const int count = calling_frames(frames, deepest);
-  Span span;
+  OpenEntry open;
   for (int i = 0; i < count; ++i) {
-    if (annotation->spans->take_of_frame(frames[i], span)) {
-      end_span(span);
+    if (annotation->spans->take_of_frame(frames[i], open)) {
+      close(annotation, open);
       return true;
     }
   }
-  if (has_open_range(annotation)) return false;
-  if (annotation->spans->take_newest(PyThread_get_thread_ident(), false, span) ||
-      annotation->spans->take_newest(0, true, span)) {
-    end_span(span);
+  if (!annotation->device && has_open_range(annotation)) return false;
+  if (annotation->spans->take_newest(PyThread_get_thread_ident(), false, open) ||
+      annotation->spans->take_newest(0, true, open)) {
+    close(annotation, open);
     return true;
   }
   return false;
@@ -119,6 +125,10 @@ bool decided() noexcept { return tool_decided(); }
 
 namespace {
 
+bool is_annotation(PyObject* object) noexcept {
+  return PyObject_TypeCheck(object, state().annotate_type);
+}
+
 // What a descriptor does with an annotation, given the arguments after it.
 PyObject* call_enter(Annotation* annotation, Py_ssize_t arguments) {
   if (arguments != 0) {
@@ -140,153 +150,29 @@ PyObject* call_exit(Annotation* annotation, Py_ssize_t arguments) {
   Py_RETURN_FALSE;
 }
 
-Py_ssize_t argument_count(size_t nargsf, PyObject* kwnames) noexcept {
-  return PyVectorcall_NARGS(nargsf) + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0);
-}
-
 struct EnterTraits {
+  using Owner = Annotation;
+  static constexpr const char* type = "annotate";
+  static constexpr const char* object = "an annotate";
   static constexpr const char* name = "__enter__";
   static constexpr size_t offset = offsetof(Annotation, enter);
+  static bool is_owner(PyObject* object) { return is_annotation(object); }
   static PyObject* call(Annotation* annotation, Py_ssize_t arguments) {
     return call_enter(annotation, arguments);
   }
 };
 
 struct ExitTraits {
+  using Owner = Annotation;
+  static constexpr const char* type = "annotate";
+  static constexpr const char* object = "an annotate";
   static constexpr const char* name = "__exit__";
   static constexpr size_t offset = offsetof(Annotation, exit);
+  static bool is_owner(PyObject* object) { return is_annotation(object); }
   static PyObject* call(Annotation* annotation, Py_ssize_t arguments) {
     return call_exit(annotation, arguments);
   }
 };
-
-struct Descriptor {
-  PyObject_HEAD vectorcallfunc vectorcall;
-};
-
-struct DescriptorTypes {
-  PyTypeObject* descriptor;
-  PyTypeObject* bound;
-};
-
-// The types of one descriptor and of its bound form, and all that they can do.
-template <class Traits>
-struct Method {
-  static DescriptorTypes types;
-
-  static Annotation* owner(PyObject* bound) noexcept {
-    return reinterpret_cast<Annotation*>(reinterpret_cast<char*>(bound) - Traits::offset);
-  }
-
-  static PyObject* call_bound(PyObject* bound, PyObject* const*, size_t nargsf, PyObject* kwnames) {
-    return Traits::call(owner(bound), argument_count(nargsf, kwnames));
-  }
-
-  static PyObject* call_bound_slow(PyObject* bound, PyObject* args, PyObject* kwargs) {
-    return Traits::call(owner(bound),
-                        PyTuple_GET_SIZE(args) + (kwargs ? PyDict_GET_SIZE(kwargs) : 0));
-  }
-
-  static PyObject* call_unbound(PyObject*, PyObject* const* args, size_t nargsf,
-                                PyObject* kwnames) {
-    const Py_ssize_t count = argument_count(nargsf, kwnames);
-    if (PyVectorcall_NARGS(nargsf) < 1 || !PyObject_TypeCheck(args[0], state().annotate_type)) {
-      return PyErr_Format(PyExc_TypeError, "annotate.%s needs an annotate object first",
-                          Traits::name);
-    }
-    return Traits::call(as_annotation(args[0]), count - 1);
-  }
-
-  static PyObject* get(PyObject* descriptor, PyObject* object, PyObject*) {
-    if (!object) return Py_NewRef(descriptor);
-#ifdef Py_GIL_DISABLED
-    return PyMethod_New(descriptor, object);
-#else
-    PyObject* bound = reinterpret_cast<PyObject*>(reinterpret_cast<char*>(object) + Traits::offset);
-    if (Py_REFCNT(bound) == 0) {
-      Py_INCREF(object);
-      Py_SET_REFCNT(bound, 1);
-    } else {
-      Py_INCREF(bound);
-    }
-    return bound;
-#endif
-  }
-
-  static void bound_dealloc(PyObject* bound) {
-    Py_DECREF(reinterpret_cast<PyObject*>(owner(bound)));
-  }
-
-  static PyObject* bound_self(PyObject* bound, void*) {
-    return Py_NewRef(reinterpret_cast<PyObject*>(owner(bound)));
-  }
-
-  static PyObject* get_name(PyObject*, void*) { return PyUnicode_FromString(Traits::name); }
-
-  static PyObject* bound_repr(PyObject* bound) {
-    return PyUnicode_FromFormat("<bound method %s of %R>", Traits::name,
-                                reinterpret_cast<PyObject*>(owner(bound)));
-  }
-
-  static int make_types() {
-    static PyMemberDef descriptor_members[] = {
-        {"__vectorcalloffset__", T_PYSSIZET, offsetof(Descriptor, vectorcall), READONLY, nullptr},
-        {nullptr, 0, 0, 0, nullptr}};
-    static PyGetSetDef descriptor_properties[] = {{"__name__", get_name, nullptr, nullptr, nullptr},
-                                                  {nullptr, nullptr, nullptr, nullptr, nullptr}};
-    static PyType_Slot descriptor_slots[] = {
-        {Py_tp_descr_get, reinterpret_cast<void*>(get)},
-        {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
-        {Py_tp_members, descriptor_members},
-        {Py_tp_getset, descriptor_properties},
-        {0, nullptr}};
-    static PyType_Spec descriptor_spec = {"nvspan._core.context_method", sizeof(Descriptor), 0,
-                                          Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL |
-                                              Py_TPFLAGS_METHOD_DESCRIPTOR |
-                                              Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                                          descriptor_slots};
-    static PyMemberDef bound_members[] = {
-        {"__vectorcalloffset__", T_PYSSIZET, offsetof(BoundMethod, vectorcall), READONLY, nullptr},
-        {nullptr, 0, 0, 0, nullptr}};
-    static PyGetSetDef bound_properties[] = {{"__self__", bound_self, nullptr, nullptr, nullptr},
-                                             {"__name__", get_name, nullptr, nullptr, nullptr},
-                                             {nullptr, nullptr, nullptr, nullptr, nullptr}};
-    static PyType_Slot bound_slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_bound_slow)},
-                                        {Py_tp_dealloc, reinterpret_cast<void*>(bound_dealloc)},
-                                        {Py_tp_repr, reinterpret_cast<void*>(bound_repr)},
-                                        {Py_tp_members, bound_members},
-                                        {Py_tp_getset, bound_properties},
-                                        {0, nullptr}};
-    static PyType_Spec bound_spec = {
-        "nvspan._core.bound_context_method", sizeof(BoundMethod), 0,
-        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-        bound_slots};
-    types.descriptor = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&descriptor_spec));
-    types.bound = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&bound_spec));
-    return types.descriptor && types.bound ? 0 : -1;
-  }
-
-  static int add_to(PyTypeObject* type) {
-    if (make_types() < 0) return -1;
-    Descriptor* descriptor = PyObject_New(Descriptor, types.descriptor);
-    if (!descriptor) return -1;
-    descriptor->vectorcall = call_unbound;
-    const int result = PyObject_SetAttrString(reinterpret_cast<PyObject*>(type), Traits::name,
-                                              reinterpret_cast<PyObject*>(descriptor));
-    Py_DECREF(reinterpret_cast<PyObject*>(descriptor));
-    return result;
-  }
-
-  static void init_bound(BoundMethod& bound) noexcept {
-    PyObject* object = reinterpret_cast<PyObject*>(&bound);
-    Py_SET_TYPE(object, types.bound);
-    Py_SET_REFCNT(object, 0);
-    bound.vectorcall = call_bound;
-  }
-};
-
-template <class Traits>
-DescriptorTypes Method<Traits>::types{};
 
 // What `__aenter__` and `__aexit__` return: done at the first resumption.
 struct AsyncStep {
@@ -398,13 +284,14 @@ PyObject* annotate_aexit(PyObject* annotation, PyObject* const*, Py_ssize_t narg
 }
 
 int add_context_descriptors(PyTypeObject* type) {
-  if (Method<EnterTraits>::add_to(type) < 0 || Method<ExitTraits>::add_to(type) < 0) return -1;
+  if (ContextMethod<EnterTraits>::add_to(type) < 0 || ContextMethod<ExitTraits>::add_to(type) < 0)
+    return -1;
   return make_step_type();
 }
 
 void init_bound_methods(Annotation* annotation) noexcept {
-  Method<EnterTraits>::init_bound(annotation->enter);
-  Method<ExitTraits>::init_bound(annotation->exit);
+  ContextMethod<EnterTraits>::init_bound(annotation->enter);
+  ContextMethod<ExitTraits>::init_bound(annotation->exit);
 }
 
 }  // namespace nvspan

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "bindings/annotate_context.hpp"
+#include "bindings/annotate_device.hpp"
 #include "bindings/annotation_cache.hpp"
 #include "bindings/attributes_object.hpp"
 #include "bindings/domain_object.hpp"
@@ -52,6 +53,7 @@ void clear_references(Annotation* annotation) noexcept {
   Py_CLEAR(annotation->name_from);
   annotation->fields = &annotation->own_fields;
   Py_CLEAR(annotation->attributes);
+  delete std::exchange(annotation->device, nullptr);
 }
 
 int annotate_traverse(PyObject* object, visitproc visit, void* arg) {
@@ -267,21 +269,34 @@ PyObject* get_name_from(PyObject* object, void*) {
   return value_or_none(as_annotation(object)->name_from);
 }
 
+PyObject* get_device(PyObject* object, void*) {
+  const DevicePart* device = as_annotation(object)->device;
+  return PyBool_FromLong(device && device->range);
+}
+
+PyObject* get_sync(PyObject* object, void*) {
+  const DevicePart* device = as_annotation(object)->device;
+  return PyBool_FromLong(device && device->sync);
+}
+
 PyObject* annotate_reduce(PyObject* object, PyObject*) {
   py_ref arguments = py_ref::steal(get_init_args(object, nullptr));
   py_ref kind = py_ref::steal(get_kind(object, nullptr));
   py_ref name_from = py_ref::steal(get_name_from(object, nullptr));
   if (!arguments || !kind || !name_from) return nullptr;
   const uint32_t level = as_annotation(object)->fields->event.level;
-  if (kind.get() == Py_None && name_from.get() == Py_None && level == 1) {
+  const DevicePart* device = as_annotation(object)->device;
+  if (kind.get() == Py_None && name_from.get() == Py_None && level == 1 && !device) {
     return Py_BuildValue("(OO)", Py_TYPE(object), arguments.get());
   }
   py_ref functools = py_ref::steal(PyImport_ImportModule("functools"));
   py_ref partial =
       py_ref::steal(functools ? PyObject_GetAttrString(functools.get(), "partial") : nullptr);
   py_ref only_type = py_ref::steal(PyTuple_Pack(1, Py_TYPE(object)));
-  py_ref keywords = py_ref::steal(Py_BuildValue("{s:O,s:I,s:O}", "kind", kind.get(), "level", level,
-                                                "name_from", name_from.get()));
+  py_ref keywords = py_ref::steal(
+      Py_BuildValue("{s:O,s:I,s:O,s:O,s:O}", "kind", kind.get(), "level", level, "name_from",
+                    name_from.get(), "device", device && device->range ? Py_True : Py_False, "sync",
+                    device && device->sync ? Py_True : Py_False));
   if (!partial || !only_type || !keywords) return nullptr;
   py_ref maker = py_ref::steal(PyObject_Call(partial.get(), only_type.get(), keywords.get()));
   return maker ? Py_BuildValue("(OO)", maker.get(), arguments.get()) : nullptr;
@@ -300,6 +315,16 @@ PyObject* annotate_named(PyObject* object, PyObject* name) {
   return as_object(annotation);
 }
 
+// The same with kind="span".
+PyObject* annotate_spanning(PyObject* object, PyObject*) {
+  Annotation* annotation = annotation_clone(as_annotation(object));
+  if (!annotation) return nullptr;
+  annotation->shareable = false;
+  annotation->kind = RangeKind::span;
+  track_if_needed(annotation);
+  return as_object(annotation);
+}
+
 PyObject* annotate_repr(PyObject* object) {
   py_ref arguments = py_ref::steal(get_init_args(object, nullptr));
   if (!arguments) return nullptr;
@@ -312,6 +337,7 @@ PyObject* annotate_repr(PyObject* object) {
 PyMethodDef methods[] = {{"__aenter__", as_method(annotate_aenter), METH_NOARGS, nullptr},
                          {"__aexit__", as_method(annotate_aexit), METH_FASTCALL, nullptr},
                          {"__reduce__", as_method(annotate_reduce), METH_NOARGS, nullptr},
+                         {"_spanning", as_method(annotate_spanning), METH_NOARGS, nullptr},
                          {"_named", as_method(annotate_named), METH_O, nullptr},
                          {nullptr, nullptr, 0, nullptr}};
 
@@ -324,6 +350,8 @@ PyGetSetDef properties[] = {
      nullptr},
     {"kind", get_kind, nullptr, "None (automatic), 'nested' or 'span'.", nullptr},
     {"level", get_level, nullptr, "The verbosity level.", nullptr},
+    {"device", get_device, nullptr, "Whether there is a range of the GPU's work as well.", nullptr},
+    {"sync", get_sync, nullptr, "Whether it waits for the stream before it closes.", nullptr},
     {"name_from", get_name_from, nullptr, "Where a decorated function's name comes from.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
@@ -333,7 +361,7 @@ PyMemberDef members[] = {
 
 const char documentation[] =
     "annotate(message=None, color=None, domain=None, category=None, payload=None, *, kind=None,\n"
-    "         level=1, name_from='name')\n--\n\n"
+    "         level=1, name_from='name', device=False, sync=False)\n--\n\n"
     "Marks the time that a block of code or a function takes: a context manager and a "
     "decorator.\n\n"
     "message: the range's name (str or bytes); by keyword also a callable, called at each entry "
@@ -347,7 +375,12 @@ const char documentation[] =
     "is\n"
     "  that of a coroutine or asynchronous generator, else nested.\n"
     "level: verbosity, 0 to 1000. name_from: 'name', 'qualname' or a callable given the "
-    "function.\n\n"
+    "function.\n"
+    "device: also mark the time in which the current CUDA stream does the work: a device_range "
+    "with\n"
+    "  the same name and attributes. Without CUDA there is the CPU range alone.\n"
+    "sync: wait, before the range closes, for that stream (without device: the current one). Only\n"
+    "  while a tool listens, and not in a stream that is captured.\n\n"
     "Raises TypeError, ValueError or OverflowError for bad arguments, with and without a tool.\n"
     "One object may be entered many times at once, by any thread or task. A range that is open in\n"
     "the parent at a fork is closed in the child as well.\n\n"
@@ -403,6 +436,7 @@ Annotation* annotation_clone(const Annotation* original) {
   annotation->kind = original->kind;
   annotation->domain_argument = Py_XNewRef(original->domain_argument);
   annotation->name_from = Py_XNewRef(original->name_from);
+  if (original->device) annotation->device = new DevicePart(*original->device);
   return annotation;
 }
 

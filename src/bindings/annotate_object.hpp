@@ -6,6 +6,7 @@
 
 #include "bindings/py.hpp"
 #include "annotate/event.hpp"
+#include "bindings/context_methods.hpp"
 #include "bindings/event_fields.hpp"
 #include "bindings/open_spans.hpp"
 
@@ -13,11 +14,7 @@ namespace nvspan {
 
 enum class RangeKind : uint8_t { automatic, nested, span };
 
-// A bound `__enter__` or `__exit__` that lives inside its annotation, so that a `with` statement
-// allocates nothing. While its reference count is above zero it holds one reference to the owner.
-struct BoundMethod {
-  PyObject_HEAD vectorcallfunc vectorcall;
-};
+struct DevicePart;
 
 struct Annotation {
   PyObject_HEAD EventFields*
@@ -33,6 +30,7 @@ struct Annotation {
   PyObject* name_from;        // null: "name"
   PyObject* attributes;       // EventAttributes, once asked for
   PyObject* weak_references;
+  DevicePart* device;  // owned; null: neither device=True nor sync=True
 };
 
 // Makes the types and adds them to the module. 0, or -1 with an exception set.

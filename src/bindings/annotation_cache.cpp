@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "annotate/switchboard.hpp"
+#include "bindings/annotate_device.hpp"
 #include "bindings/domain_object.hpp"
 #include "bindings/module_state.hpp"
 
@@ -204,7 +205,8 @@ int set_annotation(Annotation* annotation, const CallForm& form, PyObject* recei
   } else {
     Py_CLEAR(annotation->name_from);
   }
-  return 0;
+  if (!values[field_device] && !values[field_sync] && !annotation->device) return 0;
+  return set_device_part(annotation, values[field_device], values[field_sync]);
 }
 
 Annotation* annotation_for_call(const CallForm& form, PyObject* receiver, PyObject* const* args,

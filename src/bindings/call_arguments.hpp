@@ -17,6 +17,8 @@ enum Field : unsigned {
   field_kind,
   field_level,
   field_name_from,
+  field_device,
+  field_sync,
   field_count
 };
 
@@ -32,8 +34,9 @@ struct CallForm {
 constexpr unsigned attribute_fields = field_bit(field_message) | field_bit(field_color) |
                                       field_bit(field_category) | field_bit(field_payload);
 constexpr unsigned event_fields = attribute_fields | field_bit(field_domain);
-constexpr unsigned annotate_fields =
-    event_fields | field_bit(field_kind) | field_bit(field_level) | field_bit(field_name_from);
+constexpr unsigned annotate_fields = event_fields | field_bit(field_kind) | field_bit(field_level) |
+                                     field_bit(field_name_from) | field_bit(field_device) |
+                                     field_bit(field_sync);
 
 struct CallArguments {
   PyObject* values[field_count] = {};  // borrowed; null: not given

@@ -81,7 +81,7 @@ PyObject* handle_repr(PyObject* object) {
   const cuda::Phase phase = range->phase.load();
   const bool ended = phase == cuda::Phase::open && range->ended.load();
   return PyUnicode_FromFormat("DeviceRangeHandle(%llu, %s)",
-                              static_cast<unsigned long long>(range->launch),
+                              static_cast<unsigned long long>(range->origin.launch),
                               ended ? "ended" : names[static_cast<int>(phase)]);
 }
 

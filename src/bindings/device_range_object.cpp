@@ -7,6 +7,7 @@
 
 #include "bindings/device_arguments.hpp"
 #include "bindings/device_handle.hpp"
+#include "bindings/device_range_cache.hpp"
 #include "bindings/device_stream.hpp"
 #include "bindings/domain_object.hpp"
 #include "bindings/event_fields.hpp"
@@ -32,6 +33,8 @@ struct DeviceRangeObject {
   cuda::Options options;
   Open first;               // handle null: nothing is open
   std::vector<Open>* more;  // opened after the first
+  BoundMethod enter;
+  BoundMethod exit;
   object_mutex mutex;
 };
 
@@ -51,6 +54,15 @@ bool wanted(const EventFields& fields, const ToolTable& tool) noexcept {
   return fields.event.domain->connected(tool) && fields.event.level <= fields.event.domain->level();
 }
 
+// False, with a warning, if the stream cannot be told.
+bool find_stream(PyObject* stream, cuda::Target& target) noexcept {
+  const py_error_scope scope;
+  if (resolve_stream(stream, target) == 0) return true;
+  PyErr_Clear();
+  warn_once_quietly("device-stream", "device_range cannot tell the current stream: nothing shown");
+  return false;
+}
+
 cuda::DeviceRange* begin_without_gil(Event* event, const ToolTable* tool,
                                      const cuda::Options& options, cuda::Target target) noexcept {
   PyThreadState* saved = PyEval_SaveThread();
@@ -66,14 +78,9 @@ cuda::DeviceRange* begin(Annotation* annotation, PyObject* stream,
   const ToolTable* tool = listening_tool();
   if (tool && !wanted(*annotation->fields, *tool)) tool = nullptr;
   if (!tool && !options.timed) return nullptr;
-  py_error_scope scope;
   cuda::Target target;
-  if (resolve_stream(stream, target) < 0) {
-    PyErr_Clear();
-    warn_once_quietly("device-stream",
-                      "device_range cannot tell the current stream: nothing shown");
-    return nullptr;
-  }
+  if (!find_stream(stream, target)) return nullptr;
+  const py_error_scope scope;
   cuda::DeviceRange* range = nullptr;
   EventFields& fields = *annotation->fields;
   if (fields.lazy()) {
@@ -93,10 +100,10 @@ cuda::DeviceRange* begin(Annotation* annotation, PyObject* stream,
   return range;
 }
 
-PyObject* new_range(const CallForm& form, PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
-                    PyObject* kwnames) {
-  DeviceArguments arguments;
-  if (parse_device_call(form, domain, args, nargs, kwnames, arguments) < 0) return nullptr;
+void init_bound_methods(DeviceRangeObject* range) noexcept;
+
+// Takes over the reference to `annotation`.
+PyObject* range_with(Annotation* annotation, PyObject* stream, const cuda::Options& options) {
   DeviceRangeObject* range = nullptr;
 #ifndef Py_GIL_DISABLED
   if (free_count > 0) {
@@ -107,17 +114,30 @@ PyObject* new_range(const CallForm& form, PyObject* domain, PyObject* const* arg
   if (!range) {
     range = PyObject_New(DeviceRangeObject, range_type);
     if (!range) {
-      Py_DECREF(reinterpret_cast<PyObject*>(arguments.annotation));
+      Py_DECREF(reinterpret_cast<PyObject*>(annotation));
       return nullptr;
     }
     new (&range->mutex) object_mutex;
+    init_bound_methods(range);
   }
-  range->annotation = arguments.annotation;
-  range->stream = Py_XNewRef(arguments.stream);
-  range->options = arguments.options;
+  range->annotation = annotation;
+  range->stream = Py_XNewRef(stream);
+  range->options = options;
   range->first.handle = nullptr;
   range->more = nullptr;
   return reinterpret_cast<PyObject*>(range);
+}
+
+PyObject* new_range(const CallForm& form, PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
+                    PyObject* kwnames) {
+  const RangeCall key = {&form, domain, args, nargs, kwnames};
+  py_ref kept = py_ref::steal(kept_range(key));
+  if (kept && !as_range(kept.get())->first.handle) return kept.release();
+  DeviceArguments arguments;
+  if (parse_device_call(form, domain, args, nargs, kwnames, arguments) < 0) return nullptr;
+  PyObject* made = range_with(arguments.annotation, arguments.stream, arguments.options);
+  if (made) keep_range(key, made);
+  return made;
 }
 
 void range_dealloc(PyObject* object) {
@@ -213,25 +233,52 @@ PyObject* take(DeviceRangeObject* self) noexcept {
   return handle;
 }
 
-PyObject* range_enter(PyObject* object, PyObject*) {
-  DeviceRangeObject* self = as_range(object);
-  PyObject* handle = device_handle_new(begin(self->annotation, self->stream, self->options));
-  if (handle) remember(self, handle);
-  return handle;
-}
-
-PyObject* range_exit(PyObject* object, PyObject* const*, Py_ssize_t) {
-  if (PyObject* handle = take(as_range(object))) {
-    end_device_handle(handle, nullptr);
-    Py_DECREF(handle);
+struct EnterTraits {
+  using Owner = DeviceRangeObject;
+  static constexpr const char* type = "device_range";
+  static constexpr const char* object = "a device_range";
+  static constexpr const char* name = "__enter__";
+  static constexpr size_t offset = offsetof(DeviceRangeObject, enter);
+  static bool is_owner(PyObject* object) { return Py_IS_TYPE(object, range_type); }
+  static PyObject* call(DeviceRangeObject* self, Py_ssize_t arguments) {
+    if (arguments != 0) {
+      return PyErr_Format(PyExc_TypeError, "__enter__() takes no arguments (%zd given)", arguments);
+    }
+    PyObject* handle = device_handle_new(begin(self->annotation, self->stream, self->options));
+    if (handle) remember(self, handle);
+    return handle;
   }
-  Py_RETURN_NONE;
+};
+
+struct ExitTraits {
+  using Owner = DeviceRangeObject;
+  static constexpr const char* type = "device_range";
+  static constexpr const char* object = "a device_range";
+  static constexpr const char* name = "__exit__";
+  static constexpr size_t offset = offsetof(DeviceRangeObject, exit);
+  static bool is_owner(PyObject* object) { return Py_IS_TYPE(object, range_type); }
+  static PyObject* call(DeviceRangeObject* self, Py_ssize_t arguments) {
+    if (arguments != 3) {
+      return PyErr_Format(PyExc_TypeError, "__exit__() takes 3 arguments (%zd given)", arguments);
+    }
+    if (PyObject* handle = take(self)) {
+      end_device_handle(handle, nullptr);
+      Py_DECREF(handle);
+    }
+    Py_RETURN_NONE;
+  }
+};
+
+void init_bound_methods(DeviceRangeObject* range) noexcept {
+  ContextMethod<EnterTraits>::init_bound(range->enter);
+  ContextMethod<ExitTraits>::init_bound(range->exit);
 }
 
-// For the decorators: a range that is not tied to this object's other ones.
-PyObject* range_begin(PyObject* object, PyObject*) {
+// For the decorators: the same, with nothing open.
+PyObject* range_fresh(PyObject* object, PyObject*) {
   DeviceRangeObject* self = as_range(object);
-  return device_handle_new(begin(self->annotation, self->stream, self->options));
+  Py_INCREF(reinterpret_cast<PyObject*>(self->annotation));
+  return range_with(self->annotation, self->stream, self->options);
 }
 
 PyObject* range_named(PyObject* object, PyObject* name) {
@@ -239,18 +286,7 @@ PyObject* range_named(PyObject* object, PyObject* name) {
   PyObject* annotation =
       PyObject_CallMethod(reinterpret_cast<PyObject*>(self->annotation), "_named", "O", name);
   if (!annotation) return nullptr;
-  DeviceRangeObject* made = PyObject_New(DeviceRangeObject, range_type);
-  if (!made) {
-    Py_DECREF(annotation);
-    return nullptr;
-  }
-  new (&made->mutex) object_mutex;
-  made->annotation = reinterpret_cast<Annotation*>(annotation);
-  made->stream = Py_XNewRef(self->stream);
-  made->options = self->options;
-  made->first.handle = nullptr;
-  made->more = nullptr;
-  return reinterpret_cast<PyObject*>(made);
+  return range_with(reinterpret_cast<Annotation*>(annotation), self->stream, self->options);
 }
 
 PyObject* range_repr(PyObject* object) {
@@ -290,9 +326,7 @@ PyObject* end_range(PyObject*, PyObject* args, PyObject* kwargs) {
   Py_RETURN_NONE;
 }
 
-PyMethodDef methods[] = {{"__enter__", as_method(range_enter), METH_NOARGS, nullptr},
-                         {"__exit__", as_method(range_exit), METH_FASTCALL, nullptr},
-                         {"_begin", as_method(range_begin), METH_NOARGS, nullptr},
+PyMethodDef methods[] = {{"_fresh", as_method(range_fresh), METH_NOARGS, nullptr},
                          {"_named", as_method(range_named), METH_O, nullptr},
                          {nullptr, nullptr, 0, nullptr}};
 
@@ -356,6 +390,13 @@ PyType_Spec spec = {"nvspan.device_range", sizeof(DeviceRangeObject), 0, Py_TPFL
 
 }  // namespace
 
+cuda::DeviceRange* begin_device_range(EventFields& fields, const ToolTable* tool, PyObject* stream,
+                                      const cuda::Options& options) noexcept {
+  cuda::Target target;
+  if (!find_stream(stream, target)) return nullptr;
+  return begin_without_gil(&fields.event, tool, options, target);
+}
+
 PyObject* device_range_in_domain(PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
                                  PyObject* kwnames) {
   return call(domain_form, domain, args, nargs, kwnames);
@@ -366,6 +407,10 @@ int device_range_object_add_to_module(PyObject* module) {
   range_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!range_type) return -1;
   range_type->tp_vectorcall = range_vectorcall;
+  if (ContextMethod<EnterTraits>::add_to(range_type) < 0 ||
+      ContextMethod<ExitTraits>::add_to(range_type) < 0) {
+    return -1;
+  }
   range_type->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
   PyType_Modified(range_type);
   if (PyModule_AddFunctions(module, functions) < 0) return -1;

@@ -5,8 +5,16 @@
 // The raw type `device_range`, and start_device_range and end_device_range.
 
 #include "bindings/py.hpp"
+#include "cuda/device_range.hpp"
 
 namespace nvspan {
+
+struct EventFields;
+
+// Begins a device range with attributes that are not lazy, with the GIL let go of. A reference, or
+// null where nobody listens or nothing could be placed. Nothing raises.
+cuda::DeviceRange* begin_device_range(EventFields& fields, const ToolTable* tool, PyObject* stream,
+                                      const cuda::Options& options) noexcept;
 
 int device_range_object_add_to_module(PyObject* module);
 

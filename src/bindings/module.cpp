@@ -10,6 +10,8 @@
 
 #include <optional>
 
+#include "annotate/cuda_names.hpp"
+#include "annotate/deferred.hpp"
 #include "annotate/switchboard.hpp"
 #include "annotate/thread_names.hpp"
 #include "annotate/tool.hpp"
@@ -53,8 +55,8 @@ void on_tool_changed(bool possible) {
 
 void init_state() {
   ModuleState& module_state = state();
-  static const char* const names[] = {"message", "color", "domain", "category",
-                                      "payload", "kind",  "level",  "name_from"};
+  static const char* const names[] = {"message", "color", "domain",    "category", "payload",
+                                      "kind",    "level", "name_from", "device",   "sync"};
   static_assert(sizeof(names) / sizeof(names[0]) == field_count);
   for (unsigned i = 0; i < field_count; ++i) {
     module_state.field_names[i] = PyUnicode_InternFromString(names[i]);
@@ -146,6 +148,15 @@ void add_device_functions(py::module_& m) {
   m.def("device_available", [] { return cuda::available(); });
   m.def("device_problem", [] { return cuda::driver_problem(); });
   m.def("device_library", [] { return cuda::driver() ? cuda::driver_library() : std::string(); });
+  m.def("name_cuda_object", [](const std::string& what, uint64_t handle, const py::str& name) {
+    py_ref utf8 = py_ref::steal(escaped_utf8(name.ptr()));
+    if (!utf8) throw py::error_already_set();
+    const CudaObject kind = what == "device"   ? CudaObject::device
+                            : what == "stream" ? CudaObject::stream
+                                               : CudaObject::event;
+    name_cuda_object(kind, handle, PyBytes_AS_STRING(utf8.get()));
+  });
+  m.def("named_cuda_objects", [] { return named_cuda_objects(); });
   m.def("device_flush", [](double seconds) {
     const py::gil_scoped_release released;
     return cuda::flush(seconds);
@@ -153,6 +164,15 @@ void add_device_functions(py::module_& m) {
   m.def("device_shut_down", [](double seconds) {
     const py::gil_scoped_release released;
     cuda::shut_down(seconds);
+  });
+  // What "auto" is with the tool that listens now; with `ask` the tool is asked. None: no tool.
+  m.def("device_backend", [](bool ask) -> py::object {
+    const ToolTable* tool = tool_decided() || ask ? listening_tool() : nullptr;
+    if (!tool) return py::none();
+    Domain& domain = Domain::get(nullptr);
+    const bool exact =
+        ask ? domain.connected(*tool) && takes_deferred(*tool, domain) : may_take_deferred(*tool);
+    return py::str(exact ? "exact" : "callback");
   });
   m.def("device_counts", [] {
     py::dict counts;

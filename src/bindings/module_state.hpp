@@ -7,6 +7,7 @@
 // while the interpreter goes away.
 
 #include "bindings/py.hpp"
+#include "bindings/call_arguments.hpp"
 
 namespace nvspan {
 
@@ -15,12 +16,12 @@ struct ModuleState {
   PyTypeObject* domain_type;
   PyTypeObject* attributes_type;
   PyTypeObject* range_handle_type;
-  PyObject* warning_type;    // nvspan.NvspanWarning
-  PyObject* domains;         // dict: name -> Domain
-  PyObject* default_domain;  // Domain of NVTX's default domain
-  PyObject* warned;          // set: what warn_once has said
-  PyObject* field_names[8];  // interned: message color domain category payload kind level name_from
-  PyObject* str_dunder_name;  // "__name__"
+  PyObject* warning_type;              // nvspan.NvspanWarning
+  PyObject* domains;                   // dict: name -> Domain
+  PyObject* default_domain;            // Domain of NVTX's default domain
+  PyObject* warned;                    // set: what warn_once has said
+  PyObject* field_names[field_count];  // interned, in the order of Field
+  PyObject* str_dunder_name;           // "__name__"
 };
 
 ModuleState& state() noexcept;

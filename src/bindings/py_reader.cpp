@@ -12,7 +12,8 @@
 #include "record/aggregate.hpp"
 #include "record/arrow.hpp"
 #include "record/columns.hpp"
-#include "record/select.hpp"
+#include "record/csv_export.hpp"
+#include "record/selection.hpp"
 #include "record/walk.hpp"
 
 #include <algorithm>
@@ -103,15 +104,28 @@ class CallList : public WalkVisitor {
 class Reader {
  public:
   explicit Reader(const std::vector<std::string>& paths)
-      : recording_(std::make_shared<Recording>()), columns_(recording_) {
+      : recording_(std::make_shared<Recording>()),
+        whole_(std::make_shared<Columns>(recording_)),
+        columns_(whole_) {
     py::gil_scoped_release release;
     for (const std::string& path : paths) recording_->add(path);
   }
 
-  // The same, of which the tables hold a part. Sets of numbers, or None for all.
-  std::unique_ptr<Reader> filtered(const py::object& domains, const py::object& names,
-                                   const py::object& threads, std::int64_t from, std::int64_t to,
-                                   std::int64_t shortest);
+  // A part of this part. `pairs` is a set of pairs of numbers, of domains and names; `threads` one
+  // of numbers; None: all.
+  std::unique_ptr<Reader> filtered(const py::object& pairs, const py::object& threads,
+                                   std::int64_t from, std::int64_t to, std::int64_t shortest);
+  // The pairs that there are: (domain, name), -1 for no name.
+  py::set pairs() const {
+    py::set made;
+    for (const ReadSite& site : recording_->sites()) {
+      made.add(py::make_tuple(site.domain, site.name));
+    }
+    for (const ReadCounter& counter : recording_->counters()) {
+      made.add(py::make_tuple(counter.domain, counter.name));
+    }
+    return made;
+  }
 
   py::list strings() const {
     py::list made;
@@ -147,13 +161,13 @@ class Reader {
   std::vector<std::string> names(const std::string& table) const { return Columns::names(table); }
   std::size_t rows(const std::string& table) {
     py::gil_scoped_release release;
-    return columns_.rows(table);
+    return columns_->rows(table);
   }
   ColumnView column(const std::string& table, const std::string& name) {
     std::shared_ptr<const Column> found;
     {
       py::gil_scoped_release release;
-      found = columns_.column(table, name);
+      found = columns_->column(table, name);
     }
     if (found == nullptr) throw py::key_error(name);
     return ColumnView{found};
@@ -174,19 +188,19 @@ class Reader {
                           text(at.category_name), at.payload_type);
   }
   py::bytes payload_bytes(std::uint64_t offset, std::uint64_t size) {
-    const auto& bytes = columns_.tables().bytes;
+    const auto& bytes = columns_->tables().bytes;
     if (offset > bytes.size() || size > bytes.size() - offset) throw py::index_error();
     return py::bytes(reinterpret_cast<const char*>(bytes.data()) + offset, size);
   }
-  std::uint64_t orphan_ends() { return columns_.tables().orphan_ends; }
-  RecordingHandle handle() const { return RecordingHandle{recording_}; }
+  std::uint64_t orphan_ends() { return columns_->tables().orphan_ends; }
+  RecordingHandle handle() const { return RecordingHandle{recording_, selection_}; }
 
   py::tuple arrow_array(const std::string& table) {
     const ColumnList columns = all(table);
     auto schema = std::make_unique<ArrowSchema>();
     auto array = std::make_unique<ArrowArray>();
     export_schema(columns, schema.get());
-    export_array(columns, columns_.rows(table), array.get());
+    export_array(columns, columns_->rows(table), array.get());
     return py::make_tuple(capsule(schema.release(), "arrow_schema"),
                           capsule(array.release(), "arrow_array"));
   }
@@ -197,24 +211,36 @@ class Reader {
   }
   py::object arrow_stream(const std::string& table) {
     auto stream = std::make_unique<ArrowArrayStream>();
-    export_stream(all(table), columns_.rows(table), stream.get());
+    export_stream(all(table), columns_->rows(table), stream.get());
     return capsule(stream.release(), "arrow_array_stream");
   }
 
-  py::dict stats(const std::string& by, const py::object& domains, const py::object& names,
-                 const py::object& threads, std::int64_t from, std::int64_t to,
-                 std::int64_t shortest);
+  py::dict stats(const std::string& by);
+
+  // `words` name the numbers of columns; `progress` is called with the rows done.
+  void write_csv(const std::string& table, const std::string& path, const ColumnWords& words,
+                 const py::object& progress) {
+    const auto report = progress_of<std::size_t>(progress);
+    try {
+      py::gil_scoped_release release;
+      export_csv(*columns_, table, path, words, report);
+    } catch (const std::system_error& error) {
+      raise_os_error(error, path);
+    }
+  }
 
  private:
-  Reader(std::shared_ptr<Recording> recording, Tables&& tables)
-      : recording_(std::move(recording)),
-        columns_(recording_, std::make_shared<Tables>(std::move(tables))) {}
+  Reader(const Reader& of, Selection part)
+      : recording_(of.recording_),
+        whole_(of.whole_),
+        columns_(std::make_shared<Columns>(whole_, part)),
+        selection_(std::move(part)) {}
 
   ColumnList all(const std::string& table) {
     ColumnList columns;
     py::gil_scoped_release release;
     for (const std::string& name : Columns::names(table)) {
-      columns.push_back(columns_.column(table, name));
+      columns.push_back(columns_->column(table, name));
     }
     return columns;
   }
@@ -233,7 +259,9 @@ class Reader {
   }
 
   std::shared_ptr<Recording> recording_;
-  Columns columns_;
+  std::shared_ptr<Columns> whole_;
+  std::shared_ptr<Columns> columns_;
+  Selection selection_;
 };
 
 py::list Reader::processes() const {
@@ -278,63 +306,44 @@ std::vector<bool> mask(std::size_t size, Test&& test) {
   return made;
 }
 
-bool has(const py::object& set, std::int64_t number) {
-  return set.is_none() || set.contains(number);
+std::unique_ptr<Reader> Reader::filtered(const py::object& pairs, const py::object& threads,
+                                         std::int64_t from, std::int64_t to,
+                                         std::int64_t shortest) {
+  Selection part;
+  part.from = from;
+  part.to = to;
+  part.shortest = shortest;
+  if (!pairs.is_none()) {
+    const auto has = [&](const auto& entry) {
+      return pairs.contains(py::make_tuple(entry.domain, entry.name));
+    };
+    const auto& sites = recording_->sites();
+    part.sites = mask(sites.size(), [&](std::size_t i) { return has(sites[i]); });
+    const auto& counters = recording_->counters();
+    part.counters = mask(counters.size(), [&](std::size_t i) { return has(counters[i]); });
+  }
+  if (!threads.is_none()) {
+    part.threads =
+        mask(recording_->threads().size(), [&](std::size_t i) { return threads.contains(i); });
+  }
+  return std::unique_ptr<Reader>(new Reader(*this, selection_ & part));
 }
 
-std::unique_ptr<Reader> Reader::filtered(const py::object& domains, const py::object& names,
-                                         const py::object& threads, std::int64_t from,
-                                         std::int64_t to, std::int64_t shortest) {
-  Selection selection;
-  selection.from = from;
-  selection.to = to;
-  selection.shortest = shortest;
-  const auto& sites = recording_->sites();
-  selection.sites = mask(sites.size(), [&](std::size_t i) {
-    return has(domains, sites[i].domain) && has(names, sites[i].name);
-  });
-  const auto& counters = recording_->counters();
-  selection.counters = mask(counters.size(), [&](std::size_t i) {
-    return has(domains, counters[i].domain) && has(names, counters[i].name);
-  });
-  selection.threads = mask(recording_->threads().size(), [&](std::size_t i) {
-    return has(threads, static_cast<std::int64_t>(i));
-  });
-  py::gil_scoped_release release;
-  return std::unique_ptr<Reader>(new Reader(recording_, select_rows(columns_.tables(), selection)));
-}
-
-// `domains`, `names` and `threads` are sets of numbers, or None for all.
-py::dict Reader::stats(const std::string& by, const py::object& domains, const py::object& names,
-                       const py::object& threads, std::int64_t from, std::int64_t to,
-                       std::int64_t shortest) {
+py::dict Reader::stats(const std::string& by) {
   AggregateOptions options;
-  const std::pair<const char*, GroupBy> groups[] = {{"name", GroupBy::name},
-                                                    {"thread", GroupBy::thread},
-                                                    {"process", GroupBy::process},
-                                                    {"category", GroupBy::category},
-                                                    {"payload", GroupBy::payload}};
+  static_cast<Selection&>(options) = selection_;
+  const std::pair<const char*, GroupBy> groups[] = {
+      {"name", GroupBy::name},         {"thread", GroupBy::thread},   {"process", GroupBy::process},
+      {"category", GroupBy::category}, {"payload", GroupBy::payload}, {"device", GroupBy::device},
+      {"stream", GroupBy::stream}};
   const auto* group = std::find_if(std::begin(groups), std::end(groups),
                                    [&](const auto& known) { return by == known.first; });
   if (group == std::end(groups)) {
-    throw py::value_error("by must be one of name, thread, process, category, payload, not '" + by +
-                          "'");
+    throw py::value_error(
+        "by must be one of name, thread, process, category, payload, device, stream, not '" + by +
+        "'");
   }
   options.by = group->second;
-  options.from = from;
-  options.to = to;
-  options.shortest = shortest;
-  if (!domains.is_none() || !names.is_none()) {
-    const auto& sites = recording_->sites();
-    options.sites = mask(sites.size(), [&](std::size_t i) {
-      return has(domains, sites[i].domain) && has(names, sites[i].name);
-    });
-  }
-  if (!threads.is_none()) {
-    options.threads = mask(recording_->threads().size(), [&](std::size_t i) {
-      return has(threads, static_cast<std::int64_t>(i));
-    });
-  }
   Aggregate made;
   {
     py::gil_scoped_release release;
@@ -356,7 +365,7 @@ py::dict Reader::stats(const std::string& by, const py::object& domains, const p
     const std::int32_t domain = recording_->domains()[row->domain];
     entry["domain"] = text(domain);
     entry["name"] = text(row->name);
-    entry["kind"] = row->kind == RangeKind::push_pop ? "push_pop" : "start_end";
+    entry["kind"] = kind_text(row->kind);
     entry["calls"] = row->calls;
     entry["unclosed"] = row->unclosed;
     entry["total"] = row->total;
@@ -383,6 +392,10 @@ py::dict Reader::stats(const std::string& by, const py::object& domains, const p
       entry["payload_type"] = row->payload_type;
       entry["payload"] = row->payload;
     }
+    if (row->lane >= 0) {
+      const DeviceLane& lane = made.lanes.lanes()[static_cast<std::size_t>(row->lane)];
+      add_lane(entry, *recording_, lane, options.by == GroupBy::stream);
+    }
     rows.append(entry);
   }
   py::dict result;
@@ -390,9 +403,11 @@ py::dict Reader::stats(const std::string& by, const py::object& domains, const p
   result["losses"] = list_losses(made.losses);
   result["lost"] = made.lost;
   result["gaps"] = made.gaps;
+  result["overwritten"] = made.overwritten;
   result["orphans"] = made.orphans;
   result["first"] = made.first;
   result["last"] = made.last;
+  result["whole"] = made.whole;
   py::list marks;
   for (const MarkRow& row : made.marks) {
     py::dict entry;
@@ -430,10 +445,21 @@ PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
              if (row >= view.column->length) throw py::index_error();
              return bits != nullptr && ((*bits)[row / 8] >> row % 8 & 1) == 0;
            })
+      .def("valid",  // a byte for each row of the stretch, 0 where it has no value
+           [](const ColumnView& view, std::size_t begin, std::size_t end) {
+             const auto& bits = view.column->validity;
+             end = std::min(end, view.column->length);
+             std::string made(begin < end ? end - begin : 0, 1);
+             for (std::size_t i = begin; bits != nullptr && i < end; ++i) {
+               made[i - begin] = static_cast<char>((*bits)[i / 8] >> i % 8 & 1);
+             }
+             return py::bytes(made);
+           })
       .def("__len__", [](const ColumnView& view) { return view.column->length; });
   py::class_<Reader>(m, "Reader")
       .def(py::init<const std::vector<std::string>&>())
       .def("filtered", &Reader::filtered)
+      .def("pairs", &Reader::pairs)
       .def("strings", &Reader::strings)
       .def("string_count", &Reader::string_count)
       .def("text", &Reader::text)
@@ -452,6 +478,7 @@ PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
       .def("arrow_schema", &Reader::arrow_schema)
       .def("arrow_stream", &Reader::arrow_stream)
       .def("stats", &Reader::stats)
+      .def("write_csv", &Reader::write_csv)
       .def("handle", &Reader::handle);
   nvspan::bind_reports(m);
 }

@@ -13,7 +13,6 @@
 
 #include <cerrno>
 #include <cmath>
-#include <system_error>
 
 namespace py = pybind11;
 
@@ -24,28 +23,6 @@ py::object text_of(std::string_view bytes) {
       PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape");
   if (made == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(made);
-}
-
-AggregateOptions make_options(const Recording& recording, const py::object& domains,
-                              const py::object& names, const py::object& threads, std::int64_t from,
-                              std::int64_t to) {
-  AggregateOptions options;
-  options.from = from;
-  options.to = to;
-  const auto has = [](const py::object& set, auto number) {
-    return set.is_none() || set.contains(number);
-  };
-  if (!domains.is_none() || !names.is_none()) {
-    for (const ReadSite& site : recording.sites()) {
-      options.sites.push_back(has(domains, site.domain) && has(names, site.name));
-    }
-  }
-  if (!threads.is_none()) {
-    for (std::size_t i = 0; i < recording.threads().size(); ++i) {
-      options.threads.push_back(has(threads, i));
-    }
-  }
-  return options;
 }
 
 py::list list_losses(const std::vector<ReadLoss>& losses) {
@@ -63,9 +40,35 @@ py::list list_losses(const std::vector<ReadLoss>& losses) {
   return made;
 }
 
-namespace {
+const char* kind_text(RangeKind kind) {
+  static const char* const names[range_kinds] = {"push_pop", "start_end", "device"};
+  return names[static_cast<std::size_t>(kind)];
+}
 
-using Filter = py::object;
+void add_lane(py::dict& entry, const Recording& recording, const DeviceLane& lane,
+              bool with_stream) {
+  const auto text = [&](std::int32_t name) {
+    return name < 0 ? py::object(py::none())
+                    : text_of(recording.strings()[static_cast<std::size_t>(name)]);
+  };
+  entry["process"] = lane.process;
+  entry["device"] = lane.device < 0 ? py::object(py::none()) : py::int_(lane.device);
+  entry["device_name"] = text(device_name(recording, lane));
+  if (with_stream) {
+    entry["stream"] = lane.stream;
+    entry["stream_name"] = text(stream_name(recording, lane));
+  }
+  entry["lane"] =
+      text_of(with_stream ? lane_label(recording, lane) : device_label(recording, lane));
+}
+
+void raise_os_error(const std::system_error& error, const std::string& path) {
+  errno = error.code().value();
+  PyErr_SetFromErrnoWithFilename(PyExc_OSError, path.c_str());
+  throw py::error_already_set();
+}
+
+namespace {
 
 py::object string_at(const Recording& recording, std::int32_t index) {
   if (index < 0 || static_cast<std::size_t>(index) >= recording.strings().size()) return py::none();
@@ -74,10 +77,6 @@ py::object string_at(const Recording& recording, std::int32_t index) {
 py::object domain_at(const Recording& recording, std::uint32_t domain) {
   return string_at(recording, recording.domains()[domain]);
 }
-const char* kind_text(RangeKind kind) {
-  return kind == RangeKind::push_pop ? "push_pop" : "start_end";
-}
-
 py::list threads(const RecordingHandle& handle) {
   const Recording& recording = *handle.recording;
   py::list made;
@@ -92,15 +91,12 @@ py::list threads(const RecordingHandle& handle) {
   return made;
 }
 
-py::list tree(const RecordingHandle& handle, const Filter& threads, std::int64_t from,
-              std::int64_t to) {
+py::list tree(const RecordingHandle& handle) {
   const Recording& recording = *handle.recording;
-  const AggregateOptions options =
-      make_options(recording, py::none(), py::none(), threads, from, to);
   std::vector<CallNode> nodes;
   {
     py::gil_scoped_release release;
-    nodes = call_tree(recording, options);
+    nodes = call_tree(recording, handle.selection);
   }
   py::list made;
   for (const CallNode& node : nodes) {
@@ -121,14 +117,12 @@ py::list tree(const RecordingHandle& handle, const Filter& threads, std::int64_t
 }
 
 // Exact figures, for reports that promise those of another tool.
-py::list exact(const RecordingHandle& handle, const Filter& domains, const Filter& names,
-               const Filter& threads, std::int64_t from, std::int64_t to) {
+py::list exact(const RecordingHandle& handle) {
   const Recording& recording = *handle.recording;
-  const AggregateOptions options = make_options(recording, domains, names, threads, from, to);
   std::vector<Durations> rows;
   {
     py::gil_scoped_release release;
-    rows = all_durations(recording, options);
+    rows = all_durations(recording, handle.selection);
   }
   py::list made;
   for (const Durations& row : rows) {
@@ -164,7 +158,7 @@ py::dict strip(const RecordingHandle& handle, std::uint64_t budget, std::uint32_
   Overview shown;
   {
     py::gil_scoped_release release;
-    shown = overview(recording, budget, levels, most_threads);
+    shown = overview(recording, handle.selection, budget, levels, most_threads);
   }
   py::list lanes;
   for (const OverviewLane& lane : shown.lanes) {
@@ -177,6 +171,7 @@ py::dict strip(const RecordingHandle& handle, std::uint64_t budget, std::uint32_
     py::dict entry;
     entry["process"] = lane.process;
     entry["thread"] = lane.thread < 0 ? py::object(py::none()) : py::int_(lane.thread);
+    entry["device"] = lane.device.empty() ? py::object(py::none()) : text_of(lane.device);
     entry["level"] = lane.level;
     entry["blocks"] = blocks;
     lanes.append(entry);
@@ -192,21 +187,12 @@ py::dict strip(const RecordingHandle& handle, std::uint64_t budget, std::uint32_
 
 std::uint64_t write_perfetto(const RecordingHandle& handle, const std::string& path,
                              const py::object& progress) {
-  std::function<void(double)> report;
-  if (!progress.is_none()) {
-    report = [&](double part) {
-      const py::gil_scoped_acquire acquire;
-      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-      progress(part);
-    };
-  }
+  const auto report = progress_of<double>(progress);
   try {
     py::gil_scoped_release release;
-    return export_perfetto(*handle.recording, path, report);
+    return export_perfetto(*handle.recording, handle.selection, path, report);
   } catch (const std::system_error& error) {
-    errno = error.code().value();
-    PyErr_SetFromErrnoWithFilename(PyExc_OSError, path.c_str());
-    throw py::error_already_set();
+    raise_os_error(error, path);
   }
 }
 

@@ -10,30 +10,49 @@
 #include <pybind11/pybind11.h>
 
 #include "record/aggregate.hpp"
+#include "record/device_lanes.hpp"
 #include "record/reader.hpp"
+#include "record/selection.hpp"
 
-#include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace nvspan {
 
-// A recording as the functions take it.
+// A recording, or a part of it, as the functions take it.
 struct RecordingHandle {
   std::shared_ptr<Recording> recording;
+  Selection selection;
 };
 
 // Text from a recording; bytes that are not UTF-8 become surrogates.
 pybind11::object text_of(std::string_view bytes);
 
-// `domains`, `names` and `threads` are sets of numbers, or None for all.
-AggregateOptions make_options(const Recording& recording, const pybind11::object& domains,
-                              const pybind11::object& names, const pybind11::object& threads,
-                              std::int64_t from, std::int64_t to);
-
 // A dict for each, in the order given.
 pybind11::list list_losses(const std::vector<ReadLoss>& losses);
+
+const char* kind_text(RangeKind kind);
+
+// Adds the device of a lane, and the stream with its name, to a row that is grouped by them.
+void add_lane(pybind11::dict& entry, const Recording& recording, const DeviceLane& lane,
+              bool with_stream);
+// `progress`, or None, is called with what an export passes on; a signal's handler may raise there.
+template <typename Value>
+std::function<void(Value)> progress_of(const pybind11::object& progress) {
+  if (progress.is_none()) return {};
+  return [&progress](Value done) {
+    const pybind11::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw pybind11::error_already_set();
+    progress(done);
+  };
+}
+
+// Raises the error of a file that could not be written.
+[[noreturn]] void raise_os_error(const std::system_error& error, const std::string& path);
 
 void bind_reports(pybind11::module_& module);
 

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "annotate/deferred.hpp"
+#include "annotate/thread_names.hpp"
 #include "cuda/poller.hpp"
 #include "cuda/stamps.hpp"
 #include "cuda/state.hpp"
@@ -40,6 +41,12 @@ void copy_text(DeviceRange& range, const char* text, size_t size) noexcept {
   range.text[size] = '\0';
 }
 
+// Asked of the system once a thread: a forked child places no range.
+uint32_t calling_thread() noexcept {
+  thread_local const uint32_t id = native_thread_id();
+  return id;
+}
+
 // A captured range is told to whichever tool listens at a replay: it keeps the whole event.
 void keep_event(DeviceRange& range, const Event& event) noexcept {
   range.event.domain = event.domain;
@@ -52,17 +59,27 @@ void keep_event(DeviceRange& range, const Event& event) noexcept {
 
 Result place_begin(const Driver& api, DeviceContext& context, Target target, const Capture& capture,
                    DeviceRange& range) noexcept {
+  range.origin.device = context.device;
+  range.origin.stream_handle = reinterpret_cast<uintptr_t>(target.stream);
   if (capture.status == capture_active) {
     range.captured = true;
     range.capture = capture.id;
     range.graph = capture.graph;
     range.context = &context;
-    range.stream_id = known_stream_id(context, target.stream);
+    range.origin.stream = known_stream_id(context, target.stream);
     return stamp_graph(api, context, target.stream, capture, range, false);
   }
-  SideStream* stream = side_stream(api, context, target.stream);
-  if (!stream) return error_not_ready;
-  return stamp_stream(api, *stream, range, false);
+  SideStream* stream = nullptr;
+  Result result = side_stream(api, context, target.stream, stream);
+  if (result != success) return result;
+  range.origin.stream = stream->stream_id;
+  result = stamp_stream(api, *stream, target.stream, range, false);
+  if (!range.begin_stream) unpin(stream);
+  return result;
+}
+
+Count reason_of(Result result) noexcept {
+  return result == no_room ? Count::full : Count::driver_error;
 }
 
 // Finds the context of the target, makes it current and asks whether the stream captures. Other
@@ -72,20 +89,22 @@ Result locate(const Driver& api, Target target, ContextScope& scope, DeviceConte
               Capture& capture) noexcept {
   context = nullptr;
   ContextHandle current = nullptr;
+  if (api.cuCtxGetCurrent(&current) != success) return success;
   const bool own_stream = !is_default_stream(target.stream);
-  if (own_stream && api.cuCtxGetCurrent(&current) == success && current) {
+  if (own_stream && current) {
     const Result result = query_capture(api, target.stream, capture);
     if (result != success) return result;
     if (capture.status == capture_active) context = current_context(api, current);
     if (capture.status != capture_none) return success;
   }
-  context = enter_context(api, target, scope);
+  context = enter_context(api, target, current, scope);
   if (!context || (own_stream && current)) return success;
   return query_capture(api, target.stream, capture);
 }
 
 DeviceRange* try_begin(const Driver& api, Event* event, const ToolTable* tool,
                        const Options& options, Target target, Result& result) noexcept {
+  const auto called = static_cast<int64_t>(time_stamp());
   Outgoing out;
   const bool listened = event && tool && arm(*event, *tool, out);
   if (!listened && !options.timed) return nullptr;
@@ -114,7 +133,11 @@ DeviceRange* try_begin(const Driver& api, Event* event, const ToolTable* tool,
   range->backend = backend;
   range->placement = options.placement;
   range->timed = options.timed;
-  range->launch = next_launch();
+  range->origin.launch = next_launch();
+  if (capture.status != capture_active) {
+    range->origin.launched = called;
+    range->origin.thread = calling_thread();
+  }
   range->target = target;
   if (event) {
     range->domain = event->domain;
@@ -123,6 +146,10 @@ DeviceRange* try_begin(const Driver& api, Event* event, const ToolTable* tool,
   if (told) {
     range->epoch = out.epoch;
     range->attributes = out.attributes;
+    if (backend == Backend::callback) {
+      range->origin_schema =
+          origin_schema(*tool, *event->domain, deferred_payload_of(out.attributes.payloadType));
+    }
     if (capture.status != capture_active && out.attributes.messageType == NVTX_MESSAGE_TYPE_ASCII) {
       copy_text(*range, event->text, event->text_size);
       range->attributes.message.ascii = range->text.get();
@@ -139,7 +166,7 @@ DeviceRange* try_begin(const Driver& api, Event* event, const ToolTable* tool,
   if (broke_context(result)) {
     lose_context(*context);
   } else {
-    counters().add(capture.status == capture_active ? Count::capture_refused : Count::driver_error);
+    counters().add(capture.status == capture_active ? Count::capture_refused : reason_of(result));
   }
   return nullptr;
 }
@@ -220,12 +247,18 @@ void end_range(DeviceRange* range, const Target* other) noexcept {
     if (range->backend == Backend::exact) wake_poller();
     return;
   }
-  SideStream* stream = begin_stream->user == target.stream && begin_context == context
-                           ? begin_stream
-                           : side_stream(*api, *context, target.stream);
-  result = stream ? stamp_stream(*api, *stream, *range, true) : error_not_ready;
+  SideStream* stream = begin_stream;
+  if (range->target.stream == target.stream && begin_context == context) {
+    stream->pins.fetch_add(1);
+  } else {
+    result = side_stream(*api, *context, target.stream, stream);
+  }
+  if (result == success) {
+    result = stamp_stream(*api, *stream, target.stream, *range, true);
+    if (!range->end_stream) unpin(stream);
+  }
   if (result != success) {
-    give_up(*range, broke_context(result) ? Count::context_lost : Count::driver_error);
+    give_up(*range, broke_context(result) ? Count::context_lost : reason_of(result));
     if (broke_context(result)) lose_context(*context);
     return;
   }
@@ -285,6 +318,18 @@ bool anything_pending(const Driver& api) noexcept {
 }
 
 }  // namespace
+
+void synchronize(Target target) noexcept {
+  const Driver* api = driver();
+  if (!api || !accepting()) return;
+  ContextScope scope;
+  DeviceContext* context = nullptr;
+  Capture capture;
+  const Result result = locate(*api, target, scope, context, capture);
+  if (result != success || !context || capture.status != capture_none) return;
+  const RelaxedCapture relaxed(*api);
+  api->cuStreamSynchronize(target.stream);
+}
 
 bool flush(double seconds) noexcept {
   const Driver* api = driver();

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "annotate/device_origin.hpp"
 #include "annotate/event.hpp"
 #include "cuda/counters.hpp"
 #include "cuda/driver.hpp"
@@ -51,9 +52,8 @@ struct DeviceRange {
   bool timed = false;
   bool captured = false;
   uint64_t epoch = 0;  // of the tool that was listening; 0: nobody
-  uint64_t launch = 0;
+  DeviceOrigin origin;
   Target target;
-  unsigned long long stream_id = 0;  // of a captured range
   Domain* domain = nullptr;
   nvtxEventAttributes_t attributes{};
   std::unique_ptr<char[]> text;  // of a message that is not registered, or of a captured range
@@ -66,6 +66,7 @@ struct DeviceRange {
   std::atomic<bool> running{false};
   std::atomic<bool> begin_told{false};  // or left out
   bool begin_polled = false;
+  uint64_t origin_schema = 0;  // of the tool of `epoch`; 0: it takes none
   Span span;
 
   // exact
@@ -109,6 +110,10 @@ void release(DeviceRange* range) noexcept;
 
 // Over on the GPU (or lost). A captured range is over after its first replay.
 bool is_done(const DeviceRange* range) noexcept;
+
+// Waits for what the stream has been given. Does nothing without CUDA, and for a stream that is
+// captured; an error of the driver's is left to the program's next call.
+void synchronize(Target target) noexcept;
 
 // Waits until every range that was ended is over and told to the tool. False after `seconds`.
 bool flush(double seconds) noexcept;

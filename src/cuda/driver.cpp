@@ -75,6 +75,8 @@ void load_functions(const Library& library, Loaded& loaded) {
   NVSPAN_FIND_NEWER(cuUserObjectCreate);
   NVSPAN_FIND_NEWER(cuUserObjectRelease);
   NVSPAN_FIND_NEWER(cuGraphRetainUserObject);
+  NVSPAN_FIND_NEWER(cuMemHostRegister_v2);
+  NVSPAN_FIND_NEWER(cuMemHostGetDevicePointer_v2);
 #undef NVSPAN_FIND
 #undef NVSPAN_FIND_NEWER
   if (missing.empty()) {
@@ -127,6 +129,17 @@ std::string driver_library() { return loaded_driver().library; }
 bool driver_initialised(const Driver& api) noexcept {
   int count = 0;
   return api.cuDeviceGetCount(&count) == success && count > 0;
+}
+
+bool context_id(const Driver& api, ContextHandle context, unsigned long long& id) noexcept {
+  if (api.cuCtxGetId) return api.cuCtxGetId(context, &id) == success;
+  id = reinterpret_cast<uintptr_t>(context);
+  return true;
+}
+
+bool still_there(const Driver& api, const ContextIdentity& context) noexcept {
+  unsigned long long id = 0;
+  return context_id(api, context.handle, id) && id == context.id;
 }
 
 const char* result_name(const Driver& api, Result result) noexcept {

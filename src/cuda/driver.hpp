@@ -39,11 +39,14 @@ constexpr Result error_context_is_destroyed = 709;
 constexpr Result error_invalid_handle = 400;
 constexpr Result error_invalid_context = 201;
 constexpr Result error_not_ready = 600;
+constexpr Result error_not_supported = 801;
 constexpr Result error_capture_implicit = 906;
 
 constexpr unsigned stream_non_blocking = 1;
 constexpr unsigned event_disable_timing = 2;
 constexpr unsigned host_alloc_portable = 1;
+constexpr unsigned host_register_portable = 1;
+constexpr unsigned host_register_device_map = 2;
 constexpr int capture_mode_relaxed = 2;
 constexpr int capture_none = 0;
 constexpr int capture_active = 1;
@@ -122,6 +125,8 @@ struct Driver {
   Result (*cuUserObjectCreate)(UserObject*, void*, HostFunction, unsigned, unsigned);
   Result (*cuUserObjectRelease)(UserObject, unsigned);
   Result (*cuGraphRetainUserObject)(GraphHandle, UserObject, unsigned, unsigned);
+  Result (*cuMemHostRegister_v2)(void*, size_t, unsigned);
+  Result (*cuMemHostGetDevicePointer_v2)(DevicePointer*, void*, unsigned);
 };
 
 // The driver, or null with the reason in driver_problem(). Looks for it at the first call: the
@@ -140,6 +145,21 @@ bool driver_initialised(const Driver& api) noexcept;
 
 // The driver's name of a result, as CUDA_ERROR_NOT_READY.
 const char* result_name(const Driver& api, Result result) noexcept;
+
+// A context as it was: its handle may come again for another one, its id does not.
+struct ContextIdentity {
+  ContextHandle handle = nullptr;
+  unsigned long long id = 0;
+};
+
+// The context's id. False if it is destroyed. Where the driver knows no ids the handle stands for
+// it.
+bool context_id(const Driver& api, ContextHandle context, unsigned long long& id) noexcept;
+
+// Whether the context is what it was. To be asked before anything in it is touched: the driver
+// takes a destroyed context as current without a word, and crashes when one of its streams is
+// named.
+bool still_there(const Driver& api, const ContextIdentity& context) noexcept;
 
 // Lets the calling thread make calls that another thread's stream capture would forbid.
 class RelaxedCapture {

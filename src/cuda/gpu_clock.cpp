@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "annotate/deferred.hpp"
+#include "cuda/pinned_memory.hpp"
 #include "cuda/stamp_kernels.hpp"
 
 namespace nvspan::cuda {
@@ -16,7 +17,6 @@ namespace {
 
 constexpr uint64_t patience_ns = 20'000'000;  // of the kernel that answers
 constexpr uint64_t answer_limit_ns = 2'000'000;
-constexpr size_t most_points = 256;
 constexpr size_t most_references = 64;
 constexpr double near_ms = 4000;  // a float of milliseconds has steps of 0.25 us there
 
@@ -71,10 +71,12 @@ bool GpuClock::prepare(const Driver& api) noexcept {
   api.cuCtxGetStreamPriorityRange(&lowest, &highest);
   constexpr size_t readings = rounds + 1 + 2 * sandwiches;
   constexpr size_t bytes = readings * sizeof(uint64_t) + 128;
-  void* memory = nullptr;
-  if (api.cuMemHostAlloc(&memory, bytes, host_alloc_portable) != success) return false;
-  answers_ = static_cast<uint64_t*>(memory);
-  question_ = reinterpret_cast<uint32_t*>(static_cast<char*>(memory) + bytes - 64);
+  PinnedMemory memory;
+  if (!allocate_pinned(api, bytes, memory)) return false;
+  answers_ = static_cast<uint64_t*>(memory.host);
+  answers_on_gpu_ = memory.device;
+  question_ = reinterpret_cast<uint32_t*>(static_cast<char*>(memory.host) + bytes - 64);
+  question_on_gpu_ = memory.device + bytes - 64;
   for (EventHandle& event : between_) {
     if (api.cuEventCreate(&event, 0) != success) return false;
   }
@@ -89,27 +91,30 @@ bool GpuClock::start(const Driver& api) noexcept {
     broken_ = true;
     return false;
   }
-  ticks_per_ns();
+  nominal_ = ticks_per_ns();
   for (size_t i = 0; i < rounds + 1 + 2 * sandwiches; ++i) {
     __atomic_store_n(answers_ + i, 0, __ATOMIC_RELAXED);
   }
   __atomic_store_n(question_, 0, __ATOMIC_RELEASE);
   const auto launch = [&](FunctionHandle function, void** arguments) {
+    if (!still_there(api, context_)) return error_context_is_destroyed;
     return api.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream_, arguments, nullptr);
   };
   unsigned wanted = rounds;
   uint64_t patience = patience_ns;
-  void* ping_arguments[] = {&answers_, &question_, &wanted, &patience};
+  void* ping_arguments[] = {&answers_on_gpu_, &question_on_gpu_, &wanted, &patience};
   Result result = launch(ping_, ping_arguments);
   for (unsigned i = 0; i < sandwiches && result == success; ++i) {
-    uint64_t* place = answers_ + rounds + 1 + 2 * i;
+    DevicePointer place = answers_on_gpu_ + (rounds + 1 + 2 * i) * sizeof(uint64_t);
     void* before[] = {&place};
     result = launch(clock_, before);
+    if (result == success && !still_there(api, context_)) result = error_context_is_destroyed;
     if (result == success) result = api.cuEventRecord(between_[i], stream_);
-    uint64_t* place_after = place + 1;
+    DevicePointer place_after = place + sizeof(uint64_t);
     void* after[] = {&place_after};
     if (result == success) result = launch(clock_, after);
   }
+  if (result == success && !still_there(api, context_)) result = error_context_is_destroyed;
   if (result == success) result = api.cuEventRecord(finished_, stream_);
   broken_ = result != success;
   running_ = !broken_;
@@ -136,7 +141,7 @@ bool GpuClock::ask(Point& point) noexcept {
     shortest = trip;
     point.global = static_cast<int64_t>(answer);
     point.stamp = static_cast<int64_t>(asked + (answered - asked) / 2);
-    point.half_trip = trip / 2 / ticks_per_ns();
+    point.half_width = trip / 2 / ticks_per_ns();
   }
   return true;
 }
@@ -147,7 +152,8 @@ bool GpuClock::ask_slowly(const Driver& api, Point& point) noexcept {
   double shortest = 1e18;
   for (int i = 0; i < 16; ++i) {
     __atomic_store_n(answers_ + 1, 0, __ATOMIC_SEQ_CST);
-    uint64_t* place = answers_ + 1;
+    if (!still_there(api, context_)) return false;
+    DevicePointer place = answers_on_gpu_ + sizeof(uint64_t);
     void* arguments[] = {&place};
     const uint64_t before = time_stamp();
     if (api.cuLaunchKernel(clock_, 1, 1, 1, 1, 1, 1, 0, stream_, arguments, nullptr) != success) {
@@ -163,7 +169,7 @@ bool GpuClock::ask_slowly(const Driver& api, Point& point) noexcept {
     shortest = width;
     point.global = static_cast<int64_t>(answer);
     point.stamp = static_cast<int64_t>(before + (after - before) / 2);
-    point.half_trip = width / 2 / ticks_per_ns();
+    point.half_width = width / 2 / ticks_per_ns();
   }
   return shortest < 1e18;
 }
@@ -178,6 +184,7 @@ void GpuClock::read_references(const Driver& api) noexcept {
   std::vector<Reading> found;
   for (unsigned i = 0; i < sandwiches; ++i) {
     float ms = 0;
+    if (!still_there(api, context_)) return;
     if (i > 0 && api.cuEventElapsedTime(&ms, between_[0], between_[i]) != success) return;
     const auto before = static_cast<int64_t>(read_pinned(readings + 2 * i));
     const auto after = static_cast<int64_t>(read_pinned(readings + 2 * i + 1));
@@ -219,40 +226,39 @@ void GpuClock::read_references(const Driver& api) noexcept {
   reference_ = made.event;
 }
 
-void GpuClock::add_point(const Point& point) noexcept {
-  if (!points_.empty() && point.global <= points_.back().global) return;
-  if (points_.size() >= most_points) points_.erase(points_.begin());
-  points_.push_back(point);
+Result GpuClock::query_finished(const Driver& api) const noexcept {
+  return still_there(api, context_) ? api.cuEventQuery(finished_) : error_context_is_destroyed;
 }
 
 bool GpuClock::advance(const Driver& api) noexcept {
   if (!running_) return false;
   const bool answering = read_pinned(answers_) != 0;
   if (!answering) {
-    const Result result = api.cuEventQuery(finished_);
+    const Result result = query_finished(api);
     if (result != success && result != error_not_ready) broken_ = true, running_ = false;
     return false;
   }
   Point point{};
-  bool got = read_pinned(answers_ + 1) == 0 && api.cuEventQuery(finished_) != success;
+  bool got = read_pinned(answers_ + 1) == 0 && query_finished(api) == error_not_ready;
   if (got) got = ask(point);
   const uint64_t began = steady_ns();
   Result result;
   // What is left takes microseconds unless the GPU is full: then the next round looks again.
-  while ((result = api.cuEventQuery(finished_)) == error_not_ready) {
+  while ((result = query_finished(api)) == error_not_ready) {
     if (steady_ns() - began > 50'000'000) break;
   }
   if (result != success) {
     if (result != error_not_ready) broken_ = true;
     running_ = false;
-    if (got) add_point(point);
+    if (got) fit_.add(point);
     return false;
   }
   const RelaxedCapture relaxed(api);
   read_references(api);
   if (!got) got = ask_slowly(api, point);
-  if (got) add_point(point);
+  if (got) fit_.add(point);
   running_ = false;
+  nominal_ = ticks_per_ns();
   last_ = steady_ns();
   ++calibrations_;
   return got && ready();
@@ -260,6 +266,7 @@ bool GpuClock::advance(const Driver& api) noexcept {
 
 Result GpuClock::event_time(const Driver& api, EventHandle event, int64_t& global) const noexcept {
   float ms = 0;
+  if (!still_there(api, context_)) return error_context_is_destroyed;
   const Result result = api.cuEventElapsedTime(&ms, reference_, event);
   if (result != success) return result;
   const Reference* reference = &references_.back();
@@ -270,6 +277,7 @@ Result GpuClock::event_time(const Driver& api, EventHandle event, int64_t& globa
         reference = &other;
       }
     }
+    if (!still_there(api, context_)) return error_context_is_destroyed;
     const Result again = api.cuEventElapsedTime(&ms, reference->event, event);
     if (again != success) return again;
   }
@@ -278,34 +286,19 @@ Result GpuClock::event_time(const Driver& api, EventHandle event, int64_t& globa
 }
 
 int64_t GpuClock::to_time_stamp(int64_t global, uint32_t& uncertainty) const noexcept {
-  const size_t count = points_.size();
-  const Point* first = &points_.front();
-  const Point* second = first;
-  double slope = ticks_per_ns();
-  if (count > 1) {
-    auto after = std::upper_bound(points_.begin(), points_.end(), global,
-                                  [](int64_t time, const Point& p) { return time < p.global; });
-    if (after == points_.end()) {
-      // Beyond the newest point: the rate over the last ten seconds.
-      second = &points_.back();
-      first = &points_.front();
-      while (second->global - first->global > 10'000'000'000 && first + 1 < second) ++first;
-    } else {
-      if (after == points_.begin()) ++after;
-      second = &*after;
-      first = second - 1;
-    }
-    slope = static_cast<double>(second->stamp - first->stamp) /
-            static_cast<double>(second->global - first->global);
-  }
-  const Point* near =
-      std::llabs(global - first->global) < std::llabs(global - second->global) ? first : second;
-  const double half_width = references_.empty() ? 0 : references_.back().half_width;
-  const double outside =
-      global > points_.back().global ? static_cast<double>(global - points_.back().global) : 0;
-  const double width = std::max(first->half_trip, second->half_trip) + half_width + outside * 1e-6;
-  uncertainty = static_cast<uint32_t>(std::min(width, 4e9));
-  return near->stamp + std::llround(static_cast<double>(global - near->global) * slope);
+  double width = 0;
+  const int64_t stamp = fit_.to_stamp(global, nominal_, width);
+  if (!references_.empty()) width += references_.back().half_width;
+  uncertainty = std::max(uncertainty, static_cast<uint32_t>(std::min(width, 4e9)));
+  return stamp;
+}
+
+bool GpuClock::fresh() const noexcept {
+  constexpr double longest_ns = 50e6;
+  constexpr double most_drift_ns = 300;
+  if (last_ == 0 || fit_.empty()) return false;
+  const auto age = static_cast<double>(steady_ns() - last_);
+  return age < longest_ns && fit_.drift_after(age, nominal_) < most_drift_ns;
 }
 
 }  // namespace nvspan::cuda

@@ -16,12 +16,15 @@
 #include <mutex>
 #include <vector>
 
+#include "cuda/clock_fit.hpp"
 #include "cuda/driver.hpp"
 
 namespace nvspan::cuda {
 
 class GpuClock {
  public:
+  explicit GpuClock(const ContextIdentity& context) noexcept : context_(context) {}
+
   // Queues a calibration; advance() takes it further. Never waits for the GPU. False: the driver
   // refused, and there will be none.
   bool start(const Driver& api) noexcept;
@@ -31,25 +34,25 @@ class GpuClock {
   // but spins for some 100 us while the GPU answers.
   bool advance(const Driver& api) noexcept;
 
-  bool ready() const noexcept { return !points_.empty() && reference_ != nullptr; }
+  bool ready() const noexcept { return !fit_.empty() && reference_ != nullptr; }
   uint64_t last_calibration() const noexcept { return last_; }  // steady ns; 0: never
   uint64_t calibrations() const noexcept { return calibrations_; }
 
   // globaltimer, in ns, at which the event was recorded: not_ready as the driver says it.
   Result event_time(const Driver& api, EventHandle event, int64_t& global) const noexcept;
 
-  // The time stamp counter at a time of globaltimer, and the uncertainty in ns.
+  // The time stamp counter at a time of globaltimer. `uncertainty`, in ns, is raised to that of
+  // this time.
   int64_t to_time_stamp(int64_t global, uint32_t& uncertainty) const noexcept;
+
+  // Whether the newest calibration tells what happens now well enough.
+  bool fresh() const noexcept;
 
   FunctionHandle stamp_function(const Driver& api) noexcept;
   StreamHandle stream() const noexcept { return stream_; }
 
  private:
-  struct Point {
-    int64_t global;
-    int64_t stamp;     // time stamp counter
-    double half_trip;  // ns
-  };
+  using Point = ClockPoint;
   struct Reference {
     EventHandle event;
     int64_t global;
@@ -58,14 +61,15 @@ class GpuClock {
 
   bool prepare(const Driver& api) noexcept;
   bool load(const Driver& api) noexcept;
+  Result query_finished(const Driver& api) const noexcept;
   bool ask(Point& point) noexcept;
   bool ask_slowly(const Driver& api, Point& point) noexcept;
   void read_references(const Driver& api) noexcept;
-  void add_point(const Point& point) noexcept;
 
   static constexpr unsigned rounds = 32;
   static constexpr unsigned sandwiches = 8;
 
+  const ContextIdentity context_;  // to be asked for while we wait: it may be destroyed meanwhile
   std::mutex load_mutex_;
   bool load_failed_ = false;  // under load_mutex_
   bool broken_ = false;
@@ -78,13 +82,17 @@ class GpuClock {
   FunctionHandle stamp_ = nullptr;
   FunctionHandle clock_ = nullptr;
   FunctionHandle ping_ = nullptr;
+  DevicePointer answers_on_gpu_ = 0;
+  DevicePointer question_on_gpu_ = 0;
   uint64_t* answers_ = nullptr;  // pinned: rounds + 1, then the readings of the sandwiches
   uint32_t* question_ = nullptr;
   EventHandle between_[sandwiches] = {};
   EventHandle finished_ = nullptr;
   EventHandle reference_ = nullptr;    // the newest of references_
   std::vector<Reference> references_;  // oldest first; the events are reused
-  std::vector<Point> points_;          // oldest first
+  ClockFit fit_;
+  double nominal_ =
+      1;  // ticks a ns, as of the newest calibration: the same for both ends of a range
 };
 
 }  // namespace nvspan::cuda

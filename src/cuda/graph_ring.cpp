@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/graph_ring.hpp"
 
-#include <cstring>
+#include "cuda/pinned_memory.hpp"
 
 namespace nvspan::cuda {
 
@@ -10,14 +10,12 @@ bool GraphRing::prepare(const Driver& api) noexcept {
   std::lock_guard<std::mutex> lock(mutex_);
   if (prepared()) return true;
   const RelaxedCapture relaxed(api);
-  void* memory = nullptr;
-  if (api.cuMemHostAlloc(&memory, size * sizeof(Stamp), host_alloc_portable) != success) {
-    return false;
-  }
-  std::memset(memory, 0, size * sizeof(Stamp));
+  PinnedMemory memory;
+  if (!allocate_pinned(api, size * sizeof(Stamp), memory)) return false;
   if (head_ == 0 && api.cuMemAlloc_v2(&head_, sizeof(uint64_t)) != success) return false;
   if (api.cuMemsetD8_v2(head_, 0, sizeof(uint64_t)) != success) return false;
-  ring_.store(static_cast<Stamp*>(memory), std::memory_order_release);
+  ring_on_gpu_ = memory.device;
+  ring_.store(static_cast<Stamp*>(memory.host), std::memory_order_release);
   return true;
 }
 

@@ -38,6 +38,7 @@ class GraphRing {
   bool prepared() const noexcept { return ring_.load(std::memory_order_acquire) != nullptr; }
 
   Stamp* ring() const noexcept { return ring_.load(std::memory_order_acquire); }
+  DevicePointer ring_on_gpu() const noexcept { return ring_on_gpu_; }
   DevicePointer head() const noexcept { return head_; }
 
   // Gives the range an id and takes a reference until it is retired. Any thread.
@@ -63,6 +64,7 @@ class GraphRing {
 
   std::mutex mutex_;
   std::atomic<Stamp*> ring_{nullptr};
+  DevicePointer ring_on_gpu_ = 0;
   DevicePointer head_ = 0;
   uint64_t next_ = 0;
   uint32_t last_id_ = 0;

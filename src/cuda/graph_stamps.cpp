@@ -8,8 +8,6 @@ namespace nvspan::cuda {
 
 namespace {
 
-constexpr Result error_not_supported = 801;
-
 Result add_node(const Driver& api, DeviceContext& context, const Capture& capture,
                 const std::vector<GraphNode>& after, DeviceRange& range, bool is_end,
                 GraphNode& node) noexcept {
@@ -20,7 +18,7 @@ Result add_node(const Driver& api, DeviceContext& context, const Capture& captur
   const FunctionHandle function = context.clock.stamp_function(api);
   if (!function || !context.ring.prepare(api)) return error_not_supported;
   if (!is_end) range.stamp_id = context.ring.add(&range);
-  Stamp* ring = context.ring.ring();
+  DevicePointer ring = context.ring.ring_on_gpu();
   DevicePointer head = context.ring.head();
   uint64_t mask = GraphRing::size - 1;
   uint64_t what = stamp_word(0, range.stamp_id, is_end);

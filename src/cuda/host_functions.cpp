@@ -18,6 +18,14 @@ void end_if_running(DeviceRange& range) noexcept {
   if (range.running.exchange(false, std::memory_order_acq_rel)) end_span(range.span);
 }
 
+// The schema is of the tool that listened at the capture: another one is told without it.
+Span start_replay(DeviceRange& range, const ToolTable& tool) noexcept {
+  Outgoing out;
+  if (!arm(range.event, tool, out)) return {};
+  const uint64_t schema = out.epoch == range.epoch ? range.origin_schema : 0;
+  return {send_device_start(out, tool, schema, range.origin), out.epoch, range.event.domain};
+}
+
 // A context that was given up has counted its host functions as lost already.
 void leave(SideStream& stream) noexcept {
   uint64_t count = stream.callbacks.load(std::memory_order_relaxed);
@@ -37,7 +45,8 @@ void begin_on_host(void* data) {
       out.source = &range->event;
       out.domain = range->domain->handle();
       out.epoch = range->epoch;
-      range->span = {send_start(out, *tool), range->epoch, range->domain};
+      range->span = {send_device_start(out, *tool, range->origin_schema, range->origin),
+                     range->epoch, range->domain};
       range->running.store(true, std::memory_order_release);
       if (range->cancelled.load(std::memory_order_acquire)) end_if_running(*range);
     }
@@ -71,7 +80,7 @@ void begin_replay_on_host(void* data) {
     counters().add(Count::ambiguous);
     return;
   }
-  range->span = start_span(range->event, *tool);
+  range->span = start_replay(*range, *tool);
   if (range->span.epoch == 0) {
     range->started.store(false, std::memory_order_release);
   } else {

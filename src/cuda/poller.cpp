@@ -42,8 +42,7 @@ Activity look_everywhere(const Driver& api, Poller& self) noexcept {
   uint64_t backlog = 0;
   const bool hurry = self.hurry.load(std::memory_order_acquire) > 0;
   for (DeviceContext* context : live_contexts()) {
-    most = std::max(most, read_context(api, *context, hurry));
-    backlog += context->waiting.size() + (context->clock.running() ? 1 : 0);
+    most = std::max(most, read_context(api, *context, hurry, backlog));
   }
   self.backlog.store(backlog, std::memory_order_release);
   return most;

@@ -16,7 +16,6 @@ constexpr size_t batch_size = 256;
 constexpr size_t convert_early = 16384;
 constexpr size_t convert_anyway = 65536;
 constexpr size_t most_waiting = size_t{1} << 18;
-constexpr uint64_t fresh_ns = 50'000'000;
 constexpr uint64_t stale_ns = 3'000'000'000;
 
 uint64_t steady_ns() noexcept {
@@ -28,7 +27,7 @@ uint64_t steady_ns() noexcept {
 // Often at first, so that the first ranges do not wait, then once a second.
 uint64_t calibration_period(uint64_t made) noexcept {
   constexpr uint64_t ms = 1'000'000;
-  return made < 2 ? 5 * ms : made < 4 ? 100 * ms : 1000 * ms;
+  return made < 2 ? 5 * ms : made < 4 ? 50 * ms : made < 8 ? 200 * ms : 1000 * ms;
 }
 
 enum class Read : uint8_t { done, not_yet, failed };
@@ -57,7 +56,9 @@ Read read_range(const Driver& api, DeviceContext& context, DeviceRange& range) n
     return read;
   }
   GpuClock& end_clock = context.clock;
-  GpuClock& begin_clock = range.begin_stream->context->clock;
+  DeviceContext& begin_context = *range.begin_stream->context;
+  if (!same_context && !still_there(api, begin_context)) return Read::failed;
+  GpuClock& begin_clock = begin_context.clock;
   if (!end_clock.ready() || !begin_clock.ready()) return Read::not_yet;
   int64_t begin = 0;
   int64_t end = 0;
@@ -92,10 +93,13 @@ bool read_stream(const Driver& api, DeviceContext& context, SideStream& stream, 
     Read last = Read::done;
     for (; read < count; ++read) {
       DeviceRange& range = *batch[read];
-      if (!range.cancelled.load(std::memory_order_acquire)) last = read_range(api, context, range);
+      if (!still_there(api, context)) {
+        last = Read::failed;
+      } else if (!range.cancelled.load(std::memory_order_acquire)) {
+        last = read_range(api, context, range);
+      }
       if (last != Read::done) break;
     }
-    if (last == Read::failed) return false;
     {
       std::lock_guard<std::mutex> lock(stream.mutex);
       stream.pending.erase(stream.pending.begin(),
@@ -110,6 +114,7 @@ bool read_stream(const Driver& api, DeviceContext& context, SideStream& stream, 
       if (range->begin_stream != &stream) give_back(range->begin_stream, range->begin_event);
       finish(range, Phase::done);
     }
+    if (last == Read::failed) return false;
     if (read < batch_size) {
       left = left || read < count;
       return true;
@@ -118,7 +123,7 @@ bool read_stream(const Driver& api, DeviceContext& context, SideStream& stream, 
 }
 
 // Does what host functions would have done, for the events that are over. False: as read_stream.
-bool call_polled(const Driver& api, SideStream& stream, bool& left) {
+bool call_polled(const Driver& api, const DeviceContext& context, SideStream& stream, bool& left) {
   for (;;) {
     PolledCall call{};
     {
@@ -126,6 +131,7 @@ bool call_polled(const Driver& api, SideStream& stream, bool& left) {
       if (stream.polled.empty()) return true;
       call = stream.polled.front();
     }
+    if (!still_there(api, context)) return false;
     const Result result = api.cuEventQuery(call.event);
     const bool too_early = call.is_end && !call.range->begin_told.load(std::memory_order_acquire);
     if (result == error_not_ready || (result == success && too_early)) {
@@ -175,8 +181,9 @@ void calibrate(const Driver& api, DeviceContext& context, bool hurry) noexcept {
   const uint64_t now = steady_ns();
   const uint64_t age = now - clock.last_calibration();
   const bool due = clock.last_calibration() == 0 || age > calibration_period(clock.calibrations());
-  const bool urgent = context.waiting.size() > convert_early || (hurry && age > fresh_ns);
+  const bool urgent = context.waiting.size() > convert_early || (hurry && !clock.fresh());
   if (!clock.running() && (due || urgent) && !clock.start(api)) {
+    if (!still_there(api, context)) return;
     // Never: what wanted the clock is not shown.
     counters().add(Count::driver_error, context.waiting.size());
     for (const ReadRange& read : context.waiting) release(read.range);
@@ -193,7 +200,7 @@ void calibrate(const Driver& api, DeviceContext& context, bool hurry) noexcept {
     return;
   }
   const uint64_t new_age = steady_ns() - clock.last_calibration();
-  if (completed || (hurry && new_age < fresh_ns) || new_age > stale_ns ||
+  if (completed || (hurry && clock.fresh()) || new_age > stale_ns ||
       context.waiting.size() > convert_anyway) {
     tell(context);
   }
@@ -201,32 +208,58 @@ void calibrate(const Driver& api, DeviceContext& context, bool hurry) noexcept {
 
 }  // namespace
 
-Activity read_context(const Driver& api, DeviceContext& context, bool hurry) noexcept {
+namespace {
+
+// Tells what has been read of a context that is gone, as well as its clock is known, and drops it.
+void give_up(DeviceContext& context) noexcept {
+  if (!context.waiting.empty() && context.clock.ready()) tell(context);
+  lose_context(context);
+}
+
+// With `reading` held.
+Activity read_held(const Driver& api, DeviceContext& context, bool hurry) noexcept {
   const std::vector<SideStream*> streams = streams_of(context);
   const bool ring_alive = context.ring.prepared() && context.ring.alive() > 0;
   Needs needs = needs_of(context, streams);
   if (!needs.anything && !ring_alive) return Activity::none;
   ContextScope scope;
   if (!still_there(api, context) || !scope.push(api, context.handle)) {
-    for (const ReadRange& read : context.waiting) release(read.range);
-    counters().add(Count::context_lost, context.waiting.size());
-    context.waiting.clear();
-    lose_context(context);
+    give_up(context);
     return Activity::none;
   }
   bool left = false;
   for (SideStream* stream : streams) {
-    if (!call_polled(api, *stream, left) || !read_stream(api, context, *stream, left)) {
-      lose_context(context);
+    if (!call_polled(api, context, *stream, left) || !read_stream(api, context, *stream, left)) {
+      give_up(context);
       return Activity::working;
     }
   }
+  if (!still_there(api, context)) {
+    give_up(context);
+    return Activity::working;
+  }
   const size_t stamps = ring_alive ? context.ring.read(context.waiting, counters()) : 0;
   if (needs.clock || !context.waiting.empty()) calibrate(api, context, hurry);
+  if (!still_there(api, context)) {
+    give_up(context);
+    return Activity::working;
+  }
   if (left || stamps || !context.waiting.empty() || context.clock.running()) {
     return Activity::working;
   }
   return ring_alive ? Activity::watching : Activity::none;
+}
+
+}  // namespace
+
+Activity read_context(const Driver& api, DeviceContext& context, bool hurry,
+                      uint64_t& backlog) noexcept {
+  if (context.reading.exchange(true)) return Activity::none;  // somebody drops it
+  const Activity activity = read_held(api, context, hurry);
+  backlog += context.waiting.size() + (context.clock.running() ? 1 : 0);
+  context.reading.store(false);
+  drop_if_lost(context);
+  return activity;
 }
 
 }  // namespace nvspan::cuda

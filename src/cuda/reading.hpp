@@ -12,7 +12,9 @@ namespace nvspan::cuda {
 
 enum class Activity : uint8_t { none, watching, working };
 
-// On the poller's thread alone. With `hurry` nothing waits for the next regular calibration.
-Activity read_context(const Driver& api, DeviceContext& context, bool hurry) noexcept;
+// On the poller's thread alone. With `hurry` nothing waits for the next regular calibration. Adds
+// to `backlog` what is read and not told yet.
+Activity read_context(const Driver& api, DeviceContext& context, bool hurry,
+                      uint64_t& backlog) noexcept;
 
 }  // namespace nvspan::cuda

@@ -23,8 +23,9 @@ struct Capture {
 // draw our side stream into the program's capture and spoil it.
 Result query_capture(const Driver& api, StreamHandle stream, Capture& capture) noexcept;
 
-// Puts one end of the range onto the stream (and its partner). On failure nothing is left behind.
-Result stamp_stream(const Driver& api, SideStream& stream, DeviceRange& range,
+// Puts one end of the range onto the program's stream (and its partner, which is pinned and becomes
+// the range's to unpin). On failure nothing is left behind. `no_room`: too many ranges in flight.
+Result stamp_stream(const Driver& api, SideStream& stream, StreamHandle user, DeviceRange& range,
                     bool is_end) noexcept;
 
 // Puts one end of the range into the graph. On failure nothing of it will ever run.

@@ -41,14 +41,6 @@ uint64_t thread_number() noexcept {
   return number;
 }
 
-// The id is unique for the life of the process, the handle is not: a reset primary context keeps
-// it.
-bool context_id(const Driver& api, ContextHandle context, unsigned long long& id) noexcept {
-  if (api.cuCtxGetId) return api.cuCtxGetId(context, &id) == success;
-  id = reinterpret_cast<uintptr_t>(context);
-  return true;
-}
-
 // The primary context of a device if the process has made it active. Its handle is all we want:
 // the reference that retaining takes is given back at once.
 ContextHandle active_primary_context(const Driver& api, DeviceOrdinal device) noexcept {
@@ -89,13 +81,17 @@ DeviceContext* find_context(const Driver& api, ContextHandle handle) noexcept {
   return entry.get();
 }
 
-bool make_streams(const Driver& api, SideStream& made) noexcept {
+// What a partner that is being taken over belongs to.
+const StreamHandle nobodys_stream = reinterpret_cast<StreamHandle>(~uintptr_t{0});
+
+Result make_streams(const Driver& api, SideStream& made) noexcept {
   const RelaxedCapture relaxed(api);
   int lowest = 0;
   int highest = 0;
   api.cuCtxGetStreamPriorityRange(&lowest, &highest);
-  return api.cuEventCreate(&made.fork, event_disable_timing) == success &&
-         api.cuStreamCreateWithPriority(&made.side, stream_non_blocking, highest) == success;
+  const Result result = api.cuEventCreate(&made.fork, event_disable_timing);
+  if (result != success) return result;
+  return api.cuStreamCreateWithPriority(&made.side, stream_non_blocking, highest);
 }
 
 }  // namespace
@@ -112,9 +108,8 @@ uint64_t next_launch() noexcept {
   return process().launches.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-DeviceContext* enter_context(const Driver& api, Target target, ContextScope& scope) noexcept {
-  ContextHandle current = nullptr;
-  if (api.cuCtxGetCurrent(&current) != success) return nullptr;
+DeviceContext* enter_context(const Driver& api, Target target, ContextHandle current,
+                             ContextScope& scope) noexcept {
   ContextHandle wanted = current;
   if (!is_default_stream(target.stream)) {
     if (api.cuStreamGetCtx(target.stream, &wanted) != success) return nullptr;
@@ -142,18 +137,60 @@ uint64_t known_stream_id(DeviceContext& context, StreamHandle user) noexcept {
   return known ? found->second->stream_id : reinterpret_cast<uintptr_t>(user);
 }
 
-bool still_there(const Driver& api, const DeviceContext& context) noexcept {
-  unsigned long long id = 0;
-  return context_id(api, context.handle, id) && id == context.id;
-}
-
 bool enter_again(const Driver& api, DeviceContext& context, ContextScope& scope) noexcept {
   ContextHandle current = nullptr;
   if (api.cuCtxGetCurrent(&current) != success) return false;
   return current == context.handle || scope.push(api, context.handle);
 }
 
-SideStream* side_stream(const Driver& api, DeviceContext& context, StreamHandle user) noexcept {
+namespace {
+
+// Whether the stream is pinned for `user`, by which it cannot be taken over any more.
+bool pin(SideStream& stream, StreamHandle user) noexcept {
+  stream.pins.fetch_add(1);
+  if (stream.user.load() == user) {
+    stream.last_used.store(process().launches.load(std::memory_order_relaxed),
+                           std::memory_order_relaxed);
+    return true;
+  }
+  unpin(&stream);
+  return false;
+}
+
+bool idle(SideStream& stream) noexcept {
+  if (stream.pins.load() != 0 || stream.callbacks.load() != 0) return false;
+  std::lock_guard<std::mutex> lock(stream.mutex);
+  return stream.pending.empty() && stream.polled.empty();
+}
+
+// Takes the partner of the stream that had no range for longest out of the table: nobody names it
+// and nothing is under way on it. Under the context's mutex.
+std::unique_ptr<SideStream> take_oldest(DeviceContext& context) noexcept {
+  for (;;) {
+    auto oldest = context.streams.end();
+    for (auto at = context.streams.begin(); at != context.streams.end(); ++at) {
+      if (!at->second || !idle(*at->second)) continue;
+      const bool older = oldest == context.streams.end() ||
+                         at->second->last_used.load() < oldest->second->last_used.load();
+      if (older) oldest = at;
+    }
+    if (oldest == context.streams.end()) return nullptr;
+    // A thread pins before it looks whose the stream is; we change that before we look for pins.
+    SideStream& stream = *oldest->second;
+    const StreamHandle user = stream.user.exchange(nobodys_stream);
+    if (idle(stream)) {
+      std::unique_ptr<SideStream> taken = std::move(oldest->second);
+      context.streams.erase(oldest);
+      return taken;
+    }
+    stream.user.store(user);
+  }
+}
+
+}  // namespace
+
+Result side_stream(const Driver& api, DeviceContext& context, StreamHandle user,
+                   SideStream*& found) noexcept {
   const uint64_t thread = is_per_thread_stream(user) ? thread_number() : 0;
   struct Recent {
     DeviceContext* context = nullptr;
@@ -161,35 +198,45 @@ SideStream* side_stream(const Driver& api, DeviceContext& context, StreamHandle 
     SideStream* side = nullptr;
   };
   thread_local Recent recent;
-  if (recent.side && recent.context == &context && recent.user == user) return recent.side;
+  found = recent.side;
+  if (found && recent.context == &context && recent.user == user && pin(*found, user)) {
+    return success;
+  }
   std::lock_guard<std::mutex> lock(context.mutex);
-  std::unique_ptr<SideStream>& entry = context.streams[{user, thread}];
-  if (!entry) {
-    if (context.streams.size() > most_side_streams) {
-      context.streams.erase({user, thread});
-      return nullptr;
-    }
-    auto made = std::make_unique<SideStream>();
-    made->context = &context;
-    made->user = user;
-    if (!make_streams(api, *made)) {
-      context.streams.erase({user, thread});
-      return nullptr;
+  const auto known = context.streams.find({user, thread});
+  if (known != context.streams.end()) {
+    found = known->second.get();
+    pin(*found, user);
+  } else {
+    std::unique_ptr<SideStream> made;
+    if (context.streams.size() >= most_side_streams) {
+      made = take_oldest(context);
+      if (!made) return no_room;
+    } else {
+      made = std::make_unique<SideStream>();
+      made->context = &context;
+      const Result result = make_streams(api, *made);
+      if (result != success) return result;
     }
     unsigned long long stream_id = reinterpret_cast<uintptr_t>(user);
     const RelaxedCapture relaxed(api);
     if (api.cuStreamGetId) api.cuStreamGetId(user, &stream_id);
     made->stream_id = stream_id;
-    entry = std::move(made);
+    made->user.store(user);
+    found = made.get();
+    pin(*found, user);
+    context.streams[{user, thread}] = std::move(made);
   }
-  recent = {&context, user, entry.get()};
-  return entry.get();
+  recent = {&context, user, found};
+  return success;
 }
 
-void lose_context(DeviceContext& context) noexcept {
-  if (context.lost.exchange(true)) return;
+void drop_if_lost(DeviceContext& context) noexcept {
+  if (!context.lost.load() || context.reading.exchange(true)) return;
   std::lock_guard<std::mutex> lock(context.mutex);
-  uint64_t lost = 0;
+  uint64_t lost = context.waiting.size() + context.ring.alive();
+  for (const ReadRange& read : context.waiting) release(read.range);
+  context.waiting.clear();
   for (auto& [key, side] : context.streams) {
     std::deque<DeviceRange*> pending;
     std::deque<PolledCall> polled;
@@ -203,9 +250,13 @@ void lose_context(DeviceContext& context) noexcept {
     for (DeviceRange* range : pending) finish(range, Phase::lost);
     for (const PolledCall& call : polled) finish(call.range, Phase::lost);
   }
-  lost += context.ring.alive();
   context.ring.clear();
   counters().add(Count::context_lost, lost);
+  context.reading.store(false);
+}
+
+void lose_context(DeviceContext& context) noexcept {
+  if (!context.lost.exchange(true)) drop_if_lost(context);
 }
 
 std::vector<DeviceContext*> live_contexts() {
@@ -237,6 +288,8 @@ RangePool& range_pool() noexcept {
 }
 
 void free_range(DeviceRange* range) noexcept {
+  unpin(range->begin_stream);
+  unpin(range->end_stream);
   range->~DeviceRange();
   RangePool& pool = range_pool();
   {

@@ -40,7 +40,8 @@ constexpr uint64_t most_host_functions = 40;
 struct SideStream {
   std::mutex mutex;
   DeviceContext* context = nullptr;
-  StreamHandle user = nullptr;
+  std::atomic<StreamHandle> user{nullptr};  // another one's when the partner has been taken over
+  std::atomic<uint32_t> pins{0};            // ranges and threads that name it
   StreamHandle side = nullptr;
   EventHandle fork = nullptr;
   EventHandle tail = nullptr;  // made when a range ends on another stream
@@ -56,11 +57,12 @@ struct SideStream {
 class DeviceContext {
  public:
   DeviceContext(ContextHandle handle, unsigned long long id, DeviceOrdinal device)
-      : handle(handle), id(id), device(device) {}
+      : handle(handle), id(id), device(device), clock({handle, id}) {}
 
   const ContextHandle handle;
   const unsigned long long id;
   const DeviceOrdinal device;
+  ContextIdentity identity() const noexcept { return {handle, id}; }
   std::atomic<bool> lost{false};  // reset, destroyed or broken: its handles are not to be used
 
   std::mutex mutex;
@@ -68,7 +70,10 @@ class DeviceContext {
 
   GpuClock clock;
   GraphRing ring;
-  std::vector<ReadRange> waiting;  // read, not converted yet; of the poller's thread
+
+  // Held by the one thread that reads what the context's ranges left, or that drops them.
+  std::atomic<bool> reading{false};
+  std::vector<ReadRange> waiting;  // read, not converted yet; of whoever holds `reading`
 };
 
 // A context made current for a scope, if it is not.
@@ -94,13 +99,14 @@ class ContextScope {
   bool pushed_ = false;
 };
 
-// Makes the context of `target` current and finds what is known of it. Null: there is none.
-DeviceContext* enter_context(const Driver& api, Target target, ContextScope& scope) noexcept;
+// Makes the context of `target` current, where `current` (null: none) is now, and finds what is
+// known of it. Null: there is none.
+DeviceContext* enter_context(const Driver& api, Target target, ContextHandle current,
+                             ContextScope& scope) noexcept;
 
-// Whether the context is what it was. To be asked before anything in it is touched: the driver
-// takes a destroyed context as current without a word, and crashes when one of its streams is
-// named.
-bool still_there(const Driver& api, const DeviceContext& context) noexcept;
+inline bool still_there(const Driver& api, const DeviceContext& context) noexcept {
+  return still_there(api, context.identity());
+}
 
 // Makes a context that is still there current.
 bool enter_again(const Driver& api, DeviceContext& context, ContextScope& scope) noexcept;
@@ -111,11 +117,21 @@ DeviceContext* current_context(const Driver& api, ContextHandle current) noexcep
 // The id of a stream that had ranges before, else its handle: no question is put to the stream.
 uint64_t known_stream_id(DeviceContext& context, StreamHandle user) noexcept;
 
-// The stream's partner. Null if the driver would not make one, or there are too many streams.
-SideStream* side_stream(const Driver& api, DeviceContext& context, StreamHandle user) noexcept;
+// The stream's partner, pinned; it is the caller's or a range's to unpin. When there are too many
+// streams it is that of the stream that had no range for longest. `no_room`: every one has.
+Result side_stream(const Driver& api, DeviceContext& context, StreamHandle user,
+                   SideStream*& found) noexcept;
+inline void unpin(SideStream* stream) noexcept {
+  if (stream) stream->pins.fetch_sub(1, std::memory_order_release);
+}
+constexpr Result no_room = -1;  // ours, none of the driver's
 
-// Drops a context: what is in flight in it is lost and counted, its handles are used no more.
+// Drops a context: what is in flight in it is lost and counted, its handles are used no more. Where
+// another thread is reading it, that one drops what there is.
 void lose_context(DeviceContext& context) noexcept;
+
+// For who has held `reading`, after letting it go: drops what is left of a context lost meanwhile.
+void drop_if_lost(DeviceContext& context) noexcept;
 
 // All contexts that are not lost.
 std::vector<DeviceContext*> live_contexts();

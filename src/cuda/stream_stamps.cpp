@@ -49,10 +49,7 @@ Result call_back(const Driver& api, SideStream& stream, StreamHandle where, Devi
   EventHandle event = nullptr;
   if (polled) {
     event = take_event(api, stream);
-    if (!event) {
-      counters().add(Count::full);
-      return error_not_ready;
-    }
+    if (!event) return no_room;
     const Result recorded = api.cuEventRecord(event, where);
     if (recorded != success) {
       stream.events.push_back(event);
@@ -76,7 +73,7 @@ Result call_back(const Driver& api, SideStream& stream, StreamHandle where, Devi
 
 }  // namespace
 
-Result stamp_stream(const Driver& api, SideStream& stream, DeviceRange& range,
+Result stamp_stream(const Driver& api, SideStream& stream, StreamHandle user, DeviceRange& range,
                     bool is_end) noexcept {
   const bool on_side = range.placement == Placement::side;
   const bool calls_host = range.backend == Backend::callback && range.epoch != 0;
@@ -90,19 +87,16 @@ Result stamp_stream(const Driver& api, SideStream& stream, DeviceRange& range,
   EventHandle event = nullptr;
   if (uses_event) {
     event = take_event(api, stream);
-    if (!event) {
-      counters().add(Count::full);
-      return error_not_ready;
-    }
+    if (!event) return no_room;
   }
   const auto undo = [&](Result result) {
     if (event) stream.events.push_back(event);
     return result;
   };
-  const StreamHandle where = on_side ? stream.side : stream.user;
+  const StreamHandle where = on_side ? stream.side : user;
   Result result = success;
   if (on_side) {
-    result = api.cuEventRecord(stream.fork, stream.user);
+    result = api.cuEventRecord(stream.fork, user);
     if (result == success) result = api.cuStreamWaitEvent(stream.side, stream.fork, 0);
     if (result != success) return undo(result);
   }

@@ -57,9 +57,7 @@ void tell(DeviceContext& context) noexcept {
       made.payload = attributes.payload.ullValue;
       made.color = attributes.color | 0xFF000000u;
       made.category = attributes.category;
-      made.device = context.device;
-      made.stream = range.begin_stream ? range.begin_stream->stream_id : range.stream_id;
-      made.launch = range.launch;
+      made.origin = range.origin;
       batches[{range.domain, epoch, deferred_payload_of(attributes.payloadType)}].push_back(made);
     }
     release(read.range);

@@ -142,8 +142,10 @@ void NVTX_API submit_batch(nvtxDomainHandle_t handle, const nvtxEventBatch_t* ba
     call.add(Field::count("schema", read.eventSchemaId));
     call.add(Field::count("scope", read.scope));
     call.add(Field::count("flags", read.flags));
-    record_deferred_batch(call, domain, read.eventSchemaId,
-                          add_raw(call, "hex", read.events, read.size));
+    const std::string_view events = add_raw(call, "hex", read.events, read.size);
+    if (record_deferred_batch(call, domain, read.eventSchemaId, events)) {
+      call.scratch.fields.pop_back();  // the recording has all of it in its place
+    }
     if (read.flexData == nullptr) return;
     call.add(Field::count("flex_offset", read.flexDataOffset));
     constexpr std::size_t most_flex_bytes = 1024 * 1024;

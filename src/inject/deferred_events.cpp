@@ -166,15 +166,15 @@ void keep_schema(Call& call, const DomainView& domain, std::uint64_t schema,
   }
 }
 
-void record_deferred(Call& call, const DomainView& domain, std::uint64_t schema,
+bool record_deferred(Call& call, const DomainView& domain, std::uint64_t schema,
                      std::string_view bytes) {
   const PayloadLayout* layout = call.session.layouts().payload(domain.handle, schema);
-  if (!domain.shown || layout == nullptr || !call.session.records()) return;
+  if (!domain.shown || layout == nullptr || !call.session.records()) return false;
   const std::uint64_t kind = layout->flags & kind_mask;
   const bool mark = kind == NVTX_PAYLOAD_SCHEMA_FLAG_MARK;
   if (!mark && kind != NVTX_PAYLOAD_SCHEMA_FLAG_RANGE_PUSHPOP &&
       kind != NVTX_PAYLOAD_SCHEMA_FLAG_RANGE_STARTEND) {
-    return;
+    return false;
   }
   Event event = call.event(EventKind::event_submit, domain);
   std::uint64_t begin = 0;
@@ -203,7 +203,7 @@ void record_deferred(Call& call, const DomainView& domain, std::uint64_t schema,
       event.has_color = true;
     }
   }
-  if (!has_begin || (!mark && !has_end)) return;
+  if (!has_begin || (!mark && !has_end)) return false;
   PayloadBlob blob;
   blob.schema_id = schema;
   blob.size = bytes.size();
@@ -212,16 +212,19 @@ void record_deferred(Call& call, const DomainView& domain, std::uint64_t schema,
   event.blobs = &blob;
   event.blob_count = 1;
   call.session.recorder().deferred(domain.handle, event, begin, mark ? begin : end, mark);
+  return true;
 }
 
-void record_deferred_batch(Call& call, const DomainView& domain, std::uint64_t schema,
+bool record_deferred_batch(Call& call, const DomainView& domain, std::uint64_t schema,
                            std::string_view bytes) {
   const PayloadLayout* layout = call.session.layouts().payload(domain.handle, schema);
-  if (layout == nullptr || layout->size == 0) return;
+  if (layout == nullptr || layout->size == 0 || bytes.empty()) return false;
   const std::uint64_t size = layout->size;
+  bool whole = bytes.size() % size == 0;
   for (std::size_t at = 0; bytes.size() - at >= size; at += size) {
-    record_deferred(call, domain, schema, bytes.substr(at, size));
+    if (!record_deferred(call, domain, schema, bytes.substr(at, size))) whole = false;
   }
+  return whole;
 }
 
 void record_counter_batch(Call& call, const DomainView& domain, std::uint64_t counter,

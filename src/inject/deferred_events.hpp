@@ -22,11 +22,11 @@ void keep_schema(Call& call, const DomainView& domain, std::uint64_t schema,
 // The time domain that `semantics` name, or 0.
 std::uint64_t time_domain_of(const nvtxSemanticsHeader_t* semantics);
 
-// One event in `bytes`, which `schema` describes.
-void record_deferred(Call& call, const DomainView& domain, std::uint64_t schema,
+// One event in `bytes`, which `schema` describes. False: it is no event that a recording has.
+bool record_deferred(Call& call, const DomainView& domain, std::uint64_t schema,
                      std::string_view bytes);
-// Events one after another.
-void record_deferred_batch(Call& call, const DomainView& domain, std::uint64_t schema,
+// Events one after another. True: all of `bytes` is in the recording.
+bool record_deferred_batch(Call& call, const DomainView& domain, std::uint64_t schema,
                            std::string_view bytes);
 
 // A batch of samples; `times` are one for each sample, or a pair, as `flags` say.

@@ -3,7 +3,7 @@
 
 // The event calls while a recording is on: no lock, no allocation, no system call, unless the
 // thread meets something new or its chunk is full. Each returns false for what the careful path has
-// to do, and leaves in `key` what that should remember.
+// to do; remembered_key() says what that should remember.
 
 #pragma once
 
@@ -52,18 +52,18 @@ inline bool make_key(std::uint64_t domain, const nvtxEventAttributes_t* attribut
   }
   key.domain = domain;
   key.message = plain_message ? handle_bits(attributes->message.ascii) : 0;
-  key.has_color = attributes->colorType == NVTX_COLOR_ARGB;
-  key.color = key.has_color ? attributes->color : 0;
+  const bool has_color = attributes->colorType == NVTX_COLOR_ARGB;
+  key.color = has_color ? attributes->color : 0;
   key.category = attributes->category;
-  key.message_type = static_cast<std::uint8_t>(attributes->messageType);
-  key.payload_type = static_cast<std::uint8_t>(attributes->payloadType);
+  key.set_types(static_cast<std::uint32_t>(attributes->messageType),
+                static_cast<std::uint32_t>(attributes->payloadType), has_color);
   return true;
 }
 
 inline bool make_key(std::uint64_t domain, const char* message, SiteKey& key) noexcept {
   key.domain = domain;
   key.message = handle_bits(message);
-  key.message_type = NVTX_MESSAGE_TYPE_ASCII;
+  key.set_types(NVTX_MESSAGE_TYPE_ASCII, NVTX_PAYLOAD_UNKNOWN, false);
   return true;
 }
 
@@ -79,30 +79,31 @@ enum class Fast : std::uint8_t { done, dropped, no };
 
 // Writes an entry of the site that `what` names; `use(writer, site, ticks, words, count)` does it.
 template <typename What, typename Use>
-Fast fast_event(std::uint64_t domain, What what, SiteKey& key, bool& keyed, Use&& use) noexcept {
-  keyed = false;
+Fast fast_event(std::uint64_t domain, What what, Use&& use) noexcept {
   bool dropped = false;
   ThreadWriter* writer = enter_fast(dropped);
-  if (writer == nullptr) {
-    if (dropped) return Fast::dropped;
-    if (thread_slot().writer == nullptr) return Fast::no;
-  }
-  keyed = make_key(domain, what, key);
-  if (writer == nullptr) return Fast::no;
+  if (__builtin_expect(writer == nullptr, 0)) return dropped ? Fast::dropped : Fast::no;
+  SiteKey key;
   Fast result = Fast::no;
-  if (__builtin_expect(keyed, 1)) {
-    const bool by_text = key.message_type == NVTX_MESSAGE_TYPE_ASCII && key.message != 0;
+  if (__builtin_expect(make_key(domain, what, key), 1)) {
+    const bool by_text = key.message_type() == NVTX_MESSAGE_TYPE_ASCII && key.message != 0;
     if (const CachedSite* site = writer->find(key, by_text)) {
-      if (site->domain->hidden) {
+      if (__builtin_expect(site->domain->hidden, 0)) {
         result = Fast::dropped;
       } else {
-        const std::uint64_t payload = key.payload_type != 0 ? payload_of(what) : 0;
-        result = use(*writer, *site, payload, key.payload_type != 0);
+        const bool has_payload = key.payload_type() != 0;
+        result = use(*writer, *site, has_payload ? payload_of(what) : 0, has_payload);
       }
     }
   }
   writer->leave();
   return result;
+}
+
+// What the careful path remembers the site under. False: nothing, or the thread has no writer yet.
+template <typename What>
+bool remembered_key(std::uint64_t domain, What what, SiteKey& key) noexcept {
+  return thread_slot().writer != nullptr && make_key(domain, what, key);
 }
 
 inline Fast put_or_drop(ThreadWriter& writer, EntryKind kind, std::uint32_t subject,
@@ -118,8 +119,7 @@ inline Fast put_or_drop(ThreadWriter& writer, EntryKind kind, std::uint32_t subj
 }
 
 template <typename What>
-bool fast_push(nvtxDomainHandle_t handle, What what, SiteKey& key, bool& keyed,
-               int& depth) noexcept {
+bool fast_push(nvtxDomainHandle_t handle, What what, int& depth) noexcept {
   const auto write = [&](ThreadWriter& writer, const CachedSite& site, std::uint64_t payload,
                          bool has_payload) {
     if (writer.mode == static_cast<std::uint8_t>(RecordMode::stats)) {
@@ -138,7 +138,7 @@ bool fast_push(nvtxDomainHandle_t handle, What what, SiteKey& key, bool& keyed,
     return Fast::done;
   };
   depth = NVTX_NO_PUSH_POP_TRACKING;
-  return fast_event(handle_bits(handle), what, key, keyed, write) != Fast::no;
+  return fast_event(handle_bits(handle), what, write) != Fast::no;
 }
 
 inline bool fast_pop(nvtxDomainHandle_t handle, int& depth, std::uint64_t& ticks) noexcept {
@@ -179,7 +179,7 @@ inline bool fast_pop(nvtxDomainHandle_t handle, int& depth, std::uint64_t& ticks
 }
 
 template <typename What>
-bool fast_mark(nvtxDomainHandle_t handle, What what, SiteKey& key, bool& keyed) noexcept {
+bool fast_mark(nvtxDomainHandle_t handle, What what) noexcept {
   const auto write = [](ThreadWriter& writer, const CachedSite& site, std::uint64_t payload,
                         bool has_payload) {
     if (writer.mode == static_cast<std::uint8_t>(RecordMode::stats)) {
@@ -188,12 +188,11 @@ bool fast_mark(nvtxDomainHandle_t handle, What what, SiteKey& key, bool& keyed) 
     return put_or_drop(writer, EntryKind::mark, site.site, ticks_now(),
                        has_payload ? entry_payload_bit : 0, &payload, has_payload);
   };
-  return fast_event(handle_bits(handle), what, key, keyed, write) != Fast::no;
+  return fast_event(handle_bits(handle), what, write) != Fast::no;
 }
 
 template <typename What>
-bool fast_start(nvtxDomainHandle_t handle, What what, SiteKey& key, bool& keyed,
-                nvtxRangeId_t& id) noexcept {
+bool fast_start(nvtxDomainHandle_t handle, What what, nvtxRangeId_t& id) noexcept {
   const auto write = [&](ThreadWriter& writer, const CachedSite& site, std::uint64_t payload,
                          bool has_payload) {
     if (writer.mode == static_cast<std::uint8_t>(RecordMode::stats)) return Fast::no;
@@ -206,7 +205,7 @@ bool fast_start(nvtxDomainHandle_t handle, What what, SiteKey& key, bool& keyed,
     return written;
   };
   id = 0;
-  return fast_event(handle_bits(handle), what, key, keyed, write) != Fast::no;
+  return fast_event(handle_bits(handle), what, write) != Fast::no;
 }
 
 inline bool fast_end(nvtxDomainHandle_t handle, nvtxRangeId_t id, std::uint64_t& ticks) noexcept {

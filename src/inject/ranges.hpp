@@ -148,45 +148,62 @@ void end(nvtxDomainHandle_t handle, nvtxRangeId_t id, Fill&& fill) noexcept {
   });
 }
 
-// The same calls, on the fast path of a recording where they can be.
+// The same calls, on the fast path of a recording where they can be. The careful path is never
+// inlined beside it: it would make the fast one save registers that it does not use.
 
 template <typename What, typename Fill>
-void mark_what(nvtxDomainHandle_t domain, What what, Fill&& fill) noexcept {
+[[gnu::noinline, gnu::cold]] void mark_carefully(nvtxDomainHandle_t domain, What what,
+                                                 Fill fill) noexcept {
   SiteKey key;
-  bool keyed = false;
-  if (fast_mark(domain, what, key, keyed)) return;
-  mark(domain, std::forward<Fill>(fill), keyed ? &key : nullptr);
+  mark(domain, fill, remembered_key(handle_bits(domain), what, key) ? &key : nullptr);
+}
+template <typename What, typename Fill>
+[[gnu::noinline, gnu::cold]] int push_carefully(nvtxDomainHandle_t domain, What what,
+                                                Fill fill) noexcept {
+  SiteKey key;
+  return push(domain, fill, remembered_key(handle_bits(domain), what, key) ? &key : nullptr);
+}
+template <typename What, typename Fill>
+[[gnu::noinline, gnu::cold]] nvtxRangeId_t start_carefully(nvtxDomainHandle_t domain, What what,
+                                                           Fill fill) noexcept {
+  SiteKey key;
+  return start(domain, fill, remembered_key(handle_bits(domain), what, key) ? &key : nullptr);
+}
+[[gnu::noinline, gnu::cold]] inline int pop_carefully(nvtxDomainHandle_t domain,
+                                                      std::uint64_t ticks) noexcept {
+  return pop(domain, [ticks](Call&, const DomainView&, Event& event) { event.ticks = ticks; });
+}
+[[gnu::noinline, gnu::cold]] inline void end_carefully(nvtxDomainHandle_t domain, nvtxRangeId_t id,
+                                                       std::uint64_t ticks) noexcept {
+  end(domain, id, [ticks](Call&, const DomainView&, Event& event) { event.ticks = ticks; });
 }
 
 template <typename What, typename Fill>
-int push_what(nvtxDomainHandle_t domain, What what, Fill&& fill) noexcept {
-  SiteKey key;
-  bool keyed = false;
+void mark_what(nvtxDomainHandle_t domain, What what, Fill fill) noexcept {
+  if (!fast_mark(domain, what)) mark_carefully(domain, what, fill);
+}
+
+template <typename What, typename Fill>
+int push_what(nvtxDomainHandle_t domain, What what, Fill fill) noexcept {
   int depth = 0;
-  if (fast_push(domain, what, key, keyed, depth)) return depth;
-  return push(domain, std::forward<Fill>(fill), keyed ? &key : nullptr);
+  return fast_push(domain, what, depth) ? depth : push_carefully(domain, what, fill);
 }
 
 template <typename What, typename Fill>
-nvtxRangeId_t start_what(nvtxDomainHandle_t domain, What what, Fill&& fill) noexcept {
-  SiteKey key;
-  bool keyed = false;
+nvtxRangeId_t start_what(nvtxDomainHandle_t domain, What what, Fill fill) noexcept {
   nvtxRangeId_t id = 0;
-  if (fast_start(domain, what, key, keyed, id)) return id;
-  return start(domain, std::forward<Fill>(fill), keyed ? &key : nullptr);
+  return fast_start(domain, what, id) ? id : start_carefully(domain, what, fill);
 }
 
 inline int pop_plain(nvtxDomainHandle_t domain) noexcept {
   int depth = 0;
   std::uint64_t ticks = 0;
-  if (fast_pop(domain, depth, ticks)) return depth;
-  return pop(domain, [ticks](Call&, const DomainView&, Event& event) { event.ticks = ticks; });
+  return fast_pop(domain, depth, ticks) ? depth : pop_carefully(domain, ticks);
 }
 
 inline void end_plain(nvtxDomainHandle_t domain, nvtxRangeId_t id) noexcept {
   std::uint64_t ticks = 0;
-  if (fast_end(domain, id, ticks)) return;
-  end(domain, id, [ticks](Call&, const DomainView&, Event& event) { event.ticks = ticks; });
+  if (!fast_end(domain, id, ticks)) end_carefully(domain, id, ticks);
 }
 
 }  // namespace nvspan

@@ -72,7 +72,7 @@ class Aggregator : public WalkVisitor {
       : recording_(recording), options_(options), out_(out) {
     out_.first = std::numeric_limits<std::int64_t>::max();
     out_.last = std::numeric_limits<std::int64_t>::min();
-    rows_of_site_.resize(2 * recording.sites().size(), nullptr);
+    rows_of_site_.resize(range_kinds * recording.sites().size(), nullptr);
     marks_of_site_.resize(recording.sites().size(), 0);
   }
 
@@ -110,8 +110,9 @@ class Aggregator : public WalkVisitor {
   }
   void start(std::uint32_t site, std::uint64_t ticks, std::uint64_t id,
              const WalkPayload& payload) {
-    const Started started{process_->time(ticks), site, thread_,
-                          payload.present && payload.bytes == nullptr ? payload.bits : 0, wanted_};
+    Started started{process_->time(ticks), site, thread_, group_of(payload), wanted_};
+    const ReadSite& read = recording_.sites()[site];
+    if (read.device != 0) started.group = group_of_device(read, ticks, payload);
     const auto ended = ended_.find(id);
     if (ended == ended_.end()) {
       started_[id] = started;
@@ -134,9 +135,10 @@ class Aggregator : public WalkVisitor {
     out_.losses.push_back(recording_.loss_in(thread_, window.from, window.to, window.count,
                                              loss_reason_text(reason)));
   }
-  void gap(std::uint64_t from, std::uint64_t to) {
+  void gap(std::uint64_t from, std::uint64_t to, std::uint64_t count) {
     ++out_.gaps;
-    out_.losses.push_back(recording_.loss_in(thread_, from, to, 0, "overwritten"));
+    out_.overwritten += count;
+    out_.losses.push_back(recording_.loss_in(thread_, from, to, count, "overwritten"));
   }
 
   void end_process() {
@@ -144,8 +146,8 @@ class Aggregator : public WalkVisitor {
       thread_ = entry.second.thread;
       const bool wanted = wanted_;
       wanted_ = entry.second.wanted;
-      count_unclosed(entry.second.site, RangeKind::start_end, entry.second.payload,
-                     entry.second.start);
+      count_unclosed(entry.second.site, recording_.sites()[entry.second.site].started_kind(),
+                     entry.second.group, entry.second.start);
       wanted_ = wanted;
     }
     out_.orphans += ended_.size();
@@ -159,9 +161,23 @@ class Aggregator : public WalkVisitor {
     std::int64_t start;
     std::uint32_t site;
     std::uint32_t thread;
-    std::uint64_t payload;
+    std::uint64_t group;  // the bits of the payload; grouped by device or stream: the lane
     bool wanted;
   };
+
+  static std::uint64_t group_of(const WalkPayload& payload) {
+    return payload.present && payload.bytes == nullptr ? payload.bits : 0;
+  }
+  std::uint64_t group_of_device(const ReadSite& site, std::uint64_t ticks,
+                                const WalkPayload& payload) {
+    if (options_.by != GroupBy::payload && !by_lane()) return 0;
+    DeviceCall call;
+    read_device_call(*process_, site, payload, call);
+    if (options_.by == GroupBy::payload) return group_of(call.payload);
+    if (options_.by == GroupBy::device) call.stream = call.stream_handle = 0;
+    return out_.lanes.lane(recording_.threads()[thread_].process, call, ticks);
+  }
+  bool by_lane() const { return options_.by == GroupBy::device || options_.by == GroupBy::stream; }
 
   // What the recorder adds to a range that has so many events in it.
   double overhead(std::uint64_t inside) const {
@@ -178,13 +194,13 @@ class Aggregator : public WalkVisitor {
 
   AggregateRow& row(std::uint32_t site, RangeKind kind, std::uint64_t payload,
                     std::uint32_t thread) {
-    const bool by_site = options_.by != GroupBy::payload && thread == thread_;
-    AggregateRow*& cached = rows_of_site_[2 * site + static_cast<std::size_t>(kind)];
+    const bool by_site = options_.by != GroupBy::payload && !by_lane() && thread == thread_;
+    AggregateRow*& cached = rows_of_site_[range_kinds * site + static_cast<std::size_t>(kind)];
     if (by_site && cached != nullptr) return *cached;
     const ReadSite& read = recording_.sites()[site];
     const std::uint32_t process =
         recording_.threads().empty() ? 0 : recording_.threads()[thread].process;
-    Key key{std::uint64_t{read.domain} << 1 | static_cast<std::uint64_t>(kind),
+    Key key{std::uint64_t{read.domain} << 2 | static_cast<std::uint64_t>(kind),
             static_cast<std::uint64_t>(static_cast<std::int64_t>(read.name)), 0};
     key.b <<= 8;
     switch (options_.by) {
@@ -200,7 +216,11 @@ class Aggregator : public WalkVisitor {
         key.c = read.category;
         break;
       case GroupBy::payload:
-        key.b |= read.payload_type;
+        key.b |= read.own_payload_type();
+        key.c = payload;
+        break;
+      case GroupBy::device:
+      case GroupBy::stream:
         key.c = payload;
         break;
     }
@@ -220,9 +240,10 @@ class Aggregator : public WalkVisitor {
         found->category_name = read.category_name;
       }
       if (options_.by == GroupBy::payload) {
-        found->payload_type = read.payload_type;
+        found->payload_type = read.own_payload_type();
         found->payload = payload;
       }
+      if (by_lane()) found->lane = static_cast<std::int64_t>(payload);
     }
     if (by_site) cached = found;
     return *found;
@@ -237,7 +258,8 @@ class Aggregator : public WalkVisitor {
   void count(std::uint32_t site, RangeKind kind, std::uint64_t payload, std::int64_t start,
              std::int64_t end, std::int64_t self, std::uint32_t thread, bool wanted,
              double overhead) {
-    if (!wanted || !takes(site, start)) return;
+    see_whole(wanted, start, end);
+    if (!wanted || !takes(site, start) || (by_lane() && kind != RangeKind::device)) return;
     const std::int64_t duration = end > start ? end - start : 0;
     if (duration < options_.shortest) return;
     out_.first = std::min(out_.first, start);
@@ -254,18 +276,34 @@ class Aggregator : public WalkVisitor {
     at.sketch.add(static_cast<std::uint64_t>(duration));
     see_thread(at, thread);
   }
+  // Of what other names and domains the selection would take, too.
+  void see_whole(bool wanted, std::int64_t start, std::int64_t end) {
+    if (options_.sites.empty()) return;  // then these are all
+    if (!wanted || !options_.takes_time(start) || !options_.takes_duration(end - start)) return;
+    whole_first_ = std::min(whole_first_, start);
+    whole_last_ = std::max(whole_last_, end);
+    out_.whole = whole_last_ - whole_first_;
+  }
   void count_started(const Started& started, std::int64_t end) {
     const auto shortest = static_cast<std::int64_t>(process_->header.min_duration);
     if (shortest > 0 && end - started.start < shortest) return;
-    count(started.site, RangeKind::start_end, started.payload, started.start, end,
-          end - started.start, started.thread, started.wanted, overhead(0));
+    const RangeKind kind = recording_.sites()[started.site].started_kind();
+    // What the recorder costs is time of the CPU.
+    count(started.site, kind, started.group, started.start, end, end - started.start,
+          started.thread, started.wanted, kind == RangeKind::device ? 0 : overhead(0));
   }
   void count_unclosed(std::uint32_t site, RangeKind kind, std::uint64_t payload,
                       std::int64_t start) {
-    if (!wanted_ || !takes(site, start)) return;
+    if (!wanted_ || !takes(site, start) || (by_lane() && kind != RangeKind::device)) return;
     AggregateRow& at = row(site, kind, payload, thread_);
     ++at.unclosed;
     see_thread(at, thread_);
+  }
+
+  // Of what a cell of a recording of mode "stats" counts.
+  RangeKind kind_of(std::uint32_t site, EntryKind counted_as) const {
+    return counted_as == EntryKind::start ? recording_.sites()[site].started_kind()
+                                          : RangeKind::push_pop;
   }
 
   const Recording& recording_;
@@ -274,6 +312,8 @@ class Aggregator : public WalkVisitor {
   const ReadProcess* process_ = nullptr;
   std::uint32_t thread_ = 0;
   bool wanted_ = true;
+  std::int64_t whole_first_ = std::numeric_limits<std::int64_t>::max();
+  std::int64_t whole_last_ = std::numeric_limits<std::int64_t>::min();
   std::vector<AggregateRow*> rows_of_site_;
   std::vector<std::uint64_t> marks_of_site_;
   std::unordered_map<Key, AggregateRow*, KeyHash> rows_;
@@ -301,14 +341,17 @@ void Aggregator::add_cells(const ReadStats& chunk) {
         marks_of_site_[site] += cell.count;
         continue;
       }
-      AggregateRow& to = row(
-          site, kind == EntryKind::start ? RangeKind::start_end : RangeKind::push_pop, 0, thread_);
+      const RangeKind range_kind = kind_of(site, kind);
+      if (by_lane()) continue;  // nobody counted them so
+      AggregateRow& to = row(site, range_kind, 0, thread_);
       const double ns = static_cast<double>(process_->ratio) / 4294967296.0;
       to.calls += cell.count;
       to.total += static_cast<double>(cell.total) * ns;
       to.self += static_cast<double>(cell.self) * ns;
       to.squares += cell.squares * ns * ns;
-      to.overhead += static_cast<double>(cell.count) * overhead(0);
+      if (range_kind != RangeKind::device) {
+        to.overhead += static_cast<double>(cell.count) * overhead(0);
+      }
       to.shortest = std::min(to.shortest, process_->duration(cell.shortest));
       to.longest = std::max(to.longest, process_->duration(cell.longest));
       see_thread(to, chunk.thread);
@@ -320,8 +363,8 @@ void Aggregator::add_cells(const ReadStats& chunk) {
       const std::uint32_t site = site_of(block.site);
       if (kind == EntryKind::mark || block.octave >= stats_octaves || !takes(site, options_.from))
         continue;
-      AggregateRow& to = row(
-          site, kind == EntryKind::start ? RangeKind::start_end : RangeKind::push_pop, 0, thread_);
+      if (by_lane()) continue;
+      AggregateRow& to = row(site, kind_of(site, kind), 0, thread_);
       for (unsigned i = 0; i < stats_buckets; ++i) {
         if (block.counts[i] == 0) continue;
         const double middle =
@@ -372,6 +415,7 @@ Aggregate aggregate(const Recording& recording, const AggregateOptions& options)
   }
   aggregator.list_marks();
   if (made.first > made.last) made.first = made.last = 0;
+  if (options.sites.empty()) made.whole = made.last - made.first;
   return made;
 }
 

@@ -5,7 +5,9 @@
 
 #pragma once
 
+#include "record/device_lanes.hpp"
 #include "record/reader.hpp"
+#include "record/selection.hpp"
 
 #include <array>
 #include <cstdint>
@@ -31,15 +33,11 @@ class Sketch {
   std::array<std::unique_ptr<Octave>, octaves> octaves_;
 };
 
-enum class GroupBy : std::uint8_t { name, thread, process, category, payload };
+// Grouped by device or stream there are ranges of devices alone.
+enum class GroupBy : std::uint8_t { name, thread, process, category, payload, device, stream };
 
-struct AggregateOptions {
+struct AggregateOptions : Selection {
   GroupBy by = GroupBy::name;
-  std::vector<bool> sites;    // empty: all
-  std::vector<bool> threads;  // empty: all
-  std::int64_t from = std::numeric_limits<std::int64_t>::min();
-  std::int64_t to = std::numeric_limits<std::int64_t>::max();
-  std::int64_t shortest = 0;  // ns
 };
 
 struct AggregateRow {
@@ -53,6 +51,7 @@ struct AggregateRow {
   std::int32_t category_name = no_name;
   std::uint8_t payload_type = 0;
   std::uint64_t payload = 0;
+  std::int64_t lane = -1;  // of Aggregate::lanes; by device: one of that device
 
   std::uint64_t calls = 0;  // closed ones; what follows is about those
   std::uint64_t unclosed = 0;
@@ -75,13 +74,16 @@ struct MarkRow {
 };
 
 struct Aggregate {
+  DeviceLanes lanes;  // where they are grouped by device or stream
   std::vector<std::unique_ptr<AggregateRow>> rows;
-  std::uint64_t lost = 0;  // events, where the number is known
-  std::uint64_t gaps = 0;  // places where a ring overwrote
+  std::uint64_t lost = 0;         // events, where the number is known
+  std::uint64_t gaps = 0;         // places where a ring overwrote
+  std::uint64_t overwritten = 0;  // events there, where that is known
   std::vector<ReadLoss> losses;
   std::uint64_t orphans = 0;  // ends of what was not open
   std::int64_t first = 0;     // the first and the last moment of what was counted
   std::int64_t last = 0;
+  std::int64_t whole = 0;  // ns from the first to the last, of other names and domains too
   std::vector<MarkRow> marks;
 };
 

@@ -26,24 +26,15 @@ struct PathHash {
 };
 
 std::uint64_t identity(const ReadSite& site, RangeKind kind) {
-  return std::uint64_t{site.domain} << 33 |
-         std::uint64_t{static_cast<std::uint32_t>(site.name)} << 1 |
+  return std::uint64_t{site.domain} << 34 |
+         std::uint64_t{static_cast<std::uint32_t>(site.name)} << 2 |
          static_cast<std::uint64_t>(kind);
-}
-
-bool takes(const AggregateOptions& options, const PairedRange& range) {
-  return (options.threads.empty() ||
-          (range.thread < options.threads.size() && options.threads[range.thread])) &&
-         (options.sites.empty() ||
-          (range.site < options.sites.size() && options.sites[range.site])) &&
-         range.start >= options.from && range.start < options.to;
 }
 
 class TreeBuilder : public PairedWalk<TreeBuilder> {
  public:
-  TreeBuilder(const Recording& recording, const AggregateOptions& options)
-      : PairedWalk(recording), options_(options) {
-    options_.sites.clear();
+  TreeBuilder(const Recording& recording, const Selection& selection)
+      : PairedWalk(recording, selection) {
     last_.resize(recording.sites().size(), Last{-2, 0});
   }
 
@@ -52,7 +43,6 @@ class TreeBuilder : public PairedWalk<TreeBuilder> {
                 parent == no_row ? -1 : static_cast<std::int64_t>(parent));
   }
   void ended(const PairedRange& range) {
-    if (!takes(options_, range)) return;
     const std::uint64_t at =
         range.kind == RangeKind::push_pop ? range.row : node(range.site, range.kind, -1);
     if (at >= nodes.size()) return;
@@ -94,21 +84,21 @@ class TreeBuilder : public PairedWalk<TreeBuilder> {
     return found.first->second;
   }
 
-  AggregateOptions options_;
   std::vector<Last> last_;
   std::unordered_map<PathKey, std::uint64_t, PathHash> paths_;
 };
 
 class DurationCollector : public PairedWalk<DurationCollector> {
  public:
-  DurationCollector(const Recording& recording, const AggregateOptions& options)
-      : PairedWalk(recording), options_(options) {
-    rows_of_site_.resize(2 * recording.sites().size(), 0);
+  DurationCollector(const Recording& recording, const Selection& selection)
+      : PairedWalk(recording, selection) {
+    rows_of_site_.resize(range_kinds * recording.sites().size(), 0);
   }
 
   void ended(const PairedRange& range) {
-    if (range.reason != EndReason::closed || !takes(options_, range)) return;
-    std::size_t& cached = rows_of_site_[2 * range.site + static_cast<std::size_t>(range.kind)];
+    if (range.reason != EndReason::closed) return;
+    std::size_t& cached =
+        rows_of_site_[range_kinds * range.site + static_cast<std::size_t>(range.kind)];
     if (cached == 0) {
       const ReadSite& read = recording_.sites()[range.site];
       const auto found = rows_of_name_.emplace(identity(read, range.kind), rows.size());
@@ -121,21 +111,20 @@ class DurationCollector : public PairedWalk<DurationCollector> {
   std::vector<Durations> rows;
 
  private:
-  const AggregateOptions& options_;
   std::vector<std::size_t> rows_of_site_;  // plus one
   std::unordered_map<std::uint64_t, std::size_t> rows_of_name_;
 };
 
 }  // namespace
 
-std::vector<CallNode> call_tree(const Recording& recording, const AggregateOptions& options) {
-  TreeBuilder builder(recording, options);
+std::vector<CallNode> call_tree(const Recording& recording, const Selection& selection) {
+  TreeBuilder builder(recording, selection);
   builder.run();
   return std::move(builder.nodes);
 }
 
-std::vector<Durations> all_durations(const Recording& recording, const AggregateOptions& options) {
-  DurationCollector collector(recording, options);
+std::vector<Durations> all_durations(const Recording& recording, const Selection& selection) {
+  DurationCollector collector(recording, selection);
   collector.run();
   for (Durations& row : collector.rows) std::sort(row.ns.begin(), row.ns.end());
   return std::move(collector.rows);

@@ -25,8 +25,8 @@ struct CallNode {
   std::int64_t longest = 0;
 };
 
-// Of all threads together. Of the options `threads`, `from` and `to` count.
-std::vector<CallNode> call_tree(const Recording& recording, const AggregateOptions& options);
+// Of all threads together.
+std::vector<CallNode> call_tree(const Recording& recording, const Selection& selection);
 
 // The durations of one row of a table, all of them.
 struct Durations {
@@ -35,6 +35,6 @@ struct Durations {
   RangeKind kind = RangeKind::push_pop;
   std::vector<std::int64_t> ns;  // sorted
 };
-std::vector<Durations> all_durations(const Recording& recording, const AggregateOptions& options);
+std::vector<Durations> all_durations(const Recording& recording, const Selection& selection);
 
 }  // namespace nvspan

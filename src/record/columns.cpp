@@ -4,6 +4,8 @@
 #include "record/columns.hpp"
 
 #include "record/event.hpp"
+#include "record/select.hpp"
+#include "record/utf8.hpp"
 
 #include <cstring>
 #include <type_traits>
@@ -11,34 +13,13 @@
 namespace nvspan {
 namespace {
 
-bool is_continuation(unsigned char byte) { return (byte & 0xC0) == 0x80; }
-
-// The bytes of the character at the front of `text`; 0: it is not valid.
-std::size_t character_bytes(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  if (lead < 0x80) return 1;
-  const std::size_t size = lead >= 0xC2 && lead < 0xE0   ? 2
-                           : lead >= 0xE0 && lead < 0xF0 ? 3
-                           : lead >= 0xF0 && lead < 0xF5 ? 4
-                                                         : 0;
-  if (size == 0 || text.size() < size) return 0;
-  for (std::size_t i = 1; i < size; ++i) {
-    if (!is_continuation(static_cast<unsigned char>(text[i]))) return 0;
-  }
-  const auto second = static_cast<unsigned char>(text[1]);
-  if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) ||
-      (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F)) {
-    return 0;
-  }
-  return size;
-}
-
 std::shared_ptr<const Dictionary> make_dictionary(const std::vector<std::string>& strings) {
   auto made = std::make_shared<Dictionary>();
   made->offsets.push_back(0);
   for (const std::string& text : strings) {
     for (std::string_view left = text; !left.empty();) {
-      const std::size_t size = character_bytes(left);
+      std::uint32_t code_point = 0;
+      const std::size_t size = decode_utf8(left, code_point);
       const std::string_view taken = size == 0 ? "\xEF\xBF\xBD" : left.substr(0, size);
       made->bytes.insert(made->bytes.end(), taken.begin(), taken.end());
       left.remove_prefix(size == 0 ? 1 : size);
@@ -91,10 +72,11 @@ const std::vector<std::string>& Columns::names(std::string_view table) {
   static const std::vector<std::string> none;
   static const std::map<std::string, std::vector<std::string>, std::less<>> tables = {
       {"ranges",
-       {"process",      "thread",   "end_thread",    "kind",          "domain",    "name",
-        "message_type", "category", "category_name", "color",         "start",     "end",
-        "duration",     "self",     "parent",        "depth",         "level",     "range_id",
-        "payload_type", "payload",  "payload_value", "payload_bytes", "end_reason"}},
+       {"process",      "thread",   "end_thread",    "kind",          "domain",     "name",
+        "message_type", "category", "category_name", "color",         "start",      "end",
+        "duration",     "self",     "parent",        "depth",         "level",      "range_id",
+        "payload_type", "payload",  "payload_value", "payload_bytes", "end_reason", "device",
+        "stream",       "launcher"}},
       {"marks",
        {"process", "thread", "domain", "name", "message_type", "category", "category_name", "color",
         "time", "payload_type", "payload", "payload_value", "payload_bytes"}},
@@ -109,7 +91,10 @@ const std::vector<std::string>& Columns::names(std::string_view table) {
 }
 
 Tables& Columns::tables() {
-  if (tables_ == nullptr) tables_ = std::make_shared<Tables>(make_tables(*recording_));
+  if (tables_ == nullptr) {
+    tables_ = std::make_shared<Tables>(whole_ == nullptr ? make_tables(*recording_)
+                                                         : select_rows(whole_->tables(), part_));
+  }
   return *tables_;
 }
 
@@ -225,18 +210,18 @@ std::shared_ptr<Column> Columns::of_site(const Table& table, std::string_view na
   }
   if (name == "payload_type") {
     return made<std::uint8_t>('C', rows, [&](std::size_t i) {
-      return table.has_payload[i] != 0 ? site(i).payload_type : 0;
+      return table.has_payload[i] != 0 ? site(i).own_payload_type() : 0;
     });
   }
   if (name == "payload") return borrowed('L', table.payload);
   if (name == "payload_bytes") return borrowed('I', table.payload_bytes);
   if (name == "payload_value") {
     auto column = made<double>('g', rows, [&](std::size_t i) {
-      return payload_value(site(i).payload_type, table.payload[i]);
+      return payload_value(site(i).own_payload_type(), table.payload[i]);
     });
     set_valid(*column, [&](std::size_t i) {
       return table.has_payload[i] != 0 &&
-             site(i).payload_type < static_cast<std::uint8_t>(PayloadType::ext);
+             site(i).own_payload_type() < static_cast<std::uint8_t>(PayloadType::ext);
     });
     return column;
   }
@@ -254,6 +239,7 @@ std::shared_ptr<Column> Columns::of_ranges(std::string_view name) {
   if (name == "level") return borrowed('I', ranges.level);
   if (name == "range_id") return borrowed('L', ranges.range_id);
   if (name == "end_reason") return borrowed('C', ranges.end_reason);
+  if (name == "device" || name == "stream" || name == "launcher") return of_devices(name);
   std::shared_ptr<Column> column;
   if (name == "end") {
     column = borrowed('l', ranges.end);
@@ -268,6 +254,35 @@ std::shared_ptr<Column> Columns::of_ranges(std::string_view name) {
   } else {
     column = of_site(ranges, name);
   }
+  return column;
+}
+
+std::shared_ptr<Column> Columns::of_devices(std::string_view name) {
+  const RangeTable& ranges = tables().ranges;
+  const auto& lanes = tables().lanes.lanes();
+  const auto known = [&](std::size_t i) {
+    return !ranges.lane.empty() && ranges.lane[i] < lanes.size() &&
+           lanes[ranges.lane[i]].device >= 0;
+  };
+  std::shared_ptr<Column> column;
+  if (name == "launcher") {
+    const auto launcher = [&](std::size_t i) {
+      return ranges.launcher.empty() ? std::int64_t{-1} : ranges.launcher[i];
+    };
+    column = made<std::int64_t>('l', ranges.size(), launcher);
+    set_valid(*column, [&](std::size_t i) { return launcher(i) >= 0; });
+    return column;
+  }
+  if (name == "device") {
+    column = made<std::int32_t>('i', ranges.size(), [&](std::size_t i) {
+      return known(i) ? lanes[ranges.lane[i]].device : -1;
+    });
+  } else {
+    column = made<std::uint64_t>('L', ranges.size(), [&](std::size_t i) {
+      return known(i) ? lanes[ranges.lane[i]].stream : 0;
+    });
+  }
+  set_valid(*column, known);
   return column;
 }
 

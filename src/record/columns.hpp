@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "record/selection.hpp"
 #include "record/tables.hpp"
 
 #include <cstddef>
@@ -37,8 +38,10 @@ struct Column {
 
 class Columns {
  public:
-  explicit Columns(std::shared_ptr<Recording> recording, std::shared_ptr<Tables> tables = nullptr)
-      : recording_(std::move(recording)), tables_(std::move(tables)) {}
+  explicit Columns(std::shared_ptr<Recording> recording) : recording_(std::move(recording)) {}
+  // Those of a part; the tables of the whole are made once for all of them.
+  Columns(std::shared_ptr<Columns> whole, Selection part)
+      : recording_(whole->recording_), whole_(std::move(whole)), part_(std::move(part)) {}
 
   // Empty for a table that does not exist; the tables are ranges, marks, counters, threads, domains
   // and losses.
@@ -60,6 +63,7 @@ class Columns {
   template <typename Table>
   std::shared_ptr<Column> of_site(const Table& table, std::string_view name);
   std::shared_ptr<Column> of_ranges(std::string_view name);
+  std::shared_ptr<Column> of_devices(std::string_view name);
   std::shared_ptr<Column> of_marks(std::string_view name);
   std::shared_ptr<Column> of_counters(std::string_view name);
   std::shared_ptr<Column> of_threads(std::string_view name);
@@ -67,6 +71,8 @@ class Columns {
   std::shared_ptr<Column> of_losses(std::string_view name);
 
   std::shared_ptr<Recording> recording_;
+  std::shared_ptr<Columns> whole_;  // none: these are
+  Selection part_;
   std::shared_ptr<Tables> tables_;
   std::shared_ptr<const Dictionary> dictionary_;
   std::map<std::pair<std::string, std::string>, std::shared_ptr<const Column>> columns_;

@@ -79,7 +79,7 @@ struct ChunkHeader {
   std::uint64_t base_ticks;  // what its entries count from
   std::uint64_t end_ticks;   // when its thread ended; 0: not known
   std::uint64_t number;      // events: 1 for the thread's first chunk, then one more
-  std::uint64_t reserved;
+  std::uint64_t before;      // events: how many its thread made before it
 };
 static_assert(sizeof(ChunkHeader) == chunk_alignment);
 
@@ -130,14 +130,16 @@ constexpr std::uint64_t make_entry(EntryKind kind, std::uint32_t subject, std::u
 // to words.
 
 enum class DefinitionType : std::uint8_t {
-  string = 1,       // StringDefinition, its bytes
-  domain = 2,       // DomainDefinition
-  site = 3,         // SiteDefinition
-  category = 4,     // CategoryDefinition
-  thread = 5,       // ThreadDefinition
-  thread_name = 6,  // ThreadName
-  counter = 7,      // CounterDefinition
-  event = 8,        // a JSON object: a call that is not a range, mark or counter sample
+  string = 1,         // StringDefinition, its bytes
+  domain = 2,         // DomainDefinition
+  site = 3,           // SiteDefinition
+  category = 4,       // CategoryDefinition
+  thread = 5,         // ThreadDefinition
+  thread_name = 6,    // ThreadName
+  counter = 7,        // CounterDefinition
+  event = 8,          // a JSON object: a call that is not a range, mark or counter sample
+  device_layout = 9,  // DeviceLayoutDefinition
+  device_name = 10,   // DeviceNameDefinition
 };
 
 constexpr std::uint32_t no_string = 0xFFFFFFFF;
@@ -158,7 +160,9 @@ struct SiteDefinition {
   std::uint8_t message_type;
   std::uint8_t payload_type;
   std::uint8_t has_color;
-  std::uint8_t reserved;
+  // 0: of the CPU. Else a range of a device, described by its extended payload, and one more than
+  // the PayloadType of what the program itself gave as payload.
+  std::uint8_t device;
   std::uint32_t color;
   std::uint32_t category;
 };
@@ -186,6 +190,24 @@ struct CounterDefinition {
   std::uint32_t name;
   std::uint32_t reserved;
 };
+
+// Where the payload of a range of a device has what; the schema is one of that domain.
+constexpr std::size_t device_fields = 8;  // DeviceField
+struct DeviceLayoutDefinition {
+  std::uint64_t schema;
+  std::uint32_t domain;
+  std::uint32_t offsets[device_fields];  // no_string: not there
+  std::uint32_t reserved;
+};
+static_assert(sizeof(DeviceLayoutDefinition) == 48);
+enum class DeviceNameKind : std::uint32_t { device, stream };
+struct DeviceNameDefinition {
+  std::uint64_t handle;  // or ordinal of a device
+  std::uint64_t ticks;
+  std::uint32_t what;  // DeviceNameKind
+  std::uint32_t name;
+};
+static_assert(sizeof(DeviceNameDefinition) == 24);
 
 // --- records of a stats chunk --------------------------------------------------------------------
 //

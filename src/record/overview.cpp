@@ -3,6 +3,7 @@
 
 #include "record/overview.hpp"
 
+#include "record/device_rows.hpp"
 #include "record/paired_walk.hpp"
 #include "record/slots.hpp"
 
@@ -14,15 +15,15 @@ namespace {
 // How many ranges, on how many lanes, from when to when.
 class Survey : public PairedWalk<Survey> {
  public:
-  Survey(const Recording& recording, std::uint32_t most_levels)
-      : PairedWalk(recording), most_levels_(most_levels) {}
+  Survey(const Recording& recording, const Selection& selection, std::uint32_t most_levels)
+      : PairedWalk(recording, selection), most_levels_(most_levels) {}
 
   void ended(const PairedRange& range) {
     ++ranges;
     first = std::min(first, range.start);
     last = std::max(last, range.end);
     // How far start/end ranges overlap is not known yet.
-    const bool is_span = range.kind == RangeKind::start_end;
+    const bool is_span = range.kind != RangeKind::push_pop;
     levels_ = std::max(levels_, is_span ? most_levels_ : range.level + 1);
   }
   void end_thread(std::uint32_t) { count_lanes(); }
@@ -49,14 +50,14 @@ class LaneBuilder {
   LaneBuilder(std::int64_t first, std::int64_t resolution)
       : first_(first), resolution_(resolution) {}
 
-  void add(const PairedRange& range, const ReadSite& site) {
-    const std::int64_t duration = range.end - range.start;
+  void add(std::int64_t start, std::int64_t end, const ReadSite& site) {
+    const std::int64_t duration = end - start;
     std::int64_t bucket = -1;
     if (resolution_ > 0 && duration < resolution_) {
-      bucket = (range.start - first_) / resolution_;
+      bucket = (start - first_) / resolution_;
       if (bucket == bucket_) {
         OverviewBlock& block = blocks_.back();
-        block.end = std::max(block.end, range.end);
+        block.end = std::max(block.end, end);
         ++block.count;
         if (duration > longest_) {
           longest_ = duration;
@@ -68,11 +69,11 @@ class LaneBuilder {
       longest_ = duration;
     }
     bucket_ = bucket;
-    blocks_.push_back(OverviewBlock{range.start, range.end, site.domain, site.name, 1});
+    blocks_.push_back(OverviewBlock{start, end, site.domain, site.name, 1});
   }
 
   OverviewLane finish(std::uint32_t process, std::int64_t thread, std::uint32_t level) {
-    return OverviewLane{process, thread, level, std::move(blocks_)};
+    return OverviewLane{process, thread, {}, level, std::move(blocks_)};
   }
 
  private:
@@ -85,11 +86,18 @@ class LaneBuilder {
 
 class Painter : public PairedWalk<Painter> {
  public:
-  Painter(const Recording& recording, Overview& out, std::uint32_t levels, std::uint32_t threads)
-      : PairedWalk(recording), out_(out), levels_(levels), threads_(threads) {}
+  Painter(const Recording& recording, const Selection& selection, Overview& out,
+          std::uint32_t levels, std::uint32_t threads)
+      : PairedWalk(recording, selection),
+        out_(out),
+        levels_(levels),
+        threads_(threads),
+        devices_(recording) {}
 
   void ended(const PairedRange& range) {
-    if (range.kind == RangeKind::start_end) {
+    if (range.kind == RangeKind::device) {
+      devices_.add(recording_.threads()[range.thread].process, range);
+    } else if (range.kind == RangeKind::start_end) {
       spans_.push_back(range);
     } else if (shown_ >= threads_) {
       ++out_.hidden;
@@ -108,6 +116,7 @@ class Painter : public PairedWalk<Painter> {
     for (const PairedRange& span : spans_) add(lanes_, slots.place(span.start, span.end), span);
     finish(lanes_, process, -1);
     spans_.clear();
+    paint_devices(process);
     shown_ = 0;
   }
 
@@ -118,13 +127,35 @@ class Painter : public PairedWalk<Painter> {
       return;
     }
     while (lanes.size() <= level) lanes.emplace_back(out_.first, out_.resolution);
-    lanes[level].add(range, recording_.sites()[range.site]);
+    lanes[level].add(range.start, range.end, recording_.sites()[range.site]);
   }
-  void finish(std::vector<LaneBuilder>& lanes, std::uint32_t process, std::int64_t thread) {
+  void finish(std::vector<LaneBuilder>& lanes, std::uint32_t process, std::int64_t thread,
+              const std::string& device = {}) {
     for (std::uint32_t level = 0; level < lanes.size(); ++level) {
       out_.lanes.push_back(lanes[level].finish(process, thread, level));
+      out_.lanes.back().device = device;
     }
     lanes.clear();
+  }
+  // Each range lies in the row of its depth; a row's blocks must come in the order of their ends.
+  void paint_devices(std::uint32_t process) {
+    const std::vector<DeviceRow> rows = devices_.arrange();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      for (const DeviceStep& step : rows[i].steps) {
+        if (step.is_begin) continue;
+        const DeviceSpan& span = devices_.spans()[step.span];
+        const std::uint32_t level = rows[i].first_level + span.depth;
+        if (level >= levels_) {
+          ++out_.hidden;
+          continue;
+        }
+        while (lanes_.size() <= level) lanes_.emplace_back(out_.first, out_.resolution);
+        lanes_[level].add(span.start, span.end, recording_.sites()[span.site]);
+      }
+      const bool last = i + 1 == rows.size() || rows[i + 1].lane != rows[i].lane;
+      if (last) finish(lanes_, process, -1, lane_label(recording_, devices_.lane(rows[i].lane)));
+    }
+    devices_.clear();
   }
 
   Overview& out_;
@@ -133,13 +164,14 @@ class Painter : public PairedWalk<Painter> {
   std::uint32_t shown_ = 0;
   std::vector<LaneBuilder> lanes_;
   std::vector<PairedRange> spans_;
+  DeviceRows devices_;
 };
 
 }  // namespace
 
-Overview overview(const Recording& recording, std::uint64_t budget, std::uint32_t levels,
-                  std::uint32_t threads) {
-  Survey survey(recording, levels);
+Overview overview(const Recording& recording, const Selection& selection, std::uint64_t budget,
+                  std::uint32_t levels, std::uint32_t threads) {
+  Survey survey(recording, selection, levels);
   survey.run();
   Overview made;
   if (survey.ranges == 0) return made;
@@ -153,7 +185,7 @@ Overview overview(const Recording& recording, std::uint64_t budget, std::uint32_
         std::max<std::int64_t>((made.last - made.first) / static_cast<std::int64_t>(stretches), 0) +
         1;
   }
-  Painter painter(recording, made, levels, threads);
+  Painter painter(recording, selection, made, levels, threads);
   painter.run();
   return made;
 }

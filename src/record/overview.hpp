@@ -6,8 +6,10 @@
 #pragma once
 
 #include "record/reader.hpp"
+#include "record/selection.hpp"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace nvspan {
@@ -22,7 +24,8 @@ struct OverviewBlock {
 
 struct OverviewLane {
   std::uint32_t process = 0;
-  std::int64_t thread = -1;  // -1: the start/end ranges of the process
+  std::int64_t thread = -1;  // -1: the start/end ranges of the process, or those of a device
+  std::string device;        // what the lane of a device is called; empty: of the CPU
   std::uint32_t level = 0;
   std::vector<OverviewBlock> blocks;  // in the order of their start
 };
@@ -36,7 +39,7 @@ struct Overview {
 };
 
 // At most about `budget` blocks, of at most `levels` levels and `threads` threads of a process.
-Overview overview(const Recording& recording, std::uint64_t budget, std::uint32_t levels,
-                  std::uint32_t threads);
+Overview overview(const Recording& recording, const Selection& selection, std::uint64_t budget,
+                  std::uint32_t levels, std::uint32_t threads);
 
 }  // namespace nvspan

@@ -2,15 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A pass over whole recordings in which start/end ranges are paired too, whichever threads their
-// ends are on. Derived gives ended(const PairedRange&) and may hide what WalkVisitor has.
+// ends are on. Derived gives ended(const PairedRange&) and may hide what WalkVisitor has. With a
+// selection it is told of those ranges alone, nested as they are without the others; marks and
+// counters are for it to leave out.
 
 #pragma once
 
+#include "record/selection.hpp"
 #include "record/walk.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
 
 namespace nvspan {
 
@@ -18,14 +23,58 @@ struct PairedRange {
   std::uint32_t site = 0;
   RangeKind kind = RangeKind::push_pop;
   EndReason reason = EndReason::closed;
-  std::int64_t start = 0;  // ns
-  std::int64_t end = 0;    // the last known moment when it is unclosed
+  std::int64_t start = 0;         // ns
+  std::uint64_t start_ticks = 0;  // of start/end ranges
+  std::int64_t end = 0;           // the last known moment when it is unclosed
   std::int64_t self = 0;
   std::uint32_t thread = 0;
   std::uint32_t end_thread = 0;
   std::uint32_t level = 0;
   std::uint64_t row = WalkVisitor::no_row;  // whatever open() returned, of push ranges
   WalkPayload payload;                      // of start/end ranges
+};
+
+// Which of a thread's push ranges a selection takes.
+class KeepSelected {
+ public:
+  KeepSelected(const Recording& recording, std::uint32_t thread, const Selection& selection)
+      : process_(recording.processes()[recording.threads()[thread].process]),
+        selection_(selection),
+        wanted_(selection.takes_thread(thread)) {
+    // How long a range took is known at its end: an earlier pass finds it.
+    if (!wanted_ || selection.shortest <= 0) return;
+    Lengths lengths(process_, selection, long_);
+    walk_thread(recording, recording.threads()[thread], lengths);
+  }
+
+  bool operator()(std::uint32_t site, std::uint64_t ticks) {
+    const std::size_t number = next_++;
+    return wanted_ && selection_.takes_site(site) && selection_.takes_time(process_.time(ticks)) &&
+           (long_.empty() || long_[number]);
+  }
+
+ private:
+  struct Lengths : WalkVisitor {
+    const ReadProcess& process;
+    const Selection& selection;
+    std::vector<bool>& made;
+
+    Lengths(const ReadProcess& of, const Selection& by, std::vector<bool>& into)
+        : process(of), selection(by), made(into) {}
+    std::uint64_t open(const WalkRange&, std::uint64_t, const WalkPayload&) {
+      made.push_back(true);
+      return made.size() - 1;
+    }
+    void close(const WalkRange& range, std::uint64_t ticks, const WalkPayload&) {
+      made[range.row] = selection.takes_duration(process.time(ticks) - process.time(range.start));
+    }
+  };
+
+  const ReadProcess& process_;
+  const Selection& selection_;
+  bool wanted_;
+  std::size_t next_ = 0;
+  std::vector<bool> long_;
 };
 
 template <typename Derived>
@@ -39,7 +88,11 @@ class PairedWalk : public WalkVisitor {
         if (threads[i].process != process) continue;
         thread_ = i;
         self().begin_thread(i);
-        walk_thread(recording_, threads[i], self());
+        if (whole_) {
+          walk_thread(recording_, threads[i], self());
+        } else {
+          walk_thread(recording_, threads[i], self(), KeepSelected(recording_, i, selection_));
+        }
         self().end_thread(i);
       }
       for (const auto& entry : started_) {
@@ -47,7 +100,7 @@ class PairedWalk : public WalkVisitor {
         range.reason = process_->closed ? EndReason::process_end : EndReason::killed;
         range.end = std::max(process_->end, range.start);
         range.self = range.end - range.start;
-        self().ended(range);
+        deliver(range);
       }
       started_.clear();
       ended_.clear();
@@ -65,8 +118,9 @@ class PairedWalk : public WalkVisitor {
              const WalkPayload& payload) {
     PairedRange range;
     range.site = site;
-    range.kind = RangeKind::start_end;
+    range.kind = recording_.sites()[site].started_kind();
     range.start = process_->time(ticks);
+    range.start_ticks = ticks;
     range.thread = range.end_thread = thread_;
     range.payload = payload;
     const auto ended = ended_.find(id);
@@ -94,14 +148,20 @@ class PairedWalk : public WalkVisitor {
 
  protected:
   std::int64_t time(std::uint64_t ticks) const { return process_->time(ticks); }
+  bool takes(std::uint32_t site, std::int64_t start, std::uint32_t thread) const {
+    return whole_ || (selection_.takes_site(site) && selection_.takes_time(start) &&
+                      selection_.takes_thread(thread));
+  }
 
   const Recording& recording_;
+  const Selection& selection_;
   const ReadProcess* process_ = nullptr;
   std::uint32_t thread_ = 0;
 
  private:
   friend Derived;
-  explicit PairedWalk(const Recording& recording) : recording_(recording) {}
+  PairedWalk(const Recording& recording, const Selection& selection)
+      : recording_(recording), selection_(selection), whole_(selection.is_whole()) {}
 
   struct End {
     std::int64_t time;
@@ -126,9 +186,18 @@ class PairedWalk : public WalkVisitor {
     range.end = std::max(end.time, range.start);
     range.self = range.end - range.start;
     range.end_thread = end.thread;
-    self().ended(range);
+    // The recorder leaves short push ranges out. Where a start/end range ends nobody looks back.
+    if (static_cast<std::uint64_t>(range.self) >= process_->header.min_duration) deliver(range);
+  }
+  void deliver(const PairedRange& range) {
+    const bool closed = range.reason == EndReason::closed;
+    if (takes(range.site, range.start, range.thread) &&
+        (!closed || selection_.takes_duration(range.end - range.start))) {
+      self().ended(range);
+    }
   }
 
+  const bool whole_;
   std::unordered_map<std::uint64_t, PairedRange> started_;
   std::unordered_map<std::uint64_t, End> ended_;
 };

@@ -3,6 +3,7 @@
 
 #include "record/perfetto_export.hpp"
 
+#include "record/device_rows.hpp"
 #include "record/event.hpp"
 #include "record/paired_walk.hpp"
 #include "record/perfetto_stream.hpp"
@@ -90,8 +91,14 @@ std::string_view reason_text(EndReason reason) {
 
 class Exporter : public PairedWalk<Exporter> {
  public:
-  Exporter(const Recording& recording, TraceFile& file, const std::function<void(double)>& progress)
-      : PairedWalk(recording), file_(file), progress_(progress), sites_(recording.sites().size()) {
+  Exporter(const Recording& recording, const Selection& selection, TraceFile& file,
+           const std::function<void(double)>& progress)
+      : PairedWalk(recording, selection),
+        file_(file),
+        progress_(progress),
+        sites_(recording.sites().size()),
+        devices_(recording),
+        launches_(recording, selection) {
     for (const ReadThread& thread : recording.threads()) {
       for (const ReadChunk& chunk : thread.chunks) {
         expected_ += static_cast<std::uint64_t>(chunk.end - chunk.begin);
@@ -106,9 +113,11 @@ class Exporter : public PairedWalk<Exporter> {
     const std::int64_t at = time(range.start);
     Lane& lane = lane_of(range.domain, range.site, at);
     const SiteBytes& site = sites_[range.site];
-    if (payload.present) {
+    const auto flows = launches_.of(thread_, opened_++);
+    if (payload.present || flows.begin != flows.end) {
       more_.clear();
       add_payload(more_, recording_.sites()[range.site].payload_type, payload);
+      for (const auto* flow = flows.begin; flow != flows.end; ++flow) add_flow(more_, *flow, false);
       lane.event(file_, at, site.begin, more_.view());
     } else {
       lane.event(file_, at, site.begin, {});
@@ -127,6 +136,7 @@ class Exporter : public PairedWalk<Exporter> {
   }
   void mark(std::uint32_t site, std::uint64_t ticks, const WalkPayload& payload) {
     const std::int64_t at = time(ticks);
+    if (!takes(site, at, thread_)) return;
     Lane& lane = lane_of(recording_.sites()[site].local_domain, site, at);
     more_.clear();
     add_payload(more_, recording_.sites()[site].payload_type, payload);
@@ -134,6 +144,10 @@ class Exporter : public PairedWalk<Exporter> {
     step();
   }
   void ended(const PairedRange& range) {
+    if (range.kind == RangeKind::device) {
+      devices_.add(recording_.threads()[range.thread].process, range);
+      return step();
+    }
     spans_.push_back(Span{range.start, range.end, range.site, range.thread, range.end_thread,
                           range.reason, range.payload});
     step();
@@ -142,8 +156,9 @@ class Exporter : public PairedWalk<Exporter> {
   void lost(const LossWindow& window, LossReason) {
     add_loss(time(window.from), time(window.to), std::to_string(window.count) + " events lost");
   }
-  void gap(std::uint64_t from, std::uint64_t to) {
-    add_loss(time(from), time(to), "overwritten by the ring");
+  void gap(std::uint64_t from, std::uint64_t to, std::uint64_t count) {
+    const std::string many = count == 0 ? "" : std::to_string(count) + " events ";
+    add_loss(time(from), time(to), many + "overwritten by the ring");
   }
   void end_process(std::uint32_t process);
 
@@ -177,6 +192,8 @@ class Exporter : public PairedWalk<Exporter> {
     return name < 0 ? std::string() : recording_.strings()[static_cast<std::size_t>(name)];
   }
   void add_loss(std::int64_t from, std::int64_t to, const std::string& text);
+  void write_devices(std::uint32_t process);
+  std::uint64_t thread_track();
 
   TraceFile& file_;
   const std::function<void(double)>& progress_;
@@ -186,6 +203,9 @@ class Exporter : public PairedWalk<Exporter> {
   std::uint32_t last_domain_ = 0;
   std::uint32_t named_site_ = 0;
   std::vector<Span> spans_;
+  DeviceRows devices_;
+  DeviceLaunches launches_;
+  std::uint64_t opened_ = 0;  // push ranges of this thread
   std::map<std::uint32_t, std::uint64_t> counter_tracks_;
   std::vector<std::uint64_t> process_tracks_;
   std::vector<std::uint32_t> pids_;
@@ -274,11 +294,18 @@ void Exporter::write() {
   run();
 }
 
-void Exporter::begin_thread(std::uint32_t thread) {
-  const ReadThread& read = recording_.threads()[thread];
+void Exporter::begin_thread(std::uint32_t) {
   lanes_.clear();
   last_lane_ = nullptr;
-  loss_track_ = 0;
+  opened_ = 0;
+  loss_track_ = thread_track_ = 0;
+  // Those of which nothing is wanted are left out, and what stands for no thread of the system.
+  if (selection_.is_whole() && recording_.threads()[thread_].tid != 0) thread_track();
+}
+
+std::uint64_t Exporter::thread_track() {
+  if (thread_track_ != 0) return thread_track_;
+  const ReadThread& read = recording_.threads()[thread_];
   Track track;
   track.uuid = thread_track_ = next_track_++;
   track.kind = TrackKind::thread;
@@ -286,17 +313,18 @@ void Exporter::begin_thread(std::uint32_t thread) {
   track.tid = read.tid;
   if (read.name >= 0) track.name = recording_.strings()[static_cast<std::size_t>(read.name)];
   write_track(file_, track);
+  return thread_track_;
 }
 
 Lane& Exporter::find_lane(std::uint32_t local_domain) {
   const auto found = lanes_.find(local_domain);
   if (found != lanes_.end()) return found->second;
-  std::uint64_t track = thread_track_;
+  std::uint64_t track = thread_track();
   const std::string name = domain_name(recording_.sites()[named_site_].domain);
   if (!name.empty()) {
     Track made;
+    made.parent = track;
     made.uuid = track = next_track_++;
-    made.parent = thread_track_;
     made.name = name;
     write_track(file_, made);
   }
@@ -307,6 +335,10 @@ void Exporter::counter(std::uint32_t subject, EntryKind kind, std::uint64_t tick
                        std::uint64_t bits) {
   if (subject >= process_->counters.size() || kind == EntryKind::counter_none) return;
   const std::uint32_t number = process_->counters[subject];
+  if (!selection_.takes_counter(number) || !selection_.takes_thread(thread_) ||
+      !selection_.takes_time(time(ticks))) {
+    return;
+  }
   std::uint64_t& track = counter_tracks_[number];
   if (track == 0) {
     const ReadCounter& read = recording_.counters()[number];
@@ -337,8 +369,8 @@ void Exporter::counter(std::uint32_t subject, EntryKind kind, std::uint64_t tick
 void Exporter::add_loss(std::int64_t from, std::int64_t to, const std::string& text) {
   if (loss_track_ == 0) {
     Track made;
+    made.parent = thread_track();
     made.uuid = loss_track_ = next_track_++;
-    made.parent = thread_track_;
     made.name = "lost events";
     write_track(file_, made);
   }
@@ -394,15 +426,53 @@ void Exporter::end_process(std::uint32_t process) {
     }
   }
   spans_.clear();
+  write_devices(process);
   counter_tracks_.clear();
+}
+
+void Exporter::write_devices(std::uint32_t process) {
+  std::vector<DeviceRow> rows = devices_.arrange();
+  for (const DeviceRow& row : rows) {
+    Track made;
+    made.uuid = next_track_++;
+    made.parent = process_tracks_[process];
+    made.name = lane_label(recording_, devices_.lane(row.lane));
+    write_track(file_, made);
+    Lane lane(next_sequence_++, made.uuid);
+    for (const DeviceStep& step : row.steps) {
+      const DeviceSpan& span = devices_.spans()[step.span];
+      more_.clear();
+      if (step.is_begin) {
+        if (!lane.knows(span.site)) define(lane, span.site, step.time);
+        const ReadSite& site = recording_.sites()[span.site];
+        add_payload(more_, site.own_payload_type(), span.call.payload);
+        if (span.call.thread != 0) {
+          add_annotation(more_, Annotation::started_by, std::uint64_t{span.call.thread});
+        }
+        if (span.call.uncertainty != 0) {
+          add_annotation(more_, Annotation::uncertainty, std::uint64_t{span.call.uncertainty});
+        }
+        if (const std::uint64_t flow = launches_.to(process, span.call)) {
+          add_flow(more_, flow, true);
+        }
+      } else if (span.reason != EndReason::closed) {
+        add_annotation(more_, Annotation::end_reason, reason_text(span.reason));
+      }
+      lane.event(file_, step.time,
+                 step.is_begin ? std::string_view(sites_[span.site].begin) : slice_end,
+                 more_.view());
+    }
+  }
+  devices_.clear();
 }
 
 }  // namespace
 
-std::uint64_t export_perfetto(const Recording& recording, const std::string& path,
+std::uint64_t export_perfetto(const Recording& recording, const Selection& selection,
+                              const std::string& path,
                               const std::function<void(double)>& progress) {
   TraceFile file(path);
-  Exporter exporter(recording, file, progress);
+  Exporter exporter(recording, selection, file, progress);
   exporter.write();
   file.finish();
   return file.written();

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "record/reader.hpp"
+#include "record/selection.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -17,7 +18,7 @@ namespace nvspan {
 
 // `progress` is called now and then with what is done, between 0 and 1. Returns the file's bytes.
 // Throws std::system_error when the file cannot be written.
-std::uint64_t export_perfetto(const Recording& recording, const std::string& path,
-                              const std::function<void(double)>& progress);
+std::uint64_t export_perfetto(const Recording& recording, const Selection& selection,
+                              const std::string& path, const std::function<void(double)>& progress);
 
 }  // namespace nvspan

@@ -4,13 +4,10 @@
 #include "record/perfetto_stream.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <system_error>
 
 namespace nvspan {
 namespace {
 
-constexpr std::size_t buffer_bytes = 1 << 20;
 constexpr std::uint32_t shared_sequence = 1;
 constexpr std::uint64_t boot_clock = 6;
 constexpr std::uint64_t realtime_clock = 1;
@@ -28,7 +25,8 @@ constexpr unsigned packet_track = 60;
 constexpr std::uint64_t state_cleared = 1;
 constexpr std::uint64_t needs_state = 2;
 
-const char* const annotation_names[] = {"payload", "color", "started_by", "ended_by", "end_reason"};
+const char* const annotation_names[] = {"payload",  "color",      "started_by",
+                                        "ended_by", "end_reason", "uncertainty_ns"};
 
 ProtoBytes annotation(Annotation name) {
   ProtoBytes made;
@@ -46,12 +44,6 @@ ProtoBytes clock(std::uint64_t id, std::int64_t time, bool incremental) {
 
 }  // namespace
 
-TraceFile::TraceFile(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "wb")) {
-  if (file_ == nullptr) throw std::system_error(errno, std::generic_category(), path_);
-  std::setvbuf(file_.get(), nullptr, _IONBF, 0);
-  buffer_.reserve(buffer_bytes + 4096);
-}
-
 void TraceFile::packet(std::string_view body) {
   char head[12] = {0x0A};
   std::size_t size = 1;
@@ -59,24 +51,9 @@ void TraceFile::packet(std::string_view body) {
     head[size++] = static_cast<char>(left < 0x80 ? left : left | 0x80);
     if (left < 0x80) break;
   }
-  buffer_.append(head, size);
-  buffer_.append(body);
-  if (buffer_.size() >= buffer_bytes) flush();
-}
-
-void TraceFile::flush() {
-  if (std::fwrite(buffer_.data(), 1, buffer_.size(), file_.get()) != buffer_.size()) {
-    throw std::system_error(errno, std::generic_category(), path_);
-  }
-  written_ += buffer_.size();
-  buffer_.clear();
-}
-
-void TraceFile::finish() {
-  flush();
-  if (std::fclose(file_.release()) != 0) {
-    throw std::system_error(errno, std::generic_category(), path_);
-  }
+  buffer().append(head, size);
+  buffer().append(body);
+  flush_when_full();
 }
 
 void add_annotation(ProtoBytes& event, Annotation name, std::string_view text) {
@@ -98,6 +75,11 @@ void add_annotation(ProtoBytes& event, Annotation name, double value) {
   ProtoBytes made = annotation(name);
   made.real(5, value);
   event.message(4, made);
+}
+
+void add_flow(ProtoBytes& event, std::uint64_t flow, bool arrives) {
+  constexpr unsigned flow_ids = 47, terminating_flow_ids = 48;
+  event.fixed(arrives ? terminating_flow_ids : flow_ids, flow);
 }
 
 void write_track(TraceFile& file, const Track& track) {

@@ -6,44 +6,39 @@
 
 #pragma once
 
+#include "record/output_file.hpp"
 #include "record/proto.hpp"
 
 #include <cstdint>
-#include <cstdio>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace nvspan {
 
-// A file that is written in large pieces. Failing throws std::system_error.
-class TraceFile {
+class TraceFile : public OutputFile {
  public:
-  explicit TraceFile(const std::string& path);
+  using OutputFile::OutputFile;
   void packet(std::string_view body);
-  void finish();  // all of it is in the file
-  std::uint64_t written() const noexcept { return written_; }
-
- private:
-  void flush();
-
-  struct Close {
-    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-  };
-  std::string path_;
-  std::unique_ptr<std::FILE, Close> file_;
-  std::string buffer_;
-  std::uint64_t written_ = 0;
 };
 
 // Names of annotations, the same in every lane.
-enum class Annotation : std::uint8_t { payload = 1, color, started_by, ended_by, end_reason };
+enum class Annotation : std::uint8_t {
+  payload = 1,
+  color,
+  started_by,
+  ended_by,
+  end_reason,
+  uncertainty,
+};
 
 void add_annotation(ProtoBytes& event, Annotation name, std::string_view text);
 void add_annotation(ProtoBytes& event, Annotation name, std::uint64_t value);
 void add_annotation(ProtoBytes& event, Annotation name, std::int64_t value);
 void add_annotation(ProtoBytes& event, Annotation name, double value);
+
+// An arrow from the slice to others of its number, or to this one from them.
+void add_flow(ProtoBytes& event, std::uint64_t flow, bool arrives);
 
 enum class TrackKind : std::uint8_t { process, thread, plain, counter };
 

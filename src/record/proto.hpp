@@ -35,6 +35,12 @@ class ProtoBytes {
     varint(std::uint64_t{field} << 3);
     varint(value);
   }
+  void fixed(unsigned field, std::uint64_t value) {
+    varint(std::uint64_t{field} << 3 | 1);
+    char bits[sizeof value];
+    std::memcpy(bits, &value, sizeof value);
+    bytes_.append(bits, sizeof bits);
+  }
   void real(unsigned field, double value) {
     varint(std::uint64_t{field} << 3 | 1);
     char bits[sizeof value];

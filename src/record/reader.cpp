@@ -3,6 +3,8 @@
 
 #include "record/reader.hpp"
 
+#include "record/event.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
@@ -287,6 +289,21 @@ void Recording::read_definition(Loading& loading, DefinitionType type, std::stri
       loading.counters[read.id] = read;
       return;
     }
+    case DefinitionType::device_layout: {
+      DeviceLayoutDefinition read = {};
+      if (!take(body, read)) return;
+      DeviceLayout& made = loading.process.device_layouts[{read.domain, read.schema}];
+      std::copy(std::begin(read.offsets), std::end(read.offsets), std::begin(made.offsets));
+      return;
+    }
+    case DefinitionType::device_name: {
+      DeviceNameDefinition read = {};
+      if (!take(body, read)) return;
+      const bool device = read.what == static_cast<std::uint32_t>(DeviceNameKind::device);
+      auto& names = device ? loading.process.device_names : loading.process.stream_names;
+      names[read.handle].push_back(GivenName{read.ticks, loading.text(read.name)});
+      return;
+    }
     case DefinitionType::event:
       events_.push_back(ReadEvent{loading.index, body});
       return;
@@ -320,6 +337,9 @@ void Recording::resolve(Loading& loading) {
     site.message_type = std::min<std::uint8_t>(read.message_type, 3);
     site.payload_type = std::min<std::uint8_t>(read.payload_type, 8);
     site.has_color = read.has_color != 0;
+    if (site.payload_type == static_cast<std::uint8_t>(PayloadType::ext)) {
+      site.device = std::min<std::uint8_t>(read.device, 1 + 6);  // the last of the plain types
+    }
     site.color = read.color;
     site.category = read.category;
     const auto category = loading.categories.find({read.domain, read.category});

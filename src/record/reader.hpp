@@ -23,7 +23,8 @@ constexpr std::int32_t no_name = -1;
 constexpr std::uint32_t unknown_site = 0;  // of ReadSites: a site that the file does not define
 
 enum class EndReason : std::uint8_t { closed, process_end, thread_exit, killed, lost };
-enum class RangeKind : std::uint8_t { push_pop, start_end };
+enum class RangeKind : std::uint8_t { push_pop, start_end, device };
+constexpr std::size_t range_kinds = 3;
 
 struct ReadSite {
   std::uint32_t domain = 0;        // of Recording::domains()
@@ -32,9 +33,27 @@ struct ReadSite {
   std::uint8_t message_type = 0;
   std::uint8_t payload_type = 0;
   bool has_color = false;
+  std::uint8_t device = 0;  // as in SiteDefinition
   std::uint32_t color = 0;
   std::uint32_t category = 0;
   std::int32_t category_name = no_name;
+
+  // Of a range that is not a push range.
+  RangeKind started_kind() const noexcept {
+    return device != 0 ? RangeKind::device : RangeKind::start_end;
+  }
+  // Of what the program itself gave.
+  std::uint8_t own_payload_type() const noexcept {
+    return device != 0 ? static_cast<std::uint8_t>(device - 1) : payload_type;
+  }
+};
+
+struct DeviceLayout {
+  std::uint32_t offsets[device_fields];
+};
+struct GivenName {
+  std::uint64_t ticks = 0;
+  std::int32_t name = no_name;
 };
 
 struct ReadCounter {
@@ -52,6 +71,8 @@ struct ReadProcess {
   std::vector<std::uint32_t> sites;  // by the file's number
   std::vector<std::uint32_t> counters;
   std::vector<std::uint32_t> domains;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, DeviceLayout> device_layouts;  // domain, schema
+  std::map<std::uint64_t, std::vector<GivenName>> device_names, stream_names;      // by handle
   // ns of CLOCK_MONOTONIC = first.monotonic + (ticks - first.ticks) * ratio / 2^32
   std::uint64_t ratio = 0;
   std::int64_t offset = 0;  // added to reach the time line of the first file

@@ -64,6 +64,7 @@ Recorder::Recorder(PagePool& pool)
       domains_(pool),
       sites_(pool),
       counters_(pool),
+      device_schemas_(pool),
       started_(pool),
       leftovers_(pool),
       sealed_(pool) {}
@@ -332,6 +333,7 @@ ThreadWriter* Recorder::ready(ThreadWriter* writer, std::uint32_t tid) {
   writer->tid = tid;
   writer->next_chunk_bytes = first_chunk_bytes;
   writer->chunk_count = 0;
+  writer->written = 0;
   writer->dropped = LossWindow{};
   writer->loss_entry = nullptr;
   writer->open_count = 0;

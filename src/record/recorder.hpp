@@ -138,6 +138,9 @@ class Recorder final : public Sink {
     DomainCell* domain;
     std::uint32_t domain_id;
   };
+  void keep_device_schema(const Event& event);
+  void keep_device_name(const Event& event);
+  std::uint8_t device_site(const Event& event) const;
   Subject subject(ThreadWriter& writer, std::uint64_t domain, const Event& event,
                   const SiteKey* key);
 
@@ -147,7 +150,7 @@ class Recorder final : public Sink {
   ChunkHeader* take_chunk(std::size_t bytes);
   ChunkHeader* take_ring_chunk(std::size_t bytes);
   void start_chunk(ChunkHeader* chunk, ChunkType type, std::size_t bytes, std::uint32_t thread,
-                   std::uint32_t tid, std::uint64_t number = 0) noexcept;
+                   std::uint32_t tid, std::uint64_t number = 0, std::uint64_t before = 0) noexcept;
   void give_back(ThreadWriter& writer) noexcept;
   void seal(ChunkHeader* chunk) noexcept;
   void write_loss(ThreadWriter& writer) noexcept;
@@ -187,7 +190,8 @@ class Recorder final : public Sink {
   Map<std::uint64_t, std::uint32_t> domains_;
   Map<SiteDefinition, std::uint32_t, Hash, Same> sites_;
   Map<CounterKey, std::uint32_t, CounterHash> counters_;
-  Map<std::uint64_t, OpenStart> started_;  // stats
+  Map<CounterKey, PayloadType, CounterHash> device_schemas_;  // by domain and schema
+  Map<std::uint64_t, OpenStart> started_;                     // stats
   PoolVector<Leftover> leftovers_;
   PoolVector<ChunkHeader*> sealed_;  // ring: the oldest first, from sealed_head_
   std::size_t sealed_head_ = 0;

@@ -54,7 +54,8 @@ bool has_payload(const Event& event) {
 }  // namespace
 
 void Recorder::start_chunk(ChunkHeader* chunk, ChunkType type, std::size_t bytes,
-                           std::uint32_t thread, std::uint32_t tid, std::uint64_t number) noexcept {
+                           std::uint32_t thread, std::uint32_t tid, std::uint64_t number,
+                           std::uint64_t before) noexcept {
   chunk->type = static_cast<std::uint32_t>(type);
   chunk->size = static_cast<std::uint32_t>(bytes);
   chunk->thread = thread;
@@ -63,6 +64,7 @@ void Recorder::start_chunk(ChunkHeader* chunk, ChunkType type, std::size_t bytes
   chunk->base_ticks = ticks_now();
   chunk->end_ticks = 0;
   chunk->number = number;
+  chunk->before = before;
   reinterpret_cast<std::atomic<std::uint64_t>&>(chunk->magic)
       .store(chunk_magic, std::memory_order_release);
 }
@@ -164,7 +166,8 @@ bool Recorder::refill(ThreadWriter& writer, std::size_t words) {
   if (writer.chunk != nullptr && mode_ == RecordMode::ring) {
     seal(writer.chunk);
   }
-  start_chunk(chunk, ChunkType::events, bytes, writer.thread, writer.tid, ++writer.chunk_count);
+  start_chunk(chunk, ChunkType::events, bytes, writer.thread, writer.tid, ++writer.chunk_count,
+              writer.written);
   writer.chunk = chunk;
   writer.base = chunk->base_ticks;
   writer.cursor = writer.first_word();
@@ -180,11 +183,13 @@ bool Recorder::refill(ThreadWriter& writer, std::size_t words) {
 
 // So that a ring's chunk makes sense when those before it are gone.
 void Recorder::write_open(ThreadWriter& writer) noexcept {
+  const std::uint64_t events = writer.written;
   for (std::size_t i = 0; i < writer.open_count; ++i) {
     const std::uint64_t began = writer.open[i].ticks;
     writer.put(EntryKind::open, writer.open[i].site, writer.base, 0, &began, 1);
     writer.open[i].entry = nullptr;
   }
+  writer.written = events;
 }
 
 // In its place among the entries, or, in a chunk that is full for good, in the words kept for it.
@@ -258,6 +263,7 @@ bool Recorder::put(ThreadWriter& writer, EntryKind kind, std::uint32_t subject, 
                            (with_payload ? entry_payload_bit : 0),
                        std::memory_order_release);
   writer.cursor = at;
+  ++writer.written;
   return true;
 }
 

@@ -38,15 +38,16 @@ const Field* find_field(const Event& event, std::string_view key) {
 std::size_t Recorder::Hash::operator()(const SiteDefinition& site) const noexcept {
   std::uint64_t hash = (std::uint64_t{site.domain} << 32 | site.message) * 0x9E3779B97F4A7C15u;
   hash ^= (std::uint64_t{site.color} << 32 | site.category) * 0xC2B2AE3D27D4EB4Fu;
-  hash ^=
-      static_cast<std::uint64_t>(site.message_type) << 16 | site.payload_type << 8 | site.has_color;
+  hash ^= static_cast<std::uint64_t>(site.device) << 24 |
+          static_cast<std::uint64_t>(site.message_type) << 16 | site.payload_type << 8 |
+          site.has_color;
   return static_cast<std::size_t>(hash ^ hash >> 31);
 }
 
 bool Recorder::Same::operator()(const SiteDefinition& a, const SiteDefinition& b) const noexcept {
   return a.domain == b.domain && a.message == b.message && a.message_type == b.message_type &&
          a.payload_type == b.payload_type && a.has_color == b.has_color && a.color == b.color &&
-         a.category == b.category;
+         a.category == b.category && a.device == b.device;
 }
 
 void Recorder::forget_names() noexcept {
@@ -57,6 +58,7 @@ void Recorder::forget_names() noexcept {
   domains_.clear();
   sites_.clear();
   counters_.clear();
+  device_schemas_.clear();
   definitions_ = nullptr;
   definitions_left_ = 0;
 }
@@ -144,6 +146,7 @@ std::uint32_t Recorder::site(std::uint32_t domain_id, const Event& event, std::u
   definition.has_color = event.has_color;
   definition.color = event.has_color ? event.color : 0;
   definition.category = event.category;
+  definition.device = device_site(event);
   const auto found = sites_.find(definition);
   if (found != sites_.end()) return found->second;
   definition.id = static_cast<std::uint32_t>(sites_.size());
@@ -173,7 +176,7 @@ void Recorder::hide(ThreadWriter& writer, std::uint64_t handle, const SiteKey* k
   DomainCell* place = cell(writer, handle, "");
   if (place == nullptr) return;
   place->hidden = true;
-  const bool by_text = key != nullptr && key->message_type == 1;
+  const bool by_text = key != nullptr && key->message_type() == 1;
   if (key != nullptr && !by_text) writer.remember(*key, nullptr, place, 0);
 }
 
@@ -235,6 +238,10 @@ bool Recorder::write(const Event& event) {
                     static_cast<std::uint32_t>(category->unsigned_integer),
                     field_text(event, "name"));
     }
+  }
+  if (event.kind == EventKind::schema_register) keep_device_schema(event);
+  if (event.kind == EventKind::name_cuda || event.kind == EventKind::resource_create) {
+    keep_device_name(event);
   }
   return events_.write(event);
 }

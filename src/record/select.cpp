@@ -8,10 +8,6 @@
 namespace nvspan {
 namespace {
 
-bool has(const std::vector<bool>& mask, std::uint32_t number) {
-  return mask.empty() || (number < mask.size() && mask[number]);
-}
-
 template <typename T>
 std::vector<T> taken(const std::vector<T>& from, const std::vector<std::size_t>& rows) {
   std::vector<T> made;
@@ -63,26 +59,34 @@ RangeTable select_ranges(const RangeTable& ranges, const std::vector<bool>& keep
   made.has_payload = taken(ranges.has_payload, rows);
   made.kind = taken(ranges.kind, rows);
   made.end_reason = taken(ranges.end_reason, rows);
+  if (!ranges.lane.empty()) {
+    made.lane = taken(ranges.lane, rows);
+    for (const std::size_t row : rows) {
+      const std::int64_t launcher = ranges.launcher[row];
+      made.launcher.push_back(launcher < 0 ? -1 : nearest[static_cast<std::size_t>(launcher)]);
+    }
+  }
   return made;
 }
 
 Tables select_rows(const Tables& tables, const Selection& selection) {
-  const auto in_time = [&](std::int64_t time) {
-    return time >= selection.from && time < selection.to;
+  const auto takes = [&](std::uint32_t site, std::uint32_t thread, std::int64_t time) {
+    return selection.takes_site(site) && selection.takes_thread(thread) &&
+           selection.takes_time(time);
   };
   const RangeTable& ranges = tables.ranges;
   std::vector<bool> keep(ranges.size());
   for (std::size_t i = 0; i < ranges.size(); ++i) {
-    keep[i] = has(selection.sites, ranges.site[i]) && has(selection.threads, ranges.thread[i]) &&
-              in_time(ranges.start[i]) && ranges.end[i] - ranges.start[i] >= selection.shortest;
+    const bool closed = ranges.end_reason[i] == static_cast<std::uint8_t>(EndReason::closed);
+    keep[i] = takes(ranges.site[i], ranges.thread[i], ranges.start[i]) &&
+              (!closed || selection.takes_duration(ranges.end[i] - ranges.start[i]));
   }
   Tables made;
   made.ranges = select_ranges(ranges, keep);
 
   const MarkTable& marks = tables.marks;
   const auto mark_rows = rows_where(marks.time.size(), [&](std::size_t i) {
-    return has(selection.sites, marks.site[i]) && has(selection.threads, marks.thread[i]) &&
-           in_time(marks.time[i]);
+    return takes(marks.site[i], marks.thread[i], marks.time[i]);
   });
   made.marks.time = taken(marks.time, mark_rows);
   made.marks.thread = taken(marks.thread, mark_rows);
@@ -93,8 +97,8 @@ Tables select_rows(const Tables& tables, const Selection& selection) {
 
   const CounterTable& counters = tables.counters;
   const auto counter_rows = rows_where(counters.time.size(), [&](std::size_t i) {
-    return has(selection.counters, counters.counter[i]) &&
-           has(selection.threads, counters.thread[i]) && in_time(counters.time[i]);
+    return selection.takes_counter(counters.counter[i]) &&
+           selection.takes_thread(counters.thread[i]) && selection.takes_time(counters.time[i]);
   });
   made.counters.time = taken(counters.time, counter_rows);
   made.counters.thread = taken(counters.thread, counter_rows);
@@ -105,6 +109,7 @@ Tables select_rows(const Tables& tables, const Selection& selection) {
 
   made.bytes = tables.bytes;
   made.losses = tables.losses;
+  made.lanes = tables.lanes;
   made.orphan_ends = tables.orphan_ends;
   return made;
 }

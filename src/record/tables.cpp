@@ -6,6 +6,7 @@
 #include "record/select.hpp"
 #include "record/walk.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -38,9 +39,12 @@ class TableBuilder : public WalkVisitor {
   void begin_process() {
     started_.clear();
     ended_.clear();
+    calls_.clear();
+    first_rows_.clear();
   }
   void begin_thread(std::uint32_t thread) {
     thread_ = thread;
+    first_rows_.emplace_back(thread, tables_.ranges.size());
     process_ = &recording_.processes()[recording_.threads()[thread].process];
   }
 
@@ -69,7 +73,12 @@ class TableBuilder : public WalkVisitor {
 
   void start(std::uint32_t site, std::uint64_t ticks, std::uint64_t id,
              const WalkPayload& payload) {
-    const std::uint64_t row = add(site, ticks, RangeKind::start_end, -1, 0, 0, id, payload);
+    const ReadSite& read = recording_.sites()[site];
+    DeviceCall call;
+    const bool of_device = read_device_call(*process_, read, payload, call);
+    const std::uint64_t row =
+        add(site, ticks, read.started_kind(), -1, 0, 0, id, of_device ? call.payload : payload);
+    if (of_device) add_device(row, call, ticks);
     const auto ended = ended_.find(id);
     if (ended != ended_.end()) {
       close_started(row, ended->second);
@@ -112,8 +121,8 @@ class TableBuilder : public WalkVisitor {
     tables_.losses.push_back(recording_.loss_in(thread_, window.from, window.to, window.count,
                                                 loss_reason_text(reason)));
   }
-  void gap(std::uint64_t from, std::uint64_t to) {
-    tables_.losses.push_back(recording_.loss_in(thread_, from, to, 0, "overwritten"));
+  void gap(std::uint64_t from, std::uint64_t to, std::uint64_t count) {
+    tables_.losses.push_back(recording_.loss_in(thread_, from, to, count, "overwritten"));
   }
   void damaged() { ++damaged_; }
 
@@ -131,6 +140,13 @@ class TableBuilder : public WalkVisitor {
       ranges.end_reason[entry.second] = reason;
     }
     tables_.orphan_ends += ended_.size();
+    find_launchers(process);
+  }
+  void finish_devices() {
+    RangeTable& ranges = tables_.ranges;
+    if (ranges.lane.empty()) return;
+    ranges.lane.resize(ranges.size(), no_lane);
+    ranges.launcher.resize(ranges.size(), -1);
   }
   std::uint64_t damage() const { return damaged_; }
 
@@ -175,6 +191,46 @@ class TableBuilder : public WalkVisitor {
     ranges.self[row] = process_->duration(self_ticks);
     ranges.end_reason[row] = static_cast<std::uint8_t>(reason);
   }
+  void add_device(std::uint64_t row, const DeviceCall& call, std::uint64_t ticks) {
+    RangeTable& ranges = tables_.ranges;
+    ranges.lane.resize(row, no_lane);
+    ranges.launcher.resize(row, -1);
+    const std::uint32_t process = recording_.threads()[thread_].process;
+    ranges.lane.push_back(tables_.lanes.lane(process, call, ticks));
+    ranges.launcher.push_back(-1);
+    if (call.launched != 0) calls_.push_back(Call{row, call.launched, call.thread});
+  }
+  void find_launchers(std::uint32_t process) {
+    for (const Call& call : calls_) {
+      const std::int64_t time = recording_.processes()[process].time(call.ticks);
+      for (std::size_t i = 0; i < first_rows_.size(); ++i) {
+        if (recording_.threads()[first_rows_[i].first].tid != call.tid) continue;
+        const std::uint64_t last =
+            i + 1 < first_rows_.size() ? first_rows_[i + 1].second : tables_.ranges.size();
+        const std::int64_t found = innermost(first_rows_[i].second, last, time);
+        if (found >= 0) tables_.ranges.launcher[call.row] = found;
+      }
+    }
+  }
+  // The innermost push range that was open at that time, among one thread's rows; -1: none.
+  std::int64_t innermost(std::uint64_t begin, std::uint64_t end, std::int64_t time) const {
+    const RangeTable& ranges = tables_.ranges;
+    const auto rows = ranges.start.begin();
+    auto row = std::upper_bound(rows + static_cast<std::ptrdiff_t>(begin),
+                                rows + static_cast<std::ptrdiff_t>(end), time) -
+               rows - 1;
+    constexpr int most_others = 4096;  // start/end ranges in between
+    const auto first = static_cast<std::int64_t>(begin);
+    for (int i = 0; i < most_others && row >= first; ++i, --row) {
+      if (ranges.kind[static_cast<std::size_t>(row)] == 0) break;
+    }
+    while (row >= first && ranges.end[static_cast<std::size_t>(row)] <= time) {
+      const std::int64_t parent = ranges.parent[static_cast<std::size_t>(row)];
+      row = parent < row ? parent : -1;
+    }
+    const bool found = row >= first && ranges.kind[static_cast<std::size_t>(row)] == 0;
+    return found ? row : -1;
+  }
   void close_started(std::uint64_t row, const PendingEnd& end) {
     RangeTable& ranges = tables_.ranges;
     ranges.end[row] = end.time;
@@ -190,6 +246,13 @@ class TableBuilder : public WalkVisitor {
   std::uint64_t damaged_ = 0;
   std::unordered_map<std::uint64_t, std::uint64_t> started_;
   std::unordered_map<std::uint64_t, PendingEnd> ended_;
+  struct Call {
+    std::uint64_t row;
+    std::uint64_t ticks;
+    std::uint32_t tid;
+  };
+  std::vector<Call> calls_;
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> first_rows_;  // of this process's threads
 };
 
 // The recorder leaves short push/pop ranges out. Where a start/end range ends nobody looks back.
@@ -201,7 +264,7 @@ void leave_short_ones_out(const Recording& recording, RangeTable& ranges) {
   if (!any) return;
   std::vector<bool> keep(ranges.size(), true);
   for (std::size_t i = 0; i < ranges.size(); ++i) {
-    if (ranges.kind[i] != static_cast<std::uint8_t>(RangeKind::start_end)) continue;
+    if (ranges.kind[i] == static_cast<std::uint8_t>(RangeKind::push_pop)) continue;
     if (ranges.end_reason[i] != static_cast<std::uint8_t>(EndReason::closed)) continue;
     const ReadThread& thread = recording.threads()[ranges.thread[i]];
     const auto duration = static_cast<std::uint64_t>(ranges.end[i] - ranges.start[i]);
@@ -226,6 +289,7 @@ Tables make_tables(Recording& recording) {
     }
     builder.end_process(process);
   }
+  builder.finish_devices();
   leave_short_ones_out(recording, tables.ranges);
   if (builder.damage() != 0) {
     recording.add_problem("some entries are damaged and were left out");

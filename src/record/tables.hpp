@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "record/device_lanes.hpp"
 #include "record/reader.hpp"
 
 #include <cstdint>
@@ -12,6 +13,8 @@
 #include <vector>
 
 namespace nvspan {
+
+constexpr std::uint32_t no_lane = 0xFFFFFFFF;
 
 // Rows in the order of their start, thread by thread.
 struct RangeTable {
@@ -24,6 +27,9 @@ struct RangeTable {
   std::vector<std::uint64_t> payload;   // its bits; extended: the offset into `bytes`
   std::vector<std::uint32_t> payload_bytes;
   std::vector<std::uint8_t> has_payload, kind, end_reason;
+  // Of ranges of devices; empty where there is none at all.
+  std::vector<std::uint32_t> lane;     // of Tables::lanes; no_lane: of the CPU
+  std::vector<std::int64_t> launcher;  // row of the range of the CPU that asked for it; -1: none
 
   std::size_t size() const noexcept { return start.size(); }
 };
@@ -50,6 +56,7 @@ struct Tables {
   CounterTable counters;
   std::vector<std::uint8_t> bytes;  // extended payloads
   std::vector<ReadLoss> losses;
+  DeviceLanes lanes;
   std::uint64_t orphan_ends = 0;  // ends of ranges that were not open
 };
 

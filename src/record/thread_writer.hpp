@@ -23,15 +23,20 @@ struct LivePage {
 };
 extern LivePage* live_page;
 
-// What a program passed for an event, as it is compared before anything is looked up.
+// What a program passed for an event, as it is compared before anything is looked up. The small
+// fields are one word: bytes written one by one and read together make the processor wait.
 struct SiteKey {
   std::uint64_t domain = 0;   // handle
   std::uint64_t message = 0;  // address or handle
   std::uint32_t color = 0;
   std::uint32_t category = 0;
-  std::uint8_t message_type = 0;
-  std::uint8_t payload_type = 0;
-  std::uint8_t has_color = 0;
+  std::uint32_t types = 0;  // of the message, the payload, the color: 8 bits each
+
+  void set_types(std::uint32_t message_type, std::uint32_t payload_type, bool has_color) noexcept {
+    types = message_type | payload_type << 8 | std::uint32_t{has_color} << 16;
+  }
+  std::uint32_t message_type() const noexcept { return types & 0xFF; }
+  std::uint32_t payload_type() const noexcept { return types >> 8 & 0xFF; }
 };
 
 struct DomainCell {
@@ -102,6 +107,7 @@ struct ThreadWriter {
   std::atomic<std::uint64_t>* cursor;
   std::atomic<std::uint64_t>* end;  // null: the next event takes the slow path
   std::uint64_t base;
+  std::uint64_t written;  // events in all chunks
   std::uint64_t epoch;
   std::atomic<std::uint8_t> busy;
   bool plain;  // full mode without a shortest duration: a push and a pop are only written
@@ -164,8 +170,7 @@ struct ThreadWriter {
     for (const CachedSite* last = at + 2; at != last; ++at) {
       if (!at->used || at->key.message != key.message || at->key.domain != key.domain ||
           at->key.color != key.color || at->key.category != key.category ||
-          at->key.message_type != key.message_type || at->key.payload_type != key.payload_type ||
-          at->key.has_color != key.has_color) {
+          at->key.types != key.types) {
         continue;
       }
       if (by_text && !same_text(reinterpret_cast<const char*>(key.message), at->text)) continue;
@@ -207,6 +212,7 @@ struct ThreadWriter {
     }
     cursor->store(make_entry(kind, subject, delta) | bits, std::memory_order_release);
     cursor += 1 + count;
+    ++written;
     return true;
   }
 
@@ -264,6 +270,7 @@ struct ThreadWriter {
     range.entry->store(0, std::memory_order_release);
     if (payload) range.entry[1].store(0, std::memory_order_relaxed);
     cursor = range.entry;
+    --written;
     return true;
   }
 

@@ -30,6 +30,7 @@ struct WalkRange {
   std::uint32_t depth = 0;   // in its domain
   std::uint32_t level = 0;   // over all domains
   std::uint64_t inside = 0;  // how many events its thread made while it was open
+  bool shown = true;         // depth and level count those alone
 };
 
 struct WalkVisitor {
@@ -44,8 +45,14 @@ struct WalkVisitor {
   void end(std::uint32_t, std::uint64_t, std::uint64_t, const WalkPayload&) {}
   void counter(std::uint32_t, EntryKind, std::uint64_t, std::uint64_t) {}
   void lost(const LossWindow&, LossReason) {}
-  void gap(std::uint64_t, std::uint64_t) {}  // what a ring overwrote
+  // What a ring overwrote: from, to and how many events, 0 where that is not known.
+  void gap(std::uint64_t, std::uint64_t, std::uint64_t) {}
   void damaged() {}
+};
+
+// Says of each push, in their order, whether the visitor is told of the range.
+struct KeepAll {
+  bool operator()(std::uint32_t, std::uint64_t) const { return true; }
 };
 
 // A thread's open ranges: a stack for each domain, and a list over all of them.
@@ -67,7 +74,7 @@ class OpenRanges {
     return top_ == none ? WalkVisitor::no_row : nodes_[top_].range.row;
   }
 
-  Node& push(std::uint32_t site, std::uint32_t domain, std::uint64_t start) {
+  Node& push(std::uint32_t site, std::uint32_t domain, std::uint64_t start, bool shown) {
     std::uint32_t index = free_;
     if (index != none) {
       free_ = nodes_[index].below;
@@ -76,10 +83,14 @@ class OpenRanges {
       nodes_.emplace_back();
     }
     std::vector<std::uint32_t>& stack = stack_of(domain);
+    std::uint32_t depth = 0;
+    if (!stack.empty()) {
+      const WalkRange& around = nodes_[stack.back()].range;
+      depth = around.depth + (around.shown ? 1 : 0);
+    }
     Node& node = nodes_[index];
-    node.range = WalkRange{
-        site,    domain, start, 0, WalkVisitor::no_row, static_cast<std::uint32_t>(stack.size()),
-        count_++};
+    node.range = WalkRange{site, domain, start, 0, WalkVisitor::no_row, depth, count_, 0, shown};
+    if (shown) ++count_;
     node.above = none;
     node.below = top_;
     if (top_ != none) nodes_[top_].above = index;
@@ -100,7 +111,7 @@ class OpenRanges {
     if (top_ == index) top_ = node.below;
     node.below = free_;
     free_ = index;
-    --count_;
+    if (out.shown) --count_;
     return true;
   }
 
@@ -130,12 +141,13 @@ class OpenRanges {
   std::uint32_t last_domain_ = 0;
   std::uint32_t top_ = none;
   std::uint32_t free_ = none;
-  std::uint32_t count_ = 0;
+  std::uint32_t count_ = 0;  // shown ones
   std::uint64_t last_ = 0;
 };
 
-template <typename Visitor>
-void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& visitor) {
+template <typename Visitor, typename Keep = KeepAll>
+void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& visitor,
+                 Keep&& keep = Keep()) {
   const ReadProcess& process = recording.processes()[thread.process];
   const std::vector<ReadSite>& sites = recording.sites();
   const auto site_of = [&](std::uint32_t number) {
@@ -144,20 +156,35 @@ void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& 
     return unknown_site;
   };
   OpenRanges open;
+  const auto push = [&](std::uint32_t site, std::uint64_t start, std::uint64_t events,
+                        const WalkPayload& payload) {
+    const std::uint64_t parent = open.top_row();
+    auto& node = open.push(site, sites[site].local_domain, start, keep(site, start));
+    node.range.inside = events;
+    node.range.row = node.range.shown ? visitor.open(node.range, parent, payload) : parent;
+  };
+  const auto drain = [&](std::uint64_t at, EndReason reason) {
+    open.drain([&](const WalkRange& range) {
+      if (range.shown) visitor.unclosed(range, at, reason);
+    });
+  };
   std::uint64_t last = thread.start_ticks;
   std::uint64_t number = 0;
   std::uint64_t events = 0;
+  std::uint64_t made = 0;  // as ChunkHeader::before counts them
   const bool ring = process.header.mode == static_cast<std::uint32_t>(RecordMode::ring);
   // A thread is known by its first event: where no chunk is left, others took them all.
-  if (ring && thread.chunks.empty()) visitor.gap(last, last);
+  if (ring && thread.chunks.empty()) visitor.gap(last, last, 0);
   for (const ReadChunk& chunk : thread.chunks) {
     bool missing = chunk.header->number != number + 1;
     if (missing) {
+      const std::uint64_t before = chunk.header->before;
       if (ring)
-        visitor.gap(last, chunk.header->base_ticks);
+        visitor.gap(last, chunk.header->base_ticks, before > made ? before - made : 0);
       else
         visitor.damaged();
-      open.drain([&](const WalkRange& range) { visitor.unclosed(range, last, EndReason::lost); });
+      made = before;
+      drain(last, EndReason::lost);
     }
     number = chunk.header->number;
     std::uint64_t base = chunk.header->base_ticks;
@@ -221,31 +248,24 @@ void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& 
       if (kind != EntryKind::lost && kind != EntryKind::base) {
         if (ticks > last) last = ticks;
         ++events;
+        if (kind != EntryKind::open) ++made;
       }
       switch (kind) {
-        case EntryKind::push: {
+        case EntryKind::push:
           open.advance(ticks);
-          const std::uint64_t parent = open.top_row();
-          auto& node = open.push(site, sites[site].local_domain, ticks);
-          node.range.inside = events;
-          node.range.row = visitor.open(node.range, parent, payload);
+          push(site, ticks, events, payload);
           break;
-        }
-        case EntryKind::open: {
+        case EntryKind::open:
           if (!missing) break;
           open.advance(base);
-          const std::uint64_t parent = open.top_row();
-          auto& node = open.push(site, sites[site].local_domain, *value);
-          node.range.inside = events;
-          node.range.row = visitor.open(node.range, parent, payload);
+          push(site, *value, events, payload);
           break;
-        }
         case EntryKind::pop: {
           open.advance(ticks);
           WalkRange range;
           if (open.pop(subject, range)) {
             range.inside = events - range.inside - 1;
-            visitor.close(range, ticks, payload);
+            if (range.shown) visitor.close(range, ticks, payload);
           } else {
             visitor.orphan(subject, ticks);
           }
@@ -279,7 +299,7 @@ void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& 
   const EndReason reason = thread.exited    ? EndReason::thread_exit
                            : process.closed ? EndReason::process_end
                                             : EndReason::killed;
-  open.drain([&](const WalkRange& range) { visitor.unclosed(range, last, reason); });
+  drain(last, reason);
 }
 
 }  // namespace nvspan

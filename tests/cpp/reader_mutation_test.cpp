@@ -3,13 +3,18 @@
 
 // Recordings with bits flipped, words replaced and ends cut off, by a generator with a fixed seed.
 // The reader may say what it likes about them; under a sanitizer it must not touch what is not its
-// own. Arguments: how many mutations of each, then the files. Built with NVSPAN_FUZZER it is a
-// libFuzzer target instead.
+// own. Arguments: how many mutations of each, then the files; with 0 the files may be anything, and
+// are only read. Built with NVSPAN_FUZZER it is a libFuzzer target instead.
 
 #include "record/aggregate.hpp"
 #include "record/arrow.hpp"
+#include "record/call_tree.hpp"
 #include "record/columns.hpp"
-#include "record/select.hpp"
+#include "record/csv_export.hpp"
+#include "record/device_lanes.hpp"
+#include "record/overview.hpp"
+#include "record/perfetto_export.hpp"
+#include "record/selection.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -31,11 +36,17 @@ std::uint64_t read_all(const std::uint8_t* data, std::size_t size) {
   nvspan::AggregateOptions by_payload;
   by_payload.by = nvspan::GroupBy::payload;
   sum += nvspan::aggregate(*recording, by_payload).rows.size();
-  nvspan::Columns columns(recording);
+  nvspan::AggregateOptions by_stream;
+  by_stream.by = nvspan::GroupBy::stream;
+  const nvspan::Aggregate of_streams = nvspan::aggregate(*recording, by_stream);
+  for (const nvspan::DeviceLane& lane : of_streams.lanes.lanes()) {
+    sum += nvspan::lane_label(*recording, lane).size();
+  }
+  auto columns = std::make_shared<nvspan::Columns>(recording);
   for (const char* table : {"ranges", "marks", "counters", "threads", "domains", "losses"}) {
     nvspan::ColumnList list;
     for (const std::string& name : nvspan::Columns::names(table)) {
-      list.push_back(columns.column(table, name));
+      list.push_back(columns->column(table, name));
       const auto* bytes = static_cast<const unsigned char*>(list.back()->data);
       const std::size_t count = list.back()->length * list.back()->item_size();
       for (std::size_t i = 0; i < count; i += 61) sum += bytes[i];
@@ -43,16 +54,25 @@ std::uint64_t read_all(const std::uint8_t* data, std::size_t size) {
     ArrowSchema schema;
     ArrowArray array;
     nvspan::export_schema(list, &schema);
-    nvspan::export_array(list, columns.rows(table), &array);
+    nvspan::export_array(list, columns->rows(table), &array);
     schema.release(&schema);
     array.release(&array);
   }
-  nvspan::Selection selection;
-  selection.shortest = 100;
-  for (std::size_t i = 0; i < recording->sites().size(); ++i) {
-    selection.sites.push_back(i % 2 == 0);
+  nvspan::Selection part;
+  part.shortest = 100;
+  for (std::size_t i = 0; i < recording->sites().size(); ++i) part.sites.push_back(i % 2 == 0);
+  nvspan::Columns selected(columns, part);
+  for (nvspan::Columns* of : {columns.get(), &selected}) {
+    for (const char* table : {"ranges", "marks", "counters"}) {
+      nvspan::export_csv(*of, table, "/dev/null", {{"kind", {"a", "b"}}}, {});
+    }
   }
-  sum += nvspan::select_rows(columns.tables(), selection).ranges.size();
+  for (const nvspan::Selection& selection : {nvspan::Selection(), part}) {
+    sum += nvspan::call_tree(*recording, selection).size();
+    sum += nvspan::all_durations(*recording, selection).size();
+    sum += nvspan::overview(*recording, selection, 1000, 8, 16).lanes.size();
+    sum += nvspan::export_perfetto(*recording, selection, "/dev/null", {});
+  }
   return sum;
 }
 
@@ -126,7 +146,8 @@ int main(int argc, char** argv) {
     std::ifstream file(argv[i], std::ios::binary);
     const std::vector<std::uint8_t> original((std::istreambuf_iterator<char>(file)),
                                              std::istreambuf_iterator<char>());
-    if (original.size() < 4096 || read_all(original.data(), original.size()) == 0) {
+    const std::uint64_t found = read_all(original.data(), original.size());
+    if (rounds > 0 && (original.size() < 4096 || found == 0)) {
       std::printf("%s: not a recording\n", argv[i]);
       return 1;
     }

@@ -217,3 +217,80 @@ assert handle.done() and handle.elapsed() > 0, handle.elapsed()
 """,
         traced=False,
     )
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_clones_show_ranges_and_outlive_the_original(backend):
+    done = run_device(f"""
+s = cuda.stream()
+with cuda.capture(s) as graph:
+    with nvspan.device_range("work", stream=s, backend={backend!r}, payload=7):
+        cuda.launch(s, 1000)
+clone = graph.clone()
+graph.destroy()
+of_clone = clone.clone()
+clone.destroy()
+executable = of_clone.instantiate()
+of_clone.destroy()
+executable.launch(s, 3)
+cuda.synchronize(s)
+executable.destroy()
+assert nvspan.device_flush(30)
+stats = {{k: v for k, v in nvspan.device_stats().items() if v}}
+assert stats == {{"begun": 1, "sent_{backend}": 3}}, stats
+""")
+    assert names(done, backend) == ["work"] * 3
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_updated_executable_shows_the_ranges_of_its_new_graph(backend):
+    done = run_device(f"""
+s = cuda.stream()
+def captured(name):
+    with cuda.capture(s) as graph:
+        with nvspan.device_range(name, stream=s, backend={backend!r}):
+            cuda.launch(s, 1000)
+    return graph
+first = captured("first")
+executable = first.instantiate()
+first.destroy()
+executable.launch(s, 2)
+second = captured("second")
+executable.update(second)
+second.destroy()
+executable.launch(s, 3)
+cuda.synchronize(s)
+executable.destroy()
+assert nvspan.device_flush(30)
+stats = {{k: v for k, v in nvspan.device_stats().items() if v}}
+assert stats == {{"begun": 2, "sent_{backend}": 5}}, stats
+""")
+    assert names(done, backend) == ["first"] * 2 + ["second"] * 3
+
+
+def test_a_graph_for_launches_from_the_device_takes_kernel_stamps_only():
+    """Such graphs, and the bodies of conditional nodes, refuse host nodes when they are made."""
+    done = run_device("""
+DEVICE_LAUNCH = 4
+s = cuda.stream()
+def captured(**options):
+    with cuda.capture(s) as graph:
+        with nvspan.device_range("work", stream=s, **options):
+            cuda.launch(s, 1000)
+    assert graph.result == 0
+    return graph
+try:
+    captured(backend="callback").instantiate(DEVICE_LAUNCH)
+    raise AssertionError("host nodes were taken")
+except RuntimeError as error:
+    print(error)
+captured(backend="callback", capture="skip").instantiate(DEVICE_LAUNCH).launch(s)
+executable = captured(backend="exact").instantiate(DEVICE_LAUNCH)
+executable.launch(s, 2)
+cuda.synchronize(s)
+assert nvspan.device_flush(30)
+stats = nvspan.device_stats()
+assert (stats["capture_skipped"], stats["sent_exact"], stats["sent_callback"]) == (1, 2, 0), stats
+""")
+    assert "cuGraphInstantiateWithFlags failed with" in done.stdout
+    assert names(done, "exact") == ["work"] * 2

@@ -25,9 +25,10 @@ TESTS = Path(__file__).resolve().parent.parent
 FAKE = TESTS / "cuda" / "fake_libcuda"
 REAL = os.environ.get("NVSPAN_TEST_GPU") == "1"
 
+only_real = pytest.mark.skipif(not REAL, reason="needs a GPU: NVSPAN_TEST_GPU=1")
 only_fake = pytest.mark.skipif(REAL, reason="needs the fake driver, which fails on demand")
 
-_PREAMBLE = """
+PREAMBLE = """
 import nvspan
 from helpers.gpu import Cuda, GLOBAL, RELAXED, THREAD_LOCAL
 cuda = Cuda()
@@ -72,7 +73,7 @@ def environment(extra: Mapping[str, str | None] | None = None) -> dict[str, str 
 
 def run_device(
     code: str, *args: object, traced: bool = True, env: Mapping[str, str | None] | None = None,
-    check: bool = True, preamble: str = _PREAMBLE, timeout: float = 120,
+    check: bool = True, preamble: str = PREAMBLE, timeout: float = 120,
 ) -> Traced:  # fmt: skip
     """Runs a program with `cuda` and `nvspan` in it. On the fake driver it must not use what is
     destroyed."""
@@ -80,10 +81,45 @@ def run_device(
     return run(preamble + code + _END, *args, env=environment(env), check=check, timeout=timeout)
 
 
+_FORMATS = {15: "i", 16: "I", 17: "q", 18: "Q", 20: "d", 68: "I", 69: "I", 80: "Q"}
+_OWN_TYPES = {17: "i64", 18: "u64", 20: "f64"}
+
+
+def _schemas(events: list[dict[str, Any]]) -> dict[tuple[int, int], dict[str, Any]]:
+    return {(e["pid"], e["id"]): e for e in events if e["kind"] == "schema_register"}
+
+
+def _decoded(schema: dict[str, Any], data: bytes, start: int = 0) -> dict[str, Any]:
+    return {
+        entry["name"]: struct.unpack_from(
+            "<" + _FORMATS[entry["type"]], data, start + entry["offset"]
+        )[0]
+        for entry in schema["entries"]
+    }
+
+
+def with_origins(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The events, with what the starts of device ranges say of themselves decoded: as `origin`, and
+    the program's own payload in its place."""
+    schemas = _schemas(events)
+    made = []
+    for event in events:
+        if event["kind"] == "start" and event.get("payload_data"):
+            (piece,) = event["payload_data"]
+            schema = schemas[event["pid"], piece["schema"]]
+            assert schema["name"] == "nvspan device range"
+            origin = _decoded(schema, bytes.fromhex(piece["hex"]))
+            kinds = [e["type"] for e in schema["entries"] if e["name"] == "payload"]
+            own = {"payload_type": _OWN_TYPES[kinds[0]] if kinds else "none"}
+            event = {**event, **own, "payload": origin.pop("payload", None), "origin": origin}
+            del event["payload_data"]
+        made.append(event)
+    return made
+
+
 def device_ranges(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The deferred ranges of a trace, decoded as their schemas say, in the order of their lines."""
-    formats = {15: "i", 16: "I", 17: "q", 18: "Q", 20: "d", 68: "I", 69: "I", 80: "Q"}
-    schemas = {(e["pid"], e["id"]): e for e in events if e["kind"] == "schema_register"}
+    schemas = _schemas(events)
     names: dict[int, list[str]] = {}
     found = []
     for event in events:
@@ -97,9 +133,7 @@ def device_ranges(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
         assert len(data) == event["size"]
         for start in range(0, len(data), size):
             made: dict[str, Any] = {"domain": event["domain"], "pid": event["pid"]}
-            for entry in schema["entries"]:
-                at = start + entry["offset"]
-                made[entry["name"]] = struct.unpack_from("<" + formats[entry["type"]], data, at)[0]
+            made.update(_decoded(schema, data, start))
             # Our recorder numbers the strings of a process in their order.
             made["message"] = strings[(made["message"] & 0xFFFFFFFF) - 1]
             found.append(made)

@@ -120,13 +120,20 @@ class Graph:
         self.handle = 0
         self.result = -1
 
-    def instantiate(self) -> Executable:
+    def instantiate(self, flags: int = 0) -> Executable:
         executable = ctypes.c_void_p()
         self.cuda.call(
             "cuGraphInstantiateWithFlags", ctypes.byref(executable), ctypes.c_void_p(self.handle),
-            ctypes.c_ulonglong(0),
+            ctypes.c_ulonglong(flags),
         )  # fmt: skip
         return Executable(self.cuda, executable)
+
+    def clone(self) -> Graph:
+        made = Graph(self.cuda)
+        handle = ctypes.c_void_p()
+        self.cuda.call("cuGraphClone", ctypes.byref(handle), ctypes.c_void_p(self.handle))
+        made.handle, made.result = handle.value or 0, 0
+        return made
 
     def destroy(self) -> None:
         self.cuda.call("cuGraphDestroy", ctypes.c_void_p(self.handle))
@@ -140,6 +147,12 @@ class Executable:
     def launch(self, stream: int, times: int = 1) -> None:
         for _ in range(times):
             self.cuda.call("cuGraphLaunch", self.handle, ctypes.c_void_p(stream))
+
+    def update(self, graph: Graph) -> None:
+        """Makes it the executable of another graph of the same shape."""
+        information = (ctypes.c_uint64 * 8)()
+        self.cuda.call("cuGraphExecUpdate_v2", self.handle, ctypes.c_void_p(graph.handle),
+                       ctypes.byref(information))  # fmt: skip
 
     def destroy(self) -> None:
         self.cuda.call("cuGraphExecDestroy", self.handle)

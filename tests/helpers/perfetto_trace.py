@@ -19,6 +19,8 @@ class Slice:
     depth: int
     categories: list[str]
     arguments: dict[str, Any]
+    leaves: list[int] = field(default_factory=list)  # numbers of arrows
+    arrives: list[int] = field(default_factory=list)
 
 
 @dataclass
@@ -115,7 +117,8 @@ def read(path) -> Trace:
         categories = [sequence.names["event_categories"][i] for i in event.category_iids]
         stack = opened.setdefault(uuid, [])
         if event.type == 1:
-            stack.append(Slice(path_of(uuid), name, now, -1, len(stack), categories, arguments))
+            stack.append(Slice(path_of(uuid), name, now, -1, len(stack), categories, arguments,
+                               list(event.flow_ids), list(event.terminating_flow_ids)))  # fmt: skip
             made.slices.append(stack[-1])
         elif event.type == 2:
             closed = stack.pop()

@@ -22,6 +22,7 @@ from helpers.recorded import record_command
 from helpers.reported import PROGRAM, recording_of, run_nvspan
 from helpers.traced import needs_library
 from helpers.tree import ROOT
+from nvspan.report import nsys_sqlite, tables
 
 pytestmark = needs_library
 
@@ -210,6 +211,68 @@ def test_csv_has_every_row(tmp_path):
     assert {row["pid"] for row in rows} == {str(recording.processes[0]["pid"])}
     with open(tmp_path / "out.marks.csv", encoding="utf-8", newline="") as file:
         assert [row["name"] for row in csv.DictReader(file)] == ["tick"] * 8
+
+
+TEXTS = """
+import math
+import nvspan
+names = ["plain", "a,b", 'say "x"', "two\\nlines", "carriage\\rreturn", "", " space ", "é 😀",
+         "tab\\t", "'", "bad \\udcff\\udce2 bytes", '"']
+for name in names:
+    with nvspan.annotate(name, domain=name or "empty", category=name or None):
+        pass
+values = [0.0, -0.0, 1.0, -1.0, 0.1, 1 / 3, 1e15, 1e16, 1.5e16, 123456789012345680.0, 1e-4, 1e-5,
+          1.25e-7, 5e-324, 1.7976931348623157e308, 1e100, 2.5, 1234.5678, math.inf, -math.inf,
+          math.nan, 0.30000000000000004, 100.0, 9007199254740993.0, 12345678.9]
+for value in values:
+    nvspan.mark("value", payload=value)
+for value in (0, 1, -1, 2**63 - 1, -(2**63)):
+    nvspan.mark("whole", payload=value, color=value & 0xFFFFFFFF)
+"""
+
+
+def written_by_python(table, recording, words):
+    """The table as Python's csv module writes it; with "\\r\\n" it quotes either of these."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow([*table.names, "pid", "tid"])
+    threads = list(recording.threads.rows())
+    for row in table.rows():
+        of = threads[row["thread"]]
+        cells = [words[key][value] if key in words else "" if value is None else value
+                 for key, value in row.items()]  # fmt: skip
+        writer.writerow([*cells, of["pid"], of["tid"]])
+    return out.getvalue().replace("\r\n", "\n").encode("utf-8", "backslashreplace")
+
+
+@pytest.mark.parametrize("code", [TEXTS, PROGRAM], ids=["texts", "program"])
+def test_csv_is_what_python_would_write(code, tmp_path):
+    recording = nvspan.read(recording_of(code))
+    assert len(recording.ranges) > 0
+    made = tables.write_csv(recording, tmp_path / "out.csv")
+    words = {"kind": tables.KINDS, "end_reason": tables.END_REASONS,
+             "payload_type": tables.PAYLOADS}  # fmt: skip
+    for name, path in zip(("ranges", "marks"), made, strict=True):
+        expected = written_by_python(getattr(recording, name), recording, words)
+        assert (tmp_path / path).read_bytes() == expected
+
+
+# A batch is 65,536 rows, a statement some dozens of them.
+@pytest.mark.parametrize("count", [1, 2, 399, 65_536, 65_537])
+def test_the_database_has_each_row_once(count, tmp_path):
+    recording = nvspan.read(recording_of(
+        f"import nvspan\nr = nvspan.annotate('r')\nfor i in range({count}):\n  with r: pass\n"
+    ))  # fmt: skip
+    nsys_sqlite.write(recording, tmp_path / "out.sqlite")
+    with closing(sqlite3.connect(tmp_path / "out.sqlite")) as connection:
+        rows = connection.execute("select * from NVTX_EVENTS order by rowid").fetchall()
+    name = recording.strings.index("r")
+    (tid,) = {row[7] for row in rows}
+    origin = recording.processes[0]["start"]
+    assert rows == [
+        (start - origin, end - origin, 59, None, None, 255, None, tid, None, name, 0, *[None] * 8)
+        for start, end in zip(recording.ranges["start"], recording.ranges["end"], strict=True)
+    ]
 
 
 def test_parquet_has_every_row_in_the_order_of_time(tmp_path):

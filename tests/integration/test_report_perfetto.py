@@ -112,7 +112,9 @@ def test_a_ring_shows_where_it_overwrote(export, tmp_path):
     made = record_command([sys.executable, "-c", code], mode="ring=0.1", folder=tmp_path)
     trace = export(made.files[0])
     (lost,) = [s for s in trace.slices if s.track[-1] == "lost events"]
-    assert lost.name == "overwritten by the ring"
+    (count,) = made.recording.losses["count"]
+    assert count == 120_000 - 2 * len(made.recording.ranges)
+    assert lost.name == f"{count} events overwritten by the ring"
     assert len(trace.slices) == len(made.recording.ranges) + 1
 
 

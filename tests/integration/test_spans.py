@@ -201,6 +201,7 @@ print(info)
     expected = {
         "tool": "nvspan", "active": True, "checking": False, "names_registered": 2,
         "names_overflowed": 3, "threads_named": 1, "dropped": 0, "findings": 0,
+        "device": {"backend": "exact", "begun": 0, "sent": 0, "lost": {}},
         "domains": {
             "NVTX": {"enabled": True, "level": 1, "names_registered": 0, "names_limit": 4096,
                      "names_overflowed": 0, "categories": 0},

@@ -275,6 +275,14 @@ assert_type(nvspan.check.reports(), list[nvspan.CheckReport])
 check_error: type[nvspan.CheckError] = nvspan.CheckError
 nvspan.name_thread("example")
 nvspan.name_thread("example", native_id=1)
+with nvspan.annotate("both", device=True, sync=True) as with_device:
+    assert_type(with_device.device, bool)
+    assert_type(with_device.sync, bool)
+with domain.annotate("both", device=True, sync=False):
+    pass
+nvspan.name_stream(0, "default")
+nvspan.name_device(0, "trainer")
+nvspan.name_event(1, "done")
 nvspan.name_category(7, "io", domain="example")
 nvspan.name_threads_automatically()
 nvspan.name_threads_automatically(False)

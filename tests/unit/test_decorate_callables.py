@@ -419,7 +419,7 @@ def test_callables_are_collected(state):
         assert [reference() for reference in references] == [None] * 3
 
 
-@pytest.mark.parametrize("value", [1, None, [], object()], ids=repr)
+@pytest.mark.parametrize("value", [1, None, [], object()], ids=["int", "None", "list", "object"])
 def test_what_is_not_callable_is_refused(state, value):
     with listening(state), pytest.raises(TypeError, match=r"annotate\(\).*not"):
         nvspan.annotate("x")(value)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import nvspan
 from nvspan.report.progress import Progress
+from nvspan.report.summary import zero
 from nvspan.report.text import parse_duration
 
 
@@ -28,7 +29,12 @@ def _time(text: str) -> int:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def add_window(parser: argparse.ArgumentParser) -> None:
+def add_selection(parser: argparse.ArgumentParser) -> None:
+    """The options that say which part of a recording is meant."""
+    parser.add_argument(
+        "--filter", metavar="PATTERN", action="append",
+        help="only ranges whose name, or domain:name, is like this (with * and ?); may be repeated",
+    )  # fmt: skip
     parser.add_argument(
         "--from", metavar="TIME", dest="start", type=_time,
         help="only ranges that begin so long after the recording did, or later: 1.5s, 20ms, ...",
@@ -38,10 +44,14 @@ def add_window(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def window(options: argparse.Namespace, origin: int = 0) -> tuple[int | None, int | None]:
-    """The times that --from and --to name, after `origin`."""
-    start = None if options.start is None else origin + options.start
-    return start, None if options.stop is None else origin + options.stop
+def selected(recording: nvspan.Recording, options: argparse.Namespace) -> nvspan.Recording:
+    """The part of a recording that --filter, --from and --to ask for."""
+    origin = zero(recording)
+    return recording.filter(
+        match=options.filter,
+        start=None if options.start is None else origin + options.start,
+        stop=None if options.stop is None else origin + options.stop,
+    )
 
 
 def open_recording(parser: argparse.ArgumentParser, files: Sequence[str]) -> nvspan.Recording:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from nvspan.cli._common import emit, open_recording, parser_of
+from nvspan.cli._common import add_selection, emit, open_recording, parser_of, selected
 from nvspan.report import render, text
 from nvspan.report.compare import SURE, compare
 from nvspan.report.progress import Progress
@@ -72,16 +72,13 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--fail", action="store_true", help="exit with 1 when a range has become slower"
     )
-    parser.add_argument(
-        "--filter", metavar="PATTERN", action="append", default=[],
-        help="only ranges whose name, or domain:name, is like this; may be repeated",
-    )  # fmt: skip
+    add_selection(parser)
     parser.add_argument("--format", choices=render.FORMATS, default="table")
     options = parser.parse_args(argv)
-    before = open_recording(parser, [options.before])
-    after = open_recording(parser, [options.after])
+    before = selected(open_recording(parser, [options.before]), options)
+    after = selected(open_recording(parser, [options.after]), options)
     with Progress("comparing"):
-        rows = compare(before, after, options.threshold, options.filter, options.confidence)
+        rows = compare(before, after, options.threshold, options.confidence)
     headings = list(_HEADINGS)
     headings[5] = f"{100 * options.confidence:g} % limits"
     cells = [_cells(row) for row in rows]

@@ -25,6 +25,9 @@ def _parser() -> argparse.ArgumentParser:
         prog="nvspan doctor", description=_DESCRIPTION, allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
+    parser.add_argument(
+        "recordings", nargs="*", metavar="FILE", help="recordings: what do they lack, and why?"
+    )
     parser.add_argument("--json", action="store_true", help="print everything as one JSON object")
     parser.add_argument(
         "--import", metavar="MODULE", dest="modules", action="append", default=[],
@@ -68,7 +71,7 @@ def main(argv: Sequence[str]) -> int:
     options = parser.parse_args(argv)
     if not options.timeout > 0:
         parser.error("argument --timeout: must be more than 0")
-    report = doctor.collect(options.modules, options.timeout)
+    report = doctor.collect(options.modules, options.timeout, options.recordings)
     if options.json:
         print(json.dumps(report, indent=2))
     else:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from nvspan.cli._common import open_recording, parser_of
+from nvspan.cli._common import add_selection, open_recording, parser_of, selected
 from nvspan.report.progress import Progress
 
 _DESCRIPTION = """\
@@ -27,6 +27,7 @@ def main(argv: Sequence[str]) -> int:
         help="the file to write, replaced if it exists; by default that of the first recording "
         "with the format's suffix",
     )  # fmt: skip
+    add_selection(parser)
     options = parser.parse_args(argv)
     output = options.output
     if output is None:
@@ -34,7 +35,7 @@ def main(argv: Sequence[str]) -> int:
     if any(os.path.exists(output) and os.path.samefile(output, file)
            for file in options.files if os.path.exists(file)):  # fmt: skip
         parser.error(f"{output!r} is a recording that is to be read")
-    recording = open_recording(parser, options.files)
+    recording = selected(open_recording(parser, options.files), options)
     made = [output]
     try:
         with Progress(f"exporting {options.format}") as progress:

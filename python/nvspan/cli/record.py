@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import nvspan
 from nvspan import launch, recorder
-from nvspan.cli.trace import _NOT_EXECUTABLE, _NOT_FOUND, _command
+from nvspan.cli.launching import cannot_run, command_of, domain_names, split
 
 _USAGE = """\
 nvspan record [options] script.py [arguments ...]
@@ -27,7 +27,6 @@ each process; then prints a table of the ranges. What follows the script, the mo
 belongs to the program, and so do its output and exit code."""
 
 _VALUE_OPTIONS = ("-o", "--output", "--mode", "--domains", "--min-duration")
-_PYTHON_OPTIONS = ("-m", "-c")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -59,26 +58,12 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    at = 0
-    while at < len(arguments):
-        word = arguments[at]
-        if word in _VALUE_OPTIONS:
-            at += 2
-            continue
-        if word == "--" or word[:2] in _PYTHON_OPTIONS or not word.startswith("-") or word == "-":
-            break
-        at += 1
-    return list(arguments[:at]), list(arguments[at:])
-
-
 def _run(command: list[str], environment: dict[str, str]) -> int:
     """Runs `command` to its end: its exit code, or minus the signal that ended it."""
     try:
         process = subprocess.Popen(command, env=environment)
     except OSError as error:
-        print(f"nvspan record: cannot run {command[0]!r}: {error.strerror}", file=sys.stderr)
-        return _NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_EXECUTABLE
+        return cannot_run("nvspan record", command, error)
 
     def pass_on(number: int, _frame: object) -> None:
         process.send_signal(number)
@@ -131,9 +116,9 @@ def _report(paths: list[str]) -> None:
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan record`` with the arguments `argv`; the result is the program's exit code."""
     parser = _parser()
-    own, program = _split(argv)
+    own, program = split(argv, _VALUE_OPTIONS)
     options = parser.parse_args(own)
-    command = _command(parser, program)
+    command = command_of(parser, program)
     environment = dict(os.environ)
     tool = launch.attached_tool()
     run = int.from_bytes(os.urandom(6), "little") | 1
@@ -144,9 +129,7 @@ def main(argv: Sequence[str]) -> int:
             file=sys.stderr,
         )
     else:
-        domains = None
-        if options.domains is not None:
-            domains = [name for names in options.domains for name in names.split(",") if name]
+        domains = domain_names(options.domains)
         try:
             environment[launch.INJECTION_VARIABLE] = launch.injection_library()
             environment[launch.CONFIG_VARIABLE] = recorder.config_string(

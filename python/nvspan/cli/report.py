@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from nvspan.cli._common import open_recording, parser_of
+from nvspan.cli._common import add_selection, open_recording, parser_of, selected
 from nvspan.report import page
 from nvspan.report.progress import Progress
 
@@ -25,9 +25,10 @@ def main(argv: Sequence[str]) -> int:
         help="the page, replaced if it exists (by default the first recording's name with .html)",
     )  # fmt: skip
     parser.add_argument("--title", help="the heading (by default the names of the files)")
+    add_selection(parser)
     options = parser.parse_args(argv)
     output = options.output or os.path.splitext(options.files[0])[0] + ".html"
-    recording = open_recording(parser, options.files)
+    recording = selected(open_recording(parser, options.files), options)
     with Progress("writing the report") as progress:
         text = page.html(recording, options.title)
         progress(0.9)

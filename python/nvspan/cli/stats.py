@@ -8,13 +8,12 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 import nvspan
-from nvspan.cli._common import add_window, emit, open_recording, parser_of, window
+from nvspan.cli._common import add_selection, emit, open_recording, parser_of, selected
 from nvspan.report import nsys_sum, render, text
 from nvspan.report.progress import Progress
-from nvspan.report.summary import GROUPS, NUMBERS, Summary, call_tree, matches, zero
+from nvspan.report.summary import GROUPS, NUMBERS, Summary, call_tree
 
 _DESCRIPTION = """\
 Shows every range of recordings: how often, how long in all and by itself, and how its durations are
@@ -40,11 +39,7 @@ def _parser() -> argparse.ArgumentParser:
         help=f"name, {', '.join(NUMBERS)}; the largest first (the default is total)",
     )  # fmt: skip
     parser.add_argument("--top", metavar="N", type=int, help="show only so many rows")
-    parser.add_argument(
-        "--filter", metavar="PATTERN", action="append", default=[],
-        help="only ranges whose name, or domain:name, is like this (with * and ?); may be repeated",
-    )  # fmt: skip
-    add_window(parser)
+    add_selection(parser)
     parser.add_argument(
         "--compat", choices=("nsys",),
         help="nsys: the columns and numbers of 'nsys stats -r nvtx_sum'",
@@ -53,8 +48,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _compat(recording: nvspan.Recording, options: argparse.Namespace) -> str:
-    start, stop = window(options, zero(recording))
-    rows = nsys_sum.nvtx_sum(recording, options.filter, start, stop)[: options.top]
+    rows = nsys_sum.nvtx_sum(recording)[: options.top]
     if options.format == "csv":
         return render.as_csv(rows)
     if options.format == "json":
@@ -65,10 +59,7 @@ def _compat(recording: nvspan.Recording, options: argparse.Namespace) -> str:
 
 
 def _tree(recording: nvspan.Recording, options: argparse.Namespace, summary: Summary) -> str:
-    start, stop = window(options)
-    rows = render.tree_rows(call_tree(recording, start, stop))
-    if options.filter:
-        rows = _with_ancestors(rows, options.filter)
+    rows = render.tree_rows(call_tree(recording))
     rows = [row for row in rows if row["calls"] or row["unclosed"]][: options.top]
     if options.format == "json":
         return json.dumps({"wall": summary.wall, "notes": summary.notes, "rows": rows}, indent=1)
@@ -78,32 +69,17 @@ def _tree(recording: nvspan.Recording, options: argparse.Namespace, summary: Sum
     return f"```text\n{shown}\n```" if options.format == "markdown" else shown
 
 
-def _with_ancestors(
-    rows: Sequence[dict[str, Any]], patterns: Sequence[str]
-) -> list[dict[str, Any]]:
-    parents = {row["id"]: row["parent"] for row in rows}
-    kept = set()
-    for row in rows:
-        at = row["id"] if matches(row, patterns) else None
-        while at is not None and at not in kept:
-            kept.add(at)
-            at = parents[at]
-    return [row for row in rows if row["id"] in kept]
-
-
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan stats`` with the arguments `argv`."""
     parser = _parser()
     options = parser.parse_args(argv)
-    recording = open_recording(parser, options.files)
+    recording = selected(open_recording(parser, options.files), options)
     if options.compat:
         with Progress("counting"):
             shown = _compat(recording, options)
         return emit(shown)
-    start, stop = window(options)
-    patterns = () if options.tree else options.filter
     with Progress("counting"):
-        summary = Summary(recording, options.by, patterns, start, stop)
+        summary = Summary(recording, options.by)
         tree = _tree(recording, options, summary) if options.tree else None
     if tree is not None:
         return emit(tree)

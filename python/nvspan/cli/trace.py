@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +17,7 @@ import time
 from collections.abc import Sequence
 
 from nvspan import launch
+from nvspan.cli.launching import cannot_run, command_of, domain_names, split
 
 _USAGE = """\
 nvspan trace [options] script.py [arguments ...]
@@ -32,8 +32,6 @@ the script, the module or the command belongs to the program, and so do its outp
 
 # Options of ours that take a value, for telling where the program begins.
 _VALUE_OPTIONS = ("-o", "--output", "--format", "--domains")
-_PYTHON_OPTIONS = ("-m", "-c")
-_NOT_FOUND, _NOT_EXECUTABLE = 127, 126
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -57,47 +55,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Our own options, and the program with all that belongs to it."""
-    at = 0
-    while at < len(arguments):
-        word = arguments[at]
-        if word in _VALUE_OPTIONS:
-            at += 2
-            continue
-        if word == "--" or word[:2] in _PYTHON_OPTIONS or not word.startswith("-") or word == "-":
-            break
-        at += 1
-    return list(arguments[:at]), list(arguments[at:])
-
-
-def _command(parser: argparse.ArgumentParser, program: Sequence[str]) -> list[str]:
-    """The command line of the program that is asked for."""
-    if not program or program == ["--"]:
-        parser.error("no program to run")
-    if program[0] == "--":
-        return list(program[1:])
-    # The interpreter's own options (-X, -W, -O, ...) reach the program as well.
-    interpreter = [sys.executable, *subprocess._args_from_interpreter_flags()]  # type: ignore[attr-defined]
-    if program[0] in _PYTHON_OPTIONS and len(program) == 1:
-        parser.error(f"argument {program[0]}: expected one argument")
-    script = program[0]
-    if script[:2] not in _PYTHON_OPTIONS and script != "-" and not os.path.exists(script):
-        hint = ""
-        if shutil.which(script):
-            hint = f" (to run a command, write: {parser.prog} -- {' '.join(program)})"
-        parser.error(f"no such file: {script!r}{hint}")
-    return [*interpreter, *program]
-
-
 def _environment(parser: argparse.ArgumentParser, options: argparse.Namespace) -> dict[str, str]:
-    domains = None
-    if options.domains is not None:
-        domains = [name for names in options.domains for name in names.split(",") if name]
     file = None if options.output in (None, "-") else options.output
     try:
         environment = launch.child_environment(
-            options.format, file, domains, origin=time.monotonic_ns()
+            options.format, file, domain_names(options.domains), origin=time.monotonic_ns()
         )
         if file is not None:
             launch.empty_file(file)
@@ -121,16 +83,15 @@ def _become(command: list[str], environment: dict[str, str]) -> int:
     try:
         os.execvpe(command[0], command, environment)
     except OSError as error:
-        print(f"nvspan trace: cannot run {command[0]!r}: {error.strerror}", file=sys.stderr)
-        return _NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_EXECUTABLE
+        return cannot_run("nvspan trace", command, error)
 
 
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan trace`` with the arguments `argv`."""
     parser = _parser()
-    own, program = _split(argv)
+    own, program = split(argv, _VALUE_OPTIONS)
     options = parser.parse_args(own)
-    command = _command(parser, program)
+    command = command_of(parser, program)
     tool = launch.attached_tool()
     if tool is not None:
         print(

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Sequence
 
 import nvspan
-from nvspan.cli._common import open_recording, parser_of
+from nvspan.cli._common import add_selection, open_recording, parser_of, selected
 from nvspan.report import perfetto, viewer
 from nvspan.report.progress import Progress
 
@@ -26,8 +26,9 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("files", nargs="+", metavar="FILE", help="recordings to show together")
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.add_argument("--port", type=int, default=0, help="the port (a free one by default)")
+    add_selection(parser)
     options = parser.parse_args(argv)
-    recording = open_recording(parser, options.files)
+    recording = selected(open_recording(parser, options.files), options)
     name = os.path.splitext(os.path.basename(options.files[0]))[0] + ".pftrace"
     folder = viewer.ui_folder()
     if folder is None:
@@ -45,15 +46,15 @@ def main(argv: Sequence[str]) -> int:
         except OSError as error:
             parser.exit(1, f"{parser.prog}: port {options.port}: {error.strerror}\n")
         with server:
-            print(server.url, flush=True)
-            print("Ctrl-C ends the viewer", file=sys.stderr)
-            if not options.no_browser:
-                import webbrowser
-
-                webbrowser.open(server.url)
             # A plain kill, too, removes the trace.
             signal.signal(signal.SIGTERM, signal.default_int_handler)
             try:
+                print(server.url, flush=True)
+                print("Ctrl-C ends the viewer", file=sys.stderr)
+                if not options.no_browser:
+                    import webbrowser
+
+                    webbrowser.open(server.url)
                 server.serve_forever()
             except KeyboardInterrupt:
                 print(file=sys.stderr)

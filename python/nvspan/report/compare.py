@@ -9,17 +9,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from nvspan.recording import Recording
-from nvspan.report.summary import matches
 from nvspan.report.text import label
 
 SURE = 0.95
+_KINDS = {"push_pop": "", "start_end": " (start/end)", "device": " (GPU)"}
 
 
 def compare(
     before: Recording,
     after: Recording,
     threshold: float = 0.05,
-    patterns: Sequence[str] = (),
     sure: float = SURE,
 ) -> list[dict[str, Any]]:
     """A row for each range, the largest change first.
@@ -36,12 +35,12 @@ def compare(
     rows: dict[tuple[Any, ...], list[dict[str, Any] | None]] = {}
     for index, recording in enumerate((before, after)):
         for row in recording.stats().rows:
-            if matches(row, patterns) and row["calls"]:
+            if row["calls"]:
                 key = (row["domain"], row["name"], row["kind"])
                 rows.setdefault(key, [None, None])[index] = row
     made = []
     for (domain, name, kind), (old, new) in rows.items():
-        shown = label(domain, name) + (" (start/end)" if kind == "start_end" else "")
+        shown = label(domain, name) + _KINDS[kind]
         entry = {"domain": domain, "name": name, "kind": kind, "label": shown, "before": old,
                  "after": new, "change": None, "low": None, "high": None,
                  "confidence": None}  # fmt: skip

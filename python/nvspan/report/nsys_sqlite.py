@@ -8,26 +8,24 @@ own: NVSPAN_LOSSES, NVSPAN_COUNTERS. The end of a range that did not end is NULL
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
-import struct
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from itertools import chain, islice
 from typing import Any
 
 import nvspan
-from nvspan.recording import Recording, Table
+from nvspan.recording import Recording
+from nvspan.report.nsys_events import MARK, PUSH_POP, START_END, Events
 from nvspan.report.summary import zero
 
-CATEGORY, MARK, THREAD, PUSH_POP, START_END, DOMAIN = 33, 34, 39, 59, 60, 75
+CATEGORY, THREAD, DOMAIN = 33, 39, 75
 _EVENT_TYPES = {
     CATEGORY: "NvtxCategory", MARK: "NvtxMark", THREAD: "NvtxThread",
     PUSH_POP: "NvtxPushPopRange", START_END: "NvtxStartEndRange", DOMAIN: "NvtxDomainCreate",
 }  # fmt: skip
-_REGISTERED, _EXTENDED = 3, 7
-_FORMATS = (None, "<Q", "<q", "<d", "<I", "<i", "<f")
 _SCHEMA = """
 CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE ENUM_NSYS_EVENT_TYPE (id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT);
@@ -49,7 +47,7 @@ CREATE TABLE NVSPAN_COUNTERS (time INTEGER NOT NULL, globalTid INTEGER, domainId
   name TEXT, counterId INTEGER, value REAL, integerValue INTEGER);
 """
 _COLUMNS = 19
-_BATCH = 50_000
+_PARAMETERS = 400  # of a statement; an old SQLite takes 999
 
 
 def write(
@@ -96,10 +94,17 @@ class _Writer:
         self.connection = connection
         self.progress = progress
         self.origin = zero(recording)
+        # Processes of one number, of two machines or containers, are those of two machines.
+        machines: dict[int, int] = {}
+        self.pids = []
+        for process in recording.processes:
+            pid = process["pid"]
+            machines[pid] = machines.get(pid, 0) + 1
+            self.pids.append(machines[pid] << 48 | pid << 24)
         threads = recording.threads
         self.tids = [
-            1 << 48 | pid << 24 | tid & 0xFFFFFF
-            for pid, tid in zip(threads["pid"], threads["tid"], strict=True)
+            self.pids[process] | tid & 0xFFFFFF
+            for process, tid in zip(threads["process"], threads["tid"], strict=True)
         ]
         # The default domain is 0; one name has one number, in all processes.
         self.domains = {-1: 0}
@@ -115,8 +120,8 @@ class _Writer:
         self.insert("ENUM_NSYS_EVENT_TYPE", 3, ((k, v, v) for k, v in _EVENT_TYPES.items()))
         self.information()
         self.insert("NVTX_EVENTS", _COLUMNS, self.domain_rows())
-        self.insert("NVTX_EVENTS", _COLUMNS, self.events(self.recording.ranges))
-        self.insert("NVTX_EVENTS", _COLUMNS, self.events(self.recording.marks))
+        self.events("ranges")
+        self.events("marks")
         self.insert("NVSPAN_LOSSES", 5, self.losses())
         self.insert("NVSPAN_COUNTERS", 7, self.counters())
 
@@ -139,8 +144,8 @@ class _Writer:
             ("EXPORT_SCHEMA_VERSION_MINOR", "7"), ("EXPORT_SCHEMA_VERSION_MICRO", "2"),
         ])  # fmt: skip
         self.insert("PROCESSES", 3, (
-            (1 << 48 | process["pid"] << 24, process["pid"], _clean(" ".join(process["command"])))
-            for process in processes
+            (number, process["pid"], _clean(" ".join(process["command"])))
+            for number, process in zip(self.pids, processes, strict=True)
         ))  # fmt: skip
         names = self.recording.threads["name"]
         self.insert("ThreadNames", 3, (
@@ -160,13 +165,11 @@ class _Writer:
         main: dict[int, int] = {}
         for process, tid in zip(recording.threads["process"], self.tids, strict=True):
             main.setdefault(process, tid)
-        domains: set[tuple[int, int]] = set()
         categories: set[tuple[int, int, int, int]] = set()
         for table in (recording.ranges, recording.marks):
             of = [table[name] for name in ("process", "domain", "category", "category_name")]
-            domains |= set(zip(of[0], of[1], strict=True))
-            categories |= set(zip(*of, strict=True))
-        for process, domain in sorted(domains):
+            categories.update(zip(*of, strict=True))
+        for process, domain in sorted({named[:2] for named in categories}):
             if domain >= 0:
                 start = processes[process]["start"] - self.origin
                 yield self.row(start, DOMAIN, text=self.strings[domain], globalTid=main[process],
@@ -181,54 +184,32 @@ class _Writer:
             if name >= 0:
                 yield self.row(start - self.origin, THREAD, text=self.strings[name], globalTid=tid)
 
-    def events(self, table: Table) -> Iterator[tuple[Any, ...]]:
-        size = len(table)
-        if size == 0:
-            return
-        is_ranges = "start" in table.names
-        shared = ("thread", "domain", "name", "message_type", "category", "color", "payload_type",
-                  "payload")  # fmt: skip
-        own = ("start", "end", "kind", "end_reason", "range_id", "end_thread")
-        columns = [table[name] for name in (*shared, *own)] if is_ranges else [
-            *(table[name] for name in shared), table["time"], *[[0] * size] * 5
-        ]  # fmt: skip
-        colored = self.recording._table_reader().column("ranges" if is_ranges else "marks", "color")
-        all_colored = colored.null_count == 0
-        origin, tids, strings, domains = self.origin, self.tids, self.strings, self.domains
-        for at, values in enumerate(zip(*columns, strict=True)):
-            (thread, domain, name, message_type, category, color, payload_type, payload,
-             start, end, kind, end_reason, range_id, end_thread) = values  # fmt: skip
-            registered = message_type == _REGISTERED
-            event = (PUSH_POP, START_END)[kind] if is_ranges else MARK
-            numbers: list[Any] = [None] * 8
-            if payload_type == _EXTENDED:
-                pieces = self.recording.payload(at, "ranges" if is_ranges else "marks")
-                numbers[7] = json.dumps([{"schema": s, "hex": b.hex()} for s, _, b in pieces])
-            elif 0 < payload_type < _EXTENDED:
-                form = "<q" if payload_type == 1 else str(_FORMATS[payload_type])
-                numbers[payload_type - 1] = struct.unpack_from(form, payload.to_bytes(8, "little"))[
-                    0
-                ]
-            shown_color = None
-            if all_colored or not colored.is_null(at):
-                shown_color = color - (1 << 32) if color >> 31 else color
-            yield (
-                start - origin,
-                end - origin if is_ranges and end_reason == 0 else None,
-                event,
-                range_id if event == START_END else None,
-                category or None,
-                shown_color,
-                None if registered or name < 0 else strings[name],
-                tids[thread],
-                tids[end_thread] if event == START_END and end_thread != thread else None,
-                name if registered and name >= 0 else None,
-                domains[domain],
-                *numbers,
-            )
-            self.done += 1
-            if self.done % _BATCH == 0:
-                self.progress(self.done / self.rows)
+    def events(self, table: str) -> None:
+        found = Events(self.recording, table, self.origin, self.tids, self.strings, self.domains)
+        for columns in found.batches():
+            rows = len(columns["start"])
+            # One statement takes many rows, and what is the same in all of them is in its text.
+            same = {
+                name
+                for name, values in columns.items()
+                if name != "start"
+                and isinstance(values[0], int)
+                and values.count(values[0]) == rows
+            }
+            free = [values for name, values in columns.items() if name not in same]
+            places = ",".join(str(columns[name][0]) if name in same else "?" for name in columns)
+            many = _PARAMETERS // len(free)
+            flat = chain.from_iterable(zip(*free, strict=True))
+            whole = islice(flat, rows // many * many * len(free))
+            for count, values in ((many, whole), (rows % many, flat)):
+                if count:
+                    self.connection.executemany(
+                        f"INSERT INTO NVTX_EVENTS ({','.join(columns)})"
+                        f" VALUES {','.join([f'({places})'] * count)}",
+                        zip(*[values] * (count * len(free)), strict=True),
+                    )
+            self.done += rows
+            self.progress(min(self.done / self.rows, 1))
 
     def losses(self) -> Iterator[tuple[Any, ...]]:
         for row in self.recording.losses.rows():

@@ -5,40 +5,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 from nvspan import _reader
 from nvspan.recording import Recording
-from nvspan.report.summary import matches
 
 COLUMNS = ("Time (%)", "Total Time (ns)", "Instances", "Avg (ns)", "Med (ns)", "Min (ns)",
            "Max (ns)", "StdDev (ns)", "Style", "Range")  # fmt: skip
-_STYLES = {"push_pop": "PushPop", "start_end": "StartEnd"}
-_FIRST, _LAST = -(2**63), 2**63 - 1
+_STYLES = {"push_pop": "PushPop", "start_end": "StartEnd", "device": "StartEnd"}
 
 
 def _tenths(value: float) -> float:
     return math.floor(value * 10 + 0.5) / 10
 
 
-def nvtx_sum(
-    recording: Recording,
-    patterns: Sequence[str] = (),
-    start: int | None = None,
-    stop: int | None = None,
-) -> list[dict[str, Any]]:
+def nvtx_sum(recording: Recording) -> list[dict[str, Any]]:
     """The rows, the largest total first.
 
     Every figure is exact, the median too. "Time (%)" is the share of the sum of all rows, so nested
     ranges count twice in it, as they do there. A range that did not end is left out: nsys lets it
     last until the end of its collection.
     """
-    found = _reader.exact(
-        recording._reader.handle(), None, None, None,
-        _FIRST if start is None else start, _LAST if stop is None else stop,
-    )  # fmt: skip
-    rows = [row for row in found if matches(row, patterns)]
+    rows = _reader.exact(recording._reader.handle())
     whole = sum(row["total"] for row in rows) or 1
     rows.sort(key=lambda row: -row["total"])
     made = []

@@ -17,6 +17,7 @@ from typing import Any
 import nvspan
 from nvspan import _reader
 from nvspan.recording import Recording
+from nvspan.report import device
 from nvspan.report.summary import TIMES, Summary, process_name, thread_name, zero
 from nvspan.report.text import duration, label, printable
 
@@ -24,7 +25,6 @@ BLOCKS = 100_000
 LEVELS = 12
 THREADS = 64
 ROWS = 5000
-_COLUMNS = ("name", "calls", *TIMES, "share", "threads", "overhead")
 
 
 def html(recording: Recording, title: str | None = None) -> str:
@@ -39,9 +39,9 @@ def html(recording: Recording, title: str | None = None) -> str:
         "when": _when(recording),
         "facts": _facts(summary),
         "notes": summary.notes,
-        "columns": _COLUMNS,
-        "times": TIMES,
-        "rows": [_row(row) for row in summary.rows[:ROWS]],
+        "columns": _columns(summary),
+        "times": (*TIMES, *device.TIMES),
+        "rows": [_row(row, summary.gpu) for row in summary.rows[:ROWS]],
         "overhead": summary.overhead_note() if summary.flagged() else "",
         "strip": strip(recording, summary),
     }
@@ -81,13 +81,22 @@ def _facts(summary: Summary) -> list[tuple[str, str]]:
     ]
 
 
-def _row(row: dict[str, Any]) -> list[Any]:
+def _columns(summary: Summary) -> list[str]:
+    gpu = device.NUMBERS if summary.gpu else ()
+    return ["name", "calls", *TIMES, "share", "threads", *gpu, "overhead"]
+
+
+def _row(row: dict[str, Any], gpu: bool) -> list[Any]:
     def short(value: Any) -> Any:
         return round(value, 1) if isinstance(value, float) else value
 
     times = [short(row[key]) if row["calls"] else None for key in TIMES]
-    return [row["label"], row["calls"], *times, round(row["share"], 5), row["threads"],
-            round(row["overhead_share"], 3)]  # fmt: skip
+    cpu = [row["calls"], *times, round(row["share"], 5), row["threads"]]
+    if row["kind"] == "device":
+        cpu = [None] * len(cpu)
+    beside = [short(row[key]) if key != "gpu_share" or row[key] is None else round(row[key], 5)
+              for key in device.NUMBERS] if gpu else []  # fmt: skip
+    return [row["label"], *cpu, *beside, round(row["overhead_share"], 3)]
 
 
 def strip(
@@ -98,7 +107,7 @@ def strip(
     strings = recording.strings
     numbers: dict[tuple[int, int], int] = {}
     names: list[str] = []
-    shown: dict[tuple[int, int | None], dict[str, Any]] = {}
+    shown: dict[tuple[int, int | None, str | None], dict[str, Any]] = {}
     for lane in found["lanes"]:
         flat: list[int] = []
         last = 0
@@ -112,10 +121,10 @@ def strip(
                 )  # fmt: skip
             flat += (start - last, length, number, count)
             last = start
-        key = (lane["process"], lane["thread"])
+        key = (lane["process"], lane["thread"], lane["device"])
         if key not in shown:
             of = summary.processes[lane["process"]]
-            text = "start/end ranges"
+            text = "start/end ranges" if lane["device"] is None else printable(lane["device"])
             if lane["thread"] is not None:
                 text = thread_name(summary.threads, lane["thread"])
             elif len(summary.processes) > 1:

@@ -10,16 +10,19 @@ import json
 from collections.abc import Sequence
 from typing import IO, Any
 
-from nvspan.report import text
+from nvspan.report import device, text
 from nvspan.report.summary import OVERHEAD_LIMIT, TIMES, Summary
 
 FORMATS = ("table", "csv", "json", "markdown")
-_LEFT = ("name", "thread", "process", "category", "payload")
+_LEFT = ("name", "thread", "process", "category", "payload", *device.GROUPS)
+_KINDS = {"start_end": " (start/end)", "device": " (GPU)"}
 _DISPENSABLE = ("std", "min", "p90", "mean", "self", "threads")  # on a narrow terminal
 
 
 def headings(summary: Summary) -> list[str]:
     made = ["calls", *TIMES, "share", "threads"]
+    if summary.gpu:
+        made += device.NUMBERS
     if summary.flagged():
         made.append("overhead")
     if summary.by != "name":
@@ -32,6 +35,10 @@ def _cell(row: dict[str, Any], column: str, by: str) -> str:
         return str(row["label"])
     if column == by:
         return str(row["group"])
+    if column in device.NUMBERS:
+        return _gpu_cell(row[column], column)
+    if row["kind"] == "device" and "gpu_calls" in row:
+        return ""
     if column == "share":
         return f"{100 * row['share']:.1f} %"
     if column == "overhead":
@@ -41,6 +48,14 @@ def _cell(row: dict[str, Any], column: str, by: str) -> str:
         value = row[column] if row["calls"] else None
         return "" if value is None else text.duration(value)
     return str(row[column])
+
+
+def _gpu_cell(value: Any, column: str) -> str:
+    if value is None:
+        return ""
+    if column == "gpu_share":
+        return f"{100 * value:.1f} %"
+    return text.duration(value) if column in device.TIMES else str(value)
 
 
 def cells(
@@ -86,6 +101,8 @@ def raw_rows(summary: Summary, top: int | None = None) -> list[dict[str, Any]]:
         entry.update({key: row[key] for key in ("calls", "unclosed", *TIMES)})
         for key in ("share", "threads", "overhead", "overhead_share"):
             entry[key] = row[key]
+        if summary.gpu:
+            entry.update({key: row[key] for key in device.NUMBERS})
         made.append(entry)
     return made
 
@@ -106,6 +123,7 @@ def as_json(summary: Summary, top: int | None = None) -> str:
         "wall": summary.wall,
         "lost": summary.lost,
         "gaps": summary.gaps,
+        "overwritten": summary.overwritten,
         "unclosed": summary.unclosed,
         "orphans": summary.orphans,
         "losses": summary.losses,
@@ -170,10 +188,10 @@ def tree_rows(nodes: Sequence[dict[str, Any]], key: str = "total") -> list[dict[
     while waiting:
         level, index = waiting.pop()
         name = text.label(nodes[index]["domain"], nodes[index]["name"])
-        if nodes[index]["kind"] == "start_end":
-            name += " (start/end)"
+        if nodes[index]["kind"] != "push_pop":
+            name += _KINDS[nodes[index]["kind"]]
         made.append({**nodes[index], "id": index, "level": level, "label": name})
-        if nodes[index]["kind"] == "start_end":
+        if nodes[index]["kind"] != "push_pop":
             made[-1]["self"] = None
         below = _by(nodes, children.get(index, []), key)
         waiting.extend((level + 1, child) for child in below)
@@ -189,7 +207,7 @@ def plain_tree(rows: Sequence[dict[str, Any]], wall: int) -> str:
     table = [
         [
             str(row["calls"]), text.duration(row["total"]),
-            "" if row["kind"] == "start_end" else text.duration(row["self"]),
+            "" if row["kind"] != "push_pop" else text.duration(row["self"]),
             f"{100 * row['total'] / wall:.1f} %" if wall else "",
             "  " * row["level"] + row["label"],
         ]

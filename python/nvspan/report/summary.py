@@ -6,18 +6,18 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
 from typing import Any
 
 from nvspan import _reader
+from nvspan.device import device_losses_of
 from nvspan.recording import Recording
+from nvspan.report import device
 from nvspan.report.text import duration, label, printable
 
 TIMES = ("total", "self", "mean", "std", "min", "p50", "p90", "p99", "max")
-NUMBERS = ("calls", *TIMES, "share", "threads", "overhead")
-GROUPS = ("name", "thread", "process", "category", "payload")
+NUMBERS = ("calls", *TIMES, "share", "threads", "overhead", *device.NUMBERS)
+GROUPS = ("name", "thread", "process", "category", "payload", *device.GROUPS)
 OVERHEAD_LIMIT = 0.1
-_FIRST, _LAST = -(2**63), 2**63 - 1
 _PAYLOADS = {1: "<Q", 2: "<q", 3: "<d", 4: "<I", 5: "<i", 6: "<f"}
 
 
@@ -27,38 +27,35 @@ class Summary:
     Attributes:
         rows: dicts as `Recording.stats` gives them, with `label`, `group`, `share` (of the wall
             time) and `overhead_share` (the part of `total` that is the recorder's own). `self` is
-            None for start/end ranges, which do not nest.
-        wall: the ns from the first range's begin to the last one's end.
+            None for start/end ranges, which do not nest, and for ranges of a device.
+        gpu: whether there are device ranges; then each row has their numbers beside those of the
+            CPU, see `device.beside`. Grouped by device or stream the rows are of device ranges.
+        wall: the ns from the first range's begin to the last one's end, whatever their names.
         notes: what was lost, did not close or was damaged, in words.
         losses: the windows in which events were lost.
     """
 
-    def __init__(
-        self,
-        recording: Recording,
-        by: str = "name",
-        patterns: Sequence[str] = (),
-        start: int | None = None,
-        stop: int | None = None,
-    ) -> None:
-        origin = zero(recording)
-        stats = recording.stats(
-            by,
-            start=None if start is None else origin + start,
-            stop=None if stop is None else origin + stop,
-        )
+    def __init__(self, recording: Recording, by: str = "name") -> None:
+        stats = recording.stats(by)
         self.by = by
-        self.wall = stats.wall
+        self.wall = stats.whole
         self.threads = threads(recording)
         self.processes = recording.processes
-        self.rows = [self._complete(row) for row in stats.rows if matches(row, patterns)]
+        self.rows = [self._complete(row) for row in stats.rows]
         self.lost = stats.lost
         self.gaps = stats.gaps
+        self.overwritten = stats.overwritten
         self.orphans = stats.orphans
+        self.device_lost = device_losses_of(stats)
         self.unclosed = sum(row["unclosed"] for row in self.rows)
+        self.gpu = False
+        if by not in device.GROUPS:
+            self.rows, self.gpu = device.beside(self.rows)
+            if self.gpu:
+                self.sort("total")
         self.losses: list[dict[str, Any]] = getattr(stats, "losses", [])
         self.problems = recording.problems
-        self.notes = self._notes(origin)
+        self.notes = self._notes(zero(recording))
 
     def _complete(self, row: dict[str, Any]) -> dict[str, Any]:
         row["label"] = label(row["domain"], row["name"])
@@ -66,9 +63,10 @@ class Summary:
         row["share"] = row["total"] / self.wall if self.wall else 0.0
         row.setdefault("overhead", 0.0)
         row["overhead_share"] = row["overhead"] / row["total"] if row["total"] else 0.0
+        if row["kind"] != "push_pop":
+            row["self"] = None
         if row["kind"] == "start_end":
             row["label"] += " (start/end)"
-            row["self"] = None
         if row["unclosed"]:
             row["label"] += f" ({row['unclosed']} unclosed)"
         return row
@@ -82,6 +80,9 @@ class Summary:
             if row["category_name"] is not None:
                 return printable(row["category_name"])
             return str(row["category"]) if row["category"] else "-"
+        if self.by in device.GROUPS:
+            process = process_name(self.processes[row["process"]])
+            return printable(device.name_of(row, process if len(self.processes) > 1 else None))
         if self.by == "payload":
             return payload_text(row["payload_type"], row["payload"])
         return ""
@@ -91,7 +92,8 @@ class Summary:
         if self.lost:
             notes.append(f"lost: {self.lost} events could not be recorded")
         if self.gaps:
-            notes.append(f"overwritten: older events are gone in {self.gaps} places (ring)")
+            gone = f"{self.overwritten} older events are gone in {self.gaps} places"
+            notes.append(f"overwritten: {gone} (ring)")
         most = 20
         for loss in self.losses[:most]:
             where = "threads that recorded nothing"
@@ -108,6 +110,9 @@ class Summary:
             notes.append(f"unclosed: {self.unclosed} ranges did not end; they are in no figure")
         if self.orphans:
             notes.append(f"orphans: {self.orphans} ends had no range to close")
+        if self.device_lost:
+            reasons = ", ".join(f"{count} {reason}" for reason, count in self.device_lost.items())
+            notes.append(f"device ranges that are not shown: {reasons}")
         return notes
 
     def flagged(self) -> bool:
@@ -132,7 +137,7 @@ class Summary:
         if key == "name":
             self.rows.sort(key=lambda row: row["label"])
         elif key in NUMBERS:
-            self.rows.sort(key=lambda row: -(row[key] or 0))
+            self.rows.sort(key=lambda row: -device.shown(row, key))
         else:
             raise ValueError(f"no such column: {key!r} (there is name, {', '.join(NUMBERS)})")
 
@@ -143,16 +148,19 @@ def zero(recording: Recording) -> int:
 
 
 def threads(recording: Recording) -> list[dict[str, Any]]:
-    """The threads, without making the tables."""
-    return _reader.threads(recording._reader.handle())
+    """The threads, without making the tables; `owner` is their process, where there are several."""
+    processes = recording.processes
+    made = _reader.threads(recording._reader.handle())
+    for thread in made:
+        owner = processes[thread["process"]]
+        thread["owner"] = process_name(owner) if len(processes) > 1 else None
+    return made
 
 
 def thread_name(known: Sequence[dict[str, Any]], thread: int) -> str:
     found = known[thread]
     name = f"thread {found['tid']}" if found["name"] is None else printable(found["name"])
-    if len({entry["pid"] for entry in known}) > 1:
-        name += f" of {found['pid']}"
-    return name
+    return name if found["owner"] is None else f"{name} of {found['owner']}"
 
 
 def process_name(process: dict[str, Any]) -> str:
@@ -167,21 +175,6 @@ def payload_text(kind: int, bits: int) -> str:
     return "-" if kind == 0 else "extended"
 
 
-def matches(row: dict[str, Any], patterns: Sequence[str]) -> bool:
-    """Whether one of the patterns (with ``*`` and ``?``) is the row's name or domain:name."""
-    name = "" if row["name"] is None else row["name"]
-    whole = f"{row['domain'] or 'NVTX'}:{name}"
-    return not patterns or any(fnmatchcase(name, p) or fnmatchcase(whole, p) for p in patterns)
-
-
-def call_tree(
-    recording: Recording, start: int | None = None, stop: int | None = None
-) -> list[dict[str, Any]]:
-    """Every path of ranges, parents before children, as dicts with `parent`, `calls`, `total`, ...
-
-    Times are ns since the recording began.
-    """
-    origin = zero(recording)
-    first = _FIRST if start is None else origin + start
-    last = _LAST if stop is None else origin + stop
-    return _reader.tree(recording._reader.handle(), None, first, last)
+def call_tree(recording: Recording) -> list[dict[str, Any]]:
+    """Every path of ranges as a dict with `parent`, `calls`, `total`, ...; parents come first."""
+    return _reader.tree(recording._reader.handle())

@@ -4,18 +4,20 @@
 
 from __future__ import annotations
 
-import csv
 import os
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
-from nvspan.recording import Recording, Table
+from nvspan.recording import Recording
 
-KINDS = ("push_pop", "start_end")
+KINDS = ("push_pop", "start_end", "device")
 END_REASONS = ("closed", "process_end", "thread_exit", "killed", "lost")
 PAYLOADS = ("none", "u64", "i64", "f64", "u32", "i32", "f32", "extended")
 _TABLES = ("ranges", "marks", "counters")
-_BATCH = 50_000
+_WORDS: dict[str, dict[str, Sequence[str]]] = {
+    "ranges": {"kind": KINDS, "end_reason": END_REASONS, "payload_type": PAYLOADS},
+    "marks": {"payload_type": PAYLOADS},
+    "counters": {"kind": ("integer", "real", "none")},
+}
 _ROW_GROUP = 128 * 1024
 _SORTED_BY = {"ranges": ("process", "thread", "start"), "marks": ("process", "thread", "time"),
               "counters": ("process", "thread", "time")}  # fmt: skip
@@ -42,47 +44,17 @@ def write_csv(
         OSError: one cannot be written.
     """
     made = files(recording, path)
-    whole = max(sum(len(getattr(recording, name)) for name in made), 1)
-    done = 0
+    sizes = {name: len(getattr(recording, name)) for name in made}
+    whole, done = max(sum(sizes.values()), 1), 0
+
+    def count(rows: int) -> None:
+        if progress is not None:
+            progress((done + rows) / whole)
+
     for name, file_name in made.items():
-        table: Table = getattr(recording, name)
-        columns = [_values(table, column) for column in table.names]
-        with open(file_name, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow([*table.names, "pid", "tid"])
-            pids, tids = recording.threads["pid"], recording.threads["tid"]
-            threads = table["thread"]
-            for begin in range(0, len(table), _BATCH):
-                rows = slice(begin, begin + _BATCH)
-                writer.writerows(
-                    (*values, pids[thread], tids[thread])
-                    for thread, *values in zip(
-                        threads[rows], *(column(rows) for column in columns), strict=True
-                    )
-                )
-                done += len(threads[rows])
-                if progress is not None:
-                    progress(done / whole)
+        recording._reader.write_csv(name, file_name, _WORDS[name], count)
+        done += sizes[name]
     return list(made.values())
-
-
-def _values(table: Table, name: str) -> Callable[[slice], list[Any]]:
-    """What gives a slice of a column as it is written: text decoded, nothing for no value."""
-    column = table._reader.column(table._name, name)
-    data = memoryview(column)
-    names = {"kind": KINDS, "end_reason": END_REASONS, "payload_type": PAYLOADS}.get(name)
-    if name == "kind" and table._name != "ranges":
-        names = ("integer", "real", "none")
-    if column.is_text:
-        strings = table._recording.strings
-        return lambda rows: ["" if i < 0 else strings[i] for i in data[rows]]
-    if names is not None:
-        return lambda rows: [names[min(i, len(names) - 1)] for i in data[rows]]
-    if column.null_count == 0:
-        return lambda rows: data[rows].tolist()
-    return lambda rows: [
-        "" if column.is_null(rows.start + i) else value for i, value in enumerate(data[rows])
-    ]
 
 
 def write_parquet(

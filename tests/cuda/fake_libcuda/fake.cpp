@@ -413,8 +413,16 @@ FAKE_EXPORT Result cuStreamQuery(void* handle) {
 }
 
 FAKE_EXPORT Result cuStreamSynchronize(void* handle) {
+  FAKE_CHECK(cuStreamSynchronize);
   Stream* stream = stream_of(handle);
   if (!stream) return invalid_handle;
+  {
+    Lock lock(state().mutex);
+    if (stream->capture) {
+      stream->capture->invalid = true;
+      return capture_unsupported;
+    }
+  }
   stream->synchronize();
   return success;
 }
@@ -464,6 +472,7 @@ FAKE_EXPORT Result cuEventCreate(void** event, unsigned flags) {
   made->context = context;
   made->timing = (flags & 2) == 0;
   context->events.insert(made);
+  state().all_events.push_back(made);
   state().events.insert(made);
   *event = made;
   return success;

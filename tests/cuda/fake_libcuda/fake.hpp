@@ -32,10 +32,12 @@ constexpr Result invalid_handle = 400;
 constexpr Result not_found = 500;
 constexpr Result not_ready = 600;
 constexpr Result context_is_destroyed = 709;
+constexpr Result not_supported = 801;
 constexpr Result capture_unsupported = 900;
 constexpr Result capture_invalidated = 901;
 constexpr Result capture_unjoined = 904;
 constexpr Result capture_implicit = 906;
+constexpr Result update_failure = 910;
 
 using Work = std::function<void()>;
 
@@ -139,6 +141,7 @@ struct State {
   uint64_t last_id = 0;
   std::map<std::string, std::pair<int, Result>> failures;  // calls to let through, then the result
   std::vector<Stream*> all_streams;   // never freed: their threads may be in them
+  std::vector<Event*> all_events;     // likewise
   std::vector<std::string*> strings;  // modules and functions
   std::atomic<uint64_t> misuses{0};
 };

@@ -146,6 +146,20 @@ FAKE_EXPORT Result cuMemHostAlloc(void** memory, size_t bytes, unsigned) {
   return success;
 }
 
+FAKE_EXPORT Result cuMemHostRegister_v2(void* memory, size_t, unsigned flags) {
+  FAKE_CHECK(cuMemHostRegister);
+  if (Result refused = unsafe()) return refused;
+  if (!current()) return invalid_context;
+  return memory && (flags & 2) ? success : invalid_value;
+}
+
+FAKE_EXPORT Result cuMemHostGetDevicePointer_v2(unsigned long long* device, void* memory,
+                                                unsigned flags) {
+  if (flags != 0) return invalid_value;
+  *device = reinterpret_cast<uintptr_t>(memory);
+  return success;
+}
+
 FAKE_EXPORT Result cuMemAlloc_v2(unsigned long long* memory, size_t bytes) {
   if (Result refused = unsafe()) return refused;
   *memory = reinterpret_cast<uintptr_t>(std::calloc(1, bytes));
@@ -319,25 +333,70 @@ FAKE_EXPORT Result cuGraphRetainUserObject(void* graph, void* object, unsigned c
   return success;
 }
 
+namespace {
+
+// An executable of the graph as it is now. Under the global mutex.
+Executable* instantiate(const Graph& graph) {
+  Executable* made = new Executable;
+  std::map<const Node*, size_t> index;
+  for (const auto& node : graph.nodes) index.emplace(node.get(), index.size());
+  for (const auto& node : graph.nodes) {
+    std::vector<size_t> before;
+    for (const Node* other : node->after) before.push_back(index.at(other));
+    made->nodes.emplace_back(node->work, before);
+  }
+  for (const auto& [object, count] : graph.objects) object->references += count;
+  made->objects = graph.objects;
+  state().executables.insert(made);
+  return made;
+}
+
+bool has_host_node(const Graph& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                     [](const auto& node) { return node->host; });
+}
+
+}  // namespace
+
 FAKE_EXPORT Result cuGraphInstantiateWithFlags(void** executable, void* handle,
-                                               unsigned long long) {
+                                               unsigned long long flags) {
+  constexpr unsigned long long device_launch = 4;
   Lock lock(state().mutex);
   Graph* graph = static_cast<Graph*>(handle);
   if (!state().graphs.count(graph)) return misuse("cuGraphInstantiate");
-  Executable* made = new Executable;
-  std::map<Node*, size_t> index;
-  for (const auto& node : graph->nodes) index.emplace(node.get(), index.size());
+  if ((flags & device_launch) && has_host_node(*graph)) return not_supported;
+  *executable = new std::shared_ptr<Executable>(instantiate(*graph));
+  return success;
+}
+
+// The replays that were launched before have the old contents, those to come the new ones.
+FAKE_EXPORT Result cuGraphExecUpdate_v2(void* executable, void* handle, void*) {
+  auto& own = *static_cast<std::shared_ptr<Executable>*>(executable);
+  Lock lock(state().mutex);
+  Graph* graph = static_cast<Graph*>(handle);
+  if (!state().graphs.count(graph)) return misuse("cuGraphExecUpdate");
+  if (graph->nodes.size() != own->nodes.size()) return update_failure;
+  own.reset(instantiate(*graph));
+  return success;
+}
+
+FAKE_EXPORT Result cuGraphClone(void** clone, void* handle) {
+  Lock lock(state().mutex);
+  Graph* graph = static_cast<Graph*>(handle);
+  if (!state().graphs.count(graph)) return misuse("cuGraphClone");
+  Graph* made = new Graph;
+  std::map<const Node*, Node*> copies;
   for (const auto& node : graph->nodes) {
-    std::vector<size_t> before;
-    for (Node* other : node->after) before.push_back(index.at(other));
-    made->nodes.emplace_back(node->work, before);
+    made->nodes.push_back(std::make_unique<Node>(*node));
+    copies[node.get()] = made->nodes.back().get();
   }
-  for (auto& [object, count] : graph->objects) {
-    object->references += count;
-    made->objects[object] = count;
+  for (const auto& node : made->nodes) {
+    for (Node*& before : node->after) before = copies.at(before);
   }
-  state().executables.insert(made);
-  *executable = new std::shared_ptr<Executable>(made);
+  made->objects = graph->objects;
+  for (const auto& [object, count] : made->objects) object->references += count;
+  state().graphs.insert(made);
+  *clone = made;
   return success;
 }
 

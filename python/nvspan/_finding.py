@@ -1,0 +1,29 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a probe of ``nvspan.doctor`` gives."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Finding:
+    """One thing that was found out. `status` is "ok", "note" or "problem"."""
+
+    __slots__ = ("advice", "details", "name", "status", "text")
+
+    def __init__(
+        self, name: str, status: str, text: str, advice: str | None = None, **details: Any
+    ) -> None:
+        self.name = name
+        self.status = status
+        self.text = text
+        self.advice = advice
+        self.details = details
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            name: getattr(self, name) for name in ("name", "status", "text", "advice", "details")
+        }

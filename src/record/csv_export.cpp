@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "record/csv_export.hpp"
+
+#include "record/output_file.hpp"
+#include "record/utf8.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+namespace nvspan {
+namespace {
+
+constexpr std::size_t progress_rows = 1 << 16;
+
+// Bytes that are not UTF-8 are written as Python writes their surrogates: \udcff.
+std::string field_of(std::string_view text) {
+  std::string made;
+  bool quoted = false;
+  while (!text.empty()) {
+    std::uint32_t code_point = 0;
+    const std::size_t size = decode_utf8(text, code_point);
+    if (size == 0) {
+      constexpr char digits[] = "0123456789abcdef";
+      const auto byte = static_cast<unsigned char>(text[0]);
+      made += "\\udc";
+      made += digits[byte >> 4];
+      made += digits[byte & 15];
+    } else {
+      quoted = quoted || text[0] == ',' || text[0] == '"' || text[0] == '\n' || text[0] == '\r';
+      if (text[0] == '"') made += '"';
+      made += text.substr(0, size);
+    }
+    text.remove_prefix(std::max<std::size_t>(size, 1));
+  }
+  return quoted ? '"' + made + '"' : made;
+}
+
+template <typename Integer>
+void add_integer(std::string& out, Integer value) {
+  char text[24];
+  const auto end = std::to_chars(text, text + sizeof text, value);
+  out.append(text, end.ptr);
+}
+
+// The shortest digits that give the number back, laid out as Python does.
+void add_real(std::string& out, double value) {
+  if (!std::isfinite(value)) {
+    out += std::isnan(value) ? "nan" : value < 0 ? "-inf" : "inf";
+    return;
+  }
+  constexpr double exact = 9007199254740992.0;  // 2^53
+  const auto whole = static_cast<std::int64_t>(std::clamp(value, -exact, exact));
+  if (static_cast<double>(whole) == value && std::abs(value) < exact &&
+      !(whole == 0 && std::signbit(value))) {
+    add_integer(out, whole);
+    out += ".0";
+    return;
+  }
+  char text[64];
+  // Fifteen are exact unless the number is subnormal; zeros at the end go.
+  const int least = std::abs(value) < std::numeric_limits<double>::min() ? 1 : 15;
+  for (int digits = least; digits <= 17; ++digits) {
+    std::snprintf(text, sizeof text, "%.*e", digits - 1, value);
+    if (std::strtod(text, nullptr) == value) break;
+  }
+  // The locale decides what stands between the digits.
+  std::string digits;
+  const char* at = text;
+  for (; *at != 'e'; ++at) {
+    if (*at >= '0' && *at <= '9') digits += *at;
+  }
+  const auto exponent = static_cast<int>(std::strtol(at + 1, nullptr, 10));
+  digits.erase(std::max<std::size_t>(digits.find_last_not_of('0') + 1, 1));
+  if (std::signbit(value)) out += '-';
+  const auto count = static_cast<int>(digits.size());
+  if (exponent < -4 || exponent >= 16) {
+    out += digits[0];
+    if (count > 1) (out += '.').append(digits, 1);
+    out += exponent < 0 ? "e-" : "e+";
+    if (std::abs(exponent) < 10) out += '0';
+    add_integer(out, std::abs(exponent));
+  } else if (exponent < 0) {
+    out += "0.";
+    out.append(static_cast<std::size_t>(-exponent - 1), '0');
+    out += digits;
+  } else {
+    if (count <= exponent) digits.append(static_cast<std::size_t>(exponent + 1 - count), '0');
+    const auto before = static_cast<std::size_t>(exponent) + 1;
+    out.append(digits, 0, before);
+    out += '.';
+    out += before < digits.size() ? digits.substr(before) : "0";
+  }
+}
+
+// A column, and how its values are written.
+class Field {
+ public:
+  Field(std::shared_ptr<const Column> column, const ColumnWords& words,
+        const std::vector<std::string>& texts)
+      : column_(std::move(column)), texts_(column_->dictionary == nullptr ? nullptr : &texts) {
+    const auto found = words.find(column_->name);
+    if (found == words.end()) return;
+    for (const std::string& word : found->second) words_.push_back(field_of(word));
+  }
+
+  const std::string& name() const { return column_->name; }
+
+  void add(std::string& out, std::size_t row) const {
+    const auto& valid = column_->validity;
+    if (valid != nullptr && ((*valid)[row / 8] >> row % 8 & 1) == 0) return;
+    switch (column_->type) {
+      case 'C':
+        return add_number(out, value<std::uint8_t>(row));
+      case 'i':
+        if (texts_ == nullptr) return add_number(out, value<std::int32_t>(row));
+        if (value<std::int32_t>(row) >= 0) {
+          out += (*texts_)[static_cast<std::size_t>(value<std::int32_t>(row))];
+        }
+        return;
+      case 'I':
+        return add_number(out, value<std::uint32_t>(row));
+      case 'L':
+        return add_number(out, value<std::uint64_t>(row));
+      case 'g':
+        return add_real(out, value<double>(row));
+      default:
+        return add_number(out, value<std::int64_t>(row));
+    }
+  }
+
+ private:
+  template <typename T>
+  T value(std::size_t row) const {
+    return static_cast<const T*>(column_->data)[row];
+  }
+  template <typename Integer>
+  void add_number(std::string& out, Integer number) const {
+    if (words_.empty()) return add_integer(out, number);
+    out += words_[std::min<std::size_t>(static_cast<std::size_t>(number), words_.size() - 1)];
+  }
+
+  std::shared_ptr<const Column> column_;
+  const std::vector<std::string>* texts_;
+  std::vector<std::string> words_;
+};
+
+}  // namespace
+
+void export_csv(Columns& columns, const std::string& table, const std::string& path,
+                const ColumnWords& words, const std::function<void(std::size_t)>& progress) {
+  const std::size_t rows = columns.rows(table);
+  OutputFile file(path);
+  std::string& out = file.buffer();
+  std::vector<std::string> texts;
+  std::vector<Field> fields;
+  for (const std::string& name : Columns::names(table)) {
+    fields.emplace_back(columns.column(table, name), words, texts);
+    out += fields.back().name() + ',';
+  }
+  for (const std::string& text : columns.recording().strings()) texts.push_back(field_of(text));
+  out += "pid,tid\n";
+
+  const auto* const thread =
+      static_cast<const std::uint32_t*>(columns.column(table, "thread")->data);
+  std::vector<std::string> owners;
+  for (const ReadThread& of : columns.recording().threads()) {
+    const std::uint32_t pid = columns.recording().processes()[of.process].header.pid;
+    owners.push_back(std::to_string(pid) + ',' + std::to_string(of.tid) + '\n');
+  }
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (const Field& field : fields) {
+      field.add(out, row);
+      out += ',';
+    }
+    out += owners[thread[row]];
+    file.flush_when_full();
+    if (progress && (row + 1) % progress_rows == 0) progress(row + 1);
+  }
+  file.finish();
+}
+
+}  // namespace nvspan

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Which part of a recording is wanted.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace nvspan {
+
+struct Selection {
+  std::vector<bool> sites;     // empty: all
+  std::vector<bool> counters;  // likewise
+  std::vector<bool> threads;
+  std::int64_t from = std::numeric_limits<std::int64_t>::min();  // of the start
+  std::int64_t to = std::numeric_limits<std::int64_t>::max();
+  std::int64_t shortest = 0;  // ns; a range that did not end may be any length
+
+  bool takes_site(std::uint32_t site) const { return has(sites, site); }
+  bool takes_counter(std::uint32_t counter) const { return has(counters, counter); }
+  bool takes_thread(std::uint32_t thread) const { return has(threads, thread); }
+  bool takes_time(std::int64_t time) const { return time >= from && time < to; }
+  bool takes_duration(std::int64_t ns) const { return shortest <= 0 || ns >= shortest; }
+  bool is_whole() const {
+    return sites.empty() && counters.empty() && threads.empty() && shortest <= 0 &&
+           from == std::numeric_limits<std::int64_t>::min() &&
+           to == std::numeric_limits<std::int64_t>::max();
+  }
+
+  // What both take.
+  Selection operator&(const Selection& other) const {
+    Selection made;
+    made.sites = both(sites, other.sites);
+    made.counters = both(counters, other.counters);
+    made.threads = both(threads, other.threads);
+    made.from = from > other.from ? from : other.from;
+    made.to = to < other.to ? to : other.to;
+    made.shortest = shortest > other.shortest ? shortest : other.shortest;
+    return made;
+  }
+
+ private:
+  static bool has(const std::vector<bool>& mask, std::uint32_t number) {
+    return mask.empty() || (number < mask.size() && mask[number]);
+  }
+  static std::vector<bool> both(const std::vector<bool>& a, const std::vector<bool>& b) {
+    if (a.empty()) return b;
+    std::vector<bool> made = a;
+    for (std::size_t i = 0; i < made.size() && !b.empty(); ++i) made[i] = made[i] && b[i];
+    return made;
+  }
+};
+
+}  // namespace nvspan
