@@ -140,8 +140,10 @@ struct ContextMethod {
 
   static void init_bound(BoundMethod& bound) noexcept {
     PyObject* object = reinterpret_cast<PyObject*>(&bound);
+    // All zeros first, the reference count with it: from CPython 3.12 on Py_SET_REFCNT leaves a
+    // count alone that looks like an immortal object's, as what lay in this memory before may.
+    bound = BoundMethod{};
     Py_SET_TYPE(object, types.bound);
-    Py_SET_REFCNT(object, 0);
     bound.vectorcall = call_bound;
   }
 };

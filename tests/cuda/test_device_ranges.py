@@ -434,3 +434,19 @@ cuda.launch(s, 400""",
         ]  # fmt: skip
         assert [e["kind"] for e in own] == ["start", "end"] * 150
         assert [e["payload"] for e in own if e["kind"] == "start"] == list(range(150))
+
+
+def test_what_lay_in_the_memory_of_a_range_before_does_not_matter():
+    """From CPython 3.12 on a reference count of set bits is that of an immortal object."""
+    done = run_device("""
+s = cuda.stream()
+size = nvspan.device_range.__basicsize__ - bytes().__sizeof__()
+for i in range(100):
+    set_bits = [b"\\xff" * size for _ in range(100)]
+    del set_bits
+    with nvspan.device_range(f"range {i}", stream=s, backend="exact", payload=i):
+        pass
+assert nvspan.device_flush(30)
+""")
+    found = sorted(device_ranges(done.events), key=lambda r: r["launch"])
+    assert [(r["message"], r["payload"]) for r in found] == [(f"range {i}", i) for i in range(100)]

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -198,7 +199,7 @@ def test_exports_have_device_and_stream(path, tmp_path):
     run_nvspan("export", path, "--format", "sqlite", "-o", out)
     import sqlite3
 
-    with sqlite3.connect(out) as database:
+    with contextlib.closing(sqlite3.connect(out)) as database:
         count = "select count(*) from NVTX_EVENTS where eventType = 60"
         assert database.execute(count).fetchone() == (12,)
 
