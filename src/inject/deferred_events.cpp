@@ -5,8 +5,8 @@
 
 #include "inject/attributes.hpp"
 #include "inject/extension_data.hpp"
-
-#include <nvtx3/nvToolsExtSemanticsTime.h>
+#include "inject/payload_reading.hpp"
+#include "record/payload_numbers.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -14,37 +14,9 @@
 namespace nvspan {
 namespace {
 
-constexpr std::uint64_t most_semantics = 16;
 constexpr std::uint64_t role_mask = 7u << 12;
 constexpr std::uint64_t message_or_time_mask = 3u << 10;
 constexpr std::uint64_t kind_mask = 15u << 3;
-
-std::size_t size_of(std::uint64_t type) {
-  switch (type) {
-    case NVTX_PAYLOAD_ENTRY_TYPE_CHAR:
-    case NVTX_PAYLOAD_ENTRY_TYPE_INT8:
-    case NVTX_PAYLOAD_ENTRY_TYPE_UINT8:
-    case NVTX_PAYLOAD_ENTRY_TYPE_BYTE:
-    case NVTX_PAYLOAD_ENTRY_TYPE_CHAR8:
-      return 1;
-    case NVTX_PAYLOAD_ENTRY_TYPE_INT16:
-    case NVTX_PAYLOAD_ENTRY_TYPE_UINT16:
-      return 2;
-    case NVTX_PAYLOAD_ENTRY_TYPE_INT:
-    case NVTX_PAYLOAD_ENTRY_TYPE_UINT:
-    case NVTX_PAYLOAD_ENTRY_TYPE_INT32:
-    case NVTX_PAYLOAD_ENTRY_TYPE_UINT32:
-    case NVTX_PAYLOAD_ENTRY_TYPE_FLOAT:
-    case NVTX_PAYLOAD_ENTRY_TYPE_FLOAT32:
-    case NVTX_PAYLOAD_ENTRY_TYPE_CATEGORY:
-    case NVTX_PAYLOAD_ENTRY_TYPE_COLOR_ARGB:
-    case NVTX_PAYLOAD_ENTRY_TYPE_PID_UINT32:
-    case NVTX_PAYLOAD_ENTRY_TYPE_TID_UINT32:
-      return 4;
-    default:
-      return 8;
-  }
-}
 
 bool is_text(std::uint64_t type) {
   return type == NVTX_PAYLOAD_ENTRY_TYPE_CSTRING || type == NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8;
@@ -57,17 +29,17 @@ bool read(std::string_view bytes, std::uint64_t offset, T& value) {
   return true;
 }
 
-void read_text(Call& call, const DomainView& domain, const LayoutEntry& entry,
+void read_text(Call& call, const DomainView& domain, const PayloadEntry& entry,
                std::string_view bytes, Event& event) {
   if (is_text(entry.type) && entry.detail != 0) {
-    if (entry.offset >= bytes.size()) return;
-    const std::string_view field = bytes.substr(entry.offset, entry.detail);
+    if (entry.place >= bytes.size()) return;
+    const std::string_view field = bytes.substr(entry.place, entry.detail);
     event.message = field.substr(0, field.find('\0'));
     event.message_type = MessageType::ascii;
     return;
   }
   std::uint64_t bits = 0;
-  if (!read(bytes, entry.offset, bits)) return;
+  if (!read(bytes, entry.place, bits)) return;
   if (is_text(entry.type)) {
     event.message = kept_text(call, reinterpret_cast<const char*>(bits));
     event.message_type = MessageType::ascii;
@@ -79,96 +51,35 @@ void read_text(Call& call, const DomainView& domain, const LayoutEntry& entry,
 }
 
 // Ticks of the recording's clock. False: another clock, of which nothing is known.
-bool read_time(Call& call, const LayoutEntry& entry, std::string_view bytes, std::uint64_t& ticks) {
+bool read_time(Call& call, const PayloadEntry& entry, std::string_view bytes, std::uint64_t& ticks) {
   std::int64_t stamp = 0;
-  const std::uint64_t type = call.session.layouts().timestamp_type(entry.time_domain);
-  return read(bytes, entry.offset, stamp) && call.session.recorder().to_ticks(type, stamp, ticks);
+  const std::uint64_t type = call.session.time_domains().type(entry.time_domain);
+  return read(bytes, entry.place, stamp) && call.session.recorder().to_ticks(type, stamp, ticks);
 }
 
-bool sample_bits(std::uint64_t type, std::string_view bytes, std::uint64_t& bits, bool& real) {
-  const std::size_t size = size_of(type);
-  if (bytes.size() < size) return false;
-  double number = 0;
-  real = false;
-  const auto take = [&](auto value) {
-    bytes.copy(reinterpret_cast<char*>(&value), sizeof value);
-    if (real) {
-      number = static_cast<double>(value);
-      std::memcpy(&bits, &number, sizeof bits);
-    } else {
-      bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
-    }
-    return true;
-  };
-  switch (type) {
-    case NVTX_PAYLOAD_ENTRY_TYPE_INT64:
-      return take(std::int64_t{});
-    case NVTX_PAYLOAD_ENTRY_TYPE_UINT64:
-    case NVTX_PAYLOAD_ENTRY_TYPE_SIZE:
-      return take(std::uint64_t{});
-    case NVTX_PAYLOAD_ENTRY_TYPE_INT:
-    case NVTX_PAYLOAD_ENTRY_TYPE_INT32:
-      return take(std::int32_t{});
-    case NVTX_PAYLOAD_ENTRY_TYPE_UINT:
-    case NVTX_PAYLOAD_ENTRY_TYPE_UINT32:
-      return take(std::uint32_t{});
-    case NVTX_PAYLOAD_ENTRY_TYPE_FLOAT:
-    case NVTX_PAYLOAD_ENTRY_TYPE_FLOAT32:
-      real = true;
-      return take(float{});
-    case NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE:
-    case NVTX_PAYLOAD_ENTRY_TYPE_FLOAT64:
-      real = true;
-      return take(double{});
-    default:
-      return false;
+// The stamp that each row of a counter group has.
+const PayloadEntry* stamp_of(const PayloadSchema* group) {
+  for (std::size_t i = 0; group != nullptr && i < group->count; ++i) {
+    const PayloadEntry& entry = group->entries[i];
+    if ((entry.flags & payload_entry::purpose_mask) == payload_entry::timestamp) return &entry;
   }
+  return nullptr;
+}
+
+// Of a number as it is kept.
+bool sample_bits(std::uint64_t type, std::string_view bytes, std::uint64_t& bits, bool& real) {
+  PayloadValue value;
+  read_number(type, bytes, value);
+  real = value.kind == PayloadValue::Kind::real;
+  std::memcpy(&bits, &value.count, sizeof bits);
+  return value.kind != PayloadValue::Kind::bytes;
 }
 
 }  // namespace
 
-std::uint64_t time_domain_of(const nvtxSemanticsHeader_t* semantics) {
-  const auto* at = semantics;
-  for (std::uint64_t i = 0; at != nullptr && i < most_semantics; ++i) {
-    nvtxSemanticsHeader_t header = {};
-    if (!read_memory(at, &header, sizeof header)) return 0;
-    nvtxSemanticsTime_t time = {};
-    if (header.semanticId == NVTX_SEMANTIC_ID_TIME_V1 && header.structSize >= sizeof time &&
-        read_memory(reinterpret_cast<const nvtxSemanticsTime_t*>(at), &time, sizeof time)) {
-      return time.timeDomainId;
-    }
-    at = header.next;
-  }
-  return 0;
-}
-
-void keep_schema(Call& call, const DomainView& domain, std::uint64_t schema,
-                 const nvtxPayloadSchemaAttr_t& attributes, std::uint64_t bytes,
-                 const nvtxPayloadSchemaEntry_t* entries, std::size_t count) {
-  if ((attributes.fieldMask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS) == 0) return;
-  PayloadLayout& layout = call.session.layouts().keep_payload(domain.handle, schema);
-  layout.flags = attributes.flags;
-  layout.size = bytes;
-  std::uint64_t end = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    LayoutEntry entry;
-    entry.flags = entries[i].flags;
-    entry.type = entries[i].type;
-    entry.detail = entries[i].arrayOrUnionDetail;
-    entry.time_domain = time_domain_of(entries[i].semantics);
-    const bool embedded = is_text(entry.type) && entry.detail != 0;
-    const std::uint64_t alignment = embedded ? 1 : size_of(entry.type);
-    // Without an offset a field follows the one before it, aligned as in C.
-    entry.offset = entries[i].offset != 0 || i == 0 ? entries[i].offset
-                                                    : (end + alignment - 1) / alignment * alignment;
-    end = entry.offset + (embedded ? entry.detail : size_of(entry.type));
-    layout.entries.push_back(entry);
-  }
-}
-
 bool record_deferred(Call& call, const DomainView& domain, std::uint64_t schema,
                      std::string_view bytes) {
-  const PayloadLayout* layout = call.session.layouts().payload(domain.handle, schema);
+  const PayloadSchema* layout = call.session.schemas().schema(domain.handle, schema);
   if (!domain.shown || layout == nullptr || !call.session.records()) return false;
   const std::uint64_t kind = layout->flags & kind_mask;
   const bool mark = kind == NVTX_PAYLOAD_SCHEMA_FLAG_MARK;
@@ -181,7 +92,8 @@ bool record_deferred(Call& call, const DomainView& domain, std::uint64_t schema,
   std::uint64_t end = 0;
   bool has_begin = false;
   bool has_end = false;
-  for (const LayoutEntry& entry : layout->entries) {
+  for (std::size_t i = 0; i < layout->count; ++i) {
+    const PayloadEntry& entry = layout->entries[i];
     const std::uint64_t role = entry.flags & role_mask;
     const std::uint64_t purpose = entry.flags & message_or_time_mask;
     std::uint32_t number = 0;
@@ -194,11 +106,11 @@ bool record_deferred(Call& call, const DomainView& domain, std::uint64_t schema,
                (mark && purpose == NVTX_PAYLOAD_ENTRY_FLAG_TIMESTAMP)) {
       has_begin = read_time(call, entry, bytes, begin);
     } else if (entry.type == NVTX_PAYLOAD_ENTRY_TYPE_CATEGORY &&
-               read(bytes, entry.offset, number)) {
+               read(bytes, entry.place, number)) {
       event.category = number;
       event.category_name = call.registry.category_name(domain.handle, number);
     } else if (entry.type == NVTX_PAYLOAD_ENTRY_TYPE_COLOR_ARGB &&
-               read(bytes, entry.offset, number)) {
+               read(bytes, entry.place, number)) {
       event.color = number;
       event.has_color = true;
     }
@@ -217,7 +129,7 @@ bool record_deferred(Call& call, const DomainView& domain, std::uint64_t schema,
 
 bool record_deferred_batch(Call& call, const DomainView& domain, std::uint64_t schema,
                            std::string_view bytes) {
-  const PayloadLayout* layout = call.session.layouts().payload(domain.handle, schema);
+  const PayloadSchema* layout = call.session.schemas().schema(domain.handle, schema);
   if (layout == nullptr || layout->size == 0 || bytes.empty()) return false;
   const std::uint64_t size = layout->size;
   bool whole = bytes.size() % size == 0;
@@ -230,29 +142,46 @@ bool record_deferred_batch(Call& call, const DomainView& domain, std::uint64_t s
 void record_counter_batch(Call& call, const DomainView& domain, std::uint64_t counter,
                           std::uint64_t flags, std::string_view samples, const std::int64_t* times,
                           std::size_t time_count) {
-  const CounterLayout* layout = call.session.layouts().counter(domain.handle, counter);
-  if (!domain.shown || layout == nullptr || times == nullptr || !call.session.records()) return;
-  const std::size_t size = size_of(layout->type);
+  const PayloadCounter* known = call.session.schemas().counter(domain.handle, counter);
+  if (!domain.shown || known == nullptr || !call.session.records()) return;
+  const PayloadSchema* group = call.session.schemas().schema(domain.handle, known->schema);
+  const PayloadEntry* stamp_entry = stamp_of(group);
+  const auto size = static_cast<std::size_t>(
+      call.session.schemas().layout(domain.handle, known->schema).size);
+  if (size == 0 || samples.size() % size != 0 || (times == nullptr && stamp_entry == nullptr)) {
+    return;
+  }
   const std::size_t count = samples.size() / size;
   const bool from_begin = (flags & NVTX_COUNTER_BATCH_FLAG_BEGINTIME_INTERVAL_PAIR) != 0;
   const bool from_end = (flags & NVTX_COUNTER_BATCH_FLAG_ENDTIME_INTERVAL_PAIR) != 0;
-  if (samples.size() % size != 0 ||
-      (from_begin || from_end ? time_count < 2 : time_count < count)) {
-    return;
-  }
-  const std::uint64_t type = call.session.layouts().timestamp_type(layout->time_domain);
+  if (times != nullptr && (from_begin || from_end ? time_count < 2 : time_count < count)) return;
+  const std::string_view name = call.registry.counter_name(domain.handle, counter);
+  Recorder& recorder = call.session.recorder();
   for (std::size_t i = 0; i < count; ++i) {
-    std::int64_t stamp = times[from_begin || from_end ? 0 : i];
-    if (from_begin) stamp += static_cast<std::int64_t>(i) * times[1];
-    if (from_end) stamp -= static_cast<std::int64_t>(count - 1 - i) * times[1];
-    std::uint64_t bits = 0;
+    const std::string_view row = samples.substr(i * size, size);
+    std::int64_t stamp = 0;
+    std::uint64_t time_domain = known->time_domain;
+    if (times == nullptr) {
+      if (!read(row, stamp_entry->place, stamp)) return;
+      if (stamp_entry->time_domain != 0) time_domain = stamp_entry->time_domain;
+    } else {
+      stamp = times[from_begin || from_end ? 0 : i];
+      if (from_begin) stamp += static_cast<std::int64_t>(i) * times[1];
+      if (from_end) stamp -= static_cast<std::int64_t>(count - 1 - i) * times[1];
+    }
     std::uint64_t ticks = 0;
+    if (!recorder.to_ticks(call.session.time_domains().type(time_domain), stamp, ticks)) return;
+    if (group != nullptr) {
+      Event event = call.event(EventKind::counter_sample, domain);
+      event.rows = row;
+      event.row_schema = known->schema;
+      recorder.deferred_samples(event, counter, name, ticks);
+      continue;
+    }
+    std::uint64_t bits = 0;
     bool real = false;
-    if (!sample_bits(layout->type, samples.substr(i * size), bits, real)) return;
-    if (!call.session.recorder().to_ticks(type, stamp, ticks)) return;
-    call.session.recorder().deferred_sample(domain.handle, domain.name, counter,
-                                            call.registry.counter_name(domain.handle, counter),
-                                            real, bits, ticks);
+    if (!sample_bits(known->schema, row, bits, real)) return;
+    recorder.deferred_sample(domain.handle, domain.name, counter, name, real, bits, ticks);
   }
 }
 
