@@ -3,6 +3,7 @@
 
 #include "record/payload_text.hpp"
 
+#include "record/event.hpp"
 #include "record/json_text.hpp"
 #include "record/number_text.hpp"
 #include "record/printable.hpp"

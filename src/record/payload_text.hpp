@@ -5,7 +5,6 @@
 
 #pragma once
 
-#include "record/event.hpp"
 #include "record/line_buffer.hpp"
 #include "record/payload_decoder.hpp"
 
@@ -14,12 +13,17 @@
 
 namespace nvspan {
 
+struct Event;
+
 // JSON members and elements; the caller writes what is around the outermost. Enumerations,
 // registered strings, categories and scopes are what they are called, where that is known; bytes
 // are in hex.
 class PayloadJson final : public PayloadVisitor {
  public:
   explicit PayloadJson(LineBuffer& line) : line_(line) {}
+
+  // What comes next has nothing before it.
+  void restart() noexcept { follows_ = false; }
 
   bool value(std::string_view name, const PayloadValue& value) override;
   bool begin(std::string_view name, bool is_list) override;

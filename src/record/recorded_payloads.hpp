@@ -57,6 +57,8 @@ class RecordedPayloads {
   std::vector<std::unique_ptr<PayloadDecoder>> decoders_;  // by process
 };
 
+constexpr std::string_view payload_loss_text = "payload not kept";
+
 // Pieces of which the recorder kept no bytes: too large, or not readable.
 std::uint64_t payloads_not_kept(const WalkPayload& payload);
 

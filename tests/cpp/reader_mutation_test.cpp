@@ -45,7 +45,7 @@ std::uint64_t read_all(const std::uint8_t* data, std::size_t size) {
   auto columns = std::make_shared<nvspan::Columns>(recording);
   for (const char* table : {"ranges", "marks", "counters", "threads", "domains", "losses"}) {
     nvspan::ColumnList list;
-    for (const std::string& name : nvspan::Columns::names(table)) {
+    for (const std::string& name : columns->names(table)) {
       list.push_back(columns->column(table, name));
       const auto* bytes = static_cast<const unsigned char*>(list.back()->data);
       const std::size_t count = list.back()->length * list.back()->item_size();
