@@ -216,7 +216,7 @@ class Reader {
     const PayloadResult result =
         RecordedPayloads(*recording_)
             .read(process, recording_->sites()[site].local_domain, bytes.data(), bytes.size(), json);
-    if (result != PayloadResult::whole) return py::none();
+    if (result != PayloadResult::whole || line.size() == 1) return py::none();
     line.add('}');
     return py::str(line.data(), line.size());
   }

@@ -13,17 +13,23 @@ namespace {
 auto from_payloads(const nvtxPayloadData_t* pieces, std::size_t count) {
   return [pieces, count](Call& call, const DomainView& domain, Event& event) {
     read_payloads(call, domain, pieces, count, event);
+  };
+}
+// Of what opens or marks: there the payload has the name.
+auto named_by_payloads(const nvtxPayloadData_t* pieces, std::size_t count) {
+  return [pieces, count](Call& call, const DomainView& domain, Event& event) {
+    read_payloads(call, domain, pieces, count, event);
     take_attributes(call, domain, event);
   };
 }
 
 void NVTX_API mark_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* pieces,
                            std::size_t count) noexcept {
-  mark(domain, from_payloads(pieces, count));
+  mark(domain, named_by_payloads(pieces, count));
 }
 int NVTX_API push_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* pieces,
                           std::size_t count) noexcept {
-  return push(domain, from_payloads(pieces, count));
+  return push(domain, named_by_payloads(pieces, count));
 }
 int NVTX_API pop_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* pieces,
                          std::size_t count) noexcept {
@@ -31,7 +37,7 @@ int NVTX_API pop_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* pie
 }
 nvtxRangeId_t NVTX_API start_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* pieces,
                                      std::size_t count) noexcept {
-  return start(domain, from_payloads(pieces, count));
+  return start(domain, named_by_payloads(pieces, count));
 }
 void NVTX_API end_payload(nvtxDomainHandle_t domain, nvtxRangeId_t id,
                           const nvtxPayloadData_t* pieces, std::size_t count) noexcept {

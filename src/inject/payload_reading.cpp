@@ -57,6 +57,7 @@ class Attributes final : public PayloadVisitor {
     --depth_;
     return true;
   }
+  bool takes_hidden() const override { return true; }
 
  private:
   void take_message(const PayloadValue& value) {

@@ -145,7 +145,7 @@ bool PayloadDecoder::predefined(std::uint64_t type) {
 }
 
 bool PayloadDecoder::is_left_out(const PayloadSchema& schema, const PayloadEntry& entry) const {
-  if ((entry.flags & hide) != 0) return true;
+  if ((entry.flags & hide) != 0) return !visitor_->takes_hidden();
   if (!own_fields_ || (schema.flags & event_mask) == 0) return false;
   const std::uint64_t role = entry.flags & role_mask;
   return (entry.flags & purpose_mask) == message || role == range_begin || role == range_end ||

@@ -49,6 +49,8 @@ class PayloadVisitor {
   virtual bool value(std::string_view name, const PayloadValue& value) = 0;
   virtual bool begin(std::string_view name, bool is_list) = 0;
   virtual bool end(bool is_list) = 0;
+  // Whether it is told of what is not to be shown.
+  virtual bool takes_hidden() const { return false; }
 };
 
 // What numbers in a payload stand for; absent: not known.

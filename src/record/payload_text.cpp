@@ -87,7 +87,9 @@ void PayloadLine::took(std::size_t columns) {
   left_ -= columns < left_ ? columns : left_;
 }
 
+// False: there is no place for it.
 bool PayloadLine::start(std::string_view name) {
+  if (is_full_) return false;
   if (follows_) {
     line_.add(", ");
     took(2);
@@ -95,6 +97,7 @@ bool PayloadLine::start(std::string_view name) {
   if (left_ == 0) {
     line_.add("...");
     columns_ += 3;
+    is_full_ = true;
     return false;
   }
   follows_ = true;
@@ -106,7 +109,7 @@ bool PayloadLine::start(std::string_view name) {
 }
 
 bool PayloadLine::value(std::string_view name, const PayloadValue& value) {
-  if (!start(name)) return false;
+  if (!start(name)) return true;
   constexpr std::size_t most_bytes = 16;
   const std::size_t before = line_.size();
   if (value.label.data() != nullptr) {
@@ -136,7 +139,7 @@ bool PayloadLine::value(std::string_view name, const PayloadValue& value) {
 }
 
 bool PayloadLine::begin(std::string_view name, bool is_list) {
-  if (!start(name)) return false;
+  if (!start(name)) return true;
   line_.add(is_list ? '[' : '{');
   took(1);
   follows_ = false;
@@ -144,6 +147,7 @@ bool PayloadLine::begin(std::string_view name, bool is_list) {
 }
 
 bool PayloadLine::end(bool is_list) {
+  if (is_full_) return true;
   line_.add(is_list ? ']' : '}');
   took(1);
   follows_ = true;
@@ -158,7 +162,8 @@ PayloadResult add_json_rows(LineBuffer& line, PayloadDecoder& decoder, const Pay
     const std::uint64_t unit = predefined_layout(rows.schema).size;
     if (unit == 0) return PayloadResult::unknown;
     PayloadJson json(line);
-    for (std::string_view left = rows.rows; left.size() >= unit; left.remove_prefix(unit)) {
+    for (std::string_view left = rows.rows; !left.empty(); left.remove_prefix(unit)) {
+      if (left.size() < unit) return PayloadResult::does_not_fit;
       const PayloadPiece piece{rows.schema, left.substr(0, unit)};
       PayloadValue value;
       struct First final : PayloadVisitor {

@@ -36,7 +36,7 @@ class PayloadJson final : public PayloadVisitor {
   bool follows_ = false;
 };
 
-// `step=3, shape=[8, 128]`, cut off after so many columns.
+// `step=3, shape=[8, 128]`; after so many columns it has no more, but takes all of the rest.
 class PayloadLine final : public PayloadVisitor {
  public:
   PayloadLine(LineBuffer& line, std::size_t columns) : line_(line), left_(columns) {}
@@ -54,6 +54,7 @@ class PayloadLine final : public PayloadVisitor {
   std::size_t left_;
   std::size_t columns_ = 0;
   bool follows_ = false;
+  bool is_full_ = false;
 };
 
 // What an event carries, as the decoder takes it: how many pieces it is. One that could not be copied

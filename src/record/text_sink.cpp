@@ -353,7 +353,7 @@ bool TextSink::add_payload_fields(const Event& event) {
   PayloadLine fields(line_, payload_columns);
   const PayloadResult result =
       decoder_->decode(event.domain_handle, pieces, count, *names_, fields);
-  if (result == PayloadResult::whole || result == PayloadResult::stopped) {
+  if (result == PayloadResult::whole) {
     line_.add('}');
     column_ += fields.columns() + 1;
     return true;
@@ -379,7 +379,7 @@ void TextSink::add_rows(const Event& event) {
     const PayloadPiece piece{event.row_schema, event.rows};
     result = decoder_->decode(event.domain_handle, &piece, 1, *names_, fields);
   }
-  if (result == PayloadResult::whole || result == PayloadResult::stopped) {
+  if (result == PayloadResult::whole) {
     line_.add('}');
     column_ += fields.columns() + 1;
     return;

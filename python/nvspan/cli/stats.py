@@ -22,7 +22,7 @@ on top and are in no figure."""
 
 
 def _group(given: str) -> str:
-    if given in GROUPS[1:] or (given.startswith("payload.") and given != "payload."):
+    if given in GROUPS or (given.startswith("payload.") and given != "payload."):
         return given
     known = ", ".join(GROUPS[1:])
     raise argparse.ArgumentTypeError(f"{given!r} is none of {known} and payload.FIELD")
