@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import sqlite3
 from contextlib import closing
@@ -15,8 +16,8 @@ import nvspan
 from helpers.compile import build
 from helpers.perfetto_trace import read as read_perfetto
 from helpers.recorded import record_command
-from helpers.traced import needs_library, run_command, run_plain, run_traced
-from nvspan.cli import main
+from helpers.reported import run_nvspan
+from helpers.traced import needs_library, run_command, run_traced
 
 pytestmark = needs_library
 PROGRAM = Path(__file__).parent / "programs" / "payload_schemas.cpp"
@@ -215,3 +216,114 @@ def test_rows_of_batches_have_fields():
     assert [(row["name"], row["loss"], row["shape"]) for row in batch["events"]] == [
         ("kernel", 0.5, [8, 128]), ("kernel", 1.5, [8, 128]), ("kernel", 2.5, [8, 128]),
     ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory) -> list[str]:
+    return record_command([str(build(PROGRAM))], folder=tmp_path_factory.mktemp("runs")).files
+
+
+def exported(files, tmp_path, form) -> Path:
+    output = tmp_path / f"out.{form}"
+    run_nvspan("export", *files, "--format", form, "-o", output)
+    return output
+
+
+def test_perfetto_shows_fields_and_units(files, tmp_path):
+    trace = read_perfetto(exported(files, tmp_path, "perfetto"))
+    shown = {name: arguments.get("payload") for _, name, _, arguments in trace.instants}
+    shown.update((each.name, each.arguments["payload"]) for each in trace.slices
+                 if each.name in READ)  # fmt: skip
+    assert {name: shown[name] for name in READ} == READ
+    assert shown["short"].startswith("32 bytes: ")  # as it came, with its schema
+    counters = {path[-1]: value for path, _, value in trace.counters}
+    assert counters == {"lib:device.used": 80, "lib:device.load": 0.5}
+    assert {path[-1]: unit for path, unit in trace.units.items()} == {"lib:device.used": "MiB"}
+
+
+def test_sqlite_has_fields_as_json(files, tmp_path):
+    with closing(sqlite3.connect(exported(files, tmp_path, "sqlite"))) as database:
+        found = dict(database.execute(
+            "SELECT coalesce(text, value), jsonText FROM NVTX_EVENTS LEFT JOIN StringIds "
+            "ON textId = id WHERE jsonText IS NOT NULL"
+        ))  # fmt: skip
+        assert {name: json.loads(found[name]) for name in READ} == READ
+        assert json.loads(found["short"]) == [
+            {"schema": (1 << 24) + 8, "hex": "89674523"}
+        ]
+        counters = list(database.execute("SELECT name, field, unit, value FROM NVSPAN_COUNTERS"))
+        assert counters == [("device", "used", "MiB", 80.0), ("device", "load", None, 0.5)]
+
+
+def test_parquet_has_a_column_for_each_field(files, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    output = exported(files, tmp_path, "parquet")
+    names = ["name", "payload.comm", "payload.op", "payload.step"]
+    assert parquet.read_table(output, columns=names).to_pylist() == [
+        {"name": "AllReduce", "payload.comm": REDUCE["comm"], "payload.op": "max",
+         "payload.step": None},
+        {"name": "read", "payload.comm": None, "payload.op": None, "payload.step": 11},
+    ]  # fmt: skip
+    counters = parquet.read_table(output.with_suffix(".counters.parquet"))
+    assert counters.select(["name", "field", "unit", "value"]).to_pylist() == [
+        {"name": "device", "field": "used", "unit": "MiB", "value": 80.0},
+        {"name": "device", "field": "load", "unit": None, "value": 0.5},
+    ]
+
+
+def test_csv_has_a_column_for_each_field(files, tmp_path):
+    output = exported(files, tmp_path, "csv")
+    with open(output.with_suffix(".marks.csv"), newline="") as file:
+        rows = {row["name"]: row for row in csv.DictReader(file)}
+    assert rows["dynamic"]["payload.sizes"] == "[1, -2, 300]"
+    assert rows["union"]["payload.number.f"] == "0.25"
+    assert rows["short"]["payload.number.f"] == ""
+
+
+STEP = """
+import nvspan
+for i in range(6):
+    payload = {"step": i % 2, "loss": i / 2, "tag": "ab"[i % 2], "in": (i,)}
+    with nvspan.annotate("step", payload=payload):
+        nvspan.mark("note", payload=payload)
+    nvspan.end_range(nvspan.start_range("async", payload={"step": -i}))
+with nvspan.annotate("step"):
+    pass
+"""
+
+
+def test_statistics_are_grouped_by_a_field(tmp_path):
+    import sys
+
+    done = record_command([sys.executable, "-c", STEP], folder=tmp_path)
+    stats = done.recording.stats
+
+    def groups(by, name="step"):
+        rows = [row for row in stats(by).rows if row["name"] == name]
+        return sorted(((row[by], row["calls"]) for row in rows), key=str)
+
+    assert groups("payload.step") == [(0, 3), (1, 3), (None, 1)]
+    assert groups("payload.tag") == [("a", 3), ("b", 3), (None, 1)]
+    assert groups("payload.loss")[:2] == [(0.0, 1), (0.5, 1)]
+    assert groups("payload.in")[:2] == [("[0]", 1), ("[1]", 1)]
+    assert groups("payload.nothing") == [(None, 7)]
+    assert groups("payload.step", "async") == [(-1, 1), (-2, 1), (-3, 1), (-4, 1), (-5, 1), (0, 1)]
+    with pytest.raises(ValueError, match=r"payload\.FIELD"):
+        stats("payload.")
+    shown = run_nvspan("stats", *done.files, "--by", "payload.tag", "--format", "json")
+    rows = json.loads(shown.stdout)["rows"]
+    assert sorted((row["payload.tag"], row["calls"]) for row in rows if row["name"] == "step") == [
+        ("-", 1), ("a", 3), ("b", 3),
+    ]  # fmt: skip
+    refused = run_nvspan("stats", *done.files, "--by", "tag", check=2)
+    assert "payload.FIELD" in refused.stderr
+
+
+def test_fields_of_a_part_are_those_of_its_rows(files):
+    recording = nvspan.read(*files)
+    part = recording.filter(names=["read"])
+    assert [name for name in part.ranges.names if name.startswith("payload.")] == [
+        "payload.name", "payload.kind", "payload.step",
+    ]  # fmt: skip
+    assert part.payload_fields(0) == READ["read"]
+    assert len(part.marks) == 0
