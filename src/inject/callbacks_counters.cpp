@@ -93,6 +93,13 @@ void NVTX_API submit_counters(nvtxDomainHandle_t domain, const nvtxCounterBatch_
       return;
     }
     call.add(Field::count("flags", read.flags));
+    const bool is_large = read.countersSize > most_raw_bytes ||
+                          read.timestampsSize > most_entries * sizeof(std::int64_t);
+    if (is_large && call.session.records() &&
+        record_large_counters(call, call.registry.domain(handle_bits(domain)), read)) {
+      call.add(Field::count("size", read.countersSize));
+      return;
+    }
     const std::string_view samples = add_raw(call, "hex", read.counters, read.countersSize);
     event.rows = samples;
     std::size_t count = read.timestampsSize / sizeof(std::int64_t);

@@ -149,6 +149,10 @@ void NVTX_API submit_batch(nvtxDomainHandle_t handle, const nvtxEventBatch_t* ba
     event.row_schema = read.eventSchemaId;
     if (record_deferred_batch(call, domain, read.eventSchemaId, events)) {
       call.scratch.fields.pop_back();  // the recording has all of it in its place
+    } else if (events.data() == nullptr && read.size > most_raw_bytes &&
+               record_large_batch(call, domain, read)) {
+      call.scratch.fields.pop_back();  // nor is there an error
+      call.scratch.fields.pop_back();
     }
     if (read.flexData == nullptr) return;
     call.add(Field::count("flex_offset", read.flexDataOffset));

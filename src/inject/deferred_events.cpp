@@ -17,6 +17,7 @@ namespace {
 constexpr std::uint64_t role_mask = 7u << 12;
 constexpr std::uint64_t message_or_time_mask = 3u << 10;
 constexpr std::uint64_t kind_mask = 15u << 3;
+constexpr std::size_t most_slice = 256 * 1024;
 
 bool is_text(std::uint64_t type) {
   return type == NVTX_PAYLOAD_ENTRY_TYPE_CSTRING || type == NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8;
@@ -30,16 +31,17 @@ bool read(std::string_view bytes, std::uint64_t offset, T& value) {
 }
 
 void read_text(Call& call, const DomainView& domain, const PayloadEntry& entry,
-               std::string_view bytes, Event& event) {
-  if (is_text(entry.type) && entry.detail != 0) {
-    if (entry.place >= bytes.size()) return;
-    const std::string_view field = bytes.substr(entry.place, entry.detail);
+               std::uint64_t place, std::string_view bytes, Event& event) {
+  const bool ends = (entry.flags & payload_entry::array_mask) == payload_entry::zero_terminated;
+  if (is_text(entry.type) && (entry.detail != 0 || ends)) {
+    if (place >= bytes.size()) return;
+    const std::string_view field = bytes.substr(place, ends ? bytes.size() : entry.detail);
     event.message = field.substr(0, field.find('\0'));
     event.message_type = MessageType::ascii;
     return;
   }
   std::uint64_t bits = 0;
-  if (!read(bytes, entry.place, bits)) return;
+  if (!read(bytes, place, bits)) return;
   if (is_text(entry.type)) {
     event.message = kept_text(call, reinterpret_cast<const char*>(bits));
     event.message_type = MessageType::ascii;
@@ -51,10 +53,11 @@ void read_text(Call& call, const DomainView& domain, const PayloadEntry& entry,
 }
 
 // Ticks of the recording's clock. False: another clock, of which nothing is known.
-bool read_time(Call& call, const PayloadEntry& entry, std::string_view bytes, std::uint64_t& ticks) {
+bool read_time(Call& call, const PayloadEntry& entry, std::uint64_t place, std::string_view bytes,
+               std::uint64_t& ticks) {
   std::int64_t stamp = 0;
   const std::uint64_t type = call.session.time_domains().type(entry.time_domain);
-  return read(bytes, entry.place, stamp) && call.session.recorder().to_ticks(type, stamp, ticks);
+  return read(bytes, place, stamp) && call.session.recorder().to_ticks(type, stamp, ticks);
 }
 
 // The stamp that each row of a counter group has.
@@ -75,10 +78,39 @@ bool sample_bits(std::uint64_t type, std::string_view bytes, std::uint64_t& bits
   return value.kind != PayloadValue::Kind::bytes;
 }
 
-}  // namespace
+// Where the fields of an event lie that has no fixed layout: each entry is told of once.
+class EntryPlaces final : public PayloadVisitor {
+ public:
+  EntryPlaces(const PayloadSchema& schema, std::uint64_t* places)
+      : schema_(schema), places_(places) {
+    for (std::size_t i = 0; i < schema.count; ++i) places[i] = ~std::uint64_t{0};
+  }
 
-bool record_deferred(Call& call, const DomainView& domain, std::uint64_t schema,
-                     std::string_view bytes) {
+  bool value(std::string_view, const PayloadValue& value) override {
+    if (depth_ == 0 && next_ < schema_.count) places_[next_++] = value.offset;
+    return true;
+  }
+  bool begin(std::string_view, bool) override {
+    ++depth_;
+    return true;
+  }
+  bool end(bool) override {
+    if (--depth_ == 0) ++next_;
+    return true;
+  }
+  bool takes_hidden() const override { return true; }
+  const std::uint64_t* places() const { return places_; }
+
+ private:
+  const PayloadSchema& schema_;
+  std::uint64_t* places_;
+  std::size_t next_ = 0;
+  unsigned depth_ = 0;
+};
+
+// The first event in `bytes`; `used` is how many of them are its own.
+bool record_first(Call& call, const DomainView& domain, std::uint64_t schema,
+                  std::string_view bytes, std::uint64_t& used) {
   const PayloadSchema* layout = call.session.schemas().schema(domain.handle, schema);
   if (!domain.shown || layout == nullptr || !call.session.records()) return false;
   const std::uint64_t kind = layout->flags & kind_mask;
@@ -87,6 +119,17 @@ bool record_deferred(Call& call, const DomainView& domain, std::uint64_t schema,
       kind != NVTX_PAYLOAD_SCHEMA_FLAG_RANGE_STARTEND) {
     return false;
   }
+  const std::uint64_t* places = nullptr;
+  used = layout->size;
+  if (layout->size == 0) {
+    EntryPlaces visitor(*layout, call.scratch.arena.array<std::uint64_t>(layout->count));
+    if (call.session.decoder().decode_first(domain.handle, schema, bytes, call.session.names(),
+                                            visitor, used) != PayloadResult::whole) {
+      return false;
+    }
+    places = visitor.places();
+    bytes = bytes.substr(0, static_cast<std::size_t>(used));
+  }
   Event event = call.event(EventKind::event_submit, domain);
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
@@ -94,23 +137,24 @@ bool record_deferred(Call& call, const DomainView& domain, std::uint64_t schema,
   bool has_end = false;
   for (std::size_t i = 0; i < layout->count; ++i) {
     const PayloadEntry& entry = layout->entries[i];
+    const std::uint64_t place = places == nullptr ? entry.place : places[i];
     const std::uint64_t role = entry.flags & role_mask;
     const std::uint64_t purpose = entry.flags & message_or_time_mask;
     std::uint32_t number = 0;
     if (purpose == NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE) {
-      read_text(call, domain, entry, bytes, event);
+      read_text(call, domain, entry, place, bytes, event);
     } else if (role == NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END) {
-      has_end = read_time(call, entry, bytes, end);
+      has_end = read_time(call, entry, place, bytes, end);
     } else if (role == NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN ||
                role == NVTX_PAYLOAD_ENTRY_FLAG_MARK ||
                (mark && purpose == NVTX_PAYLOAD_ENTRY_FLAG_TIMESTAMP)) {
-      has_begin = read_time(call, entry, bytes, begin);
+      has_begin = read_time(call, entry, place, bytes, begin);
     } else if (entry.type == NVTX_PAYLOAD_ENTRY_TYPE_CATEGORY &&
-               read(bytes, entry.place, number)) {
+               read(bytes, place, number)) {
       event.category = number;
       event.category_name = call.registry.category_name(domain.handle, number);
     } else if (entry.type == NVTX_PAYLOAD_ENTRY_TYPE_COLOR_ARGB &&
-               read(bytes, entry.place, number)) {
+               read(bytes, place, number)) {
       event.color = number;
       event.has_color = true;
     }
@@ -127,10 +171,26 @@ bool record_deferred(Call& call, const DomainView& domain, std::uint64_t schema,
   return true;
 }
 
+}  // namespace
+
+bool record_deferred(Call& call, const DomainView& domain, std::uint64_t schema,
+                     std::string_view bytes) {
+  std::uint64_t used = 0;
+  return record_first(call, domain, schema, bytes, used);
+}
+
 bool record_deferred_batch(Call& call, const DomainView& domain, std::uint64_t schema,
                            std::string_view bytes) {
   const PayloadSchema* layout = call.session.schemas().schema(domain.handle, schema);
-  if (layout == nullptr || layout->size == 0 || bytes.empty()) return false;
+  if (layout == nullptr || bytes.empty()) return false;
+  if (layout->size == 0) {
+    while (!bytes.empty()) {
+      std::uint64_t used = 0;
+      if (!record_first(call, domain, schema, bytes, used)) return false;
+      bytes.remove_prefix(static_cast<std::size_t>(std::min<std::uint64_t>(used, bytes.size())));
+    }
+    return true;
+  }
   const std::uint64_t size = layout->size;
   bool whole = bytes.size() % size == 0;
   for (std::size_t at = 0; bytes.size() - at >= size; at += size) {
@@ -183,6 +243,53 @@ void record_counter_batch(Call& call, const DomainView& domain, std::uint64_t co
     if (!sample_bits(known->schema, row, bits, real)) return;
     recorder.deferred_sample(domain.handle, domain.name, counter, name, real, bits, ticks);
   }
+}
+
+bool record_large_batch(Call& call, const DomainView& domain, const nvtxEventBatch_t& batch) {
+  const PayloadSchema* layout = call.session.schemas().schema(domain.handle, batch.eventSchemaId);
+  if (layout == nullptr || layout->size == 0 || layout->size > most_slice) return false;
+  const auto row = static_cast<std::size_t>(layout->size);
+  const std::size_t slice = most_slice / row * row;
+  char* copy = call.scratch.arena.bytes(slice);
+  const auto* at = static_cast<const char*>(batch.events);
+  for (std::size_t done = 0; done < batch.size; done += slice) {
+    const std::size_t size = std::min(slice, batch.size - done);
+    if (!read_memory(at + done, copy, size)) return false;
+    const std::string_view rows(copy, size);
+    if (!record_deferred_batch(call, domain, batch.eventSchemaId, rows)) return false;
+  }
+  return true;
+}
+
+bool record_large_counters(Call& call, const DomainView& domain, const nvtxCounterBatch_t& batch) {
+  const PayloadCounter* known = call.session.schemas().counter(domain.handle, batch.counterId);
+  if (known == nullptr) return false;
+  const TypeLayout layout = call.session.schemas().layout(domain.handle, known->schema);
+  const auto row = static_cast<std::size_t>(layout.size);
+  constexpr std::uint64_t pairs = NVTX_COUNTER_BATCH_FLAG_BEGINTIME_INTERVAL_PAIR |
+                                  NVTX_COUNTER_BATCH_FLAG_ENDTIME_INTERVAL_PAIR;
+  if (row == 0 || row > most_slice || (batch.flags & pairs) != 0) return false;
+  const std::size_t count = batch.countersSize / row;
+  const bool has_times = batch.timestamps != nullptr;
+  if (batch.countersSize % row != 0 ||
+      (has_times && batch.timestampsSize / sizeof(std::int64_t) < count)) {
+    return false;
+  }
+  const std::size_t slice = most_slice / std::max(row, sizeof(std::int64_t));
+  char* copy = call.scratch.arena.bytes(slice * row);
+  auto* times = call.scratch.arena.array<std::int64_t>(has_times ? slice : 0);
+  const auto* at = static_cast<const char*>(batch.counters);
+  for (std::size_t done = 0; done < count; done += slice) {
+    const std::size_t samples = std::min(slice, count - done);
+    if (!read_memory(at + done * row, copy, samples * row)) return false;
+    if (has_times && !read_memory(batch.timestamps + done, times, samples * sizeof *times)) {
+      return false;
+    }
+    record_counter_batch(call, domain, batch.counterId, batch.flags,
+                         std::string_view(copy, samples * row), has_times ? times : nullptr,
+                         samples);
+  }
+  return true;
 }
 
 }  // namespace nvspan

@@ -28,4 +28,8 @@ void record_counter_batch(Call& call, const DomainView& domain, std::uint64_t co
                           std::uint64_t flags, std::string_view samples, const std::int64_t* times,
                           std::size_t time_count);
 
+// Batches that are too large to be shown, a part at a time. False: not, or not all.
+bool record_large_batch(Call& call, const DomainView& domain, const nvtxEventBatch_t& batch);
+bool record_large_counters(Call& call, const DomainView& domain, const nvtxCounterBatch_t& batch);
+
 }  // namespace nvspan

@@ -7,7 +7,6 @@ namespace nvspan {
 namespace {
 
 constexpr std::size_t most_text = 64 * 1024;
-constexpr std::size_t most_raw_bytes = 1024 * 1024;
 constexpr std::size_t most_semantics = 16;
 constexpr std::size_t most_semantics_bytes = 1024;
 

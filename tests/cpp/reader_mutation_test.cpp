@@ -36,6 +36,10 @@ std::uint64_t read_all(const std::uint8_t* data, std::size_t size) {
   nvspan::AggregateOptions by_payload;
   by_payload.by = nvspan::GroupBy::payload;
   sum += nvspan::aggregate(*recording, by_payload).rows.size();
+  nvspan::AggregateOptions by_field;
+  by_field.by = nvspan::GroupBy::field;
+  by_field.field = "step";
+  sum += nvspan::aggregate(*recording, by_field).groups.size();
   nvspan::AggregateOptions by_stream;
   by_stream.by = nvspan::GroupBy::stream;
   const nvspan::Aggregate of_streams = nvspan::aggregate(*recording, by_stream);
