@@ -292,7 +292,8 @@ class Recording:
 
         Keys: kind ("push", "pop", "start", "end", "mark"), process, thread, pid, tid, ts, domain,
         message, message_type; those that open also color, category, category_name, payload_type,
-        payload and, when it is extended, payload_data and, if its schema is known, payload_fields; push and pop depth, start and end id.
+        payload and, when it is extended, payload_data and, if its schema is known, payload_fields;
+        push and pop depth, start and end id.
         Threads are one time line here: for millions of ranges use the tables.
         """
         import heapq

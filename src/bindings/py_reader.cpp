@@ -213,9 +213,9 @@ class Reader {
     LineBuffer line(pool);
     line.add('{');
     PayloadJson json(line);
-    const PayloadResult result =
-        RecordedPayloads(*recording_)
-            .read(process, recording_->sites()[site].local_domain, bytes.data(), bytes.size(), json);
+    const PayloadResult result = RecordedPayloads(*recording_)
+                                     .read(process, recording_->sites()[site].local_domain,
+                                           bytes.data(), bytes.size(), json);
     if (result != PayloadResult::whole || line.size() == 1) return py::none();
     line.add('}');
     return py::str(line.data(), line.size());
@@ -225,10 +225,9 @@ class Reader {
     const Tables& tables = columns_->tables();
     const auto read = [&](const auto& rows) -> py::object {
       if (row >= rows.site.size()) throw py::index_error();
-      const std::string bytes(
-          reinterpret_cast<const char*>(tables.bytes.data()) + rows.payload[row] *
-              (rows.payload_bytes[row] != 0 ? 1 : 0),
-          rows.payload_bytes[row]);
+      const std::string bytes(reinterpret_cast<const char*>(tables.bytes.data()) +
+                                  rows.payload[row] * (rows.payload_bytes[row] != 0 ? 1 : 0),
+                              rows.payload_bytes[row]);
       if (bytes.empty()) return py::none();
       return payload_json(recording_->threads()[rows.thread[row]].process, rows.site[row], bytes);
     };
@@ -404,7 +403,8 @@ py::dict Reader::stats(const std::string& by) {
                                    [&](const auto& known) { return by == known.first; });
   if (group == std::end(groups) && options.field.empty()) {
     throw py::value_error(
-        "by must be one of name, thread, process, category, payload, payload.FIELD, device, stream, "
+        "by must be one of name, thread, process, category, payload, payload.FIELD, device, "
+        "stream, "
         "not '" +
         by + "'");
   }

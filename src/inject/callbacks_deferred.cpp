@@ -113,25 +113,26 @@ void NVTX_API time_conversion(nvtxDomainHandle_t handle, std::uint64_t source,
 
 void NVTX_API submit_event(nvtxDomainHandle_t handle, const nvtxPayloadData_t* pieces,
                            std::size_t count) noexcept {
-  describe(EventKind::event_submit, handle, [&](Call& call, const DomainView& domain, Event& event) {
-    Event payloads;
-    read_payloads(call, domain, pieces, count, payloads);
-    constexpr std::size_t members = 3;
-    Field* list = call.scratch.arena.array<Field>(payloads.blob_count);
-    for (std::size_t i = 0; i < payloads.blob_count; ++i) {
-      const PayloadBlob& blob = payloads.blobs[i];
-      Field* fields = call.scratch.arena.array<Field>(members);
-      fields[0] = Field::count("schema", blob.schema_id);
-      fields[1] = Field::bytes("hex", blob.data);
-      if (blob.error != nullptr) fields[2] = Field::string("error", blob.error);
-      list[i] = Field::object(nullptr, fields, blob.error != nullptr ? members : members - 1);
-      record_deferred(call, domain, blob.schema_id, blob.data);
-    }
-    call.add(Field::list("payload_data", list, payloads.blob_count));
-    add_malformed_field(call);
-    event.blobs = payloads.blobs;
-    event.blob_count = payloads.blob_count;
-  });
+  describe(
+      EventKind::event_submit, handle, [&](Call& call, const DomainView& domain, Event& event) {
+        Event payloads;
+        read_payloads(call, domain, pieces, count, payloads);
+        constexpr std::size_t members = 3;
+        Field* list = call.scratch.arena.array<Field>(payloads.blob_count);
+        for (std::size_t i = 0; i < payloads.blob_count; ++i) {
+          const PayloadBlob& blob = payloads.blobs[i];
+          Field* fields = call.scratch.arena.array<Field>(members);
+          fields[0] = Field::count("schema", blob.schema_id);
+          fields[1] = Field::bytes("hex", blob.data);
+          if (blob.error != nullptr) fields[2] = Field::string("error", blob.error);
+          list[i] = Field::object(nullptr, fields, blob.error != nullptr ? members : members - 1);
+          record_deferred(call, domain, blob.schema_id, blob.data);
+        }
+        call.add(Field::list("payload_data", list, payloads.blob_count));
+        add_malformed_field(call);
+        event.blobs = payloads.blobs;
+        event.blob_count = payloads.blob_count;
+      });
 }
 
 void NVTX_API submit_batch(nvtxDomainHandle_t handle, const nvtxEventBatch_t* batch) noexcept {

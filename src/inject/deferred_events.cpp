@@ -30,8 +30,8 @@ bool read(std::string_view bytes, std::uint64_t offset, T& value) {
   return true;
 }
 
-void read_text(Call& call, const DomainView& domain, const PayloadEntry& entry,
-               std::uint64_t place, std::string_view bytes, Event& event) {
+void read_text(Call& call, const DomainView& domain, const PayloadEntry& entry, std::uint64_t place,
+               std::string_view bytes, Event& event) {
   const bool ends = (entry.flags & payload_entry::array_mask) == payload_entry::zero_terminated;
   if (is_text(entry.type) && (entry.detail != 0 || ends)) {
     if (place >= bytes.size()) return;
@@ -149,12 +149,10 @@ bool record_first(Call& call, const DomainView& domain, std::uint64_t schema,
                role == NVTX_PAYLOAD_ENTRY_FLAG_MARK ||
                (mark && purpose == NVTX_PAYLOAD_ENTRY_FLAG_TIMESTAMP)) {
       has_begin = read_time(call, entry, place, bytes, begin);
-    } else if (entry.type == NVTX_PAYLOAD_ENTRY_TYPE_CATEGORY &&
-               read(bytes, place, number)) {
+    } else if (entry.type == NVTX_PAYLOAD_ENTRY_TYPE_CATEGORY && read(bytes, place, number)) {
       event.category = number;
       event.category_name = call.registry.category_name(domain.handle, number);
-    } else if (entry.type == NVTX_PAYLOAD_ENTRY_TYPE_COLOR_ARGB &&
-               read(bytes, place, number)) {
+    } else if (entry.type == NVTX_PAYLOAD_ENTRY_TYPE_COLOR_ARGB && read(bytes, place, number)) {
       event.color = number;
       event.has_color = true;
     }
@@ -206,8 +204,8 @@ void record_counter_batch(Call& call, const DomainView& domain, std::uint64_t co
   if (!domain.shown || known == nullptr || !call.session.records()) return;
   const PayloadSchema* group = call.session.schemas().schema(domain.handle, known->schema);
   const PayloadEntry* stamp_entry = stamp_of(group);
-  const auto size = static_cast<std::size_t>(
-      call.session.schemas().layout(domain.handle, known->schema).size);
+  const auto size =
+      static_cast<std::size_t>(call.session.schemas().layout(domain.handle, known->schema).size);
   if (size == 0 || samples.size() % size != 0 || (times == nullptr && stamp_entry == nullptr)) {
     return;
   }

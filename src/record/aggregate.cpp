@@ -80,8 +80,8 @@ class FieldGroups final : public FlatFields {
     if (!payload.present || payload.bytes == nullptr || site.device != 0) return 0;
     restart();
     found_ = 0;
-    const PayloadResult result = payloads_.read(process, site.local_domain, payload.bytes,
-                                                payload.bits, *this);
+    const PayloadResult result =
+        payloads_.read(process, site.local_domain, payload.bytes, payload.bits, *this);
     return result == PayloadResult::whole || result == PayloadResult::stopped ? found_ : 0;
   }
 
@@ -212,8 +212,8 @@ class Aggregator : public WalkVisitor {
 
   void end_thread() {
     if (not_kept_.count == 0) return;
-    out_.losses.push_back(recording_.loss_in(thread_, not_kept_.from, not_kept_.to,
-                                             not_kept_.count, payload_loss_text));
+    out_.losses.push_back(recording_.loss_in(thread_, not_kept_.from, not_kept_.to, not_kept_.count,
+                                             payload_loss_text));
     not_kept_ = LossWindow{};
   }
 

@@ -70,7 +70,7 @@ struct AggregateRow {
   std::int32_t category_name = no_name;
   std::uint8_t payload_type = 0;
   std::uint64_t payload = 0;  // by field: of Aggregate::groups, 0 where it has none
-  std::int64_t lane = -1;  // of Aggregate::lanes; by device: one of that device
+  std::int64_t lane = -1;     // of Aggregate::lanes; by device: one of that device
 
   std::uint64_t calls = 0;  // closed ones; what follows is about those
   std::uint64_t unclosed = 0;

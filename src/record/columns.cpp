@@ -146,7 +146,8 @@ std::shared_ptr<Column> Columns::of_payload(std::string_view table, const std::s
   };
   const auto number = [](const FieldValue& value) {
     double made = 0;
-    if (value.kind == Kind::integer) return static_cast<double>(static_cast<std::int64_t>(value.bits));
+    if (value.kind == Kind::integer)
+      return static_cast<double>(static_cast<std::int64_t>(value.bits));
     if (value.kind == Kind::count) return static_cast<double>(value.bits);
     std::memcpy(&made, &value.bits, sizeof made);
     return made;

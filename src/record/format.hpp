@@ -102,8 +102,8 @@ enum class EntryKind : std::uint32_t {
   lost = 7,         // subject: LossReason; three words, a LossWindow
   counter_i64 = 8,  // subject: counter; one word
   counter_f64 = 9,
-  counter_none = 10,  // one word: the reason
-  open = 11,          // subject: site; one word: ticks of a push that an earlier chunk held
+  counter_none = 10,   // one word: the reason
+  open = 11,           // subject: site; one word: ticks of a push that an earlier chunk held
   counter_bytes = 12,  // subject: counter; an extended payload: samples, one after the other
 };
 
@@ -131,20 +131,20 @@ constexpr std::uint64_t make_entry(EntryKind kind, std::uint32_t subject, std::u
 // to words.
 
 enum class DefinitionType : std::uint8_t {
-  string = 1,         // StringDefinition, its bytes
-  domain = 2,         // DomainDefinition
-  site = 3,           // SiteDefinition
-  category = 4,       // CategoryDefinition
-  thread = 5,         // ThreadDefinition
-  thread_name = 6,    // ThreadName
-  counter = 7,        // CounterDefinition
-  event = 8,          // a JSON object: a call that is not a range, mark or counter sample
-  device_layout = 9,  // DeviceLayoutDefinition
-  device_name = 10,   // DeviceNameDefinition
-  schema = 11,        // SchemaDefinition, a SchemaEntryDefinition for each entry
-  enumeration = 12,   // EnumDefinition, an EnumValueDefinition for each value
-  scope = 13,         // ScopeDefinition
-  cited_string = 14,  // CitedString
+  string = 1,            // StringDefinition, its bytes
+  domain = 2,            // DomainDefinition
+  site = 3,              // SiteDefinition
+  category = 4,          // CategoryDefinition
+  thread = 5,            // ThreadDefinition
+  thread_name = 6,       // ThreadName
+  counter = 7,           // CounterDefinition
+  event = 8,             // a JSON object: a call that is not a range, mark or counter sample
+  device_layout = 9,     // DeviceLayoutDefinition
+  device_name = 10,      // DeviceNameDefinition
+  schema = 11,           // SchemaDefinition, a SchemaEntryDefinition for each entry
+  enumeration = 12,      // EnumDefinition, an EnumValueDefinition for each value
+  scope = 13,            // ScopeDefinition
+  cited_string = 14,     // CitedString
   counter_meaning = 15,  // CounterMeaningDefinition
 };
 

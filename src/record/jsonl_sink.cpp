@@ -230,9 +230,8 @@ void JsonlSink::add_rows(const Event& event) {
   if (decoder_ == nullptr) return;
   add_key(event.kind == EventKind::event_batch ? "events" : "values");
   line_.add('[');
-  const PayloadResult result =
-      add_json_rows(line_, *decoder_, *names_,
-                    PayloadRows{event.domain_handle, event.row_schema, event.rows});
+  const PayloadResult result = add_json_rows(
+      line_, *decoder_, *names_, PayloadRows{event.domain_handle, event.row_schema, event.rows});
   line_.add(']');
   if (result != PayloadResult::whole) add_problem(result);
 }

@@ -43,7 +43,9 @@ class FlatFields : public PayloadVisitor {
   virtual bool wants(const std::string&) const { return true; }
 
  private:
-  FieldValue text(std::string_view given) { return FieldValue{PayloadValue::Kind::text, keep(given)}; }
+  FieldValue text(std::string_view given) {
+    return FieldValue{PayloadValue::Kind::text, keep(given)};
+  }
 
   std::string path_;
   std::vector<std::size_t> lengths_;  // of the path around each struct

@@ -29,7 +29,8 @@ bool stands_for_its_field(const PayloadSchema& schema) {
   std::string_view name = schema.entries[0].name;
   if (name.data() == nullptr) return true;
   while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.remove_suffix(1);
-  for (const std::string_view type : {"int", "uint", "float", "longdouble", "bool", "str", "bytes"}) {
+  for (const std::string_view type :
+       {"int", "uint", "float", "longdouble", "bool", "str", "bytes"}) {
     if (name == type) return true;
   }
   return false;
@@ -210,9 +211,8 @@ bool PayloadDecoder::entry(const PayloadSchema& schema, std::size_t index, std::
     std::uint64_t selected = 0;
     if (array != 0) {
       done = fail(PayloadResult::unsupported);
-    } else if (entry.detail >= index ||
-               !integer_at(schema.entries[entry.detail].type, positions_[frame + entry.detail],
-                           selected)) {
+    } else if (entry.detail >= index || !integer_at(schema.entries[entry.detail].type,
+                                                    positions_[frame + entry.detail], selected)) {
       done = fail(PayloadResult::does_not_fit);
     } else {
       done = member(*nested, selected, at, name, depth, end);
@@ -290,9 +290,10 @@ bool PayloadDecoder::member(const PayloadSchema& chosen, std::uint64_t selected,
   char number[8];
   const std::string_view own =
       entry.name.data() == nullptr ? index_text(selected, number) : entry.name;
-  const bool done = step(own.size()) && tell(visitor_->begin(name, false)) &&
-                    this->entry(chosen, selected, frame, at + entry.offset, own, depth + 1, inner) &&
-                    tell(visitor_->end(false));
+  const bool done =
+      step(own.size()) && tell(visitor_->begin(name, false)) &&
+      this->entry(chosen, selected, frame, at + entry.offset, own, depth + 1, inner) &&
+      tell(visitor_->end(false));
   positions_.resize(frame);
   end = chosen.size != 0 ? at + chosen.size : inner;
   return done;
@@ -465,8 +466,8 @@ bool PayloadDecoder::lengths_of(const PayloadSchema& schema, const PayloadEntry&
                          lengths.sizes[0]);
       break;
     case length_index:
-      found = entry.detail < index && lengths_at(schema.entries[entry.detail],
-                                                 positions_[frame + entry.detail], lengths);
+      found = entry.detail < index &&
+              lengths_at(schema.entries[entry.detail], positions_[frame + entry.detail], lengths);
       break;
     case length_payload:
       if (entry.detail < piece_count_) {

@@ -31,7 +31,7 @@ struct PayloadValue {
   std::string_view label;  // what a number is called; absent: nothing
   std::uint64_t type = 0;
   std::uint64_t flags = 0;
-  std::uint64_t offset = 0;            // in its piece
+  std::uint64_t offset = 0;             // in its piece
   const PayloadEntry* entry = nullptr;  // null: of a predefined type
 };
 

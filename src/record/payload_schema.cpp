@@ -44,9 +44,7 @@ class Block {
   char* next_;
 };
 
-std::size_t room_for(std::string_view text) {
-  return text.data() == nullptr ? 0 : text.size() + 1;
-}
+std::size_t room_for(std::string_view text) { return text.data() == nullptr ? 0 : text.size() + 1; }
 
 }  // namespace
 
@@ -170,8 +168,7 @@ void SchemaTable::add(std::uint64_t domain, const PayloadEnum& given) {
   for (std::size_t i = 0; i < given.count; ++i) made.bytes += room_for(given.values[i].name);
   Block block(pool_, made.bytes);
   made.block = block.begin();
-  auto* values =
-      static_cast<PayloadEnumValue*>(block.take(given.count * sizeof(PayloadEnumValue)));
+  auto* values = static_cast<PayloadEnumValue*>(block.take(given.count * sizeof(PayloadEnumValue)));
   for (std::size_t i = 0; i < given.count; ++i) {
     PayloadEnumValue* value = new (values + i) PayloadEnumValue(given.values[i]);
     value->name = block.copy(value->name);

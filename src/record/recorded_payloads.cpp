@@ -103,8 +103,7 @@ std::string_view ReadSchemas::category(std::uint64_t domain, std::uint32_t numbe
 }
 
 PayloadResult RecordedPayloads::read(std::uint32_t process, std::uint32_t local_domain,
-                                     const void* bytes, std::size_t size,
-                                     PayloadVisitor& visitor) {
+                                     const void* bytes, std::size_t size, PayloadVisitor& visitor) {
   const auto& schemas = recording_.processes()[process].schemas;
   if (schemas == nullptr) return PayloadResult::unknown;
   if (decoders_.size() <= process) decoders_.resize(process + 1);

@@ -107,8 +107,7 @@ struct Fixture {
     nvspan::LineBuffer line(pool);
     nvspan::PayloadJson json(line);
     line.add(' ');
-    const PayloadResult result =
-        decoder.decode(1, pieces.data(), pieces.size(), names, json, own);
+    const PayloadResult result = decoder.decode(1, pieces.data(), pieces.size(), names, json, own);
     if (result != PayloadResult::whole) return std::string(payload_result_text(result));
     return std::string(line.data() + 1, line.size() - 1);
   }
@@ -158,25 +157,31 @@ void test_structs() {
   const std::uint64_t packed =
       f.schema({entry("a", int8), entry("b", float64)}, fixed_schema, 0, 0, 1);
   EXPECT_EQUAL(f.read(packed, Bytes().add(std::int8_t{1}).add(0.5)), "\"a\": 1, \"b\": 0.5");
-  const std::uint64_t outer =
-      f.schema({entry("first", pair), entry("n", int32, hide), entry("more", pair, fixed_array, 2),
-                entry(nullptr, uint8)},
-               fixed_schema);
-  EXPECT_EQUAL(
-      f.read(outer, Bytes().add(of_pair.text.data(), 16).add(9).pad(24).add(of_pair.text.data(), 16)
-                        .add(of_pair.text.data(), 16).add(std::int8_t{4}).pad(64)),
-      "\"first\": {\"a\": 1, \"b\": 0.5}, \"more\": [{\"a\": 1, \"b\": 0.5}, {\"a\": 1, \"b\": 0.5}], "
-      "\"3\": 4");
+  const std::uint64_t outer = f.schema({entry("first", pair), entry("n", int32, hide),
+                                        entry("more", pair, fixed_array, 2), entry(nullptr, uint8)},
+                                       fixed_schema);
+  EXPECT_EQUAL(f.read(outer, Bytes()
+                                 .add(of_pair.text.data(), 16)
+                                 .add(9)
+                                 .pad(24)
+                                 .add(of_pair.text.data(), 16)
+                                 .add(of_pair.text.data(), 16)
+                                 .add(std::int8_t{4})
+                                 .pad(64)),
+               "\"first\": {\"a\": 1, \"b\": 0.5}, \"more\": [{\"a\": 1, \"b\": 0.5}, {\"a\": 1, "
+               "\"b\": 0.5}], "
+               "\"3\": 4");
   // NumPy's names of types stand for nothing.
   const std::uint64_t number = f.schema({entry("int64", int64)}, fixed_schema, 8);
-  const std::uint64_t array = f.schema(
-      {entry("size", uint64), entry("data", number, length_index, 0)}, dynamic_schema);
-  EXPECT_EQUAL(f.read(array, Bytes().add(std::uint64_t{2}).add(std::int64_t{1}).add(std::int64_t{-1})),
-               "\"size\": 2, \"data\": [1, -1]");
+  const std::uint64_t array =
+      f.schema({entry("size", uint64), entry("data", number, length_index, 0)}, dynamic_schema);
+  EXPECT_EQUAL(
+      f.read(array, Bytes().add(std::uint64_t{2}).add(std::int64_t{1}).add(std::int64_t{-1})),
+      "\"size\": 2, \"data\": [1, -1]");
   EXPECT_EQUAL(f.read(number, Bytes().add(std::int64_t{3})), "\"value\": 3");
-  const std::uint64_t event = f.schema({entry("at", int64, mark), entry("name", utf8, message, 4),
-                                        entry("loss", float32)},
-                                       fixed_schema, 16, 4 << 3);
+  const std::uint64_t event =
+      f.schema({entry("at", int64, mark), entry("name", utf8, message, 4), entry("loss", float32)},
+               fixed_schema, 16, 4 << 3);
   const Bytes of_event = Bytes().add(std::int64_t{1}).add("step", 4).add(0.5f);
   EXPECT_EQUAL(f.read(event, of_event), "\"at\": 1, \"name\": \"step\", \"loss\": 0.5");
   EXPECT_EQUAL(f.read(event, of_event, true), "\"loss\": 0.5");
@@ -194,25 +199,34 @@ void test_arrays_and_text() {
       entry("ended", uint8, zero_terminated),
       entry("last", uint8),
   });
-  EXPECT_EQUAL(f.read(made, Bytes().add(2).add(std::int16_t{5}).add(std::int16_t{-6}).add("ab\0", 3)
-                                .add("xy\0z", 4).add("uvw", 3).add("\x0a\x0b", 2).add("\1\2\0", 3)
+  EXPECT_EQUAL(f.read(made, Bytes()
+                                .add(2)
+                                .add(std::int16_t{5})
+                                .add(std::int16_t{-6})
+                                .add("ab\0", 3)
+                                .add("xy\0z", 4)
+                                .add("uvw", 3)
+                                .add("\x0a\x0b", 2)
+                                .add("\1\2\0", 3)
                                 .add("\7", 1)),
                "\"n\": 2, \"numbers\": [5, -6], \"text\": \"ab\", \"fixed\": \"xy\", "
                "\"chars\": \"uvw\", \"bytes\": \"0a0b\", \"ended\": [1, 2], \"last\": 7");
   EXPECT_EQUAL(f.read(made, Bytes().add(2).add(std::int16_t{5})), "size does not fit");
   EXPECT_EQUAL(f.read(made, Bytes().add(-1)), "size does not fit");  // no text
-  const std::uint64_t matrix = f.schema({entry("shape", uint32, fixed_array | hide, 2),
-                                         entry("m", uint8, length_index, 0)});
-  EXPECT_EQUAL(f.read(matrix, Bytes().add(2).add(3).add("\1\2\3\4\5\6", 6)), "\"m\": [[1, 2, 3], [4, 5, 6]]");
-  EXPECT_EQUAL(f.read(matrix, Bytes().add(~0u).add(~0u).add("\1\2\3\4\5\6", 6)), "size does not fit");
+  const std::uint64_t matrix =
+      f.schema({entry("shape", uint32, fixed_array | hide, 2), entry("m", uint8, length_index, 0)});
+  EXPECT_EQUAL(f.read(matrix, Bytes().add(2).add(3).add("\1\2\3\4\5\6", 6)),
+               "\"m\": [[1, 2, 3], [4, 5, 6]]");
+  EXPECT_EQUAL(f.read(matrix, Bytes().add(~0u).add(~0u).add("\1\2\3\4\5\6", 6)),
+               "size does not fit");
   const std::uint64_t other = f.schema({entry("of_piece", uint16, length_payload, 1)});
   const Bytes numbers = Bytes().add(std::uint32_t{0x00020001});
   const Bytes lengths = Bytes().add(std::uint64_t{2});
   EXPECT_EQUAL(f.read({{other, numbers.text}, {uint64, lengths.text}}),
                "\"of_piece\": [1, 2], \"value\": 2");
   EXPECT_EQUAL(f.read({{other, numbers.text}}), "size does not fit");
-  const std::uint64_t pointed = f.schema({entry("p", int32, pointer), entry("s", utf8),
-                                          entry("next", uint8)});
+  const std::uint64_t pointed =
+      f.schema({entry("p", int32, pointer), entry("s", utf8), entry("next", uint8)});
   EXPECT_EQUAL(f.read(pointed, Bytes().add(std::uint64_t{64}).add(std::uint64_t{65}).add("\1", 1)),
                "\"p\": 64, \"s\": 65, \"next\": 1");
 }
@@ -221,8 +235,8 @@ void test_enums_and_unions() {
   Fixture f;
   const std::uint64_t op = f.enumeration({{"sum", 0, false}, {"max", 2, false}}, 4);
   const std::uint64_t bits = f.enumeration({{"r", 1, true}, {"w", 2, true}, {"x", 4, true}}, 1);
-  const std::uint64_t nccl = f.schema({entry("comm", uint64), entry("op", op), entry("mode", bits)},
-                                      fixed_schema, 16);
+  const std::uint64_t nccl =
+      f.schema({entry("comm", uint64), entry("op", op), entry("mode", bits)}, fixed_schema, 16);
   const auto call = [&](std::uint32_t what, std::uint8_t mode) {
     return f.read(nccl, Bytes().add(std::uint64_t{9}).add(what).add(mode).pad(16));
   };
@@ -230,11 +244,9 @@ void test_enums_and_unions() {
   EXPECT_EQUAL(call(1, 9), "\"comm\": 9, \"op\": 1, \"mode\": \"r|8\"");
   EXPECT_EQUAL(call(0, 0), "\"comm\": 9, \"op\": \"sum\", \"mode\": 0");
   EXPECT_EQUAL(f.read(op, Bytes().add(2)), "\"value\": \"max\"");
-  const std::uint64_t either =
-      f.schema({entry("i", int64), entry("f", float32)}, union_schema, 8);
-  const std::uint64_t chosen =
-      f.schema({entry("which", uint8), entry("u", either, 0, 0), entry("after", uint8)},
-               fixed_schema);
+  const std::uint64_t either = f.schema({entry("i", int64), entry("f", float32)}, union_schema, 8);
+  const std::uint64_t chosen = f.schema(
+      {entry("which", uint8), entry("u", either, 0, 0), entry("after", uint8)}, fixed_schema);
   const auto variant = [&](std::uint8_t which) {
     return f.read(chosen, Bytes().add(which).pad(8).add(0.5f).pad(16).add("\3", 1).pad(24));
   };
@@ -267,8 +279,7 @@ void test_hostile() {
   EXPECT_EQUAL(f.read(words, Bytes().pad(10000)), "too large");
   const std::uint64_t far = f.schema({entry("x", uint8, 0, 0, ~std::uint64_t{0})});
   EXPECT_EQUAL(f.read(far, Bytes().pad(8)), "size does not fit");
-  const std::uint64_t huge =
-      f.schema({entry("x", uint8)}, fixed_schema, ~std::uint64_t{0});
+  const std::uint64_t huge = f.schema({entry("x", uint8)}, fixed_schema, ~std::uint64_t{0});
   EXPECT_EQUAL(f.read(huge, Bytes().pad(8)), "size does not fit");
   const std::uint64_t forward = f.schema({entry("x", uint8, length_index, 1), entry("n", uint8)});
   EXPECT_EQUAL(f.read(forward, Bytes().pad(8)), "size does not fit");
@@ -308,9 +319,9 @@ std::string first_columns(Fixture& f, std::uint64_t schema, const Bytes& bytes) 
 
 void test_line() {
   Fixture f;
-  const std::uint64_t made = f.schema({entry("step", int32), entry("loss", float32),
-                                       entry("shape", int32, fixed_array, 2)},
-                                      fixed_schema);
+  const std::uint64_t made = f.schema(
+      {entry("step", int32), entry("loss", float32), entry("shape", int32, fixed_array, 2)},
+      fixed_schema);
   const Bytes bytes = Bytes().add(3).add(0.5f).add(8).add(128);
   EXPECT_EQUAL(first_columns(f, made, bytes), "step=3, loss=0.5, shape=[...");
 }

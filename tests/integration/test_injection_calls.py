@@ -171,11 +171,20 @@ COUNTERS = [
     ext("counter_register", id="#4", name="queue", description="its length", schema=17, scope=22),
     ext("counter_sample", **SAMPLE, value=-3),
     ext("counter_sample", **SAMPLE, value=0.25),
-    ext("counter_sample", **SAMPLE, size=2, hex="0102", values=[],
-        payload_error="size does not fit"),
+    ext(
+        "counter_sample", **SAMPLE, size=2, hex="0102", values=[], payload_error="size does not fit"
+    ),
     ext("counter_sample", **SAMPLE, no_value=2),
-    ext("counter_batch", **SAMPLE, flags=0, size=2, hex="0102", timestamps=[10, 20], values=[],
-        payload_error="size does not fit"),
+    ext(
+        "counter_batch",
+        **SAMPLE,
+        flags=0,
+        size=2,
+        hex="0102",
+        timestamps=[10, 20],
+        values=[],
+        payload_error="size does not fit",
+    ),
 ]
 
 HEAP = {"handle": "#5", "name": "heap"}

@@ -248,9 +248,7 @@ def test_sqlite_has_fields_as_json(files, tmp_path):
             "ON textId = id WHERE jsonText IS NOT NULL"
         ))  # fmt: skip
         assert {name: json.loads(found[name]) for name in READ} == READ
-        assert json.loads(found["short"]) == [
-            {"schema": (1 << 24) + 8, "hex": "89674523"}
-        ]
+        assert json.loads(found["short"]) == [{"schema": (1 << 24) + 8, "hex": "89674523"}]
         counters = list(database.execute("SELECT name, field, unit, value FROM NVSPAN_COUNTERS"))
         assert counters == [("device", "used", "MiB", 80.0), ("device", "load", None, 0.5)]
 
@@ -327,3 +325,49 @@ def test_fields_of_a_part_are_those_of_its_rows(files):
     ]  # fmt: skip
     assert part.payload_fields(0) == READ["read"]
     assert len(part.marks) == 0
+
+
+def test_deferred_events_of_a_length_of_their_own():
+    recording = record_command([str(build(PROGRAM)), "deferred"]).recording
+    keys = ("name", "kind", "payload.n")
+    rows = list(recording.ranges.rows())
+    assert [tuple(row[key] for key in keys) for row in rows] == [
+        ("first", 1, 5), ("a longer one", 1, 12),
+    ]  # fmt: skip
+    assert all(0 < row["duration"] < 50_000 for row in rows)  # clocks are read one after another
+    (batch,) = (
+        event for event in run_command([str(build(PROGRAM)), "deferred"]).events
+        if event["kind"] == "event_batch"
+    )  # fmt: skip
+    assert [(row["name"], row["n"]) for row in batch["events"]] == [
+        ("first", 5), ("a longer one", 12),
+    ]  # fmt: skip
+
+
+LARGE = """
+import nvspan, numpy as np
+from nvspan import EntryKind, numpy_dtype
+domain = nvspan.get_domain("large")
+row = np.dtype([("at", numpy_dtype("i8", entry_kind=EntryKind.MARK)), ("n", "i8")])
+rows = np.zeros(100_000, row)
+rows["at"] = domain.get_timestamp()
+rows["n"] = range(len(rows))
+domain.event_batch(rows)
+counter = domain.get_counter("queue", int)
+counter.batch_submit(np.arange(50_000), np.full(50_000, domain.get_timestamp()))
+"""
+
+
+def test_a_recording_has_batches_that_are_too_large_for_a_trace():
+    np = pytest.importorskip("numpy")
+    import sys
+
+    recording = record_command([sys.executable, "-c", LARGE]).recording
+    assert np.array_equal(recording.marks["payload.n"], np.arange(100_000))
+    assert np.array_equal(recording.counters["integer"], np.arange(50_000))
+    assert [event.get("error") for event in recording.events if "batch" in event["kind"]] == [
+        None, None,
+    ]  # fmt: skip
+    batch, samples = (e for e in run_traced(LARGE).events if "batch" in e["kind"])
+    assert batch["error"] == "too large"
+    assert samples["entries_error"] == "too many"
