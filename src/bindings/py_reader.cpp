@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <mutex>
 
 namespace py = pybind11;
 
@@ -209,13 +210,13 @@ class Reader {
     if (process >= recording_->processes().size() || site >= recording_->sites().size()) {
       throw py::index_error();
     }
-    PagePool pool;
-    LineBuffer line(pool);
+    const std::lock_guard<std::mutex> lock(fields_.mutex);
+    LineBuffer& line = fields_.line;
+    line.clear();
     line.add('{');
     PayloadJson json(line);
-    const PayloadResult result = RecordedPayloads(*recording_)
-                                     .read(process, recording_->sites()[site].local_domain,
-                                           bytes.data(), bytes.size(), json);
+    const PayloadResult result = fields_.payloads.read(
+        process, recording_->sites()[site].local_domain, bytes.data(), bytes.size(), json);
     if (result != PayloadResult::whole || line.size() == 1) return py::none();
     line.add('}');
     return py::str(line.data(), line.size());
@@ -301,7 +302,18 @@ class Reader {
     return py::reinterpret_steal<py::object>(made);
   }
 
+  // What is kept from one payload to the next. Nothing in it waits for the GIL.
+  struct Fields {
+    explicit Fields(const Recording& recording) : payloads(recording), line(pool) {}
+
+    std::mutex mutex;
+    RecordedPayloads payloads;
+    PagePool pool;
+    LineBuffer line;
+  };
+
   std::shared_ptr<Recording> recording_;
+  Fields fields_{*recording_};
   std::shared_ptr<Columns> whole_;
   std::shared_ptr<Columns> columns_;
   Selection selection_;

@@ -165,7 +165,6 @@ PayloadResult add_json_rows(LineBuffer& line, PayloadDecoder& decoder, const Pay
     for (std::string_view left = rows.rows; !left.empty(); left.remove_prefix(unit)) {
       if (left.size() < unit) return PayloadResult::does_not_fit;
       const PayloadPiece piece{rows.schema, left.substr(0, unit)};
-      PayloadValue value;
       struct First final : PayloadVisitor {
         explicit First(PayloadJson& json) : to(json) {}
         bool value(std::string_view, const PayloadValue& given) override {
