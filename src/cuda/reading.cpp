@@ -182,7 +182,7 @@ void calibrate(const Driver& api, DeviceContext& context, bool hurry) noexcept {
   const uint64_t age = now - clock.last_calibration();
   const bool due = clock.last_calibration() == 0 || age > calibration_period(clock.calibrations());
   const bool urgent = context.waiting.size() > convert_early || (hurry && !clock.fresh());
-  if (!clock.running() && (due || urgent) && !clock.start(api)) {
+  if ((due || urgent) && !clock.start(api)) {
     if (!still_there(api, context)) return;
     // Never: what wanted the clock is not shown.
     counters().add(Count::driver_error, context.waiting.size());
@@ -191,7 +191,8 @@ void calibrate(const Driver& api, DeviceContext& context, bool hurry) noexcept {
     return;
   }
   const bool completed = clock.advance(api);
-  if (context.waiting.empty() || clock.calibrations() < 2 || !clock.ready()) {
+  if (context.waiting.empty() || clock.calibrations() < clock.needed_calibrations() ||
+      !clock.ready()) {
     if (context.waiting.size() > most_waiting) {
       counters().add(Count::full, context.waiting.size());
       for (const ReadRange& read : context.waiting) release(read.range);
@@ -200,7 +201,7 @@ void calibrate(const Driver& api, DeviceContext& context, bool hurry) noexcept {
     return;
   }
   const uint64_t new_age = steady_ns() - clock.last_calibration();
-  if (completed || (hurry && clock.fresh()) || new_age > stale_ns ||
+  if (completed || (hurry && (clock.fresh() || clock.stalled())) || new_age > stale_ns ||
       context.waiting.size() > convert_anyway) {
     tell(context);
   }
