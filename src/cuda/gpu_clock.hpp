@@ -12,8 +12,9 @@
 // Used by one thread, with the context current; stamp_function() and start_if_wanted() by any.
 //
 // A launch into a context that another thread destroys meanwhile breaks CUDA for the whole process
-// (the next cuCtxCreate answers 719, or hangs); queries and a kernel that still runs do not. So what
-// the program may destroy is given kernels by the program's own threads alone, when they use it.
+// (the next cuCtxCreate answers 719, or hangs); queries and a kernel that still runs do not. So
+// what the program may destroy is given kernels by the program's own threads alone, when they use
+// it.
 
 #include <atomic>
 #include <cstddef>
@@ -101,7 +102,7 @@ class GpuClock {
   bool load_failed_ = false;  // under load_mutex_
   std::atomic<Phase> phase_;
   std::atomic<uint64_t> wanted_since_{0};  // steady ns; 0: the first one, of the first range
-  uint64_t launched_ = 0;  // time stamp
+  uint64_t launched_ = 0;                  // time stamp
   bool slow_ready_ = false;
   ClockPoint slow_{};
   uint64_t last_ = 0;

@@ -26,8 +26,8 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from helpers import device  # noqa: E402
 import nvspan  # noqa: E402
+from helpers import device  # noqa: E402
 from nvspan import launch  # noqa: E402
 
 counted = nvspan.device_stats
@@ -55,7 +55,7 @@ def run_here(name: str, code: str) -> bool:
     before = counted()
     nvspan.device_stats = lambda: {key: n - before[key] for key, n in counted().items()}
     try:
-        exec(compile(code, name, "exec"), {"__name__": "__main__"})  # noqa: S102
+        exec(compile(code, name, "exec"), {"__name__": "__main__"})
     except BaseException:
         print(f"{name}: {traceback.format_exc().splitlines()[-1]}", flush=True)
         return False
