@@ -114,7 +114,8 @@ def test_fields_and_bytes_of_payloads(report):
     }
     named = {name: [field for field, _ in schemas.get(schema, [])]
              for name, (schema, _) in found.items()}  # fmt: skip
-    assert named["dict"] == ["step", "loss"] and named["dataclass"] == ["rows", "scale"]
+    assert named["dict"] == ["step", "loss"]
+    assert named["dataclass"] == ["rows", "scale"]
     assert named["list"] == named["array"] == ["size", "data"]
     elements = [schemas[found[name][0]][1][1] for name in ("list", "array")]
     assert [schemas[element] for element in elements] == [[("int64", 17)], [("float32", 43)]]
