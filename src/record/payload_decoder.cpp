@@ -301,6 +301,8 @@ bool PayloadDecoder::member(const PayloadSchema& chosen, std::uint64_t selected,
 
 bool PayloadDecoder::list(const PayloadEntry& entry, const Lengths& lengths, std::size_t dimension,
                           std::uint64_t& at, std::string_view name, unsigned depth) {
+  // More elements than bytes: nothing could be in them.
+  if (lengths.sizes[dimension] > bytes_.size()) return fail(PayloadResult::does_not_fit);
   if (!tell(visitor_->begin(name, true))) return false;
   for (std::uint64_t i = 0; i < lengths.sizes[dimension]; ++i) {
     if (dimension + 1 < lengths.count) {

@@ -34,7 +34,7 @@ READ = {
 REFUSED = {
     "short": "size does not fit",
     "itself": "too deep",
-    "endless": "too large",
+    "endless": "size does not fit",
     "unknown": "unknown schema",
 }
 NAMES = ["AllReduce", "nested", "dynamic", "union", "read", *REFUSED, "large", "in the child"]
