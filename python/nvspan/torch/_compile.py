@@ -86,9 +86,6 @@ def register() -> None:
     _core.is_active()
     try:
         register_functions(_FUNCTIONS)
-        nvtx = sys.modules.get("nvspan.torch.nvtx")
-        if nvtx is not None:
-            nvtx.register_with_compile()
     except Exception as error:
         _problems.append(f"functions: {type(error).__name__}: {error}")
     try:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _TYPE_MATCH = GuardBuilder.TYPE_MATCH
 _ID_MATCH = GuardBuilder.ID_MATCH
 _CLASS_MATCH = getattr(GuardBuilder, "CLASS_MATCH", _ID_MATCH)
+_core_functions: Any = _core  # for what its stub does not tell
 _ = OutputGraph.install_global_by_id
 _none = ConstantVariable.create
 
@@ -175,6 +176,40 @@ class HandleVariable(UserDefinedObjectVariable):  # type: ignore[misc]
         return super().var_getattr(tx, name)
 
 
+# ---- nvspan.torch.nvtx -----------------------------------------------------------------------
+
+
+class DroppedFunctionVariable(VariableTracker):  # type: ignore[misc]
+    """A function of ours that does nothing and returns a constant. It is looked up by its id, so
+    that it is ours under torch's name, too."""
+
+    def __init__(self, value: Any, result: Any, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.value = value
+        self.result = result
+
+    def python_type(self) -> type:
+        return type(self.value)
+
+    def as_python_constant(self) -> Any:
+        return self.value
+
+    def call_function(self, tx: Any, args: Any, kwargs: Any) -> VariableTracker:
+        if self.value is not _core_functions._torch_range:
+            return _none(self.result)
+        return RangeVariable(_core_functions.annotate, self.value, (list(args), dict(kwargs)))
+
+
+_TORCH_FUNCTIONS: dict[Any, Any] = {
+    _core_functions._torch_range_push: 0,
+    _core_functions._torch_range_pop: 0,
+    _core_functions._torch_range_start: 0,
+    _core_functions._torch_range_end: None,
+    _core_functions._torch_mark: None,
+    _core_functions._torch_range: None,
+}
+
+
 # ---- the body of a decorated function while a tool listens (nvspan/_codegen.py) -----------------
 
 
@@ -241,6 +276,14 @@ def _build_counter(self: Any, value: Any) -> VariableTracker:
     return CounterVariable(value, source=self.source)
 
 
+def _build_dropped_function(result: Any) -> Callable[[Any, Any], VariableTracker]:
+    def build(self: Any, value: Any) -> VariableTracker:
+        self.install_guards(_ID_MATCH)
+        return DroppedFunctionVariable(value, result, source=self.source)
+
+    return build
+
+
 def _build_body_function(gives: str) -> Callable[[Any, Any], VariableTracker]:
     def build(self: Any, value: Any) -> VariableTracker:
         self.install_guards(_ID_MATCH)
@@ -260,6 +303,7 @@ def register() -> None:
             table[kind] = _build_range
         ids[id(kind)] = _build_range_class
     for table in tables:
+        table[_core_functions._FormattedRange] = _build_range
         table[_core.Domain] = _build_domain
         table[_core.DeviceRangeHandle] = _build_handle
         for counter in (_core.Int64Counter, _core.Float64Counter, _core.ExtCounter):
@@ -268,3 +312,5 @@ def register() -> None:
         function = getattr(builtins, f"__nvspan_{name}__", None)
         if function is not None:
             ids[id(function)] = _build_body_function(gives)
+    for function, result in _TORCH_FUNCTIONS.items():
+        ids[id(function)] = _build_dropped_function(result)
