@@ -24,6 +24,7 @@ LAZY = {
     "report/render.py": {"rich"},
     "report/tables.py": {"pyarrow"},
     "torch/_compile.py": {"torch"},
+    "torch/_modules.py": {"torch"},
     "torch/nvtx.py": {"torch"},
 }
 # file -> what it may import at once: pytest itself loads its plugin, torch._dynamo the other

@@ -9,3 +9,8 @@
 """
 
 from __future__ import annotations
+
+from nvspan.torch import nvtx
+from nvspan.torch._modules import ModuleAnnotations, annotate_module
+
+__all__ = ["ModuleAnnotations", "annotate_module", "nvtx"]

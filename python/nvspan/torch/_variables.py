@@ -231,6 +231,7 @@ class BodyFunctionVariable(VariableTracker):  # type: ignore[misc]
         if self.gives == "nothing":
             return _none(None)
         original = getattr(builtins, "__nvspan_callee__")(args[0].as_python_constant())  # noqa: B009
+        original = getattr(original, "_nvspan_original", original)  # of a module: _modules.py
         callee: Any = _global_object(tx, "__nvspan_original", original)
         if self.gives == "callee":
             return callee
