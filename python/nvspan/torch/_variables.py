@@ -25,6 +25,7 @@ from torch._dynamo.variables.user_defined import (
     UserDefinedObjectVariable,
 )
 
+import nvspan
 from nvspan import _core
 from nvspan.torch._compile import DEAD_HANDLE
 
@@ -155,6 +156,25 @@ class DomainVariable(UserDefinedObjectVariable):  # type: ignore[misc]
         return super().call_method(tx, name, args, kwargs)
 
 
+class GetDomainVariable(VariableTracker):  # type: ignore[misc]
+    """`get_domain`: the domain itself, for which it is called while tracing."""
+
+    def __init__(self, value: Any, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.value = value
+
+    def python_type(self) -> type:
+        return type(self.value)
+
+    def as_python_constant(self) -> Any:
+        return self.value
+
+    def call_function(self, tx: Any, args: Any, kwargs: Any) -> VariableTracker:
+        values = [each.as_python_constant() for each in args]
+        named = {name: each.as_python_constant() for name, each in kwargs.items()}
+        return _global_object(tx, "__nvspan_domain", self.value(*values, **named))
+
+
 class CounterVariable(UserDefinedObjectVariable):  # type: ignore[misc]
     def call_method(self, tx: Any, name: str, args: Any, kwargs: Any) -> VariableTracker:
         if name in _COUNTER_CALLS:
@@ -267,6 +287,11 @@ def _build_domain(self: Any, value: Any) -> VariableTracker:
     return DomainVariable(value, source=self.source)
 
 
+def _build_get_domain(self: Any, value: Any) -> VariableTracker:
+    self.install_guards(_ID_MATCH)
+    return GetDomainVariable(value, source=self.source)
+
+
 def _build_handle(self: Any, value: Any) -> VariableTracker:
     self.install_guards(_ID_MATCH)
     return HandleVariable(value, source=self.source)
@@ -309,6 +334,7 @@ def register() -> None:
         table[_core.DeviceRangeHandle] = _build_handle
         for counter in (_core.Int64Counter, _core.Float64Counter, _core.ExtCounter):
             table[counter] = _build_counter
+    ids[id(nvspan.get_domain)] = _build_get_domain
     for name, gives in _BODY_FUNCTIONS.items():
         function = getattr(builtins, f"__nvspan_{name}__", None)
         if function is not None:

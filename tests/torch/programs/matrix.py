@@ -224,6 +224,11 @@ def of_domain(x):
     return y.sin()
 
 
+def domain_in_frame(x):
+    with nvspan.get_domain("lib").annotate("d"):
+        return (x * 2).sin()
+
+
 def counting(x):
     counter.sample(3)
     return (x * 2).sin()
@@ -322,11 +327,11 @@ CASES = [
     with_class, with_text_of_a_constant, with_shape_as_payload, with_as, with_kept, with_kept_as,
     with_attribute, with_nested, with_span, with_local_twice, with_raise, with_subclass_check,
     with_explicit_enter, with_device_range, with_device_range_as, device_start_end, push_pop,
-    marks, start_end, of_domain, counting, asking, call_decorated, call_decorated_bare,
-    call_decorated_span, call_decorated_twice, call_closure, call_method, call_static,
-    call_class_method, call_property, decorate_in_frame, decorate_bare_in_frame, inside_checkpoint,
-    decorated, decorated_bare, decorated_span, decorated_twice, closure, methods.method,
-    Annotated(), Hooked(),
+    marks, start_end, of_domain, domain_in_frame, counting, asking, call_decorated,
+    call_decorated_bare, call_decorated_span, call_decorated_twice, call_closure, call_method,
+    call_static, call_class_method, call_property, decorate_in_frame, decorate_bare_in_frame,
+    inside_checkpoint, decorated, decorated_bare, decorated_span, decorated_twice, closure,
+    methods.method, Annotated(), Hooked(),
 ]  # fmt: skip
 
 
