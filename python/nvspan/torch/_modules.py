@@ -213,6 +213,14 @@ def _is_compiled(module: Any) -> bool:
     return "_orig_mod" in module._modules or module._compiled_call_impl is not None
 
 
+def _class_name(module: Any) -> str:
+    """The name of the class that the user wrote: FSDP2 puts a class of its own before it."""
+    names = [each.__name__ for each in type(module).__mro__]
+    if "FSDPModule" in names:
+        names = [each for each in names if not each.startswith("FSDP")]
+    return names[0]
+
+
 def _chosen(
     model: Any,
     depth: int | None,
@@ -226,7 +234,7 @@ def _chosen(
             continue
         if depth is not None and name and name.count(".") >= depth:
             continue
-        shown = name or type(getattr(model, "_orig_mod", model)).__name__
+        shown = name or _class_name(getattr(model, "_orig_mod", model))
         if _is_compiled(module):
             compiled.append(f"{name}." if name else "")
             warn_once(
@@ -253,7 +261,7 @@ def _install(module: Any, options: _Options, undo: list[Callable[[], None]]) -> 
     ours = _annotated(getattr(module, attribute), options)
     added = {attribute: ours}
     if "__getstate__" not in own:
-        added["__getstate__"] = _without_ours(module, type(module), added, before, attribute)
+        added["__getstate__"] = _without_ours(module, added, before, attribute)
     if hasattr(module, "_replicate_for_data_parallel"):
         added["_replicate_for_data_parallel"] = _replicating(module, added, before, attribute)
     own.update(added)
@@ -278,13 +286,11 @@ def _drop(state: Any, added: dict[str, Any], before: Any, attribute: str) -> Non
                 state[name] = before
 
 
-def _without_ours(
-    module: Any, kind: Any, added: dict[str, Any], before: Any, attribute: str
-) -> Any:
+def _without_ours(module: Any, added: dict[str, Any], before: Any, attribute: str) -> Any:
     """The module's `__getstate__`, which copy and pickle ask the object for."""
 
     def getstate() -> Any:
-        of_class = getattr(kind, "__getstate__", None)
+        of_class = getattr(type(module), "__getstate__", None)
         state = of_class(module) if of_class is not None else dict(vars(module))
         if isinstance(state, dict):
             state = dict(state)
