@@ -28,7 +28,7 @@ def _is_ready(module: ModuleType | None) -> bool:
     return not getattr(spec, "_initializing", False)
 
 
-class _Finder:
+class _TorchFinder:
     """Waits for one module, whoever imports it and however."""
 
     def __init__(self) -> None:
@@ -93,4 +93,4 @@ def install() -> None:
     if _is_ready(sys.modules.get(_AWAITED)):
         _register()
     else:
-        sys.meta_path.insert(0, _Finder())
+        sys.meta_path.insert(0, _TorchFinder())
