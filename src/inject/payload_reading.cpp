@@ -127,11 +127,10 @@ void take_attributes(Call& call, const DomainView& domain, Event& event) {
     any = any || (known != nullptr && known->has_attributes);
   }
   if (!any) return;
-  constexpr std::size_t most_pieces = 256;
-  PayloadPiece pieces[most_pieces];
-  const std::size_t count = pieces_of(event, pieces, most_pieces);
+  PayloadDecoder& decoder = call.session.decoder();
+  const PoolVector<PayloadPiece>& pieces = pieces_of(event, decoder);
   Attributes visitor(call, domain, event);
-  call.session.decoder().decode(domain.handle, pieces, count, call.session.names(), visitor);
+  decoder.decode(domain.handle, pieces.data(), pieces.size(), call.session.names(), visitor);
 }
 
 }  // namespace nvspan

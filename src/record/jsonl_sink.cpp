@@ -208,16 +208,15 @@ void JsonlSink::add_problem(PayloadResult result) {
 
 void JsonlSink::add_payload_fields(const Event& event) {
   if (decoder_ == nullptr) return;
-  constexpr std::size_t most_pieces = 256;
-  PayloadPiece pieces[most_pieces];
-  const std::size_t count = pieces_of(event, pieces, most_pieces);
-  if (count == 0) return;
+  const PoolVector<PayloadPiece>& pieces = pieces_of(event, *decoder_);
+  if (pieces.empty()) return;
   const std::size_t before = line_.size();
   add_key("payload_fields");
   line_.add('{');
   const std::size_t begun = line_.size();
   PayloadJson json(line_);
-  const PayloadResult result = decoder_->decode(event.domain_handle, pieces, count, *names_, json);
+  const PayloadResult result =
+      decoder_->decode(event.domain_handle, pieces.data(), pieces.size(), *names_, json);
   const bool any = line_.size() != begun;
   line_.add('}');
   if (result == PayloadResult::whole && any) return;

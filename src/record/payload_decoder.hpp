@@ -86,7 +86,10 @@ struct PayloadPiece {
 class PayloadDecoder {
  public:
   PayloadDecoder(const SchemaTable& table, PagePool& pool)
-      : table_(table), text_(pool), positions_(pool) {}
+      : table_(table), room_(pool), text_(pool), positions_(pool) {}
+
+  // A place for pieces that is not on the stack, which may be that of a signal handler.
+  PoolVector<PayloadPiece>& room() noexcept { return room_; }
 
   // The fields of all pieces, one after the other. With `own_fields` those are left out that say
   // when a deferred event was, and what it is called. Throws std::bad_alloc.
@@ -141,6 +144,7 @@ class PayloadDecoder {
   bool is_left_out(const PayloadSchema& schema, const PayloadEntry& entry) const;
 
   const SchemaTable& table_;
+  PoolVector<PayloadPiece> room_;
   std::uint64_t domain_ = 0;
   const PayloadPiece* pieces_ = nullptr;
   std::size_t piece_count_ = 0;

@@ -27,12 +27,13 @@ bool add_real(LineBuffer& line, const PayloadValue& value) {
 
 }  // namespace
 
-std::size_t pieces_of(const Event& event, PayloadPiece* pieces, std::size_t most) {
-  const std::size_t count = event.blob_count < most ? event.blob_count : most;
-  for (std::size_t i = 0; i < count; ++i) {
-    pieces[i] = PayloadPiece{event.blobs[i].schema_id, event.blobs[i].data};
+const PoolVector<PayloadPiece>& pieces_of(const Event& event, PayloadDecoder& decoder) {
+  PoolVector<PayloadPiece>& pieces = decoder.room();
+  pieces.clear();
+  for (std::size_t i = 0; i < event.blob_count; ++i) {
+    pieces.push_back(PayloadPiece{event.blobs[i].schema_id, event.blobs[i].data});
   }
-  return count;
+  return pieces;
 }
 
 void add_json_value(LineBuffer& line, const PayloadValue& value) {

@@ -57,9 +57,9 @@ class PayloadLine final : public PayloadVisitor {
   bool is_full_ = false;
 };
 
-// What an event carries, as the decoder takes it: how many pieces it is. One that could not be
-// copied is an empty one.
-std::size_t pieces_of(const Event& event, PayloadPiece* pieces, std::size_t most);
+// What an event carries, as the decoder takes it, in its room. A piece that could not be copied is
+// an empty one.
+const PoolVector<PayloadPiece>& pieces_of(const Event& event, PayloadDecoder& decoder);
 
 void add_json_value(LineBuffer& line, const PayloadValue& value);
 

@@ -5,9 +5,8 @@
 // the first entry that needs it, and so is what the numbers in a payload stand for. Where a schema
 // has none of those the bytes are not looked at.
 
+#include "record/payload_text.hpp"
 #include "record/recorder.hpp"
-
-#include <algorithm>
 
 namespace nvspan {
 namespace {
@@ -76,15 +75,10 @@ void Recorder::describe(const Event& event) {
 }
 
 void Recorder::cite(const Event& event) {
-  constexpr std::size_t most_pieces = 256;
-  PayloadPiece pieces[most_pieces];
-  const std::size_t count = std::min(event.blob_count, most_pieces);
-  for (std::size_t i = 0; i < count; ++i) {
-    pieces[i] = PayloadPiece{event.blobs[i].schema_id, event.blobs[i].data};
-  }
+  const PoolVector<PayloadPiece>& pieces = pieces_of(event, decoder_);
   const CitedNames names(*this, domain(event.domain_handle, event.domain));
   Nobody nobody;
-  decoder_.decode(event.domain_handle, pieces, count, names, nobody);
+  decoder_.decode(event.domain_handle, pieces.data(), pieces.size(), names, nobody);
 }
 
 void Recorder::define_type(std::uint64_t handle, std::string_view domain_name, std::uint64_t id,

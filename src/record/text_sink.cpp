@@ -23,7 +23,6 @@ constexpr std::size_t name_limit = 120;
 constexpr std::size_t value_limit = 120;
 constexpr std::size_t shown_bytes = 16;
 constexpr std::size_t payload_columns = 160;
-constexpr std::size_t most_pieces = 256;
 constexpr std::int32_t drawn_levels = 20;
 
 constexpr std::string_view dim = "2";
@@ -342,9 +341,8 @@ void TextSink::add_payload(const Event& event) {
 // False, and nothing, where not all of it can be read.
 bool TextSink::add_payload_fields(const Event& event) {
   if (decoder_ == nullptr || event.blob_count == 0) return false;
-  PayloadPiece pieces[most_pieces];
-  const std::size_t count = pieces_of(event, pieces, most_pieces);
-  for (std::size_t i = 0; i < count; ++i) {
+  const PoolVector<PayloadPiece>& pieces = pieces_of(event, *decoder_);
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (event.blobs[i].error != nullptr) return false;
   }
   const std::size_t before = line_.size();
@@ -352,7 +350,7 @@ bool TextSink::add_payload_fields(const Event& event) {
   add_label("payload={");
   PayloadLine fields(line_, payload_columns);
   const PayloadResult result =
-      decoder_->decode(event.domain_handle, pieces, count, *names_, fields);
+      decoder_->decode(event.domain_handle, pieces.data(), pieces.size(), *names_, fields);
   if (result == PayloadResult::whole) {
     line_.add('}');
     column_ += fields.columns() + 1;
