@@ -33,7 +33,9 @@ def _pieces(raw: bytes) -> list[tuple[int, int, bytes]]:
     return pieces
 
 
-def _describe(made: dict[str, Any], site: tuple[Any, ...], payload: int | bytes | None) -> None:
+def _describe(
+    made: dict[str, Any], site: tuple[Any, ...], payload: int | bytes | None, fields: str | None
+) -> None:
     domain, message, message_type, color, category, category_name, payload_type = site
     made.update(domain=domain, message=message, message_type=_MESSAGE_TYPES[message_type])
     if made["kind"] == "pop":
@@ -45,6 +47,10 @@ def _describe(made: dict[str, Any], site: tuple[Any, ...], payload: int | bytes 
         made["payload_data"] = [
             {"schema": schema, "hex": data.hex()} for schema, _, data in _pieces(payload)
         ]
+        if fields is not None:
+            import json
+
+            made["payload_fields"] = json.loads(fields)
     elif payload is not None and name in _PAYLOAD_FORMATS:
         import struct
 
@@ -258,12 +264,36 @@ class Recording:
         offset = memoryview(reader.column(table, "payload"))[row]
         return _pieces(reader.payload_bytes(offset, size))
 
+    def payload_fields(self, row: int, table: str = "ranges") -> dict[str, Any] | None:
+        """The fields of a row's extended payload by their names, lists and structs as such.
+
+        Enumerations, registered strings, categories and scopes are what they are called, bytes are
+        in hex. Of an event that was submitted with its times only what is no attribute of the
+        event. None where there is no payload, or none whose schema is known and fits.
+
+        Args:
+            row: of the table.
+            table: "ranges" or "marks".
+
+        Raises:
+            IndexError: there is no such row.
+            KeyError: the table has no payloads.
+
+        >>> recording.payload_fields(0)                                  # doctest: +SKIP
+        {'step': 3, 'loss': 0.25, 'shape': [8, 128]}
+        """
+        import json
+
+        found = self._reader.row_json(table, row)
+        return None if found is None else dict(json.loads(found))
+
     def calls(self) -> Iterator[dict[str, Any]]:
         """Every range and mark call, in the order of their times, as ``--format jsonl`` names it.
 
         Keys: kind ("push", "pop", "start", "end", "mark"), process, thread, pid, tid, ts, domain,
         message, message_type; those that open also color, category, category_name, payload_type,
-        payload and, when it is extended, payload_data; push and pop depth, start and end id.
+        payload and, when it is extended, payload_data and, if its schema is known, payload_fields;
+        push and pop depth, start and end id.
         Threads are one time line here: for millions of ranges use the tables.
         """
         import heapq
@@ -286,7 +316,10 @@ class Recording:
                 else:
                     if site not in sites:
                         sites[site] = reader.site(site)
-                    _describe(made, sites[site], payload)
+                    fields = None
+                    if isinstance(payload, bytes):
+                        fields = reader.payload_json(process, site, payload)
+                    _describe(made, sites[site], payload, fields)
                 if kind in ("push", "pop"):
                     made["depth"] = depth
                 elif kind in ("start", "end"):
@@ -362,8 +395,9 @@ class Recording:
         and in no other number; quantiles are those of the nearest rank, within 1 %.
 
         Args:
-            by: "name" (domain, name and kind), or these and "thread", "process", "category" or
-                "payload".
+            by: "name" (domain, name and kind), or these and "thread", "process", "category",
+                "payload", or "payload.FIELD", a field of payloads: rows have its value under that
+                key, None where there is none.
 
         The others are those of `filter`.
 

@@ -13,11 +13,15 @@
 #include "record/arrow.hpp"
 #include "record/columns.hpp"
 #include "record/csv_export.hpp"
+#include "record/payload_text.hpp"
+#include "record/recorded_payloads.hpp"
 #include "record/selection.hpp"
 #include "record/walk.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <mutex>
 
 namespace py = pybind11;
 
@@ -158,7 +162,16 @@ class Reader {
     return made;
   }
 
-  std::vector<std::string> names(const std::string& table) const { return Columns::names(table); }
+  py::list names(const std::string& table) {
+    std::vector<std::string> found;
+    {
+      py::gil_scoped_release release;
+      found = columns_->names(table);
+    }
+    py::list made;
+    for (const std::string& name : found) made.append(to_text(name));
+    return made;
+  }
   std::size_t rows(const std::string& table) {
     py::gil_scoped_release release;
     return columns_->rows(table);
@@ -191,6 +204,37 @@ class Reader {
     const auto& bytes = columns_->tables().bytes;
     if (offset > bytes.size() || size > bytes.size() - offset) throw py::index_error();
     return py::bytes(reinterpret_cast<const char*>(bytes.data()) + offset, size);
+  }
+  // The fields of a payload as JSON; None where its schema is not known, or it does not fit.
+  py::object payload_json(std::uint32_t process, std::uint32_t site, const std::string& bytes) {
+    if (process >= recording_->processes().size() || site >= recording_->sites().size()) {
+      throw py::index_error();
+    }
+    const std::lock_guard<std::mutex> lock(fields_.mutex);
+    LineBuffer& line = fields_.line;
+    line.clear();
+    line.add('{');
+    PayloadJson json(line);
+    const PayloadResult result = fields_.payloads.read(
+        process, recording_->sites()[site].local_domain, bytes.data(), bytes.size(), json);
+    if (result != PayloadResult::whole || line.size() == 1) return py::none();
+    line.add('}');
+    return py::str(line.data(), line.size());
+  }
+  // Likewise of a row of "ranges" or "marks".
+  py::object row_json(const std::string& table, std::size_t row) {
+    const Tables& tables = columns_->tables();
+    const auto read = [&](const auto& rows) -> py::object {
+      if (row >= rows.site.size()) throw py::index_error();
+      const std::string bytes(reinterpret_cast<const char*>(tables.bytes.data()) +
+                                  rows.payload[row] * (rows.payload_bytes[row] != 0 ? 1 : 0),
+                              rows.payload_bytes[row]);
+      if (bytes.empty()) return py::none();
+      return payload_json(recording_->threads()[rows.thread[row]].process, rows.site[row], bytes);
+    };
+    if (table == "ranges") return read(tables.ranges);
+    if (table == "marks") return read(tables.marks);
+    throw py::key_error(table);
   }
   std::uint64_t orphan_ends() { return columns_->tables().orphan_ends; }
   RecordingHandle handle() const { return RecordingHandle{recording_, selection_}; }
@@ -239,7 +283,7 @@ class Reader {
   ColumnList all(const std::string& table) {
     ColumnList columns;
     py::gil_scoped_release release;
-    for (const std::string& name : Columns::names(table)) {
+    for (const std::string& name : columns_->names(table)) {
       columns.push_back(columns_->column(table, name));
     }
     return columns;
@@ -258,7 +302,18 @@ class Reader {
     return py::reinterpret_steal<py::object>(made);
   }
 
+  // What is kept from one payload to the next. Nothing in it waits for the GIL.
+  struct Fields {
+    explicit Fields(const Recording& recording) : payloads(recording), line(pool) {}
+
+    std::mutex mutex;
+    RecordedPayloads payloads;
+    PagePool pool;
+    LineBuffer line;
+  };
+
   std::shared_ptr<Recording> recording_;
+  Fields fields_{*recording_};
   std::shared_ptr<Columns> whole_;
   std::shared_ptr<Columns> columns_;
   Selection selection_;
@@ -329,6 +384,22 @@ std::unique_ptr<Reader> Reader::filtered(const py::object& pairs, const py::obje
   return std::unique_ptr<Reader>(new Reader(*this, selection_ & part));
 }
 
+py::object value_of(const FieldGroup& group) {
+  static_assert(sizeof(double) == sizeof group.bits);
+  double real = 0;
+  switch (group.kind) {
+    case PayloadValue::Kind::integer:
+      return py::int_(static_cast<std::int64_t>(group.bits));
+    case PayloadValue::Kind::count:
+      return py::int_(group.bits);
+    case PayloadValue::Kind::real:
+      std::memcpy(&real, &group.bits, sizeof real);
+      return py::float_(real);
+    default:
+      return to_text(group.text);
+  }
+}
+
 py::dict Reader::stats(const std::string& by) {
   AggregateOptions options;
   static_cast<Selection&>(options) = selection_;
@@ -336,14 +407,20 @@ py::dict Reader::stats(const std::string& by) {
       {"name", GroupBy::name},         {"thread", GroupBy::thread},   {"process", GroupBy::process},
       {"category", GroupBy::category}, {"payload", GroupBy::payload}, {"device", GroupBy::device},
       {"stream", GroupBy::stream}};
+  constexpr std::string_view prefix = "payload.";
+  if (by.compare(0, prefix.size(), prefix) == 0 && by.size() > prefix.size()) {
+    options.field = by.substr(prefix.size());
+  }
   const auto* group = std::find_if(std::begin(groups), std::end(groups),
                                    [&](const auto& known) { return by == known.first; });
-  if (group == std::end(groups)) {
+  if (group == std::end(groups) && options.field.empty()) {
     throw py::value_error(
-        "by must be one of name, thread, process, category, payload, device, stream, not '" + by +
-        "'");
+        "by must be one of name, thread, process, category, payload, payload.FIELD, device, "
+        "stream, "
+        "not '" +
+        by + "'");
   }
-  options.by = group->second;
+  options.by = options.field.empty() ? group->second : GroupBy::field;
   Aggregate made;
   {
     py::gil_scoped_release release;
@@ -391,6 +468,10 @@ py::dict Reader::stats(const std::string& by) {
     if (options.by == GroupBy::payload) {
       entry["payload_type"] = row->payload_type;
       entry["payload"] = row->payload;
+    }
+    if (options.by == GroupBy::field) {
+      entry[by.c_str()] =
+          row->payload == 0 ? py::object(py::none()) : value_of(made.groups[row->payload]);
     }
     if (row->lane >= 0) {
       const DeviceLane& lane = made.lanes.lanes()[static_cast<std::size_t>(row->lane)];
@@ -473,6 +554,8 @@ PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
       .def("calls", &Reader::calls)
       .def("site", &Reader::site)
       .def("payload_bytes", &Reader::payload_bytes)
+      .def("payload_json", &Reader::payload_json)
+      .def("row_json", &Reader::row_json)
       .def("orphan_ends", &Reader::orphan_ends)
       .def("arrow_array", &Reader::arrow_array)
       .def("arrow_schema", &Reader::arrow_schema)

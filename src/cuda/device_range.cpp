@@ -78,6 +78,10 @@ Result place_begin(const Driver& api, DeviceContext& context, Target target, con
   return result;
 }
 
+bool needs_clock(const DeviceRange& range) noexcept {
+  return range.timed || (range.backend == Backend::exact && range.epoch != 0);
+}
+
 Count reason_of(Result result) noexcept {
   return result == no_room ? Count::full : Count::driver_error;
 }
@@ -159,6 +163,7 @@ DeviceRange* try_begin(const Driver& api, Event* event, const ToolTable* tool,
   result = place_begin(api, *context, target, capture, *range);
   if (result == success) {
     counters().add(Count::begun);
+    if (needs_clock(*range)) context->clock.start_if_wanted(api);
     if (range->begin_polled) wake_poller();
     return range;
   }
@@ -244,6 +249,7 @@ void end_range(DeviceRange* range, const Target* other) noexcept {
   if (range->captured) {
     result = stamp_graph(*api, *context, target.stream, capture, *range, true);
     if (result != success) return give_up(*range, Count::capture_refused);
+    if (needs_clock(*range)) context->clock.start_if_wanted(*api);
     if (range->backend == Backend::exact) wake_poller();
     return;
   }
@@ -262,6 +268,7 @@ void end_range(DeviceRange* range, const Target* other) noexcept {
     if (broke_context(result)) lose_context(*context);
     return;
   }
+  if (needs_clock(*range)) context->clock.start_if_wanted(*api);
   if (range->backend == Backend::exact || range->timed || range->begin_polled) wake_poller();
 }
 
@@ -286,6 +293,17 @@ bool is_done(const DeviceRange* range) noexcept {
 }
 
 namespace {
+
+// The calling thread has its context in use: what that context's clock waits for is started.
+void start_wanted_clock(const Driver& api) noexcept {
+  ContextHandle current = nullptr;
+  if (api.cuCtxGetCurrent(&current) != success || !current) return;
+  for (DeviceContext* context : live_contexts()) {
+    if (context->handle == current && context->clock.asks() && still_there(api, *context)) {
+      context->clock.start_if_wanted(api);
+    }
+  }
+}
 
 // Ranges that are ended and not over. A stream whose context has died is given up.
 bool anything_pending(const Driver& api) noexcept {
@@ -340,6 +358,7 @@ bool flush(double seconds) noexcept {
   hurry_poller(true);
   uint64_t looked_from = poller_rounds();
   for (;;) {
+    start_wanted_clock(*api);
     const bool pending = anything_pending(*api);
     // What is over by now is read in the next whole round, and told in it or the one after.
     if (pending) looked_from = poller_rounds();

@@ -17,6 +17,7 @@ namespace {
 
 constexpr uint64_t patience_ns = 20'000'000;  // of the kernel that answers
 constexpr uint64_t answer_limit_ns = 2'000'000;
+constexpr uint64_t stalled_ns = 2'000'000;
 constexpr size_t most_references = 64;
 constexpr double near_ms = 4000;  // a float of milliseconds has steps of 0.25 us there
 
@@ -85,17 +86,37 @@ bool GpuClock::prepare(const Driver& api) noexcept {
 }
 
 bool GpuClock::start(const Driver& api) noexcept {
-  if (broken_) return false;
-  if (running_) return true;
-  if (!prepare(api)) {
-    broken_ = true;
-    return false;
+  const Phase phase = phase_.load(std::memory_order_acquire);
+  if (phase != Phase::idle && !(phase == Phase::wanted && !asks())) return phase != Phase::broken;
+  if (may_be_destroyed_) {
+    wanted_since_.store(steady_ns(), std::memory_order_relaxed);
+    if (phase == Phase::idle) set(Phase::wanted);
+    return true;
   }
-  nominal_ = ticks_per_ns();
+  const bool launched = launch_all(api);
+  set(launched ? Phase::running : Phase::broken);
+  return launched;
+}
+
+void GpuClock::start_wanted(const Driver& api) noexcept {
+  Phase expected = Phase::wanted;
+  if (phase_.compare_exchange_strong(expected, Phase::launching, std::memory_order_acquire)) {
+    set(launch_all(api) ? Phase::running : Phase::broken);
+  }
+}
+
+bool GpuClock::stalled() const noexcept {
+  return asks() && steady_ns() - wanted_since_.load(std::memory_order_relaxed) > stalled_ns;
+}
+
+bool GpuClock::launch_all(const Driver& api) noexcept {
+  if (!prepare(api)) return false;
+  if (!spare_ && api.cuEventCreate(&spare_, 0) != success) return false;
   for (size_t i = 0; i < rounds + 1 + 2 * sandwiches; ++i) {
     __atomic_store_n(answers_ + i, 0, __ATOMIC_RELAXED);
   }
   __atomic_store_n(question_, 0, __ATOMIC_RELEASE);
+  launched_ = time_stamp();
   const auto launch = [&](FunctionHandle function, void** arguments) {
     if (!still_there(api, context_)) return error_context_is_destroyed;
     return api.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream_, arguments, nullptr);
@@ -116,10 +137,10 @@ bool GpuClock::start(const Driver& api) noexcept {
   }
   if (result == success && !still_there(api, context_)) result = error_context_is_destroyed;
   if (result == success) result = api.cuEventRecord(finished_, stream_);
-  broken_ = result != success;
-  running_ = !broken_;
-  started_ = steady_ns();
-  return running_;
+  // Where a launch returns only when its kernel has ended (a debugger, CUDA_LAUNCH_BLOCKING) nobody
+  // can have asked the kernel.
+  slow_ready_ = result == success && query_finished(api) == success && ask_slowly(api, slow_);
+  return result == success;
 }
 
 bool GpuClock::ask(Point& point) noexcept {
@@ -146,8 +167,7 @@ bool GpuClock::ask(Point& point) noexcept {
   return true;
 }
 
-// Where a launch returns only when the kernel has ended (a debugger, CUDA_LAUNCH_BLOCKING): the
-// time is somewhere between launch and end.
+// The time is somewhere between the launch of a kernel and its end.
 bool GpuClock::ask_slowly(const Driver& api, Point& point) noexcept {
   double shortest = 1e18;
   for (int i = 0; i < 16; ++i) {
@@ -172,6 +192,17 @@ bool GpuClock::ask_slowly(const Driver& api, Point& point) noexcept {
     point.half_width = width / 2 / ticks_per_ns();
   }
   return shortest < 1e18;
+}
+
+// The GPU read its clock after the launch and before now. Better than never telling a range.
+bool GpuClock::bound_roughly(Point& point) const noexcept {
+  const uint64_t reading = read_pinned(answers_ + rounds + 1);
+  if (reading == 0) return false;
+  const double width = static_cast<double>(time_stamp() - launched_);
+  point.global = static_cast<int64_t>(reading);
+  point.stamp = static_cast<int64_t>(launched_) + std::llround(width / 2);
+  point.half_width = width / 2 / ticks_per_ns();
+  return true;
 }
 
 void GpuClock::read_references(const Driver& api) noexcept {
@@ -216,11 +247,8 @@ void GpuClock::read_references(const Driver& api) noexcept {
     between_[0] = references_.front().event;
     references_.erase(references_.begin());
   } else {
-    between_[0] = nullptr;
-    if (api.cuEventCreate(&between_[0], 0) != success) {
-      broken_ = true;
-      return;
-    }
+    between_[0] = spare_;
+    spare_ = nullptr;
   }
   references_.push_back(made);
   reference_ = made.event;
@@ -231,13 +259,14 @@ Result GpuClock::query_finished(const Driver& api) const noexcept {
 }
 
 bool GpuClock::advance(const Driver& api) noexcept {
-  if (!running_) return false;
+  if (!running()) return false;
   const bool answering = read_pinned(answers_) != 0;
   if (!answering) {
     const Result result = query_finished(api);
-    if (result != success && result != error_not_ready) broken_ = true, running_ = false;
+    if (result != success && result != error_not_ready) set(Phase::broken);
     return false;
   }
+  nominal_ = ticks_per_ns();
   Point point{};
   bool got = read_pinned(answers_ + 1) == 0 && query_finished(api) == error_not_ready;
   if (got) got = ask(point);
@@ -248,19 +277,21 @@ bool GpuClock::advance(const Driver& api) noexcept {
     if (steady_ns() - began > 50'000'000) break;
   }
   if (result != success) {
-    if (result != error_not_ready) broken_ = true;
-    running_ = false;
     if (got) fit_.add(point);
+    set(result == error_not_ready ? Phase::idle : Phase::broken);
     return false;
   }
   const RelaxedCapture relaxed(api);
   read_references(api);
-  if (!got) got = ask_slowly(api, point);
+  if (!got && slow_ready_) {
+    point = slow_;
+    got = true;
+  }
+  if (!got) got = may_be_destroyed_ ? bound_roughly(point) : ask_slowly(api, point);
   if (got) fit_.add(point);
-  running_ = false;
-  nominal_ = ticks_per_ns();
   last_ = steady_ns();
   ++calibrations_;
+  set(Phase::idle);
   return got && ready();
 }
 

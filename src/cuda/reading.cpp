@@ -79,6 +79,17 @@ Read read_range(const Driver& api, DeviceContext& context, DeviceRange& range) n
   return Read::done;
 }
 
+// Whether both events of a range have happened. Asked before their times are: a tool that watches
+// the driver reports every call for a time that is not known yet as an error.
+Read look_whether_over(const Driver& api, const SideStream& stream, const DeviceRange& range,
+                       bool end_is_over) noexcept {
+  Result result = end_is_over ? success : api.cuEventQuery(range.end_event);
+  if (result == success && range.begin_stream != &stream) {
+    result = api.cuEventQuery(range.begin_event);
+  }
+  return result == success ? Read::done : result == error_not_ready ? Read::not_yet : Read::failed;
+}
+
 // The ranges of one stream that are over, in their order. False: the context does not answer.
 bool read_stream(const Driver& api, DeviceContext& context, SideStream& stream, bool& left) {
   DeviceRange* batch[batch_size];
@@ -91,12 +102,16 @@ bool read_stream(const Driver& api, DeviceContext& context, SideStream& stream, 
     }
     size_t read = 0;
     Read last = Read::done;
+    const EventHandle newest = count > 0 ? batch[count - 1]->end_event : nullptr;
+    const bool all_over =
+        newest && still_there(api, context) && api.cuEventQuery(newest) == success;
     for (; read < count; ++read) {
       DeviceRange& range = *batch[read];
       if (!still_there(api, context)) {
         last = Read::failed;
       } else if (!range.cancelled.load(std::memory_order_acquire)) {
-        last = read_range(api, context, range);
+        last = look_whether_over(api, stream, range, all_over);
+        if (last == Read::done) last = read_range(api, context, range);
       }
       if (last != Read::done) break;
     }
@@ -182,7 +197,7 @@ void calibrate(const Driver& api, DeviceContext& context, bool hurry) noexcept {
   const uint64_t age = now - clock.last_calibration();
   const bool due = clock.last_calibration() == 0 || age > calibration_period(clock.calibrations());
   const bool urgent = context.waiting.size() > convert_early || (hurry && !clock.fresh());
-  if (!clock.running() && (due || urgent) && !clock.start(api)) {
+  if ((due || urgent) && !clock.start(api)) {
     if (!still_there(api, context)) return;
     // Never: what wanted the clock is not shown.
     counters().add(Count::driver_error, context.waiting.size());
@@ -191,7 +206,8 @@ void calibrate(const Driver& api, DeviceContext& context, bool hurry) noexcept {
     return;
   }
   const bool completed = clock.advance(api);
-  if (context.waiting.empty() || clock.calibrations() < 2 || !clock.ready()) {
+  if (context.waiting.empty() || clock.calibrations() < clock.needed_calibrations() ||
+      !clock.ready()) {
     if (context.waiting.size() > most_waiting) {
       counters().add(Count::full, context.waiting.size());
       for (const ReadRange& read : context.waiting) release(read.range);
@@ -200,7 +216,7 @@ void calibrate(const Driver& api, DeviceContext& context, bool hurry) noexcept {
     return;
   }
   const uint64_t new_age = steady_ns() - clock.last_calibration();
-  if (completed || (hurry && clock.fresh()) || new_age > stale_ns ||
+  if (completed || (hurry && (clock.fresh() || clock.stalled())) || new_age > stale_ns ||
       context.waiting.size() > convert_anyway) {
     tell(context);
   }

@@ -71,7 +71,8 @@ DeviceContext* find_context(const Driver& api, ContextHandle handle) noexcept {
   if (!entry) {
     DeviceOrdinal device = -1;
     api.cuCtxGetDevice(&device);
-    entry = std::make_unique<DeviceContext>(handle, id, device);
+    const bool primary = active_primary_context(api, device) == handle;
+    entry = std::make_unique<DeviceContext>(handle, id, device, primary);
 #if !defined(_WIN32)
     static const int registered = pthread_atfork(nullptr, nullptr, after_fork_in_child);
     (void)registered;

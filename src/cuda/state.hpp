@@ -56,8 +56,8 @@ struct SideStream {
 
 class DeviceContext {
  public:
-  DeviceContext(ContextHandle handle, unsigned long long id, DeviceOrdinal device)
-      : handle(handle), id(id), device(device), clock({handle, id}) {}
+  DeviceContext(ContextHandle handle, unsigned long long id, DeviceOrdinal device, bool primary)
+      : handle(handle), id(id), device(device), clock({handle, id}, !primary) {}
 
   const ContextHandle handle;
   const unsigned long long id;

@@ -3,6 +3,7 @@
 
 #include "inject/attributes.hpp"
 
+#include "inject/payload_reading.hpp"
 #include "inject/safe_memory.hpp"
 #include "record/utf8.hpp"
 
@@ -181,6 +182,7 @@ void read_attributes(Call& call, const DomainView& domain, const nvtxEventAttrib
     if (read.reserved0 < 0) add_malformed(call, "payload count", read.reserved0);
     const std::size_t count = read.reserved0 < 0 ? 0 : static_cast<std::size_t>(read.reserved0);
     read_payloads(call, domain, pieces, count, event);
+    take_attributes(call, domain, event);
   } else {
     event.payload_type = payload_type(read.payloadType);
     event.payload_bits = read.payload.ullValue;

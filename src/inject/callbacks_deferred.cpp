@@ -18,8 +18,8 @@ void describe(EventKind kind, nvtxDomainHandle_t handle, Body&& body) noexcept {
   guarded([&](Call& call) {
     const DomainView domain = call.registry.domain(handle_bits(handle));
     if (!domain.shown) return;
-    body(call, domain);
     Event event = call.event(kind, domain);
+    body(call, domain, event);
     call.emit(event);
   });
 }
@@ -35,7 +35,7 @@ std::uint64_t NVTX_API register_time_domain(nvtxDomainHandle_t handle,
     const std::uint64_t id = read.timeDomainId != 0
                                  ? read.timeDomainId
                                  : call.registry.next_id(NVTX_TIME_DOMAIN_ID_DYNAMIC_START);
-    call.session.layouts().keep_time_domain(id, read.timestampTypeId);
+    call.session.time_domains().keep(id, read.timestampTypeId);
     if (!domain.shown) return id;
     call.add(Field::count("id", id));
     call.add(Field::count("scope", read.scopeId));
@@ -52,7 +52,7 @@ std::uint64_t NVTX_API register_time_domain(nvtxDomainHandle_t handle,
 // The program's clock is never called: its context, and even its code, may be gone by then.
 void NVTX_API timer_source(nvtxDomainHandle_t handle, std::uint64_t time_domain,
                            std::uint64_t flags, std::int64_t (*provider)()) noexcept {
-  describe(EventKind::timer_source, handle, [&](Call& call, const DomainView&) {
+  describe(EventKind::timer_source, handle, [&](Call& call, const DomainView&, Event&) {
     call.add(Field::count("time_domain", time_domain));
     call.add(Field::count("flags", flags));
     call.add(Field::count("provider", handle_bits(provider)));
@@ -62,7 +62,7 @@ void NVTX_API timer_source(nvtxDomainHandle_t handle, std::uint64_t time_domain,
 void NVTX_API timer_source_with_data(nvtxDomainHandle_t handle, std::uint64_t time_domain,
                                      std::uint64_t flags, std::int64_t (*provider)(void*),
                                      void* data) noexcept {
-  describe(EventKind::timer_source, handle, [&](Call& call, const DomainView&) {
+  describe(EventKind::timer_source, handle, [&](Call& call, const DomainView&, Event&) {
     call.add(Field::count("time_domain", time_domain));
     call.add(Field::count("flags", flags));
     call.add(Field::count("provider", handle_bits(provider)));
@@ -72,7 +72,7 @@ void NVTX_API timer_source_with_data(nvtxDomainHandle_t handle, std::uint64_t ti
 
 void NVTX_API time_sync_point(nvtxDomainHandle_t handle, std::uint64_t first, std::uint64_t second,
                               std::int64_t at_first, std::int64_t at_second) noexcept {
-  describe(EventKind::time_sync_point, handle, [&](Call& call, const DomainView&) {
+  describe(EventKind::time_sync_point, handle, [&](Call& call, const DomainView&, Event&) {
     call.add(Field::count("time_domain_1", first));
     call.add(Field::count("time_domain_2", second));
     call.add(Field::number("timestamp_1", at_first));
@@ -83,7 +83,7 @@ void NVTX_API time_sync_point(nvtxDomainHandle_t handle, std::uint64_t first, st
 void NVTX_API time_sync_table(nvtxDomainHandle_t handle, std::uint64_t source,
                               std::uint64_t destination, const nvtxSyncPoint_t* points,
                               std::size_t count) noexcept {
-  describe(EventKind::time_sync_table, handle, [&](Call& call, const DomainView&) {
+  describe(EventKind::time_sync_table, handle, [&](Call& call, const DomainView&, Event&) {
     call.add(Field::count("time_domain_src", source));
     call.add(Field::count("time_domain_dst", destination));
     std::size_t read = count;
@@ -102,7 +102,7 @@ void NVTX_API time_sync_table(nvtxDomainHandle_t handle, std::uint64_t source,
 void NVTX_API time_conversion(nvtxDomainHandle_t handle, std::uint64_t source,
                               std::uint64_t destination, double slope, std::int64_t at_source,
                               std::int64_t at_destination) noexcept {
-  describe(EventKind::time_conversion, handle, [&](Call& call, const DomainView&) {
+  describe(EventKind::time_conversion, handle, [&](Call& call, const DomainView&, Event&) {
     call.add(Field::count("time_domain_src", source));
     call.add(Field::count("time_domain_dst", destination));
     call.add(Field::decimal("slope", slope));
@@ -113,27 +113,30 @@ void NVTX_API time_conversion(nvtxDomainHandle_t handle, std::uint64_t source,
 
 void NVTX_API submit_event(nvtxDomainHandle_t handle, const nvtxPayloadData_t* pieces,
                            std::size_t count) noexcept {
-  describe(EventKind::event_submit, handle, [&](Call& call, const DomainView& domain) {
-    Event payloads;
-    read_payloads(call, domain, pieces, count, payloads);
-    constexpr std::size_t members = 3;
-    Field* list = call.scratch.arena.array<Field>(payloads.blob_count);
-    for (std::size_t i = 0; i < payloads.blob_count; ++i) {
-      const PayloadBlob& blob = payloads.blobs[i];
-      Field* fields = call.scratch.arena.array<Field>(members);
-      fields[0] = Field::count("schema", blob.schema_id);
-      fields[1] = Field::bytes("hex", blob.data);
-      if (blob.error != nullptr) fields[2] = Field::string("error", blob.error);
-      list[i] = Field::object(nullptr, fields, blob.error != nullptr ? members : members - 1);
-      record_deferred(call, domain, blob.schema_id, blob.data);
-    }
-    call.add(Field::list("payload_data", list, payloads.blob_count));
-    add_malformed_field(call);
-  });
+  describe(
+      EventKind::event_submit, handle, [&](Call& call, const DomainView& domain, Event& event) {
+        Event payloads;
+        read_payloads(call, domain, pieces, count, payloads);
+        constexpr std::size_t members = 3;
+        Field* list = call.scratch.arena.array<Field>(payloads.blob_count);
+        for (std::size_t i = 0; i < payloads.blob_count; ++i) {
+          const PayloadBlob& blob = payloads.blobs[i];
+          Field* fields = call.scratch.arena.array<Field>(members);
+          fields[0] = Field::count("schema", blob.schema_id);
+          fields[1] = Field::bytes("hex", blob.data);
+          if (blob.error != nullptr) fields[2] = Field::string("error", blob.error);
+          list[i] = Field::object(nullptr, fields, blob.error != nullptr ? members : members - 1);
+          record_deferred(call, domain, blob.schema_id, blob.data);
+        }
+        call.add(Field::list("payload_data", list, payloads.blob_count));
+        add_malformed_field(call);
+        event.blobs = payloads.blobs;
+        event.blob_count = payloads.blob_count;
+      });
 }
 
 void NVTX_API submit_batch(nvtxDomainHandle_t handle, const nvtxEventBatch_t* batch) noexcept {
-  describe(EventKind::event_batch, handle, [&](Call& call, const DomainView& domain) {
+  describe(EventKind::event_batch, handle, [&](Call& call, const DomainView& domain, Event& event) {
     nvtxEventBatch_t read = {};
     if (!read_memory(batch, &read, sizeof read)) {
       call.add(Field::string("error", batch == nullptr ? "null" : "unreadable"));
@@ -143,8 +146,14 @@ void NVTX_API submit_batch(nvtxDomainHandle_t handle, const nvtxEventBatch_t* ba
     call.add(Field::count("scope", read.scope));
     call.add(Field::count("flags", read.flags));
     const std::string_view events = add_raw(call, "hex", read.events, read.size);
+    event.rows = events;
+    event.row_schema = read.eventSchemaId;
     if (record_deferred_batch(call, domain, read.eventSchemaId, events)) {
       call.scratch.fields.pop_back();  // the recording has all of it in its place
+    } else if (events.data() == nullptr && read.size > most_raw_bytes &&
+               record_large_batch(call, domain, read)) {
+      call.scratch.fields.pop_back();  // nor is there an error
+      call.scratch.fields.pop_back();
     }
     if (read.flexData == nullptr) return;
     call.add(Field::count("flex_offset", read.flexDataOffset));

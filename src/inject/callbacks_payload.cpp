@@ -4,6 +4,7 @@
 #include "inject/callbacks.hpp"
 #include "inject/deferred_events.hpp"
 #include "inject/extension_data.hpp"
+#include "inject/payload_reading.hpp"
 #include "inject/ranges.hpp"
 
 namespace nvspan {
@@ -14,14 +15,21 @@ auto from_payloads(const nvtxPayloadData_t* pieces, std::size_t count) {
     read_payloads(call, domain, pieces, count, event);
   };
 }
+// Of what opens or marks: there the payload has the name.
+auto named_by_payloads(const nvtxPayloadData_t* pieces, std::size_t count) {
+  return [pieces, count](Call& call, const DomainView& domain, Event& event) {
+    read_payloads(call, domain, pieces, count, event);
+    take_attributes(call, domain, event);
+  };
+}
 
 void NVTX_API mark_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* pieces,
                            std::size_t count) noexcept {
-  mark(domain, from_payloads(pieces, count));
+  mark(domain, named_by_payloads(pieces, count));
 }
 int NVTX_API push_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* pieces,
                           std::size_t count) noexcept {
-  return push(domain, from_payloads(pieces, count));
+  return push(domain, named_by_payloads(pieces, count));
 }
 int NVTX_API pop_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* pieces,
                          std::size_t count) noexcept {
@@ -29,7 +37,7 @@ int NVTX_API pop_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* pie
 }
 nvtxRangeId_t NVTX_API start_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* pieces,
                                      std::size_t count) noexcept {
-  return start(domain, from_payloads(pieces, count));
+  return start(domain, named_by_payloads(pieces, count));
 }
 void NVTX_API end_payload(nvtxDomainHandle_t domain, nvtxRangeId_t id,
                           const nvtxPayloadData_t* pieces, std::size_t count) noexcept {
@@ -69,7 +77,6 @@ std::uint64_t NVTX_API register_schema(nvtxDomainHandle_t handle,
     const std::uint64_t bytes =
         has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE) ? read.payloadStaticSize : 0;
     if (bytes != 0) call.registry.set_schema_size(domain.handle, id, bytes);
-    if (!domain.shown) return id;
 
     call.add(Field::count("id", id));
     call.add(Field::string("name", has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME)
@@ -90,7 +97,15 @@ std::uint64_t NVTX_API register_schema(nvtxDomainHandle_t handle,
     call.add(Field::list("entries", list, count));
     call.add(Field::bytes("hex", std::string_view(reinterpret_cast<const char*>(entries),
                                                   count * sizeof(nvtxPayloadSchemaEntry_t))));
-    if (count != 0) keep_schema(call, domain, id, read, bytes, entries, count);
+    PayloadSchema kept;
+    kept.id = id;
+    kept.type = has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE) ? read.type : 0;
+    kept.flags = has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS) ? read.flags : 0;
+    kept.size = bytes;
+    kept.pack = has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT) ? read.packAlign : 0;
+    kept.name = call.scratch.fields[1].text;
+    keep_schema(call, domain, kept, entries, list, count);
+    if (!domain.shown) return id;
     Event event = call.event(EventKind::schema_register, domain);
     call.emit(event);
     return id;
@@ -108,7 +123,6 @@ std::uint64_t NVTX_API register_enum(nvtxDomainHandle_t handle,
     const auto has = [&](std::uint64_t field) { return (read.fieldMask & field) != 0; };
     std::uint64_t id = has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID) ? read.schemaId : 0;
     if (id == 0) id = call.registry.next_id(NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START);
-    if (!domain.shown) return id;
 
     call.add(Field::count("id", id));
     call.add(Field::string("name", has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_NAME)
@@ -121,15 +135,25 @@ std::uint64_t NVTX_API register_enum(nvtxDomainHandle_t handle,
             : 0;
     const nvtxPayloadEnum_t* entries = read_array(call, read.entries, count);
     Field* list = call.scratch.arena.array<Field>(count);
+    auto* values = call.scratch.arena.array<PayloadEnumValue>(count);
     for (std::size_t i = 0; i < count; ++i) {
       constexpr std::size_t members = 3;
       Field* fields = call.scratch.arena.array<Field>(members);
-      fields[0] = Field::string("name", kept_text(call, entries[i].name));
+      values[i] = PayloadEnumValue{kept_text(call, entries[i].name), entries[i].value,
+                                   entries[i].isFlag != 0};
+      fields[0] = Field::string("name", values[i].name);
       fields[1] = Field::count("value", entries[i].value);
       fields[2] = Field::flag("is_flag", entries[i].isFlag != 0);
       list[i] = Field::object(nullptr, fields, members);
     }
     call.add(Field::list("entries", list, count));
+    PayloadEnum kept;
+    kept.id = id;
+    kept.size = has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE) ? read.sizeOfEnum : 0;
+    kept.values = values;
+    kept.count = count;
+    call.session.schemas().add(domain.handle, kept);
+    if (!domain.shown) return id;
     Event event = call.event(EventKind::enum_register, domain);
     call.emit(event);
     return id;
@@ -143,9 +167,11 @@ std::uint64_t NVTX_API register_scope(nvtxDomainHandle_t handle,
     const nvtxScopeAttr_t read = read_sized(call, attributes, &nvtxScopeAttr_t::structSize);
     const std::uint64_t id =
         read.scopeId != 0 ? read.scopeId : call.registry.next_id(NVTX_SCOPE_ID_DYNAMIC_START);
+    const std::string_view path = kept_text(call, read.path);
+    call.session.schemas().add_scope(domain.handle, id, PayloadScope{read.parentScope, path});
     if (!domain.shown) return id;
     call.add(Field::count("id", id));
-    call.add(Field::string("name", kept_text(call, read.path)));
+    call.add(Field::string("name", path));
     call.add(Field::count("parent", read.parentScope));
     Event event = call.event(EventKind::scope_register, domain);
     call.emit(event);

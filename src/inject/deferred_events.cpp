@@ -5,8 +5,8 @@
 
 #include "inject/attributes.hpp"
 #include "inject/extension_data.hpp"
-
-#include <nvtx3/nvToolsExtSemanticsTime.h>
+#include "inject/payload_reading.hpp"
+#include "record/payload_numbers.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -14,37 +14,10 @@
 namespace nvspan {
 namespace {
 
-constexpr std::uint64_t most_semantics = 16;
 constexpr std::uint64_t role_mask = 7u << 12;
 constexpr std::uint64_t message_or_time_mask = 3u << 10;
 constexpr std::uint64_t kind_mask = 15u << 3;
-
-std::size_t size_of(std::uint64_t type) {
-  switch (type) {
-    case NVTX_PAYLOAD_ENTRY_TYPE_CHAR:
-    case NVTX_PAYLOAD_ENTRY_TYPE_INT8:
-    case NVTX_PAYLOAD_ENTRY_TYPE_UINT8:
-    case NVTX_PAYLOAD_ENTRY_TYPE_BYTE:
-    case NVTX_PAYLOAD_ENTRY_TYPE_CHAR8:
-      return 1;
-    case NVTX_PAYLOAD_ENTRY_TYPE_INT16:
-    case NVTX_PAYLOAD_ENTRY_TYPE_UINT16:
-      return 2;
-    case NVTX_PAYLOAD_ENTRY_TYPE_INT:
-    case NVTX_PAYLOAD_ENTRY_TYPE_UINT:
-    case NVTX_PAYLOAD_ENTRY_TYPE_INT32:
-    case NVTX_PAYLOAD_ENTRY_TYPE_UINT32:
-    case NVTX_PAYLOAD_ENTRY_TYPE_FLOAT:
-    case NVTX_PAYLOAD_ENTRY_TYPE_FLOAT32:
-    case NVTX_PAYLOAD_ENTRY_TYPE_CATEGORY:
-    case NVTX_PAYLOAD_ENTRY_TYPE_COLOR_ARGB:
-    case NVTX_PAYLOAD_ENTRY_TYPE_PID_UINT32:
-    case NVTX_PAYLOAD_ENTRY_TYPE_TID_UINT32:
-      return 4;
-    default:
-      return 8;
-  }
-}
+constexpr std::size_t most_slice = 256 * 1024;
 
 bool is_text(std::uint64_t type) {
   return type == NVTX_PAYLOAD_ENTRY_TYPE_CSTRING || type == NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8;
@@ -57,17 +30,18 @@ bool read(std::string_view bytes, std::uint64_t offset, T& value) {
   return true;
 }
 
-void read_text(Call& call, const DomainView& domain, const LayoutEntry& entry,
+void read_text(Call& call, const DomainView& domain, const PayloadEntry& entry, std::uint64_t place,
                std::string_view bytes, Event& event) {
-  if (is_text(entry.type) && entry.detail != 0) {
-    if (entry.offset >= bytes.size()) return;
-    const std::string_view field = bytes.substr(entry.offset, entry.detail);
+  const bool ends = (entry.flags & payload_entry::array_mask) == payload_entry::zero_terminated;
+  if (is_text(entry.type) && (entry.detail != 0 || ends)) {
+    if (place >= bytes.size()) return;
+    const std::string_view field = bytes.substr(place, ends ? bytes.size() : entry.detail);
     event.message = field.substr(0, field.find('\0'));
     event.message_type = MessageType::ascii;
     return;
   }
   std::uint64_t bits = 0;
-  if (!read(bytes, entry.offset, bits)) return;
+  if (!read(bytes, place, bits)) return;
   if (is_text(entry.type)) {
     event.message = kept_text(call, reinterpret_cast<const char*>(bits));
     event.message_type = MessageType::ascii;
@@ -79,96 +53,65 @@ void read_text(Call& call, const DomainView& domain, const LayoutEntry& entry,
 }
 
 // Ticks of the recording's clock. False: another clock, of which nothing is known.
-bool read_time(Call& call, const LayoutEntry& entry, std::string_view bytes, std::uint64_t& ticks) {
+bool read_time(Call& call, const PayloadEntry& entry, std::uint64_t place, std::string_view bytes,
+               std::uint64_t& ticks) {
   std::int64_t stamp = 0;
-  const std::uint64_t type = call.session.layouts().timestamp_type(entry.time_domain);
-  return read(bytes, entry.offset, stamp) && call.session.recorder().to_ticks(type, stamp, ticks);
+  const std::uint64_t type = call.session.time_domains().type(entry.time_domain);
+  return read(bytes, place, stamp) && call.session.recorder().to_ticks(type, stamp, ticks);
 }
 
+// The stamp that each row of a counter group has.
+const PayloadEntry* stamp_of(const PayloadSchema* group) {
+  for (std::size_t i = 0; group != nullptr && i < group->count; ++i) {
+    const PayloadEntry& entry = group->entries[i];
+    if ((entry.flags & payload_entry::purpose_mask) == payload_entry::timestamp) return &entry;
+  }
+  return nullptr;
+}
+
+// Of a number as it is kept.
 bool sample_bits(std::uint64_t type, std::string_view bytes, std::uint64_t& bits, bool& real) {
-  const std::size_t size = size_of(type);
-  if (bytes.size() < size) return false;
-  double number = 0;
-  real = false;
-  const auto take = [&](auto value) {
-    bytes.copy(reinterpret_cast<char*>(&value), sizeof value);
-    if (real) {
-      number = static_cast<double>(value);
-      std::memcpy(&bits, &number, sizeof bits);
-    } else {
-      bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
-    }
+  PayloadValue value;
+  read_number(type, bytes, value);
+  real = value.kind == PayloadValue::Kind::real;
+  std::memcpy(&bits, &value.count, sizeof bits);
+  return value.kind != PayloadValue::Kind::bytes;
+}
+
+// Where the fields of an event lie that has no fixed layout: each entry is told of once.
+class EntryPlaces final : public PayloadVisitor {
+ public:
+  EntryPlaces(const PayloadSchema& schema, std::uint64_t* places)
+      : schema_(schema), places_(places) {
+    for (std::size_t i = 0; i < schema.count; ++i) places[i] = ~std::uint64_t{0};
+  }
+
+  bool value(std::string_view, const PayloadValue& value) override {
+    if (depth_ == 0 && next_ < schema_.count) places_[next_++] = value.offset;
     return true;
-  };
-  switch (type) {
-    case NVTX_PAYLOAD_ENTRY_TYPE_INT64:
-      return take(std::int64_t{});
-    case NVTX_PAYLOAD_ENTRY_TYPE_UINT64:
-    case NVTX_PAYLOAD_ENTRY_TYPE_SIZE:
-      return take(std::uint64_t{});
-    case NVTX_PAYLOAD_ENTRY_TYPE_INT:
-    case NVTX_PAYLOAD_ENTRY_TYPE_INT32:
-      return take(std::int32_t{});
-    case NVTX_PAYLOAD_ENTRY_TYPE_UINT:
-    case NVTX_PAYLOAD_ENTRY_TYPE_UINT32:
-      return take(std::uint32_t{});
-    case NVTX_PAYLOAD_ENTRY_TYPE_FLOAT:
-    case NVTX_PAYLOAD_ENTRY_TYPE_FLOAT32:
-      real = true;
-      return take(float{});
-    case NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE:
-    case NVTX_PAYLOAD_ENTRY_TYPE_FLOAT64:
-      real = true;
-      return take(double{});
-    default:
-      return false;
   }
-}
-
-}  // namespace
-
-std::uint64_t time_domain_of(const nvtxSemanticsHeader_t* semantics) {
-  const auto* at = semantics;
-  for (std::uint64_t i = 0; at != nullptr && i < most_semantics; ++i) {
-    nvtxSemanticsHeader_t header = {};
-    if (!read_memory(at, &header, sizeof header)) return 0;
-    nvtxSemanticsTime_t time = {};
-    if (header.semanticId == NVTX_SEMANTIC_ID_TIME_V1 && header.structSize >= sizeof time &&
-        read_memory(reinterpret_cast<const nvtxSemanticsTime_t*>(at), &time, sizeof time)) {
-      return time.timeDomainId;
-    }
-    at = header.next;
+  bool begin(std::string_view, bool) override {
+    ++depth_;
+    return true;
   }
-  return 0;
-}
-
-void keep_schema(Call& call, const DomainView& domain, std::uint64_t schema,
-                 const nvtxPayloadSchemaAttr_t& attributes, std::uint64_t bytes,
-                 const nvtxPayloadSchemaEntry_t* entries, std::size_t count) {
-  if ((attributes.fieldMask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS) == 0) return;
-  PayloadLayout& layout = call.session.layouts().keep_payload(domain.handle, schema);
-  layout.flags = attributes.flags;
-  layout.size = bytes;
-  std::uint64_t end = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    LayoutEntry entry;
-    entry.flags = entries[i].flags;
-    entry.type = entries[i].type;
-    entry.detail = entries[i].arrayOrUnionDetail;
-    entry.time_domain = time_domain_of(entries[i].semantics);
-    const bool embedded = is_text(entry.type) && entry.detail != 0;
-    const std::uint64_t alignment = embedded ? 1 : size_of(entry.type);
-    // Without an offset a field follows the one before it, aligned as in C.
-    entry.offset = entries[i].offset != 0 || i == 0 ? entries[i].offset
-                                                    : (end + alignment - 1) / alignment * alignment;
-    end = entry.offset + (embedded ? entry.detail : size_of(entry.type));
-    layout.entries.push_back(entry);
+  bool end(bool) override {
+    if (--depth_ == 0) ++next_;
+    return true;
   }
-}
+  bool takes_hidden() const override { return true; }
+  const std::uint64_t* places() const { return places_; }
 
-bool record_deferred(Call& call, const DomainView& domain, std::uint64_t schema,
-                     std::string_view bytes) {
-  const PayloadLayout* layout = call.session.layouts().payload(domain.handle, schema);
+ private:
+  const PayloadSchema& schema_;
+  std::uint64_t* places_;
+  std::size_t next_ = 0;
+  unsigned depth_ = 0;
+};
+
+// The first event in `bytes`; `used` is how many of them are its own.
+bool record_first(Call& call, const DomainView& domain, std::uint64_t schema,
+                  std::string_view bytes, std::uint64_t& used) {
+  const PayloadSchema* layout = call.session.schemas().schema(domain.handle, schema);
   if (!domain.shown || layout == nullptr || !call.session.records()) return false;
   const std::uint64_t kind = layout->flags & kind_mask;
   const bool mark = kind == NVTX_PAYLOAD_SCHEMA_FLAG_MARK;
@@ -176,29 +119,40 @@ bool record_deferred(Call& call, const DomainView& domain, std::uint64_t schema,
       kind != NVTX_PAYLOAD_SCHEMA_FLAG_RANGE_STARTEND) {
     return false;
   }
+  const std::uint64_t* places = nullptr;
+  used = layout->size;
+  if (layout->size == 0) {
+    EntryPlaces visitor(*layout, call.scratch.arena.array<std::uint64_t>(layout->count));
+    if (call.session.decoder().decode_first(domain.handle, schema, bytes, call.session.names(),
+                                            visitor, used) != PayloadResult::whole) {
+      return false;
+    }
+    places = visitor.places();
+    bytes = bytes.substr(0, static_cast<std::size_t>(used));
+  }
   Event event = call.event(EventKind::event_submit, domain);
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   bool has_begin = false;
   bool has_end = false;
-  for (const LayoutEntry& entry : layout->entries) {
+  for (std::size_t i = 0; i < layout->count; ++i) {
+    const PayloadEntry& entry = layout->entries[i];
+    const std::uint64_t place = places == nullptr ? entry.place : places[i];
     const std::uint64_t role = entry.flags & role_mask;
     const std::uint64_t purpose = entry.flags & message_or_time_mask;
     std::uint32_t number = 0;
     if (purpose == NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE) {
-      read_text(call, domain, entry, bytes, event);
+      read_text(call, domain, entry, place, bytes, event);
     } else if (role == NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END) {
-      has_end = read_time(call, entry, bytes, end);
+      has_end = read_time(call, entry, place, bytes, end);
     } else if (role == NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN ||
                role == NVTX_PAYLOAD_ENTRY_FLAG_MARK ||
                (mark && purpose == NVTX_PAYLOAD_ENTRY_FLAG_TIMESTAMP)) {
-      has_begin = read_time(call, entry, bytes, begin);
-    } else if (entry.type == NVTX_PAYLOAD_ENTRY_TYPE_CATEGORY &&
-               read(bytes, entry.offset, number)) {
+      has_begin = read_time(call, entry, place, bytes, begin);
+    } else if (entry.type == NVTX_PAYLOAD_ENTRY_TYPE_CATEGORY && read(bytes, place, number)) {
       event.category = number;
       event.category_name = call.registry.category_name(domain.handle, number);
-    } else if (entry.type == NVTX_PAYLOAD_ENTRY_TYPE_COLOR_ARGB &&
-               read(bytes, entry.offset, number)) {
+    } else if (entry.type == NVTX_PAYLOAD_ENTRY_TYPE_COLOR_ARGB && read(bytes, place, number)) {
       event.color = number;
       event.has_color = true;
     }
@@ -215,10 +169,26 @@ bool record_deferred(Call& call, const DomainView& domain, std::uint64_t schema,
   return true;
 }
 
+}  // namespace
+
+bool record_deferred(Call& call, const DomainView& domain, std::uint64_t schema,
+                     std::string_view bytes) {
+  std::uint64_t used = 0;
+  return record_first(call, domain, schema, bytes, used);
+}
+
 bool record_deferred_batch(Call& call, const DomainView& domain, std::uint64_t schema,
                            std::string_view bytes) {
-  const PayloadLayout* layout = call.session.layouts().payload(domain.handle, schema);
-  if (layout == nullptr || layout->size == 0 || bytes.empty()) return false;
+  const PayloadSchema* layout = call.session.schemas().schema(domain.handle, schema);
+  if (layout == nullptr || bytes.empty()) return false;
+  if (layout->size == 0) {
+    while (!bytes.empty()) {
+      std::uint64_t used = 0;
+      if (!record_first(call, domain, schema, bytes, used)) return false;
+      bytes.remove_prefix(static_cast<std::size_t>(std::min<std::uint64_t>(used, bytes.size())));
+    }
+    return true;
+  }
   const std::uint64_t size = layout->size;
   bool whole = bytes.size() % size == 0;
   for (std::size_t at = 0; bytes.size() - at >= size; at += size) {
@@ -230,30 +200,94 @@ bool record_deferred_batch(Call& call, const DomainView& domain, std::uint64_t s
 void record_counter_batch(Call& call, const DomainView& domain, std::uint64_t counter,
                           std::uint64_t flags, std::string_view samples, const std::int64_t* times,
                           std::size_t time_count) {
-  const CounterLayout* layout = call.session.layouts().counter(domain.handle, counter);
-  if (!domain.shown || layout == nullptr || times == nullptr || !call.session.records()) return;
-  const std::size_t size = size_of(layout->type);
+  const PayloadCounter* known = call.session.schemas().counter(domain.handle, counter);
+  if (!domain.shown || known == nullptr || !call.session.records()) return;
+  const PayloadSchema* group = call.session.schemas().schema(domain.handle, known->schema);
+  const PayloadEntry* stamp_entry = stamp_of(group);
+  const auto size =
+      static_cast<std::size_t>(call.session.schemas().layout(domain.handle, known->schema).size);
+  if (size == 0 || samples.size() % size != 0 || (times == nullptr && stamp_entry == nullptr)) {
+    return;
+  }
   const std::size_t count = samples.size() / size;
   const bool from_begin = (flags & NVTX_COUNTER_BATCH_FLAG_BEGINTIME_INTERVAL_PAIR) != 0;
   const bool from_end = (flags & NVTX_COUNTER_BATCH_FLAG_ENDTIME_INTERVAL_PAIR) != 0;
-  if (samples.size() % size != 0 ||
-      (from_begin || from_end ? time_count < 2 : time_count < count)) {
-    return;
-  }
-  const std::uint64_t type = call.session.layouts().timestamp_type(layout->time_domain);
+  if (times != nullptr && (from_begin || from_end ? time_count < 2 : time_count < count)) return;
+  const std::string_view name = call.registry.counter_name(domain.handle, counter);
+  Recorder& recorder = call.session.recorder();
   for (std::size_t i = 0; i < count; ++i) {
-    std::int64_t stamp = times[from_begin || from_end ? 0 : i];
-    if (from_begin) stamp += static_cast<std::int64_t>(i) * times[1];
-    if (from_end) stamp -= static_cast<std::int64_t>(count - 1 - i) * times[1];
-    std::uint64_t bits = 0;
+    const std::string_view row = samples.substr(i * size, size);
+    std::int64_t stamp = 0;
+    std::uint64_t time_domain = known->time_domain;
+    if (times == nullptr) {
+      if (!read(row, stamp_entry->place, stamp)) return;
+      if (stamp_entry->time_domain != 0) time_domain = stamp_entry->time_domain;
+    } else {
+      stamp = times[from_begin || from_end ? 0 : i];
+      if (from_begin) stamp += static_cast<std::int64_t>(i) * times[1];
+      if (from_end) stamp -= static_cast<std::int64_t>(count - 1 - i) * times[1];
+    }
     std::uint64_t ticks = 0;
+    if (!recorder.to_ticks(call.session.time_domains().type(time_domain), stamp, ticks)) return;
+    if (group != nullptr) {
+      Event event = call.event(EventKind::counter_sample, domain);
+      event.rows = row;
+      event.row_schema = known->schema;
+      recorder.deferred_samples(event, counter, name, ticks);
+      continue;
+    }
+    std::uint64_t bits = 0;
     bool real = false;
-    if (!sample_bits(layout->type, samples.substr(i * size), bits, real)) return;
-    if (!call.session.recorder().to_ticks(type, stamp, ticks)) return;
-    call.session.recorder().deferred_sample(domain.handle, domain.name, counter,
-                                            call.registry.counter_name(domain.handle, counter),
-                                            real, bits, ticks);
+    if (!sample_bits(known->schema, row, bits, real)) return;
+    recorder.deferred_sample(domain.handle, domain.name, counter, name, real, bits, ticks);
   }
+}
+
+bool record_large_batch(Call& call, const DomainView& domain, const nvtxEventBatch_t& batch) {
+  const PayloadSchema* layout = call.session.schemas().schema(domain.handle, batch.eventSchemaId);
+  if (layout == nullptr || layout->size == 0 || layout->size > most_slice) return false;
+  const auto row = static_cast<std::size_t>(layout->size);
+  const std::size_t slice = most_slice / row * row;
+  char* copy = call.scratch.arena.bytes(slice);
+  const auto* at = static_cast<const char*>(batch.events);
+  for (std::size_t done = 0; done < batch.size; done += slice) {
+    const std::size_t size = std::min(slice, batch.size - done);
+    if (!read_memory(at + done, copy, size)) return false;
+    const std::string_view rows(copy, size);
+    if (!record_deferred_batch(call, domain, batch.eventSchemaId, rows)) return false;
+  }
+  return true;
+}
+
+bool record_large_counters(Call& call, const DomainView& domain, const nvtxCounterBatch_t& batch) {
+  const PayloadCounter* known = call.session.schemas().counter(domain.handle, batch.counterId);
+  if (known == nullptr) return false;
+  const TypeLayout layout = call.session.schemas().layout(domain.handle, known->schema);
+  const auto row = static_cast<std::size_t>(layout.size);
+  constexpr std::uint64_t pairs = NVTX_COUNTER_BATCH_FLAG_BEGINTIME_INTERVAL_PAIR |
+                                  NVTX_COUNTER_BATCH_FLAG_ENDTIME_INTERVAL_PAIR;
+  if (row == 0 || row > most_slice || (batch.flags & pairs) != 0) return false;
+  const std::size_t count = batch.countersSize / row;
+  const bool has_times = batch.timestamps != nullptr;
+  if (batch.countersSize % row != 0 ||
+      (has_times && batch.timestampsSize / sizeof(std::int64_t) < count)) {
+    return false;
+  }
+  const std::size_t slice = most_slice / std::max(row, sizeof(std::int64_t));
+  char* copy = call.scratch.arena.bytes(slice * row);
+  auto* times = call.scratch.arena.array<std::int64_t>(has_times ? slice : 0);
+  const auto* at = static_cast<const char*>(batch.counters);
+  for (std::size_t done = 0; done < count; done += slice) {
+    const std::size_t samples = std::min(slice, count - done);
+    if (!read_memory(at + done * row, copy, samples * row)) return false;
+    if (has_times && !read_memory(batch.timestamps + done, times, samples * sizeof *times)) {
+      return false;
+    }
+    record_counter_batch(call, domain, batch.counterId, batch.flags,
+                         std::string_view(copy, samples * row), has_times ? times : nullptr,
+                         samples);
+  }
+  return true;
 }
 
 }  // namespace nvspan

@@ -15,13 +15,6 @@
 
 namespace nvspan {
 
-void keep_schema(Call& call, const DomainView& domain, std::uint64_t schema,
-                 const nvtxPayloadSchemaAttr_t& attributes, std::uint64_t bytes,
-                 const nvtxPayloadSchemaEntry_t* entries, std::size_t count);
-
-// The time domain that `semantics` name, or 0.
-std::uint64_t time_domain_of(const nvtxSemanticsHeader_t* semantics);
-
 // One event in `bytes`, which `schema` describes. False: it is no event that a recording has.
 bool record_deferred(Call& call, const DomainView& domain, std::uint64_t schema,
                      std::string_view bytes);
@@ -29,9 +22,14 @@ bool record_deferred(Call& call, const DomainView& domain, std::uint64_t schema,
 bool record_deferred_batch(Call& call, const DomainView& domain, std::uint64_t schema,
                            std::string_view bytes);
 
-// A batch of samples; `times` are one for each sample, or a pair, as `flags` say.
+// A batch of samples; `times` are one for each sample, or a pair, as `flags` say. Null: the samples
+// have them.
 void record_counter_batch(Call& call, const DomainView& domain, std::uint64_t counter,
                           std::uint64_t flags, std::string_view samples, const std::int64_t* times,
                           std::size_t time_count);
+
+// Batches that are too large to be shown, a part at a time. False: not, or not all.
+bool record_large_batch(Call& call, const DomainView& domain, const nvtxEventBatch_t& batch);
+bool record_large_counters(Call& call, const DomainView& domain, const nvtxCounterBatch_t& batch);
 
 }  // namespace nvspan

@@ -3,11 +3,12 @@
 
 #include "inject/extension_data.hpp"
 
+#include <nvtx3/nvToolsExtSemanticsCounters.h>
+
 namespace nvspan {
 namespace {
 
 constexpr std::size_t most_text = 64 * 1024;
-constexpr std::size_t most_raw_bytes = 1024 * 1024;
 constexpr std::size_t most_semantics = 16;
 constexpr std::size_t most_semantics_bytes = 1024;
 
@@ -15,6 +16,17 @@ constexpr std::size_t most_semantics_bytes = 1024;
 std::string_view kept_bytes(Call& call, const void* data, std::size_t size) {
   char* copy = call.scratch.arena.bytes(size);
   return read_memory(data, copy, size) ? std::string_view(copy, size) : std::string_view();
+}
+
+// Absent where it is no counter's, or has none.
+std::string_view unit_of(Call& call, const nvtxSemanticsHeader_t& header,
+                         const nvtxSemanticsHeader_t* at) {
+  nvtxSemanticsCounter_t counter = {};
+  if (header.semanticId != NVTX_SEMANTIC_ID_COUNTERS_V1 || header.structSize < sizeof counter ||
+      !read_memory(reinterpret_cast<const nvtxSemanticsCounter_t*>(at), &counter, sizeof counter)) {
+    return {};
+  }
+  return kept_text(call, counter.unit);
 }
 
 }  // namespace
@@ -45,7 +57,7 @@ std::string_view add_raw(Call& call, const char* key, const void* data, std::siz
 }
 
 Field semantics_field(Call& call, const nvtxSemanticsHeader_t* first) {
-  constexpr std::size_t members = 3;
+  constexpr std::size_t members = 4;
   Field* list = nullptr;
   std::size_t count = 0;
   for (const auto* at = first; at != nullptr && count < most_semantics; ++count) {
@@ -58,7 +70,9 @@ Field semantics_field(Call& call, const nvtxSemanticsHeader_t* first) {
     fields[1] = Field::count("version", header.version);
     fields[2] = Field::bytes("hex", raw);
     if (list == nullptr) list = call.scratch.arena.array<Field>(most_semantics);
-    list[count] = Field::object(nullptr, fields, members);
+    fields[3] = Field::string("unit", unit_of(call, header, at));
+    const bool has_unit = fields[3].text.data() != nullptr;
+    list[count] = Field::object(nullptr, fields, has_unit ? members : members - 1);
     at = header.next;
   }
   return Field::list("semantics", list, count);

@@ -17,6 +17,7 @@
 namespace nvspan {
 
 constexpr std::size_t most_entries = 4096;
+constexpr std::size_t most_raw_bytes = 1024 * 1024;
 
 std::string_view kept_text(Call& call, const char* text);  // absent for a null pointer
 

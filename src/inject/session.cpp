@@ -70,9 +70,12 @@ Session& session() noexcept {
 Session::Session()
     : scratch_(pool_),
       registry_(pool_),
+      schemas_(pool_),
+      names_(registry_),
+      decoder_(schemas_, pool_),
       output_(pool_),
-      recorder_(pool_),
-      layouts_(pool_),
+      recorder_(pool_, schemas_, names_),
+      time_domains_(pool_),
       started_(pool_),
       connected_(pool_) {}
 
@@ -111,10 +114,12 @@ bool Session::open(std::string_view config_text, bool in_process) {
   if (config.format == Format::record) {
     sink_ = &recorder_;
   } else if (config.format == Format::jsonl) {
-    sink_ = &jsonl_.emplace(output_, pool_);
+    jsonl_.emplace(output_, pool_).show_payloads(decoder_, names_);
+    sink_ = &*jsonl_;
   } else {
     const std::uint64_t origin = config.origin != 0 ? config.origin : now();
-    sink_ = &text_sink_.emplace(output_, pool_, text_style(origin));
+    text_sink_.emplace(output_, pool_, text_style(origin)).show_payloads(decoder_, names_);
+    sink_ = &*text_sink_;
   }
   if (!hooked_) install_hooks();
   ++epoch_;

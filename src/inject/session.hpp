@@ -14,11 +14,14 @@
 #include "inject/arena.hpp"
 #include "inject/config.hpp"
 #include "inject/file_output.hpp"
-#include "inject/payload_layout.hpp"
+#include "inject/registered_names.hpp"
 #include "inject/registry.hpp"
 #include "inject/thread_state.hpp"
+#include "inject/time_domains.hpp"
 #include "record/jsonl_sink.hpp"
 #include "record/page_pool.hpp"
+#include "record/payload_decoder.hpp"
+#include "record/payload_schema.hpp"
 #include "record/recorder.hpp"
 #include "record/text_sink.hpp"
 
@@ -83,7 +86,10 @@ class Session {
   // The calling thread's end of the recording; null when there is none.
   ThreadWriter* record_writer();
   Recorder& recorder() noexcept { return recorder_; }
-  LayoutTable& layouts() noexcept { return layouts_; }
+  TimeDomains& time_domains() noexcept { return time_domains_; }
+  SchemaTable& schemas() noexcept { return schemas_; }
+  PayloadDecoder& decoder() noexcept { return decoder_; }
+  const PayloadNames& names() const noexcept { return names_; }
   // Whether a recording can take an event now.
   bool records() { return record_writer() != nullptr; }
 
@@ -113,11 +119,14 @@ class Session {
   PagePool pool_;
   Scratch scratch_;
   Registry registry_;
+  SchemaTable schemas_;
+  RegisteredNames names_;
+  PayloadDecoder decoder_;
   FileOutput output_;
   std::optional<JsonlSink> jsonl_;
   std::optional<TextSink> text_sink_;
   Recorder recorder_;
-  LayoutTable layouts_;
+  TimeDomains time_domains_;
   Sink* sink_ = nullptr;
   std::uint64_t epoch_ = 0;
   bool in_process_ = false;

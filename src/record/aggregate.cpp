@@ -3,6 +3,7 @@
 
 #include "record/aggregate.hpp"
 
+#include "record/payload_columns.hpp"
 #include "record/walk.hpp"
 
 #include <algorithm>
@@ -66,10 +67,61 @@ struct KeyHash {
   }
 };
 
+// The values of one field of payloads, numbered as they come.
+class FieldGroups final : public FlatFields {
+ public:
+  FieldGroups(const Recording& recording, PagePool& pool, const std::string& field,
+              std::vector<FieldGroup>& groups)
+      : FlatFields(pool), payloads_(recording), field_(field), groups_(groups) {
+    groups_.emplace_back();
+  }
+
+  std::uint64_t group_of(std::uint32_t process, const ReadSite& site, const WalkPayload& payload) {
+    if (!payload.present || payload.bytes == nullptr || site.device != 0) return 0;
+    restart();
+    found_ = 0;
+    const PayloadResult result =
+        payloads_.read(process, site.local_domain, payload.bytes, payload.bits, *this);
+    return result == PayloadResult::whole || result == PayloadResult::stopped ? found_ : 0;
+  }
+
+ protected:
+  bool wants(const std::string& name) const override { return name == field_; }
+  std::uint64_t keep(std::string_view text) override {
+    const auto made = texts_.emplace(std::string(text), texts_.size());
+    text_ = &made.first->first;
+    return made.first->second;
+  }
+  bool add(const std::string&, const FieldValue& value) override {
+    const Key key{static_cast<std::uint64_t>(value.kind), value.bits, 0};
+    const auto made = numbers_.emplace(key, groups_.size());
+    if (made.second) {
+      FieldGroup& group = groups_.emplace_back();
+      group.kind = value.kind;
+      group.bits = value.bits;
+      if (value.kind == PayloadValue::Kind::text) group.text = *text_;
+    }
+    found_ = made.first->second;
+    return false;
+  }
+
+ private:
+  RecordedPayloads payloads_;
+  const std::string& field_;
+  std::vector<FieldGroup>& groups_;
+  std::unordered_map<Key, std::uint64_t, KeyHash> numbers_;
+  std::unordered_map<std::string, std::uint64_t> texts_;
+  const std::string* text_ = nullptr;
+  std::uint64_t found_ = 0;
+};
+
 class Aggregator : public WalkVisitor {
  public:
   Aggregator(const Recording& recording, const AggregateOptions& options, Aggregate& out)
       : recording_(recording), options_(options), out_(out) {
+    if (options.by == GroupBy::field) {
+      fields_ = std::make_unique<FieldGroups>(recording, pool_, options.field, out.groups);
+    }
     out_.first = std::numeric_limits<std::int64_t>::max();
     out_.last = std::numeric_limits<std::int64_t>::min();
     rows_of_site_.resize(range_kinds * recording.sites().size(), nullptr);
@@ -93,7 +145,9 @@ class Aggregator : public WalkVisitor {
   bool is_wanted() const { return wanted_; }
 
   // The payload's bits travel in the range's row: nothing else needs it here.
-  std::uint64_t open(const WalkRange&, std::uint64_t, const WalkPayload& payload) {
+  std::uint64_t open(const WalkRange& range, std::uint64_t, const WalkPayload& payload) {
+    see_payload(payload, range.start);
+    if (fields_ != nullptr) return group_by_field(range.site, payload);
     return payload.present && payload.bytes == nullptr ? payload.bits : 0;
   }
   void close(const WalkRange& range, std::uint64_t ticks, const WalkPayload&) {
@@ -105,12 +159,15 @@ class Aggregator : public WalkVisitor {
     count_unclosed(range.site, RangeKind::push_pop, range.row, process_->time(range.start));
   }
   void orphan(std::uint32_t, std::uint64_t) { ++out_.orphans; }
-  void mark(std::uint32_t site, std::uint64_t ticks, const WalkPayload&) {
+  void mark(std::uint32_t site, std::uint64_t ticks, const WalkPayload& payload) {
+    see_payload(payload, ticks);
     if (wanted_ && takes(site, process_->time(ticks))) ++marks_of_site_[site];
   }
   void start(std::uint32_t site, std::uint64_t ticks, std::uint64_t id,
              const WalkPayload& payload) {
     Started started{process_->time(ticks), site, thread_, group_of(payload), wanted_};
+    see_payload(payload, ticks);
+    if (fields_ != nullptr) started.group = group_by_field(site, payload);
     const ReadSite& read = recording_.sites()[site];
     if (read.device != 0) started.group = group_of_device(read, ticks, payload);
     const auto ended = ended_.find(id);
@@ -153,6 +210,13 @@ class Aggregator : public WalkVisitor {
     out_.orphans += ended_.size();
   }
 
+  void end_thread() {
+    if (not_kept_.count == 0) return;
+    out_.losses.push_back(recording_.loss_in(thread_, not_kept_.from, not_kept_.to, not_kept_.count,
+                                             payload_loss_text));
+    not_kept_ = LossWindow{};
+  }
+
   void add_cells(const ReadStats& chunk);
   void list_marks();
 
@@ -177,7 +241,23 @@ class Aggregator : public WalkVisitor {
     if (options_.by == GroupBy::device) call.stream = call.stream_handle = 0;
     return out_.lanes.lane(recording_.threads()[thread_].process, call, ticks);
   }
+  std::uint64_t group_by_field(std::uint32_t site, const WalkPayload& payload) {
+    return fields_->group_of(recording_.threads()[thread_].process, recording_.sites()[site],
+                             payload);
+  }
+  bool by_payload() const {
+    return options_.by == GroupBy::payload || options_.by == GroupBy::field;
+  }
   bool by_lane() const { return options_.by == GroupBy::device || options_.by == GroupBy::stream; }
+
+  void see_payload(const WalkPayload& payload, std::uint64_t ticks) {
+    if (payload.bytes == nullptr) return;
+    const std::uint64_t count = payloads_not_kept(payload);
+    if (count == 0) return;
+    if (not_kept_.count == 0) not_kept_.from = ticks;
+    not_kept_.count += count;
+    not_kept_.to = ticks;
+  }
 
   // What the recorder adds to a range that has so many events in it.
   double overhead(std::uint64_t inside) const {
@@ -194,7 +274,7 @@ class Aggregator : public WalkVisitor {
 
   AggregateRow& row(std::uint32_t site, RangeKind kind, std::uint64_t payload,
                     std::uint32_t thread) {
-    const bool by_site = options_.by != GroupBy::payload && !by_lane() && thread == thread_;
+    const bool by_site = !by_payload() && !by_lane() && thread == thread_;
     AggregateRow*& cached = rows_of_site_[range_kinds * site + static_cast<std::size_t>(kind)];
     if (by_site && cached != nullptr) return *cached;
     const ReadSite& read = recording_.sites()[site];
@@ -219,6 +299,7 @@ class Aggregator : public WalkVisitor {
         key.b |= read.own_payload_type();
         key.c = payload;
         break;
+      case GroupBy::field:
       case GroupBy::device:
       case GroupBy::stream:
         key.c = payload;
@@ -243,6 +324,7 @@ class Aggregator : public WalkVisitor {
         found->payload_type = read.own_payload_type();
         found->payload = payload;
       }
+      if (options_.by == GroupBy::field) found->payload = payload;
       if (by_lane()) found->lane = static_cast<std::int64_t>(payload);
     }
     if (by_site) cached = found;
@@ -314,6 +396,9 @@ class Aggregator : public WalkVisitor {
   bool wanted_ = true;
   std::int64_t whole_first_ = std::numeric_limits<std::int64_t>::max();
   std::int64_t whole_last_ = std::numeric_limits<std::int64_t>::min();
+  PagePool pool_;
+  std::unique_ptr<FieldGroups> fields_;
+  LossWindow not_kept_ = {};  // payloads of this thread
   std::vector<AggregateRow*> rows_of_site_;
   std::vector<std::uint64_t> marks_of_site_;
   std::unordered_map<Key, AggregateRow*, KeyHash> rows_;
@@ -406,6 +491,7 @@ Aggregate aggregate(const Recording& recording, const AggregateOptions& options)
       if (threads[i].process != process) continue;
       aggregator.begin_thread(i);
       walk_thread(recording, threads[i], aggregator);
+      aggregator.end_thread();
     }
     aggregator.end_process();
   }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "record/device_lanes.hpp"
+#include "record/payload_decoder.hpp"
 #include "record/reader.hpp"
 #include "record/selection.hpp"
 
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <string>
 #include <unordered_set>
 #include <vector>
 
@@ -34,10 +36,27 @@ class Sketch {
 };
 
 // Grouped by device or stream there are ranges of devices alone.
-enum class GroupBy : std::uint8_t { name, thread, process, category, payload, device, stream };
+enum class GroupBy : std::uint8_t {
+  name,
+  thread,
+  process,
+  category,
+  payload,
+  device,
+  stream,
+  field,
+};
 
 struct AggregateOptions : Selection {
   GroupBy by = GroupBy::name;
+  std::string field;  // by field: the payload's, "outer.inner" within a struct
+};
+
+// A value of the field that rows are grouped by.
+struct FieldGroup {
+  PayloadValue::Kind kind = PayloadValue::Kind::count;
+  std::uint64_t bits = 0;
+  std::string text;
 };
 
 struct AggregateRow {
@@ -50,8 +69,8 @@ struct AggregateRow {
   std::uint32_t category = 0;
   std::int32_t category_name = no_name;
   std::uint8_t payload_type = 0;
-  std::uint64_t payload = 0;
-  std::int64_t lane = -1;  // of Aggregate::lanes; by device: one of that device
+  std::uint64_t payload = 0;  // by field: of Aggregate::groups, 0 where it has none
+  std::int64_t lane = -1;     // of Aggregate::lanes; by device: one of that device
 
   std::uint64_t calls = 0;  // closed ones; what follows is about those
   std::uint64_t unclosed = 0;
@@ -74,7 +93,8 @@ struct MarkRow {
 };
 
 struct Aggregate {
-  DeviceLanes lanes;  // where they are grouped by device or stream
+  std::vector<FieldGroup> groups;  // by field; the first stands for none
+  DeviceLanes lanes;               // where they are grouped by device or stream
   std::vector<std::unique_ptr<AggregateRow>> rows;
   std::uint64_t lost = 0;         // events, where the number is known
   std::uint64_t gaps = 0;         // places where a ring overwrote

@@ -4,6 +4,7 @@
 #include "record/columns.hpp"
 
 #include "record/event.hpp"
+#include "record/json_text.hpp"
 #include "record/select.hpp"
 #include "record/utf8.hpp"
 
@@ -68,7 +69,9 @@ std::size_t Column::item_size() const noexcept {
   }
 }
 
-const std::vector<std::string>& Columns::names(std::string_view table) {
+namespace {
+
+const std::vector<std::string>& plain_names(std::string_view table) {
   static const std::vector<std::string> none;
   static const std::map<std::string, std::vector<std::string>, std::less<>> tables = {
       {"ranges",
@@ -81,13 +84,104 @@ const std::vector<std::string>& Columns::names(std::string_view table) {
        {"process", "thread", "domain", "name", "message_type", "category", "category_name", "color",
         "time", "payload_type", "payload", "payload_value", "payload_bytes"}},
       {"counters",
-       {"process", "thread", "domain", "name", "counter", "time", "kind", "value", "integer"}},
+       {"process", "thread", "domain", "name", "counter", "time", "kind", "value", "integer",
+        "field", "unit"}},
       {"threads", {"process", "pid", "tid", "name", "start", "end", "exited"}},
       {"domains", {"domain"}},
       {"losses", {"process", "thread", "from", "to", "count", "reason"}},
   };
   const auto found = tables.find(table);
   return found == tables.end() ? none : found->second;
+}
+
+constexpr std::string_view payload_prefix = "payload.";
+
+}  // namespace
+
+std::vector<std::string> Columns::names(std::string_view table) {
+  std::vector<std::string> made = plain_names(table);
+  if (const PayloadColumns* known = payloads(table)) {
+    for (const auto& field : known->fields()) {
+      made.push_back(std::string(payload_prefix) + field.name);
+    }
+  }
+  return made;
+}
+
+const PayloadColumns* Columns::payloads(std::string_view table) {
+  const bool of_ranges = table == "ranges";
+  if (!of_ranges && table != "marks") return nullptr;
+  auto& made = of_ranges ? range_payloads_ : mark_payloads_;
+  if (made == nullptr) {
+    const Tables& all = tables();
+    made = of_ranges ? std::make_unique<PayloadColumns>(*recording_, all.ranges, all.bytes)
+                     : std::make_unique<PayloadColumns>(*recording_, all.marks, all.bytes);
+    if (!made->fields().empty()) dictionary_ = nullptr;  // there may be more texts now
+    if (made->refused() != 0 && whole_ == nullptr) {
+      recording_->add_problem(std::to_string(made->refused()) + " payloads of " +
+                              std::string(table) + " do not fit their schemas");
+    }
+  }
+  return made.get();
+}
+
+std::shared_ptr<Column> Columns::of_payload(std::string_view table, const std::string& name) {
+  const PayloadColumns* known = payloads(table);
+  const PayloadColumns::Field* field = known == nullptr ? nullptr : known->find(name);
+  if (field == nullptr) return nullptr;
+  using Kind = PayloadValue::Kind;
+  bool text = false, real = false, is_signed = false, large = false;
+  for (const FieldValue& value : field->values) {
+    text = text || value.kind == Kind::text;
+    real = real || value.kind == Kind::real;
+    is_signed = is_signed || value.kind == Kind::integer;
+    large = large || (value.kind == Kind::count && value.bits >> 63 != 0);
+  }
+  real = real || (is_signed && large);
+  const std::size_t rows = this->rows(table);
+  const auto fill = [&](auto& column, auto value) {
+    for (std::size_t i = 0; i < field->rows.size(); ++i) {
+      column[field->rows[i]] = value(field->values[i]);
+    }
+  };
+  const auto number = [](const FieldValue& value) {
+    double made = 0;
+    if (value.kind == Kind::integer)
+      return static_cast<double>(static_cast<std::int64_t>(value.bits));
+    if (value.kind == Kind::count) return static_cast<double>(value.bits);
+    std::memcpy(&made, &value.bits, sizeof made);
+    return made;
+  };
+  if (text) {
+    std::vector<std::int32_t> indices(rows, no_name);
+    PagePool pool;
+    LineBuffer line(pool);
+    fill(indices, [&](const FieldValue& value) {
+      if (value.kind == Kind::text) return static_cast<std::int32_t>(value.bits);
+      line.clear();
+      if (value.kind == Kind::integer) line.add_signed(static_cast<std::int64_t>(value.bits));
+      if (value.kind == Kind::count) line.add_unsigned(value.bits);
+      if (value.kind == Kind::real) add_json_real(line, number(value));
+      return recording_->intern(std::string_view(line.data(), line.size()));
+    });
+    dictionary_ = nullptr;
+    return this->text(rows, std::move(indices));
+  }
+  std::vector<bool> known_rows(rows);
+  for (const std::uint64_t row : field->rows) known_rows[row] = true;
+  std::shared_ptr<Column> column;
+  if (real) {
+    std::vector<double> values(rows);
+    fill(values, number);
+    column = made<double>('g', rows, [&](std::size_t i) { return values[i]; });
+  } else {
+    std::vector<std::uint64_t> values(rows);
+    fill(values, [](const FieldValue& value) { return value.bits; });
+    column = large ? made<std::uint64_t>('L', rows, [&](std::size_t i) { return values[i]; })
+                   : made<std::int64_t>('l', rows, [&](std::size_t i) { return values[i]; });
+  }
+  set_valid(*column, [&](std::size_t i) { return known_rows[i]; });
+  return column;
 }
 
 Tables& Columns::tables() {
@@ -113,6 +207,12 @@ std::shared_ptr<const Column> Columns::column(std::string_view table, std::strin
   const auto found = columns_.find(key);
   if (found != columns_.end()) return found->second;
   std::shared_ptr<Column> made;
+  if (name.substr(0, payload_prefix.size()) == payload_prefix) {
+    made = of_payload(table, std::string(name.substr(payload_prefix.size())));
+    if (made != nullptr) made->name = name;
+    columns_[key] = made;
+    return made;
+  }
   if (table == "ranges") made = of_ranges(name);
   if (table == "marks") made = of_marks(name);
   if (table == "counters") made = of_counters(name);
@@ -309,11 +409,14 @@ std::shared_ptr<Column> Columns::of_counters(std::string_view name) {
   if (name == "counter") {
     return made<std::uint64_t>('L', rows, [&](std::size_t i) { return counter(i).id; });
   }
-  if (name == "domain" || name == "name") {
+  if (name == "domain" || name == "name" || name == "field" || name == "unit") {
     std::vector<std::int32_t> indices;
     for (std::size_t i = 0; i < rows; ++i) {
-      indices.push_back(name == "name" ? counter(i).name
-                                       : recording_->domains()[counter(i).domain]);
+      const ReadCounter& of = counter(i);
+      indices.push_back(name == "name"    ? of.name
+                        : name == "field" ? of.field
+                        : name == "unit"  ? of.unit
+                                          : recording_->domains()[of.domain]);
     }
     return text(rows, std::move(indices));
   }

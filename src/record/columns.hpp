@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "record/payload_columns.hpp"
 #include "record/selection.hpp"
 #include "record/tables.hpp"
 
@@ -45,7 +46,8 @@ class Columns {
 
   // Empty for a table that does not exist; the tables are ranges, marks, counters, threads, domains
   // and losses.
-  static const std::vector<std::string>& names(std::string_view table);
+  // Those of ranges and marks end with "payload.NAME" for each field that a payload has.
+  std::vector<std::string> names(std::string_view table);
   std::shared_ptr<const Column> column(std::string_view table, std::string_view name);
   std::size_t rows(std::string_view table);
 
@@ -67,6 +69,8 @@ class Columns {
   std::shared_ptr<Column> of_marks(std::string_view name);
   std::shared_ptr<Column> of_counters(std::string_view name);
   std::shared_ptr<Column> of_threads(std::string_view name);
+  const PayloadColumns* payloads(std::string_view table);
+  std::shared_ptr<Column> of_payload(std::string_view table, const std::string& field);
   std::shared_ptr<Column> of_domains(std::string_view name);
   std::shared_ptr<Column> of_losses(std::string_view name);
 
@@ -74,6 +78,8 @@ class Columns {
   std::shared_ptr<Columns> whole_;  // none: these are
   Selection part_;
   std::shared_ptr<Tables> tables_;
+  std::unique_ptr<PayloadColumns> range_payloads_;
+  std::unique_ptr<PayloadColumns> mark_payloads_;
   std::shared_ptr<const Dictionary> dictionary_;
   std::map<std::pair<std::string, std::string>, std::shared_ptr<const Column>> columns_;
 };

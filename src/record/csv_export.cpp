@@ -161,9 +161,9 @@ void export_csv(Columns& columns, const std::string& table, const std::string& p
   std::string& out = file.buffer();
   std::vector<std::string> texts;
   std::vector<Field> fields;
-  for (const std::string& name : Columns::names(table)) {
+  for (const std::string& name : columns.names(table)) {
     fields.emplace_back(columns.column(table, name), words, texts);
-    out += fields.back().name() + ',';
+    out += field_of(fields.back().name()) + ',';
   }
   for (const std::string& text : columns.recording().strings()) texts.push_back(field_of(text));
   out += "pid,tid\n";

@@ -251,6 +251,9 @@ struct Event {
   std::uint64_t payload_bits = 0;
   const PayloadBlob* blobs = nullptr;
   std::size_t blob_count = 0;
+  // Rows of a batch, or a counter's samples: one after the other, each of that schema.
+  std::string_view rows;  // absent: none
+  std::uint64_t row_schema = 0;
 
   std::int32_t depth = -1;       // push, pop: in that thread and domain
   std::uint64_t range_id = 0;    // start, end

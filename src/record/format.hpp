@@ -102,8 +102,9 @@ enum class EntryKind : std::uint32_t {
   lost = 7,         // subject: LossReason; three words, a LossWindow
   counter_i64 = 8,  // subject: counter; one word
   counter_f64 = 9,
-  counter_none = 10,  // one word: the reason
-  open = 11,          // subject: site; one word: ticks of a push that an earlier chunk held
+  counter_none = 10,   // one word: the reason
+  open = 11,           // subject: site; one word: ticks of a push that an earlier chunk held
+  counter_bytes = 12,  // subject: counter; an extended payload: samples, one after the other
 };
 
 enum class LossReason : std::uint32_t { reentered = 1, no_space = 2, no_memory = 3 };
@@ -130,16 +131,21 @@ constexpr std::uint64_t make_entry(EntryKind kind, std::uint32_t subject, std::u
 // to words.
 
 enum class DefinitionType : std::uint8_t {
-  string = 1,         // StringDefinition, its bytes
-  domain = 2,         // DomainDefinition
-  site = 3,           // SiteDefinition
-  category = 4,       // CategoryDefinition
-  thread = 5,         // ThreadDefinition
-  thread_name = 6,    // ThreadName
-  counter = 7,        // CounterDefinition
-  event = 8,          // a JSON object: a call that is not a range, mark or counter sample
-  device_layout = 9,  // DeviceLayoutDefinition
-  device_name = 10,   // DeviceNameDefinition
+  string = 1,            // StringDefinition, its bytes
+  domain = 2,            // DomainDefinition
+  site = 3,              // SiteDefinition
+  category = 4,          // CategoryDefinition
+  thread = 5,            // ThreadDefinition
+  thread_name = 6,       // ThreadName
+  counter = 7,           // CounterDefinition
+  event = 8,             // a JSON object: a call that is not a range, mark or counter sample
+  device_layout = 9,     // DeviceLayoutDefinition
+  device_name = 10,      // DeviceNameDefinition
+  schema = 11,           // SchemaDefinition, a SchemaEntryDefinition for each entry
+  enumeration = 12,      // EnumDefinition, an EnumValueDefinition for each value
+  scope = 13,            // ScopeDefinition
+  cited_string = 14,     // CitedString
+  counter_meaning = 15,  // CounterMeaningDefinition
 };
 
 constexpr std::uint32_t no_string = 0xFFFFFFFF;
@@ -208,6 +214,72 @@ struct DeviceNameDefinition {
   std::uint32_t name;
 };
 static_assert(sizeof(DeviceNameDefinition) == 24);
+
+// What a payload is made of, as the program registered it; ids are those of the domain. The fields
+// are NVTX's, whose headers say what they mean.
+struct MeaningDefinition {  // of a counter's values: nvtxSemanticsCounter_t
+  std::uint32_t unit;
+  std::uint32_t limit_type;
+  std::uint64_t flags;
+  std::uint64_t scale_numerator;
+  std::uint64_t scale_denominator;
+  std::uint64_t min_bits;
+  std::uint64_t max_bits;
+};
+struct SchemaDefinition {
+  std::uint64_t schema;
+  std::uint64_t type;
+  std::uint64_t flags;
+  std::uint64_t size;  // 0: not fixed
+  std::uint64_t pack;
+  std::uint32_t domain;
+  std::uint32_t name;
+};
+static_assert(sizeof(SchemaDefinition) == 48);
+struct SchemaEntryDefinition {
+  std::uint64_t flags;
+  std::uint64_t type;
+  std::uint64_t detail;  // arrayOrUnionDetail
+  std::uint64_t offset;
+  std::uint32_t name;
+  std::uint32_t reserved;
+  MeaningDefinition meaning;
+};
+static_assert(sizeof(SchemaEntryDefinition) == 88);
+struct EnumDefinition {
+  std::uint64_t schema;
+  std::uint64_t size;
+  std::uint32_t domain;
+  std::uint32_t name;
+};
+struct EnumValueDefinition {
+  std::uint64_t value;
+  std::uint32_t name;
+  std::uint32_t is_flag;
+};
+static_assert(sizeof(EnumValueDefinition) == 16);
+struct ScopeDefinition {
+  std::uint64_t scope;
+  std::uint64_t parent;
+  std::uint32_t domain;
+  std::uint32_t path;
+};
+// A registered string that a payload holds the handle of.
+struct CitedString {
+  std::uint64_t handle;
+  std::uint32_t text;
+  std::uint32_t reserved;
+};
+struct CounterMeaningDefinition {
+  std::uint64_t schema;
+  std::uint64_t scope;
+  std::uint32_t counter;  // of CounterDefinition
+  std::uint32_t description;
+  std::uint32_t scope_path;
+  std::uint32_t reserved;
+  MeaningDefinition meaning;
+};
+static_assert(sizeof(CounterMeaningDefinition) == 80);
 
 // --- records of a stats chunk --------------------------------------------------------------------
 //

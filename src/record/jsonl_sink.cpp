@@ -3,8 +3,9 @@
 
 #include "record/jsonl_sink.hpp"
 
+#include "record/json_text.hpp"
 #include "record/number_text.hpp"
-#include "record/utf8.hpp"
+#include "record/payload_text.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -15,12 +16,6 @@ namespace {
 constexpr std::string_view message_type_names[] = {"none", "ascii", "unicode", "registered"};
 constexpr std::string_view payload_type_names[] = {"none", "u64", "i64", "f64",    "u32",
                                                    "i32",  "f32", "ext", "unknown"};
-
-void add_unit(LineBuffer& line, std::uint32_t unit) {
-  const char bytes[2] = {static_cast<char>(unit >> 8), static_cast<char>(unit & 0xFF)};
-  line.add("\\u");
-  line.add_hex(std::string_view(bytes, 2));
-}
 
 template <typename T>
 T payload_as(std::uint64_t bits) {
@@ -43,13 +38,15 @@ bool JsonlSink::write(const Event& event) {
   line_.add_unsigned(event.ts);
   if (event.has_domain) {
     add_key("domain");
-    add_string(event.domain);
+    add_json_string(line_, event.domain);
   }
   if (event.kind <= EventKind::unclosed) add_range_fields(event);
   for (std::size_t i = 0; i < event.field_count; ++i) {
     add_key(event.fields[i].key);
     add_value(event.fields[i]);
   }
+  if (event.kind > EventKind::unclosed && event.blob_count != 0) add_payload_fields(event);
+  if (event.rows.data() != nullptr) add_rows(event);
   line_.add("}\n");
   return output_.write(line_.data(), line_.size());
 }
@@ -58,44 +55,6 @@ void JsonlSink::add_key(std::string_view key) {
   line_.add(", \"");
   line_.add(key);
   line_.add("\": ");
-}
-
-void JsonlSink::add_string(std::string_view text) {
-  if (text.data() == nullptr) {
-    line_.add("null");
-    return;
-  }
-  line_.add('"');
-  while (!text.empty()) {
-    std::uint32_t code_point = 0;
-    const std::size_t length = decode_utf8(text, code_point);
-    if (length == 0) {
-      add_unit(line_, 0xDC00u + static_cast<unsigned char>(text[0]));
-    } else if (code_point == '"' || code_point == '\\') {
-      line_.add('\\');
-      line_.add(static_cast<char>(code_point));
-    } else if (code_point == '\n') {
-      line_.add("\\n");
-    } else if (code_point == '\t') {
-      line_.add("\\t");
-    } else if (code_point >= 0x20 && code_point < 0x7F) {
-      line_.add(static_cast<char>(code_point));
-    } else if (code_point < 0x10000) {
-      add_unit(line_, code_point);
-    } else {
-      add_unit(line_, 0xD800u + ((code_point - 0x10000) >> 10));
-      add_unit(line_, 0xDC00u + ((code_point - 0x10000) & 0x3FF));
-    }
-    text.remove_prefix(length == 0 ? 1 : length);
-  }
-  line_.add('"');
-}
-
-void JsonlSink::add_double_value(double value) {
-  if (add_double(line_, value)) return;
-  line_.add('"');
-  line_.add(not_finite_name(value));
-  line_.add('"');
 }
 
 void JsonlSink::add_value(const Field& field) {
@@ -113,10 +72,10 @@ void JsonlSink::add_value(const Field& field) {
       line_.add_unsigned(field.unsigned_integer);
       break;
     case FieldType::real:
-      add_double_value(field.real);
+      add_json_real(line_, field.real);
       break;
     case FieldType::text:
-      add_string(field.text);
+      add_json_string(line_, field.text);
       break;
     case FieldType::bytes:
       if (field.text.data() == nullptr) {
@@ -150,9 +109,9 @@ void JsonlSink::add_value(const Field& field) {
 
 void JsonlSink::add_range_fields(const Event& event) {
   add_key("message");
-  add_string(event.message);
+  add_json_string(line_, event.message);
   add_key("message_type");
-  add_string(message_type_names[static_cast<std::size_t>(event.message_type)]);
+  add_json_string(line_, message_type_names[static_cast<std::size_t>(event.message_type)]);
   add_key("color");
   if (event.has_color) {
     line_.add_unsigned(event.color);
@@ -162,7 +121,7 @@ void JsonlSink::add_range_fields(const Event& event) {
   add_key("category");
   line_.add_unsigned(event.category);
   add_key("category_name");
-  add_string(event.category_name);
+  add_json_string(line_, event.category_name);
   add_payload(event);
   if (event.kind == EventKind::push || event.kind == EventKind::pop) {
     add_key("depth");
@@ -193,7 +152,7 @@ void JsonlSink::add_payload(const Event& event) {
       line_.add_signed(payload_as<std::int64_t>(event.payload_bits));
       break;
     case PayloadType::f64:
-      add_double_value(payload_as<double>(event.payload_bits));
+      add_json_real(line_, payload_as<double>(event.payload_bits));
       break;
     case PayloadType::u32:
       line_.add_unsigned(payload_as<std::uint32_t>(event.payload_bits));
@@ -203,7 +162,7 @@ void JsonlSink::add_payload(const Event& event) {
       break;
     case PayloadType::f32: {
       const float value = payload_as<float>(event.payload_bits);
-      if (!add_float(line_, value)) add_double_value(static_cast<double>(value));
+      if (!add_float(line_, value)) add_json_real(line_, static_cast<double>(value));
       break;
     }
     case PayloadType::none:
@@ -213,7 +172,7 @@ void JsonlSink::add_payload(const Event& event) {
       break;
   }
   add_key("payload_type");
-  add_string(payload_type_names[static_cast<std::size_t>(event.payload_type)]);
+  add_json_string(line_, payload_type_names[static_cast<std::size_t>(event.payload_type)]);
   if (event.payload_type != PayloadType::ext) return;
   add_key("payload_data");
   line_.add('[');
@@ -234,11 +193,47 @@ void JsonlSink::add_payload(const Event& event) {
       add_key("size");
       line_.add_unsigned(blob.size);
       add_key("error");
-      add_string(blob.error);
+      add_json_string(line_, blob.error);
     }
     line_.add('}');
   }
   line_.add(']');
+  add_payload_fields(event);
+}
+
+void JsonlSink::add_problem(PayloadResult result) {
+  add_key("payload_error");
+  add_json_string(line_, payload_result_text(result));
+}
+
+void JsonlSink::add_payload_fields(const Event& event) {
+  if (decoder_ == nullptr) return;
+  constexpr std::size_t most_pieces = 256;
+  PayloadPiece pieces[most_pieces];
+  const std::size_t count = pieces_of(event, pieces, most_pieces);
+  if (count == 0) return;
+  const std::size_t before = line_.size();
+  add_key("payload_fields");
+  line_.add('{');
+  const std::size_t begun = line_.size();
+  PayloadJson json(line_);
+  const PayloadResult result = decoder_->decode(event.domain_handle, pieces, count, *names_, json);
+  const bool any = line_.size() != begun;
+  line_.add('}');
+  if (result == PayloadResult::whole && any) return;
+  line_.cut(before);
+  if (result == PayloadResult::whole) return;
+  add_problem(result);
+}
+
+void JsonlSink::add_rows(const Event& event) {
+  if (decoder_ == nullptr) return;
+  add_key(event.kind == EventKind::event_batch ? "events" : "values");
+  line_.add('[');
+  const PayloadResult result = add_json_rows(
+      line_, *decoder_, *names_, PayloadRows{event.domain_handle, event.row_schema, event.rows});
+  line_.add(']');
+  if (result != PayloadResult::whole) add_problem(result);
 }
 
 }  // namespace nvspan

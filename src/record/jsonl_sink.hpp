@@ -5,6 +5,7 @@
 
 #include "record/line_buffer.hpp"
 #include "record/output.hpp"
+#include "record/payload_decoder.hpp"
 #include "record/sink.hpp"
 
 #include <string_view>
@@ -17,18 +18,27 @@ class JsonlSink final : public Sink {
  public:
   JsonlSink(Output& output, PagePool& pool) : output_(output), line_(pool) {}
 
+  // Extended payloads are shown by their fields as well from now on. Both outlive the sink.
+  void show_payloads(PayloadDecoder& decoder, const PayloadNames& names) {
+    decoder_ = &decoder;
+    names_ = &names;
+  }
+
   bool write(const Event& event) override;
 
  private:
   void add_key(std::string_view key);
-  void add_string(std::string_view text);
-  void add_double_value(double value);
   void add_value(const Field& field);
   void add_range_fields(const Event& event);
   void add_payload(const Event& event);
+  void add_payload_fields(const Event& event);
+  void add_rows(const Event& event);
+  void add_problem(PayloadResult result);
 
   Output& output_;
   LineBuffer line_;
+  PayloadDecoder* decoder_ = nullptr;
+  const PayloadNames* names_ = nullptr;
 };
 
 }  // namespace nvspan

@@ -35,6 +35,9 @@ class LineBuffer {
     }
   }
 
+  // Takes back what was added since it had that size.
+  void cut(std::size_t size) noexcept { size_ = size < size_ ? size : size_; }
+
   void add(char byte) {
     reserve(1);
     data_[size_++] = byte;

@@ -6,7 +6,9 @@
 #include "record/device_rows.hpp"
 #include "record/event.hpp"
 #include "record/paired_walk.hpp"
+#include "record/perfetto_payload.hpp"
 #include "record/perfetto_stream.hpp"
+#include "record/recorded_payloads.hpp"
 #include "record/slots.hpp"
 
 #include <map>
@@ -36,7 +38,7 @@ struct SiteBytes {
   ProtoBytes names;
 };
 
-void add_payload(ProtoBytes& event, std::uint8_t type, const WalkPayload& payload) {
+void add_plain_payload(ProtoBytes& event, std::uint8_t type, const WalkPayload& payload) {
   if (!payload.present) return;
   float single;
   double real;
@@ -94,6 +96,7 @@ class Exporter : public PairedWalk<Exporter> {
   Exporter(const Recording& recording, const Selection& selection, TraceFile& file,
            const std::function<void(double)>& progress)
       : PairedWalk(recording, selection),
+        payloads_(recording),
         file_(file),
         progress_(progress),
         sites_(recording.sites().size()),
@@ -116,7 +119,7 @@ class Exporter : public PairedWalk<Exporter> {
     const auto flows = launches_.of(thread_, opened_++);
     if (payload.present || flows.begin != flows.end) {
       more_.clear();
-      add_payload(more_, recording_.sites()[range.site].payload_type, payload);
+      add_payload(range.site, payload);
       for (const auto* flow = flows.begin; flow != flows.end; ++flow) add_flow(more_, *flow, false);
       lane.event(file_, at, site.begin, more_.view());
     } else {
@@ -139,7 +142,7 @@ class Exporter : public PairedWalk<Exporter> {
     if (!takes(site, at, thread_)) return;
     Lane& lane = lane_of(recording_.sites()[site].local_domain, site, at);
     more_.clear();
-    add_payload(more_, recording_.sites()[site].payload_type, payload);
+    add_payload(site, payload);
     lane.event(file_, at, sites_[site].instant, more_.view());
     step();
   }
@@ -168,6 +171,20 @@ class Exporter : public PairedWalk<Exporter> {
       progress_(std::min(static_cast<double>(events_) / static_cast<double>(expected_), 1.0));
     }
   }
+  // By its fields, or else by its bytes.
+  void add_payload(std::uint32_t site, const WalkPayload& payload) {
+    const ReadSite& read = recording_.sites()[site];
+    if (payload.present && payload.bytes != nullptr) {
+      AnnotatedFields fields;
+      const std::uint32_t process = recording_.threads()[thread_].process;
+      const PayloadResult result =
+          payloads_.read(process, read.local_domain, payload.bytes, payload.bits, fields);
+      if (result == PayloadResult::whole && !fields.empty()) {
+        return add_annotation(more_, Annotation::payload, fields.entries());
+      }
+    }
+    add_plain_payload(more_, read.payload_type, payload);
+  }
   void prepare(std::uint32_t site);
   Lane& lane_of(std::uint32_t local_domain) {
     if (last_lane_ == nullptr || last_domain_ != local_domain) {
@@ -195,6 +212,7 @@ class Exporter : public PairedWalk<Exporter> {
   void write_devices(std::uint32_t process);
   std::uint64_t thread_track();
 
+  RecordedPayloads payloads_;
   TraceFile& file_;
   const std::function<void(double)>& progress_;
   std::vector<SiteBytes> sites_;
@@ -350,6 +368,11 @@ void Exporter::counter(std::uint32_t subject, EntryKind kind, std::uint64_t tick
     made.name = domain.empty() ? "" : domain + ":";
     made.name += read.name < 0 ? "counter " + std::to_string(read.id)
                                : recording_.strings()[static_cast<std::size_t>(read.name)];
+    const auto text = [&](std::int32_t number) {
+      return number < 0 ? std::string() : recording_.strings()[static_cast<std::size_t>(number)];
+    };
+    if (read.field >= 0) made.name += '.' + text(read.field);
+    made.unit = text(read.unit);
     write_track(file_, made);
   }
   ProtoBytes event;
@@ -411,7 +434,7 @@ void Exporter::end_process(std::uint32_t process) {
       Lane& lane = lanes[slot];
       if (!lane.knows(span.site)) define(lane, span.site, span.start);
       more_.clear();
-      add_payload(more_, sites[span.site].payload_type, span.payload);
+      add_payload(span.site, span.payload);
       const auto& threads = recording_.threads();
       add_annotation(more_, Annotation::started_by, std::uint64_t{threads[span.thread].tid});
       lane.event(file_, span.start, sites_[span.site].begin, more_.view());
@@ -445,7 +468,7 @@ void Exporter::write_devices(std::uint32_t process) {
       if (step.is_begin) {
         if (!lane.knows(span.site)) define(lane, span.site, step.time);
         const ReadSite& site = recording_.sites()[span.site];
-        add_payload(more_, site.own_payload_type(), span.call.payload);
+        add_plain_payload(more_, site.own_payload_type(), span.call.payload);
         if (span.call.thread != 0) {
           add_annotation(more_, Annotation::started_by, std::uint64_t{span.call.thread});
         }

@@ -77,6 +77,12 @@ void add_annotation(ProtoBytes& event, Annotation name, double value) {
   event.message(4, made);
 }
 
+void add_annotation(ProtoBytes& event, Annotation name, const ProtoBytes& entries) {
+  ProtoBytes made = annotation(name);
+  made.raw(entries.view());
+  event.message(4, made);
+}
+
 void add_flow(ProtoBytes& event, std::uint64_t flow, bool arrives) {
   constexpr unsigned flow_ids = 47, terminating_flow_ids = 48;
   event.fixed(arrives ? terminating_flow_ids : flow_ids, flow);
@@ -102,7 +108,12 @@ void write_track(TraceFile& file, const Track& track) {
     descriptor.message(4, thread);
   }
   if (track.parent != 0) descriptor.number(5, track.parent);
-  if (track.kind == TrackKind::counter) descriptor.message(8, ProtoBytes());
+  if (track.kind == TrackKind::counter) {
+    constexpr unsigned unit_name = 6;
+    ProtoBytes counter;
+    if (!track.unit.empty()) counter.text(unit_name, track.unit);
+    descriptor.message(8, counter);
+  }
   ProtoBytes packet;
   packet.number(packet_sequence, shared_sequence);
   packet.message(packet_track, descriptor);

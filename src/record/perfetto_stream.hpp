@@ -36,6 +36,8 @@ void add_annotation(ProtoBytes& event, Annotation name, std::string_view text);
 void add_annotation(ProtoBytes& event, Annotation name, std::uint64_t value);
 void add_annotation(ProtoBytes& event, Annotation name, std::int64_t value);
 void add_annotation(ProtoBytes& event, Annotation name, double value);
+// `entries` are a DebugAnnotation's, as AnnotatedFields makes them.
+void add_annotation(ProtoBytes& event, Annotation name, const ProtoBytes& entries);
 
 // An arrow from the slice to others of its number, or to this one from them.
 void add_flow(ProtoBytes& event, std::uint64_t flow, bool arrives);
@@ -50,6 +52,7 @@ struct Track {
   std::uint32_t pid = 0;
   std::uint32_t tid = 0;
   std::vector<std::string> command;
+  std::string unit;  // of a counter
 };
 void write_track(TraceFile& file, const Track& track);
 // An event of a track that has no lane: `event` names its track.

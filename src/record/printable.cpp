@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "record/text_sink.hpp"
+#include "record/printable.hpp"
 #include "record/utf8.hpp"
 
 namespace nvspan {

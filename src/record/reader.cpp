@@ -4,6 +4,7 @@
 #include "record/reader.hpp"
 
 #include "record/event.hpp"
+#include "record/recorded_payloads.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -72,6 +73,7 @@ struct Recording::Loading {
   std::vector<std::int32_t> domain_names;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int32_t> categories;
   std::vector<CounterDefinition> counters;
+  std::map<std::uint32_t, CounterMeaningDefinition> meanings;
   std::unordered_map<std::uint32_t, std::uint32_t> threads;
   std::vector<ThreadName> thread_names;
 
@@ -79,6 +81,10 @@ struct Recording::Loading {
   bool fits(std::uint32_t number) const { return number < bytes / word; }
   std::int32_t text(std::uint32_t number) const {
     return number < strings.size() ? strings[number] : no_name;
+  }
+  std::string_view view(std::uint32_t number, const std::vector<std::string>& texts) const {
+    const std::int32_t found = text(number);
+    return found < 0 ? std::string_view() : texts[static_cast<std::size_t>(found)];
   }
 };
 
@@ -261,6 +267,7 @@ void Recording::read_definition(Loading& loading, DefinitionType type, std::stri
       CategoryDefinition read = {};
       if (!take(body, read)) return;
       loading.categories[{read.domain, read.category}] = loading.text(read.name);
+      loading.process.schemas->categories[{read.domain, read.category}] = loading.text(read.name);
       return;
     }
     case DefinitionType::thread: {
@@ -304,9 +311,116 @@ void Recording::read_definition(Loading& loading, DefinitionType type, std::stri
       names[read.handle].push_back(GivenName{read.ticks, loading.text(read.name)});
       return;
     }
+    case DefinitionType::schema:
+      return read_schema(loading, body);
+    case DefinitionType::enumeration:
+      return read_enum(loading, body);
+    case DefinitionType::scope: {
+      ScopeDefinition read = {};
+      if (!take(body, read)) return;
+      loading.process.schemas->table.add_scope(
+          read.domain, read.scope, PayloadScope{read.parent, loading.view(read.path, strings_)});
+      return;
+    }
+    case DefinitionType::cited_string: {
+      CitedString read = {};
+      if (take(body, read)) loading.process.schemas->strings[read.handle] = loading.text(read.text);
+      return;
+    }
+    case DefinitionType::counter_meaning: {
+      CounterMeaningDefinition read = {};
+      if (take(body, read)) loading.meanings[read.counter] = read;
+      return;
+    }
     case DefinitionType::event:
       events_.push_back(ReadEvent{loading.index, body});
       return;
+  }
+}
+
+CounterUnit Recording::unit_of(const Loading& loading, const MeaningDefinition& read) const {
+  CounterUnit made;
+  made.unit = loading.view(read.unit, strings_);
+  made.flags = read.flags;
+  made.scale_numerator = read.scale_numerator;
+  made.scale_denominator = read.scale_denominator;
+  made.limit_type = read.limit_type;
+  made.min_bits = read.min_bits;
+  made.max_bits = read.max_bits;
+  return made;
+}
+
+void Recording::read_schema(Loading& loading, std::string_view body) {
+  SchemaDefinition read = {};
+  if (!take(body, read)) return;
+  body.remove_prefix(sizeof read);
+  std::vector<PayloadEntry> entries;
+  SchemaEntryDefinition entry = {};
+  while (take(body, entry)) {
+    body.remove_prefix(sizeof entry);
+    PayloadEntry& made = entries.emplace_back();
+    made.flags = entry.flags;
+    made.type = entry.type;
+    made.detail = entry.detail;
+    made.offset = entry.offset;
+    made.name = loading.view(entry.name, strings_);
+    made.unit = unit_of(loading, entry.meaning);
+  }
+  PayloadSchema made;
+  made.id = read.schema;
+  made.type = read.type;
+  made.flags = read.flags;
+  made.size = read.size;
+  made.pack = read.pack;
+  made.name = loading.view(read.name, strings_);
+  made.entries = entries.data();
+  made.count = entries.size();
+  loading.process.schemas->table.add(read.domain, made);
+}
+
+void Recording::read_enum(Loading& loading, std::string_view body) {
+  EnumDefinition read = {};
+  if (!take(body, read)) return;
+  body.remove_prefix(sizeof read);
+  std::vector<PayloadEnumValue> values;
+  EnumValueDefinition value = {};
+  while (take(body, value)) {
+    body.remove_prefix(sizeof value);
+    values.push_back(
+        PayloadEnumValue{loading.view(value.name, strings_), value.value, value.is_flag != 0});
+  }
+  PayloadEnum made;
+  made.id = read.schema;
+  made.size = read.size;
+  made.name = loading.view(read.name, strings_);
+  made.values = values.data();
+  made.count = values.size();
+  loading.process.schemas->table.add(read.domain, made);
+}
+
+void Recording::resolve_counters(Loading& loading) {
+  ReadProcess& process = loading.process;
+  for (const auto& [number, read] : loading.meanings) {
+    if (number >= loading.counters.size()) continue;
+    const ReadCounter base = counters_[process.counters[number]];
+    const std::int32_t unit = loading.text(read.meaning.unit);
+    counters_[process.counters[number]].unit = unit;
+    ReadGroup group;
+    const auto fields = fields_of_group(process.schemas->table, loading.counters[number].domain,
+                                        read.schema, group.size);
+    for (const GroupField& field : fields) {
+      std::uint32_t of = number;
+      if (!field.name.empty()) {
+        of = static_cast<std::uint32_t>(process.counters.size());
+        process.counters.push_back(static_cast<std::uint32_t>(counters_.size()));
+        ReadCounter made = base;
+        made.field = intern(field.name);
+        made.unit = field.unit.unit.data() == nullptr ? unit : intern(field.unit.unit);
+        counters_.push_back(made);
+      }
+      group.parts.push_back(ReadGroup::Part{of, field.type, field.offset});
+    }
+    process.groups.emplace(number, std::move(group));
   }
 }
 
@@ -349,9 +463,13 @@ void Recording::resolve(Loading& loading) {
   }
   for (const CounterDefinition& read : loading.counters) {
     process.counters.push_back(static_cast<std::uint32_t>(counters_.size()));
-    counters_.push_back(
-        ReadCounter{global_domain(read.domain), loading.text(read.name), read.counter});
+    ReadCounter made;
+    made.domain = global_domain(read.domain);
+    made.name = loading.text(read.name);
+    made.id = read.counter;
+    counters_.push_back(made);
   }
+  resolve_counters(loading);
   for (const auto& entry : loading.threads) {
     ReadThread& thread = threads_[entry.second];
     std::stable_sort(thread.chunks.begin(), thread.chunks.end(),
@@ -401,6 +519,7 @@ void Recording::resolve(Loading& loading) {
 bool Recording::add(const std::string& path, std::vector<std::uint64_t> words, std::size_t bytes) {
   ReadProcess process;
   process.path = path;
+  process.schemas = std::make_shared<ReadSchemas>(*this);
   words.resize(std::max<std::size_t>(words.size(), file_header_bytes / word));
   if (!read_header(process, words, bytes)) return false;
   files_.push_back(std::move(words));
@@ -409,6 +528,7 @@ bool Recording::add(const std::string& path, std::vector<std::uint64_t> words, s
                   static_cast<std::uint32_t>(processes_.size() - 1),
                   files_.back(),
                   bytes,
+                  {},
                   {},
                   {},
                   {},

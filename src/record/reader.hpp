@@ -7,6 +7,7 @@
 #pragma once
 
 #include "record/format.hpp"
+#include "record/payload_schema.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -60,6 +61,21 @@ struct ReadCounter {
   std::uint32_t domain = 0;
   std::int32_t name = no_name;
   std::uint64_t id = 0;
+  std::int32_t field = no_name;  // of a counter group
+  std::int32_t unit = no_name;
+};
+
+class ReadSchemas;
+
+// A counter whose samples are of several numbers: each is a counter of its own.
+struct ReadGroup {
+  struct Part {
+    std::uint32_t counter;  // of ReadProcess::counters
+    std::uint64_t type;
+    std::uint64_t offset;
+  };
+  std::uint64_t size = 0;  // bytes of a sample
+  std::vector<Part> parts;
 };
 
 struct ReadProcess {
@@ -71,6 +87,8 @@ struct ReadProcess {
   std::vector<std::uint32_t> sites;  // by the file's number
   std::vector<std::uint32_t> counters;
   std::vector<std::uint32_t> domains;
+  std::map<std::uint32_t, ReadGroup> groups;  // by the file's number of the counter
+  std::shared_ptr<ReadSchemas> schemas;
   std::map<std::pair<std::uint32_t, std::uint64_t>, DeviceLayout> device_layouts;  // domain, schema
   std::map<std::uint64_t, std::vector<GivenName>> device_names, stream_names;      // by handle
   // ns of CLOCK_MONOTONIC = first.monotonic + (ticks - first.ticks) * ratio / 2^32
@@ -162,7 +180,11 @@ class Recording {
   void read_definitions(Loading& loading, const ReadChunk& chunk);
   void read_definition(Loading& loading, DefinitionType type, std::string_view body);
   ReadThread& thread(Loading& loading, std::uint32_t number, std::uint32_t tid);
+  void read_schema(Loading& loading, std::string_view body);
+  void read_enum(Loading& loading, std::string_view body);
+  CounterUnit unit_of(const Loading& loading, const MeaningDefinition& read) const;
   void resolve(Loading& loading);
+  void resolve_counters(Loading& loading);
 
   std::vector<std::vector<std::uint64_t>> files_;
   std::vector<std::string> strings_;

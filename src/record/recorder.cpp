@@ -54,7 +54,7 @@ bool make_live_page() noexcept {
 
 LivePage* live_page = &nothing_live;
 
-Recorder::Recorder(PagePool& pool)
+Recorder::Recorder(PagePool& pool, const SchemaTable& schemas, const PayloadNames& names)
     : pool_(pool),
       segment_(pool),
       template_(pool),
@@ -65,6 +65,11 @@ Recorder::Recorder(PagePool& pool)
       sites_(pool),
       counters_(pool),
       device_schemas_(pool),
+      described_(pool),
+      cited_(pool),
+      schemas_(schemas),
+      names_(names),
+      decoder_(schemas, pool),
       started_(pool),
       leftovers_(pool),
       sealed_(pool) {}

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "record/jsonl_sink.hpp"
+#include "record/payload_decoder.hpp"
 #include "record/segment.hpp"
 #include "record/sink.hpp"
 #include "record/thread_writer.hpp"
@@ -27,7 +28,7 @@ struct RecordOptions {
 // session's lock, with signals blocked.
 class Recorder final : public Sink {
  public:
-  explicit Recorder(PagePool& pool);
+  Recorder(PagePool& pool, const SchemaTable& schemas, const PayloadNames& names);
 
   // False: it cannot, and said so on standard error.
   bool open(const RecordOptions& options);
@@ -64,6 +65,9 @@ class Recorder final : public Sink {
                 bool mark);
   void deferred_sample(std::uint64_t domain, std::string_view domain_name, std::uint64_t id,
                        std::string_view name, bool real, std::uint64_t bits, std::uint64_t ticks);
+
+  void deferred_samples(const Event& event, std::uint64_t id, std::string_view name,
+                        std::uint64_t ticks);
 
   // Any other event. A counter's sample goes to the thread that `set_current` named.
   bool write(const Event& event) override;
@@ -141,6 +145,21 @@ class Recorder final : public Sink {
   void keep_device_schema(const Event& event);
   void keep_device_name(const Event& event);
   std::uint8_t device_site(const Event& event) const;
+  class CitedNames;
+  static bool is_new(Map<CounterKey, std::uint64_t, CounterHash>& map, const CounterKey& key,
+                     std::uint64_t version);
+  void describe(const Event& event);
+  void cite(const Event& event);
+  void define_type(std::uint64_t domain, std::string_view domain_name, std::uint64_t id,
+                   unsigned depth);
+  void write_schema(std::uint32_t domain, const PayloadSchema& schema);
+  void write_enum(std::uint32_t domain, const PayloadEnum& known);
+  MeaningDefinition meaning_of(const CounterUnit& unit);
+  void describe_counter(std::uint64_t domain, std::string_view domain_name, std::uint64_t id,
+                        std::uint32_t number);
+  void keep_scope(const Event& event, std::uint64_t id);
+  void put_samples(ThreadWriter& writer, const Event& event, std::uint32_t subject,
+                   std::uint64_t ticks);
   Subject subject(ThreadWriter& writer, std::uint64_t domain, const Event& event,
                   const SiteKey* key);
 
@@ -191,7 +210,12 @@ class Recorder final : public Sink {
   Map<SiteDefinition, std::uint32_t, Hash, Same> sites_;
   Map<CounterKey, std::uint32_t, CounterHash> counters_;
   Map<CounterKey, PayloadType, CounterHash> device_schemas_;  // by domain and schema
-  Map<std::uint64_t, OpenStart> started_;                     // stats
+  Map<CounterKey, std::uint64_t, CounterHash> described_;     // schemas and enums in the file
+  Map<CounterKey, std::uint64_t, CounterHash> cited_;         // strings and categories in it
+  const SchemaTable& schemas_;
+  const PayloadNames& names_;
+  PayloadDecoder decoder_;
+  Map<std::uint64_t, OpenStart> started_;  // stats
   PoolVector<Leftover> leftovers_;
   PoolVector<ChunkHeader*> sealed_;  // ring: the oldest first, from sealed_head_
   std::size_t sealed_head_ = 0;

@@ -122,4 +122,13 @@ void Recorder::deferred_sample(std::uint64_t domain, std::string_view domain_nam
       nullptr);
 }
 
+void Recorder::deferred_samples(const Event& event, std::uint64_t id, std::string_view name,
+                                std::uint64_t ticks) {
+  if (mode_ == RecordMode::stats) return;
+  ThreadWriter& writer = lane();
+  const std::uint32_t number = counter(event.domain_handle, event.domain, id, name);
+  place(writer, ticks, 8 + event.rows.size() / sizeof(std::uint64_t));
+  put_samples(writer, event, number, ticks);
+}
+
 }  // namespace nvspan

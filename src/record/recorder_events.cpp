@@ -228,6 +228,8 @@ void Recorder::write_loss(ThreadWriter& writer) noexcept {
 bool Recorder::put(ThreadWriter& writer, EntryKind kind, std::uint32_t subject, std::uint64_t ticks,
                    const std::uint64_t* words, std::size_t count, const Event* payload) {
   const bool with_payload = payload != nullptr && has_payload(*payload);
+  const bool closes = kind == EntryKind::pop || kind == EntryKind::end;
+  if (closes && with_payload && payload->payload_type == PayloadType::ext) describe(*payload);
   std::size_t needed = 2 + count;
   if (with_payload) {
     needed += 1;

@@ -59,6 +59,8 @@ void Recorder::forget_names() noexcept {
   sites_.clear();
   counters_.clear();
   device_schemas_.clear();
+  described_.clear();
+  cited_.clear();
   definitions_ = nullptr;
   definitions_left_ = 0;
 }
@@ -161,6 +163,7 @@ std::uint32_t Recorder::site(std::uint32_t domain_id, const Event& event, std::u
 
 Recorder::Subject Recorder::subject(ThreadWriter& writer, std::uint64_t handle, const Event& event,
                                     const SiteKey* key) {
+  if (event.payload_type == PayloadType::ext && mode_ != RecordMode::stats) describe(event);
   Subject made = {};
   made.domain = cell(writer, handle, event.domain);
   made.domain_id = made.domain != nullptr ? made.domain->id : domain(handle, event.domain);
@@ -189,6 +192,7 @@ std::uint32_t Recorder::counter(std::uint64_t handle, std::string_view domain_na
                                      domain(handle, domain_name), id, string(name).id, 0};
   define(DefinitionType::counter, &definition, sizeof definition);
   counters_.emplace(key, definition.id);
+  describe_counter(handle, domain_name, id, definition.id);
   return definition.id;
 }
 
@@ -226,6 +230,15 @@ bool Recorder::write(const Event& event) {
       put(*current_, kind, subject, ticks_now(), &bits, 1, nullptr);
       return true;
     }
+    if (id != nullptr && !event.rows.empty()) {
+      const std::uint32_t subject = counter(event.domain_handle, event.domain, id->unsigned_integer,
+                                            field_text(event, "name"));
+      put_samples(*current_, event, subject, ticks_now());
+      return true;
+    }
+  }
+  if (event.kind == EventKind::scope_register) {
+    if (const Field* id = find_field(event, "id")) keep_scope(event, id->unsigned_integer);
   }
   if (event.kind == EventKind::name_thread) {
     if (const Field* thread = find_field(event, "thread")) {

@@ -3,6 +3,7 @@
 
 #include "record/tables.hpp"
 
+#include "record/recorded_payloads.hpp"
 #include "record/select.hpp"
 #include "record/walk.hpp"
 
@@ -61,7 +62,15 @@ class TableBuilder : public WalkVisitor {
   }
   void orphan(std::uint32_t, std::uint64_t) { ++tables_.orphan_ends; }
 
+  void end_thread() {
+    if (not_kept_.count == 0) return;
+    tables_.losses.push_back(recording_.loss_in(thread_, not_kept_.from, not_kept_.to,
+                                                not_kept_.count, payload_loss_text));
+    not_kept_ = LossWindow{};
+  }
+
   void mark(std::uint32_t site, std::uint64_t ticks, const WalkPayload& payload) {
+    see_payload(payload, ticks);
     MarkTable& marks = tables_.marks;
     marks.time.push_back(process_->time(ticks));
     marks.thread.push_back(thread_);
@@ -159,6 +168,13 @@ class TableBuilder : public WalkVisitor {
     tables_.bytes.insert(tables_.bytes.end(), begin, begin + payload.bits);
     return offset;
   }
+  void see_payload(const WalkPayload& payload, std::uint64_t ticks) {
+    const std::uint64_t count = payloads_not_kept(payload);
+    if (count == 0) return;
+    if (not_kept_.count == 0) not_kept_.from = ticks;
+    not_kept_.count += count;
+    not_kept_.to = ticks;
+  }
   static std::uint32_t kept_bytes(const WalkPayload& payload) {
     return payload.bytes == nullptr ? 0 : static_cast<std::uint32_t>(payload.bits);
   }
@@ -166,6 +182,7 @@ class TableBuilder : public WalkVisitor {
   std::uint64_t add(std::uint32_t site, std::uint64_t ticks, RangeKind kind, std::int64_t parent,
                     std::uint32_t depth, std::uint32_t level, std::uint64_t id,
                     const WalkPayload& payload) {
+    see_payload(payload, ticks);
     RangeTable& ranges = tables_.ranges;
     ranges.start.push_back(process_->time(ticks));
     ranges.end.push_back(ranges.start.back());
@@ -244,6 +261,7 @@ class TableBuilder : public WalkVisitor {
   const ReadProcess* process_ = nullptr;
   std::uint32_t thread_ = 0;
   std::uint64_t damaged_ = 0;
+  LossWindow not_kept_ = {};  // payloads of this thread
   std::unordered_map<std::uint64_t, std::uint64_t> started_;
   std::unordered_map<std::uint64_t, PendingEnd> ended_;
   struct Call {
@@ -286,6 +304,7 @@ Tables make_tables(Recording& recording) {
       if (threads[i].process != process) continue;
       builder.begin_thread(i);
       walk_thread(recording, threads[i], builder);
+      builder.end_thread();
     }
     builder.end_process(process);
   }

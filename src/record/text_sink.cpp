@@ -4,6 +4,8 @@
 #include "record/text_sink.hpp"
 
 #include "record/number_text.hpp"
+#include "record/payload_text.hpp"
+#include "record/printable.hpp"
 
 #include <cstring>
 
@@ -20,6 +22,8 @@ constexpr std::size_t details_column = tree_column + 32;
 constexpr std::size_t name_limit = 120;
 constexpr std::size_t value_limit = 120;
 constexpr std::size_t shown_bytes = 16;
+constexpr std::size_t payload_columns = 160;
+constexpr std::size_t most_pieces = 256;
 constexpr std::int32_t drawn_levels = 20;
 
 constexpr std::string_view dim = "2";
@@ -294,6 +298,7 @@ void TextSink::add_range_details(const Event& event) {
 
 void TextSink::add_payload(const Event& event) {
   if (event.payload_type == PayloadType::ext) {
+    if (add_payload_fields(event)) return;
     for (std::size_t i = 0; i < event.blob_count; ++i) {
       const PayloadBlob& blob = event.blobs[i];
       add_label("payload=");
@@ -334,6 +339,55 @@ void TextSink::add_payload(const Event& event) {
   }
 }
 
+// False, and nothing, where not all of it can be read.
+bool TextSink::add_payload_fields(const Event& event) {
+  if (decoder_ == nullptr || event.blob_count == 0) return false;
+  PayloadPiece pieces[most_pieces];
+  const std::size_t count = pieces_of(event, pieces, most_pieces);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (event.blobs[i].error != nullptr) return false;
+  }
+  const std::size_t before = line_.size();
+  const std::size_t column = column_;
+  add_label("payload={");
+  PayloadLine fields(line_, payload_columns);
+  const PayloadResult result =
+      decoder_->decode(event.domain_handle, pieces, count, *names_, fields);
+  if (result == PayloadResult::whole) {
+    line_.add('}');
+    column_ += fields.columns() + 1;
+    return true;
+  }
+  line_.cut(before);
+  column_ = column;
+  return false;
+}
+
+// The first of a batch, or the sample.
+void TextSink::add_rows(const Event& event) {
+  if (decoder_ == nullptr || event.rows.empty()) return;
+  const std::size_t before = line_.size();
+  const std::size_t column = column_;
+  add_label("first={");
+  PayloadLine fields(line_, payload_columns);
+  std::uint64_t used = 0;
+  auto result = PayloadResult::unknown;
+  if (event.row_schema >= payload_entry::first_custom) {
+    result = decoder_->decode_first(event.domain_handle, event.row_schema, event.rows, *names_,
+                                    fields, used);
+  } else {
+    const PayloadPiece piece{event.row_schema, event.rows};
+    result = decoder_->decode(event.domain_handle, &piece, 1, *names_, fields);
+  }
+  if (result == PayloadResult::whole) {
+    line_.add('}');
+    column_ += fields.columns() + 1;
+    return;
+  }
+  line_.cut(before);
+  column_ = column;
+}
+
 void TextSink::add_note(const Event& event) {
   style(event.kind == EventKind::lost ? warn : dim);
   add_glyphs("\u00b7  ", ".  ", 3);
@@ -355,6 +409,8 @@ void TextSink::add_note(const Event& event) {
     column_ += add_printable(line_, event.message, name_limit);
   }
   if (event.has_domain) add_range_details(event);
+  if (event.payload_type == PayloadType::none) add_payload_fields(event);
+  add_rows(event);
   if (!event.has_domain) {
     for (std::size_t i = 0; i < event.field_count; ++i) add_field(event.fields[i]);
   }

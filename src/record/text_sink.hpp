@@ -5,6 +5,7 @@
 
 #include "record/line_buffer.hpp"
 #include "record/output.hpp"
+#include "record/payload_decoder.hpp"
 #include "record/sink.hpp"
 
 #include <cstdint>
@@ -28,6 +29,12 @@ class TextSink final : public Sink {
   TextSink(Output& output, PagePool& pool, const TextStyle& style)
       : output_(output), line_(pool), style_(style) {}
 
+  // Extended payloads are shown by their fields from now on. Both outlive the sink.
+  void show_payloads(PayloadDecoder& decoder, const PayloadNames& names) {
+    decoder_ = &decoder;
+    names_ = &names;
+  }
+
   bool write(const Event& event) override;
 
  private:
@@ -40,6 +47,8 @@ class TextSink final : public Sink {
   void add_swatch(std::uint32_t argb);
   void add_range_details(const Event& event);
   void add_payload(const Event& event);
+  bool add_payload_fields(const Event& event);
+  void add_rows(const Event& event);
   void add_note(const Event& event);
   void add_field(const Field& field);
   void add_name(std::string_view text, std::string_view when_absent);
@@ -52,9 +61,8 @@ class TextSink final : public Sink {
   LineBuffer line_;
   TextStyle style_;
   std::size_t column_ = 0;
+  PayloadDecoder* decoder_ = nullptr;
+  const PayloadNames* names_ = nullptr;
 };
-
-// Adds printable text, at most `limit` characters of it, and returns the columns that it takes.
-std::size_t add_printable(LineBuffer& line, std::string_view text, std::size_t limit);
 
 }  // namespace nvspan

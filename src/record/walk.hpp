@@ -6,10 +6,13 @@
 
 #pragma once
 
+#include "record/payload_numbers.hpp"
 #include "record/reader.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <unordered_map>
 #include <vector>
 
@@ -145,6 +148,30 @@ class OpenRanges {
   std::uint64_t last_ = 0;
 };
 
+// The numbers in samples that are an extended payload, each as one of a counter of its own.
+template <typename Use>
+void for_each_sample(const ReadProcess& process, std::uint32_t counter, const WalkPayload& payload,
+                     Use&& use) {
+  constexpr std::uint64_t head = 3 * sizeof(std::uint64_t);  // schema, size as given, size kept
+  const auto found = process.groups.find(counter);
+  if (found == process.groups.end() || payload.bytes == nullptr || payload.bits < head) return;
+  const ReadGroup& group = found->second;
+  const auto size = static_cast<std::size_t>(std::min(payload.bytes[2], payload.bits - head));
+  const std::string_view bytes(reinterpret_cast<const char*>(payload.bytes + 3), size);
+  for (std::size_t at = 0; group.size != 0 && size - at >= group.size; at += group.size) {
+    for (const ReadGroup::Part& part : group.parts) {
+      PayloadValue value;
+      const TypeLayout layout = predefined_layout(part.type);
+      if (layout.size == 0) continue;
+      read_number(part.type, bytes.substr(at + part.offset, layout.size), value);
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, &value.count, sizeof bits);
+      const bool real = value.kind == PayloadValue::Kind::real;
+      use(part.counter, real ? EntryKind::counter_f64 : EntryKind::counter_i64, bits);
+    }
+  }
+}
+
 template <typename Visitor, typename Keep = KeepAll>
 void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& visitor,
                  Keep&& keep = Keep()) {
@@ -203,6 +230,7 @@ void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& 
         case EntryKind::push:
         case EntryKind::pop:
         case EntryKind::mark:
+        case EntryKind::counter_bytes:
           break;
         case EntryKind::lost:
           values = 3;
@@ -290,6 +318,12 @@ void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& 
         case EntryKind::counter_f64:
         case EntryKind::counter_none:
           visitor.counter(subject, kind, ticks, *value);
+          break;
+        case EntryKind::counter_bytes:
+          for_each_sample(process, subject, payload,
+                          [&](std::uint32_t of, EntryKind sampled, std::uint64_t bits) {
+                            visitor.counter(of, sampled, ticks, bits);
+                          });
           break;
       }
     }

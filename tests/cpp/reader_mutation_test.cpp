@@ -36,6 +36,10 @@ std::uint64_t read_all(const std::uint8_t* data, std::size_t size) {
   nvspan::AggregateOptions by_payload;
   by_payload.by = nvspan::GroupBy::payload;
   sum += nvspan::aggregate(*recording, by_payload).rows.size();
+  nvspan::AggregateOptions by_field;
+  by_field.by = nvspan::GroupBy::field;
+  by_field.field = "step";
+  sum += nvspan::aggregate(*recording, by_field).groups.size();
   nvspan::AggregateOptions by_stream;
   by_stream.by = nvspan::GroupBy::stream;
   const nvspan::Aggregate of_streams = nvspan::aggregate(*recording, by_stream);
@@ -45,7 +49,7 @@ std::uint64_t read_all(const std::uint8_t* data, std::size_t size) {
   auto columns = std::make_shared<nvspan::Columns>(recording);
   for (const char* table : {"ranges", "marks", "counters", "threads", "domains", "losses"}) {
     nvspan::ColumnList list;
-    for (const std::string& name : nvspan::Columns::names(table)) {
+    for (const std::string& name : columns->names(table)) {
       list.push_back(columns->column(table, name));
       const auto* bytes = static_cast<const unsigned char*>(list.back()->data);
       const std::size_t count = list.back()->length * list.back()->item_size();

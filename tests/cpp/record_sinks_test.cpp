@@ -9,6 +9,7 @@
 #include "record/jsonl_sink.hpp"
 #include "record/number_text.hpp"
 #include "record/page_pool.hpp"
+#include "record/printable.hpp"
 #include "record/text_sink.hpp"
 #include "record/utf8.hpp"
 

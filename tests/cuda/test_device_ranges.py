@@ -306,6 +306,33 @@ assert nvspan.device_flush(30)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("flushed_by", ["owner", "another"])
+def test_a_context_that_may_be_destroyed_gets_kernels_from_its_own_threads_alone(
+    backend, flushed_by
+):
+    done = run_device(f"""
+import ctypes, threading, time
+def flush():
+    assert nvspan.device_flush(30)
+for turn in range(3):
+    own = cuda.new_context()
+    s = cuda.stream()
+    for i in range(8):
+        with nvspan.device_range(f"{{turn}}.{{i}}", stream=s, backend={backend!r}):
+            cuda.launch(s)
+        time.sleep(0.01)
+    if {flushed_by!r} == "owner":
+        flush()
+    else:
+        thread = threading.Thread(target=flush); thread.start(); thread.join()
+    cuda.call("cuCtxDestroy_v2", ctypes.c_void_p(own))
+cuda.use(0)
+assert nvspan.device_stats()["context_lost"] == 0
+""")
+    assert names(done, backend) == [f"{turn}.{i}" for turn in range(3) for i in range(8)]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_a_reset_device_is_used_again(backend):
     done = run_device(f"""
 s = cuda.stream()

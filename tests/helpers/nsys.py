@@ -29,6 +29,7 @@ class Report:
     lines: list[str]
     stdout: str
     status: int
+    database: Path
 
 
 def find() -> Path:
@@ -64,10 +65,11 @@ def profile(code: str, folder: Path) -> Report:
     if not wrapper.exists():
         report = name.with_suffix(".nsys-rep")
         export = [str(tools / "nsys"), "export", "-t", "sqlite", "-f", "true"]
+        export.append("--include-blobs=true")
         subprocess.run([*export, "-o", str(database), str(report)], check=True, capture_output=True)
     said = [line for line in (done.stdout + done.stderr).splitlines() if line[-1:] != "%"]
     assert database.exists(), "nsys left no report:\n" + "\n".join(said[-40:])
-    return Report(rows(database), output.read_text(), done.returncode)
+    return Report(rows(database), output.read_text(), done.returncode, database)
 
 
 # The program's output goes to a file: nsys writes to the same stdout.

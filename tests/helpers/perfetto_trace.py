@@ -30,6 +30,7 @@ class Trace:
         default_factory=list
     )
     counters: list[tuple[tuple[str, ...], int, float]] = field(default_factory=list)
+    units: dict[tuple[str, ...], str] = field(default_factory=dict)  # of counters
     commands: list[list[str]] = field(default_factory=list)
     packets: int = 0
 
@@ -44,6 +45,10 @@ class _Sequence:
 
 def _value(annotation, sequence):
     kind = annotation.WhichOneof("value")
+    if kind is None and annotation.dict_entries:
+        return {entry.name: _value(entry, sequence) for entry in annotation.dict_entries}
+    if kind is None:
+        return [_value(entry, sequence) for entry in annotation.array_values]
     if kind == "string_value_iid":
         return sequence.names["debug_annotation_string_values"][annotation.string_value_iid]
     return getattr(annotation, kind)
@@ -133,5 +138,7 @@ def read(path) -> Trace:
                 else event.counter_value
             )
             made.counters.append((path_of(uuid), now, value))
+            if tracks[uuid].counter.unit_name:
+                made.units[path_of(uuid)] = tracks[uuid].counter.unit_name
     assert not any(opened.values()), "a slice has no end"
     return made

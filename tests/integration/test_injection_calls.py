@@ -127,7 +127,8 @@ def test_every_core_call():
 
 
 POINT = {"schema": "#1", "hex": "ffffffff00ff00ff"}
-EXT = {"payload_type": "ext", "payload_data": [POINT]}
+EXT = {"payload_type": "ext", "payload_data": [POINT], "payload_fields": {"x": -1}}
+GREEN = {"color": 0xFF00FF00}  # the payload says so
 
 
 def ext(kind, **fields):
@@ -144,13 +145,14 @@ PAYLOAD = [
         entries=[{"name": "off", "value": 0, "is_flag": False},
                  {"name": "on", "value": 1, "is_flag": True}]),
     ext("scope_register", id="#2", name="rack/node", parent=1),
-    ext_range("mark", **EXT),
+    ext_range("mark", **EXT, **GREEN),
     ext_range("push", payload_type="ext",
-              payload_data=[POINT, {"schema": 75, "hex": b"inline\0".hex()}], depth=0),
+              payload_data=[POINT, {"schema": 75, "hex": b"inline\0".hex()}],
+              payload_fields={"x": -1, "value": "inline"}, **GREEN, depth=0),
     ext_range("pop", **EXT, depth=0, dur=True),
-    ext_range("start", **EXT, id=1),
+    ext_range("start", **EXT, **GREEN, id=1),
     ext_range("end", payload_type="ext", payload_data=[], id=1, dur=True),
-    event("mark", "ext", "classic", "ascii", **EXT),
+    event("mark", "ext", "classic", "ascii", **EXT, **GREEN),
     ext("time_domain_register", id="#3", scope=21, timestamp_type=10, flags=4, resolution=10,
         start=1),
     ext("timer_source", time_domain=10, flags=0),
@@ -159,8 +161,9 @@ PAYLOAD = [
     ext("time_sync_table", time_domain_src=1, time_domain_dst=10, points=[[1, 2], [3, 4]]),
     ext("time_conversion", time_domain_src=1, time_domain_dst=10, slope=0.5, timestamp_src=7,
         timestamp_dst=8),
-    ext("event_submit", payload_data=[POINT]),
-    ext("event_batch", schema="#1", scope=0, flags=6, size=8, hex=POINT["hex"]),
+    ext("event_submit", payload_data=[POINT], payload_fields={"x": -1}),
+    ext("event_batch", schema="#1", scope=0, flags=6, size=8, hex=POINT["hex"],
+        events=[{"x": -1}]),
 ]  # fmt: skip
 
 SAMPLE = {"counter": "#4", "name": "queue"}
@@ -168,9 +171,20 @@ COUNTERS = [
     ext("counter_register", id="#4", name="queue", description="its length", schema=17, scope=22),
     ext("counter_sample", **SAMPLE, value=-3),
     ext("counter_sample", **SAMPLE, value=0.25),
-    ext("counter_sample", **SAMPLE, size=2, hex="0102"),
+    ext(
+        "counter_sample", **SAMPLE, size=2, hex="0102", values=[], payload_error="size does not fit"
+    ),
     ext("counter_sample", **SAMPLE, no_value=2),
-    ext("counter_batch", **SAMPLE, flags=0, size=2, hex="0102", timestamps=[10, 20]),
+    ext(
+        "counter_batch",
+        **SAMPLE,
+        flags=0,
+        size=2,
+        hex="0102",
+        timestamps=[10, 20],
+        values=[],
+        payload_error="size does not fit",
+    ),
 ]
 
 HEAP = {"handle": "#5", "name": "heap"}

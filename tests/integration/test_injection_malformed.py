@@ -137,7 +137,7 @@ def test_payloads():
             bad(4, HUGE - 1, "too large"), bad(5, 0, "size unknown"),
             bad(75, 0, "size unknown"), {"schema": 77, "hex": "610062000000"},
             {"schema": 6, "hex": b"ok".hex()},
-        ]),
+        ], payload_error="size does not fit"),
         bare("mark", [], malformed="unreadable payload 0"),
         bare("mark", [], malformed="payload count -1"),
         {"kind": "event_submit", "domain": None, "payload_data": [],

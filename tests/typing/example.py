@@ -412,6 +412,8 @@ if sys.platform == "linux":
     recording = read(*recorder.paths)
     assert_type(recording, Recording)
     assert_type(recording.ranges["start"], memoryview)
+    for row in range(len(recording.ranges)):
+        assert_type(recording.payload_fields(row), "dict[str, Any] | None")
     assert_type(recording.filter(names=["a"]).stats("thread").lost, int)
     with LiveRecording() as live:
         assert_type(live.range("step", domain="example"), RangeSummary)

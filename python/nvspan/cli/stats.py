@@ -21,6 +21,13 @@ distributed. The files of several processes are read together. Unclosed ranges a
 on top and are in no figure."""
 
 
+def _group(given: str) -> str:
+    if given in GROUPS or (given.startswith("payload.") and given != "payload."):
+        return given
+    known = ", ".join(GROUPS[1:])
+    raise argparse.ArgumentTypeError(f"{given!r} is none of {known} and payload.FIELD")
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = parser_of("stats", _DESCRIPTION)
     parser.add_argument("files", nargs="+", metavar="FILE", help="recordings to read together")
@@ -32,8 +39,10 @@ def _parser() -> argparse.ArgumentParser:
         "--tree", action="store_true", help="show which ranges were open around which"
     )
     parser.add_argument(
-        "--by", choices=GROUPS[1:], default="name", help="a row for each of these, of each range"
-    )
+        "--by", type=_group, default="name", metavar="GROUP",
+        help=f"a row for each of these, of each range: {', '.join(GROUPS[1:])} or payload.FIELD, "
+        "a field of payloads",
+    )  # fmt: skip
     parser.add_argument(
         "--sort", metavar="COLUMN", default="total", choices=("name", *NUMBERS),
         help=f"name, {', '.join(NUMBERS)}; the largest first (the default is total)",

@@ -139,5 +139,8 @@ class Events:
         return made
 
     def _json(self, row: int) -> str:
+        fields = self._reader.row_json(self._table, row)
+        if fields is not None:
+            return str(fields)
         pieces = self._recording.payload(row, self._table)
         return json.dumps([{"schema": schema, "hex": data.hex()} for schema, _, data in pieces])

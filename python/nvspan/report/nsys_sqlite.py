@@ -44,7 +44,7 @@ CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER
 CREATE TABLE NVSPAN_LOSSES (start INTEGER, end INTEGER, globalTid INTEGER, count INTEGER,
   reason TEXT);
 CREATE TABLE NVSPAN_COUNTERS (time INTEGER NOT NULL, globalTid INTEGER, domainId INTEGER,
-  name TEXT, counterId INTEGER, value REAL, integerValue INTEGER);
+  name TEXT, counterId INTEGER, value REAL, integerValue INTEGER, field TEXT, unit TEXT);
 """
 _COLUMNS = 19
 _PARAMETERS = 400  # of a statement; an old SQLite takes 999
@@ -123,7 +123,7 @@ class _Writer:
         self.events("ranges")
         self.events("marks")
         self.insert("NVSPAN_LOSSES", 5, self.losses())
-        self.insert("NVSPAN_COUNTERS", 7, self.counters())
+        self.insert("NVSPAN_COUNTERS", 9, self.counters())
 
     def insert(self, table: str, columns: int, rows: Any) -> None:
         places = ",".join("?" * columns)
@@ -220,6 +220,9 @@ class _Writer:
     def counters(self) -> Iterator[tuple[Any, ...]]:
         numbers = {None if k < 0 else self.recording.strings[k]: v for k, v in self.domains.items()}
         for row in self.recording.counters.rows():
-            name = None if row["name"] is None else _clean(row["name"])
+            name, field, unit = (
+                None if row[key] is None else _clean(row[key]) for key in ("name", "field", "unit")
+            )
             yield (row["time"] - self.origin, self.tids[row["thread"]], numbers[row["domain"]],
-                   name, row["counter"], row["value"], row["integer"])  # fmt: skip
+                   name, row["counter"], row["value"], row["integer"], field,
+                   unit)  # fmt: skip

@@ -85,6 +85,11 @@ class Summary:
             return printable(device.name_of(row, process if len(self.processes) > 1 else None))
         if self.by == "payload":
             return payload_text(row["payload_type"], row["payload"])
+        if self.by.startswith("payload."):
+            value = row[self.by]
+            if value is None:
+                return "-"
+            return printable(str(value))
         return ""
 
     def _notes(self, origin: int) -> list[str]:

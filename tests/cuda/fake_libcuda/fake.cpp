@@ -11,7 +11,8 @@ namespace fake {
 
 namespace {
 thread_local std::vector<Context*> stack;
-thread_local int capture_mode = 0;  // global
+thread_local int capture_mode = 0;        // global
+thread_local bool chose_context = false;  // not only pushed one: the program's own thread
 constexpr int64_t epoch_ns = 1'700'000'000'000'000'000;
 }  // namespace
 
@@ -273,6 +274,7 @@ FAKE_EXPORT Result cuCtxCreate_v2(void** context, unsigned, int device) {
   made->id = ++state().last_id;
   state().contexts.insert(made);
   stack.push_back(made);
+  chose_context = true;
   *context = made;
   return success;
 }
@@ -296,6 +298,7 @@ FAKE_EXPORT Result cuCtxGetCurrent(void** context) {
 FAKE_EXPORT Result cuCtxSetCurrent(void* context) {
   if (!stack.empty()) stack.pop_back();
   if (context) stack.push_back(static_cast<Context*>(context));
+  chose_context = chose_context || context;
   return success;
 }
 
@@ -457,6 +460,8 @@ FAKE_EXPORT Result cuLaunchKernel(void* function, unsigned, unsigned, unsigned, 
   FAKE_CHECK(cuLaunchKernel);
   Stream* stream = stream_of(handle);
   if (!stream) return invalid_handle;
+  // The driver breaks when the program destroys the context at that moment: 719 from then on.
+  if (!stream->context->primary && !chose_context) misuse("a launch behind the program's back");
   return submit(stream, kernel_work(*static_cast<std::string*>(function), arguments), false);
 }
 

@@ -1,0 +1,235 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// How programs describe their payloads: schemas, enumerations and scopes, by domain and id, with
+// NVTX's numbers for what they are made of.
+
+#pragma once
+
+#include "record/page_pool.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <unordered_map>
+
+namespace nvspan {
+
+namespace payload_entry {
+enum Type : std::uint64_t {
+  character = 1,
+  uchar = 2,
+  int16_short = 3,
+  uint16_short = 4,
+  int32_int = 5,
+  uint32_int = 6,
+  int64_long = 7,
+  uint64_long = 8,
+  int64_longlong = 9,
+  uint64_longlong = 10,
+  int8 = 11,
+  uint8 = 12,
+  int16 = 13,
+  uint16 = 14,
+  int32 = 15,
+  uint32 = 16,
+  int64 = 17,
+  uint64 = 18,
+  single = 19,
+  real = 20,
+  long_double = 21,
+  size = 22,
+  address = 23,
+  wchar = 24,
+  char8 = 25,
+  char16 = 26,
+  char32 = 27,
+  byte = 32,
+  int128 = 33,
+  uint128 = 34,
+  float16 = 42,
+  float32 = 43,
+  float64 = 44,
+  float128 = 45,
+  bf16 = 50,
+  tf32 = 52,
+  range_id = 67,
+  category = 68,
+  color = 69,
+  scope = 70,
+  pid32 = 71,
+  pid64 = 72,
+  tid32 = 73,
+  tid64 = 74,
+  cstring = 75,
+  utf8 = 76,
+  utf16 = 77,
+  utf32 = 78,
+  registered_string = 80,
+  union_selector = 100,
+  referenced = 1022,  // of a piece: memory that others point at
+  raw = 1023,         // of a piece: bytes
+  first_custom = 1 << 24,
+};
+
+enum Flag : std::uint64_t {
+  pointer = 1 << 1,
+  offset_from_base = 1 << 2,
+  offset_from_here = 1 << 3,
+  array_mask = 7 << 4,
+  fixed_array = 1 << 4,
+  zero_terminated = 2 << 4,
+  length_index = 3 << 4,
+  length_payload = 4 << 4,
+  hide = 1 << 9,
+  purpose_mask = 3 << 10,
+  message = 1 << 10,
+  timestamp = 2 << 10,
+  role_mask = 7 << 12,
+  range_begin = 1 << 12,
+  range_end = 2 << 12,
+  mark = 3 << 12,
+};
+
+enum Schema : std::uint64_t { fixed_schema = 1, dynamic_schema = 2, union_schema = 3 };
+constexpr std::uint64_t event_mask = 15 << 3;  // of a schema's flags; 0: no event
+}  // namespace payload_entry
+
+// What a counter's value means: nvtxSemanticsCounter_t.
+struct CounterUnit {
+  std::string_view unit;  // absent: not said
+  std::uint64_t flags = 0;
+  std::uint64_t scale_numerator = 1;
+  std::uint64_t scale_denominator = 1;
+  std::int64_t limit_type = 0;
+  std::uint64_t min_bits = 0;
+  std::uint64_t max_bits = 0;
+};
+
+struct PayloadEntry {
+  std::uint64_t flags = 0;
+  std::uint64_t type = 0;
+  std::uint64_t detail = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t time_domain = 0;
+  std::string_view name;  // absent: none
+  CounterUnit unit;
+  std::uint64_t place = 0;  // in a fixed schema that was added: where it lies
+};
+
+struct PayloadSchema {
+  std::uint64_t id = 0;
+  std::uint64_t type = 0;
+  std::uint64_t flags = 0;
+  std::uint64_t size = 0;  // of a fixed one; 0: found while it is read
+  std::uint64_t pack = 0;
+  std::string_view name;
+  const PayloadEntry* entries = nullptr;
+  std::size_t count = 0;
+
+  // Found when it is added.
+  std::uint64_t alignment = 1;
+  std::uint64_t version = 0;    // not that of any other
+  bool cites_names = false;     // registered strings or categories, or a part of it does
+  bool has_attributes = false;  // an entry of its own is a message, category or color
+};
+
+struct PayloadEnumValue {
+  std::string_view name;
+  std::uint64_t value = 0;
+  bool is_flag = false;
+};
+
+struct PayloadEnum {
+  std::uint64_t id = 0;
+  std::uint64_t size = 0;
+  std::string_view name;
+  const PayloadEnumValue* values = nullptr;
+  std::size_t count = 0;
+  std::uint64_t version = 0;  // as that of a schema
+};
+
+struct PayloadCounter {
+  std::uint64_t schema = 0;  // of its samples: a predefined type, or a group
+  std::uint64_t scope = 0;
+  std::uint64_t time_domain = 0;
+  std::string_view description;
+  CounterUnit unit;
+};
+
+struct PayloadScope {
+  std::uint64_t parent = 0;
+  std::string_view path;
+};
+
+struct TypeLayout {
+  std::uint64_t size = 0;  // 0: not fixed, or no type
+  std::uint64_t alignment = 1;
+};
+
+TypeLayout predefined_layout(std::uint64_t type) noexcept;
+std::uint64_t string_unit(std::uint64_t type) noexcept;  // bytes; 0: no string
+
+// Of one process, or of one recording's process. Its owner's lock guards it.
+class SchemaTable {
+ public:
+  explicit SchemaTable(PagePool& pool)
+      : pool_(pool), schemas_(pool), enums_(pool), scopes_(pool), counters_(pool) {}
+  SchemaTable(const SchemaTable&) = delete;
+  SchemaTable& operator=(const SchemaTable&) = delete;
+  SchemaTable(SchemaTable&&) = delete;
+  SchemaTable& operator=(SchemaTable&&) = delete;
+  ~SchemaTable() = default;
+
+  // All text is copied. One of the same id is replaced. Throws std::bad_alloc.
+  const PayloadSchema& add(std::uint64_t domain, const PayloadSchema& given);
+  void add(std::uint64_t domain, const PayloadEnum& given);
+  void add_scope(std::uint64_t domain, std::uint64_t id, const PayloadScope& given);
+  void add_counter(std::uint64_t domain, std::uint64_t id, const PayloadCounter& given);
+
+  const PayloadSchema* schema(std::uint64_t domain, std::uint64_t id) const;
+  const PayloadEnum* enumeration(std::uint64_t domain, std::uint64_t id) const;
+  const PayloadScope* scope(std::uint64_t domain, std::uint64_t id) const;
+  const PayloadCounter* counter(std::uint64_t domain, std::uint64_t id) const;
+
+  TypeLayout layout(std::uint64_t domain, std::uint64_t type) const;
+  TypeLayout layout(std::uint64_t domain, const PayloadEntry& entry) const;
+
+ private:
+  struct Key {
+    std::uint64_t domain;
+    std::uint64_t id;
+    friend bool operator==(const Key& a, const Key& b) {
+      return a.domain == b.domain && a.id == b.id;
+    }
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const noexcept {
+      return static_cast<std::size_t>(key.domain * 0x9E3779B97F4A7C15u ^ key.id);
+    }
+  };
+  // A definition and the one block that holds what it points at.
+  template <typename T>
+  struct Kept {
+    T value;
+    char* block = nullptr;
+    std::size_t bytes = 0;
+  };
+  template <typename T>
+  using Map = std::unordered_map<Key, Kept<T>, Hash, std::equal_to<Key>,
+                                 PoolAllocator<std::pair<const Key, Kept<T>>>>;
+
+  template <typename T>
+  T& keep(Map<T>& map, const Key& key, const Kept<T>& made);
+  void measure(std::uint64_t domain, PayloadSchema& schema, PayloadEntry* entries) const;
+
+  PagePool& pool_;
+  Map<PayloadSchema> schemas_;
+  Map<PayloadEnum> enums_;
+  Map<PayloadScope> scopes_;
+  Map<PayloadCounter> counters_;
+  std::uint64_t versions_ = 0;
+};
+
+}  // namespace nvspan
