@@ -7,4 +7,4 @@
 venv=$(make_venv torch 3.11)
 install_wheel "$venv" ""
 "$venv/bin/python" -m pip install -qq torch==2.13.0 numpy "pytest>=8" "pytest-xdist>=3.5"
-"$venv/bin/python" -m pytest -n auto tests/torch
+"$venv/bin/python" -m pytest -n auto tests/pytorch

@@ -20,13 +20,15 @@ from torch._dynamo.variables.base import VariableTracker
 from torch._dynamo.variables.builder import VariableBuilder
 from torch._dynamo.variables.constant import ConstantVariable
 from torch._dynamo.variables.ctx_manager import NullContextVariable
+from torch._dynamo.variables.functions import BaseUserFunctionVariable
+from torch._dynamo.variables.misc import StringFormatVariable
 from torch._dynamo.variables.user_defined import (
     UserDefinedClassVariable,
     UserDefinedObjectVariable,
 )
 
 import nvspan
-from nvspan import _core
+from nvspan import _core, _decorate
 from nvspan.torch._compile import DEAD_HANDLE
 
 TYPE_CHECKING = False  # as typing's, without its import
@@ -86,9 +88,12 @@ class RangeVariable(NullContextVariable):  # type: ignore[misc]
 
     def call_function(self, tx: Any, args: Any, kwargs: Any) -> VariableTracker:
         """Used as a decorator within the frame: the function as it is."""
-        if len(args) == 1 and not kwargs:
-            return args[0]
-        return super().call_function(tx, args, kwargs)
+        if len(args) == 1 and not kwargs and _is_function(args[0]):
+            function: VariableTracker = args[0]
+            return function
+        # Not of the base class, which asserts that it is given a function.
+        result: VariableTracker = VariableTracker.call_function(self, tx, args, kwargs)
+        return result
 
     def call_method(self, tx: Any, name: str, args: Any, kwargs: Any) -> VariableTracker:
         if name == "__enter__":
@@ -115,16 +120,30 @@ class RangeClassVariable(UserDefinedClassVariable):  # type: ignore[misc]
     """`annotate`, `span` or `device_range` itself, which stays a class to everything else."""
 
     def call_function(self, tx: Any, args: Any, kwargs: Any) -> VariableTracker:
-        if args and not kwargs and len(args) == 1 and _is_function(args[0]):
-            return args[0]  # @annotate without parentheses
+        if len(args) == 1 and not kwargs and _is_function(args[0]):
+            function: VariableTracker = args[0]
+            return function  # @annotate without parentheses
+        if args and not _is_message(args[0]):
+            result: VariableTracker = super().call_function(tx, args, kwargs)
+            return result
         return RangeVariable(self.value, self.value, (list(args), dict(kwargs)))
 
 
+def _realized(variable: Any) -> Any:
+    return variable.realize() if hasattr(variable, "realize") else variable
+
+
 def _is_function(variable: Any) -> bool:
-    try:
-        return variable.python_type().__name__ in ("function", "method")
-    except Exception:
-        return False
+    return isinstance(_realized(variable), BaseUserFunctionVariable)
+
+
+def _is_message(variable: Any) -> bool:
+    """Whether it is surely no function or class: something to decorate is not to be lost."""
+    variable = _realized(variable)
+    if isinstance(variable, StringFormatVariable):
+        return True
+    constant = variable.as_python_constant() if variable.is_python_constant() else variable
+    return constant is None or isinstance(constant, (str, bytes))
 
 
 _DOMAIN_RANGES: dict[str, Any] = {
@@ -150,9 +169,11 @@ class DomainVariable(UserDefinedObjectVariable):  # type: ignore[misc]
             return _none(_DOMAIN_CALLS[name])
         if name in _DOMAIN_RANGES:
             if len(args) == 1 and not kwargs and _is_function(args[0]):
-                return args[0]
-            maker = getattr(self.value, name)
-            return RangeVariable(_DOMAIN_RANGES[name], maker, (list(args), dict(kwargs)))
+                function: VariableTracker = args[0]
+                return function
+            if not args or _is_message(args[0]):
+                maker = getattr(self.value, name)
+                return RangeVariable(_DOMAIN_RANGES[name], maker, (list(args), dict(kwargs)))
         return super().call_method(tx, name, args, kwargs)
 
 
@@ -302,6 +323,12 @@ def _build_counter(self: Any, value: Any) -> VariableTracker:
     return CounterVariable(value, source=self.source)
 
 
+def _build_callable(self: Any, value: Any) -> VariableTracker:
+    """An AnnotatedCallable is what it wraps. Guards on its attributes would be asked of that."""
+    self.install_guards(_ID_MATCH)
+    return _global_object(self.tx, "__nvspan_wrapped", value.__wrapped__)
+
+
 def _build_dropped_function(result: Any) -> Callable[[Any, Any], VariableTracker]:
     def build(self: Any, value: Any) -> VariableTracker:
         self.install_guards(_ID_MATCH)
@@ -323,6 +350,11 @@ def register() -> None:
     both = getattr(VariableBuilder, "_type_dispatch_impl", None)  # with and without NumPy
     tables = [both(True), both(False)] if both else [VariableBuilder._type_dispatch()]
     ids = VariableBuilder._id_dispatch()
+
+    def add_callable(kind: type) -> None:
+        for table in tables:
+            table[kind] = _build_callable
+
     ranges: tuple[Any, ...] = (_core.annotate, _core.span, _core.device_range)
     for kind in ranges:
         for table in tables:
@@ -335,6 +367,9 @@ def register() -> None:
         for counter in (_core.Int64Counter, _core.Float64Counter, _core.ExtCounter):
             table[counter] = _build_counter
     ids[id(nvspan.get_domain)] = _build_get_domain
+    for proxy in _decorate.proxy_types():
+        add_callable(proxy)
+    _decorate.type_listeners.append(add_callable)
     for name, gives in _BODY_FUNCTIONS.items():
         function = getattr(builtins, f"__nvspan_{name}__", None)
         if function is not None:

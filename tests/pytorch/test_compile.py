@@ -58,7 +58,7 @@ def test_a_block_of_a_transformer(run, backends):
 @pytest.mark.parametrize("run", [run_plain, run_traced], ids=["no tool", "tool"])
 def test_what_breaks_a_graph_is_right(run):
     report = json.loads(run(PROGRAMS / "limits.py").stdout)
-    assert len(report) == 10
+    assert len(report) == 12
     assert [name for name, (equal, _) in report.items() if not equal] == []
     names = ("text_of_a_shape", "shape_as_payload", "lazy_text_of_a_shape")
     assert [report[name][1] for name in names] == [4, 2, 2]

@@ -69,6 +69,19 @@ def uses_decorator_made_in_the_frame(x):
     return nvspan.device_range("made")(lambda z: z * 2)(x)
 
 
+def uses_class_made_in_the_frame(x):
+    @nvspan.annotate
+    class Made:
+        def method(self, z):
+            return z * 2
+
+    return Made().method(x)
+
+
+def uses_bound_callable(x):
+    return nvspan.annotate("x")(torch.sin)(x) + kept(torch.cos)(x)
+
+
 def text_of_a_shape(x):
     with nvspan.annotate(f"rows {x.shape[0]}"):
         return x * 2
@@ -87,8 +100,8 @@ def lazy_text_of_a_shape(x):
 report = {}
 for function in (
     uses_generator, uses_device_decorator, uses_module, uses_attribute, uses_switch,
-    uses_exit_stack, uses_decorator_made_in_the_frame, text_of_a_shape, shape_as_payload,
-    lazy_text_of_a_shape,
+    uses_exit_stack, uses_decorator_made_in_the_frame, uses_class_made_in_the_frame,
+    uses_bound_callable, text_of_a_shape, shape_as_payload, lazy_text_of_a_shape,
 ):  # fmt: skip
     torch._dynamo.reset()
     backend = CompileCounter()
