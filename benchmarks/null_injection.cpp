@@ -3,8 +3,8 @@
 //
 // An NVTX tool that does nothing: every core callback returns at once. What a benchmark measures
 // under it is the cost on the annotating side alone. It has no extension entry point, so
-// nvtxDomainIsEnabled answers 1 to every caller. Compiled with NULL_EXTENSION=1 it has one, and takes
-// payloads, counters and batches in the same way.
+// nvtxDomainIsEnabled answers 1 to every caller. Compiled with NULL_EXTENSION=1 it has one, and
+// takes payloads, counters and batches in the same way.
 
 #include <nvtx3/nvToolsExt.h>
 #ifdef NULL_EXTENSION

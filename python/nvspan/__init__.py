@@ -43,6 +43,7 @@ from nvspan._in_place import install_as_nvtx
 from nvspan._info import info
 from nvspan._names import name_category, name_thread, name_threads_automatically
 from nvspan._switch import disable, enable, is_active, paused, tool
+from nvspan._torch_hook import install as _tell_torch
 from nvspan.checking import CheckReport, check, start_from_environment
 from nvspan.counters import (
     CounterInterpolation,
@@ -71,6 +72,8 @@ record_as_environment_says()
 del record_as_environment_says
 start_from_environment()
 del start_from_environment
+_tell_torch()
+del _tell_torch
 
 __all__ = [
     "Annotation",

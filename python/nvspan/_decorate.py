@@ -224,6 +224,13 @@ def annotated_callable(target: Any, annotation: Annotation, as_span: bool) -> An
 
 
 _proxy_types: dict[frozenset[str], type] = {}
+type_listeners: list[Callable[[type], None]] = []  # told of each type that is made
+
+
+def proxy_types() -> list[type]:
+    """The types of all annotated callables so far."""
+    return [_core.AnnotatedCallable, *_proxy_types.values()]
+
 
 _not_forwarded = frozenset(
     {
@@ -263,6 +270,8 @@ def _type_for(kind: type) -> Any:
         members["__module__"] = "nvspan._core"
         made = type("AnnotatedCallable", (_core.AnnotatedCallable,), members)
         made = _proxy_types.setdefault(names, made)
+        for each in type_listeners:
+            each(made)
     return made
 
 

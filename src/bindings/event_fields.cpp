@@ -170,6 +170,7 @@ int color_from_object(PyObject* value, uint32_t& argb) {
 }
 
 int set_color(EventFields& fields, PyObject* value) {
+  fields.event.attributes.colorType = NVTX_COLOR_ARGB;
   if (PyUnicode_Check(value) && PyUnicode_CompareWithASCIIString(value, "auto") == 0) {
     fields.automatic_color = true;
     store(fields.color, value);

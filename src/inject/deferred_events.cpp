@@ -19,6 +19,10 @@ constexpr std::uint64_t message_or_time_mask = 3u << 10;
 constexpr std::uint64_t kind_mask = 15u << 3;
 constexpr std::size_t most_slice = 256 * 1024;
 
+// NVTX_COUNTER_BATCH_FLAG_*TIME_INTERVAL_PAIR, which CUDA 13.0's header shifts out of an int.
+constexpr std::uint64_t interval_from_begin = std::uint64_t{1} << 32;
+constexpr std::uint64_t interval_from_end = std::uint64_t{2} << 32;
+
 bool is_text(std::uint64_t type) {
   return type == NVTX_PAYLOAD_ENTRY_TYPE_CSTRING || type == NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8;
 }
@@ -210,8 +214,8 @@ void record_counter_batch(Call& call, const DomainView& domain, std::uint64_t co
     return;
   }
   const std::size_t count = samples.size() / size;
-  const bool from_begin = (flags & NVTX_COUNTER_BATCH_FLAG_BEGINTIME_INTERVAL_PAIR) != 0;
-  const bool from_end = (flags & NVTX_COUNTER_BATCH_FLAG_ENDTIME_INTERVAL_PAIR) != 0;
+  const bool from_begin = (flags & interval_from_begin) != 0;
+  const bool from_end = (flags & interval_from_end) != 0;
   if (times != nullptr && (from_begin || from_end ? time_count < 2 : time_count < count)) return;
   const std::string_view name = call.registry.counter_name(domain.handle, counter);
   Recorder& recorder = call.session.recorder();
@@ -264,8 +268,7 @@ bool record_large_counters(Call& call, const DomainView& domain, const nvtxCount
   if (known == nullptr) return false;
   const TypeLayout layout = call.session.schemas().layout(domain.handle, known->schema);
   const auto row = static_cast<std::size_t>(layout.size);
-  constexpr std::uint64_t pairs = NVTX_COUNTER_BATCH_FLAG_BEGINTIME_INTERVAL_PAIR |
-                                  NVTX_COUNTER_BATCH_FLAG_ENDTIME_INTERVAL_PAIR;
+  constexpr std::uint64_t pairs = interval_from_begin | interval_from_end;
   if (row == 0 || row > most_slice || (batch.flags & pairs) != 0) return false;
   const std::size_t count = batch.countersSize / row;
   const bool has_times = batch.timestamps != nullptr;

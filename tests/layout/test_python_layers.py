@@ -23,9 +23,12 @@ LAZY = {
     "payloads.py": {"numpy"},
     "report/render.py": {"rich"},
     "report/tables.py": {"pyarrow"},
+    "torch/_compile.py": {"torch"},
+    "torch/_modules.py": {"torch"},
+    "torch/nvtx.py": {"torch"},
 }
-# file -> what it may import at once: pytest itself loads its plugin
-EAGER = {"pytest_plugin.py": {"pytest"}}
+# file -> what it may import at once: pytest itself loads its plugin, torch._dynamo the other
+EAGER = {"pytest_plugin.py": {"pytest"}, "torch/_variables.py": {"torch"}}
 
 
 def module_name(path):

@@ -69,6 +69,8 @@ from nvspan import (
     trace,
 )
 from nvspan.testing import LiveRecording, RangeSummary
+from nvspan.torch import ModuleAnnotations, annotate_module
+from nvspan.torch import nvtx as torch_nvtx
 
 if TYPE_CHECKING:
     from typing_extensions import assert_type
@@ -368,6 +370,32 @@ try:
     )  # fmt: skip
 except (ImportError, RuntimeError):
     pass
+
+# PyTorch: nothing here imports torch.
+
+assert_type(torch_nvtx.range_push("push", domain="example", payload=1), int)
+assert_type(torch_nvtx.range_pop(domain="example"), int)
+torch_nvtx.range_end(torch_nvtx.range_start("start", color="red"))
+torch_nvtx.mark("mark", category="c")
+with torch_nvtx.range("step {}", 3, domain="example"):
+    pass
+
+
+@torch_nvtx.range("call")
+def called_by_torch(x: int) -> int:
+    return x
+
+
+assert_type(called_by_torch(1), int)
+device_handle = torch_nvtx.device_range_start("device", payload=1)
+assert_type(device_handle, DeviceRangeHandle)
+torch_nvtx.device_range_end(device_handle)
+if TYPE_CHECKING:
+    torch_nvtx.patch()
+    torch_nvtx.unpatch()
+    module_annotations = annotate_module(object(), backward=True, include=["layers.*"], depth=2)
+    assert_type(module_annotations, ModuleAnnotations)
+    module_annotations.remove()
 
 # The rest.
 

@@ -11,7 +11,7 @@ namespace fake {
 
 namespace {
 thread_local std::vector<Context*> stack;
-thread_local int capture_mode = 0;  // global
+thread_local int capture_mode = 0;        // global
 thread_local bool chose_context = false;  // not only pushed one: the program's own thread
 constexpr int64_t epoch_ns = 1'700'000'000'000'000'000;
 }  // namespace

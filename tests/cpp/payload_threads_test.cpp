@@ -1,0 +1,187 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Threads that send binary payloads and samples of counters through what they share, while a tool
+// comes and goes and while one stays. Made to run under ThreadSanitizer:
+//   payload_threads_test PATH_OF_libnvspan_inject.so
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "annotate/counters.hpp"
+#include "annotate/payload.hpp"
+
+using nvspan::Domain;
+using nvspan::Event;
+using nvspan::Schema;
+
+namespace {
+
+int failures = 0;
+
+void expect(bool condition, const std::string& what) {
+  if (condition) return;
+  std::fprintf(stderr, "failed: %s\n", what.c_str());
+  ++failures;
+}
+
+constexpr int thread_count = 12;
+
+struct Row {
+  int64_t thread;
+  int64_t turn;
+};
+
+// Every thread describes the same layout by itself, as types of Python that look alike do.
+const Schema* describe_row() {
+  nvspan::SchemaDescription made;
+  made.name = "Row";
+  made.static_size = sizeof(Row);
+  for (const char* name : {"thread", "turn"}) {
+    nvspan::SchemaEntry entry;
+    entry.name = name;
+    entry.type = nvspan::entry_type::int64;
+    entry.offset = made.entries.size() * sizeof(int64_t);
+    made.entries.push_back(entry);
+  }
+  return Schema::describe(std::move(made));
+}
+
+struct Shared {
+  Domain& domain;
+  std::string text = "row";
+  Event event;
+  nvspan::Counter tokens;
+  nvspan::Counter loss;
+
+  explicit Shared(Domain& domain)
+      : domain(domain),
+        tokens(domain, described("tokens", nvspan::entry_type::int64)),
+        loss(domain, described("loss", nvspan::entry_type::float64)) {
+    event.domain = &domain;
+    event.set_text(text.c_str(), text.size());
+  }
+
+  static nvspan::CounterDescription described(const char* name, uint64_t type) {
+    nvspan::CounterDescription made;
+    made.name = name;
+    made.type = type;
+    return made;
+  }
+};
+
+void send(Shared& shared, const Schema& schema, const Row& row) {
+  const nvspan::ToolTable* tool = nvspan::listening_tool();
+  if (!tool) return;
+  nvspan::Outgoing out;
+  if (!nvspan::arm(shared.event, *tool, out)) return;
+  nvspan::AttachedPayload payload;
+  payload.attach(out, *tool, {&schema, &row, sizeof row});
+  nvspan::send_mark(out, *tool);
+}
+
+void hammer(Shared& shared, int thread, int turns) {
+  const Schema* schema = describe_row();
+  for (int turn = 0; turn < turns; ++turn) {
+    send(shared, *schema, {thread, turn});
+    send(shared, *Schema::array_of(*schema), {1, turn});
+    shared.tokens.sample(static_cast<int64_t>(thread));
+    shared.loss.sample(static_cast<double>(turn));
+    shared.loss.sample_no_value(1);
+    const std::array<int64_t, 3> samples{1, 2, 3};
+    const std::array<int64_t, 3> times{10, 20, 30};
+    shared.tokens.submit(samples.data(), sizeof samples, times.data(), times.size());
+    (void)nvspan::scope_id(shared.domain, "scope/" + std::to_string(turn % 3), 0);
+    (void)nvspan::tool_timestamp();
+  }
+}
+
+void run_threads(Shared& shared, int turns, const std::string& library, const std::string& config,
+                 int attachments) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < thread_count; ++i) {
+    threads.emplace_back([&shared, i, turns] { hammer(shared, i, turns); });
+  }
+  for (int i = 0; i < attachments; ++i) {
+    const std::string problem = nvspan::attach_tool(library, config);
+    expect(problem.empty(), "attach: " + problem);
+    std::this_thread::yield();
+    nvspan::detach_tool();
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+std::string bytes_of(const Row& row) {
+  std::string hex;
+  std::array<char, 3> two{};
+  for (size_t i = 0; i < sizeof row; ++i) {
+    std::snprintf(two.data(), two.size(), "%02x", reinterpret_cast<const unsigned char*>(&row)[i]);
+    hex += two.data();
+  }
+  return "\"hex\": \"" + hex + "\"";
+}
+
+// Each thread's bytes arrive once, whole, under one schema.
+void nothing_is_lost_or_mixed(const std::string& library, const std::string& file,
+                              const std::string& config) {
+  constexpr int turns = 60;
+  std::remove(file.c_str());
+  static const std::string name = "counted";
+  Shared shared(Domain::get(&name));
+  expect(nvspan::attach_tool(library, config).empty(), "attach");
+  run_threads(shared, turns, library, config, 0);
+  nvspan::detach_tool();
+  std::map<std::string, int> marks;
+  std::map<std::string, int> kinds;
+  std::ifstream lines(file);
+  for (std::string line; std::getline(lines, line);) {
+    for (const char* kind : {"schema_register", "counter_register", "counter_sample", "mark"}) {
+      if (line.find("\"kind\": \"" + std::string(kind) + "\"") != std::string::npos) ++kinds[kind];
+    }
+    if (line.find("\"kind\": \"mark\"") == std::string::npos) continue;
+    const size_t hex = line.find("\"hex\"");
+    if (hex != std::string::npos) ++marks[line.substr(hex, 9 + 4 * sizeof(int64_t))];
+  }
+  for (int thread = 0; thread < thread_count; ++thread) {
+    for (int turn = 0; turn < turns; ++turn) {
+      // A payload of the array schema begins with a count: here 1, as thread 1's rows do.
+      const int expected = thread == 1 ? 1 + thread_count : 1;
+      const int seen = marks[bytes_of({thread, turn})];
+      if (seen == expected) continue;
+      expect(false, "row " + std::to_string(thread) + ", " + std::to_string(turn) + ": " +
+                        std::to_string(seen));
+    }
+  }
+  expect(kinds["mark"] == thread_count * turns * 2, "marks: " + std::to_string(kinds["mark"]));
+  expect(kinds["schema_register"] == 2, "schemas: " + std::to_string(kinds["schema_register"]));
+  expect(kinds["counter_register"] == 2, "counters: " + std::to_string(kinds["counter_register"]));
+  expect(kinds["counter_sample"] >= thread_count * turns * 3,
+         "samples: " + std::to_string(kinds["counter_sample"]));
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+  if (count != 2) {
+    std::fprintf(stderr, "usage: %s LIBRARY\n", values[0]);
+    return 2;
+  }
+  unsetenv("NVTX_INJECTION64_PATH");  // only the library named here is ever attached
+  const std::string file = "payload_threads_test." + std::to_string(getpid()) + ".jsonl";
+  const std::string config = "format=jsonl;file=" + file;
+  static const std::string name = "comes and goes";
+  Shared shared(Domain::get(&name));
+  run_threads(shared, 200, values[1], config, 40);
+  nothing_is_lost_or_mixed(values[1], file, config);
+  std::remove(file.c_str());
+  if (failures == 0) std::puts("payload_threads_test: passed");
+  return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,84 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The PyTorch examples learn, print the same with and without a tool, and every range of a step."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from helpers.traced import run_plain, run_traced
+from helpers.tree import ROOT
+
+pytest.importorskip("torch", reason="torch is not installed")
+
+SIGNS = {"push": "+", "pop": "-", "start": "<", "end": ">"}
+
+
+def steps_of(events):
+    """The ranges of each step in short, without those of modules within modules."""
+    steps = []
+    for event in events:
+        if event["kind"] in SIGNS:
+            if event["kind"] == "push" and event["message"] == "data":
+                steps.append([])
+            steps[-1].append(SIGNS[event["kind"]] + event["message"])
+    return steps
+
+
+def run_both(name, *options):
+    """The steps, after a look at the losses."""
+    plain = run_plain(ROOT / "examples" / name, *options)
+    traced = run_traced(ROOT / "examples" / name, *options)
+    assert traced.stdout == plain.stdout
+    first, last = re.fullmatch(
+        r"loss ([\d.]+) at first, ([\d.]+) after \d+ steps\n", plain.stdout
+    ).groups()
+    assert float(last) < float(first)
+    assert plain.stderr == traced.stderr == ""
+    return steps_of(traced.events)
+
+
+def test_train_mlp():
+    steps = run_both("train_mlp.py", "--steps", "5")
+    layers = " ".join(f"+{i} -{i}" for i in range(5))
+    backward = " ".join(f"<{i} >{i}" for i in range(4, -1, -1))
+    step = (
+        f"+data -data +step +zero_grad -zero_grad +Sequential {layers} -Sequential +loss -loss "
+        f"+backward <Sequential {backward} >Sequential -backward "
+        "+optimizer.step -optimizer.step -step"
+    ).split(" ")
+    assert steps == [step] * 5 + [["+data", "-data"]]
+
+
+def test_train_transformer():
+    steps = run_both("train_transformer.py", "--steps", "3")
+    blocks = " ".join(f"+blocks.{i} +attention -attention -blocks.{i}" for i in range(2))
+    step = (
+        f"+data -data +step +forward +Transformer {blocks} +head -head -Transformer -forward "
+        "+backward <Transformer <head >head <blocks.1 >blocks.1 <blocks.0 >blocks.0 >Transformer "
+        "-backward +optimizer.step -optimizer.step -step"
+    ).split(" ")
+    assert steps == [step] * 3 + [["+data", "-data"]]
+
+
+def test_train_transformer_with_checkpoints():
+    steps = run_both("train_transformer.py", "--steps", "2", "--checkpoint")
+    blocks = " ".join(f"+blocks.{i} +attention -attention -blocks.{i}" for i in range(2))
+    again = " ".join(
+        f"<blocks.{i} +blocks.{i} (recompute) +attention -attention -blocks.{i} (recompute) "
+        f">blocks.{i}"
+        for i in (1, 0)
+    )
+    step = (
+        (
+            f"+data -data +step +forward +Transformer {blocks} +head -head -Transformer -forward "
+            f"+backward <Transformer <head >head {again} >Transformer "
+            "-backward +optimizer.step -optimizer.step -step"
+        )
+        .replace(" (recompute)", "(recompute)")
+        .split(" ")
+    )
+    step = [each.replace("(recompute)", " (recompute)") for each in step]
+    assert steps == [step] * 2 + [["+data", "-data"]]

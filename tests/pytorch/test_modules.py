@@ -1,0 +1,247 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""annotate_module: the whole list of ranges of each case of programs/modules.py."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from pathlib import Path
+
+import pytest
+
+from helpers.events import plain
+from helpers.traced import run_traced
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+from nvspan.torch import annotate_module  # noqa: E402
+
+PROGRAM = Path(__file__).with_name("programs") / "modules.py"
+SIGNS = {"push": "+", "pop": "-", "start": "<", "end": ">", "mark": "."}
+
+# "+" and "-": a forward range opens and closes; "<" and ">": one of the backward pass; ".": a mark.
+EXPECTED = {
+    "forward_nested": "+Sequential  +0  -0  +1  +1.0  -1.0  +1.1  -1.1  -1  -Sequential",
+    "forward_depth": "+Sequential  -Sequential  +Sequential  +0  -0  +1  -1  -Sequential",
+    "forward_include_and_exclude": "+1.1  -1.1  +Sequential  +1.1  -1.1  -Sequential",
+    "forward_shared_module": "+Sequential  +0  -0  +1  -1  +0  -0  -Sequential",
+    "forward_exception": "+L.0  -L.0  .after",
+    "forward_arguments_and_outputs": "+Odd  -Odd",
+    "forward_with_super": "+Derived  -Derived  +Derived  -Derived",
+    "forward_of_an_instance": "+Linear  -Linear",
+    "forward_that_is_decorated": "+Decorated  +mine  -mine  -Decorated  +Decorated  +mine  -mine"
+    "  -Decorated",
+    "forward_checkpoint_reentrant": "+L.0  -L.0  +L.0 (recompute)  -L.0 (recompute)",
+    "forward_checkpoint_with_early_stop": "+L.0  -L.0  +L.1  -L.1"
+    "  +L.0 (recompute)  -L.0 (recompute)  +L.1 (recompute)  -L.1 (recompute)  .after",
+    "forward_of_a_compiled_model": "+Sequential  -Sequential  +Sequential  -Sequential",
+    "forward_compiled_afterwards": "",
+    "copies_have_no_ranges": "+0  -0  +1  -1",
+    "backward_chain": "<L.2  >L.2  <L.1  >L.1  <L.0  >L.0",
+    "backward_and_forward": "+L.0  -L.0  +L.1  -L.1  <L.1  >L.1  <L.0  >L.0",
+    "backward_residual": "<L.2  >L.2  <L.1  >L.1  <L.0  >L.0",
+    "backward_branches": "<L.2  >L.2  <L.1  >L.1  <L.0  >L.0",
+    "backward_in_place": "<L.1  >L.1  <L.0  >L.0",
+    "backward_in_place_activation": "<Sequential  <2  >2  <1  >1  <0  >0  >Sequential",
+    "backward_in_place_on_a_view": "<L.1  >L.1  <L.0  >L.0",
+    "backward_twice": "<L.0  >L.0  <L.0  >L.0",
+    "backward_grad_of_the_input": "<L.2  >L.2  <L.1  >L.1  <L.0  >L.0",
+    "backward_grad_of_the_last_weight": "<L.2  >L.2",
+    "backward_double": "<L.1  >L.1  <L.0  >L.0  .|  <L.0  >L.0",
+    "backward_exception": "<L.1  .raised  >L.1  <L.0  >L.0",
+    "backward_checkpoint_reentrant": "<L.2  >L.2  <L.1 (recompute)  >L.1 (recompute)  <L.0  >L.0",
+    "backward_checkpoint_not_reentrant": "<L.2  >L.2  <L.1  >L.1  <L.0  >L.0",
+    "backward_nested_modules": "<Named  <Sequential  <2  >2  <1  >1  <0  >0  >Sequential  >Named",
+    "backward_of_the_identity": "<Sequential  <0  >0  >Sequential",
+    "backward_without_grad": "",
+    "backward_shared_module": "<0  >0  <0  >0",
+    "backward_recurrent": "+LSTM  -LSTM  <LSTM  >LSTM",
+    "backward_nested_outputs": "<Odd  >Odd",
+}
+
+
+@pytest.fixture(scope="module")
+def cases():
+    """The events of each case, in short."""
+    found: dict[str, list[str]] = {}
+    for event in run_traced(PROGRAM).events:
+        if event["kind"] == "mark" and event["message"].startswith("case "):
+            current = found.setdefault(event["message"].removeprefix("case "), [])
+        elif event["kind"] in SIGNS:
+            current.append(SIGNS[event["kind"]] + event["message"])
+    return found
+
+
+def test_every_case_is_known(cases):
+    assert list(cases) == list(EXPECTED)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_events(cases, name):
+    assert "  ".join(cases[name]) == EXPECTED[name]
+
+
+def test_every_attribute_of_an_event():
+    done = run_traced("""
+import torch
+import nvspan.torch
+torch.manual_seed(0)
+model = torch.nn.Sequential(torch.nn.Linear(4, 4))
+nvspan.torch.annotate_module(model, backward=True, level=1, domain="lib", exclude="Sequential")
+for _ in range(2):
+    model(torch.ones(2, 4)).sum().backward()
+""")
+    assert plain(done.events) == [
+        "push [lib] '0' category=1:forward payload=i64:0 depth=0",
+        "pop [lib] '0' depth=0",
+        "start #1 [lib] '0' category=2:backward payload=i64:0",
+        "end #1 [lib] '0'",
+        "push [lib] '0' category=1:forward payload=i64:3 depth=0",
+        "pop [lib] '0' depth=0",
+        "start #2 [lib] '0' category=2:backward payload=i64:3",
+        "end #2 [lib] '0'",
+    ]
+
+
+def test_shapes_are_a_payload():
+    done = run_traced("""
+import torch
+import nvspan.torch
+class Two(torch.nn.Module):
+    def forward(self, x, *rest, scale=None, **more):
+        return x
+model = Two()
+nvspan.torch.annotate_module(model, shapes=True)
+with torch.no_grad():
+    model(torch.ones(2, 3), torch.ones(5), 7, scale=torch.ones(1).half(), mask=torch.ones(2) > 0)
+""")
+    (push,) = done.of_kind("push")
+    assert push["message"] == "Two"
+    (schema,) = done.of_kind("schema_register")
+    assert [each["name"] for each in schema["entries"] if each["name"]] == [
+        "sequence", "grad", "x", "x_dtype", "scale", "scale_dtype", "rest0", "rest0_dtype", "mask",
+        "mask_dtype",
+    ]  # fmt: skip
+
+
+def small():
+    torch.manual_seed(0)
+    return torch.nn.Sequential(
+        torch.nn.Linear(4, 8), torch.nn.ReLU(inplace=True), torch.nn.Linear(8, 4), torch.nn.Tanh()
+    )
+
+
+GRADIENTS = """
+import torch, gc, weakref
+import nvspan.torch
+
+def train(annotated, steps):
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(
+        torch.nn.Linear(4, 8), torch.nn.ReLU(inplace=True), torch.nn.LayerNorm(8),
+        torch.nn.Linear(8, 4), torch.nn.Tanh(),
+    )
+    if annotated:
+        nvspan.torch.annotate_module(model, backward=True, shapes=True)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    losses = []
+    for step in range(steps):
+        optimizer.zero_grad()
+        out = model(torch.randn(3, 4))
+        loss = out.square().mean()
+        loss.backward()
+        if step == steps - 1:
+            refs = [weakref.ref(out), weakref.ref(loss)]
+        losses.append(loss.item())
+        optimizer.step()
+        if step == 20:
+            gc.collect()
+            count = len(gc.get_objects())
+    del out, loss
+    assert [each() for each in refs] == [None] * 2
+    gc.collect()
+    grown = len(gc.get_objects()) - count
+    return losses, [each.detach().clone() for each in model.parameters()], grown
+
+bare = train(False, 30)
+got = train(True, 30)
+assert bare[0] == got[0]
+assert all(torch.equal(a, b) for a, b in zip(bare[1], got[1]))
+_, _, grown = train(True, 1000)
+print(grown < 2000)
+"""
+
+
+def test_training_is_the_same_to_the_bit_and_leaves_nothing_behind():
+    assert run_traced(GRADIENTS).stdout == "True\n"
+
+
+def test_while_nothing_listens_forward_has_the_code_of_the_class():
+    import nvspan
+
+    assert not nvspan.is_active()
+    model = small()
+    handle = annotate_module(model, backward=True)
+    for module in model:
+        assert module.forward.__func__.__code__ is type(module).forward.__code__
+        assert module.forward.__wrapped__ is type(module).forward
+    handle.remove()
+
+
+def test_a_model_that_is_dropped_is_freed():
+    model = small()
+    gone = weakref.ref(model)
+    annotate_module(model, backward=True)
+    del model
+    gc.collect()
+    assert gone() is None
+
+
+def test_wrong_arguments():
+    with pytest.raises(TypeError, match=r"takes a torch\.nn\.Module"):
+        annotate_module(lambda x: x)
+    model = small()
+    handle = annotate_module(model, include="0")
+    with pytest.raises(ValueError, match="module '0' is annotated already"):
+        annotate_module(model)
+    assert "forward" not in vars(model)
+    handle.remove()
+    with pytest.raises(ValueError, match="level"):
+        annotate_module(model, level=-1)
+    assert "forward" not in vars(model[0])
+
+
+def test_somebody_elses_forward_stays():
+    model = small()
+    handle = annotate_module(model)
+    mine = model[0].forward = lambda x: x
+    handle.remove()
+    assert model[0].forward is mine
+
+
+STEPS = {
+    "ddp": (
+        "+DistributedDataParallel  +module  +module.0  -module.0  +module.1  -module.1  +module.2"
+        "  -module.2  -module  -DistributedDataParallel  <DistributedDataParallel  <module"
+        "  <module.2  >module.2  <module.1  >module.1  <module.0  >module.0  >module"
+        "  >DistributedDataParallel"
+    ),
+    "fsdp": (
+        "+Sequential  +0  -0  +1  -1  +2  -2  -Sequential"
+        "  <Sequential  <2  >2  <1  >1  <0  >0  >Sequential"
+    ),
+}
+
+
+@pytest.mark.skipif(not torch.distributed.is_available(), reason="torch without distributed")
+@pytest.mark.parametrize("kind", STEPS)
+def test_two_processes(kind, tmp_path):
+    done = run_traced(PROGRAM.with_name("distributed.py"), kind, tmp_path / "rendezvous")
+    assert done.stdout == "same\n"
+    processes: dict[int, list[str]] = {}
+    for event in done.events:
+        if event["kind"] in SIGNS and event["domain"] == "torch":
+            text = SIGNS[event["kind"]] + event["message"]
+            processes.setdefault(event["pid"], []).append(text)
+    assert ["  ".join(each) for each in processes.values()] == ["  ".join([STEPS[kind]] * 2)] * 2
