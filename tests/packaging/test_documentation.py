@@ -29,7 +29,7 @@ def test_every_public_name_has_an_entry():
 
 @pytest.mark.parametrize("name", [name for name, given in DOCUMENTED.items() if given])
 def test_documented_signatures_are_the_real_ones(name):
-    namespace = {}
+    namespace = dict(vars(nvspan))
     exec(f"def documented{DOCUMENTED[name]}: ...", namespace)
     documented = shape(inspect.signature(namespace["documented"]))
     assert documented == shape(inspect.signature(getattr(nvspan, name)))
