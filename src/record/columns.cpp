@@ -121,6 +121,11 @@ const PayloadColumns* Columns::payloads(std::string_view table) {
       recording_->add_problem(std::to_string(made->refused()) + " payloads of " +
                               std::string(table) + " do not fit their schemas");
     }
+    if (made->left_out() != 0 && whole_ == nullptr) {
+      recording_->add_problem(std::to_string(made->left_out()) + " values in payloads of " +
+                              std::string(table) + " have no column: there are more than " +
+                              std::to_string(PayloadColumns::most_fields) + " fields");
+    }
   }
   return made.get();
 }

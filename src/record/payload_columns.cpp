@@ -97,7 +97,10 @@ class PayloadColumns::Collector final : public FlatFields {
     if (found != made_.numbers_.end()) {
       number = found->second;
     } else {
-      if (made_.fields_.size() >= most_fields) return true;
+      if (made_.fields_.size() >= most_fields) {
+        ++made_.left_out_;
+        return true;
+      }
       number = made_.fields_.size();
       made_.numbers_.emplace(name, number);
       made_.fields_.emplace_back().name = name;

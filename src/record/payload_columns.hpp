@@ -73,6 +73,8 @@ class PayloadColumns {
   const Field* find(const std::string& name) const;
   // How many payloads could not be read for a reason other than an unknown schema.
   std::uint64_t refused() const noexcept { return refused_; }
+  // How many values lie in fields for which there is no column any more.
+  std::uint64_t left_out() const noexcept { return left_out_; }
 
  private:
   class Collector;
@@ -82,6 +84,7 @@ class PayloadColumns {
   std::vector<Field> fields_;
   std::unordered_map<std::string, std::size_t> numbers_;
   std::uint64_t refused_ = 0;
+  std::uint64_t left_out_ = 0;
 };
 
 }  // namespace nvspan

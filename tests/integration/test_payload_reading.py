@@ -7,6 +7,7 @@ from __future__ import annotations
 import csv
 import json
 import sqlite3
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -115,6 +116,23 @@ def test_columns_have_the_names_of_fields():
     assert [problem for problem in recording.problems if "schemas" in problem] == [
         "3 payloads of marks do not fit their schemas"
     ]
+
+
+def test_fields_beyond_the_last_column_are_counted(tmp_path):
+    code = """
+import nvspan
+for i in range(4):
+    nvspan.mark("many", payload={f"field {i * 100 + n}": n for n in range(100)})
+"""
+    program = tmp_path / "many.py"
+    program.write_text(code)
+    recording = record_command([sys.executable, str(program)]).recording
+    names = [n for n in recording.marks.names if n.startswith("payload.")]
+    assert names == [f"payload.field {n}" for n in range(256)]
+    assert recording.problems == [
+        "144 values in payloads of marks have no column: there are more than 256 fields"
+    ]
+    assert len(recording.payload_fields(3, "marks")) == 100
 
 
 def test_payloads_that_are_too_large_are_losses():
