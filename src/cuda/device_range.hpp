@@ -65,6 +65,8 @@ struct DeviceRange {
   std::atomic<bool> started{false};
   std::atomic<bool> running{false};
   std::atomic<bool> begin_told{false};  // or left out
+  std::atomic<bool> end_came{false};    // may be before that, where a range ends on another stream
+  std::atomic<bool> concluded{false};
   bool begin_polled = false;
   uint64_t origin_schema = 0;  // of the tool of `epoch`; 0: it takes none
   Span span;

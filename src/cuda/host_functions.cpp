@@ -34,6 +34,18 @@ void leave(SideStream& stream) noexcept {
   }
 }
 
+// Both ends have come, in whichever order. The later of the two calls this, or both.
+void conclude(DeviceRange& range) noexcept {
+  if (range.concluded.exchange(true)) return;
+  if (range.running.load(std::memory_order_acquire)) {
+    const bool sent = !stopping() && tool_of(range.epoch);
+    if (!stopping()) end_if_running(range);
+    counters().add(sent ? Count::sent_callback : stopping() ? Count::at_exit : Count::tool_gone);
+  } else if (!range.cancelled.load(std::memory_order_acquire)) {
+    counters().add(stopping() ? Count::at_exit : Count::tool_gone);
+  }
+}
+
 }  // namespace
 
 void begin_on_host(void* data) {
@@ -51,20 +63,16 @@ void begin_on_host(void* data) {
       if (range->cancelled.load(std::memory_order_acquire)) end_if_running(*range);
     }
   }
-  range->begin_told.store(true, std::memory_order_release);
+  range->begin_told.store(true);
+  if (range->end_came.load()) conclude(*range);
   leave(*range->begin_stream);
   release(range);
 }
 
 void end_on_host(void* data) {
   DeviceRange* range = static_cast<DeviceRange*>(data);
-  if (range->running.load(std::memory_order_acquire)) {
-    const bool sent = !stopping() && tool_of(range->epoch);
-    if (!stopping()) end_if_running(*range);
-    counters().add(sent ? Count::sent_callback : stopping() ? Count::at_exit : Count::tool_gone);
-  } else if (!range->cancelled.load(std::memory_order_acquire)) {
-    counters().add(stopping() ? Count::at_exit : Count::tool_gone);
-  }
+  range->end_came.store(true);
+  if (range->begin_told.load()) conclude(*range);
   SideStream& stream = *range->end_stream;
   if (!range->timed) range->phase.store(Phase::done, std::memory_order_release);
   leave(stream);

@@ -33,6 +33,10 @@ Result order_after(const Driver& api, SideStream& begin, SideStream& end) noexce
   std::lock_guard<std::mutex> lock(begin.mutex);
   if (!begin.tail) {
     const RelaxedCapture relaxed(api);
+    ContextScope scope;
+    if (begin.context != end.context && !scope.push(api, begin.context->handle)) {
+      return error_invalid_context;
+    }
     const Result made = api.cuEventCreate(&begin.tail, event_disable_timing);
     if (made != success) return made;
   }
@@ -78,8 +82,7 @@ Result stamp_stream(const Driver& api, SideStream& stream, StreamHandle user, De
   const bool on_side = range.placement == Placement::side;
   const bool calls_host = range.backend == Backend::callback && range.epoch != 0;
   const bool uses_event = range.backend == Backend::exact || range.timed;
-  if (is_end && calls_host && range.begin_stream != &stream &&
-      range.begin_stream->context == stream.context) {
+  if (is_end && calls_host && on_side && range.begin_stream != &stream) {
     const Result ordered = order_after(api, *range.begin_stream, stream);
     if (ordered != success) return ordered;
   }
