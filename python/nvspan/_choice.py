@@ -18,7 +18,8 @@ class _ChoiceType(type):
         super().__init__(name, bases, body)
         members = {}
         for key, value in body.items():
-            if isinstance(value, int):
+            # CPython 3.13 puts __firstlineno__, an int, into the body of a class.
+            if isinstance(value, int) and not key.startswith("__"):
                 kind: Any = cls
                 member: Any = object.__new__(kind)
                 member.__dict__.update(name=key, value=value)

@@ -159,7 +159,7 @@ class RecordWriter {
     std::memcpy(at, &written, sizeof written);
     at = buffer_.extend(count * element, element);
     if (!at) return -1;
-    std::memcpy(at, data, count * element);
+    if (count > 0) std::memcpy(at, data, count * element);
     note(name, code);
     return 0;
   }
