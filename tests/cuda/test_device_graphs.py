@@ -183,7 +183,8 @@ assert nvspan.device_stats()["sent_exact"] == stats["sent_exact"] + 1
 
 
 def test_many_replays_lose_nothing_or_count_it():
-    done = run_device("""
+    done = run_device(
+        """
 s = cuda.stream()
 with cuda.capture(s) as graph:
     for i in range(20):
@@ -193,11 +194,13 @@ executable = graph.instantiate()
 for i in range(20):
     executable.launch(s, 50)
     cuda.synchronize(s)
-assert nvspan.device_flush(60)
+assert nvspan.device_flush(300)
 stats = nvspan.device_stats()
 assert stats["sent_exact"] == 20_000 or stats["overrun"] > 0, stats
 print(stats["sent_exact"])
-""")
+""",
+        timeout=600,  # the fake driver's threads take turns 60,000 times: slow on a busy machine
+    )
     assert len(names(done, "exact")) == int(done.stdout)
 
 
