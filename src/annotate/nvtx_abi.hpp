@@ -48,6 +48,7 @@ struct nvtxEventAttributes_t {
 
 enum {
   NVTX_VERSION = 3,
+  NVTX_COLOR_UNKNOWN = 0,
   NVTX_COLOR_ARGB = 1,
   NVTX_PAYLOAD_UNKNOWN = 0,
   NVTX_PAYLOAD_TYPE_UNSIGNED_INT64 = 1,
