@@ -61,11 +61,6 @@ uint64_t scope_with(const ToolTable& tool, uint64_t epoch, const Domain& domain,
   return known.id;
 }
 
-template <class Function>
-Function counter_call(const ToolTable& tool, unsigned id) noexcept {
-  return tool.counter_slot<Function>(id);
-}
-
 }  // namespace
 
 uint64_t scope_id(Domain& domain, const std::string& path, uint64_t parent) noexcept {
@@ -77,7 +72,7 @@ uint64_t scope_id(Domain& domain, const std::string& path, uint64_t parent) noex
 uint64_t Counter::tell(const ToolTable& tool, uint64_t epoch) const noexcept {
   using Register = uint64_t (*)(nvtxDomainHandle_t, const nvtxCounterAttr_t*);
   if (tool.connect_counters) tool.connect_counters();
-  auto call = counter_call<Register>(tool, NVTX3EXT_CBID_nvtxCounterRegister);
+  auto call = tool.counter_slot<Register>(NVTX3EXT_CBID_nvtxCounterRegister);
   if (!call) return 0;
   nvtxCounterAttr_t attributes{};
   attributes.structSize = sizeof attributes;
@@ -98,40 +93,25 @@ uint64_t Counter::tell(const ToolTable& tool, uint64_t epoch) const noexcept {
   return call(domain_.handle(), &attributes);
 }
 
-void Counter::sample(int64_t value) noexcept {
+template <class... Given>
+void Counter::send(unsigned slot, Given... given) noexcept {
   uint64_t id = 0;
   const ToolTable* tool = ready(id);
   if (!tool) return;
-  using Call = void (*)(nvtxDomainHandle_t, uint64_t, int64_t);
-  auto call = counter_call<Call>(*tool, NVTX3EXT_CBID_nvtxCounterSampleInt64);
-  if (call) call(domain_.handle(), id, value);
+  auto call = tool->counter_slot<void (*)(nvtxDomainHandle_t, uint64_t, Given...)>(slot);
+  if (call) call(domain_.handle(), id, given...);
 }
 
-void Counter::sample(double value) noexcept {
-  uint64_t id = 0;
-  const ToolTable* tool = ready(id);
-  if (!tool) return;
-  using Call = void (*)(nvtxDomainHandle_t, uint64_t, double);
-  auto call = counter_call<Call>(*tool, NVTX3EXT_CBID_nvtxCounterSampleFloat64);
-  if (call) call(domain_.handle(), id, value);
-}
+void Counter::sample(int64_t value) noexcept { send(NVTX3EXT_CBID_nvtxCounterSampleInt64, value); }
+
+void Counter::sample(double value) noexcept { send(NVTX3EXT_CBID_nvtxCounterSampleFloat64, value); }
 
 void Counter::sample(const void* value, size_t size) noexcept {
-  uint64_t id = 0;
-  const ToolTable* tool = ready(id);
-  if (!tool) return;
-  using Call = void (*)(nvtxDomainHandle_t, uint64_t, const void*, size_t);
-  auto call = counter_call<Call>(*tool, NVTX3EXT_CBID_nvtxCounterSample);
-  if (call) call(domain_.handle(), id, value, size);
+  send(NVTX3EXT_CBID_nvtxCounterSample, value, size);
 }
 
 void Counter::sample_no_value(uint8_t reason) noexcept {
-  uint64_t id = 0;
-  const ToolTable* tool = ready(id);
-  if (!tool) return;
-  using Call = void (*)(nvtxDomainHandle_t, uint64_t, uint8_t);
-  auto call = counter_call<Call>(*tool, NVTX3EXT_CBID_nvtxCounterSampleNoValue);
-  if (call) call(domain_.handle(), id, reason);
+  send(NVTX3EXT_CBID_nvtxCounterSampleNoValue, reason);
 }
 
 void Counter::submit(const void* samples, size_t size, const int64_t* timestamps,
@@ -140,7 +120,7 @@ void Counter::submit(const void* samples, size_t size, const int64_t* timestamps
   const ToolTable* tool = ready(id);
   if (!tool) return;
   using Call = void (*)(nvtxDomainHandle_t, const nvtxCounterBatch_t*);
-  auto call = counter_call<Call>(*tool, NVTX3EXT_CBID_nvtxCounterBatchSubmit);
+  auto call = tool->counter_slot<Call>(NVTX3EXT_CBID_nvtxCounterBatchSubmit);
   if (!call) return;
   nvtxCounterBatch_t batch{};
   batch.counterId = id;

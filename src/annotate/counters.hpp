@@ -69,6 +69,9 @@ class Counter {
     id = register_with(*tool, epoch);
     return id ? tool : nullptr;
   }
+  // Calls the tool's function in that slot with this counter and what is given.
+  template <class... Given>
+  void send(unsigned slot, Given... given) noexcept;
   uint64_t register_with(const ToolTable& tool, uint64_t epoch) noexcept;
   uint64_t tell(const ToolTable& tool, uint64_t epoch) const noexcept;
 

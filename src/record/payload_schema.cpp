@@ -124,7 +124,7 @@ TypeLayout predefined_layout(std::uint64_t type) noexcept {
 }
 
 template <typename T>
-T& SchemaTable::keep(Map<T>& map, const Key& key, const Kept<T>& made) {
+T& SchemaTable::keep(Map<T>& map, const DomainKey& key, const Kept<T>& made) {
   const auto found = map.find(key);
   if (found == map.end()) {
     try {
@@ -158,7 +158,7 @@ const PayloadSchema& SchemaTable::add(std::uint64_t domain, const PayloadSchema&
   made.value.entries = entries;
   made.value.version = ++versions_;
   measure(domain, made.value, entries);
-  return keep(schemas_, Key{domain, given.id}, made);
+  return keep(schemas_, DomainKey{domain, given.id}, made);
 }
 
 void SchemaTable::add(std::uint64_t domain, const PayloadEnum& given) {
@@ -176,7 +176,7 @@ void SchemaTable::add(std::uint64_t domain, const PayloadEnum& given) {
   made.value.name = block.copy(given.name);
   made.value.values = values;
   made.value.version = ++versions_;
-  keep(enums_, Key{domain, given.id}, made);
+  keep(enums_, DomainKey{domain, given.id}, made);
 }
 
 void SchemaTable::add_scope(std::uint64_t domain, std::uint64_t id, const PayloadScope& given) {
@@ -186,7 +186,7 @@ void SchemaTable::add_scope(std::uint64_t domain, std::uint64_t id, const Payloa
   Block block(pool_, made.bytes);
   made.block = block.begin();
   made.value.path = block.copy(given.path);
-  keep(scopes_, Key{domain, id}, made);
+  keep(scopes_, DomainKey{domain, id}, made);
 }
 
 void SchemaTable::add_counter(std::uint64_t domain, std::uint64_t id, const PayloadCounter& given) {
@@ -197,26 +197,26 @@ void SchemaTable::add_counter(std::uint64_t domain, std::uint64_t id, const Payl
   made.block = block.begin();
   made.value.description = block.copy(given.description);
   made.value.unit.unit = block.copy(given.unit.unit);
-  keep(counters_, Key{domain, id}, made);
+  keep(counters_, DomainKey{domain, id}, made);
 }
 
 const PayloadCounter* SchemaTable::counter(std::uint64_t domain, std::uint64_t id) const {
-  const auto found = counters_.find(Key{domain, id});
+  const auto found = counters_.find(DomainKey{domain, id});
   return found == counters_.end() ? nullptr : &found->second.value;
 }
 
 const PayloadSchema* SchemaTable::schema(std::uint64_t domain, std::uint64_t id) const {
-  const auto found = schemas_.find(Key{domain, id});
+  const auto found = schemas_.find(DomainKey{domain, id});
   return found == schemas_.end() ? nullptr : &found->second.value;
 }
 
 const PayloadEnum* SchemaTable::enumeration(std::uint64_t domain, std::uint64_t id) const {
-  const auto found = enums_.find(Key{domain, id});
+  const auto found = enums_.find(DomainKey{domain, id});
   return found == enums_.end() ? nullptr : &found->second.value;
 }
 
 const PayloadScope* SchemaTable::scope(std::uint64_t domain, std::uint64_t id) const {
-  const auto found = scopes_.find(Key{domain, id});
+  const auto found = scopes_.find(DomainKey{domain, id});
   return found == scopes_.end() ? nullptr : &found->second.value;
 }
 

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "record/domain_key.hpp"
 #include "record/page_pool.hpp"
 
 #include <cstddef>
@@ -197,18 +198,6 @@ class SchemaTable {
   TypeLayout layout(std::uint64_t domain, const PayloadEntry& entry) const;
 
  private:
-  struct Key {
-    std::uint64_t domain;
-    std::uint64_t id;
-    friend bool operator==(const Key& a, const Key& b) {
-      return a.domain == b.domain && a.id == b.id;
-    }
-  };
-  struct Hash {
-    std::size_t operator()(const Key& key) const noexcept {
-      return static_cast<std::size_t>(key.domain * 0x9E3779B97F4A7C15u ^ key.id);
-    }
-  };
   // A definition and the one block that holds what it points at.
   template <typename T>
   struct Kept {
@@ -217,11 +206,11 @@ class SchemaTable {
     std::size_t bytes = 0;
   };
   template <typename T>
-  using Map = std::unordered_map<Key, Kept<T>, Hash, std::equal_to<Key>,
-                                 PoolAllocator<std::pair<const Key, Kept<T>>>>;
+  using Map = std::unordered_map<DomainKey, Kept<T>, DomainKeyHash, std::equal_to<DomainKey>,
+                                 PoolAllocator<std::pair<const DomainKey, Kept<T>>>>;
 
   template <typename T>
-  T& keep(Map<T>& map, const Key& key, const Kept<T>& made);
+  T& keep(Map<T>& map, const DomainKey& key, const Kept<T>& made);
   void measure(std::uint64_t domain, PayloadSchema& schema, PayloadEntry* entries) const;
 
   PagePool& pool_;

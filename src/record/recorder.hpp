@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "record/domain_key.hpp"
 #include "record/jsonl_sink.hpp"
 #include "record/payload_decoder.hpp"
 #include "record/segment.hpp"
@@ -92,18 +93,6 @@ class Recorder final : public Sink {
     char* start;
     std::size_t bytes;
   };
-  struct CounterKey {
-    std::uint64_t domain;
-    std::uint64_t counter;
-    friend bool operator==(const CounterKey& a, const CounterKey& b) {
-      return a.domain == b.domain && a.counter == b.counter;
-    }
-  };
-  struct CounterHash {
-    std::size_t operator()(const CounterKey& key) const noexcept {
-      return static_cast<std::size_t>(key.domain * 0x9E3779B97F4A7C15u ^ key.counter);
-    }
-  };
   template <typename Key, typename Value, typename KeyHash = std::hash<Key>,
             typename Equal = std::equal_to<Key>>
   using Map =
@@ -146,7 +135,7 @@ class Recorder final : public Sink {
   void keep_device_name(const Event& event);
   std::uint8_t device_site(const Event& event) const;
   class CitedNames;
-  static bool is_new(Map<CounterKey, std::uint64_t, CounterHash>& map, const CounterKey& key,
+  static bool is_new(Map<DomainKey, std::uint64_t, DomainKeyHash>& map, const DomainKey& key,
                      std::uint64_t version);
   void describe(const Event& event);
   void cite(const Event& event);
@@ -208,10 +197,10 @@ class Recorder final : public Sink {
   Map<std::string_view, Text> strings_;
   Map<std::uint64_t, std::uint32_t> domains_;
   Map<SiteDefinition, std::uint32_t, Hash, Same> sites_;
-  Map<CounterKey, std::uint32_t, CounterHash> counters_;
-  Map<CounterKey, PayloadType, CounterHash> device_schemas_;  // by domain and schema
-  Map<CounterKey, std::uint64_t, CounterHash> described_;     // schemas and enums in the file
-  Map<CounterKey, std::uint64_t, CounterHash> cited_;         // strings and categories in it
+  Map<DomainKey, std::uint32_t, DomainKeyHash> counters_;
+  Map<DomainKey, PayloadType, DomainKeyHash> device_schemas_;  // by domain and schema
+  Map<DomainKey, std::uint64_t, DomainKeyHash> described_;     // schemas and enums in the file
+  Map<DomainKey, std::uint64_t, DomainKeyHash> cited_;         // strings and categories in it
   const SchemaTable& schemas_;
   const PayloadNames& names_;
   PayloadDecoder decoder_;

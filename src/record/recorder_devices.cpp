@@ -65,7 +65,7 @@ void Recorder::keep_device_schema(const Event& event) {
       payload = device_payload_type(number_of(member(entry, "type")));
     }
   }
-  device_schemas_[CounterKey{event.domain_handle, made.schema}] = payload;
+  device_schemas_[DomainKey{event.domain_handle, made.schema}] = payload;
   define(DefinitionType::device_layout, &made, sizeof made);
 }
 
@@ -74,8 +74,7 @@ std::uint8_t Recorder::device_site(const Event& event) const {
   if (event.payload_type != PayloadType::ext || event.blob_count != 1 || device_schemas_.empty()) {
     return 0;
   }
-  const auto found =
-      device_schemas_.find(CounterKey{event.domain_handle, event.blobs[0].schema_id});
+  const auto found = device_schemas_.find(DomainKey{event.domain_handle, event.blobs[0].schema_id});
   return found == device_schemas_.end()
              ? std::uint8_t{0}
              : static_cast<std::uint8_t>(1 + static_cast<unsigned>(found->second));

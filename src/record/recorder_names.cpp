@@ -185,7 +185,7 @@ void Recorder::hide(ThreadWriter& writer, std::uint64_t handle, const SiteKey* k
 
 std::uint32_t Recorder::counter(std::uint64_t handle, std::string_view domain_name,
                                 std::uint64_t id, std::string_view name) {
-  const CounterKey key{handle, id};
+  const DomainKey key{handle, id};
   const auto found = counters_.find(key);
   if (found != counters_.end()) return found->second;
   const CounterDefinition definition{static_cast<std::uint32_t>(counters_.size()),

@@ -29,7 +29,7 @@ class Recorder::CitedNames final : public PayloadNames {
 
   std::string_view string(std::uint64_t domain, std::uint64_t handle) const override {
     const std::string_view found = owner_.names_.string(domain, handle);
-    if (found.data() != nullptr && owner_.is_new(owner_.cited_, CounterKey{0, handle}, 1)) {
+    if (found.data() != nullptr && owner_.is_new(owner_.cited_, DomainKey{0, handle}, 1)) {
       const CitedString made{handle, owner_.string(found).id, 0};
       owner_.define(DefinitionType::cited_string, &made, sizeof made);
     }
@@ -38,7 +38,7 @@ class Recorder::CitedNames final : public PayloadNames {
   std::string_view category(std::uint64_t domain, std::uint32_t number) const override {
     const std::string_view found = owner_.names_.category(domain, number);
     if (found.data() != nullptr &&
-        owner_.is_new(owner_.cited_, CounterKey{std::uint64_t{domain_} + 1, number}, 1)) {
+        owner_.is_new(owner_.cited_, DomainKey{std::uint64_t{domain_} + 1, number}, 1)) {
       const CategoryDefinition made{domain_, number, owner_.string(found).id, 0};
       owner_.define(DefinitionType::category, &made, sizeof made);
     }
@@ -51,7 +51,7 @@ class Recorder::CitedNames final : public PayloadNames {
 };
 
 // Whether this version of it is not in the file yet; then it is taken to be.
-bool Recorder::is_new(Map<CounterKey, std::uint64_t, CounterHash>& map, const CounterKey& key,
+bool Recorder::is_new(Map<DomainKey, std::uint64_t, DomainKeyHash>& map, const DomainKey& key,
                       std::uint64_t version) {
   std::uint64_t& known = map[key];
   if (known == version) return false;
@@ -84,7 +84,7 @@ void Recorder::cite(const Event& event) {
 void Recorder::define_type(std::uint64_t handle, std::string_view domain_name, std::uint64_t id,
                            unsigned depth) {
   if (id < payload_entry::first_custom || depth > most_depth) return;
-  const CounterKey key{handle, id};
+  const DomainKey key{handle, id};
   if (const PayloadSchema* schema = schemas_.schema(handle, id)) {
     if (!is_new(described_, key, schema->version)) return;
     for (std::size_t i = 0; i < schema->count; ++i) {
