@@ -11,6 +11,17 @@
 from __future__ import annotations
 
 from nvspan.torch import nvtx
+from nvspan.torch._auto import AutoAnnotations, auto
+from nvspan.torch._loss import loss
 from nvspan.torch._modules import ModuleAnnotations, annotate_module
+from nvspan.torch._transfers import to_device
 
-__all__ = ["ModuleAnnotations", "annotate_module", "nvtx"]
+__all__ = [
+    "AutoAnnotations",
+    "ModuleAnnotations",
+    "annotate_module",
+    "auto",
+    "loss",
+    "nvtx",
+    "to_device",
+]
