@@ -7,7 +7,7 @@ from __future__ import annotations
 from _thread import get_ident
 
 import nvspan
-from nvspan import _steps
+from nvspan import _core, _steps
 from nvspan.torch import _transfers
 
 TYPE_CHECKING = False  # as typing's, without its import
@@ -99,3 +99,6 @@ class Loop:
     def optimizer_ends(self, optimizer: int) -> None:
         if not self.by_loader and optimizer == self._last_optimizer:
             self.end()
+            if self._name is not None and not _core.listening():
+                # A forward pass begins a step only while a tool listens; windows open without one.
+                _steps.tell_begin(self.number)
