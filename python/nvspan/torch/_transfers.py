@@ -135,8 +135,8 @@ def _parts(batch: Any) -> Any:
     """What is in a container that `_moved` rebuilds; None if it is none."""
     if isinstance(batch, (list, tuple)):
         return batch
-    if hasattr(batch, "keys") and hasattr(batch, "__getitem__"):
-        return [batch[key] for key in batch.keys()]
+    if isinstance(batch, dict):
+        return batch.values()
     if hasattr(batch, "__dataclass_fields__") and not isinstance(batch, type):
         return [getattr(batch, name, None) for name in batch.__dataclass_fields__]
     return None

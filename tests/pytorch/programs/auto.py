@@ -94,7 +94,7 @@ def removed_within():
 def left_by_break():
     model, optimizer, loader = parts()
     handle = auto(model, optimizer, loader)
-    for i, (x,) in enumerate(loader):
+    for _, (x,) in enumerate(loader):
         model(x)
         break
     nvspan.mark("out")
@@ -181,7 +181,7 @@ def workers_that_persist():
 def two_iterators():
     model, optimizer, loader = parts(2)
     auto(model, optimizer, loader)
-    for _, _ in zip(loader, loader):
+    for _, _ in zip(loader, loader, strict=False):
         pass
 
 
