@@ -97,7 +97,7 @@ def profile_window(
     cuda_profiler: bool = True,
     *,
     name: str = "profile",
-    domain: str = "torch",
+    domain: str | None = "torch",
     verbose: bool = True,
 ) -> ProfileWindow:
     """Have a profiler capture the steps from ``start`` to ``stop``, both included.
@@ -150,7 +150,7 @@ def profile_window(
         _steps.add_listener(window)
         atexit.register(window.remove)
         if verbose:
-            _tell(start, stop, f"{name}@{domain}")
+            _tell(start, stop, name if domain is None else f"{name}@{domain}")
     return window
 
 
