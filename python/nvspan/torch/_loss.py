@@ -38,7 +38,8 @@ def loss(criterion: Any = None, *, device: bool = False, domain: Any = "torch") 
     annotation = nvspan.annotate("loss", domain=domain, color="gold", device=device)
     if criterion is None:
         return annotation
-    if hasattr(criterion, "_compiled_call_impl") and hasattr(criterion, "forward"):
+    kinds = {each.__name__ for each in type(criterion).__mro__}
+    if "Module" in kinds and "ScriptModule" not in kinds and hasattr(criterion, "forward"):
         if not _attributes.has(criterion, "loss"):
             compiled = criterion._compiled_call_impl is not None
             attribute = "_compiled_call_impl" if compiled else "forward"
