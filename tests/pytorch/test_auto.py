@@ -96,6 +96,7 @@ EXPECTED = {
         "next .in place step:0( next zero forward backward opt ) next .end"
     ),
     "compiled_step": "step:0( zero opt ) .end",
+    "steps_within_compiled_code": ".end",
     "transfers": "step:0( next h2d h2d h2d h2d h2d forward ) next .end",
     "transfers_by_hand": "step:0( next h2d:152 h2d ) next h2d:0 .end",
     "window_with_a_loader": (

@@ -500,6 +500,20 @@ def compiled_step():
     show(model)
 
 
+@case
+def steps_within_compiled_code():
+    criterion = nvspan.torch.loss(nn.functional.mse_loss)
+
+    def function(x, number):
+        with nvspan.step(number), nvspan.torch.loss():
+            return criterion(x, x + 1)
+
+    run = torch.compile(
+        lambda x: [function(x, number) for number in range(3)], backend="eager", fullgraph=True
+    )
+    print(sum(run(X)).item())
+
+
 # ---- to the device, the loss --------------------------------------------------------------------
 
 Pair = namedtuple("Pair", "x y")
