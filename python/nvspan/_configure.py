@@ -23,7 +23,7 @@ def configure(*, emit: Iterable[str] | None = None) -> None:
     Args:
         emit: Where ranges and marks go: ``("nvtx",)``, the default, or ``("nvtx", "torch")``. With
             "torch" they go to torch's profiler as well, while one is active, whether or not an NVTX
-            tool listens. A range of the default domain has its own name there, one of another domain
+            tool listens. A range of the default domain keeps its name there, one of another domain
             is called ``domain:name``; a mark is a range of no length. Ranges of ``start_range``,
             spans, device ranges, payloads, colors and categories go to NVTX alone. While no
             profiler is active this costs nothing, and torch is never imported by it.

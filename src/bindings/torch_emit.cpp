@@ -44,16 +44,26 @@ void report_failure() noexcept {
                     "torch's record function failed: ranges are missing in its trace");
 }
 
+// Torch writes names into its JSON as they are: a quote would spoil the file, and a control
+// character the name.
+std::string name_in_torch(const Event& event) {
+  std::string name;
+  if (!event.domain->is_default()) name = event.domain->name() + ":";
+  name.append(event.text ? event.text : "", event.text_size);
+  for (char& each : name) {
+    if (each == '"') each = '\'';
+    if ((each >= 0 && each < ' ') || each == '\x7f') each = ' ';
+  }
+  return name;
+}
+
 // Enters a record function. Null if that failed.
-PyObject* enter(const Outgoing& event) noexcept {
+PyObject* enter(const Event& event) {
   PyObject* type = record_function_type.load(std::memory_order_acquire);
   if (!type) return nullptr;
-  const Event& source = *event.source;
-  const char* text = source.text ? source.text : "";
+  const std::string text = name_in_torch(event);
   PyObject* name =
-      source.domain->is_default()
-          ? PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(source.text_size), "replace")
-          : PyUnicode_FromFormat("%s:%s", source.domain->name().c_str(), text);
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
   if (!name) return nullptr;
   PyObject* function = PyObject_CallOneArg(type, name);
   Py_DECREF(name);
@@ -95,18 +105,24 @@ OpenFunctions& current_functions(uint64_t epoch) noexcept {
 // The caller may be a thread of a driver's, without the GIL: those only end what they started.
 bool may_call_python() noexcept { return PyGILState_Check() == 1 && !interpreter_finalizing(); }
 
-void push(const Outgoing& event) noexcept {
-  if (!may_call_python()) return;
+template <class Call>
+void without_exceptions(Call&& call) noexcept {
   const py_error_scope scope;
   try {
-    OpenFunctions& open = current_functions(event.epoch);
-    open.functions.reserve(open.functions.size() + 1);
-    PyObject* function = enter(event);
-    open.functions.push_back({event.domain, function});
+    call();
   } catch (const std::bad_alloc&) {
-    warn_once_quietly("torch-emit", "out of memory: ranges are missing in torch's trace");
+    PyErr_NoMemory();
   }
   report_failure();
+}
+
+void push(const Outgoing& event) noexcept {
+  if (!may_call_python()) return;
+  without_exceptions([&] {
+    current_functions(event.epoch);  // ends what is stale before this begins
+    PyObject* function = enter(*event.source);
+    current_functions(event.epoch).functions.push_back({event.domain, function});
+  });
 }
 
 void pop(nvtxDomainHandle_t domain) noexcept {
@@ -127,9 +143,7 @@ void pop(nvtxDomainHandle_t domain) noexcept {
 
 void mark(const Outgoing& event) noexcept {
   if (!may_call_python()) return;
-  const py_error_scope scope;
-  leave(enter(event));
-  report_failure();
+  without_exceptions([&] { leave(enter(*event.source)); });
 }
 
 constexpr EmitHost host = {push, pop, mark};
