@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Does things when a module of torch is imported, and never before: tells torch.compile about nvspan
-with `torch._dynamo`.
+"""Waits for modules of torch, and never imports them: with `torch._dynamo` torch.compile is told
+about nvspan.
 
 A finder on sys.meta_path waits for the import and removes itself once it has come. It imports
 nothing, finds nothing itself, and costs an import that is not in sys.modules 0.2 us.
