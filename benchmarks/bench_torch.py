@@ -62,7 +62,7 @@ def nvtx_figures(repeats: int) -> dict[str, float]:
 
 
 def emit_figures(repeats: int) -> dict[str, float]:
-    """ns of a range with the NVSPAN_EMIT that is set, while no profiler of torch runs and under one."""
+    """ns of a range with the NVSPAN_EMIT that is set, with no profiler of torch and under one."""
     from torch.profiler import ProfilerActivity, profile
 
     loops = {"empty": compile_loop("", "pass")}
