@@ -43,6 +43,7 @@ from nvspan._handles import RegisteredString
 from nvspan._in_place import install_as_nvtx
 from nvspan._info import info
 from nvspan._names import name_category, name_thread, name_threads_automatically
+from nvspan._steps import Step, step
 from nvspan._switch import disable, enable, is_active, paused, tool
 from nvspan._torch_hook import install as _tell_torch
 from nvspan.checking import CheckReport, check, start_from_environment
@@ -105,6 +106,7 @@ __all__ = [
     "RangeHandle",
     "Recording",
     "RegisteredString",
+    "Step",
     "TimestampType",
     "__version__",
     "annotate",
@@ -143,6 +145,7 @@ __all__ = [
     "span",
     "start_device_range",
     "start_range",
+    "step",
     "tool",
     "trace",
 ]
