@@ -46,8 +46,11 @@ def find() -> Path:
     return Path(found).parent
 
 
-def profile(code: str, folder: Path) -> Report:
-    """Runs `code` under nsys, NVTX only, and returns its NVTX events in the order of start."""
+def profile(code: str, folder: Path, *options: str) -> Report:
+    """Runs `code` under nsys, NVTX only, and returns its NVTX events in the order of start.
+
+    `options` are of `nsys profile`, in the form --name=value.
+    """
     tools = find()
     script, name = folder / "program.py", folder / "report"
     script.write_text(code)
@@ -55,10 +58,10 @@ def profile(code: str, folder: Path) -> Report:
     output = folder / "stdout"
     program = [sys.executable, "-c", _RUN, str(script), str(output)]
     if wrapper.exists():
-        command = [str(wrapper), "-o", str(name), "--sqlite", "--", *program]
+        command = [str(wrapper), "-o", str(name), "--sqlite", *options, "--", *program]
     else:
         command = [str(tools / "nsys"), "profile", "-t", "nvtx", "-s", "none", "--cpuctxsw=none"]
-        command += ["-f", "true", "-o", str(name), *program]
+        command += ["-f", "true", "-o", str(name), *options, *program]
     # TMPDIR: nsys keeps sockets there, whose paths must be short.
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=180)
     database = name.with_suffix(".sqlite")

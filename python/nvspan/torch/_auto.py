@@ -75,6 +75,8 @@ class _Forward:
         reference = weakref.ref(model)
 
         def message() -> str:
+            if torch._C._current_graph_task_id() != -1:
+                return "forward (recompute)"
             if torch.is_grad_enabled() and getattr(reference(), "training", False):
                 loop.forward_begins()
             return "forward"
@@ -104,7 +106,7 @@ def auto(
       leaves the loop. A loader whose length is unknown shows a short last step, in which it says
       that it is through. Without a loader, a step ends after ``optimizer.step``, of the last
       optimizer if there are several, and begins with the model's next call in training mode, or
-      with ``zero_grad`` if the first step did.
+      with ``zero_grad`` if the first step did. Without either there are no steps.
     - ``backward`` is the outermost ``Tensor.backward`` or ``torch.autograd.backward``, of any
       tensor.
     - ``h2d`` is each ``Tensor.to`` and ``Tensor.cuda`` that takes a tensor from the CPU, from the
@@ -162,6 +164,8 @@ def auto(
             ("optimizer.step", "purple", True),
         )
     }  # fmt: skip
+    if not optimizers and dataloader is None:
+        step = None  # nothing would end it
     loop = Loop(step, domain, len(optimizers) - 1)
     handle = AutoAnnotations(loop)
     try:

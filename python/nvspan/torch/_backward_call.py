@@ -22,10 +22,13 @@ _replacement: Any = None
 
 def _made(torch: Any, original: Any) -> Any:
     task = torch._C._current_graph_task_id
+    compiling = torch.compiler.is_compiling
 
     @functools.wraps(original)
     def backward(*args: Any, **kwargs: Any) -> Any:
-        if not _annotations or not _core.listening() or task() != -1 or get_ident() in _inside:
+        if compiling() or not _annotations or not _core.listening():
+            return original(*args, **kwargs)
+        if task() != -1 or get_ident() in _inside:
             return original(*args, **kwargs)
         _inside.add(get_ident())
         try:

@@ -31,7 +31,9 @@ class _Fetch:
         self._loop = loop
         self._annotation = annotation
         try:
-            self._batches: int | None = len(iterator)  # of the sampler: iterable data sets have none
+            self._batches: int | None = len(
+                iterator
+            )  # of the sampler: iterable data sets have none
         except Exception:
             self._batches = None
 
@@ -45,7 +47,7 @@ class _Fetch:
         iterator: Any = self._iterator()
         expected = self._batches is None or iterator._num_yielded < self._batches
         if expected:
-            loop.begin(self)
+            loop.begin(id(self))
         else:
             loop.end()
         try:
@@ -58,20 +60,22 @@ class _Fetch:
             loop.end()
             raise
         if not expected:
-            loop.begin(self)
+            loop.begin(id(self))
         return batch
 
     def __del__(self) -> None:
-        self._loop.end(self)
+        self._loop.end(id(self))
 
 
 def install(loader: Any, loop: Loop, annotation: Any) -> Callable[[], None]:
     """Has the iterators that a DataLoader makes from now on show their fetches."""
 
-    def make(before: Any) -> Any:
-        get_iterator = _attributes.without_reference(loader, before)
+    reference = weakref.ref(loader)  # what stands in its dictionary shall not keep it alive
 
-        @functools.wraps(before)
+    def make(before: Any) -> Any:
+        get_iterator = _attributes.without_reference(reference(), before)
+
+        @functools.wraps(getattr(before, "__func__", before))
         def _get_iterator(*args: Any, **kwargs: Any) -> Any:
             iterator = get_iterator(*args, **kwargs)
             try:
@@ -111,7 +115,7 @@ class _Batches:
             return next(self._batches)
         expected = self._left is None or self._left > 0
         if expected:
-            loop.begin(self)
+            loop.begin(id(self))
         else:
             loop.end()
         try:
@@ -126,7 +130,7 @@ class _Batches:
         if self._left is not None:
             self._left -= 1
         if not expected:
-            loop.begin(self)
+            loop.begin(id(self))
         return batch
 
     def __getattr__(self, name: str) -> Any:
@@ -135,7 +139,7 @@ class _Batches:
         return getattr(self._batches, name)
 
     def __del__(self) -> None:
-        self._loop.end(self)
+        self._loop.end(id(self))
 
 
 class AnnotatedBatches:

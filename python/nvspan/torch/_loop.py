@@ -33,10 +33,10 @@ class Loop:
         self._first: str | None = None
         self._calls: set[str] = set()  # made in the open step
         self._open: Any = None
-        self._owner: object = None
+        self._owner = 0  # the id of the iterator that began it
         self._thread = 0
 
-    def begin(self, owner: object = None) -> None:
+    def begin(self, owner: int = 0) -> None:
         """Begins a step, after the end of the open one."""
         _transfers.look_who_listens()
         self.end()
@@ -50,12 +50,12 @@ class Loop:
         entered.__enter__()
         self._open, self._owner, self._thread = entered, owner, get_ident()
 
-    def end(self, owner: object = None) -> None:
+    def end(self, owner: int = 0) -> None:
         """Ends the open step, if it is the owner's. Another thread's range cannot be ended."""
         entered = self._open
-        if entered is None or (owner is not None and owner is not self._owner):
+        if entered is None or (owner and owner != self._owner):
             return
-        self._open = self._owner = None
+        self._open = None
         if self._thread == get_ident():
             entered.__exit__(None, None, None)
         _steps.tell_end(self.number - 1)

@@ -8,7 +8,6 @@ import functools
 from _thread import get_ident
 from fnmatch import fnmatchcase
 
-import nvspan
 from nvspan import _core
 
 TYPE_CHECKING = False  # as typing's, without its import
@@ -186,7 +185,7 @@ def _shapes(func: Any, args: Any, kwargs: Any, sequence: Any) -> dict[str, Any]:
 
     found: dict[str, Any] = {} if sequence is None else {"sequence": sequence}
     names = [each.name for each in func._schema.arguments]
-    for name, value in [*zip(names, args), *kwargs.items()]:
+    for name, value in [*zip(names, args, strict=False), *kwargs.items()]:
         if isinstance(value, torch.Tensor):
             found[name] = tuple(value.shape)
         elif isinstance(value, (list, tuple)):

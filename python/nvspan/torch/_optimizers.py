@@ -27,6 +27,7 @@ def install(
 ) -> list[Callable[[], None]]:
     """Puts ranges around one optimizer's methods; returns what takes them away."""
     compiling = torch.compiler.is_compiling
+    reference = weakref.ref(optimizer)  # what stands in its dictionary shall not keep it alive
 
     def make_step(before: Any) -> Any:
         annotation = annotations["optimizer.step"]
@@ -41,7 +42,7 @@ def install(
             finally:
                 loop.optimizer_ends(index)
 
-        return _replacement(optimizer, before, around)
+        return _replacement(reference(), before, around)
 
     def make_zero_grad(before: Any) -> Any:
         annotation = annotations["zero_grad"]
@@ -53,7 +54,7 @@ def install(
             with annotation:
                 return call(*args, **kwargs)
 
-        return _replacement(optimizer, before, around)
+        return _replacement(reference(), before, around)
 
     undo = [_attributes.put(optimizer, "step", "auto", 1, make_step)]
     if callable(getattr(optimizer, "zero_grad", None)):
@@ -77,6 +78,4 @@ def _replacement(optimizer: Any, before: Any, around: Callable[..., Any]) -> Any
         replacement.__wrapped__ = before.__func__  # the method would keep the optimizer alive
     functools.update_wrapper(unbound, replacement)
     replacement.__func__ = unbound  # type: ignore[attr-defined]
-    reference = weakref.ref(optimizer)
-    replacement._nvspan_optimizer = reference  # type: ignore[attr-defined]
     return replacement

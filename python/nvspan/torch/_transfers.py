@@ -95,13 +95,11 @@ def install(annotation: Any) -> Callable[[], None]:
 # ---- by hand ------------------------------------------------------------------------------------
 
 
-def to_device(
-    batch: Any, device: Any, non_blocking: bool = True, *, domain: Any = "torch"
-) -> Any:
+def to_device(batch: Any, device: Any, non_blocking: bool = True, *, domain: Any = "torch") -> Any:
     """Move a batch to a device, under a range ``h2d`` with the moved bytes as payload.
 
-    Lists, tuples, named tuples, mappings and dataclasses are rebuilt with their tensors moved;
-    anything else that has a ``to`` method is asked for it; the rest stays as it is.
+    What has a ``to`` method is asked for it. Lists, tuples, named tuples, dictionaries and
+    dataclasses are rebuilt with their parts moved; the rest stays as it is.
 
     Args:
         batch: What to move.
@@ -137,8 +135,8 @@ def _parts(batch: Any) -> Any:
     """What is in a container that `_moved` rebuilds; None if it is none."""
     if isinstance(batch, (list, tuple)):
         return batch
-    if hasattr(batch, "keys") and hasattr(batch, "__getitem__"):
-        return [batch[key] for key in batch.keys()]
+    if isinstance(batch, dict):
+        return batch.values()
     if hasattr(batch, "__dataclass_fields__") and not isinstance(batch, type):
         return [getattr(batch, name, None) for name in batch.__dataclass_fields__]
     return None
@@ -153,8 +151,11 @@ def _bytes_to_move(batch: Any, device: Any) -> int:
 
 
 def _moved(batch: Any, device: Any, non_blocking: bool) -> Any:
-    if _is_tensor(batch):
-        return batch.to(device, non_blocking=non_blocking)
+    if callable(getattr(batch, "to", None)):
+        try:
+            return batch.to(device, non_blocking=non_blocking)
+        except TypeError:  # its `to` takes a device alone
+            return batch.to(device)
     if isinstance(batch, (list, tuple)):
         moved = [_moved(each, device, non_blocking) for each in batch]
         if hasattr(batch, "_fields"):
@@ -168,11 +169,6 @@ def _moved(batch: Any, device: Any, non_blocking: bool) -> Any:
         for key, value in moved_items.items():
             made[key] = value
         return made
-    if callable(getattr(batch, "to", None)):
-        try:
-            return batch.to(device, non_blocking=non_blocking)
-        except TypeError:  # its `to` takes a device alone
-            return batch.to(device)
     if hasattr(batch, "__dataclass_fields__") and not isinstance(batch, type):
         made = _copy(batch)
         for name in batch.__dataclass_fields__:

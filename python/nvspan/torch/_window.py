@@ -104,8 +104,8 @@ def profile_window(
 
     Steps are those of :func:`auto` and :func:`nvspan.step`. From the beginning of the first to the
     end of the last a range is open that ``nsys profile -c nvtx -p profile@torch`` waits for, and
-    CUDA's own switch is on, for ``nsys -c cudaProfilerApi`` and ``ncu --profile-from-start no``. The
-    command line that fits the program goes to stderr once.
+    CUDA's own switch is on, for ``nsys -c cudaProfilerApi`` and ``ncu --profile-from-start no``.
+    The command line that fits the program goes to stderr once.
 
     A window opens once. Micro-batches that repeat a number while it is open change nothing. What is
     open when the program ends is closed then.
