@@ -58,6 +58,10 @@ def _listeners(emit: Iterable[str]) -> set[str]:
 
 def _emit_to(listeners: set[str]) -> None:
     global _waiting
+    if "torch" in listeners and not _core.have_nvtx:
+        from nvspan._warnings import warn_once
+
+        return warn_once("emit", "this nvspan was built without NVTX, and emits nothing to torch")
     _core.torch_emit_enable("torch" in listeners)
     if "torch" in listeners and not _waiting:
         _waiting = True
