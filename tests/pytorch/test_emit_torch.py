@@ -102,30 +102,34 @@ def test_without_a_tool():
     assert seen(done.stdout) == {name: expected[1:] for name, expected in EXPECTED.items()}
 
 
-LATE = """
-import sys
-import torch
-from torch.profiler import ProfilerActivity, profile
-import nvspan
-with profile(activities=[ProfilerActivity.CPU]) as prof:
-    with nvspan.annotate("around"):
-        with nvspan.record(sys.argv[1]):
-            with nvspan.annotate("recorded"):
-                pass
-        with nvspan.annotate("between"):
-            pass
-    nvspan.device_range("nobody times this").__enter__()
-assert nvspan.device_stats()["begun"] == 0
-for event in prof.events():
-    print(event.name, [each.name for each in event.cpu_children])
-"""
+@pytest.mark.filterwarnings("ignore:torch was imported before the recording")
+def test_torch_was_first_and_a_tool_comes_and_goes(tmp_path):
+    from torch.profiler import ProfilerActivity, profile
 
-
-def test_a_tool_that_comes_and_goes_and_the_environment(tmp_path):
     file = tmp_path / "late.nvspan"
-    done = run_plain(LATE, file, env={"NVSPAN_EMIT": "nvtx, torch"})
-    assert done.stdout.splitlines() == ["around []", "recorded []", "between []"]
+    nvspan.configure(emit=("nvtx", "torch"))
+    try:
+        with profile(activities=[ProfilerActivity.CPU]) as prof:
+            with nvspan.annotate("around"):
+                with nvspan.record(file), nvspan.annotate("recorded"):
+                    pass
+                with nvspan.annotate("between"):
+                    pass
+            begun = nvspan.device_stats()["begun"]
+            with nvspan.device_range("nobody times this"):
+                pass
+            assert nvspan.device_stats()["begun"] == begun
+    finally:
+        nvspan.configure(emit=("nvtx",))
+    found = [(event.name, len(event.cpu_children)) for event in prof.events()]
+    assert found == [("around", 0), ("recorded", 0), ("between", 0)]
     assert [row["name"] for row in nvspan.read(str(file)).stats().rows] == ["recorded"]
+
+
+def test_the_environment():
+    code = "import nvspan, sys; print(nvspan._core.torch_emit_enabled(), 'torch' in sys.modules)"
+    assert run_plain(code, env={"NVSPAN_EMIT": "nvtx, torch"}).stdout == "True False\n"
+    assert run_plain(code, env={"NVSPAN_EMIT": "nvtx"}).stdout == "False False\n"
 
 
 def test_nothing_where_annotations_are_disabled_for_good():
@@ -194,11 +198,12 @@ class FakeTorch:
 
 @pytest.fixture
 def fake(monkeypatch):
+    from nvspan import _configure
     from nvspan.torch import _profiler
 
     made = FakeTorch()
     _profiler._wrap(made.profiler, made.c)
-    monkeypatch.setattr(_profiler, "_registered", True)
+    monkeypatch.setattr(_configure, "_waiting", True)
     nvspan.configure(emit=("nvtx", "torch"))
     yield made
     nvspan.configure(emit=("nvtx",))
