@@ -32,7 +32,8 @@ class Loop:
         self._last_optimizer = last_optimizer
         self._first: str | None = None
         self._calls: set[str] = set()  # made in the open step
-        self._open: Any = None
+        self._open = False
+        self._range: Any = None  # of the open step, if a tool listens
         self._owner = 0  # the id of the iterator that began it
         self._thread = 0
 
@@ -46,23 +47,24 @@ class Loop:
         self.number = number + 1
         self._calls.clear()
         _steps.tell_begin(number)
-        entered = nvspan.annotate(self._name, domain=self._domain, payload=number)
-        entered.__enter__()
-        self._open, self._owner, self._thread = entered, owner, get_ident()
+        self._range = None
+        if _core.listening():
+            self._range = nvspan.annotate(self._name, domain=self._domain, payload=number)
+            self._range.__enter__()
+        self._open, self._owner, self._thread = True, owner, get_ident()
 
     def end(self, owner: int = 0) -> None:
         """Ends the open step, if it is the owner's. Another thread's range cannot be ended."""
-        entered = self._open
-        if entered is None or (owner and owner != self._owner):
+        if not self._open or (owner and owner != self._owner):
             return
-        self._open = None
-        if self._thread == get_ident():
-            entered.__exit__(None, None, None)
+        self._open = False
+        if self._range is not None and self._thread == get_ident():
+            self._range.__exit__(None, None, None)
         _steps.tell_end(self.number - 1)
 
     def end_empty(self) -> None:
         """Ends a step for which there was no batch: its number is the next one's."""
-        if self._open is not None:
+        if self._open:
             self.end()
             self.number -= 1
 
@@ -75,7 +77,7 @@ class Loop:
             self._first = "zero_grad"
         if self._first != "zero_grad":
             return
-        if self._open is None:
+        if not self._open:
             self.begin()
         elif optimizer == 0 and "forward" in self._calls and "step" not in self._calls:
             self.begin()  # the loop gave the step up: an exception, a loss to skip
@@ -83,7 +85,7 @@ class Loop:
     def forward_begins(self) -> None:
         if self.by_loader:
             return
-        if self._open is None:
+        if not self._open:
             self._first = self._first or "forward"
             self.begin()
         self._calls.add("forward")
@@ -91,7 +93,7 @@ class Loop:
     def optimizer_begins(self) -> None:
         if self.by_loader:
             return
-        if self._open is None:
+        if not self._open:
             self._first = self._first or "forward"
             self.begin()
         self._calls.add("step")

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from _thread import get_ident
 from fnmatch import fnmatchcase
 
@@ -54,7 +55,7 @@ class OpAnnotations:
 def _mode_class() -> Any:
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    class Mode(TorchDispatchMode):
+    class Mode(TorchDispatchMode):  # type: ignore[misc]
         """Hands each operator to a function."""
 
         def __init__(self, run: Callable[..., Any]) -> None:
@@ -131,7 +132,7 @@ def annotate_ops(
         name = name_of(func)
         if name is None or thread in _inside or not _core.listening():
             return func(*args, **kwargs)
-        category, payload = _origin(args, kwargs)
+        category, payload = _origin(sys.modules["torch"], args, kwargs)
         if shapes:
             payload = _shapes(func, args, kwargs, payload)
         _inside.add(thread)
@@ -156,10 +157,8 @@ def _patterns(given: str | Iterable[str] | None) -> list[str] | None:
     return found
 
 
-def _origin(args: Any, kwargs: Any) -> tuple[str | None, Any]:
+def _origin(torch: Any, args: Any, kwargs: Any) -> tuple[str | None, Any]:
     """(category, sequence number) of the operator that is about to run."""
-    import torch
-
     node = torch._C._current_autograd_node()
     if node is not None:
         number = node._sequence_nr()

@@ -32,7 +32,7 @@ def _leaves_cpu(torch: Any, tensor: Any, name: str, args: Any, kwargs: Any) -> b
     if isinstance(where, torch.Tensor):
         where = where.device
     if isinstance(where, torch.device):
-        return where.type != "cpu"
+        return bool(where.type != "cpu")
     if isinstance(where, str):
         return not where.startswith("cpu")
     return isinstance(where, int) and not isinstance(where, bool)
