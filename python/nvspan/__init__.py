@@ -12,6 +12,7 @@
 
 from nvspan import colors
 from nvspan._classes import annotate_class
+from nvspan._configure import configure, configure_from_environment
 from nvspan._core import (
     Annotation,
     CheckError,
@@ -73,6 +74,8 @@ record_as_environment_says()
 del record_as_environment_says
 start_from_environment()
 del start_from_environment
+configure_from_environment()
+del configure_from_environment
 _tell_torch()
 del _tell_torch
 
@@ -110,6 +113,7 @@ __all__ = [
     "annotate_class",
     "check",
     "colors",
+    "configure",
     "device_available",
     "device_flush",
     "device_problem",

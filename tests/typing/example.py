@@ -42,6 +42,7 @@ from nvspan import (
     annotate,
     annotate_class,
     colors,
+    configure,
     device_available,
     device_flush,
     device_problem,
@@ -277,6 +278,7 @@ disable("example")
 enable(domain)
 with paused():
     assert_type(is_active(), bool)
+configure(emit=("nvtx", "torch"))
 assert_type(tool(), "str | None")
 assert_type(Domain("example", level=2).level, int)
 domain.level = 1
