@@ -482,6 +482,23 @@ def _set_stream_functions(
     /,
 ) -> None: ...
 def _stream_target(stream: object, /) -> tuple[int, int]: ...
+def _set_torch_functions(
+    tensor: type,
+    accumulate: type,
+    task_id: Callable[[], int],
+    queue_callback: Callable[[Callable[[], object]], object],
+    is_grad_enabled: Callable[[], bool],
+    sequence: Callable[[], int] | None,
+    is_compiling: Callable[[], bool],
+    /,
+) -> None: ...
+
+@final
+class _BackwardCalls:
+    def __new__(
+        cls, target: Callable[..., Any], annotation: annotate, recomputed: annotate, device: bool, /
+    ) -> _BackwardCalls: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 @final
 class span:
