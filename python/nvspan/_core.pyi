@@ -488,8 +488,9 @@ def _set_torch_functions(
     task_id: Callable[[], int],
     queue_callback: Callable[[Callable[[], object]], object],
     is_grad_enabled: Callable[[], bool],
-    sequence: Callable[[], int] | None,
+    sequence: Callable[[], int],
     is_compiling: Callable[[], bool],
+    compiler: dict[str, Any],
     /,
 ) -> None: ...
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/backward_graph.hpp"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace nvspan {
@@ -72,6 +74,23 @@ int collect(PyObject* value, std::vector<Producer>& producers) {
   return result;
 }
 
+struct Numbered {
+  uint64_t number;
+  PyObject* node;
+};
+
+bool later(const Numbered& one, const Numbered& other) noexcept {
+  return one.number > other.number;
+}
+
+// The number that autograd gave the node when it was made.
+int number_of(PyObject* node, uint64_t& number) {
+  const py_ref value = py_ref::steal(PyObject_CallMethodNoArgs(node, name_sequence_nr));
+  if (!value) return -1;
+  number = PyLong_AsUnsignedLongLong(value.get());
+  return PyErr_Occurred() ? -1 : 0;
+}
+
 }  // namespace
 
 bool NodeSet::contains(PyObject* node) const {
@@ -97,18 +116,35 @@ int collect_producers(PyObject* value, std::vector<Producer>& producers) {
   return collect(value, producers);
 }
 
-int collect_boundary(const NodeSet& outputs, const NodeSet& producers, NodeSet& boundary) {
+int find_first_made(const NodeSet& outputs, const NodeSet& producers, uint64_t first, py_ref& node,
+                    uint64_t& number) {
   NodeSet seen;
-  for (size_t i = 0; i < outputs.size(); ++i) seen.add(py_ref::borrow(outputs[i]));
-  for (size_t next = 0; next < seen.size(); ++next) {
-    PyObject* node = seen[next];
-    const py_ref followers = py_ref::steal(PyObject_GetAttr(node, name_next_functions));
+  std::vector<Numbered> todo;  // a heap
+  Numbered lowest = {std::numeric_limits<uint64_t>::max(), nullptr};
+  const auto visit = [&](PyObject* each) {
+    if (seen.contains(each)) return 0;
+    Numbered made = {0, each};
+    if (number_of(each, made.number) < 0) return -1;
+    seen.add(py_ref::borrow(each));
+    if (made.number < first) return 0;  // outside
+    todo.push_back(made);
+    std::push_heap(todo.begin(), todo.end(), later);
+    if (made.number < lowest.number) lowest = made;
+    return 0;
+  };
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (visit(outputs[i]) < 0) return -1;
+  }
+  while (!todo.empty() && lowest.number != first) {
+    std::pop_heap(todo.begin(), todo.end(), later);
+    const Numbered current = todo.back();
+    todo.pop_back();
+    const py_ref followers = py_ref::steal(PyObject_GetAttr(current.node, name_next_functions));
     if (!followers) return -1;
     if (!PyTuple_Check(followers.get())) {
       PyErr_SetString(PyExc_TypeError, "a node's next_functions are no tuple");
       return -1;
     }
-    bool inside = false;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(followers.get()); ++i) {
       PyObject* pair = PyTuple_GET_ITEM(followers.get(), i);
       PyObject* follower =
@@ -117,28 +153,19 @@ int collect_boundary(const NodeSet& outputs, const NodeSet& producers, NodeSet& 
           producers.contains(follower)) {
         continue;
       }
-      inside = true;
-      seen.add(py_ref::borrow(follower));
+      if (visit(follower) < 0) return -1;
     }
-    if (!inside) boundary.add(py_ref::borrow(node));
   }
+  node = py_ref::borrow(lowest.node);
+  number = lowest.number;
   return 0;
 }
 
 int is_last_before(const Producer& producer, uint64_t first, bool& result) {
   result = false;
-  const py_ref number =
-      py_ref::steal(PyObject_CallMethodNoArgs(producer.node.get(), name_sequence_nr));
-  if (!number) {
-    PyErr_Clear();  // a torch that does not tell
-    return 0;
-  }
-  const unsigned long long sequence = PyLong_AsUnsignedLongLong(number.get());
-  if (PyErr_Occurred()) {
-    PyErr_Clear();
-    return 0;
-  }
-  if (sequence + 1 != first) return 0;
+  uint64_t number = 0;
+  if (number_of(producer.node.get(), number) < 0) return -1;
+  if (number + 1 != first) return 0;
   const py_ref now = py_ref::steal(PyObject_GetAttr(producer.tensor.get(), name_grad_fn));
   if (!now) return -1;
   result = now.get() == producer.node.get();

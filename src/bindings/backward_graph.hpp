@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a module call is to autograd: the nodes that made its inputs and outputs, and those at its
-// boundary.
+// What a module call is to autograd: the nodes that made its inputs and outputs, and the first one
+// that it made.
 
 #include <cstdint>
 #include <unordered_set>
@@ -45,9 +45,11 @@ extern GraphTypes graph_types;
 // The tensors in nested lists, tuples, dictionaries and dataclasses that a node made.
 int collect_producers(PyObject* value, std::vector<Producer>& producers);
 
-// Of `outputs` and what comes before them, short of `producers`: the nodes whose gradients all
-// leave the module.
-int collect_boundary(const NodeSet& outputs, const NodeSet& producers, NodeSet& boundary);
+// Of `outputs` and what comes before them, short of `producers`: the node that was made first, but
+// not before number `first`, and its number. Autograd runs the nodes of a thread latest first, so
+// it comes last.
+int find_first_made(const NodeSet& outputs, const NodeSet& producers, uint64_t first, py_ref& node,
+                    uint64_t& number);
 
 // Whether the tensor still is what the node made, and no node was made between that one and number
 // `first`: then nothing runs between the module's nodes and this one.

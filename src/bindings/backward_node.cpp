@@ -12,8 +12,8 @@ namespace {
 struct NodeHook {
   PyObject_HEAD BackwardRanges ending;  // before the node runs
   BackwardRanges beginning;
-  BackwardRanges through;  // one node less to wait for
-  bool before;             // registered
+  BackwardRanges ended;  // after it
+  bool before;           // registered
   bool after;
 };
 
@@ -26,7 +26,7 @@ PyObject* name_register_hook;
 NodeHook* as_hook(PyObject* object) noexcept { return reinterpret_cast<NodeHook*>(object); }
 
 void before_node(NodeHook* hook, int64_t pass) {
-  for (const auto& each : hook->ending) each->producer_begins(pass);
+  for (const auto& each : hook->ending) each->end(pass);
   // A module comes after the modules within it.
   for (auto each = hook->beginning.rbegin(); each != hook->beginning.rend(); ++each) {
     BackwardRange::begin(*each, pass);
@@ -41,7 +41,7 @@ PyObject* hook_call(PyObject* object, PyObject* args, PyObject*) {
   if (PyTuple_GET_SIZE(args) == 1) {
     before_node(hook, pass);
   } else {
-    for (const auto& each : hook->through) each->node_done(pass);
+    for (const auto& each : hook->ended) each->end_after_node(pass);
   }
   Py_RETURN_NONE;
 }
@@ -51,7 +51,7 @@ void hook_dealloc(PyObject* object) {
   NodeHook* hook = as_hook(object);
   hook->ending.~BackwardRanges();
   hook->beginning.~BackwardRanges();
-  hook->through.~BackwardRanges();
+  hook->ended.~BackwardRanges();
   PyTypeObject* type = Py_TYPE(object);
   PyObject_Free(object);
   Py_DECREF(type);
@@ -69,7 +69,7 @@ py_ref new_hook() {
   if (!hook) return {};
   new (&hook->ending) BackwardRanges;
   new (&hook->beginning) BackwardRanges;
-  new (&hook->through) BackwardRanges;
+  new (&hook->ended) BackwardRanges;
   hook->before = hook->after = false;
   return py_ref::steal(reinterpret_cast<PyObject*>(hook));
 }
@@ -119,8 +119,8 @@ int end_before(PyObject* node, const std::shared_ptr<BackwardRange>& range) {
   return add(node, &NodeHook::ending, &NodeHook::before, name_register_prehook, range);
 }
 
-int count_after(PyObject* node, const std::shared_ptr<BackwardRange>& range) {
-  return add(node, &NodeHook::through, &NodeHook::after, name_register_hook, range);
+int end_after(PyObject* node, const std::shared_ptr<BackwardRange>& range) {
+  return add(node, &NodeHook::ended, &NodeHook::after, name_register_hook, range);
 }
 
 int backward_node_init() {

@@ -16,7 +16,7 @@ namespace nvspan {
 // Each: 0, or -1 with an exception set. `node` is a node of torch's.
 int begin_before(PyObject* node, const std::shared_ptr<BackwardRange>& range);
 int end_before(PyObject* node, const std::shared_ptr<BackwardRange>& range);
-int count_after(PyObject* node, const std::shared_ptr<BackwardRange>& range);
+int end_after(PyObject* node, const std::shared_ptr<BackwardRange>& range);
 
 int backward_node_init();
 

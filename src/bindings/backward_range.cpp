@@ -38,7 +38,7 @@ Pass* as_pass(PyObject* object) noexcept { return reinterpret_cast<Pass*>(object
 void end_pass(Pass* pass) noexcept {
   const BackwardRanges ranges = std::exchange(pass->ranges, {});
   for (auto each = ranges.rbegin(); each != ranges.rend(); ++each) {
-    (*each)->pass_ended(pass->number);
+    (*each)->end(pass->number);
   }
 }
 
@@ -152,12 +152,11 @@ void BackwardRange::begin(const std::shared_ptr<BackwardRange>& range, int64_t p
   if (range->pass_ == pass || !listening_tool()) return;
   range->close();  // of a pass that has not ended
   range->pass_ = pass;
-  range->left_ = range->nodes_;
   range->backward_thread_ = PyThread_get_thread_ident();
   try {
     if (Pass* known = pass_of(pass)) begin_in(*known, range);
   } catch (const std::bad_alloc&) {
-    range->nodes_ = 0;  // it ends by other means
+    PyErr_NoMemory();  // it ends by other means
   }
   PyErr_Clear();
   range->open();
@@ -169,26 +168,22 @@ void BackwardRange::open() noexcept {
   PyErr_Clear();
 }
 
-void BackwardRange::node_done(int64_t pass) noexcept {
-  if (pass_ == pass && left_ > 0 && --left_ == 0) close(true);
+void BackwardRange::end_after_node(int64_t pass) noexcept {
+  if (pass_ == pass) close(true);
 }
 
-void BackwardRange::producer_begins(int64_t pass) noexcept {
+void BackwardRange::end(int64_t pass) noexcept {
   if (pass_ == pass) close();
 }
 
-void BackwardRange::pass_ended(int64_t pass) noexcept {
-  if (pass_ == pass) close();
-}
-
-void BackwardRange::close(bool where_node_ran) noexcept {
+void BackwardRange::close(bool after_node) noexcept {
   const Span span = std::exchange(span_, Span{});
   cuda::DeviceRange* device = std::exchange(device_range_, nullptr);
   if (device) {
     const py_error_scope scope;
     cuda::Target here;
-    const bool elsewhere = where_node_ran && resolve_stream(nullptr, here) == 0 &&
-                           here.stream != device->target.stream;
+    const bool elsewhere =
+        after_node && resolve_stream(nullptr, here) == 0 && here.stream != device->target.stream;
     PyErr_Clear();
     PyThreadState* saved = PyEval_SaveThread();
     cuda::end_range(device, elsewhere ? &here : nullptr);

@@ -42,13 +42,10 @@ class BackwardRange {
   BackwardRange(const BackwardRange&) = delete;
   BackwardRange& operator=(const BackwardRange&) = delete;
 
-  // How many nodes lie at the module's boundary: when as many are through the range ends.
-  void set_nodes(size_t nodes) noexcept { nodes_ = nodes; }
-
   static void begin(const std::shared_ptr<BackwardRange>& range, int64_t pass) noexcept;
-  void node_done(int64_t pass) noexcept;
-  void producer_begins(int64_t pass) noexcept;
-  void pass_ended(int64_t pass) noexcept;
+  // Ends it if it is that pass's: on the stream of the node that ran, or where it began.
+  void end_after_node(int64_t pass) noexcept;
+  void end(int64_t pass) noexcept;
 
   bool is_open() const noexcept { return span_.epoch != 0 || device_range_; }
 
@@ -59,7 +56,7 @@ class BackwardRange {
            backward_thread_ == PyThread_get_thread_ident();
   }
 
-  void close(bool where_node_ran = false) noexcept;
+  void close(bool after_node = false) noexcept;
 
  private:
   void open() noexcept;
@@ -69,8 +66,6 @@ class BackwardRange {
   const uint64_t last_;
   const unsigned long forward_thread_;
   unsigned long backward_thread_ = 0;
-  size_t nodes_ = 0;
-  size_t left_ = 0;
   int64_t pass_ = no_pass;
   const bool device_;
   Span span_;

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <exception>
-#include <limits>
 #include <memory>
 #include <utility>
 
@@ -28,8 +27,10 @@ struct BackwardCalls {
 // Functions of torch. Set once, by nvspan.torch.
 struct Torch {
   PyObject* is_grad_enabled;
-  PyObject* sequence;      // () -> int; None: torch has none
+  PyObject* sequence;      // () -> int
   PyObject* is_compiling;  // () -> bool
+  PyObject* compiler;      // dict of the module that has the function
+  PyObject* flag;          // what the function looks at, under that name
 };
 
 Torch torch;
@@ -44,30 +45,71 @@ bool answer(PyObject* function) noexcept {
   return result.get() == Py_True;
 }
 
+bool compiling() noexcept {
+  PyObject* value = PyDict_GetItemWithError(torch.compiler, torch.flag);
+  return value ? value == Py_True : answer(torch.is_compiling);
+}
+
 bool wanted(const BackwardCalls* calls) noexcept {
   return listening() && annotation_wanted(reinterpret_cast<PyObject*>(calls->annotation)) &&
-         answer(torch.is_grad_enabled) && !answer(torch.is_compiling);
+         answer(torch.is_grad_enabled) && !compiling();
 }
 
 // The number that autograd gives its next node.
-uint64_t next_number(uint64_t unknown) noexcept {
-  if (torch.sequence == Py_None) return unknown;
-  const py_ref number = py_ref::steal(PyObject_CallNoArgs(torch.sequence));
-  const uint64_t value = number ? PyLong_AsUnsignedLongLong(number.get()) : unknown;
-  if (PyErr_Occurred()) {
-    PyErr_Clear();
-    return unknown;
-  }
-  return value;
+int next_number(uint64_t& number) {
+  const py_ref value = py_ref::steal(PyObject_CallNoArgs(torch.sequence));
+  if (!value) return -1;
+  number = PyLong_AsUnsignedLongLong(value.get());
+  return PyErr_Occurred() ? -1 : 0;
 }
+
+// What a call within this one has found: the node of number `number`. It goes with the outermost
+// call, for it keeps a graph alive.
+struct FoundWithin {
+  size_t depth = 0;
+  uint64_t number = 0;
+  py_ref node;
+};
+
+thread_local FoundWithin found_within;
 
 // One call that is followed.
 struct Followed {
   std::vector<Producer> inputs;
   uint64_t first = 0;
+
+  Followed() noexcept { ++found_within.depth; }
+  ~Followed() {
+    if (--found_within.depth == 0) found_within.node = {};
+  }
+  Followed(const Followed&) = delete;
+  Followed& operator=(const Followed&) = delete;
 };
 
-// Whether the nodes that follow the module's begin where it ends.
+// The node after which the range ends. Where the call's first node is that of a call within it,
+// what made its outputs is not walked again.
+int find_last_to_run(const Followed& call, const NodeSet& outputs, const NodeSet& producers,
+                     py_ref& node) {
+  if (found_within.node && found_within.number == call.first) {
+    node = py_ref::borrow(found_within.node.get());
+    return 0;
+  }
+  uint64_t number = 0;
+  if (find_first_made(outputs, producers, call.first, node, number) < 0) return -1;
+  if (node && number == call.first) {
+    found_within.number = number;
+    found_within.node = py_ref::borrow(node.get());
+  }
+  return 0;
+}
+
+// Before the module runs: it may change its inputs in place.
+int look_at_inputs(Followed& call, PyObject* args, PyObject* kwargs) {
+  if (next_number(call.first) < 0 || collect_producers(args, call.inputs) < 0) return -1;
+  return kwargs ? collect_producers(kwargs, call.inputs) : 0;
+}
+
+// Whether one of the nodes that made the inputs is what runs when the module's are through.
 int ends_before_producer(const Followed& call, bool& result) {
   result = false;
   for (const Producer& each : call.inputs) {
@@ -81,21 +123,15 @@ int hook_nodes(const Followed& call, const NodeSet& outputs, const NodeSet& prod
                const std::shared_ptr<BackwardRange>& range) {
   bool before_producer = false;
   if (ends_before_producer(call, before_producer) < 0) return -1;
-  NodeSet boundary;
-  if (!before_producer) {
-    if (collect_boundary(outputs, producers, boundary) < 0) return -1;
-    range->set_nodes(boundary.size());
-  }
+  py_ref last;
+  if (!before_producer && find_last_to_run(call, outputs, producers, last) < 0) return -1;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (begin_before(outputs[i], range) < 0) return -1;
-  }
-  for (size_t i = 0; i < boundary.size(); ++i) {
-    if (count_after(boundary[i], range) < 0) return -1;
   }
   for (size_t i = 0; i < producers.size(); ++i) {
     if (end_before(producers[i], range) < 0) return -1;
   }
-  return 0;
+  return last ? end_after(last.get(), range) : 0;
 }
 
 int follow(const BackwardCalls* calls, const Followed& call, PyObject* output) {
@@ -108,7 +144,8 @@ int follow(const BackwardCalls* calls, const Followed& call, PyObject* output) {
     if (!producers.contains(each.node.get())) outputs.add(std::move(each.node));
   }
   if (outputs.empty()) return 0;
-  const uint64_t last = next_number(std::numeric_limits<uint64_t>::max());
+  uint64_t last = 0;
+  if (next_number(last) < 0) return -1;
   Annotation* annotation = current_pass() == no_pass ? calls->annotation : calls->recomputed;
   return hook_nodes(call, outputs, producers,
                     std::make_shared<BackwardRange>(annotation, calls->device, call.first, last));
@@ -126,6 +163,12 @@ void tell_failure(const BackwardCalls* calls) noexcept {
   Py_XDECREF(traceback);
 }
 
+PyObject* call_target(PyObject* target, PyObject* args, PyObject* kwargs) {
+  if (kwargs && PyDict_GET_SIZE(kwargs) != 0) return PyObject_Call(target, args, kwargs);
+  return PyObject_Vectorcall(target, PySequence_Fast_ITEMS(args),
+                             static_cast<size_t>(PyTuple_GET_SIZE(args)), nullptr);
+}
+
 template <class Call>
 bool succeeds(Call&& call) noexcept {
   try {
@@ -138,18 +181,11 @@ bool succeeds(Call&& call) noexcept {
 
 PyObject* calls_call(PyObject* object, PyObject* args, PyObject* kwargs) {
   BackwardCalls* calls = as_calls(object);
-  if (!wanted(calls)) return PyObject_Call(calls->target, args, kwargs);
+  if (!wanted(calls)) return call_target(calls->target, args, kwargs);
   Followed call;
-  call.first = next_number(0);
-  // Before the module runs: it may change its inputs in place.
-  const bool known = succeeds([&] {
-    return collect_producers(args, call.inputs) < 0 ||
-                   (kwargs && collect_producers(kwargs, call.inputs) < 0)
-               ? -1
-               : 0;
-  });
+  const bool known = succeeds([&] { return look_at_inputs(call, args, kwargs); });
   if (!known) tell_failure(calls);
-  PyObject* output = PyObject_Call(calls->target, args, kwargs);
+  PyObject* output = call_target(calls->target, args, kwargs);
   if (output && known && !succeeds([&] { return follow(calls, call, output); })) {
     tell_failure(calls);
   }
@@ -205,16 +241,19 @@ PyType_Spec spec = {"nvspan._core.BackwardCalls", sizeof(BackwardCalls), 0,
                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
 
 PyObject* set_torch_functions(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
-  constexpr Py_ssize_t count = 7;
-  if (nargs != count || !PyType_Check(args[0]) || !PyType_Check(args[1])) {
-    PyErr_SetString(PyExc_TypeError, "two types and five functions are needed");
+  constexpr Py_ssize_t count = 8;
+  if (nargs != count || !PyType_Check(args[0]) || !PyType_Check(args[1]) ||
+      !PyDict_Check(args[7])) {
+    PyErr_SetString(PyExc_TypeError, "two types, five functions and a dict are needed");
     return nullptr;
   }
   if (torch.is_compiling) Py_RETURN_NONE;
   graph_types = {reinterpret_cast<PyTypeObject*>(Py_NewRef(args[0])),
                  reinterpret_cast<PyTypeObject*>(Py_NewRef(args[1]))};
   backward_engine = {Py_NewRef(args[2]), Py_NewRef(args[3])};
-  torch = {Py_NewRef(args[4]), Py_NewRef(args[5]), Py_NewRef(args[6])};
+  PyObject* flag = PyUnicode_InternFromString("_is_compiling_flag");
+  if (!flag) return nullptr;
+  torch = {Py_NewRef(args[4]), Py_NewRef(args[5]), Py_NewRef(args[6]), Py_NewRef(args[7]), flag};
   Py_RETURN_NONE;
 }
 

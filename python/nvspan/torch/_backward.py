@@ -3,14 +3,14 @@
 """The range of one module call in the backward pass, by hooks on autograd's nodes.
 
 It begins before the first of the nodes that made the module's outputs. It ends when the first of
-these happens: the nodes at its boundary are through; a node that made one of its inputs begins; a
-module begins whose forward was over before its own began, in the same thread, for autograd runs
-what was made last first; the pass ends, or raises; the graph is freed. No tensor is wrapped and no
-parameter hooked, so nothing that was legal stops being so. All of it is keyed by autograd's number
-of the pass: a graph may be run again, and passes may nest.
+these happens: the node that the module made first is through, for autograd runs what a thread made
+last first; a node that made one of its inputs begins; a module begins whose forward was over before
+its own began, in the same thread; the pass ends, or raises; the graph is freed. No tensor is wrapped
+and no parameter hooked, so nothing that was legal stops being so. All of it is keyed by autograd's
+number of the pass: a graph may be run again, and passes may nest.
 
-The boundary is looked for, and hooked, unless the node made last before the module's call made
-one of its inputs: there nothing runs between the two.
+The node made first is looked for, and hooked, only where it is needed: where the last node before
+the module's call made one of its inputs, nothing runs between the module's nodes and that one.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ def _set_up(torch: Any) -> None:
         torch._C._current_graph_task_id,
         torch.autograd.Variable._execution_engine.queue_callback,
         torch.is_grad_enabled,
-        getattr(torch._C._autograd, "_get_sequence_nr", None),
+        torch._C._autograd._get_sequence_nr,
         torch.compiler.is_compiling,
+        vars(torch.compiler),
     )
 
 
