@@ -26,7 +26,7 @@ PyObject* name_register_hook;
 NodeHook* as_hook(PyObject* object) noexcept { return reinterpret_cast<NodeHook*>(object); }
 
 void before_node(NodeHook* hook, int64_t pass) {
-  for (const auto& each : hook->ending) each->end(pass);
+  for (const auto& each : hook->ending) each->end_here(pass);
   // A module comes after the modules within it.
   for (auto each = hook->beginning.rbegin(); each != hook->beginning.rend(); ++each) {
     BackwardRange::begin(*each, pass);
@@ -41,7 +41,7 @@ PyObject* hook_call(PyObject* object, PyObject* args, PyObject*) {
   if (PyTuple_GET_SIZE(args) == 1) {
     before_node(hook, pass);
   } else {
-    for (const auto& each : hook->ended) each->end_after_node(pass);
+    for (const auto& each : hook->ended) each->end_here(pass);
   }
   Py_RETURN_NONE;
 }

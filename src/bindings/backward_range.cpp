@@ -168,7 +168,7 @@ void BackwardRange::open() noexcept {
   PyErr_Clear();
 }
 
-void BackwardRange::end_after_node(int64_t pass) noexcept {
+void BackwardRange::end_here(int64_t pass) noexcept {
   if (pass_ == pass) close(true);
 }
 
@@ -176,14 +176,14 @@ void BackwardRange::end(int64_t pass) noexcept {
   if (pass_ == pass) close();
 }
 
-void BackwardRange::close(bool after_node) noexcept {
+void BackwardRange::close(bool on_current_stream) noexcept {
   const Span span = std::exchange(span_, Span{});
   cuda::DeviceRange* device = std::exchange(device_range_, nullptr);
   if (device) {
     const py_error_scope scope;
     cuda::Target here;
-    const bool elsewhere =
-        after_node && resolve_stream(nullptr, here) == 0 && here.stream != device->target.stream;
+    const bool elsewhere = on_current_stream && resolve_stream(nullptr, here) == 0 &&
+                           here.stream != device->target.stream;
     PyErr_Clear();
     PyThreadState* saved = PyEval_SaveThread();
     cuda::end_range(device, elsewhere ? &here : nullptr);

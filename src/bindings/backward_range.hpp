@@ -43,8 +43,9 @@ class BackwardRange {
   BackwardRange& operator=(const BackwardRange&) = delete;
 
   static void begin(const std::shared_ptr<BackwardRange>& range, int64_t pass) noexcept;
-  // Ends it if it is that pass's: on the stream of the node that ran, or where it began.
-  void end_after_node(int64_t pass) noexcept;
+  // Ends it if it is that pass's: on the current stream, which is that of the node whose hook runs
+  // and waits for what made its gradients, or on that on which it began.
+  void end_here(int64_t pass) noexcept;
   void end(int64_t pass) noexcept;
 
   bool is_open() const noexcept { return span_.epoch != 0 || device_range_; }
@@ -56,7 +57,7 @@ class BackwardRange {
            backward_thread_ == PyThread_get_thread_ident();
   }
 
-  void close(bool after_node = false) noexcept;
+  void close(bool on_current_stream = false) noexcept;
 
  private:
   void open() noexcept;
