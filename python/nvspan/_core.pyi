@@ -497,7 +497,12 @@ def _set_torch_functions(
 @final
 class _BackwardCalls:
     def __new__(
-        cls, target: Callable[..., Any], annotation: annotate, recomputed: annotate, device: bool, /
+        cls,
+        target: Callable[..., Any],
+        annotation: Annotation,
+        recomputed: Annotation,
+        device: bool,
+        /,
     ) -> _BackwardCalls: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 

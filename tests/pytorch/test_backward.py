@@ -53,12 +53,10 @@ EXPECTED = {
     "gradient_of_what_is_between": "<2  >2  <1  >1",
     "inputs_of_backward": "<Sequential  <1  >1  >Sequential",
     "retained": (
-        "<Sequential  <1  >1  <0  >0  >Sequential  .|  <Sequential  <1  >1  <0  >0  "
-        ">Sequential"
+        "<Sequential  <1  >1  <0  >0  >Sequential  .|  <Sequential  <1  >1  <0  >0  >Sequential"
     ),
     "double": (
-        "<Sequential  <1  >1  <0  >0  >Sequential  .|  <Sequential  <1  >1  <0  >0  "
-        ">Sequential"
+        "<Sequential  <1  >1  <0  >0  >Sequential  .|  <Sequential  <1  >1  <0  >0  >Sequential"
     ),
     "raises": (
         "<Sequential  <1  <1.2  >1.2  <1.1  >1.1  >1  >Sequential  .raised  <Sequential  <1  "

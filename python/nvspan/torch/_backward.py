@@ -5,9 +5,9 @@
 It begins before the first of the nodes that made the module's outputs. It ends when the first of
 these happens: the node that the module made first is through, for autograd runs what a thread made
 last first; a node that made one of its inputs begins; a module begins whose forward was over before
-its own began, in the same thread; the pass ends, or raises; the graph is freed. No tensor is wrapped
-and no parameter hooked, so nothing that was legal stops being so. All of it is keyed by autograd's
-number of the pass: a graph may be run again, and passes may nest.
+its own began, in the same thread; the pass ends, or raises; the graph is freed. No tensor is
+wrapped and no parameter hooked, so nothing that was legal stops being so. All of it is keyed by
+autograd's number of the pass: a graph may be run again, and passes may nest.
 
 The node made first is looked for, and hooked, only where it is needed: where the last node before
 the module's call made one of its inputs, nothing runs between the module's nodes and that one.
@@ -44,10 +44,12 @@ def _set_up(torch: Any) -> None:
 def following(target: Callable[..., Any], options: Any) -> Callable[..., Any]:
     """Calls `target` and, while something listens, shows the backward pass of what it returns."""
     _set_up(options.torch)
-    annotations = [
-        nvspan.annotate(
+
+    def annotation(name: str) -> Any:
+        return nvspan.annotate(
             name, color=None, domain=options.domain, category="backward", level=options.level
         )
-        for name in (options.name, options.recomputed)
-    ]
-    return _core._BackwardCalls(target, *annotations, options.device)
+
+    return _core._BackwardCalls(
+        target, annotation(options.name), annotation(options.recomputed), options.device
+    )

@@ -92,8 +92,8 @@ def annotate_module(
         backward: Ranges of the backward pass, with category ``backward`` and the same number as
             payload as the forward range that it belongs to: autograd's sequence number when that
             began. They start and end, and do not nest as push and pop do.
-        device: Forward ranges have a range of the GPU's work beside them, as
-            ``annotate(device=True)``.
+        device: The ranges have ranges of the GPU's work beside them, as ``annotate(device=True)``:
+            those of the backward pass on the stream on which autograd runs the module's nodes.
         depth: How far to go down: 0 is the model alone, 1 its children as well; ``None`` is all.
         include: Modules to take: shell patterns of their names, or classes; ``None`` is all.
         exclude: Modules to leave out, in the same way.
@@ -342,7 +342,7 @@ def _annotated(target: Any, options: _Options) -> Any:
 
 
 def _calling(target: Any, options: _Options) -> Callable[..., Any]:
-    """Follows the calls of `target`, for what is called by other code than ours, torch.compile's too."""
+    """Calls `target` and follows the backward pass of what it returns; torch.compile may trace it."""
     compiling = options.torch.compiler.is_compiling
     following = _backward.following(target, options)
 

@@ -133,7 +133,9 @@ class Detaches(nn.Linear):
         return super().forward(x.detach())
 
 
-@case(lambda: Run(lambda p, x: (lambda y: p[1](y) + p[2](y))(p[0](x)), lin(), lin(), Detaches(4, 4)))
+@case(
+    lambda: Run(lambda p, x: (lambda y: p[1](y) + p[2](y))(p[0](x)), lin(), lin(), Detaches(4, 4))
+)
 def input_is_detached_within(model):
     backward(model)
 
