@@ -342,7 +342,7 @@ def _annotated(target: Any, options: _Options) -> Any:
 
 
 def _calling(target: Any, options: _Options) -> Callable[..., Any]:
-    """Calls `target` and follows the backward pass of what it returns; torch.compile may trace it."""
+    """Calls `target` and follows the backward pass of what it returns; may be traced."""
     compiling = options.torch.compiler.is_compiling
     following = _backward.following(target, options)
 
