@@ -482,28 +482,11 @@ def _set_stream_functions(
     /,
 ) -> None: ...
 def _stream_target(stream: object, /) -> tuple[int, int]: ...
-def _set_torch_functions(
-    tensor: type,
-    accumulate: type,
-    task_id: Callable[[], int],
-    queue_callback: Callable[[Callable[[], object]], object],
-    is_grad_enabled: Callable[[], bool],
-    sequence: Callable[[], int],
-    is_compiling: Callable[[], bool],
-    compiler: dict[str, Any],
-    /,
-) -> None: ...
+def _set_torch_functions(*of_torch: Any) -> None: ...
 
 @final
 class _BackwardCalls:
-    def __new__(
-        cls,
-        target: Callable[..., Any],
-        annotation: Annotation,
-        recomputed: Annotation,
-        device: bool,
-        /,
-    ) -> _BackwardCalls: ...
+    def __new__(cls, target: Callable[..., Any], /, *look: Any) -> _BackwardCalls: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 @final
