@@ -32,6 +32,7 @@
 #include "bindings/ranges.hpp"
 #include "bindings/span_object.hpp"
 #include "bindings/torch_emit.hpp"
+#include "bindings/torch_backward.hpp"
 #include "bindings/torch_nvtx.hpp"
 #include "cuda/device_range.hpp"
 
@@ -207,6 +208,7 @@ void add_contents(py::module_ m) {
   check(device_handle_add_to_module(m.ptr()));
   check(device_range_object_add_to_module(m.ptr()));
   check(torch_nvtx_add_to_module(m.ptr()));
+  check(torch_backward_add_to_module(m.ptr()));
   add_device_functions(m);
   set_tool_listener(on_tool_changed);
 

@@ -49,7 +49,7 @@ EXPECTED = {
     "backward_grad_of_the_input": "<L.2  >L.2  <L.1  >L.1  <L.0  >L.0",
     "backward_grad_of_the_last_weight": "<L.2  >L.2",
     "backward_double": "<L.1  >L.1  <L.0  >L.0  .|  <L.0  >L.0",
-    "backward_exception": "<L.1  .raised  >L.1  <L.0  >L.0",
+    "backward_exception": "<L.1  >L.1  .raised  <L.0  >L.0",
     "backward_checkpoint_reentrant": "<L.2  >L.2  <L.1 (recompute)  >L.1 (recompute)  <L.0  >L.0",
     "backward_checkpoint_not_reentrant": "<L.2  >L.2  <L.1  >L.1  <L.0  >L.0",
     "backward_nested_modules": "<Named  <Sequential  <2  >2  <1  >1  <0  >0  >Sequential  >Named",

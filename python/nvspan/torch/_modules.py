@@ -91,8 +91,8 @@ def annotate_module(
         backward: Ranges of the backward pass, with category ``backward`` and the same number as
             payload as the forward range that it belongs to: autograd's sequence number when that
             began. They start and end, and do not nest as push and pop do.
-        device: Forward ranges have a range of the GPU's work beside them, as
-            ``annotate(device=True)``.
+        device: The ranges have ranges of the GPU's work beside them, as ``annotate(device=True)``:
+            those of the backward pass on the stream on which autograd runs the module's nodes.
         depth: How far to go down: 0 is the model alone, 1 its children as well; ``None`` is all.
         include: Modules to take: shell patterns of their names, or classes; ``None`` is all.
         exclude: Modules to leave out, in the same way.
@@ -156,6 +156,7 @@ class _Options:
         self.level = level
         self.forward = forward
         self.backward = backward
+        self.device = device
         task_id = torch._C._current_graph_task_id
         self.recomputed = f"{name} (recompute)"
         self.sequence = getattr(torch._C._autograd, "_get_sequence_nr", lambda: 0)
@@ -288,25 +289,15 @@ def _annotated(target: Any, options: _Options) -> Any:
 
 
 def _calling(target: Any, options: _Options) -> Callable[..., Any]:
-    """Calls `target` and follows the backward pass of what it returns."""
-    torch, sequence = options.torch, options.sequence
-    compiling = torch.compiler.is_compiling
+    """Calls `target` and follows the backward pass of what it returns; may be traced."""
+    compiling = options.torch.compiler.is_compiling
+    following = _backward.following(target, options)
 
     @functools.wraps(target)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if compiling() or not _core.listening() or not torch.is_grad_enabled():
+        if compiling():
             return target(*args, **kwargs)
-        if not options.domain.enabled or options.domain.level < options.level:
-            return target(*args, **kwargs)
-        number = sequence()
-        producers = _backward.inputs_of(torch, args, kwargs)
-        output = target(*args, **kwargs)
-        name = options.name if torch._C._current_graph_task_id() == -1 else options.recomputed
-        try:
-            _backward.follow(torch, name, options.domain, number, producers, output)
-        except Exception as error:  # a torch that differs, an output that raises when looked at
-            warn_once("backward ranges", f"no backward range of {name}: {error!r}")
-        return output
+        return following(*args, **kwargs)
 
     return call
 
@@ -339,7 +330,7 @@ def _with_backward(function: FunctionType, options: _Options) -> Any:
     functools.update_wrapper(passed, function)
     made: Any = options.annotation(passed)
     passed.__code__ = _passing_on(len(function.__code__.co_freevars))
-    passed.__kwdefaults__ = {"__nvspan__": _calling(function, options)}
+    passed.__kwdefaults__ = {"__nvspan__": _backward.following(function, options)}
     made.__wrapped__ = function
     made._nvspan_passed = passed  # the generated body knows it by a weak reference
     passed._nvspan_original = function  # type: ignore[attr-defined]  # what torch.compile traces

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Hooks on the nodes of autograd's graph. A node has at most one object of ours, in its metadata,
+// which is its hook before it runs, and after it where that is asked for. The object knows ranges
+// and no node, so nothing here keeps a graph alive.
+
+#include <memory>
+
+#include "bindings/py.hpp"
+#include "bindings/backward_range.hpp"
+
+namespace nvspan {
+
+// Each: 0, or -1 with an exception set. `node` is a node of torch's.
+int begin_before(PyObject* node, const std::shared_ptr<BackwardRange>& range);
+int end_before(PyObject* node, const std::shared_ptr<BackwardRange>& range);
+int end_after(PyObject* node, const std::shared_ptr<BackwardRange>& range);
+
+int backward_node_init();
+
+}  // namespace nvspan

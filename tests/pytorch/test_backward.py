@@ -1,0 +1,192 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Ranges of the backward pass: the whole list of each case of programs/backward.py, which compares
+the gradients with those of a bare model to the bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from helpers.device import device_ranges, only_fake, run_device
+from helpers.events import plain
+from helpers.traced import needs_library, run_traced
+
+pytest.importorskip("torch", reason="torch is not installed")
+
+PROGRAM = Path(__file__).with_name("programs") / "backward.py"
+SIGNS = {"push": "+", "pop": "-", "start": "<", "end": ">", "mark": "."}
+
+# "+" and "-": a forward range opens and closes; "<" and ">": one of the backward pass; ".": a mark.
+EXPECTED = {
+    "transformer": (
+        "<Transformer  <h.1  <h.1.mlp  <h.1.mlp.2  >h.1.mlp.2  <h.1.mlp.1  >h.1.mlp.1  "
+        ">h.1.mlp  <h.1.attn  <h.1.attn.out  >h.1.attn.out  <h.1.attn.v  >h.1.attn.v  "
+        "<h.1.attn.k  >h.1.attn.k  <h.1.attn.q  >h.1.attn.q  >h.1.attn  <h.1.ln  >h.1.ln  "
+        ">h.1  <h.0  <h.0.mlp  <h.0.mlp.2  >h.0.mlp.2  <h.0.mlp.1  >h.0.mlp.1  >h.0.mlp  "
+        "<h.0.attn  <h.0.attn.out  >h.0.attn.out  <h.0.attn.v  >h.0.attn.v  <h.0.attn.k  "
+        ">h.0.attn.k  <h.0.attn.q  >h.0.attn.q  >h.0.attn  <h.0.ln  >h.0.ln  >h.0  <embed  "
+        ">embed  >Transformer"
+    ),
+    "transformer_checkpointed": (
+        "+Transformer  +embed  -embed  +h.0  +h.0.mlp  -h.0.mlp  -h.0  +h.1  +h.1.mlp  "
+        "-h.1.mlp  -h.1  -Transformer  <Transformer  <h.1  <h.1.mlp  +h.1 (recompute)  "
+        "+h.1.mlp (recompute)  -h.1.mlp (recompute)  -h.1 (recompute)  >h.1.mlp  >h.1  <h.0  "
+        "<h.0.mlp  +h.0 (recompute)  +h.0.mlp (recompute)  -h.0.mlp (recompute)  "
+        "-h.0 (recompute)  >h.0.mlp  >h.0  <embed  >embed  >Transformer"
+    ),
+    "transformer_checkpointed_reentrant": (
+        "+Transformer  +embed  -embed  +h.0  +h.0.mlp  -h.0.mlp  -h.0  +h.1  +h.1.mlp  "
+        "-h.1.mlp  -h.1  -Transformer  <Transformer  +h.1 (recompute)  +h.1.mlp (recompute)  "
+        "-h.1.mlp (recompute)  -h.1 (recompute)  <h.1 (recompute)  <h.1.mlp (recompute)  "
+        ">h.1.mlp (recompute)  >h.1 (recompute)  +h.0 (recompute)  +h.0.mlp (recompute)  "
+        "-h.0.mlp (recompute)  -h.0 (recompute)  <h.0 (recompute)  <h.0.mlp (recompute)  "
+        ">h.0.mlp (recompute)  >h.0 (recompute)  <embed  >embed  >Transformer"
+    ),
+    "shared": "<Run  <p.1  >p.1  <p.1  >p.1  <p.0  >p.0  >Run",
+    "recurrent": "<Sequential  <1  <1.p.0  >1.p.0  >1  <0  >0  >Sequential",
+    "input_is_detached_within": "<Run  <p.2  >p.2  <p.1  >p.1  <p.0  >p.0  >Run",
+    "view_of_the_input_changes_within": "<Run  <p.1  <p.1.l  >p.1.l  >p.1  >Run",
+    "functions_between": "<Run  <p.2  >p.2  <p.1  >p.1  <p.0  >p.0  >Run",
+    "dataclass_output": "<Run  <p.2  >p.2  <p.1  >p.1  <p.0  >p.0  >Run",
+    "gradient_of_what_is_between": "<2  >2  <1  >1",
+    "inputs_of_backward": "<Sequential  <1  >1  >Sequential",
+    "retained": (
+        "<Sequential  <1  >1  <0  >0  >Sequential  .|  <Sequential  <1  >1  <0  >0  >Sequential"
+    ),
+    "double": (
+        "<Sequential  <1  >1  <0  >0  >Sequential  .|  <Sequential  <1  >1  <0  >0  >Sequential"
+    ),
+    "raises": (
+        "<Sequential  <1  <1.2  >1.2  <1.1  >1.1  >1  >Sequential  .raised  <Sequential  <1  "
+        "<1.2  >1.2  <1.1  >1.1  <1.0  >1.0  >1  <0  >0  >Sequential"
+    ),
+    "in_another_thread": "<Sequential  <1  >1  <0  >0  >Sequential",
+    "never_run": "",
+}
+
+
+@pytest.fixture(scope="module")
+def cases():
+    """The events of each case, in short; those of bare models under "bare"."""
+    found: dict[str, list[str]] = {"bare": []}
+    for event in run_traced(PROGRAM).events:
+        text = event.get("message")
+        if event["kind"] == "mark" and text.startswith(("case ", "bare ")):
+            kind, name = text.split()
+            current = found["bare"] if kind == "bare" else found.setdefault(name, [])
+        elif event["kind"] in SIGNS:
+            current.append(SIGNS[event["kind"]] + text)
+    return found
+
+
+def test_every_case_is_known(cases):
+    assert set(cases) == {"bare", *EXPECTED}
+
+
+def test_bare_models_have_no_ranges(cases):
+    assert [each for each in cases["bare"] if not each.startswith(".")] == []
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_events(cases, name):
+    assert "  ".join(cases[name]) == EXPECTED[name]
+
+
+def test_a_thousand_steps_leave_nothing_behind():
+    done = run_traced(PROGRAM, "leak")
+    started = [each["id"] for each in done.of_kind("start")]
+    assert sorted(started) == sorted(each["id"] for each in done.of_kind("end"))
+
+
+# torch without CUDA tells no stream: the test does, as the engine makes a node's stream current.
+ON_DEVICE = """
+import sys
+import torch
+import nvspan.torch
+from torch import nn
+
+one, other = cuda.stream(), cuda.stream()
+stream = [one]
+torch._C._cuda_getCurrentRawStream = lambda device: stream[0]
+torch._C._cuda_getDevice = lambda: 0
+torch.cuda.is_initialized = lambda: True
+
+
+class Elsewhere(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        cuda.launch(stream[0])
+        stream[0] = other
+        return gradient
+
+
+class Moves(nn.Module):
+    def forward(self, x):
+        return Elsewhere.apply(x)
+
+
+model = nn.Sequential(nn.Linear(4, 4), Moves(), nn.Linear(4, 4))
+nvspan.torch.annotate_module(model, device=True, backward=True, exclude="2")
+model(torch.ones(2, 4)).sum().backward()
+assert nvspan.device_flush(30)
+assert nvspan.device_stats()["begun"] == 6, nvspan.device_stats()
+"""
+
+
+@only_fake
+@needs_library
+def test_backward_ranges_have_device_ranges_beside_them():
+    done = run_device(ON_DEVICE)
+    assert plain(done.events) == [
+        "push [torch] 'Sequential' category=1:forward payload=i64:0 depth=0",
+        "push [torch] '0' category=1:forward payload=i64:0 depth=1",
+        "pop [torch] '0' depth=1",
+        "push [torch] '1' category=1:forward payload=i64:2 depth=1",
+        "pop [torch] '1' depth=1",
+        "pop [torch] 'Sequential' depth=0",
+        "start #1 [torch] 'Sequential' category=2:backward payload=i64:0",
+        "start #2 [torch] '1' category=2:backward payload=i64:2",
+        "end #2 [torch] '1'",
+        "start #3 [torch] '0' category=2:backward payload=i64:0",
+        "end #3 [torch] '0'",
+        "end #1 [torch] 'Sequential'",
+    ]
+    found = sorted(device_ranges(done.events), key=lambda each: each["launch"])
+    assert [(each["message"], each["category"], each["payload"]) for each in found] == [
+        ("Sequential", 1, 0),
+        ("0", 1, 0),
+        ("1", 1, 2),
+        ("Sequential", 2, 0),
+        ("1", 2, 2),
+        ("0", 2, 0),
+    ]
+    streams = [each["stream_handle"] for each in found]
+    assert len(set(streams[:5])) == 1
+    assert streams[5] != streams[0]
+    assert all(each["begin"] <= each["end"] for each in found)
+    model, _, linear = found[3:]
+    assert model["end"] >= linear["end"]  # on the stream on which the last node ran
+
+
+@needs_library
+def test_without_cuda_device_ranges_of_the_backward_pass_are_nothing():
+    done = run_traced("""
+import torch
+import nvspan.torch
+model = torch.nn.Sequential(torch.nn.Linear(4, 4))
+nvspan.torch.annotate_module(model, forward=False, device=True, backward=True)
+model(torch.ones(2, 4)).sum().backward()
+assert nvspan.device_stats()["begun"] == 0
+""")
+    assert plain(done.events) == [
+        "start #1 [torch] 'Sequential' category=2:backward payload=i64:0",
+        "start #2 [torch] '0' category=2:backward payload=i64:0",
+        "end #2 [torch] '0'",
+        "end #1 [torch] 'Sequential'",
+    ]
