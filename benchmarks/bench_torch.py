@@ -14,6 +14,8 @@ The exit code is 1 when a target was missed, and 0 otherwise.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import itertools
 import json
 import os
 import subprocess
@@ -36,6 +38,10 @@ PAIRS = {  # name: (statement, how many times cheaper than torch's, without a to
 }
 LAYERS = 100
 FEW_LAYERS = 25  # a step that is shorter than the time that a busy machine gives at once
+EMITTED = {  # under torch's profiler, one process for each setting of `emit`
+    "annotate": "with nvspan.annotate('a'): pass",
+    "record_function": "with torch.profiler.record_function('a'): pass",
+}
 
 
 def nvtx_figures(repeats: int) -> dict[str, float]:
@@ -55,6 +61,31 @@ def nvtx_figures(repeats: int) -> dict[str, float]:
             best[name] = min(best[name], loop(5000) / 5000)
     empty = best.pop("empty")
     return {name: ns - empty for name, ns in best.items()}
+
+
+def emit_figures(repeats: int) -> dict[str, float]:
+    """ns of a range with the NVSPAN_EMIT that is set, with no profiler of torch and under one."""
+    from torch.profiler import ProfilerActivity, profile
+
+    loops = {"empty": compile_loop("", "pass")}
+    for name, statement in EMITTED.items():
+        loops[name] = compile_loop("import nvspan, torch", statement)
+    best: dict[str, float] = {}
+    for turn in range(repeats):
+        for state in ("idle", "active"):
+            with contextlib.ExitStack() as stack:
+                if state == "active":
+                    if turn >= 5:  # what a profiler has seen is slow to read
+                        continue
+                    stack.enter_context(profile(activities=[ProfilerActivity.CPU]))
+                for name, loop in loops.items():
+                    key = f"{name} {state}"
+                    best[key] = min(best.get(key, float("inf")), loop(1000) / 1000)
+    return {
+        key: ns - best[f"empty {key.split()[-1]}"]
+        for key, ns in best.items()
+        if not key.startswith("empty")
+    }
 
 
 def compare(one: Callable[[], Any], other: Callable[[], Any], turns: int) -> tuple[float, float]:
@@ -106,6 +137,39 @@ def model_figures(repeats: int, inductor: bool) -> dict[str, tuple[float, float]
     return figures
 
 
+def loop_figures(repeats: int) -> tuple[float, float]:
+    """us of a step of training a small transformer: bare and under auto; the least of all steps."""
+    import torch
+
+    from nvspan.torch import auto
+
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(
+        torch.nn.TransformerEncoderLayer(32, 4, 64, batch_first=True), torch.nn.Linear(32, 1)
+    )
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    data = torch.utils.data.TensorDataset(torch.randn(40, 8, 32))
+    loader = torch.utils.data.DataLoader(data, batch_size=4)
+
+    def epoch() -> float:
+        times = [time.perf_counter()]
+        for (x,) in loader:
+            optimizer.zero_grad()
+            model(x).square().mean().backward()
+            optimizer.step()
+            times.append(time.perf_counter())
+        return min(b - a for a, b in itertools.pairwise(times)) * 1e6
+
+    best = [float("inf"), float("inf")]
+    epoch()
+    for _ in range(repeats):
+        best[0] = min(best[0], epoch())
+        with auto(model, optimizer, loader):
+            best[1] = min(best[1], epoch())
+    return best[0], best[1]
+
+
 def _block(annotated: bool) -> Any:
     """A block of a transformer with 20 annotations, or without."""
     import contextlib
@@ -140,11 +204,12 @@ def _block(annotated: bool) -> Any:
     return Block()
 
 
-def run(state: str, arguments: list[str], tool: Path) -> dict[str, Any]:
+def run(state: str, arguments: list[str], tool: Path, emit: str = "nvtx") -> dict[str, Any]:
     environment = {k: v for k, v in os.environ.items() if "INJECTION" not in k}
+    environment["NVSPAN_EMIT"] = emit
     if state == "a tool":
         environment["NVTX_INJECTION64_PATH"] = str(tool)
-    command = [sys.executable, __file__, "--work", *arguments]
+    command = [sys.executable, __file__, *arguments]
     result: dict[str, Any] = json.loads(
         subprocess.check_output(command, env=environment, text=True)
     )
@@ -174,6 +239,12 @@ def table(measured: dict[str, dict[str, Any]]) -> bool:
         print(f"| {name} | {bare:.1f} | {annotated:.1f} | {under[0]:.1f} | {under[1]:.1f} |")
         if name == "forward" or name.startswith("compiled"):
             met = met and annotated <= 1.01 * bare
+    print("\n| us, a step of a small transformer | bare | auto |")
+    print("| --- " * 3 + "|")
+    for state, figures in measured.items():
+        print(f"| {state} | {figures['loop'][0]:.1f} | {figures['loop'][1]:.1f} |")
+    bare, annotated = measured["no tool"]["loop"]
+    met = met and annotated <= 1.01 * bare
     under = measured["a tool"]["model"]["forward"]
     each = (under[1] - under[0]) / (LAYERS + 1)
     print(f"\na forward range with a tool: {each:.2f} us (target: 1)")
@@ -181,6 +252,22 @@ def table(measured: dict[str, dict[str, Any]]) -> bool:
     both = (under[1] - under[0]) / (FEW_LAYERS + 1)
     print(f"backward: {both:.2f} us per module forward + backward with a tool (target: 8)")
     return met and each <= 1 and both <= 8
+
+
+def emit_table(emitted: dict[tuple[str, str], dict[str, float]]) -> None:
+    print(
+        "\n| ns, torch's profiler | emit=nvtx, none | nvtx+torch, none | nvtx+torch, active |",
+        end="",
+    )
+    print(" record_function, none | active |")
+    print("| --- " * 6 + "|")
+    for state in ("no tool", "a tool"):
+        alone, both = emitted[state, "nvtx"], emitted[state, "nvtx,torch"]
+        cells = (
+            alone["annotate idle"], both["annotate idle"], both["annotate active"],
+            both["record_function idle"], both["record_function active"],
+        )  # fmt: skip
+        print("| " + " | ".join([f"annotate, {state}", *(f"{ns:.0f}" for ns in cells)]) + " |")
 
 
 def main() -> int:
@@ -191,17 +278,30 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=200, help="turns of each subject")
     parser.add_argument("--inductor", action="store_true", help="compile the block by Inductor")
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--work-emit", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.work_emit:
+        print(json.dumps(emit_figures(max(5, options.repeats // 4))))
+        return 0
     if options.work:
         nvtx = nvtx_figures(max(3, options.repeats // 10))
         model = model_figures(options.repeats, options.inductor)
-        print(json.dumps({"nvtx": nvtx, "model": model}))
+        loop = loop_figures(max(5, options.repeats // 5))
+        print(json.dumps({"nvtx": nvtx, "model": model, "loop": loop}))
         return 0
     arguments = ["--repeats", str(options.repeats), *(["--inductor"] if options.inductor else [])]
     with tempfile.TemporaryDirectory() as folder:
         tool = null_tool.build(Path(folder), extension=True)
-        measured = {state: run(state, arguments, tool) for state in ("no tool", "a tool")}
-    return 0 if table(measured) else 1
+        states = ("no tool", "a tool")
+        measured = {s: run(s, ["--work", *arguments], tool) for s in states}
+        emitted = {
+            (s, emit): run(s, ["--work-emit", *arguments], tool, emit)
+            for s in states
+            for emit in ("nvtx", "nvtx,torch")
+        }
+    met = table(measured)
+    emit_table(emitted)
+    return 0 if met else 1
 
 
 if __name__ == "__main__":

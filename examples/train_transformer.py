@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Train a small transformer with PyTorch; its blocks show forward, backward and recomputation.
+"""Train a small transformer with PyTorch; auto shows the loop, annotate_module the blocks.
 
     nvspan record examples/train_transformer.py --steps 20 --checkpoint
 
@@ -11,14 +11,14 @@ compiled: the ranges within it are dropped, and the graphs are those of the bare
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 
 import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
+from torch.utils.data import DataLoader, Dataset
 
 import nvspan
-from nvspan.torch import annotate_module
+import nvspan.torch
 
 TEXT = "0123456789+="
 LENGTH = 8  # of "12+34=46", and of every other
@@ -65,34 +65,42 @@ class Transformer(nn.Module):
         return self.head(x)
 
 
-@nvspan.annotate("data", color="cyan")
-def batches(steps: int, device: str) -> Iterator[torch.Tensor]:
-    """A decorated generator: a range each time it runs, and none while it waits."""
-    generator = torch.Generator().manual_seed(0)
-    for _ in range(steps):
+class Sums(Dataset):
+    """Batches of sums, made when they are asked for."""
+
+    def __init__(self, batches: int) -> None:
+        self.batches = batches
+
+    def __len__(self) -> int:
+        return self.batches
+
+    def __getitem__(self, index: int) -> torch.Tensor:
+        generator = torch.Generator().manual_seed(index)
         numbers = torch.randint(10, 50, (BATCH, 2), generator=generator).tolist()
         lines = [f"{a}+{b}={a + b}" for a, b in numbers]
-        yield torch.tensor([[TEXT.index(each) for each in line] for line in lines]).to(device)
+        return torch.tensor([[TEXT.index(each) for each in line] for line in lines])
 
 
 def train(steps: int, device: str, recompute: bool, compiled: bool) -> list[float]:
-    """Train and return the loss of each step."""
+    """Train and return the loss of each step. The loop is that of any program: auto shows it."""
     torch.manual_seed(0)
     model = Transformer(64, 2, recompute).to(device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.003)
-    annotate_module(model, backward=True, include=["Transformer", "blocks.?", "head"])
-    run = torch.compile(model) if compiled else model
+    loader = DataLoader(Sums(steps), batch_size=None)
+    criterion = nvspan.torch.loss(nn.CrossEntropyLoss())
+    nvspan.torch.annotate_module(model, backward=True, include=["blocks.?", "head"])
+    if compiled:
+        model = torch.compile(model)
+    nvspan.torch.auto(model, optimizer, loader, device=device == "cuda")
+
     losses = []
-    for step, tokens in enumerate(batches(steps, device)):
-        with nvspan.annotate("step", payload=step):
-            optimizer.zero_grad()
-            with nvspan.annotate("forward", color="green"):
-                output = run(tokens[:, :-1])
-                loss = nn.functional.cross_entropy(output.flatten(0, 1), tokens[:, 1:].flatten())
-            with nvspan.annotate("backward", color="orange"):
-                loss.backward()
-            with nvspan.annotate("optimizer.step", color="purple"):
-                optimizer.step()
+    for batch in loader:
+        tokens = nvspan.torch.to_device(batch, device)
+        optimizer.zero_grad()
+        output = model(tokens[:, :-1])
+        loss = criterion(output.flatten(0, 1), tokens[:, 1:].flatten())
+        loss.backward()
+        optimizer.step()
         losses.append(loss.item())
     return losses
 

@@ -12,6 +12,7 @@
 
 from nvspan import colors
 from nvspan._classes import annotate_class
+from nvspan._configure import configure, configure_from_environment
 from nvspan._core import (
     Annotation,
     CheckError,
@@ -42,6 +43,7 @@ from nvspan._handles import RegisteredString
 from nvspan._in_place import install_as_nvtx
 from nvspan._info import info
 from nvspan._names import name_category, name_thread, name_threads_automatically
+from nvspan._steps import Step, step
 from nvspan._switch import disable, enable, is_active, paused, tool
 from nvspan._torch_hook import install as _tell_torch
 from nvspan.checking import CheckReport, check, start_from_environment
@@ -72,6 +74,8 @@ record_as_environment_says()
 del record_as_environment_says
 start_from_environment()
 del start_from_environment
+configure_from_environment()
+del configure_from_environment
 _tell_torch()
 del _tell_torch
 
@@ -102,12 +106,14 @@ __all__ = [
     "RangeHandle",
     "Recording",
     "RegisteredString",
+    "Step",
     "TimestampType",
     "__version__",
     "annotate",
     "annotate_class",
     "check",
     "colors",
+    "configure",
     "device_available",
     "device_flush",
     "device_problem",
@@ -139,6 +145,7 @@ __all__ = [
     "span",
     "start_device_range",
     "start_range",
+    "step",
     "tool",
     "trace",
 ]

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tells torch.compile about nvspan when `torch._dynamo` is imported, and never before.
+"""Waits for modules of torch, and never imports them: with `torch._dynamo` torch.compile is told
+about nvspan.
 
-A finder on sys.meta_path waits for that import and removes itself once it has come. It imports
+A finder on sys.meta_path waits for the import and removes itself once it has come. It imports
 nothing, finds nothing itself, and costs an import that is not in sys.modules 0.2 us.
 """
 
@@ -13,11 +14,9 @@ from _thread import get_ident
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from importlib.machinery import ModuleSpec
     from types import ModuleType
-
-_AWAITED = "torch._dynamo"
 
 
 def _is_ready(module: ModuleType | None) -> bool:
@@ -31,16 +30,20 @@ def _is_ready(module: ModuleType | None) -> bool:
 class _TorchFinder:
     """Waits for one module, whoever imports it and however."""
 
-    def __init__(self) -> None:
+    def __init__(self, awaited: str, then: Callable[[], None]) -> None:
+        self._awaited = awaited
+        self._then = then
         self._threads: set[int] = set()  # those that are asking the other finders
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if _is_ready(sys.modules.get(_AWAITED)):  # it was half-way through when we were installed
+        if _is_ready(
+            sys.modules.get(self._awaited)
+        ):  # it was half-way through when we were installed
             self._finish()
             return None
-        if name != _AWAITED or get_ident() in self._threads:
+        if name != self._awaited or get_ident() in self._threads:
             return None
         self._threads.add(get_ident())
         try:
@@ -79,7 +82,7 @@ class _TorchFinder:
             sys.meta_path.remove(self)
         except ValueError:
             return  # another thread was first
-        _register()
+        self._then()
 
 
 def _register() -> None:
@@ -88,9 +91,14 @@ def _register() -> None:
     _compile.register()
 
 
+def when_imported(awaited: str, then: Callable[[], None]) -> None:
+    """Calls `then` once: now, if that module is there, else when it comes."""
+    if _is_ready(sys.modules.get(awaited)):
+        then()
+    else:
+        sys.meta_path.insert(0, _TorchFinder(awaited, then))
+
+
 def install() -> None:
     """Registers with torch.compile: now, if it is there, else when it comes."""
-    if _is_ready(sys.modules.get(_AWAITED)):
-        _register()
-    else:
-        sys.meta_path.insert(0, _TorchFinder())
+    when_imported("torch._dynamo", _register)

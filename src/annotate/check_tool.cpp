@@ -8,8 +8,7 @@
 #include <mutex>
 
 #include "annotate/check.hpp"
-#include "annotate/nvtx_abi.hpp"
-#include "annotate/tool.hpp"
+#include "annotate/overlay.hpp"
 
 namespace nvspan::check {
 
@@ -21,7 +20,6 @@ namespace {
 // is published.
 std::atomic<const ToolTable*> tool_below{nullptr};
 std::atomic<uint64_t> last_id{0};
-std::atomic<uintptr_t> last_handle{0};
 
 template <class Function>
 Function below(unsigned id) noexcept {
@@ -55,54 +53,27 @@ void NVTX_API checked_end(nvtxDomainHandle_t domain, nvtxRangeId_t id) {
   if (call) call(domain, id);
 }
 
-// Domains are told apart by their handles also where no tool makes any.
-nvtxDomainHandle_t NVTX_API made_up_domain(const char*) {
-  return reinterpret_cast<nvtxDomainHandle_t>(++last_handle);
-}
-
 NvtxFunctionPointer push_slot = reinterpret_cast<NvtxFunctionPointer>(checked_push);
 NvtxFunctionPointer pop_slot = reinterpret_cast<NvtxFunctionPointer>(checked_pop);
 NvtxFunctionPointer start_slot = reinterpret_cast<NvtxFunctionPointer>(checked_start);
 NvtxFunctionPointer end_slot = reinterpret_cast<NvtxFunctionPointer>(checked_end);
-NvtxFunctionPointer create_slot = reinterpret_cast<NvtxFunctionPointer>(made_up_domain);
-NvtxFunctionPointer no_slot = nullptr;
-
-struct CheckTable {
-  ToolTable table;
-  NvtxFunctionPointer* core[NVTX_CBID_CORE_SIZE];
-  NvtxFunctionPointer* core2[NVTX_CBID_CORE2_SIZE];
-
-  explicit CheckTable(const ToolTable* tool) noexcept {
-    for (unsigned i = 0; i < NVTX_CBID_CORE_SIZE; ++i) {
-      core[i] = tool && tool->core[i] ? tool->core[i] : &no_slot;
-    }
-    for (unsigned i = 0; i < NVTX_CBID_CORE2_SIZE; ++i) {
-      core2[i] = tool && tool->core2[i] ? tool->core2[i] : &no_slot;
-    }
-    core2[NVTX_CBID_CORE2_DomainRangePushEx] = &push_slot;
-    core2[NVTX_CBID_CORE2_DomainRangePop] = &pop_slot;
-    core2[NVTX_CBID_CORE2_DomainRangeStartEx] = &start_slot;
-    core2[NVTX_CBID_CORE2_DomainRangeEnd] = &end_slot;
-    if (!tool) core2[NVTX_CBID_CORE2_DomainCreateA] = &create_slot;
-    table.core = core;
-    table.core2 = core2;
-    table.cuda = tool ? tool->cuda : nullptr;
-    table.payload = tool ? tool->payload : nullptr;
-    table.counters = tool ? tool->counters : nullptr;
-    table.connect_counters = tool ? tool->connect_counters : nullptr;
-  }
-};
 
 }  // namespace
 
 ToolTable* table_over(const ToolTable* tool) noexcept {
   static std::mutex mutex;
-  static auto* const tables = new std::map<const ToolTable*, std::unique_ptr<CheckTable>>;
+  static auto* const overlays = new std::map<const ToolTable*, std::unique_ptr<Overlay>>;
   std::lock_guard<std::mutex> lock(mutex);
-  std::unique_ptr<CheckTable>& table = (*tables)[tool];
-  if (!table) table = std::make_unique<CheckTable>(tool);
+  std::unique_ptr<Overlay>& overlay = (*overlays)[tool];
+  if (!overlay) {
+    overlay = std::make_unique<Overlay>(tool);
+    overlay->take(NVTX_CBID_CORE2_DomainRangePushEx, &push_slot);
+    overlay->take(NVTX_CBID_CORE2_DomainRangePop, &pop_slot);
+    overlay->take(NVTX_CBID_CORE2_DomainRangeStartEx, &start_slot);
+    overlay->take(NVTX_CBID_CORE2_DomainRangeEnd, &end_slot);
+  }
   tool_below.store(tool, std::memory_order_release);
-  return &table->table;
+  return overlay->table();
 }
 
 #else

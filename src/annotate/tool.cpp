@@ -11,6 +11,7 @@
 #include "annotate/check.hpp"
 #include "annotate/check_stack.hpp"
 #include "annotate/cuda_names.hpp"
+#include "annotate/emit.hpp"
 #include "annotate/environment_tool.hpp"
 #include "annotate/thread_names.hpp"
 #include "core/library.hpp"
@@ -35,7 +36,8 @@ struct Attachment {
   std::mutex mutex;
   std::atomic<uint64_t> last_epoch{0};
   ToolTable environment;
-  ToolTable* real = nullptr;  // what is attached, without check mode's table; under the mutex
+  ToolTable* real = nullptr;    // what is attached, without our tables over it; under the mutex
+  uint64_t toolless_epoch = 0;  // of tables that lie over none; under the mutex
   std::atomic<ToolListener> listener{nullptr};
   std::atomic<bool> decided{false};
   std::atomic<bool> enabled{true};
@@ -56,27 +58,32 @@ void update_current(Attachment& state) noexcept {
   detail::current_tool.store(state.on() ? tool : nullptr, std::memory_order_release);
 }
 
-// Check mode's table has the epoch of the tool that it lies over: handles stay good, and what is
-// open is closed.
-void lay_check_table(Attachment& state) noexcept {
+// Tables of ours have the epoch of the tool that they lie over, or of its absence: handles stay
+// good, and what is open is closed.
+void lay_tables(Attachment& state) noexcept {
   ToolTable* tool = state.real;
-  if (checking()) {
-    ToolTable* over = check::table_over(state.real);
-    if (over) {
-      over->epoch.store(tool ? tool->epoch.load() : ++state.last_epoch, std::memory_order_release);
-      tool = over;
-    }
-  }
+  const uint64_t epoch = tool ? tool->epoch.load() : state.toolless_epoch;
+  const auto lay = [&](ToolTable* over) {
+    if (!over) return;
+    over->epoch.store(epoch, std::memory_order_release);
+    tool = over;
+  };
+  if (emitting()) lay(emit::table_over(tool));
+  if (checking()) lay(check::table_over(tool));
   detail::attached_tool.store(tool, std::memory_order_release);
   update_current(state);
 }
 
 void publish(Attachment& state, ToolTable* tool) noexcept {
-  if (tool) tool->epoch.store(++state.last_epoch, std::memory_order_release);
+  const uint64_t epoch = ++state.last_epoch;
+  if (tool)
+    tool->epoch.store(epoch, std::memory_order_release);
+  else
+    state.toolless_epoch = epoch;
   if (checking() && state.decided.load()) check::clear_entries(false);  // of another epoch
   state.real = tool;
   state.decided.store(true);
-  lay_check_table(state);
+  lay_tables(state);
   if (!tool) return;
   send_thread_names(*tool);
   send_cuda_names(*tool);
@@ -110,7 +117,7 @@ void republish_tool() noexcept {
   Attachment& state = attachment();
   {
     std::lock_guard<std::mutex> lock(state.mutex);
-    if (tool_decided()) lay_check_table(state);
+    if (tool_decided()) lay_tables(state);
   }
   notify(state);
 }

@@ -59,6 +59,7 @@ struct ToolTable {
     return reinterpret_cast<Function>(slots[id]);
   }
 #endif
+  bool reaches_tool = true;  // false: a table of ours that lies over no tool
   std::atomic<uint64_t> epoch{0};
 };
 
@@ -107,10 +108,10 @@ void pause_annotations(int change) noexcept;
 // Has the listener called as after a change: what single domains want has changed.
 void notify_tool_listener() noexcept;
 
-// The tool that is attached, without check mode's table over it; null if there is none.
+// The tool that is attached, without our tables over it; null if there is none.
 const ToolTable* real_tool() noexcept;
 
-// Has check mode's table laid over the tool, or taken off, as checking() says.
+// Has our tables laid over the tool, or taken off, as emitting() and checking() say.
 void republish_tool() noexcept;
 
 // The library that the attached tool came from, as a path; empty if there is none.

@@ -75,7 +75,9 @@ void enter_with_device(Annotation* annotation, RangeKind kind, const ToolTable& 
   const bool as_span = kind == RangeKind::span || (kind == RangeKind::automatic && frame.suspends);
   OpenEntry open = open_on_cpu(annotation, *fields, as_span, tool);
   if (open.span.epoch != 0) {
-    if (annotation->device->range) open.device = begin_device_range(*fields, &tool, nullptr, {});
+    if (annotation->device->range && tool.reaches_tool) {
+      open.device = begin_device_range(*fields, &tool, nullptr, {});
+    }
     if (!annotation->spans) annotation->spans = new OpenSpans;
     annotation->spans->add(frame.key, PyThread_get_thread_ident(), open);
   }

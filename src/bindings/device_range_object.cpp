@@ -76,7 +76,7 @@ cuda::DeviceRange* begin_without_gil(Event* event, const ToolTable* tool,
 cuda::DeviceRange* begin(Annotation* annotation, PyObject* stream,
                          const cuda::Options& options) noexcept {
   const ToolTable* tool = listening_tool();
-  if (tool && !wanted(*annotation->fields, *tool)) tool = nullptr;
+  if (tool && (!tool->reaches_tool || !wanted(*annotation->fields, *tool))) tool = nullptr;
   if (!tool && !options.timed) return nullptr;
   cuda::Target target;
   if (!find_stream(stream, target)) return nullptr;

@@ -12,6 +12,7 @@
 
 #include "annotate/cuda_names.hpp"
 #include "annotate/deferred.hpp"
+#include "annotate/emit.hpp"
 #include "annotate/switchboard.hpp"
 #include "annotate/thread_names.hpp"
 #include "annotate/tool.hpp"
@@ -31,6 +32,7 @@
 #include "bindings/ranges.hpp"
 #include "bindings/span_object.hpp"
 #include "bindings/torch_backward.hpp"
+#include "bindings/torch_emit.hpp"
 #include "bindings/torch_nvtx.hpp"
 #include "cuda/device_range.hpp"
 
@@ -143,7 +145,7 @@ void pause(int change, const py::object& domain) {
 bool is_active(const py::object& domain) {
   Domain* one = domain_or_null(domain);
   const ToolTable* tool = listening_tool();
-  return tool && (!checking() || real_tool()) && (!one || one->connected(*tool));
+  return tool && (tool->reaches_tool || emitting()) && (!one || one->connected(*tool));
 }
 
 void add_device_functions(py::module_& m) {
@@ -252,6 +254,12 @@ void add_contents(py::module_ m) {
         [](bool strict, const std::string& folder) { start_check_mode(strict, folder.c_str()); });
   m.def("stop_checking", [] { stop_checking(); });
   m.def("checking", [] { return checking(); });
+  m.def("torch_emit_enable", [](bool enable) { torch_emit_enable(enable); });
+  m.def("torch_emit_enabled", [] { return torch_emit_enabled(); });
+  m.def("torch_profiler_started",
+        [](const py::object& record_function) { torch_profiler_started(record_function.ptr()); });
+  m.def("torch_profiler_stopping", [] { torch_profiler_stopping(); });
+  m.def("torch_profiler_stopped", [] { torch_profiler_stopped(); });
   m.def("check_at_exit", [] { check_at_exit(); });
   m.def("check_reports_lost", [] { return check_reports_lost(); });
   m.def("check_reports", [] {

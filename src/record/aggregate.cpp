@@ -169,7 +169,7 @@ class Aggregator : public WalkVisitor {
     see_payload(payload, ticks);
     if (fields_ != nullptr) started.group = group_by_field(site, payload);
     const ReadSite& read = recording_.sites()[site];
-    if (read.device != 0) started.group = group_of_device(read, ticks, payload);
+    if (read.device != 0) see_device(read, ticks, payload, started);
     const auto ended = ended_.find(id);
     if (ended == ended_.end()) {
       started_[id] = started;
@@ -232,14 +232,17 @@ class Aggregator : public WalkVisitor {
   static std::uint64_t group_of(const WalkPayload& payload) {
     return payload.present && payload.bytes == nullptr ? payload.bits : 0;
   }
-  std::uint64_t group_of_device(const ReadSite& site, std::uint64_t ticks,
-                                const WalkPayload& payload) {
-    if (options_.by != GroupBy::payload && !by_lane()) return 0;
+  void see_device(const ReadSite& site, std::uint64_t ticks, const WalkPayload& payload,
+                  Started& started) {
     DeviceCall call;
     read_device_call(*process_, site, payload, call);
-    if (options_.by == GroupBy::payload) return group_of(call.payload);
+    const std::uint32_t process = recording_.threads()[thread_].process;
+    if (!asking_) asking_ = std::make_unique<AskingThreads>(recording_);
+    started.thread = asking_->of(process, call, thread_);
+    started.group = options_.by == GroupBy::payload ? group_of(call.payload) : 0;
+    if (!by_lane()) return;
     if (options_.by == GroupBy::device) call.stream = call.stream_handle = 0;
-    return out_.lanes.lane(recording_.threads()[thread_].process, call, ticks);
+    started.group = out_.lanes.lane(process, call, ticks);
   }
   std::uint64_t group_by_field(std::uint32_t site, const WalkPayload& payload) {
     return fields_->group_of(recording_.threads()[thread_].process, recording_.sites()[site],
@@ -398,6 +401,7 @@ class Aggregator : public WalkVisitor {
   std::int64_t whole_last_ = std::numeric_limits<std::int64_t>::min();
   PagePool pool_;
   std::unique_ptr<FieldGroups> fields_;
+  std::unique_ptr<AskingThreads> asking_;
   LossWindow not_kept_ = {};  // payloads of this thread
   std::vector<AggregateRow*> rows_of_site_;
   std::vector<std::uint64_t> marks_of_site_;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <string_view>
 
 namespace nvspan {
@@ -201,6 +202,31 @@ class LaunchFinder : public WalkVisitor {
   std::vector<std::uint64_t> open_;
   std::uint64_t opened_ = 0;
 };
+
+AskingThreads::AskingThreads(const Recording& recording) {
+  const auto& threads = recording.threads();
+  for (std::uint32_t i = 0; i < threads.size(); ++i) {
+    const ReadThread& thread = threads[i];
+    const std::uint64_t end =
+        thread.exited ? thread.end_ticks : std::numeric_limits<std::uint64_t>::max();
+    lives_[{thread.process, thread.tid}].push_back(Life{i, end});
+  }
+  for (auto& each : lives_) {
+    std::sort(each.second.begin(), each.second.end(),
+              [](const Life& a, const Life& b) { return a.end_ticks < b.end_ticks; });
+  }
+}
+
+std::uint32_t AskingThreads::of(std::uint32_t process, const DeviceCall& call,
+                                std::uint32_t submitter) const {
+  if (call.launched == 0) return submitter;
+  const auto found = lives_.find({process, call.thread});
+  if (found == lives_.end()) return submitter;
+  for (const Life& life : found->second) {
+    if (call.launched <= life.end_ticks) return life.thread;
+  }
+  return submitter;
+}
 
 DeviceLaunches::DeviceLaunches(const Recording& recording, const Selection& selection) {
   if (!has_device_ranges(recording)) return;

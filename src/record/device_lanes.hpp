@@ -16,6 +16,7 @@
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace nvspan {
@@ -66,6 +67,23 @@ std::string device_label(const Recording& recording, const DeviceLane& lane);
 std::string lane_label(const Recording& recording, const DeviceLane& lane);
 
 bool has_device_ranges(const Recording& recording);
+
+// The thread that asked for a range of a device, which another thread has submitted.
+class AskingThreads {
+ public:
+  explicit AskingThreads(const Recording& recording);
+
+  // `submitter` where the thread is not known, as of a replay, or has no event of its own.
+  std::uint32_t of(std::uint32_t process, const DeviceCall& call, std::uint32_t submitter) const;
+
+ private:
+  struct Life {
+    std::uint32_t thread;
+    std::uint64_t end_ticks;  // the greatest number if it has not ended
+  };
+  // The threads that had a number of the system's, in the order of their times.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Life>> lives_;
+};
 
 // Which range of the CPU asked for which of a device: the innermost that was open on the calling
 // thread and that the selection takes. Found in one pass of its own over the recording, if it has

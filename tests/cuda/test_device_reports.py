@@ -328,3 +328,30 @@ assert nvspan.device_flush(60)
     batches = [event for event in recording.events if event["kind"] == "event_batch"]
     assert max(event["size"] for event in batches) <= 4096 * 100
     assert not any("hex" in event for event in batches)  # the ranges have it all
+
+
+def test_ranges_are_of_the_thread_that_asked():
+    recording = nvspan.read(
+        recording_of("""
+import threading
+s = cuda.stream()
+
+def work(times):
+    for _ in range(times):
+        with nvspan.annotate("work"), nvspan.device_range("work", stream=s):
+            cuda.launch(s)
+
+for times in (1, 2):
+    thread = threading.Thread(target=work, args=(times,), name=f"worker {times}")
+    thread.start()
+    thread.join()
+work(3)
+assert nvspan.device_flush(30)
+""")
+    )
+    rows = recording.stats("thread").rows
+    asked = {row["thread"]: row["calls"] for row in rows if row["kind"] != "device"}
+    assert sorted(asked.values()) == [1, 2, 3]
+    assert {r["thread"]: r["calls"] for r in rows if r["kind"] == "device"} == asked
+    (device,) = [row for row in recording.stats().rows if row["kind"] == "device"]
+    assert (device["calls"], device["threads"]) == (6, 3)

@@ -13,12 +13,14 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 KINDS = {33: "category", 34: "mark", 39: "thread", 59: "range", 60: "span", 75: "domain"}
+ATTEMPTS = 3  # nsys 2023.4 loses its own agent now and then ("End of file"), and leaves no report
 PAYLOADS = ("uint64", "int64", "double", "uint32", "int32", "float")
 
 
@@ -46,8 +48,11 @@ def find() -> Path:
     return Path(found).parent
 
 
-def profile(code: str, folder: Path) -> Report:
-    """Runs `code` under nsys, NVTX only, and returns its NVTX events in the order of start."""
+def profile(code: str, folder: Path, *options: str) -> Report:
+    """Runs `code` under nsys, NVTX only, and returns its NVTX events in the order of start.
+
+    `options` are of `nsys profile`, in the form --name=value.
+    """
     tools = find()
     script, name = folder / "program.py", folder / "report"
     script.write_text(code)
@@ -55,21 +60,42 @@ def profile(code: str, folder: Path) -> Report:
     output = folder / "stdout"
     program = [sys.executable, "-c", _RUN, str(script), str(output)]
     if wrapper.exists():
-        command = [str(wrapper), "-o", str(name), "--sqlite", "--", *program]
+        command = [str(wrapper), "-o", str(name), "--sqlite", *options, "--", *program]
     else:
         command = [str(tools / "nsys"), "profile", "-t", "nvtx", "-s", "none", "--cpuctxsw=none"]
-        command += ["-f", "true", "-o", str(name), *program]
-    # TMPDIR: nsys keeps sockets there, whose paths must be short.
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=180)
+        command += ["-f", "true", "-o", str(name), *options, *program]
     database = name.with_suffix(".sqlite")
-    if not wrapper.exists():
-        report = name.with_suffix(".nsys-rep")
-        export = [str(tools / "nsys"), "export", "-t", "sqlite", "-f", "true"]
-        export.append("--include-blobs=true")
-        subprocess.run([*export, "-o", str(database), str(report)], check=True, capture_output=True)
+    for _ in range(ATTEMPTS):
+        done = _run(command)
+        if wrapper.exists():
+            if database.exists():
+                break
+        elif name.with_suffix(".nsys-rep").exists():
+            export = [str(tools / "nsys"), "export", "-t", "sqlite", "-f", "true"]
+            export += ["--include-blobs=true", "-o", str(database)]
+            export.append(str(name.with_suffix(".nsys-rep")))
+            subprocess.run(export, check=True, capture_output=True)
+            break
     said = [line for line in (done.stdout + done.stderr).splitlines() if line[-1:] != "%"]
     assert database.exists(), "nsys left no report:\n" + "\n".join(said[-40:])
     return Report(rows(database), output.read_text(), done.returncode, database)
+
+
+def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    """Runs nsys in a folder of its own for temporary files, where it keeps locks and sockets.
+
+    Runs side by side that share one find each other's agents there, and lose their own. Paths of
+    sockets must be short.
+    """
+    with tempfile.TemporaryDirectory(prefix="n", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        return subprocess.run(
+            command,
+            env={**os.environ, "TMPDIR": folder},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=180,
+        )
 
 
 # The program's output goes to a file: nsys writes to the same stdout.

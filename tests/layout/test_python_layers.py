@@ -23,8 +23,11 @@ LAZY = {
     "payloads.py": {"numpy"},
     "report/render.py": {"rich"},
     "report/tables.py": {"pyarrow"},
+    "torch/_auto.py": {"torch"},
     "torch/_compile.py": {"torch"},
     "torch/_modules.py": {"torch"},
+    "torch/_ops.py": {"torch"},
+    "torch/_transfers.py": {"torch"},
     "torch/nvtx.py": {"torch"},
 }
 # file -> what it may import at once: pytest itself loads its plugin, torch._dynamo the other

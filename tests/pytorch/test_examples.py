@@ -16,18 +16,18 @@ pytest.importorskip("torch", reason="torch is not installed")
 SIGNS = {"push": "+", "pop": "-", "start": "<", "end": ">"}
 
 
-def steps_of(events):
-    """The ranges of each step in short, without those of modules within modules."""
+def steps_of(events, opening):
+    """The ranges of each step in short; a step begins with the range `opening`."""
     steps = []
     for event in events:
         if event["kind"] in SIGNS:
-            if event["kind"] == "push" and event["message"] == "data":
+            if event["kind"] == "push" and event["message"] == opening:
                 steps.append([])
             steps[-1].append(SIGNS[event["kind"]] + event["message"])
     return steps
 
 
-def run_both(name, *options):
+def run_both(name, *options, opening="step"):
     """The steps, after a look at the losses."""
     plain = run_plain(ROOT / "examples" / name, *options)
     traced = run_traced(ROOT / "examples" / name, *options)
@@ -37,11 +37,11 @@ def run_both(name, *options):
     ).groups()
     assert float(last) < float(first)
     assert plain.stderr == traced.stderr == ""
-    return steps_of(traced.events)
+    return steps_of(traced.events, opening)
 
 
 def test_train_mlp():
-    steps = run_both("train_mlp.py", "--steps", "5")
+    steps = run_both("train_mlp.py", "--steps", "5", opening="data")
     layers = " ".join(f"+{i} -{i}" for i in range(5))
     backward = " ".join(f"<{i} >{i}" for i in range(4, -1, -1))
     step = (
@@ -52,33 +52,30 @@ def test_train_mlp():
     assert steps == [step] * 5 + [["+data", "-data"]]
 
 
+LAST = ["+dataloader.next", "-dataloader.next"]  # finds that there is no batch any more
+TRANSFORMER = (
+    "+step +dataloader.next -dataloader.next +h2d -h2d +zero_grad -zero_grad +forward {blocks} "
+    "+head -head -forward +loss -loss +backward <head >head {back} -backward "
+    "+optimizer.step -optimizer.step -step"
+)
+
+
 def test_train_transformer():
     steps = run_both("train_transformer.py", "--steps", "3")
     blocks = " ".join(f"+blocks.{i} +attention -attention -blocks.{i}" for i in range(2))
-    step = (
-        f"+data -data +step +forward +Transformer {blocks} +head -head -Transformer -forward "
-        "+backward <Transformer <head >head <blocks.1 >blocks.1 <blocks.0 >blocks.0 >Transformer "
-        "-backward +optimizer.step -optimizer.step -step"
-    ).split(" ")
-    assert steps == [step] * 3 + [["+data", "-data"]]
+    back = "<blocks.1 >blocks.1 <blocks.0 >blocks.0"
+    step = TRANSFORMER.format(blocks=blocks, back=back).split(" ")
+    assert steps == [step] * 2 + [step + LAST]
 
 
 def test_train_transformer_with_checkpoints():
     steps = run_both("train_transformer.py", "--steps", "2", "--checkpoint")
     blocks = " ".join(f"+blocks.{i} +attention -attention -blocks.{i}" for i in range(2))
     again = " ".join(
-        f"<blocks.{i} +blocks.{i} (recompute) +attention -attention -blocks.{i} (recompute) "
+        f"<blocks.{i} +blocks.{i}(recompute) +attention -attention -blocks.{i}(recompute) "
         f">blocks.{i}"
         for i in (1, 0)
     )
-    step = (
-        (
-            f"+data -data +step +forward +Transformer {blocks} +head -head -Transformer -forward "
-            f"+backward <Transformer <head >head {again} >Transformer "
-            "-backward +optimizer.step -optimizer.step -step"
-        )
-        .replace(" (recompute)", "(recompute)")
-        .split(" ")
-    )
+    step = TRANSFORMER.format(blocks=blocks, back=again).split(" ")
     step = [each.replace("(recompute)", " (recompute)") for each in step]
-    assert steps == [step] * 2 + [["+data", "-data"]]
+    assert steps == [step, step + LAST]

@@ -37,10 +37,12 @@ from nvspan import (
     RangeHandle,
     Recording,
     RegisteredString,
+    Step,
     TimestampType,
     annotate,
     annotate_class,
     colors,
+    configure,
     device_available,
     device_flush,
     device_problem,
@@ -65,11 +67,23 @@ from nvspan import (
     set_message_limit,
     start_device_range,
     start_range,
+    step,
     tool,
     trace,
 )
 from nvspan.testing import LiveRecording, RangeSummary
-from nvspan.torch import ModuleAnnotations, annotate_module
+from nvspan.torch import (
+    AutoAnnotations,
+    ModuleAnnotations,
+    OpAnnotations,
+    ProfileWindow,
+    annotate_module,
+    annotate_ops,
+    auto,
+    loss,
+    profile_window,
+    to_device,
+)
 from nvspan.torch import nvtx as torch_nvtx
 
 if TYPE_CHECKING:
@@ -264,6 +278,7 @@ disable("example")
 enable(domain)
 with paused():
     assert_type(is_active(), bool)
+configure(emit=("nvtx", "torch"))
 assert_type(tool(), "str | None")
 assert_type(Domain("example", level=2).level, int)
 domain.level = 1
@@ -396,6 +411,23 @@ if TYPE_CHECKING:
     module_annotations = annotate_module(object(), backward=True, include=["layers.*"], depth=2)
     assert_type(module_annotations, ModuleAnnotations)
     module_annotations.remove()
+    with auto(object(), [object()], [1, 2], step="step", device=True) as autos:
+        assert_type(autos, AutoAnnotations)
+        assert_type(autos.step, int)
+        autos.step = 100
+        for batch in autos.dataloader:
+            to_device(batch, "cuda", non_blocking=False)
+    with annotate_ops(shapes=True, include="aten::*mm", exclude=["aten::bmm"]) as ops:
+        assert_type(ops, OpAnnotations)
+with loss(device=False):
+    pass
+assert_type(loss(called_by_torch)(1), int)
+with profile_window(1, 2, ranks=[0], cuda_profiler=False, verbose=False) as window:
+    assert_type(window, ProfileWindow)
+    assert_type(window.open, bool)
+    with step(1) as one_step:
+        assert_type(one_step, Step)
+        assert_type(one_step.number, "int | None")
 
 # The rest.
 

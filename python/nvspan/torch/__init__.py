@@ -11,6 +11,23 @@
 from __future__ import annotations
 
 from nvspan.torch import nvtx
+from nvspan.torch._auto import AutoAnnotations, auto
+from nvspan.torch._loss import loss
 from nvspan.torch._modules import ModuleAnnotations, annotate_module
+from nvspan.torch._ops import OpAnnotations, annotate_ops
+from nvspan.torch._transfers import to_device
+from nvspan.torch._window import ProfileWindow, profile_window
 
-__all__ = ["ModuleAnnotations", "annotate_module", "nvtx"]
+__all__ = [
+    "AutoAnnotations",
+    "ModuleAnnotations",
+    "OpAnnotations",
+    "ProfileWindow",
+    "annotate_module",
+    "annotate_ops",
+    "auto",
+    "loss",
+    "nvtx",
+    "profile_window",
+    "to_device",
+]

@@ -41,6 +41,13 @@ def _dead_handle(*args: object, **kwargs: object) -> Any:
     return DEAD_HANDLE
 
 
+_DEAD_STEP = nvspan.annotate("step", level=1000)
+
+
+def _dead_step(*args: object, **kwargs: object) -> Any:
+    return _DEAD_STEP
+
+
 def _no_range(*args: object, **kwargs: object) -> tuple[int, None]:
     return (0, None)  # what end_range takes, and what unpacks
 
@@ -54,6 +61,7 @@ _FUNCTIONS: tuple[tuple[Callable[..., Any], Callable[..., Any]], ...] = (
     (_core.start_device_range, _dead_handle),
     (_core.end_device_range, _nothing),
     (nvspan.is_active, _no),
+    (nvspan.step, _dead_step),
 )
 
 

@@ -17,7 +17,7 @@ from types import FunctionType, MethodType
 import nvspan
 from nvspan import _core
 from nvspan._warnings import warn_once
-from nvspan.torch import _backward
+from nvspan.torch import _attributes, _backward
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 _SUSPENDING = 0x80 | 0x20 | 0x200 | 0x100  # coroutine, generator and so on
 _FORWARD = "forward"
 _COMPILED = "_compiled_call_impl"
-_OURS = (_FORWARD, _COMPILED, "__getstate__", "_replicate_for_data_parallel")
 
 
 class ModuleAnnotations:
@@ -122,13 +121,13 @@ def annotate_module(
         raise TypeError(f"annotate_module takes a torch.nn.Module, not {model!r}")
     chosen = list(_chosen(model, depth, _matcher(include), _matcher(exclude)))
     for name, module in chosen:
-        if any(getattr(vars(module).get(each), "_nvspan_module", False) for each in _OURS):
+        if _attributes.has(module, _Options.kind):
             raise ValueError(f"module {name!r} is annotated already: remove() that first")
     handle = ModuleAnnotations()
     try:
         for name, module in chosen:
             options = _Options(torch, name, domain, level, forward, backward, device, shapes)
-            _install(module, options, handle._undo)
+            install(module, options, handle._undo)
     except BaseException:
         handle.remove()
         raise
@@ -137,6 +136,8 @@ def annotate_module(
 
 class _Options:
     """What the ranges of one module are to be."""
+
+    kind = "annotate_module"
 
     def __init__(
         self,
@@ -253,65 +254,16 @@ def _chosen(
 # ---- one module ---------------------------------------------------------------------------------
 
 
-def _install(module: Any, options: _Options, undo: list[Callable[[], None]]) -> None:
+def install(module: Any, options: Any, undo: list[Callable[[], None]], rank: int = 0) -> None:
+    """Puts ranges around the module's calls; `undo` gets what takes them away."""
     attribute = _COMPILED if module._compiled_call_impl is not None else _FORWARD
-    own = vars(module)
     if attribute == _FORWARD and isinstance(module, options.torch.jit.ScriptModule):
         return  # it has no forward in Python
-    before = own.get(attribute)  # None: the class's
-    ours = _annotated(getattr(module, attribute), options)
-    added = {attribute: ours}
-    if "__getstate__" not in own:
-        added["__getstate__"] = _without_ours(module, added, before, attribute)
-    if hasattr(module, "_replicate_for_data_parallel"):
-        added["_replicate_for_data_parallel"] = _replicating(module, added, before, attribute)
-    own.update(added)
-
-    def restore() -> None:
-        for name, value in added.items():
-            if own.get(name) is not value:
-                continue
-            if name == attribute and before is not None:
-                own[name] = before
-            else:
-                del own[name]
-
-    undo.append(restore)
-
-
-def _drop(state: Any, added: dict[str, Any], before: Any, attribute: str) -> None:
-    for name, value in added.items():
-        if state.get(name) is value:
-            del state[name]
-            if name == attribute and before is not None:
-                state[name] = before
-
-
-def _without_ours(module: Any, added: dict[str, Any], before: Any, attribute: str) -> Any:
-    """The module's `__getstate__`, which copy and pickle ask the object for."""
-
-    def getstate() -> Any:
-        of_class = getattr(type(module), "__getstate__", None)
-        state = of_class(module) if of_class is not None else dict(vars(module))
-        if isinstance(state, dict):
-            state = dict(state)
-            _drop(state, added, before, attribute)
-            if before is not None and attribute == _COMPILED:
-                state.pop(_COMPILED, None)  # as torch does
-        return state
-
-    return getstate
-
-
-def _replicating(module: Any, added: dict[str, Any], before: Any, attribute: str) -> Any:
-    """DataParallel copies the dictionary, and a bound method of ours would run the original."""
-
-    def replicate() -> Any:
-        replica = type(module)._replicate_for_data_parallel(module)
-        _drop(vars(replica), added, before, attribute)
-        return replica
-
-    return replicate
+    undo.append(
+        _attributes.put(
+            module, attribute, options.kind, rank, lambda before: _annotated(before, options)
+        )
+    )
 
 
 def _annotated(target: Any, options: _Options) -> Any:
@@ -333,11 +285,6 @@ def _annotated(target: Any, options: _Options) -> Any:
     else:
         calling = _calling(target, options)
         made = options.annotation(calling) if options.forward else calling
-    inner: Any = made.__func__ if isinstance(made, MethodType) else made
-    try:
-        inner._nvspan_module = True
-    except AttributeError:
-        pass
     return made
 
 

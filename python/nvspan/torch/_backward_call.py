@@ -1,0 +1,61 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The range `backward`: `torch.autograd.backward`, which `Tensor.backward` calls, is replaced."""
+
+from __future__ import annotations
+
+import functools
+from _thread import get_ident
+
+from nvspan import _core
+
+TYPE_CHECKING = False  # as typing's, without its import
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_annotations: list[Any] = []  # of those who asked; the last one's is used
+_inside: set[int] = set()  # threads that are in a range
+_original: Any = None
+_replacement: Any = None
+
+
+def _made(torch: Any, original: Any) -> Any:
+    task = torch._C._current_graph_task_id
+    compiling = torch.compiler.is_compiling
+
+    @functools.wraps(original)
+    def backward(*args: Any, **kwargs: Any) -> Any:
+        if compiling() or not _annotations or not _core.listening():
+            return original(*args, **kwargs)
+        if task() != -1 or get_ident() in _inside:
+            return original(*args, **kwargs)
+        _inside.add(get_ident())
+        try:
+            with _annotations[-1]:
+                return original(*args, **kwargs)
+        finally:
+            _inside.discard(get_ident())
+
+    return backward
+
+
+def install(torch: Any, annotation: Any) -> Callable[[], None]:
+    """Shows outermost backward passes as this annotation, until what it returns is called."""
+    global _original, _replacement
+    if torch.autograd.backward is not _replacement or _replacement is None:
+        _original = torch.autograd.backward
+        _replacement = torch.autograd.backward = _made(torch, _original)
+    _annotations.append(annotation)
+
+    def remove() -> None:
+        global _original, _replacement
+        for i, each in enumerate(_annotations):
+            if each is annotation:
+                del _annotations[i]
+                break
+        if not _annotations and torch.autograd.backward is _replacement:
+            torch.autograd.backward = _original
+            _original = _replacement = None
+
+    return remove

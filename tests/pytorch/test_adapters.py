@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Lightning, Hugging Face's Trainer and Accelerate: the examples learn, and show every range."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+
+import pytest
+
+from helpers.traced import run_traced
+from helpers.tree import ROOT
+
+pytest.importorskip("torch", reason="torch is not installed")
+
+SIGNS = {"push": "+", "pop": "-", "start": "<", "end": ">", "mark": "."}
+STEPS = 8
+STEP = {
+    "lightning_callback.py": "+optimizer.step +forward -forward +zero_grad -zero_grad "
+    "+backward -backward -optimizer.step",
+    "hf_trainer_callback.py": "+forward -forward +backward -backward "
+    "+optimizer.step -optimizer.step",
+    "accelerate_loop.py": "+zero_grad -zero_grad +forward -forward +backward -backward "
+    "+optimizer.step -optimizer.step",
+}
+PACKAGES = {
+    "lightning_callback.py": ["lightning"],
+    "hf_trainer_callback.py": ["transformers", "accelerate"],
+    "accelerate_loop.py": ["accelerate"],
+}
+
+
+@pytest.mark.parametrize("name", STEP)
+def test_example(name):
+    for package in PACKAGES[name]:
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"{package} is not installed")
+    done = run_traced(ROOT / "examples" / name, "--steps", str(STEPS))
+    first, last = re.fullmatch(
+        rf"loss ([\d.]+) at first, ([\d.]+) after {STEPS} steps\n", done.stdout
+    ).groups()
+    assert float(last) < float(first)
+    events = [each for each in done.events if each["kind"] in SIGNS]
+    assert " ".join(SIGNS[each["kind"]] + each["message"] for each in events) == " ".join(
+        [f"+step {STEP[name]} -step"] * STEPS
+    )
+    steps = [each for each in events if (each["kind"], each["message"]) == ("push", "step")]
+    assert [each["payload"] for each in steps] == list(range(STEPS))
+    assert {each["domain"] for each in events} == {"torch"}

@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""annotate_ops: the whole list of operators of each case of programs/ops.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from helpers.traced import run_plain, run_traced
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+import nvspan.torch  # noqa: E402
+
+PROGRAM = Path(__file__).with_name("programs") / "ops.py"
+
+# name, f or b for the category, number of the operator within the case, counted from 0
+EXPECTED = {
+    "forward_and_backward": (
+        "t:f0 addmm:f1 tanh:f2 sum:f3 ones_like:f3 "
+        "expand:b3 tanh_backward:b2 t:b1 mm:b1 t:b1 sum:b1 view:b1 t:b0"
+    ),
+    "without_gradients": "t addmm add",
+    "chosen": "add",
+    "within_one_another": "add mul sub add",
+    "shapes": (
+        "new_ones{'self': [2, 4]} addmm{'self': [2, 4], 'mat1': [2, 2], 'mat2': [2, 4]} "
+        "cat{'tensors': '[(2, 4), (2, 4)]'}"
+    ),
+    "raising": "mm",
+    "another_thread": "",
+    "level": "",
+    "compiled": "add sin",
+}
+
+
+def in_short(event, first):
+    text = event["message"].removeprefix("aten::")
+    if event["payload_type"] == "i64":
+        text += f":{event['category_name'][0]}{event['payload'] - first}"
+    elif event["payload_type"] == "ext":
+        text += str(event["payload_fields"])
+    return text
+
+
+def test_every_case():
+    traced, plain = run_traced(PROGRAM), run_plain(PROGRAM)
+    cases = {}
+    depth = 0
+    for event in traced.events:
+        if event["kind"] == "mark":
+            found = cases.setdefault(event["message"].removeprefix("case "), [])
+            first = None
+        elif event["kind"] == "push":
+            first = event["payload"] if first is None else first
+            found.append(in_short(event, first))
+            depth += 1
+        elif event["kind"] == "pop":
+            depth -= 1
+        assert depth in (0, 1)
+    assert {name: " ".join(words) for name, words in cases.items()} == EXPECTED
+    assert depth == 0
+    assert plain.stdout == traced.stdout
+    assert plain.stderr == traced.stderr == ""
+
+
+def test_a_pattern_is_a_str():
+    for given in [{"include": [1]}, {"exclude": [torch.add]}]:
+        with pytest.raises(TypeError, match="operators are chosen by shell patterns, not"):
+            nvspan.torch.annotate_ops(**given)
