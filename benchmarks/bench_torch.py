@@ -37,11 +37,11 @@ PAIRS = {  # name: (statement, how many times cheaper than torch's, without a to
     "mark": ("nvtx.mark('a')", 0),
 }
 LAYERS = 100
+FEW_LAYERS = 25  # a step that is shorter than the time that a busy machine gives at once
 EMITTED = {  # under torch's profiler, one process for each setting of `emit`
     "annotate": "with nvspan.annotate('a'): pass",
     "record_function": "with torch.profiler.record_function('a'): pass",
 }
-FEW_LAYERS = 25  # a step that is shorter than the time that a busy machine gives at once
 
 
 def nvtx_figures(repeats: int) -> dict[str, float]:

@@ -31,8 +31,8 @@
 #include "bindings/range_handle.hpp"
 #include "bindings/ranges.hpp"
 #include "bindings/span_object.hpp"
-#include "bindings/torch_emit.hpp"
 #include "bindings/torch_backward.hpp"
+#include "bindings/torch_emit.hpp"
 #include "bindings/torch_nvtx.hpp"
 #include "cuda/device_range.hpp"
 

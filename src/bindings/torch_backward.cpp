@@ -192,17 +192,19 @@ PyObject* calls_call(PyObject* object, PyObject* args, PyObject* kwargs) {
   return output;
 }
 
-PyObject* calls_new(PyTypeObject* type, PyObject* args, PyObject*) {
+PyTypeObject* calls_type;
+
+PyObject* follow_backward(PyObject*, PyObject* args) {
   PyObject* target;
   PyObject* annotation;
   PyObject* recomputed;
   int device;
   PyTypeObject* annotate = state().annotate_type;
-  if (!PyArg_ParseTuple(args, "OO!O!p:BackwardCalls", &target, annotate, &annotation, annotate,
+  if (!PyArg_ParseTuple(args, "OO!O!p:_follow_backward", &target, annotate, &annotation, annotate,
                         &recomputed, &device)) {
     return nullptr;
   }
-  BackwardCalls* calls = PyObject_GC_New(BackwardCalls, type);
+  BackwardCalls* calls = PyObject_GC_New(BackwardCalls, calls_type);
   if (!calls) return nullptr;
   calls->target = Py_NewRef(target);
   calls->annotation = reinterpret_cast<Annotation*>(Py_NewRef(annotation));
@@ -231,14 +233,14 @@ void calls_dealloc(PyObject* object) {
 
 // No tp_clear: what it would clear is needed for calls, and a cycle through it goes through the
 // module's dictionary, which the collector clears.
-PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(calls_new)},
-                       {Py_tp_traverse, reinterpret_cast<void*>(calls_traverse)},
+PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(calls_traverse)},
                        {Py_tp_dealloc, reinterpret_cast<void*>(calls_dealloc)},
                        {Py_tp_call, reinterpret_cast<void*>(calls_call)},
                        {0, nullptr}};
 
 PyType_Spec spec = {"nvspan._core.BackwardCalls", sizeof(BackwardCalls), 0,
-                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                    slots};
 
 PyObject* set_torch_functions(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
   constexpr Py_ssize_t count = 8;
@@ -258,6 +260,7 @@ PyObject* set_torch_functions(PyObject*, PyObject* const* args, Py_ssize_t nargs
 }
 
 PyMethodDef functions[] = {
+    {"_follow_backward", follow_backward, METH_VARARGS, nullptr},
     {"_set_torch_functions", as_method(set_torch_functions), METH_FASTCALL, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 
@@ -265,8 +268,8 @@ PyMethodDef functions[] = {
 
 int torch_backward_add_to_module(PyObject* module) {
   if (backward_range_init() < 0 || backward_node_init() < 0 || backward_graph_init() < 0) return -1;
-  const py_ref type = py_ref::steal(PyType_FromSpec(&spec));
-  if (!type || PyModule_AddObjectRef(module, "_BackwardCalls", type.get()) < 0) return -1;
+  calls_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (!calls_type) return -1;
   return PyModule_AddFunctions(module, functions);
 }
 

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The raw type `BackwardCalls`: calls a module's forward and follows the backward pass of what it
-// returns. It goes through torch's Python objects, so it is built without torch.
+// `_follow_backward` gives a callable that calls a module's forward and follows the backward pass
+// of what it returns. It goes through torch's Python objects, so it is built without torch.
 
 #include "bindings/py.hpp"
 
 namespace nvspan {
 
-// Adds the type, and `_set_torch_functions`. 0, or -1 with an exception set.
+// Adds it and `_set_torch_functions`. 0, or -1 with an exception set.
 int torch_backward_add_to_module(PyObject* module);
 
 }  // namespace nvspan

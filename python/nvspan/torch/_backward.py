@@ -50,6 +50,6 @@ def following(target: Callable[..., Any], options: Any) -> Callable[..., Any]:
             name, color=None, domain=options.domain, category="backward", level=options.level
         )
 
-    return _core._BackwardCalls(
+    return _core._follow_backward(
         target, annotation(options.name), annotation(options.recomputed), options.device
     )
