@@ -8,7 +8,6 @@ import logging
 import pickle
 import sys
 
-import auto_calls  # noqa: F401  # its cases
 import torch
 from auto_cases import BACKWARD, CASES, X, auto, case, handles, parts, show, train
 from torch.utils.data import DataLoader, Dataset, IterableDataset
@@ -278,6 +277,8 @@ def model_alone():
 
 
 if __name__ == "__main__":
+    import auto_calls  # noqa: F401  # the other cases
+
     logging.getLogger("torch._dynamo").setLevel(logging.ERROR)
     for name in sys.argv[1:] or CASES:
         nvspan.mark(f"case {name}")
