@@ -11,9 +11,10 @@ import pytest
 
 from helpers.traced import run_plain, run_traced
 
-pytest.importorskip("torch", reason="torch is not installed")
+torch = pytest.importorskip("torch", reason="torch is not installed")
 
 PROGRAMS = Path(__file__).with_name("programs")
+OLD = torch.__version__.split(".")[:2] == ["2", "5"]  # docs/torch-compile.md says what fails there
 
 
 @pytest.mark.parametrize("run", [run_plain, run_traced], ids=["no tool", "tool"])
@@ -21,7 +22,8 @@ def test_every_construct_compiles_into_one_graph(run):
     report = json.loads(run(PROGRAMS / "matrix.py").stdout)
     bare = [1, 2, 0, 0, True, True]
     assert len(report) > 40
-    assert {name: found for name, found in report.items() if found != [bare, bare]} == {}
+    others = {name for name, found in report.items() if found != [bare, bare]}
+    assert others == ({"with_raise"} if OLD else set()), report
 
 
 @pytest.mark.parametrize("run", [run_plain, run_traced], ids=["no tool", "tool"])
@@ -57,8 +59,8 @@ def test_a_block_of_a_transformer(run, backends):
 
 @pytest.mark.parametrize("run", [run_plain, run_traced], ids=["no tool", "tool"])
 def test_what_breaks_a_graph_is_right(run):
-    report = json.loads(run(PROGRAMS / "limits.py").stdout)
-    assert len(report) == 12
+    report = json.loads(run(PROGRAMS / "limits.py", *["uses_module"] * OLD).stdout)
+    assert len(report) == 12 - OLD
     assert [name for name, (equal, _) in report.items() if not equal] == []
     names = ("text_of_a_shape", "shape_as_payload", "lazy_text_of_a_shape")
     assert [report[name][1] for name in names] == [4, 2, 2]

@@ -237,6 +237,8 @@ STEPS = {
 @pytest.mark.skipif(not torch.distributed.is_available(), reason="torch without distributed")
 @pytest.mark.parametrize("kind", STEPS)
 def test_two_processes(kind, tmp_path):
+    if kind == "fsdp" and torch.__version__.startswith("2.5.") and not torch.cuda.is_available():
+        pytest.skip("this torch shards on GPUs alone")
     done = run_traced(PROGRAM.with_name("distributed.py"), kind, tmp_path / "rendezvous")
     assert done.stdout == "same\n"
     processes: dict[int, list[str]] = {}

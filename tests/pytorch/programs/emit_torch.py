@@ -114,11 +114,12 @@ def names():
             nvspan.mark()
         with nvspan.annotate('a "quoted" name'), nvspan.annotate("two\r\nlines"):
             pass
-    # torch's export calls what is not ASCII "unknown", and takes names as JSON
+    # newer torch's export calls what is not ASCII "unknown", and every one takes names as JSON
     expected = ["é漢", "long:" + "x" * 3000, "lib:", "", "a 'quoted' name", "two  lines"]
     assert [each.name for each in prof.events()] == expected, prof.events()
     found = [each[1] for each in sorted(slices_of(prof), key=lambda each: each[2])]
-    assert found == ["unknown", *expected[1:]], found
+    assert found[0] in ("unknown", expected[0])
+    assert found[1:] == expected[1:], found
     return []
 
 

@@ -101,9 +101,10 @@ def compiled():
     function = torch.compile(lambda x: (x + 1).sin(), backend="eager", fullgraph=True)
     with annotate_ops():
         y = function(X)
-    print(
-        (y - function(X)).abs().max().item(), torch._dynamo.utils.counters["stats"]["unique_graphs"]
-    )
+    graphs = torch._dynamo.utils.counters["stats"]["unique_graphs"]
+    if torch.__version__.startswith("2.5."):
+        graphs = None  # it compiles nothing under a mode of dispatch
+    print((y - function(X)).abs().max().item(), graphs)
 
 
 if __name__ == "__main__":
