@@ -13,7 +13,7 @@ from helpers.device import device_ranges, only_fake, run_device
 from helpers.events import plain
 from helpers.traced import needs_library, run_traced
 
-pytest.importorskip("torch", reason="torch is not installed")
+torch = pytest.importorskip("torch", reason="torch is not installed")
 
 PROGRAM = Path(__file__).with_name("programs") / "backward.py"
 SIGNS = {"push": "+", "pop": "-", "start": "<", "end": ">", "mark": "."}
@@ -65,6 +65,16 @@ EXPECTED = {
     "in_another_thread": "<Sequential  <1  >1  <0  >0  >Sequential",
     "never_run": "",
 }
+
+
+# Before torch 2.14 the node of a view that is changed in place afterwards does not run.
+if tuple(int(each) for each in torch.__version__.split(".")[:2]) >= (2, 14):
+    for block in ("h.0", "h.1"):
+        EXPECTED["transformer"] = EXPECTED["transformer"].replace(
+            f">{block}.mlp.1  ", f">{block}.mlp.1  <{block}.mlp.0  >{block}.mlp.0  "
+        )
+    name = "view_of_the_input_changes_within"
+    EXPECTED[name] = EXPECTED[name].replace(">p.1  >Run", ">p.1  <p.0  >p.0  >Run")
 
 
 @pytest.fixture(scope="module")
