@@ -159,7 +159,11 @@ class record:
             os.environ[launch.INJECTION_VARIABLE] = library
             os.environ[launch.CONFIG_VARIABLE] = self._config
             self._running = True
-        self._warn_if_late()
+        try:
+            self._warn_if_late()
+        except Warning:
+            self.stop()  # warnings are errors here: nothing has begun
+            raise
 
     def _warn_if_late(self) -> None:
         import sys

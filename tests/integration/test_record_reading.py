@@ -200,3 +200,34 @@ def test_the_command_steps_back_where_a_tool_is_attached(tmp_path):
         "the program runs without a recording\n"
     )
     assert list(tmp_path.iterdir()) == []
+
+
+LATE = """
+import sys, types, warnings
+import nvspan
+sys.modules["cupy"] = types.ModuleType("cupy")
+warnings.simplefilter("error")
+recording = nvspan.record("late.nvspan")
+try:
+    with recording:
+        raise SystemExit("not reached")
+except nvspan.NvspanWarning as error:
+    print(error)
+nvspan.mark("not recorded")
+print(nvspan.tool())
+warnings.simplefilter("ignore")
+with recording:
+    nvspan.mark("recorded")
+"""
+
+
+def test_a_warning_that_is_an_error_leaves_nothing_attached(tmp_path):
+    done = subprocess.run([sys.executable, "-c", LATE], cwd=tmp_path, env=clean_environment(),
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    assert done.stderr == ""
+    first, second = done.stdout.splitlines()
+    assert first.startswith("cupy was imported before the recording began")
+    assert second == "None"
+    recordings = [nvspan.read(path) for path in sorted(tmp_path.iterdir())]
+    marks = [row["name"] for each in recordings for row in each.marks.rows()]
+    assert marks == ["recorded"]
