@@ -38,10 +38,8 @@ class _TorchFinder:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if _is_ready(
-            sys.modules.get(self._awaited)
-        ):  # it was half-way through when we were installed
-            self._finish()
+        if _is_ready(sys.modules.get(self._awaited)):
+            self._finish()  # it was half-way through when we were installed
             return None
         if name != self._awaited or get_ident() in self._threads:
             return None

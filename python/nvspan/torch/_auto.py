@@ -9,15 +9,15 @@ import weakref
 import nvspan
 from nvspan.torch import _attributes, _backward_call, _loaders, _modules, _optimizers, _transfers
 from nvspan.torch._loop import Loop
+from nvspan.torch._removable import Removable
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
     from typing import Any
 
 
-class AutoAnnotations:
+class AutoAnnotations(Removable):
     """What :func:`auto` returns: ``remove()`` gives the loop its own functions back.
 
     As a context manager it does that at the end of the block. The annotations stay if it is
@@ -50,17 +50,6 @@ class AutoAnnotations:
         self._loop.alive = False
         while self._undo:
             self._undo.pop()()
-
-    def __enter__(self) -> AutoAnnotations:
-        return self
-
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.remove()
 
 
 class _Forward:

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-import functools
 import weakref
+from functools import partial, wraps
 
 from nvspan.torch import _attributes
 
@@ -15,6 +15,28 @@ if TYPE_CHECKING:
     from typing import Any
 
     from nvspan.torch._loop import Loop
+
+
+def _next_step(
+    loop: Loop, owner: int, expected: bool, annotation: Any, fetch: Callable[[], Any]
+) -> Any:
+    """Fetches a batch within its step: where none is expected, the step begins if there is one."""
+    if expected:
+        loop.begin(owner)
+    else:
+        loop.end()
+    try:
+        with annotation:
+            batch = fetch()
+    except StopIteration:
+        loop.end_empty()
+        raise
+    except BaseException:
+        loop.end()
+        raise
+    if not expected:
+        loop.begin(owner)
+    return batch
 
 
 class _Fetch:
@@ -30,10 +52,8 @@ class _Fetch:
         self._fetch = _attributes.without_reference(iterator, iterator._next_data)
         self._loop = loop
         self._annotation = annotation
-        try:
-            self._batches: int | None = len(
-                iterator
-            )  # of the sampler: iterable data sets have none
+        try:  # of the sampler: iterable data sets have none
+            self._batches: int | None = len(iterator)
         except Exception:
             self._batches = None
 
@@ -46,22 +66,7 @@ class _Fetch:
                 return self._fetch()
         iterator: Any = self._iterator()
         expected = self._batches is None or iterator._num_yielded < self._batches
-        if expected:
-            loop.begin(id(self))
-        else:
-            loop.end()
-        try:
-            with self._annotation:
-                batch = self._fetch()
-        except StopIteration:
-            loop.end_empty()
-            raise
-        except BaseException:
-            loop.end()
-            raise
-        if not expected:
-            loop.begin(id(self))
-        return batch
+        return _next_step(loop, id(self), expected, self._annotation, self._fetch)
 
     def __del__(self) -> None:
         self._loop.end(id(self))
@@ -75,7 +80,7 @@ def install(loader: Any, loop: Loop, annotation: Any) -> Callable[[], None]:
     def make(before: Any) -> Any:
         get_iterator = _attributes.without_reference(reference(), before)
 
-        @functools.wraps(getattr(before, "__func__", before))
+        @wraps(getattr(before, "__func__", before))
         def _get_iterator(*args: Any, **kwargs: Any) -> Any:
             iterator = get_iterator(*args, **kwargs)
             try:
@@ -114,23 +119,9 @@ class _Batches:
         if not loop.alive:
             return next(self._batches)
         expected = self._left is None or self._left > 0
-        if expected:
-            loop.begin(id(self))
-        else:
-            loop.end()
-        try:
-            with self._annotation:
-                batch = next(self._batches)
-        except StopIteration:
-            loop.end_empty()
-            raise
-        except BaseException:
-            loop.end()
-            raise
+        batch = _next_step(loop, id(self), expected, self._annotation, partial(next, self._batches))
         if self._left is not None:
             self._left -= 1
-        if not expected:
-            loop.begin(id(self))
         return batch
 
     def __getattr__(self, name: str) -> Any:

@@ -18,11 +18,12 @@ import nvspan
 from nvspan import _core
 from nvspan._warnings import warn_once
 from nvspan.torch import _attributes, _backward
+from nvspan.torch._removable import Removable
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from types import CodeType, TracebackType
+    from types import CodeType
     from typing import Any
 
     _Choice = str | type | Iterable[str | type] | None
@@ -32,7 +33,7 @@ _FORWARD = "forward"
 _COMPILED = "_compiled_call_impl"
 
 
-class ModuleAnnotations:
+class ModuleAnnotations(Removable):
     """What :func:`annotate_module` returns: ``remove()`` takes the ranges off the model again.
 
     It keeps the model's modules alive. As a context manager it removes the ranges at the end of the
@@ -50,17 +51,6 @@ class ModuleAnnotations:
         """
         while self._undo:
             self._undo.pop()()
-
-    def __enter__(self) -> ModuleAnnotations:
-        return self
-
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.remove()
 
 
 def annotate_module(

@@ -9,18 +9,18 @@ import sys
 
 import nvspan
 from nvspan import _steps
+from nvspan.torch._removable import Removable
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from types import TracebackType
     from typing import Any
 
 _RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
 _told: set[str] = set()  # lines that were printed
 
 
-class ProfileWindow:
+class ProfileWindow(Removable):
     """What :func:`profile_window` returns: ``remove()`` ends the window and forgets it.
 
     As a context manager it does that at the end of the block.
@@ -77,17 +77,6 @@ class ProfileWindow:
         self._done = True
         _steps.remove_listener(self)
         atexit.unregister(self.remove)
-
-    def __enter__(self) -> ProfileWindow:
-        return self
-
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.remove()
 
 
 def profile_window(
