@@ -39,6 +39,18 @@ Overlay::Overlay(const ToolTable* tool) noexcept {
   table_.reaches_tool = tool->reaches_tool;
 }
 
+ToolTable* Overlays::over(const ToolTable* tool, std::initializer_list<Taken> taken) noexcept {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!made_) made_ = new std::map<const ToolTable*, std::unique_ptr<Overlay>>;
+  std::unique_ptr<Overlay>& overlay = (*made_)[tool];
+  if (!overlay) {
+    overlay = std::make_unique<Overlay>(tool);
+    for (const Taken& each : taken) overlay->take(each.id, each.slot);
+  }
+  below_.store(tool, std::memory_order_release);
+  return overlay->table();
+}
+
 #endif
 
 }  // namespace nvspan

@@ -5,6 +5,12 @@
 // A dispatch table of ours that lies over a tool's, or over none: its slots are those below but for
 // the ones that it takes. Immortal, as all tables are.
 
+#include <atomic>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <mutex>
+
 #include "annotate/tool.hpp"
 
 namespace nvspan {
@@ -26,6 +32,31 @@ class Overlay {
   ToolTable table_;
   NvtxFunctionPointer* core_[NVTX_CBID_CORE_SIZE];
   NvtxFunctionPointer* core2_[NVTX_CBID_CORE2_SIZE];
+};
+
+// The overlays that take the same slots, one over each tool. Static, and never destroyed.
+class Overlays {
+ public:
+  struct Taken {
+    NvtxCallbackIdCore2 id;
+    NvtxFunctionPointer* slot;
+  };
+
+  // The table over `tool`, which is what below() calls from now on. Made once for each.
+  ToolTable* over(const ToolTable* tool, std::initializer_list<Taken> taken) noexcept;
+
+  // NVTX callbacks carry no context: what is below is the process's, and set before the table over
+  // it is published. Null: nothing is there.
+  template <class Function>
+  Function below(unsigned id) const noexcept {
+    const ToolTable* tool = below_.load(std::memory_order_acquire);
+    return tool ? tool->core2_slot<Function>(id) : nullptr;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<const ToolTable*, std::unique_ptr<Overlay>>* made_ = nullptr;  // under the mutex
+  std::atomic<const ToolTable*> below_{nullptr};
 };
 
 #endif

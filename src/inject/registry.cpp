@@ -94,7 +94,7 @@ DomainView Registry::domain(std::uint64_t handle) const {
 
 std::uint64_t Registry::register_string(std::uint64_t domain, std::string_view text) {
   const std::string_view kept = intern(text);
-  const IdPair key{domain, reinterpret_cast<std::uintptr_t>(kept.data())};
+  const DomainKey key{domain, reinterpret_cast<std::uintptr_t>(kept.data())};
   const auto found = string_handles_.find(key);
   if (found != string_handles_.end()) return found->second;
   strings_.push_back(RegisteredString{domain, kept});
@@ -113,11 +113,11 @@ const RegisteredString* Registry::string(std::uint64_t handle) const {
 }
 
 void Registry::name_category(std::uint64_t domain, std::uint32_t category, std::string_view name) {
-  categories_[IdPair{domain, category}] = intern(name);
+  categories_[DomainKey{domain, category}] = intern(name);
 }
 
 std::string_view Registry::category_name(std::uint64_t domain, std::uint32_t category) const {
-  const auto found = categories_.find(IdPair{domain, category});
+  const auto found = categories_.find(DomainKey{domain, category});
   return found == categories_.end() ? std::string_view() : found->second;
 }
 
@@ -146,20 +146,20 @@ NamedObject Registry::object(std::uint64_t handle) const {
 }
 
 void Registry::set_schema_size(std::uint64_t domain, std::uint64_t schema, std::uint64_t bytes) {
-  schema_sizes_[IdPair{domain, schema}] = bytes;
+  schema_sizes_[DomainKey{domain, schema}] = bytes;
 }
 
 std::uint64_t Registry::schema_size(std::uint64_t domain, std::uint64_t schema) const {
-  const auto found = schema_sizes_.find(IdPair{domain, schema});
+  const auto found = schema_sizes_.find(DomainKey{domain, schema});
   return found == schema_sizes_.end() ? 0 : found->second;
 }
 
 void Registry::name_counter(std::uint64_t domain, std::uint64_t counter, std::string_view name) {
-  counter_names_[IdPair{domain, counter}] = intern(name);
+  counter_names_[DomainKey{domain, counter}] = intern(name);
 }
 
 std::string_view Registry::counter_name(std::uint64_t domain, std::uint64_t counter) const {
-  const auto found = counter_names_.find(IdPair{domain, counter});
+  const auto found = counter_names_.find(DomainKey{domain, counter});
   return found == counter_names_.end() ? std::string_view() : found->second;
 }
 

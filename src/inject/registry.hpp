@@ -3,7 +3,8 @@
 
 #pragma once
 
-#include "inject/id_pair.hpp"
+#include "inject/pool_map.hpp"
+#include "record/domain_key.hpp"
 #include "record/page_pool.hpp"
 
 #include <cstdint>
@@ -96,12 +97,12 @@ class Registry {
   PoolVector<std::uint64_t> destroyed_;  // a ring: late events of a destroyed domain keep its name
   std::size_t next_destroyed_ = 0;
   PoolVector<RegisteredString> strings_;
-  PoolMap<IdPair, std::uint64_t, IdPairHash> string_handles_;
-  PoolMap<IdPair, std::string_view, IdPairHash> categories_;
+  PoolMap<DomainKey, std::uint64_t, DomainKeyHash> string_handles_;
+  PoolMap<DomainKey, std::string_view, DomainKeyHash> categories_;
   PoolMap<std::uint32_t, std::string_view> thread_names_;
   PoolMap<std::uint64_t, NamedObject> objects_;
-  PoolMap<IdPair, std::uint64_t, IdPairHash> schema_sizes_;
-  PoolMap<IdPair, std::string_view, IdPairHash> counter_names_;
+  PoolMap<DomainKey, std::uint64_t, DomainKeyHash> schema_sizes_;
+  PoolMap<DomainKey, std::string_view, DomainKeyHash> counter_names_;
   std::uint64_t serial_ = 1;
 };
 

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "inject/id_pair.hpp"
+#include "inject/pool_map.hpp"
 #include "record/page_pool.hpp"
 
 #include <cstdint>
