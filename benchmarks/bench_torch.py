@@ -36,6 +36,7 @@ PAIRS = {  # name: (statement, how many times cheaper than torch's, without a to
     "range_start, range_end": ("nvtx.range_end(nvtx.range_start('a'))", 0),
     "mark": ("nvtx.mark('a')", 0),
 }
+FLOOR = ("import sys as m", "m.getrefcount('a'); m.getrecursionlimit()")  # the least two calls cost
 LAYERS = 100
 FEW_LAYERS = 25  # a step that is shorter than the time that a busy machine gives at once
 EMITTED = {  # under torch's profiler, one process for each setting of `emit`
@@ -55,6 +56,7 @@ def nvtx_figures(repeats: int) -> dict[str, float]:
     for name, (statement, _) in PAIRS.items():
         for module, setup in modules.items():
             loops[f"{module} {name}"] = compile_loop(setup, statement)
+    loops["floor"] = compile_loop(*FLOOR)
     best = dict.fromkeys(loops, float("inf"))
     for _ in range(repeats):
         for name, loop in loops.items():
@@ -231,6 +233,8 @@ def table(measured: dict[str, dict[str, Any]]) -> bool:
         if times and f"torch {name}" in idle:
             met = met and idle[f"torch {name}"] >= times * idle[f"nvspan {name}"]
         print("| " + " | ".join([name, *cells, f">= {times}x" if times else ""]) + " |")
+    floor = [measured[state]["nvtx"]["floor"] for state in measured]
+    print(f"| two calls of C functions that do nothing | | {floor[0]:.0f} | | {floor[1]:.0f} | |")
     layers = f"{LAYERS} layers, {FEW_LAYERS} with backward"
     print(f"\n| us, {layers} | bare | annotated, no tool | bare | annotated, a tool |")
     print("| --- " * 5 + "|")

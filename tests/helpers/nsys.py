@@ -48,10 +48,10 @@ def find() -> Path:
     return Path(found).parent
 
 
-def profile(code: str, folder: Path, *options: str) -> Report:
-    """Runs `code` under nsys, NVTX only, and returns its NVTX events in the order of start.
+def profile(code: str, folder: Path, *options: str, trace: str = "nvtx") -> Report:
+    """Runs `code` under nsys and returns its NVTX events in the order of start.
 
-    `options` are of `nsys profile`, in the form --name=value.
+    `options` are of `nsys profile`, in the form --name=value; `trace` is what it is to trace.
     """
     tools = find()
     script, name = folder / "program.py", folder / "report"
@@ -60,9 +60,10 @@ def profile(code: str, folder: Path, *options: str) -> Report:
     output = folder / "stdout"
     program = [sys.executable, "-c", _RUN, str(script), str(output)]
     if wrapper.exists():
-        command = [str(wrapper), "-o", str(name), "--sqlite", *options, "--", *program]
+        traced = [] if trace == "nvtx" else [f"--trace={trace}"]
+        command = [str(wrapper), "-o", str(name), "--sqlite", *traced, *options, "--", *program]
     else:
-        command = [str(tools / "nsys"), "profile", "-t", "nvtx", "-s", "none", "--cpuctxsw=none"]
+        command = [str(tools / "nsys"), "profile", "-t", trace, "-s", "none", "--cpuctxsw=none"]
         command += ["-f", "true", "-o", str(name), *options, *program]
     database = name.with_suffix(".sqlite")
     for _ in range(ATTEMPTS):

@@ -103,6 +103,8 @@ def test_without_a_tool():
 
 
 @pytest.mark.filterwarnings("ignore:torch was imported before the recording")
+# torch 2.11 says so of every profile
+@pytest.mark.filterwarnings("ignore:Warning. Profiler clears events")
 def test_torch_was_first_and_a_tool_comes_and_goes(tmp_path):
     from torch.profiler import ProfilerActivity, profile
 

@@ -8,10 +8,11 @@ import re
 
 import pytest
 
+from helpers.device import device_ranges, environment, only_real
 from helpers.traced import run_plain, run_traced
 from helpers.tree import ROOT
 
-pytest.importorskip("torch", reason="torch is not installed")
+torch = pytest.importorskip("torch", reason="torch is not installed")
 
 SIGNS = {"push": "+", "pop": "-", "start": "<", "end": ">"}
 
@@ -66,6 +67,22 @@ def test_train_transformer():
     back = "<blocks.1 >blocks.1 <blocks.0 >blocks.0"
     step = TRANSFORMER.format(blocks=blocks, back=back).split(" ")
     assert steps == [step] * 2 + [step + LAST]
+
+
+@only_real
+def test_train_transformer_on_a_gpu():
+    if not torch.cuda.is_available():
+        pytest.skip("torch is built without CUDA, or finds no GPU")
+    done = run_traced(
+        ROOT / "examples" / "train_transformer.py", "--steps", "3", "--device", "cuda",
+        env=environment(),
+    )  # fmt: skip
+    blocks = " ".join(f"+blocks.{i} +attention -attention -blocks.{i}" for i in range(2))
+    back = "<blocks.1 >blocks.1 <blocks.0 >blocks.0"
+    step = TRANSFORMER.format(blocks=blocks, back=back).split(" ")
+    assert steps_of(done.events, "step") == [step] * 2 + [step + LAST]
+    names = [each["message"] for each in device_ranges(done.events)]
+    assert sorted(names) == sorted(["forward", "backward", "optimizer.step"] * 3)
 
 
 def test_train_transformer_with_checkpoints():

@@ -218,32 +218,3 @@ def test_somebody_elses_forward_stays():
     mine = model[0].forward = lambda x: x
     handle.remove()
     assert model[0].forward is mine
-
-
-STEPS = {
-    "ddp": (
-        "+DistributedDataParallel  +module  +module.0  -module.0  +module.1  -module.1  +module.2"
-        "  -module.2  -module  -DistributedDataParallel  <DistributedDataParallel  <module"
-        "  <module.2  >module.2  <module.1  >module.1  <module.0  >module.0  >module"
-        "  >DistributedDataParallel"
-    ),
-    "fsdp": (
-        "+Sequential  +0  -0  +1  -1  +2  -2  -Sequential"
-        "  <Sequential  <2  >2  <1  >1  <0  >0  >Sequential"
-    ),
-}
-
-
-@pytest.mark.skipif(not torch.distributed.is_available(), reason="torch without distributed")
-@pytest.mark.parametrize("kind", STEPS)
-def test_two_processes(kind, tmp_path):
-    if kind == "fsdp" and torch.__version__.startswith("2.5.") and not torch.cuda.is_available():
-        pytest.skip("this torch shards on GPUs alone")
-    done = run_traced(PROGRAM.with_name("distributed.py"), kind, tmp_path / "rendezvous")
-    assert done.stdout == "same\n"
-    processes: dict[int, list[str]] = {}
-    for event in done.events:
-        if event["kind"] in SIGNS and event["domain"] == "torch":
-            text = SIGNS[event["kind"]] + event["message"]
-            processes.setdefault(event["pid"], []).append(text)
-    assert ["  ".join(each) for each in processes.values()] == ["  ".join([STEPS[kind]] * 2)] * 2

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers.device import only_real
 from helpers.traced import run_plain, run_traced
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -70,3 +71,31 @@ def test_a_pattern_is_a_str():
     for given in [{"include": [1]}, {"exclude": [torch.add]}]:
         with pytest.raises(TypeError, match="operators are chosen by shell patterns, not"):
             nvspan.torch.annotate_ops(**given)
+
+
+THREADS = """
+import sys, torch, nvspan.torch
+where = sys.argv[1]
+model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2)).to(where)
+x = torch.ones(3, 4, device=where)
+model(x).sum().backward()
+with nvspan.torch.annotate_ops():
+    model(x).sum().backward()
+"""
+
+
+@only_real
+def test_the_backward_pass_of_a_gpu_runs_in_a_thread_of_its_own():
+    if not torch.cuda.is_available():
+        pytest.skip("torch is built without CUDA, or finds no GPU")
+    shown = {}
+    for where in ("cpu", "cuda"):
+        pushed = [e for e in run_traced(THREADS, where).events if e["kind"] == "push"]
+        first = pushed[0]["payload"]
+        threads = {}
+        for event in pushed:
+            threads.setdefault(event["tid"], []).append(in_short(event, first))
+        shown[where] = list(threads.values())
+    (together,) = shown["cpu"]
+    forward, backward = shown["cuda"]
+    assert forward + backward == together

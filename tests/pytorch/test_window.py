@@ -9,6 +9,7 @@ import os
 import pytest
 
 import nvspan.torch
+from helpers.device import only_real
 from helpers.loops import by_case
 from helpers.nsys import profile
 from helpers.traced import run_plain, run_traced
@@ -131,4 +132,33 @@ print("done")
         "range [torch] 'step' payload=int64:3 depth=0",
         "range [] 'within' depth=0",
         "mark [lib] 'mark' payload=int64:3",
+    ]
+
+
+@only_real
+@pytest.mark.nsys
+def test_nsys_captures_between_the_calls_of_cudas_profiler(tmp_path):
+    code = """
+import torch, nvspan, nvspan.torch
+if not torch.cuda.is_available():
+    raise SystemExit("no CUDA")
+x = torch.ones(4, device="cuda")
+nvspan.torch.profile_window(2, 3, verbose=False)
+for n in range(6):
+    with nvspan.step(n):
+        x += 1
+torch.cuda.synchronize()
+print(x[0].item())
+"""
+    report = profile(
+        code, tmp_path, "--capture-range=cudaProfilerApi", "--capture-range-end=stop",
+        trace="cuda,nvtx",
+    )  # fmt: skip
+    if "no CUDA" in report.stdout:
+        pytest.skip("torch is built without CUDA, or finds no GPU")
+    assert report.stdout == "7.0\n"
+    shown = [each.split(" t0")[0] for each in report.lines if not each.startswith("domain")]
+    assert [each.replace(" color=000000FF", "") for each in shown] == [
+        "range [torch] 'step' payload=int64:2 depth=0",
+        "range [torch] 'step' payload=int64:3 depth=0",
     ]
