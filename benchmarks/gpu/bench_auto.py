@@ -28,9 +28,13 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 MODELS = {  # width, layers, batch, length
     "1024 wide, 12 layers, 16 x 1024 tokens": (1024, 12, 16, 1024),
+    # Waits for the CPU, so that its ranges begin and end while the GPU idles: has no target.
     "256 wide, 4 layers, 16 x 512 tokens": (256, 4, 16, 512),
 }
 WORK = ("KERNEL", "MEMCPY", "MEMSET")
+OTHERS = """
+    and shortName not in (select id from StringIds where value like 'nvspan\\_%' escape '\\')
+"""  # nvspan's thread compares the clocks meanwhile
 
 Passes = list[tuple[int, int]]
 
@@ -56,7 +60,6 @@ def passes(database: str) -> tuple[Passes, Passes, Passes]:
     pushed = query("""
         select distinct globalTid from NVTX_EVENTS left join StringIds on id = textId
         where coalesce(text, value) = 'step'""").fetchall()
-    print(f"<!-- {len(ranges)} rows named backward, {len(pushed)} threads with steps -->")
     own = query("""
         select start, end from NVTX_EVENTS left join StringIds on id = textId
         where coalesce(text, value) = 'backward' and globalTid = ? order by start""",
@@ -68,7 +71,8 @@ def passes(database: str) -> tuple[Passes, Passes, Passes]:
             query(f"""
                 select min(work.start), max(work.end) from CUPTI_ACTIVITY_KIND_{kind} as work
                 join CUPTI_ACTIVITY_KIND_RUNTIME as call using (correlationId)
-                where call.start between ? and ?""", (begin, end)).fetchone()
+                where call.start between ? and ? {OTHERS if kind == "KERNEL" else ""}""",
+                (begin, end)).fetchone()
             for kind in WORK
         ]  # fmt: skip
         known = [each for each in found if each[0] is not None]
@@ -78,7 +82,8 @@ def passes(database: str) -> tuple[Passes, Passes, Passes]:
 
 def projected(tool: str, report: str) -> list[float]:
     """The ms that nsys's own projection shows for each `backward`."""
-    command = [tool, "stats", "-r", "nvtx_gpu_proj_trace", "-f", "csv", "-q", report]
+    command = [tool, "stats", "-r", "nvtx_gpu_proj_trace", "-f", "csv", "-q", "--force-export=true"]
+    command.append(report)
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode != 0:
         print(f"nsys stats failed: {done.stdout[-500:]} {done.stderr[-500:]}")
@@ -88,8 +93,12 @@ def projected(tool: str, report: str) -> list[float]:
     return [
         int(row["Projected Duration (ns)"]) / 1e6
         for row in csv.DictReader(io.StringIO(lines))
-        if row["Name"].split(":")[-1] == "backward"
+        if row["Name"].split(":")[-1] == "backward" and row["Style"] == "PushPop"
     ]
+
+
+def spread(values: list[float]) -> str:
+    return f"{min(values):+.2f} / {statistics.median(values):+.2f} / {max(values):+.2f}"
 
 
 def milliseconds(spans: Passes) -> list[float]:
@@ -102,43 +111,43 @@ def main() -> int:
     )
     parser.add_argument("--turns", type=int, default=16)
     parser.add_argument("--steps", type=int, default=6, help="of each turn")
-    parser.add_argument("--keep", help="a folder for the reports")
     options = parser.parse_args()
     tool = str(Path(os.environ["NVSPAN_NSYS"]) / "bin" / "nsys")
     met = True
     for name, sizes in MODELS.items():
         with tempfile.TemporaryDirectory() as folder:
-            where = options.keep or folder
             result, database, report = profile(
-                tool, where, [str(each) for each in (options.turns, options.steps, *sizes)]
+                tool, folder, [str(each) for each in (options.turns, options.steps, *sizes)]
             )
             bare, auto = (statistics.median(result["times"][each]) for each in ("bare", "auto"))
             print(f"\n## {name}\n\nstep: {bare:.0f} us under nsys, {auto:.0f} with auto, "
                   f"{100 * (auto / bare - 1):+.2f} % (target: 1)")  # fmt: skip
-            print({kind: [round(each) for each in times] for kind, times in result["times"].items()})
+            for kind, times in result["times"].items():
+                print(f"{kind}, each turn: {' '.join(f'{each:.0f}' for each in times)}")
             print({k: v for k, v in result["device"].items() if v})
             cpu, device, truth = passes(database)
             if len(cpu) != len(device):
                 print(f"{len(cpu)} passes of the CPU, {len(device)} of the GPU")
                 met = False
                 continue
-            triples = zip(milliseconds(cpu), milliseconds(device), milliseconds(truth), strict=True)
-            print("\n| ms | CPU | GPU, by nvspan | GPU, by CUPTI | off by, % | starts, ends off, us |")
-            print("|---" * 6 + "|")
-            off = []
-            for i, (one, ours, right) in enumerate(triples):
-                off.append(100 * (ours / right - 1))
-                apart = [(device[i][j] - truth[i][j]) / 1e3 for j in (0, 1)]
-                if i < 5 or abs(off[-1]) > 2:
-                    print(f"| {i} | {one:.3f} | {ours:.3f} | {right:.3f} | {off[-1]:+.2f} "
-                          f"| {apart[0]:+.1f}, {apart[1]:+.1f} |")  # fmt: skip
-            ordered = sorted(off)
-            print(f"\n{len(off)} passes: off by {ordered[0]:+.2f} to {ordered[-1]:+.2f} %, median "
-                  f"{statistics.median(off):+.2f} (target: 2)")  # fmt: skip
+            lengths = [milliseconds(each) for each in (cpu, device, truth)]
+            medians = [statistics.median(each) for each in lengths]
+            off = [100 * (ours / right - 1) for ours, right in zip(*lengths[1:], strict=True)]
+            apart = [
+                [(ours[i] - right[i]) / 1e3 for ours, right in zip(device, truth, strict=True)]
+                for i in (0, 1)
+            ]
             shown = projected(tool, report)
-            print(f"nsys's projection of the same: {len(shown)} ranges, "
-                  f"{[round(each, 3) for each in shown[:10]]} ms")  # fmt: skip
-            met = met and auto <= 1.01 * bare and max(map(abs, off)) <= 2
+            print("\n| backward, ms | CPU | GPU, by CUPTI | GPU, by nvspan | projected by nsys |")
+            print("|---" * 5 + "|")
+            cells = (medians[0], medians[2], medians[1], statistics.median(shown or [0]))
+            print(
+                "| ".join([f"| median of {len(off)} ", *(f"{each:.3f} " for each in cells)]) + "|"
+            )
+            print(f"\noff by {spread(off)} % (least / median / most; target: 2); starts by "
+                  f"{spread(apart[0])} us, ends by {spread(apart[1])} us")  # fmt: skip
+            if name == next(iter(MODELS)):
+                met = met and auto <= 1.01 * bare and max(map(abs, off)) <= 2
     return 0 if met else 1
 
 
