@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/backward_node.hpp"
 
+#include <mutex>
 #include <new>
 #include <utility>
 
 namespace nvspan {
+
+NodeHooks node_hooks;
 
 namespace {
 
@@ -14,34 +17,83 @@ struct NodeHook {
   BackwardRanges beginning;
   BackwardRanges ended;  // after it
   bool before;           // registered
+  bool before_run;       // registered so that the engine calls it only if it runs the node
   bool after;
 };
 
 PyTypeObject* hook_type;
+object_mutex tensor_mutex;  // of what hooks it has
 PyObject* name_key;
 PyObject* name_metadata;
+PyObject* name_backward_hooks;
+PyObject* name_next_functions;
+PyObject* name_register_hook_dict;
 PyObject* name_register_prehook;
 PyObject* name_register_hook;
 
 NodeHook* as_hook(PyObject* object) noexcept { return reinterpret_cast<NodeHook*>(object); }
 
-void before_node(NodeHook* hook, int64_t pass) {
-  for (const auto& each : hook->ending) each->end_here(pass);
+void end_all(const BackwardRanges& ranges, int64_t pass) {
+  for (const auto& each : ranges) each->end_here(pass);
+}
+
+void begin_all(const NodeHook* hook, int64_t pass) {
   // A module comes after the modules within it.
   for (auto each = hook->beginning.rbegin(); each != hook->beginning.rend(); ++each) {
     BackwardRange::begin(*each, pass);
   }
 }
 
-// torch calls a hook before the node with the gradients, one after it with those of both sides.
+int call_method(PyObject* object, PyObject* name, PyObject* argument) {
+  return py_ref::steal(PyObject_CallMethodOneArg(object, name, argument)) ? 0 : -1;
+}
+
+// Whether the pass needs what the node gives, so that the engine runs it. Otherwise it runs it only
+// where the node made one of the `inputs` of `backward()`, and not for `autograd.grad()`.
+bool is_needed(PyObject* node) {
+  const py_ref followers = py_ref::steal(PyObject_GetAttr(node, name_next_functions));
+  if (!followers || !PyTuple_Check(followers.get())) return false;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(followers.get()); ++i) {
+    PyObject* pair = PyTuple_GET_ITEM(followers.get(), i);
+    if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) == 0) continue;
+    PyObject* follower = PyTuple_GET_ITEM(pair, 0);
+    if (follower == Py_None) continue;
+    const py_ref reached = py_ref::steal(PyObject_CallOneArg(node_hooks.is_reached, follower));
+    if (!reached) PyErr_Clear();  // a leaf whose gradient `autograd.grad()` takes
+    if (!reached || reached.get() == Py_True) return true;
+  }
+  return false;
+}
+
+void before_node_or_capture(NodeHook* hook, int64_t pass) {
+  end_all(hook->ending, pass);
+  if (hook->beginning.empty()) return;
+  const py_ref node = py_ref::steal(PyObject_CallNoArgs(node_hooks.current_node));
+  if (!node) return;
+  if (node.get() == Py_None || is_needed(node.get())) {  // None: compiled autograd
+    begin_all(hook, pass);
+  } else if (!hook->before_run) {
+    // The engine is to tell: it comes to these hooks next, if it runs the node.
+    PyObject* object = reinterpret_cast<PyObject*>(hook);
+    hook->before_run = call_method(node.get(), name_register_prehook, object) == 0;
+  }
+}
+
+// torch calls a tensor's hook with the gradient, a hook before the node with all of its gradients,
+// one after it with those of both sides.
 PyObject* hook_call(PyObject* object, PyObject* args, PyObject*) {
   NodeHook* hook = as_hook(object);
   const int64_t pass = current_pass();
   if (pass == no_pass) Py_RETURN_NONE;
-  if (PyTuple_GET_SIZE(args) == 1) {
-    before_node(hook, pass);
+  if (PyTuple_GET_SIZE(args) != 1) {
+    end_all(hook->ended, pass);
+  } else if (PyObject* given = PyTuple_GET_ITEM(args, 0);
+             PyTuple_Check(given) || PyList_Check(given)) {
+    end_all(hook->ending, pass);
+    begin_all(hook, pass);
   } else {
-    for (const auto& each : hook->ended) each->end_here(pass);
+    before_node_or_capture(hook, pass);
+    PyErr_Clear();
   }
   Py_RETURN_NONE;
 }
@@ -70,7 +122,7 @@ py_ref new_hook() {
   new (&hook->ending) BackwardRanges;
   new (&hook->beginning) BackwardRanges;
   new (&hook->ended) BackwardRanges;
-  hook->before = hook->after = false;
+  hook->before = hook->before_run = hook->after = false;
   return py_ref::steal(reinterpret_cast<PyObject*>(hook));
 }
 
@@ -90,14 +142,34 @@ py_ref hook_of(PyObject* node) {
   return made;
 }
 
-int add(PyObject* node, BackwardRanges NodeHook::* list, bool NodeHook::* registered, PyObject* how,
-        const std::shared_ptr<BackwardRange>& range) {
+// The tensor keeps nothing: a range ends at the latest when its graph is freed.
+int register_as_of_tensor(PyObject* node, PyObject* hook) {
+  const py_ref hooks = py_ref::steal(PyDict_New());
+  if (!hooks || PyDict_SetItem(hooks.get(), name_key, hook) < 0) return -1;
+  const std::lock_guard<object_mutex> lock(tensor_mutex);
+  if (PyObject_SetAttr(node_hooks.tensor, name_backward_hooks, hooks.get()) < 0) return -1;
+  const int result = call_method(node, name_register_hook_dict, node_hooks.tensor);
+  const py_error_scope scope;
+  PyObject_SetAttr(node_hooks.tensor, name_backward_hooks, Py_None);
+  return result;
+}
+
+int register_before(PyObject* node, PyObject* hook) {
+  return node_hooks.tensor ? register_as_of_tensor(node, hook)
+                           : call_method(node, name_register_prehook, hook);
+}
+
+int register_after(PyObject* node, PyObject* hook) {
+  return call_method(node, name_register_hook, hook);
+}
+
+int add(PyObject* node, BackwardRanges NodeHook::* list, bool NodeHook::* registered,
+        int (*register_hook)(PyObject*, PyObject*), const std::shared_ptr<BackwardRange>& range) {
   const py_ref owned = hook_of(node);
   if (!owned) return -1;
   NodeHook* hook = as_hook(owned.get());
   if (!(hook->*registered)) {
-    const py_ref handle = py_ref::steal(PyObject_CallMethodOneArg(node, how, owned.get()));
-    if (!handle) return -1;
+    if (register_hook(node, owned.get()) < 0) return -1;
     hook->*registered = true;
   }
   try {
@@ -112,15 +184,15 @@ int add(PyObject* node, BackwardRanges NodeHook::* list, bool NodeHook::* regist
 }  // namespace
 
 int begin_before(PyObject* node, const std::shared_ptr<BackwardRange>& range) {
-  return add(node, &NodeHook::beginning, &NodeHook::before, name_register_prehook, range);
+  return add(node, &NodeHook::beginning, &NodeHook::before, register_before, range);
 }
 
 int end_before(PyObject* node, const std::shared_ptr<BackwardRange>& range) {
-  return add(node, &NodeHook::ending, &NodeHook::before, name_register_prehook, range);
+  return add(node, &NodeHook::ending, &NodeHook::before, register_before, range);
 }
 
 int end_after(PyObject* node, const std::shared_ptr<BackwardRange>& range) {
-  return add(node, &NodeHook::ended, &NodeHook::after, name_register_hook, range);
+  return add(node, &NodeHook::ended, &NodeHook::after, register_after, range);
 }
 
 int backward_node_init() {
@@ -130,6 +202,9 @@ int backward_node_init() {
   };
   const Name names[] = {{&name_key, "nvspan"},
                         {&name_metadata, "metadata"},
+                        {&name_backward_hooks, "_backward_hooks"},
+                        {&name_next_functions, "next_functions"},
+                        {&name_register_hook_dict, "_register_hook_dict"},
                         {&name_register_prehook, "register_prehook"},
                         {&name_register_hook, "register_hook"}};
   for (const Name& name : names) {

@@ -244,9 +244,11 @@ PyType_Spec spec = {"nvspan._core.BackwardCalls", sizeof(BackwardCalls), 0,
 
 PyObject* set_torch_functions(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
   constexpr Py_ssize_t count = 8;
-  if (nargs != count || !PyType_Check(args[0]) || !PyType_Check(args[1]) ||
-      !PyDict_Check(args[7])) {
-    PyErr_SetString(PyExc_TypeError, "two types, five functions and a dict are needed");
+  constexpr Py_ssize_t count_with_node_hooks = 11;
+  if ((nargs != count && nargs != count_with_node_hooks) || !PyType_Check(args[0]) ||
+      !PyType_Check(args[1]) || !PyDict_Check(args[7])) {
+    PyErr_SetString(PyExc_TypeError,
+                    "two types, five functions, a dict and perhaps NodeHooks are needed");
     return nullptr;
   }
   if (torch.is_compiling) Py_RETURN_NONE;
@@ -256,6 +258,9 @@ PyObject* set_torch_functions(PyObject*, PyObject* const* args, Py_ssize_t nargs
   PyObject* flag = PyUnicode_InternFromString("_is_compiling_flag");
   if (!flag) return nullptr;
   torch = {Py_NewRef(args[4]), Py_NewRef(args[5]), Py_NewRef(args[6]), Py_NewRef(args[7]), flag};
+  if (nargs == count_with_node_hooks) {
+    node_hooks = {Py_NewRef(args[8]), Py_NewRef(args[9]), Py_NewRef(args[10])};
+  }
   Py_RETURN_NONE;
 }
 

@@ -52,6 +52,16 @@ EXPECTED = {
     "dataclass_output": "<Run  <p.2  >p.2  <p.1  >p.1  <p.0  >p.0  >Run",
     "gradient_of_what_is_between": "<2  >2  <1  >1",
     "inputs_of_backward": "<Sequential  <1  >1  >Sequential",
+    "output_among_inputs_of_backward": "<1  >1  <0  >0  .grad  <1  >1  .all  <1  >1  <0  >0",
+    "gradient_of_what_is_between_and_then_all": "<1  >1  .|  <1  >1  .|  <1  >1  <0  >0",
+    "gradient_of_an_edge": "<1  >1  .backward  <1  >1  <0  >0",
+    "gradients_of_parameters": "<1  >1  <0  >0",
+    "gradient_of_one_of_two_outputs": ".and input  <1  >1  .all  <1  >1  <0  >0",
+    "first_output_unused": "<Sequential  <1  >1  <0  >0  >Sequential",
+    "function_in_python": (
+        "<1  >1  .inputs  <1  >1  <0  >0  .all  <1  >1  <0  <0.p.0  >0.p.0  >0"
+    ),
+    "anomalies_detected": "<Sequential  <1  >1  <0  >0  >Sequential",
     "retained": (
         "<Sequential  <1  >1  <0  >0  >Sequential  .|  <Sequential  <1  >1  <0  >0  >Sequential"
     ),
@@ -77,11 +87,11 @@ if tuple(int(each) for each in torch.__version__.split(".")[:2]) >= (2, 14):
     EXPECTED[name] = EXPECTED[name].replace(">p.1  >Run", ">p.1  <p.0  >p.0  >Run")
 
 
-@pytest.fixture(scope="module")
-def cases():
+@pytest.fixture(scope="module", params=["", "prehooks"])
+def cases(request):
     """The events of each case, in short; those of bare models under "bare"."""
     found: dict[str, list[str]] = {"bare": []}
-    for event in run_traced(PROGRAM).events:
+    for event in run_traced(PROGRAM, *request.param.split()).events:
         text = event.get("message")
         if event["kind"] == "mark" and text.startswith(("case ", "bare ")):
             kind, name = text.split()

@@ -26,6 +26,19 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+def _node_hooks(torch: Any) -> tuple[Any, ...]:
+    """What the core needs to hook a node without torch's Python; nothing where torch lacks it."""
+    try:
+        engine = (torch._C._current_autograd_node, torch._C._will_engine_execute_node)
+        torch._C._FunctionBase._register_hook_dict  # noqa: B018
+        with torch.inference_mode(False):
+            tensor = torch.zeros(1, dtype=torch.float32, device="cpu")
+            tensor._backward_hooks = None
+    except AttributeError:
+        return ()
+    return (tensor, *engine)
+
+
 @functools.cache
 def _set_up(torch: Any) -> None:
     """Tells the core what it needs of torch, once."""
@@ -38,6 +51,7 @@ def _set_up(torch: Any) -> None:
         torch._C._autograd._get_sequence_nr,
         torch.compiler.is_compiling,
         vars(torch.compiler),
+        *_node_hooks(torch),
     )
 
 

@@ -3,7 +3,8 @@
 """Backward passes of annotated models: one case after the other, after a mark with its name.
 
 Each case is a function that makes a model and one that trains it a step; the same is done with a
-bare copy of the model, and gradients are compared to the bit.
+bare copy of the model, and gradients are compared to the bit. With the argument "prehooks", torch
+lacks what else hooks its nodes; with "leak", see leak().
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import weakref
 
 import torch
 from torch import nn
+from torch.autograd.graph import get_gradient_edge
 from torch.utils.checkpoint import checkpoint
 
 import nvspan
@@ -183,6 +185,93 @@ def inputs_of_backward(model):
     model(X).sum().backward(inputs=[model[1].weight])
 
 
+def between(model):
+    y = model[0](X)
+    return y, model[1](y).sum()
+
+
+@case(lambda: nn.Sequential(lin(), lin()))
+def output_among_inputs_of_backward(model):
+    y, loss = between(model)
+    loss.backward(inputs=[y], retain_graph=True)
+    nvspan.mark("grad")
+    torch.autograd.grad(loss, y, retain_graph=True)
+    nvspan.mark("all")
+    loss.backward()
+
+
+@case(lambda: nn.Sequential(lin(), lin()))
+def gradient_of_what_is_between_and_then_all(model):
+    y, loss = between(model)
+    for _ in range(2):
+        torch.autograd.grad(loss, y, retain_graph=True)
+        nvspan.mark("|")
+    loss.backward()
+
+
+@case(lambda: nn.Sequential(lin(), lin()))
+def gradient_of_an_edge(model):
+    y, loss = between(model)
+    torch.autograd.grad(loss, get_gradient_edge(y), retain_graph=True)
+    nvspan.mark("backward")
+    loss.backward(inputs=[get_gradient_edge(model[0].weight)])
+
+
+@case(lambda: nn.Sequential(lin(), lin()))
+def gradients_of_parameters(model):
+    gradients = torch.autograd.grad(between(model)[1], list(model.parameters()))
+    for parameter, gradient in zip(model.parameters(), gradients, strict=True):
+        parameter.grad = gradient
+
+
+class Unbinds(nn.Linear):
+    def forward(self, x):
+        return super().forward(x).unbind(0)
+
+
+@case(lambda: nn.Sequential(lin(), Unbinds(4, 4)))
+def gradient_of_one_of_two_outputs(model):
+    y = model[0](X)
+    one, other = model[1](y)
+    loss = (one * other).sum()
+    torch.autograd.grad(loss, one, retain_graph=True)
+    nvspan.mark("and input")
+    torch.autograd.grad(loss, [other, y], retain_graph=True)
+    nvspan.mark("all")
+    loss.backward()
+
+
+@case(lambda: nn.Sequential(lin(), Unbinds(4, 4)))
+def first_output_unused(model):
+    model(X)[1].sum().backward()
+
+
+class Doubling(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * 2
+
+
+@case(lambda: nn.Sequential(Run(lambda p, x: Doubling.apply(p[0](x)), lin()), lin()))
+def function_in_python(model):
+    y, loss = between(model)
+    torch.autograd.grad(loss, y, retain_graph=True)
+    nvspan.mark("inputs")
+    loss.backward(inputs=[y], retain_graph=True)
+    nvspan.mark("all")
+    loss.backward()
+
+
+@case(lambda: nn.Sequential(lin(), nn.Tanh()))
+def anomalies_detected(model):
+    with torch.autograd.set_detect_anomaly(True):
+        backward(model)
+
+
 @case(lambda: nn.Sequential(lin(), nn.Tanh()))
 def retained(model):
     loss = model(X).sum()
@@ -282,4 +371,6 @@ def leak():
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == ["prehooks"]:
+        del torch._C._will_engine_execute_node
     leak() if sys.argv[1:] == ["leak"] else main()
