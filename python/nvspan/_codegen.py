@@ -221,6 +221,19 @@ def generate(code: CodeType, kind: str | None, site: Any) -> CodeType:
     return template.replace(**changes)
 
 
+def in_place_of(original: CodeType, code: CodeType) -> CodeType:
+    """`code` with the name and the place of `original`, all of it on the line of the definition."""
+    changes: dict[str, Any] = {"co_linetable": _line_table(len(code.co_code))}
+    if sys.version_info >= (3, 11):
+        changes["co_qualname"] = original.co_qualname
+    return code.replace(
+        co_name=original.co_name,
+        co_filename=original.co_filename,
+        co_firstlineno=original.co_firstlineno,
+        **changes,
+    )
+
+
 def carried_over(original: CodeType, generated: CodeType, current: CodeType) -> CodeType:
     """`original` with what distinguishes `current` from the `generated` body it was made from."""
     names = ["co_flags", "co_name", "co_filename", "co_firstlineno"]

@@ -1,9 +1,8 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# `annotate` is a class at run time. Here it is an overloaded function beside the class
-# `Annotation`, because mypy takes no other way to say that `@annotate` without parentheses returns
-# the function.
+# `annotate` is a class at run time, here an overloaded function beside the class `Annotation`:
+# mypy takes no other way to say that `@annotate` without parentheses returns the function.
 
 from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Sequence
 from enum import Enum
@@ -90,6 +89,7 @@ class Annotation:
     @property
     def sync(self) -> bool: ...
     def _spanning(self) -> Annotation: ...
+    def _fresh(self) -> Annotation: ...
     def _named(self, name: str, /) -> Annotation: ...
 
 @overload

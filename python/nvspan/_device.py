@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import functools
 import inspect
-import itertools
 import sys
+from types import FunctionType
+
+from nvspan._codegen import in_place_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
-    from contextlib import AbstractContextManager
     from typing import Any
 
     from nvspan._core import Annotation, DeviceRangeHandle, device_range
@@ -30,9 +31,8 @@ def decorate(range_: device_range, target: Any) -> Any:
         return type(target)(decorate(range_, target.__func__))
     if isinstance(target, type) or not callable(target):
         raise TypeError(f"device_range() decorates functions and callables, not {target!r}")
-    named = range_._named(str(getattr(target, "__name__", type(target).__name__)))
-    # One object for each call: tasks that take turns end their own range.
-    return _wrapped(target, named._fresh)
+    name = str(getattr(target, "__name__", type(target).__name__))
+    return _wrapped(target, range_._named(name))
 
 
 def decorate_both(annotation: Annotation, target: Callable[..., Any]) -> Any:
@@ -40,20 +40,27 @@ def decorate_both(annotation: Annotation, target: Callable[..., Any]) -> Any:
     generator both span its whole life."""
     if inspect.isgeneratorfunction(target):
         annotation = annotation._spanning()
-    return _wrapped(target, itertools.repeat(annotation).__next__)
+    return _wrapped(target, annotation)
 
 
-def _wrapped(target: Callable[..., Any], entered: Callable[[], AbstractContextManager[Any]]) -> Any:
-    wrapper = _wrapper(target, entered)
+def _wrapped(target: Callable[..., Any], range_: Annotation | device_range) -> Any:
+    wrapper = _wrapper(target, range_)
+    # torch.compile keeps what it knows by code object, and shapes by the code's name and place.
+    if isinstance(target, FunctionType):
+        wrapper.__code__ = in_place_of(target.__code__, wrapper.__code__)
+    else:
+        wrapper.__code__ = wrapper.__code__.replace()
     functools.update_wrapper(wrapper, target)
     return wrapper
 
 
-def _wrapper(target: Callable[..., Any], entered: Callable[[], AbstractContextManager[Any]]) -> Any:
+def _wrapper(target: Callable[..., Any], range_: Annotation | device_range) -> Any:
+    # `_fresh` gives one object for each call: tasks that take turns end their own range. As a
+    # method call in the body it is what nvspan/torch/_variables.py knows in a function it traces.
     if inspect.iscoroutinefunction(target):
 
         async def coroutine(*args: Any, **kwargs: Any) -> Any:
-            with entered():
+            with range_._fresh():
                 return await target(*args, **kwargs)
 
         return coroutine
@@ -61,7 +68,7 @@ def _wrapper(target: Callable[..., Any], entered: Callable[[], AbstractContextMa
 
         async def async_generator(*args: Any, **kwargs: Any) -> Any:
             inner = target(*args, **kwargs)
-            with entered():
+            with range_._fresh():
                 resume = inner.__anext__()
                 while True:
                     try:
@@ -82,13 +89,13 @@ def _wrapper(target: Callable[..., Any], entered: Callable[[], AbstractContextMa
     if inspect.isgeneratorfunction(target):
 
         def generator(*args: Any, **kwargs: Any) -> Any:
-            with entered():
+            with range_._fresh():
                 return (yield from target(*args, **kwargs))
 
         return generator
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        with entered():
+        with range_._fresh():
             return target(*args, **kwargs)
 
     return function

@@ -30,8 +30,13 @@ LAZY = {
     "torch/_transfers.py": {"torch"},
     "torch/nvtx.py": {"torch"},
 }
-# file -> what it may import at once: pytest itself loads its plugin, torch._dynamo the other
-EAGER = {"pytest_plugin.py": {"pytest"}, "torch/_variables.py": {"torch"}}
+# file -> what it may import at once: pytest itself loads its plugin, torch._dynamo the others
+EAGER = {
+    "pytest_plugin.py": {"pytest"},
+    "torch/_body_variables.py": {"torch"},
+    "torch/_object_variables.py": {"torch"},
+    "torch/_variables.py": {"torch"},
+}
 
 
 def module_name(path):

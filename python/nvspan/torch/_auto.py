@@ -7,7 +7,15 @@ from __future__ import annotations
 import weakref
 
 import nvspan
-from nvspan.torch import _attributes, _backward_call, _loaders, _modules, _optimizers, _transfers
+from nvspan.torch import (
+    _attributes,
+    _backward_call,
+    _compiled,
+    _loaders,
+    _modules,
+    _optimizers,
+    _transfers,
+)
 from nvspan.torch._loop import Loop
 from nvspan.torch._removable import Removable
 
@@ -73,6 +81,7 @@ class _Forward:
         self.annotation = nvspan.annotate(
             message=message, domain=domain, color="green", device=device
         )
+        _compiled.note(message, self.kind)
 
 
 def auto(

@@ -3,7 +3,8 @@
 """What torch.compile is told about nvspan: that annotations are nothing.
 
 Functions are registered by the public `torch.compiler.substitute_in_graph`, with a body that does
-nothing in place of theirs. Types need Dynamo's own tables (_variables.py). What one version of
+nothing in place of theirs. Types need Dynamo's own tables (_variables.py,
+_object_variables.py, _body_variables.py). What one version of
 torch does not take is left as it is: there an annotation breaks the graph, and one warning says so.
 """
 
@@ -13,6 +14,7 @@ import sys
 
 import nvspan
 from nvspan import _core
+from nvspan.torch import _transfers
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
@@ -41,11 +43,15 @@ def _dead_handle(*args: object, **kwargs: object) -> Any:
     return DEAD_HANDLE
 
 
-_DEAD_STEP = nvspan.annotate("step", level=1000)
+_ENABLED = nvspan.enabled()  # settled when the process started
 
 
-def _dead_step(*args: object, **kwargs: object) -> Any:
-    return _DEAD_STEP
+def _enabled() -> bool:
+    return _ENABLED
+
+
+def _moved(batch: Any, device: Any, non_blocking: bool = True, *, domain: Any = None) -> Any:
+    return _transfers.moved_batch(batch, device, non_blocking)
 
 
 def _no_range(*args: object, **kwargs: object) -> tuple[int, None]:
@@ -61,7 +67,8 @@ _FUNCTIONS: tuple[tuple[Callable[..., Any], Callable[..., Any]], ...] = (
     (_core.start_device_range, _dead_handle),
     (_core.end_device_range, _nothing),
     (nvspan.is_active, _no),
-    (nvspan.step, _dead_step),
+    (nvspan.enabled, _enabled),
+    (_transfers.to_device, _moved),
 )
 
 
@@ -97,9 +104,11 @@ def register() -> None:
     except Exception as error:
         _problems.append(f"functions: {type(error).__name__}: {error}")
     try:
-        from nvspan.torch import _variables
+        from nvspan.torch import _body_variables, _object_variables, _variables
 
         _variables.register()
+        _object_variables.register()
+        _body_variables.register()
     except Exception as error:
         _problems.append(f"types: {type(error).__name__}: {error}")
     if _problems:

@@ -17,7 +17,7 @@ from types import FunctionType, MethodType
 import nvspan
 from nvspan import _core
 from nvspan._warnings import warn_once
-from nvspan.torch import _attributes, _backward
+from nvspan.torch import _attributes, _backward, _compiled
 from nvspan.torch._removable import Removable
 
 TYPE_CHECKING = False  # as typing's, without its import
@@ -163,6 +163,7 @@ class _Options:
             message=message, domain=domain, category="forward", payload=payload, level=level,
             device=device,
         )  # fmt: skip
+        _compiled.note(message, self.kind)
 
 
 def _shapes_of_call(options: _Options) -> dict[str, Any]:

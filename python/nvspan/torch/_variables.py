@@ -9,10 +9,11 @@ here, where it is caught, and not while a graph is traced.
 
 from __future__ import annotations
 
-import builtins
 import functools
 
 from torch._dynamo.bytecode_transformation import create_call_function
+from torch._dynamo.eval_frame import skip_code
+from torch._dynamo.exc import SkipFrame
 from torch._dynamo.guards import GuardBuilder
 from torch._dynamo.output_graph import OutputGraph
 from torch._dynamo.source import GlobalSource
@@ -22,26 +23,24 @@ from torch._dynamo.variables.constant import ConstantVariable
 from torch._dynamo.variables.ctx_manager import NullContextVariable
 from torch._dynamo.variables.functions import BaseUserFunctionVariable
 from torch._dynamo.variables.misc import StringFormatVariable
-from torch._dynamo.variables.user_defined import (
-    UserDefinedClassVariable,
-    UserDefinedObjectVariable,
-)
+from torch._dynamo.variables.user_defined import UserDefinedClassVariable
 
 import nvspan
-from nvspan import _core, _decorate
+from nvspan import _core, _decorate, _steps
+from nvspan.torch import _compiled
 from nvspan.torch._compile import DEAD_HANDLE
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, NoReturn
 
-_TYPE_MATCH = GuardBuilder.TYPE_MATCH
-_ID_MATCH = GuardBuilder.ID_MATCH
-_CLASS_MATCH = getattr(GuardBuilder, "CLASS_MATCH", _ID_MATCH)
+TYPE_MATCH = GuardBuilder.TYPE_MATCH
+ID_MATCH = GuardBuilder.ID_MATCH
+CLASS_MATCH = getattr(GuardBuilder, "CLASS_MATCH", ID_MATCH)
 _core_functions: Any = _core  # for what its stub does not tell
 _ = OutputGraph.install_global_by_id
-_none = ConstantVariable.create
+constant = ConstantVariable.create
 
 
 def _constant_or_dynamic(arguments: tuple[Any, Any]) -> tuple[list[Any], dict[str, Any]]:
@@ -53,11 +52,25 @@ def _constant_or_dynamic(arguments: tuple[Any, Any]) -> tuple[list[Any], dict[st
         return ["<dynamic>"], {}
 
 
-def _global_object(tx: Any, name: str, value: Any) -> VariableTracker:
+def global_object(tx: Any, name: str, value: Any) -> VariableTracker:
     """A variable for an object that the frame does not name: it becomes one of its globals."""
     name = tx.output.install_global_by_id(name, value)
     variable: VariableTracker = VariableBuilder(tx, GlobalSource(name))(value)
     return variable
+
+
+def is_outermost(tx: Any) -> bool:
+    """Whether the frame is itself what is compiled. With fullgraph=True and for an export no."""
+    outermost = getattr(tx, "parent", None) is None
+    return outermost and not getattr(tx, "one_graph", True) and not getattr(tx, "export", True)
+
+
+def leave_to_python(callee: Any = None) -> NoReturn:
+    """Has Python run this frame, which opens a range, and Dynamo compile what it calls: the range
+    is around the compiled code."""
+    if hasattr(callee, "_nvspan_original"):
+        skip_code(callee.__code__)  # it is another of ours, in between (_modules.py)
+    raise SkipFrame("nvspan: the range is around what is compiled")
 
 
 class RangeVariable(NullContextVariable):  # type: ignore[misc]
@@ -68,10 +81,12 @@ class RangeVariable(NullContextVariable):  # type: ignore[misc]
         made_type: type,
         maker: Callable[..., Any] | None = None,
         arguments: Any = None,
+        kept: Any = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.made_type = made_type
+        self.kept = kept
         self.maker = maker
         self.arguments = arguments
 
@@ -80,15 +95,15 @@ class RangeVariable(NullContextVariable):  # type: ignore[misc]
 
     def enter(self, tx: Any) -> VariableTracker:
         if self.made_type is _core.device_range:
-            return _global_object(tx, "__nvspan_handle", DEAD_HANDLE)
-        return self
+            return global_object(tx, "__nvspan_handle", DEAD_HANDLE)
+        return EnteredVariable(self, source=self.source)
 
     def exit(self, tx: Any, *args: VariableTracker) -> VariableTracker:
-        return _none(None)
+        return constant(None)
 
     def call_function(self, tx: Any, args: Any, kwargs: Any) -> VariableTracker:
         """Used as a decorator within the frame: the function as it is."""
-        if len(args) == 1 and not kwargs and _is_function(args[0]):
+        if len(args) == 1 and not kwargs and is_function(args[0]):
             function: VariableTracker = args[0]
             return function
         # Not of the base class, which asserts that it is given a function.
@@ -99,7 +114,12 @@ class RangeVariable(NullContextVariable):  # type: ignore[misc]
         if name == "__enter__":
             return self.enter(tx)
         if name == "__exit__":
-            return _none(None)
+            return constant(None)
+        if name == "_fresh":  # of the functions in nvspan/_device.py
+            if is_outermost(tx):
+                leave_to_python()
+            _compiled.tell_dropped(self.kept)
+            return self
         return super().call_method(tx, name, args, kwargs)
 
     def reconstruct(self, codegen: Any) -> None:
@@ -116,105 +136,118 @@ class RangeVariable(NullContextVariable):  # type: ignore[misc]
         codegen.extend_output(create_call_function(0, False))
 
 
+class EnteredVariable(VariableTracker):  # type: ignore[misc]
+    """What `as` names. Of a local that is a context manager Dynamo makes a nullcontext where a
+    graph breaks, and a program may look at this one."""
+
+    def __init__(self, entered: RangeVariable, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.entered = entered
+
+    def python_type(self) -> type:
+        return self.entered.python_type()
+
+    def call_function(self, tx: Any, args: Any, kwargs: Any) -> VariableTracker:
+        return self.entered.call_function(tx, args, kwargs)
+
+    def call_method(self, tx: Any, name: str, args: Any, kwargs: Any) -> VariableTracker:
+        return self.entered.call_method(tx, name, args, kwargs)
+
+    def var_getattr(self, tx: Any, name: str) -> VariableTracker:
+        return self.entered.var_getattr(tx, name)
+
+    def reconstruct(self, codegen: Any) -> None:
+        self.entered.reconstruct(codegen)
+
+
 class RangeClassVariable(UserDefinedClassVariable):  # type: ignore[misc]
     """`annotate`, `span` or `device_range` itself, which stays a class to everything else."""
 
     def call_function(self, tx: Any, args: Any, kwargs: Any) -> VariableTracker:
-        if len(args) == 1 and not kwargs and _is_function(args[0]):
+        if len(args) == 1 and not kwargs and is_function(args[0]):
             function: VariableTracker = args[0]
             return function  # @annotate without parentheses
-        if args and not _is_message(args[0]):
+        if args and not is_message(args[0]):
             result: VariableTracker = super().call_function(tx, args, kwargs)
             return result
         return RangeVariable(self.value, self.value, (list(args), dict(kwargs)))
 
 
-def _realized(variable: Any) -> Any:
+def realized(variable: Any) -> Any:
     return variable.realize() if hasattr(variable, "realize") else variable
 
 
-def _is_function(variable: Any) -> bool:
-    return isinstance(_realized(variable), BaseUserFunctionVariable)
+def is_function(variable: Any) -> bool:
+    return isinstance(realized(variable), BaseUserFunctionVariable)
 
 
-def _is_message(variable: Any) -> bool:
+def is_message(variable: Any) -> bool:
     """Whether it is surely no function or class: something to decorate is not to be lost."""
-    variable = _realized(variable)
+    variable = realized(variable)
     if isinstance(variable, StringFormatVariable):
         return True
-    constant = variable.as_python_constant() if variable.is_python_constant() else variable
-    return constant is None or isinstance(constant, (str, bytes))
+    value = variable.as_python_constant() if variable.is_python_constant() else variable
+    return value is None or isinstance(value, (str, bytes))
 
 
-_DOMAIN_RANGES: dict[str, Any] = {
-    "annotate": _core.annotate,
-    "range": _core.annotate,
-    "span": _core.span,
-    "device_range": _core.device_range,
-}
-_DOMAIN_CALLS = {
-    "push_range": None,
-    "pop_range": None,
-    "mark": None,
-    "start_range": 0,
-    "end_range": None,
-    "event_batch": None,
-}
-_COUNTER_CALLS = {"sample": None, "sample_no_value": None, "batch_submit": None}
+# ---- nvspan.step ------------------------------------------------------------------------------
 
 
-class DomainVariable(UserDefinedObjectVariable):  # type: ignore[misc]
-    def call_method(self, tx: Any, name: str, args: Any, kwargs: Any) -> VariableTracker:
-        if name in _DOMAIN_CALLS:
-            return _none(_DOMAIN_CALLS[name])
-        if name in _DOMAIN_RANGES:
-            if len(args) == 1 and not kwargs and _is_function(args[0]):
-                function: VariableTracker = args[0]
-                return function
-            if not args or _is_message(args[0]):
-                maker = getattr(self.value, name)
-                return RangeVariable(_DOMAIN_RANGES[name], maker, (list(args), dict(kwargs)))
-        return super().call_method(tx, name, args, kwargs)
+class StepVariable(RangeVariable):
+    """A step that was made in the frame. Its number is the one that was given, once it was entered:
+    a step that counts by itself does not count what is compiled."""
 
+    def __init__(self, given: VariableTracker, options: dict[str, Any], **kwargs: Any) -> None:
+        super().__init__(_steps.Step, **kwargs)
+        self.given = given
+        self.options = options
+        self.calls: list[str] = []  # shared by the copies that Dynamo makes
 
-class GetDomainVariable(VariableTracker):  # type: ignore[misc]
-    """`get_domain`: the domain itself, for which it is called while tracing."""
-
-    def __init__(self, value: Any, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.value = value
-
-    def python_type(self) -> type:
-        return type(self.value)
-
-    def as_python_constant(self) -> Any:
-        return self.value
-
-    def call_function(self, tx: Any, args: Any, kwargs: Any) -> VariableTracker:
-        values = [each.as_python_constant() for each in args]
-        named = {name: each.as_python_constant() for name, each in kwargs.items()}
-        return _global_object(tx, "__nvspan_domain", self.value(*values, **named))
-
-
-class CounterVariable(UserDefinedObjectVariable):  # type: ignore[misc]
-    def call_method(self, tx: Any, name: str, args: Any, kwargs: Any) -> VariableTracker:
-        if name in _COUNTER_CALLS:
-            return _none(_COUNTER_CALLS[name])
-        return super().call_method(tx, name, args, kwargs)
-
-
-class HandleVariable(UserDefinedObjectVariable):  # type: ignore[misc]
-    """A DeviceRangeHandle: of a range that was not placed."""
-
-    def call_method(self, tx: Any, name: str, args: Any, kwargs: Any) -> VariableTracker:
-        if name in ("done", "elapsed") and self.value is DEAD_HANDLE:
-            return _none(getattr(DEAD_HANDLE, name)())
-        return super().call_method(tx, name, args, kwargs)
+    def enter(self, tx: Any) -> VariableTracker:
+        self.calls.append("enter")
+        return super().enter(tx)
 
     def var_getattr(self, tx: Any, name: str) -> VariableTracker:
-        if name in ("lost", "timed", "backend") and self.value is DEAD_HANDLE:
-            return _none(getattr(DEAD_HANDLE, name))
+        if name == "number":
+            return self.given if self.calls else constant(None)
         return super().var_getattr(tx, name)
+
+    def reconstruct(self, codegen: Any) -> None:
+        make = functools.partial(_made_step, bool(self.calls), self.options)
+        name = codegen.tx.output.install_global_by_id("__nvspan_make", make)
+        codegen.add_push_null(
+            lambda: codegen.append_output(codegen.create_load_global(name, add=True))
+        )
+        codegen(self.given)
+        codegen.extend_output(create_call_function(1, False))
+
+
+def _made_step(entered: bool, options: dict[str, Any], number: Any) -> Any:
+    made = nvspan.step(number, **options)
+    if entered:
+        made.number = number
+    return made
+
+
+class StepFunctionVariable(VariableTracker):  # type: ignore[misc]
+    """`nvspan.step` itself."""
+
+    def python_type(self) -> type:
+        return type(_steps.step)
+
+    def as_python_constant(self) -> Any:
+        return _steps.step
+
+    def call_function(self, tx: Any, args: Any, kwargs: Any) -> VariableTracker:
+        named = dict(kwargs)
+        given = args[0] if args else named.pop("n", constant(None))
+        _, options = _constant_or_dynamic(((), named))
+        return StepVariable(given, options)
+
+
+def _build_step(self: Any, value: Any) -> VariableTracker:
+    self.install_guards(ID_MATCH)
+    return StepFunctionVariable(source=self.source)
 
 
 # ---- nvspan.torch.nvtx -----------------------------------------------------------------------
@@ -237,7 +270,7 @@ class DroppedFunctionVariable(VariableTracker):  # type: ignore[misc]
 
     def call_function(self, tx: Any, args: Any, kwargs: Any) -> VariableTracker:
         if self.value is not _core_functions._torch_range:
-            return _none(self.result)
+            return constant(self.result)
         return RangeVariable(_core_functions.annotate, self.value, (list(args), dict(kwargs)))
 
 
@@ -251,128 +284,58 @@ _TORCH_FUNCTIONS: dict[Any, Any] = {
 }
 
 
-# ---- the body of a decorated function while a tool listens (nvspan/_codegen.py) -----------------
-
-
-class BodyFunctionVariable(VariableTracker):  # type: ignore[misc]
-    """One of the functions that generated bodies call, with the key of the decorated function."""
-
-    def __init__(self, value: Any, gives: str, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.value = value
-        self.gives = gives
-
-    def python_type(self) -> type:
-        return type(self.value)
-
-    def as_python_constant(self) -> Any:
-        return self.value
-
-    def call_function(self, tx: Any, args: Any, kwargs: Any) -> VariableTracker:
-        if self.gives == "nothing":
-            return _none(None)
-        original = getattr(builtins, "__nvspan_callee__")(args[0].as_python_constant())  # noqa: B009
-        original = getattr(original, "_nvspan_original", original)  # of a module: _modules.py
-        callee: Any = _global_object(tx, "__nvspan_original", original)
-        if self.gives == "callee":
-            return callee
-        return callee.call_function(tx, args[1:], kwargs)
-
-
-_BODY_FUNCTIONS = {
-    "enter": "callee",
-    "callee": "callee",
-    "call_nested": "result",
-    "call_span": "result",
-    "exit": "nothing",
-    "start": "nothing",
-    "end": "nothing",
-}
-
-
 # ---- registration -------------------------------------------------------------------------------
 
 
 def _build_range(self: Any, value: Any) -> VariableTracker:
-    self.install_guards(_TYPE_MATCH)
-    return RangeVariable(type(value), source=self.source)
+    self.install_guards(TYPE_MATCH)
+    return RangeVariable(type(value), kept=value, source=self.source)
 
 
 def _build_range_class(self: Any, value: Any) -> VariableTracker:
-    self.install_guards(_CLASS_MATCH)
+    self.install_guards(CLASS_MATCH)
     return RangeClassVariable(value, source=self.source)
-
-
-def _build_domain(self: Any, value: Any) -> VariableTracker:
-    self.install_guards(_TYPE_MATCH)
-    return DomainVariable(value, source=self.source)
-
-
-def _build_get_domain(self: Any, value: Any) -> VariableTracker:
-    self.install_guards(_ID_MATCH)
-    return GetDomainVariable(value, source=self.source)
-
-
-def _build_handle(self: Any, value: Any) -> VariableTracker:
-    self.install_guards(_ID_MATCH)
-    return HandleVariable(value, source=self.source)
-
-
-def _build_counter(self: Any, value: Any) -> VariableTracker:
-    self.install_guards(_TYPE_MATCH)
-    return CounterVariable(value, source=self.source)
 
 
 def _build_callable(self: Any, value: Any) -> VariableTracker:
     """An AnnotatedCallable is what it wraps. Guards on its attributes would be asked of that."""
-    self.install_guards(_ID_MATCH)
-    return _global_object(self.tx, "__nvspan_wrapped", value.__wrapped__)
+    self.install_guards(ID_MATCH)
+    return global_object(self.tx, "__nvspan_wrapped", value.__wrapped__)
 
 
 def _build_dropped_function(result: Any) -> Callable[[Any, Any], VariableTracker]:
     def build(self: Any, value: Any) -> VariableTracker:
-        self.install_guards(_ID_MATCH)
+        self.install_guards(ID_MATCH)
         return DroppedFunctionVariable(value, result, source=self.source)
 
     return build
 
 
-def _build_body_function(gives: str) -> Callable[[Any, Any], VariableTracker]:
-    def build(self: Any, value: Any) -> VariableTracker:
-        self.install_guards(_ID_MATCH)
-        return BodyFunctionVariable(value, gives, source=self.source)
-
-    return build
+def tables() -> tuple[list[Any], Any]:
+    """The tables by which Dynamo chooses a variable: by type, with and without NumPy, and by id."""
+    both = getattr(VariableBuilder, "_type_dispatch_impl", None)
+    types = [both(True), both(False)] if both else [VariableBuilder._type_dispatch()]
+    return types, VariableBuilder._id_dispatch()
 
 
 def register() -> None:
-    """Puts our types into the tables by which Dynamo chooses a variable."""
-    both = getattr(VariableBuilder, "_type_dispatch_impl", None)  # with and without NumPy
-    tables = [both(True), both(False)] if both else [VariableBuilder._type_dispatch()]
-    ids = VariableBuilder._id_dispatch()
+    types, ids = tables()
 
     def add_callable(kind: type) -> None:
-        for table in tables:
+        for table in types:
             table[kind] = _build_callable
 
     ranges: tuple[Any, ...] = (_core.annotate, _core.span, _core.device_range)
     for kind in ranges:
-        for table in tables:
+        for table in types:
             table[kind] = _build_range
         ids[id(kind)] = _build_range_class
-    for table in tables:
+    for table in types:
         table[_core_functions._FormattedRange] = _build_range
-        table[_core.Domain] = _build_domain
-        table[_core.DeviceRangeHandle] = _build_handle
-        for counter in (_core.Int64Counter, _core.Float64Counter, _core.ExtCounter):
-            table[counter] = _build_counter
-    ids[id(nvspan.get_domain)] = _build_get_domain
+        table[_steps.Step] = _build_range
+    ids[id(_steps.step)] = _build_step
     for proxy in _decorate.proxy_types():
         add_callable(proxy)
     _decorate.type_listeners.append(add_callable)
-    for name, gives in _BODY_FUNCTIONS.items():
-        function = getattr(builtins, f"__nvspan_{name}__", None)
-        if function is not None:
-            ids[id(function)] = _build_body_function(gives)
     for function, result in _TORCH_FUNCTIONS.items():
         ids[id(function)] = _build_dropped_function(result)
