@@ -15,6 +15,8 @@ from helpers.traced import run_plain, run_traced
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
+OLD = torch.__version__.split(".")[:2] == ["2", "5"]
+pytestmark = pytest.mark.skipif(OLD, reason="torch 2.5 compiles few generators, bare ones neither")
 PROGRAM = Path(__file__).with_name("programs") / "pairs.py"
 
 
