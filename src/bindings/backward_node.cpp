@@ -6,6 +6,8 @@
 #include <new>
 #include <utility>
 
+#include "bindings/backward_graph.hpp"
+
 namespace nvspan {
 
 NodeHooks node_hooks;
@@ -48,21 +50,30 @@ int call_method(PyObject* object, PyObject* name, PyObject* argument) {
   return py_ref::steal(PyObject_CallMethodOneArg(object, name, argument)) ? 0 : -1;
 }
 
-// Whether the pass needs what the node gives, so that the engine runs it. Otherwise it runs it only
-// where the node made one of the `inputs` of `backward()`, and not for `autograd.grad()`.
-bool is_needed(PyObject* node) {
-  const py_ref followers = py_ref::steal(PyObject_GetAttr(node, name_next_functions));
-  if (!followers || !PyTuple_Check(followers.get())) return false;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(followers.get()); ++i) {
-    PyObject* pair = PyTuple_GET_ITEM(followers.get(), i);
+bool is_leaf(PyObject* node) noexcept { return Py_IS_TYPE(node, graph_types.accumulate); }
+
+// Of a node's `next_functions`, those that are leaves, or those that are not: whether the pass
+// reaches one.
+bool reaches(PyObject* followers, bool leaves) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(followers); ++i) {
+    PyObject* pair = PyTuple_GET_ITEM(followers, i);
     if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) == 0) continue;
     PyObject* follower = PyTuple_GET_ITEM(pair, 0);
-    if (follower == Py_None) continue;
+    if (follower == Py_None || is_leaf(follower) != leaves) continue;
     const py_ref reached = py_ref::steal(PyObject_CallOneArg(node_hooks.is_reached, follower));
     if (!reached) PyErr_Clear();  // a leaf whose gradient `autograd.grad()` takes
     if (!reached || reached.get() == Py_True) return true;
   }
   return false;
+}
+
+// Whether the pass needs what the node gives, so that the engine runs it. Otherwise it runs it only
+// where the node made one of the `inputs` of `backward()`, and not for `autograd.grad()`. Leaves
+// come last: raising for one costs 10 us.
+bool is_needed(PyObject* node) {
+  const py_ref followers = py_ref::steal(PyObject_GetAttr(node, name_next_functions));
+  if (!followers || !PyTuple_Check(followers.get())) return false;
+  return reaches(followers.get(), false) || reaches(followers.get(), true);
 }
 
 void before_node_or_capture(NodeHook* hook, int64_t pass) {
