@@ -25,6 +25,9 @@ import torch, nvspan, nvspan.torch
 model = torch.nn.Sequential(*[torch.nn.Linear(4096, 4096, bias=False) for _ in range(8)]).cuda()
 optimizer = torch.optim.SGD(model.parameters(), lr=1e-6)
 x = torch.randn(4096, 4096, device="cuda")
+model(x).square().mean().backward()  # loads what it needs while the GPU waits
+optimizer.step()
+optimizer.zero_grad()
 with nvspan.torch.auto(model, optimizer, device=True):
     for _ in range(5):
         model(x).square().mean().backward()

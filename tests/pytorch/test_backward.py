@@ -58,9 +58,7 @@ EXPECTED = {
     "gradients_of_parameters": "<1  >1  <0  >0",
     "gradient_of_one_of_two_outputs": ".and input  <1  >1  .all  <1  >1  <0  >0",
     "first_output_unused": "<Sequential  <1  >1  <0  >0  >Sequential",
-    "function_in_python": (
-        "<1  >1  .inputs  <1  >1  <0  >0  .all  <1  >1  <0  <0.p.0  >0.p.0  >0"
-    ),
+    "function_in_python": ("<1  >1  .inputs  <1  >1  <0  >0  .all  <1  >1  <0  <0.p.0  >0.p.0  >0"),
     "anomalies_detected": "<Sequential  <1  >1  <0  >0  >Sequential",
     "retained": (
         "<Sequential  <1  >1  <0  >0  >Sequential  .|  <Sequential  <1  >1  <0  >0  >Sequential"

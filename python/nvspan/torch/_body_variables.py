@@ -111,8 +111,9 @@ class DriverVariable(VariableTracker):  # type: ignore[misc]
     def take(self, tx: Any) -> VariableTracker:
         return self.state["value"]
 
-    def sent(self, tx: Any, value: VariableTracker) -> VariableTracker:
-        self.state["sent"] = value
+    def sent(self, tx: Any, *values: VariableTracker) -> VariableTracker:
+        # In torch 2.11 a generator finds what next() would send below what was sent.
+        self.state["sent"] = values[-1]
         return constant(None)
 
     def caught(self, tx: Any) -> VariableTracker:

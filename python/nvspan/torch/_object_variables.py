@@ -11,9 +11,11 @@ import nvspan
 from nvspan import _core
 from nvspan.torch._compile import DEAD_HANDLE
 from nvspan.torch._variables import (
+    GETATTR,
     ID_MATCH,
     TYPE_MATCH,
     RangeVariable,
+    answers_attributes,
     constant,
     global_object,
     is_function,
@@ -112,6 +114,7 @@ class CounterVariable(UserDefinedObjectVariable):  # type: ignore[misc]
         return super().call_method(tx, name, args, kwargs)
 
 
+@answers_attributes
 class HandleVariable(UserDefinedObjectVariable):  # type: ignore[misc]
     """A DeviceRangeHandle: of a range that was not placed."""
 
@@ -120,10 +123,11 @@ class HandleVariable(UserDefinedObjectVariable):  # type: ignore[misc]
             return constant(getattr(DEAD_HANDLE, name)())
         return super().call_method(tx, name, args, kwargs)
 
-    def var_getattr(self, tx: Any, name: str) -> VariableTracker:
+    def attribute(self, tx: Any, name: str) -> VariableTracker:
         if name in ("lost", "timed", "backend") and self.value is DEAD_HANDLE:
             return constant(getattr(DEAD_HANDLE, name))
-        return super().var_getattr(tx, name)
+        result: VariableTracker = getattr(super(), GETATTR)(tx, name)
+        return result
 
 
 # ---- registration ------------------------------------------------------------------------------

@@ -10,7 +10,9 @@ here, where it is caught, and not while a graph is traced.
 from __future__ import annotations
 
 import functools
+from inspect import CO_GENERATOR
 
+import torch
 from torch._dynamo.bytecode_transformation import create_call_function
 from torch._dynamo.eval_frame import skip_code
 from torch._dynamo.exc import SkipFrame
@@ -40,6 +42,10 @@ ID_MATCH = GuardBuilder.ID_MATCH
 CLASS_MATCH = getattr(GuardBuilder, "CLASS_MATCH", ID_MATCH)
 _core_functions: Any = _core  # for what its stub does not tell
 _ = OutputGraph.install_global_by_id
+_NAMES = ("tp_getattro_impl", "var_getattr")  # since torch 2.15, and before
+GETATTR = next(name for name in _NAMES if hasattr(VariableTracker, name))
+# Before, tracing raises an error at the end of a generator that handed over to another.
+TRACES_YIELD_FROM = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 13)
 constant = ConstantVariable.create
 
 
@@ -56,6 +62,12 @@ def global_object(tx: Any, name: str, value: Any) -> VariableTracker:
     """A variable for an object that the frame does not name: it becomes one of its globals."""
     name = tx.output.install_global_by_id(name, value)
     variable: VariableTracker = VariableBuilder(tx, GlobalSource(name))(value)
+    return variable
+
+
+def answers_attributes(variable: Any) -> Any:
+    """Lets a class of variables answer by its `attribute`, under the name that torch calls."""
+    setattr(variable, GETATTR, variable.attribute)
     return variable
 
 
@@ -119,7 +131,8 @@ class RangeVariable(NullContextVariable):  # type: ignore[misc]
             if is_outermost(tx):
                 leave_to_python()
             _compiled.tell_dropped(self.kept)
-            return self
+            if TRACES_YIELD_FROM or not tx.f_code.co_flags & CO_GENERATOR:
+                return self
         return super().call_method(tx, name, args, kwargs)
 
     def reconstruct(self, codegen: Any) -> None:
@@ -136,6 +149,7 @@ class RangeVariable(NullContextVariable):  # type: ignore[misc]
         codegen.extend_output(create_call_function(0, False))
 
 
+@answers_attributes
 class EnteredVariable(VariableTracker):  # type: ignore[misc]
     """What `as` names. Of a local that is a context manager Dynamo makes a nullcontext where a
     graph breaks, and a program may look at this one."""
@@ -153,8 +167,9 @@ class EnteredVariable(VariableTracker):  # type: ignore[misc]
     def call_method(self, tx: Any, name: str, args: Any, kwargs: Any) -> VariableTracker:
         return self.entered.call_method(tx, name, args, kwargs)
 
-    def var_getattr(self, tx: Any, name: str) -> VariableTracker:
-        return self.entered.var_getattr(tx, name)
+    def attribute(self, tx: Any, name: str) -> VariableTracker:
+        result: VariableTracker = getattr(self.entered, GETATTR)(tx, name)
+        return result
 
     def reconstruct(self, codegen: Any) -> None:
         self.entered.reconstruct(codegen)
@@ -193,6 +208,7 @@ def is_message(variable: Any) -> bool:
 # ---- nvspan.step ------------------------------------------------------------------------------
 
 
+@answers_attributes
 class StepVariable(RangeVariable):
     """A step that was made in the frame. Its number is the one that was given, once it was entered:
     a step that counts by itself does not count what is compiled."""
@@ -207,10 +223,11 @@ class StepVariable(RangeVariable):
         self.calls.append("enter")
         return super().enter(tx)
 
-    def var_getattr(self, tx: Any, name: str) -> VariableTracker:
+    def attribute(self, tx: Any, name: str) -> VariableTracker:
         if name == "number":
             return self.given if self.calls else constant(None)
-        return super().var_getattr(tx, name)
+        result: VariableTracker = getattr(super(), GETATTR)(tx, name)
+        return result
 
     def reconstruct(self, codegen: Any) -> None:
         make = functools.partial(_made_step, bool(self.calls), self.options)
