@@ -73,16 +73,3 @@ def test_two_gpus(kind, tmp_path):
         assert len({each["device"] for each in own}) == 1
         assert all(each["begin"] <= each["end"] for each in own)
     assert {each["device"] for each in found} == {0, 1}
-    if kind == "ddp":
-        check_nccl(done.events, processes)
-
-
-def check_nccl(events, processes):
-    """NCCL's own ranges: each process reduces the gradients of 58 floats in each of four steps."""
-    for pid in processes:
-        told = [
-            each["payload_fields"]
-            for each in events
-            if each["pid"] == pid and (each["kind"], each["message"]) == ("push", "ncclAllReduce")
-        ]
-        assert [232 in each.values() for each in told] == [True] * 4, told
