@@ -110,8 +110,8 @@ def auto(
     - ``h2d`` is each ``Tensor.to`` and ``Tensor.cuda`` that takes a tensor from the CPU, from the
       first step with a tool; :func:`to_device` gives one range to a batch.
 
-    While nothing listens, the model runs its own code, and the other calls cost a few hundred
-    nanoseconds more.
+    While nothing listens, the model runs its own code, and the other calls take some microseconds
+    of a step.
 
     Args:
         model: A ``torch.nn.Module``. If you compile it by ``torch.compile``, do that first: ranges
