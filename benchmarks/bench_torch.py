@@ -172,6 +172,26 @@ def loop_figures(repeats: int) -> tuple[float, float]:
     return best[0], best[1]
 
 
+def operator_figures(repeats: int) -> tuple[float, float]:
+    """us of a small operator: bare and under annotate_ops."""
+    import torch
+
+    from nvspan.torch import annotate_ops
+
+    x = torch.ones(4)
+
+    def calls() -> None:
+        for _ in range(100):
+            torch.add(x, x)
+
+    def annotated() -> None:
+        with annotate_ops():
+            calls()
+
+    bare, shown = compare(calls, annotated, repeats)
+    return bare / 100, shown / 100
+
+
 def _block(annotated: bool) -> Any:
     """A block of a transformer with 20 annotations, or without."""
     import contextlib
@@ -249,6 +269,9 @@ def table(measured: dict[str, dict[str, Any]]) -> bool:
         print(f"| {state} | {figures['loop'][0]:.1f} | {figures['loop'][1]:.1f} |")
     bare, annotated = measured["no tool"]["loop"]
     met = met and annotated <= 1.01 * bare
+    for state, figures in measured.items():
+        one, shown = figures["operator"]
+        print(f"\nan operator, {state}: {one:.2f} us, {shown:.2f} under annotate_ops")
     under = measured["a tool"]["model"]["forward"]
     each = (under[1] - under[0]) / (LAYERS + 1)
     print(f"\na forward range with a tool: {each:.2f} us (target: 1)")
@@ -291,7 +314,9 @@ def main() -> int:
         nvtx = nvtx_figures(max(3, options.repeats // 10))
         model = model_figures(options.repeats, options.inductor)
         loop = loop_figures(max(5, options.repeats // 5))
-        print(json.dumps({"nvtx": nvtx, "model": model, "loop": loop}))
+        operator = operator_figures(options.repeats)
+        figures = {"nvtx": nvtx, "model": model, "loop": loop, "operator": operator}
+        print(json.dumps(figures))
         return 0
     arguments = ["--repeats", str(options.repeats), *(["--inductor"] if options.inductor else [])]
     with tempfile.TemporaryDirectory() as folder:
