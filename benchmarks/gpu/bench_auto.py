@@ -55,16 +55,15 @@ def passes(database: str) -> tuple[Passes, Passes, Passes]:
     """Of each backward pass the range of the CPU, that of the GPU, and the span of its work."""
     query = sqlite3.connect(database).execute
     ranges = query("""
-        select start, end, eventType from NVTX_EVENTS left join StringIds on id = textId
-        where coalesce(text, value) = 'backward' order by start""").fetchall()
-    pushed = query("""
-        select distinct globalTid from NVTX_EVENTS left join StringIds on id = textId
-        where coalesce(text, value) = 'step'""").fetchall()
-    own = query("""
-        select start, end from NVTX_EVENTS left join StringIds on id = textId
-        where coalesce(text, value) = 'backward' and globalTid = ? order by start""",
-        pushed[0]).fetchall()  # fmt: skip
-    device = sorted({(a, b) for a, b, _ in ranges} - set(own))
+        select coalesce(text, value) as name, globalTid, start, end from NVTX_EVENTS
+        left join StringIds on id = textId where name in ('step', 'backward') order by start
+    """).fetchall()
+    threads = {thread for name, thread, *_ in ranges if name == "step"}
+    own: Passes = []
+    device: Passes = []
+    for name, thread, begin, end in ranges:
+        if name == "backward":
+            (own if thread in threads else device).append((begin, end))
     spans = []
     for begin, end in own:
         found = [
