@@ -13,6 +13,7 @@ from torch._dynamo.variables.base import VariableTracker
 from nvspan.torch import _compiled
 from nvspan.torch._variables import (
     ID_MATCH,
+    FunctionOfOursVariable,
     constant,
     global_object,
     is_outermost,
@@ -27,19 +28,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class BodyFunctionVariable(VariableTracker):  # type: ignore[misc]
+class BodyFunctionVariable(FunctionOfOursVariable):
     """One of the functions that generated bodies call, with the key of the decorated function."""
 
     def __init__(self, value: Any, gives: str, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.value = value
+        super().__init__(value, **kwargs)
         self.gives = gives
-
-    def python_type(self) -> type:
-        return type(self.value)
-
-    def as_python_constant(self) -> Any:
-        return self.value
 
     def call_function(self, tx: Any, args: Any, kwargs: Any) -> VariableTracker:
         if args and self.gives in _TAKE_KEY and is_outermost(tx):

@@ -14,6 +14,7 @@ from nvspan.torch._variables import (
     GETATTR,
     ID_MATCH,
     TYPE_MATCH,
+    FunctionOfOursVariable,
     RangeVariable,
     answers_attributes,
     constant,
@@ -26,6 +27,7 @@ from nvspan.torch._variables import (
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 _UNKNOWN = object()
@@ -83,18 +85,8 @@ class DomainVariable(UserDefinedObjectVariable):  # type: ignore[misc]
         return super().call_method(tx, name, args, kwargs)
 
 
-class GetDomainVariable(VariableTracker):  # type: ignore[misc]
+class GetDomainVariable(FunctionOfOursVariable):
     """`get_domain`: the domain itself, for which it is called while tracing."""
-
-    def __init__(self, value: Any, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.value = value
-
-    def python_type(self) -> type:
-        return type(self.value)
-
-    def as_python_constant(self) -> Any:
-        return self.value
 
     def call_function(self, tx: Any, args: Any, kwargs: Any) -> VariableTracker:
         if len(args) == 1 and not kwargs and isinstance(realized(args[0]), DomainVariable):
@@ -133,31 +125,20 @@ class HandleVariable(UserDefinedObjectVariable):  # type: ignore[misc]
 # ---- registration ------------------------------------------------------------------------------
 
 
-def _build_domain(self: Any, value: Any) -> VariableTracker:
-    self.install_guards(TYPE_MATCH)
-    return DomainVariable(value, source=self.source)
+def _build_as(variable: Any, guard: Any) -> Callable[[Any, Any], VariableTracker]:
+    def build(self: Any, value: Any) -> VariableTracker:
+        self.install_guards(guard)
+        made: VariableTracker = variable(value, source=self.source)
+        return made
 
-
-def _build_get_domain(self: Any, value: Any) -> VariableTracker:
-    self.install_guards(ID_MATCH)
-    return GetDomainVariable(value, source=self.source)
-
-
-def _build_handle(self: Any, value: Any) -> VariableTracker:
-    self.install_guards(ID_MATCH)
-    return HandleVariable(value, source=self.source)
-
-
-def _build_counter(self: Any, value: Any) -> VariableTracker:
-    self.install_guards(TYPE_MATCH)
-    return CounterVariable(value, source=self.source)
+    return build
 
 
 def register() -> None:
     types, ids = tables()
     for table in types:
-        table[_core.Domain] = _build_domain
-        table[_core.DeviceRangeHandle] = _build_handle
+        table[_core.Domain] = _build_as(DomainVariable, TYPE_MATCH)
+        table[_core.DeviceRangeHandle] = _build_as(HandleVariable, ID_MATCH)
         for counter in (_core.Int64Counter, _core.Float64Counter, _core.ExtCounter):
-            table[counter] = _build_counter
-    ids[id(nvspan.get_domain)] = _build_get_domain
+            table[counter] = _build_as(CounterVariable, TYPE_MATCH)
+    ids[id(nvspan.get_domain)] = _build_as(GetDomainVariable, ID_MATCH)

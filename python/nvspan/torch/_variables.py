@@ -205,6 +205,20 @@ def is_message(variable: Any) -> bool:
     return value is None or isinstance(value, (str, bytes))
 
 
+class FunctionOfOursVariable(VariableTracker):  # type: ignore[misc]
+    """A function of ours. What calling it means in a graph, subclasses say."""
+
+    def __init__(self, value: Any, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.value = value
+
+    def python_type(self) -> type:
+        return type(self.value)
+
+    def as_python_constant(self) -> Any:
+        return self.value
+
+
 # ---- nvspan.step ------------------------------------------------------------------------------
 
 
@@ -246,14 +260,8 @@ def _made_step(entered: bool, options: dict[str, Any], number: Any) -> Any:
     return made
 
 
-class StepFunctionVariable(VariableTracker):  # type: ignore[misc]
+class StepFunctionVariable(FunctionOfOursVariable):
     """`nvspan.step` itself."""
-
-    def python_type(self) -> type:
-        return type(_steps.step)
-
-    def as_python_constant(self) -> Any:
-        return _steps.step
 
     def call_function(self, tx: Any, args: Any, kwargs: Any) -> VariableTracker:
         named = dict(kwargs)
@@ -264,26 +272,19 @@ class StepFunctionVariable(VariableTracker):  # type: ignore[misc]
 
 def _build_step(self: Any, value: Any) -> VariableTracker:
     self.install_guards(ID_MATCH)
-    return StepFunctionVariable(source=self.source)
+    return StepFunctionVariable(value, source=self.source)
 
 
 # ---- nvspan.torch.nvtx -----------------------------------------------------------------------
 
 
-class DroppedFunctionVariable(VariableTracker):  # type: ignore[misc]
+class DroppedFunctionVariable(FunctionOfOursVariable):
     """A function of ours that does nothing and returns a constant. It is looked up by its id, so
     that it is ours under torch's name, too."""
 
     def __init__(self, value: Any, result: Any, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.value = value
+        super().__init__(value, **kwargs)
         self.result = result
-
-    def python_type(self) -> type:
-        return type(self.value)
-
-    def as_python_constant(self) -> Any:
-        return self.value
 
     def call_function(self, tx: Any, args: Any, kwargs: Any) -> VariableTracker:
         if self.value is not _core_functions._torch_range:
