@@ -25,6 +25,8 @@ COMMANDS = {
     "view": "show a recording's timeline in the browser",
 }
 
+_RUN_A_PROGRAM = ("record", "trace")
+
 _USAGE = """\
 usage: nvspan [-h] [--version] COMMAND ...
        nvspan [--profile] [--as-nvtx] script.py [arguments ...]
@@ -41,9 +43,8 @@ commands:
 'nvspan COMMAND --help' says more about each. Anything else is a Python program, which is run as
 python itself runs it; './NAME' is a script that is called as a command is.
 
-options for a program:
-  --profile   make every Python function call a range
-  --as-nvtx   give nvspan to whatever in the program imports nvtx
+options for a program, also one that 'record' or 'trace' runs:
+{flags}
 
   -h, --help  show this help and exit
   --version   show the version and exit
@@ -51,9 +52,12 @@ options for a program:
 
 
 def _help() -> str:
+    from nvspan.cli.program import FLAGS
+
     width = max(map(len, COMMANDS))
     commands = "\n".join(f"  {name:<{width}}  {text}" for name, text in COMMANDS.items())
-    return _USAGE + _HELP.format(commands=commands)
+    flags = "\n".join(f"  {flag:<9}   {text}" for flag, (_, text) in FLAGS.items())
+    return _USAGE + _HELP.format(commands=commands, flags=flags)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -79,14 +83,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         print(f"nvspan {__version__}")
         return 0
-    if first in COMMANDS:
+    from nvspan.cli.program import UsageError, parse, split_flags
+
+    flags, words = split_flags(arguments)
+    command = words[0] if words else None
+    if command in COMMANDS and not (flags and command not in _RUN_A_PROGRAM):
         from importlib import import_module
 
-        return int(import_module(f"nvspan.cli.{first}").main(arguments[1:]))
-
-    from nvspan.cli.program import UsageError, parse
-
+        return int(import_module(f"nvspan.cli.{command}").main([*flags, *words[1:]]))
     try:
+        if command in COMMANDS:
+            raise UsageError(
+                f"{' and '.join(flags)} cannot be used with {command!r}, which runs no program"
+            )
         program = parse(arguments)
     except UsageError as error:
         print(f"{_USAGE}nvspan: error: {error}", file=sys.stderr)

@@ -11,6 +11,8 @@ import subprocess
 import sys
 from collections.abc import Collection, Sequence
 
+from nvspan.cli.program import FLAGS
+
 _PYTHON_OPTIONS = ("-m", "-c")
 _NOT_FOUND, _NOT_EXECUTABLE = 127, 126
 
@@ -29,11 +31,25 @@ def split(arguments: Sequence[str], value_options: Collection[str]) -> tuple[lis
     return list(arguments[:at]), list(arguments[at:])
 
 
-def command_of(parser: argparse.ArgumentParser, program: Sequence[str]) -> list[str]:
-    """The command line of the program that is asked for."""
+def add_program_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options for a Python program, which `nvspan script.py` has too."""
+    for flag, (name, text) in FLAGS.items():
+        parser.add_argument(flag, dest=name, action="store_true", help=text)
+
+
+def command_of(
+    parser: argparse.ArgumentParser, options: argparse.Namespace, program: Sequence[str]
+) -> list[str]:
+    """The command line of the program that is asked for, with the program `options` in it."""
+    flags = [flag for flag, (name, _) in FLAGS.items() if getattr(options, name)]
     if not program or program == ["--"]:
         parser.error("no program to run")
     if program[0] == "--":
+        if flags:
+            parser.error(
+                f"{' and '.join(flags)} cannot be used with a command after '--', only with a "
+                f"Python program: {parser.prog} {' '.join(flags)} script.py, -m module or -c code"
+            )
         return list(program[1:])
     # The interpreter's own options (-X, -W, -O, ...) reach the program as well.
     interpreter = [sys.executable, *subprocess._args_from_interpreter_flags()]  # type: ignore[attr-defined]
@@ -45,7 +61,11 @@ def command_of(parser: argparse.ArgumentParser, program: Sequence[str]) -> list[
         if shutil.which(script):
             hint = f" (to run a command, write: {parser.prog} -- {' '.join(program)})"
         parser.error(f"no such file: {script!r}{hint}")
-    return [*interpreter, *program]
+    if not flags:
+        return [*interpreter, *program]
+    # After '--' a script may have the name of one of our commands.
+    is_script = not script.startswith("-")
+    return [*interpreter, "-m", "nvspan", *flags, *(["--"] if is_script else []), *program]
 
 
 def domain_names(given: Sequence[str] | None) -> list[str] | None:

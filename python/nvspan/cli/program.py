@@ -4,7 +4,11 @@
 
 from __future__ import annotations
 
-_FLAGS = {"--profile": "profile", "--as-nvtx": "as_nvtx"}
+# Options for a program: the attribute of `Program` that each sets, and what its help says.
+FLAGS = {
+    "--profile": ("profile", "make every Python function call a range"),
+    "--as-nvtx": ("as_nvtx", "give nvspan to whatever in the program imports nvtx"),
+}
 _KINDS = {"-m": "module", "-c": "code"}
 
 
@@ -33,15 +37,19 @@ def parse(words: list[str]) -> Program:
 
     All that follows the script, the module or the code belongs to the program.
     """
-    flags = []
-    at = 0
-    while at < len(words) and words[at] in _FLAGS:
-        flags.append(_FLAGS[words[at]])
-        at += 1
-    program = _program(words[at:])
+    flags, words = split_flags(words)
+    program = _program(words)
     for flag in flags:
-        setattr(program, flag, True)
+        setattr(program, FLAGS[flag][0], True)
     return program
+
+
+def split_flags(words: list[str]) -> tuple[list[str], list[str]]:
+    """The options for a program that `words` begins with, and what follows them."""
+    at = 0
+    while at < len(words) and words[at] in FLAGS:
+        at += 1
+    return words[:at], words[at:]
 
 
 def _program(words: list[str]) -> Program:

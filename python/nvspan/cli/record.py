@@ -13,7 +13,13 @@ from collections.abc import Sequence
 
 import nvspan
 from nvspan import launch, recorder
-from nvspan.cli.launching import cannot_run, command_of, domain_names, split
+from nvspan.cli.launching import (
+    add_program_options,
+    cannot_run,
+    command_of,
+    domain_names,
+    split,
+)
 
 _USAGE = """\
 nvspan record [options] script.py [arguments ...]
@@ -55,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--no-report", action="store_true", help="print no table when the program has ended"
     )
+    add_program_options(parser)
     return parser
 
 
@@ -118,7 +125,7 @@ def main(argv: Sequence[str]) -> int:
     parser = _parser()
     own, program = split(argv, _VALUE_OPTIONS)
     options = parser.parse_args(own)
-    command = command_of(parser, program)
+    command = command_of(parser, options, program)
     environment = dict(os.environ)
     tool = launch.attached_tool()
     run = int.from_bytes(os.urandom(6), "little") | 1

@@ -17,7 +17,13 @@ import time
 from collections.abc import Sequence
 
 from nvspan import launch
-from nvspan.cli.launching import cannot_run, command_of, domain_names, split
+from nvspan.cli.launching import (
+    add_program_options,
+    cannot_run,
+    command_of,
+    domain_names,
+    split,
+)
 
 _USAGE = """\
 nvspan trace [options] script.py [arguments ...]
@@ -52,6 +58,7 @@ def _parser() -> argparse.ArgumentParser:
         "--domains", metavar="NAME[,NAME]", action="append",
         help="show only these NVTX domains; NVTX is the default domain; may be repeated",
     )  # fmt: skip
+    add_program_options(parser)
     return parser
 
 
@@ -91,7 +98,7 @@ def main(argv: Sequence[str]) -> int:
     parser = _parser()
     own, program = split(argv, _VALUE_OPTIONS)
     options = parser.parse_args(own)
-    command = command_of(parser, program)
+    command = command_of(parser, options, program)
     tool = launch.attached_tool()
     if tool is not None:
         print(
