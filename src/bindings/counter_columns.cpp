@@ -34,7 +34,7 @@ py_ref contiguous_array(PyObject* value, PyObject* dtype) {
     PyErr_SetString(PyExc_RuntimeError, "numpy is not loaded");
     return {};
   }
-  return py_ref::steal(PyObject_CallMethod(numpy, "ascontiguousarray", "OO", value, dtype));
+  return call_method(numpy, "ascontiguousarray", value, dtype);
 }
 
 int Column::load(PyObject* values, bool floats) {

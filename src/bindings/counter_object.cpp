@@ -49,9 +49,8 @@ int describe_samples(CounterObject* counter, CounterDescription& description) {
   if (!fields || !size) return -1;
   counter->item_size = PyLong_AsSize_t(size.get());
   counter->is_group = fields.get() != Py_None;
-  counter->native_dtype = dtype_is_native(counter->dtype)
-                              ? Py_NewRef(counter->dtype)
-                              : PyObject_CallMethod(counter->dtype, "newbyteorder", "s", "=");
+  counter->native_dtype = dtype_is_native(counter->dtype) ? Py_NewRef(counter->dtype)
+                                                          : native_dtype(counter->dtype).release();
   if (!counter->native_dtype || PyErr_Occurred()) return -1;
   description.schema = counter->is_group
                            ? flat_schema_of_dtype(counter->dtype, schema_flag::counter_group, 0)

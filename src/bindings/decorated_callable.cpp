@@ -103,8 +103,8 @@ PyObject* bind(PyObject* self, PyObject* instance, PyObject* owner) {
     return PyMethod_New(self, PyMethod_GET_SELF(bound.get()));
   }
   if (!PyCallable_Check(bound.get())) return bound.release();
-  return PyObject_CallFunction(reinterpret_cast<PyObject*>(Py_TYPE(self)), "OOi", bound.get(),
-                               proxy->annotation, static_cast<int>(proxy->as_span));
+  PyObject* parts[] = {bound.get(), proxy->annotation, proxy->as_span ? Py_True : Py_False};
+  return PyObject_Vectorcall(reinterpret_cast<PyObject*>(Py_TYPE(self)), parts, 3, nullptr);
 }
 
 PyObject* text_of(PyObject* self) { return PyObject_Repr(as_callable(self)->wrapped); }

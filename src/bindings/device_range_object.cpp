@@ -283,10 +283,9 @@ PyObject* range_fresh(PyObject* object, PyObject*) {
 
 PyObject* range_named(PyObject* object, PyObject* name) {
   DeviceRangeObject* self = as_range(object);
-  PyObject* annotation =
-      PyObject_CallMethod(reinterpret_cast<PyObject*>(self->annotation), "_named", "O", name);
-  if (!annotation) return nullptr;
-  return range_with(reinterpret_cast<Annotation*>(annotation), self->stream, self->options);
+  py_ref named = call_method(reinterpret_cast<PyObject*>(self->annotation), "_named", name);
+  if (!named) return nullptr;
+  return range_with(reinterpret_cast<Annotation*>(named.release()), self->stream, self->options);
 }
 
 PyObject* range_repr(PyObject* object) {

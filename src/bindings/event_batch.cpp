@@ -101,7 +101,7 @@ PyObject* event_batch(Domain& domain, const Batch& batch) {
   py_ref dtype = py_ref::steal(PyObject_GetAttrString(batch.rows, "dtype"));
   if (!dtype) return nullptr;
   if (!dtype_is_native(dtype.get())) {
-    dtype = py_ref::steal(PyObject_CallMethod(dtype.get(), "newbyteorder", "s", "="));
+    dtype = native_dtype(dtype.get());
     if (!dtype) return nullptr;
   }
   const Schema* plain = flat_schema_of_dtype(dtype.get(), 0, time_domain);

@@ -107,7 +107,9 @@ PyObject* escaped_utf8(PyObject* text) {
       py_ref::steal(PyUnicode_AsEncodedString(decoded.get(), "utf-8", "backslashreplace"));
   if (!utf8) return nullptr;
   if (!has_zero(PyBytes_AS_STRING(utf8.get()), PyBytes_GET_SIZE(utf8.get()))) return utf8.release();
-  return PyObject_CallMethod(utf8.get(), "replace", "y#y", "\0", static_cast<Py_ssize_t>(1), "\\0");
+  const py_ref zero = py_ref::steal(PyBytes_FromStringAndSize("\0", 1));
+  const py_ref shown = py_ref::steal(PyBytes_FromString("\\0"));
+  return call_method(utf8.get(), "replace", zero.get(), shown.get()).release();
 }
 
 void set_domain(EventFields& fields, PyObject* domain_object) noexcept {

@@ -53,8 +53,8 @@ int encode_view(const Schema& element, Py_buffer& view, PayloadBuffer& buffer) {
 }
 
 py_ref native_copy(PyObject* array, PyObject* dtype) {
-  py_ref native = py_ref::steal(PyObject_CallMethod(dtype, "newbyteorder", "s", "="));
-  return native ? py_ref::steal(PyObject_CallMethod(array, "astype", "O", native.get())) : py_ref();
+  const py_ref native = native_dtype(dtype);
+  return call_method(array, "astype", native.get());
 }
 
 // The number that a native struct format of one letter stands for.
@@ -109,8 +109,7 @@ bool is_numpy_array(PyObject* value) noexcept {
 
 py_ref numpy_array_of(PyObject* value) {
   PyObject* numpy = loaded_module("numpy");
-  if (!numpy) return {};
-  return py_ref::steal(PyObject_CallMethod(numpy, "array", "O", value));
+  return call_method(numpy, "array", value);
 }
 
 int encode_array(PyObject* array, PayloadBuffer& buffer) {

@@ -124,7 +124,7 @@ int copy_tensor(const DlTensor& tensor, PayloadBuffer& buffer) {
 
 // True if the tensor lies in memory that the processor reads.
 bool on_processor(PyObject* value) {
-  py_ref device = py_ref::steal(PyObject_CallMethod(value, "__dlpack_device__", nullptr));
+  py_ref device = call_method(value, "__dlpack_device__");
   if (!device || !PyTuple_Check(device.get()) || PyTuple_GET_SIZE(device.get()) < 1) return false;
   constexpr long cpu = 1, cuda_host = 3;
   const long type = PyLong_AsLong(PyTuple_GET_ITEM(device.get(), 0));
@@ -141,11 +141,11 @@ int encode_dlpack(PyObject* value, PayloadBuffer& buffer) {
   // A tensor that takes part in a gradient is not handed out: what it is without it, is.
   py_ref detached;
   if (PyObject_HasAttrString(value, "detach") == 1) {
-    detached = py_ref::steal(PyObject_CallMethod(value, "detach", nullptr));
+    detached = call_method(value, "detach");
     if (!detached) return -1;
     value = detached.get();
   }
-  py_ref capsule = py_ref::steal(PyObject_CallMethod(value, "__dlpack__", nullptr));
+  py_ref capsule = call_method(value, "__dlpack__");
   if (!capsule) return -1;
   auto* managed = static_cast<DlManagedTensor*>(PyCapsule_GetPointer(capsule.get(), capsule_name));
   if (!managed) return -1;

@@ -321,4 +321,9 @@ bool dtype_is_native(PyObject* dtype) {
   return native && native.get() == Py_True;
 }
 
+py_ref native_dtype(PyObject* dtype) {
+  const py_ref order = py_ref::steal(PyUnicode_FromString("="));
+  return call_method(dtype, "newbyteorder", order.get());
+}
+
 }  // namespace nvspan

@@ -24,4 +24,7 @@ int counter_meaning_from_object(PyObject* semantics, CounterMeaning& meaning);
 // True if every number in it is in this machine's byte order.
 bool dtype_is_native(PyObject* dtype);
 
+// The same dtype in this machine's byte order; null with an exception set.
+py_ref native_dtype(PyObject* dtype);
+
 }  // namespace nvspan

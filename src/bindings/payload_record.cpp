@@ -208,7 +208,7 @@ class RecordWriter {
   int other(PyObject* name, PyObject* value) {
     PyTypeObject* type = Py_TYPE(value);
     if (std::strncmp(type->tp_name, "numpy.", 6) == 0) {
-      py_ref number = py_ref::steal(PyObject_CallMethod(value, "item", nullptr));
+      py_ref number = call_method(value, "item");
       if (!number) return -1;
       if (PyLong_Check(number.get()) || PyFloat_Check(number.get())) {
         return field(name, number.get());

@@ -181,18 +181,18 @@ void for_each_thread(Visit&& visit) noexcept {
 
 // 1 if threading's hook for new threads is ours, 0 if it is not; -1 with an exception set.
 int threads_get_starter() {
-  py_ref current = py_ref::steal(PyObject_CallMethod(threading, "getprofile", nullptr));
+  py_ref current = call_method(threading, "getprofile");
   if (!current) return -1;
   return starter && current.get() == starter;
 }
 
 int install_starter() {
-  py_ref current = py_ref::steal(PyObject_CallMethod(threading, "getprofile", nullptr));
+  py_ref current = call_method(threading, "getprofile");
   if (!current) return -1;
   py_ref made =
       py_ref::steal(new_hook(nullptr, current.get() == Py_None ? nullptr : current.get(), true));
   if (!made) return -1;
-  py_ref done = py_ref::steal(PyObject_CallMethod(threading, "setprofile", "O", made.get()));
+  py_ref done = call_method(threading, "setprofile", made.get());
   if (!done) return -1;
   Py_XSETREF(starter, made.release());
   return 0;
@@ -203,8 +203,7 @@ void uninstall_starter() noexcept {
   PyObject* previous = starter ? as_hook(starter)->previous_argument : nullptr;
   py_ref done;
   if (ours > 0) {
-    done = py_ref::steal(
-        PyObject_CallMethod(threading, "setprofile", "O", previous ? previous : Py_None));
+    done = call_method(threading, "setprofile", previous ? previous : Py_None);
   }
   if (ours < 0 || (ours > 0 && !done)) PyErr_WriteUnraisable(threading);
   Py_CLEAR(starter);

@@ -52,15 +52,11 @@ uintptr_t running_frame() noexcept {
 #endif
 }
 
-// Takes the result of a call; false if it failed.
-bool succeeded(PyObject* result) noexcept {
-  Py_XDECREF(result);
-  return result != nullptr;
-}
+py_ref number(int value) noexcept { return py_ref::steal(PyLong_FromLong(value)); }
 
 bool set_events(int mask) noexcept {
-  return succeeded(
-      PyObject_CallMethod(backend().monitoring, "set_events", "ii", backend().tool, mask));
+  const py_ref tool = number(backend().tool), events = number(mask);
+  return bool(call_method(backend().monitoring, "set_events", tool.get(), events.get()));
 }
 
 void release() noexcept;
@@ -209,9 +205,10 @@ int event_number(const char* name) {
   return value ? static_cast<int>(PyLong_AsLong(value.get())) : -1;
 }
 
-PyObject* register_callback(int event, PyObject* callback) noexcept {
-  return PyObject_CallMethod(backend().monitoring, "register_callback", "iiO", backend().tool,
-                             event, callback);
+bool register_callback(int event, PyObject* callback) noexcept {
+  const py_ref tool = number(backend().tool), id = number(event);
+  return bool(
+      call_method(backend().monitoring, "register_callback", tool.get(), id.get(), callback));
 }
 
 // Made once and kept: the interpreter holds no reference while it calls one, and a callback may be
@@ -232,7 +229,7 @@ int register_callbacks() {
   for (const Wanted& wanted : wanted_events) {
     const int event = event_number(wanted.event);
     PyObject* callback = event < 0 ? nullptr : make_callback(wanted);
-    if (!callback || !succeeded(register_callback(event, callback))) return -1;
+    if (!callback || !register_callback(event, callback)) return -1;
   }
   return 0;
 }
@@ -247,9 +244,10 @@ void release() noexcept {
   bool done = set_events(0);
   for (const Wanted& wanted : wanted_events) {
     const int event = event_number(wanted.event);
-    done = done && event >= 0 && succeeded(register_callback(event, Py_None));
+    done = done && event >= 0 && register_callback(event, Py_None);
   }
-  done = done && succeeded(PyObject_CallMethod(state.monitoring, "free_tool_id", "i", state.tool));
+  const py_ref tool = number(state.tool);
+  done = done && call_method(state.monitoring, "free_tool_id", tool.get());
   state.tool = -1;
   if (!done) PyErr_WriteUnraisable(state.monitoring);
 }
@@ -257,9 +255,8 @@ void release() noexcept {
 // Takes the first free tool id; those that debuggers, coverage and profilers ask for come last.
 int claim_tool() {
   for (const int id : {4, 3, 5, 2, 1, 0}) {
-    py_ref done =
-        py_ref::steal(PyObject_CallMethod(backend().monitoring, "use_tool_id", "is", id, "nvspan"));
-    if (done) {
+    const py_ref tool = number(id), name = py_ref::steal(PyUnicode_FromString("nvspan"));
+    if (call_method(backend().monitoring, "use_tool_id", tool.get(), name.get())) {
       backend().tool = id;
       return 0;
     }
@@ -329,9 +326,7 @@ int profile_backend_begin() {
   state.still_running.clear();
   if (state.muted_code) {
     state.muted_code = false;
-    if (!succeeded(PyObject_CallMethod(state.monitoring, "restart_events", nullptr))) {
-      return -1;
-    }
+    if (!call_method(state.monitoring, "restart_events")) return -1;
   }
   int mask = 0;
   for (const Wanted& wanted : wanted_events) {

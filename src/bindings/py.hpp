@@ -77,6 +77,19 @@ inline bool interpreter_finalizing() noexcept {
 #endif
 }
 
+// object.name(arguments...). Each argument is one object and arrives as it is, which a format
+// cannot promise: "O" spreads a tuple over the arguments. Null without a call if an argument is
+// null.
+template <class... Arguments>
+py_ref call_method(PyObject* object, const char* name, Arguments... arguments) {
+  if (!object || (... || !arguments)) return {};
+  py_ref method = py_ref::steal(PyUnicode_InternFromString(name));
+  if (!method) return {};
+  PyObject* stack[] = {object, arguments...};
+  constexpr size_t count = 1 + sizeof...(arguments);
+  return py_ref::steal(PyObject_VectorcallMethod(method.get(), stack, count, nullptr));
+}
+
 // For the method tables, whose entries have several signatures.
 template <class Function>
 PyCFunction as_method(Function* function) noexcept {

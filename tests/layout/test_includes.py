@@ -120,3 +120,10 @@ def test_the_injection_library_calls_no_nvtx_function():
         if layer_of(path) in {"inject", "record"}
     }
     assert {name: found for name, found in calls.items() if found} == {}
+
+
+def test_no_call_into_python_by_a_format():
+    """The format "O" spreads a tuple over the arguments; call_method() of py.hpp does not."""
+    call = re.compile(r"\b_?(?:PyObject|PyEval)_(?:CallMethod|CallFunction)(?:_SizeT|Id)?\s*\(")
+    calls = {relative(path): call.findall(cpp_code(path)) for path in cpp_files()}
+    assert {name: found for name, found in calls.items() if found} == {}
