@@ -172,8 +172,10 @@ class Recording:
 
     `ranges`, `marks`, `counters`, `threads`, `domains` and `losses` are tables, see `Table`. Times
     are ns of CLOCK_MONOTONIC of the first file's machine; `unix_offset` added to one gives ns since
-    1970. Reading needs no other package. An object may be used by several threads when each has
-    asked for its columns once.
+    1970. Reading needs no other package.
+
+    Any number of threads may use a recording, its tables and parts at once. A process that was
+    forked while another thread used it reads the files again.
     """
 
     def __init__(self, reader: _reader.Reader) -> None:
@@ -213,9 +215,11 @@ class Recording:
     @property
     def strings(self) -> list[str]:
         """What the columns of text index."""
-        if self._strings is None or len(self._strings) != self._reader.string_count():
-            self._strings = self._reader.strings()
-        return self._strings
+        strings = self._strings
+        if strings is None or len(strings) != self._reader.string_count():
+            # Another thread may assign a list that was read before this one.
+            strings = self._strings = self._reader.strings()
+        return strings
 
     @property
     def processes(self) -> list[dict[str, Any]]:

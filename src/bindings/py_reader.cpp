@@ -8,6 +8,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "bindings/py_column.hpp"
 #include "bindings/py_reports.hpp"
 #include "record/aggregate.hpp"
 #include "record/arrow.hpp"
@@ -27,35 +28,6 @@ namespace py = pybind11;
 
 namespace nvspan {
 namespace {
-
-py::object to_text(std::string_view bytes) {
-  PyObject* made =
-      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape");
-  if (made == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(made);
-}
-
-// A column as Python sees it: memoryview(column) shares its memory.
-struct ColumnView {
-  std::shared_ptr<const Column> column;
-
-  const char* format() const {
-    switch (column->type) {
-      case 'C':
-        return "B";
-      case 'i':
-        return "i";
-      case 'I':
-        return "I";
-      case 'L':
-        return "Q";
-      case 'g':
-        return "d";
-      default:
-        return "q";
-    }
-  }
-};
 
 // The calls of one thread as they were made: (kind, time, site, depth, id, payload or None).
 class CallList : public WalkVisitor {
@@ -111,6 +83,7 @@ class Reader {
       : recording_(std::make_shared<Recording>()),
         whole_(std::make_shared<Columns>(recording_)),
         columns_(whole_) {
+    decoders_.reserve(most_decoders);
     py::gil_scoped_release release;
     for (const std::string& path : paths) recording_->add(path);
   }
@@ -133,7 +106,10 @@ class Reader {
 
   py::list strings() const {
     py::list made;
-    for (const std::string& text : recording_->strings()) made.append(to_text(text));
+    const TextTable& strings = recording_->strings();
+    for (std::size_t i = 0, count = strings.size(); i < count; ++i) {
+      made.append(text_of(strings[i]));
+    }
     return made;
   }
   std::size_t string_count() const { return recording_->strings().size(); }
@@ -141,7 +117,7 @@ class Reader {
     if (index < 0 || static_cast<std::size_t>(index) >= recording_->strings().size()) {
       return py::none();
     }
-    return to_text(recording_->strings()[static_cast<std::size_t>(index)]);
+    return text_of(recording_->strings()[static_cast<std::size_t>(index)]);
   }
   py::list domains() const {
     py::list made;
@@ -150,14 +126,14 @@ class Reader {
   }
   py::list problems() const {
     py::list made;
-    for (const std::string& problem : recording_->problems()) made.append(to_text(problem));
+    for (const std::string& problem : recording_->problems()) made.append(text_of(problem));
     return made;
   }
   py::list processes() const;
   py::list events() const {
     py::list made;
     for (const ReadEvent& event : recording_->events()) {
-      made.append(py::make_tuple(event.process, to_text(event.json)));
+      made.append(py::make_tuple(event.process, text_of(event.json)));
     }
     return made;
   }
@@ -169,7 +145,7 @@ class Reader {
       found = columns_->names(table);
     }
     py::list made;
-    for (const std::string& name : found) made.append(to_text(name));
+    for (const std::string& name : found) made.append(text_of(name));
     return made;
   }
   std::size_t rows(const std::string& table) {
@@ -201,7 +177,7 @@ class Reader {
                           text(at.category_name), at.payload_type);
   }
   py::bytes payload_bytes(std::uint64_t offset, std::uint64_t size) {
-    const auto& bytes = columns_->tables().bytes;
+    const auto& bytes = tables().bytes;
     if (offset > bytes.size() || size > bytes.size() - offset) throw py::index_error();
     return py::bytes(reinterpret_cast<const char*>(bytes.data()) + offset, size);
   }
@@ -210,12 +186,12 @@ class Reader {
     if (process >= recording_->processes().size() || site >= recording_->sites().size()) {
       throw py::index_error();
     }
-    const std::lock_guard<std::mutex> lock(fields_.mutex);
-    LineBuffer& line = fields_.line;
+    const LentDecoder decoder(*this);
+    LineBuffer& line = decoder->line;
     line.clear();
     line.add('{');
     PayloadJson json(line);
-    const PayloadResult result = fields_.payloads.read(
+    const PayloadResult result = decoder->payloads.read(
         process, recording_->sites()[site].local_domain, bytes.data(), bytes.size(), json);
     if (result != PayloadResult::whole || line.size() == 1) return py::none();
     line.add('}');
@@ -223,7 +199,7 @@ class Reader {
   }
   // Likewise of a row of "ranges" or "marks".
   py::object row_json(const std::string& table, std::size_t row) {
-    const Tables& tables = columns_->tables();
+    const Tables& tables = this->tables();
     const auto read = [&](const auto& rows) -> py::object {
       if (row >= rows.site.size()) throw py::index_error();
       const std::string bytes(reinterpret_cast<const char*>(tables.bytes.data()) +
@@ -236,7 +212,7 @@ class Reader {
     if (table == "marks") return read(tables.marks);
     throw py::key_error(table);
   }
-  std::uint64_t orphan_ends() { return columns_->tables().orphan_ends; }
+  std::uint64_t orphan_ends() { return tables().orphan_ends; }
   RecordingHandle handle() const { return RecordingHandle{recording_, selection_}; }
 
   py::tuple arrow_array(const std::string& table) {
@@ -244,7 +220,7 @@ class Reader {
     auto schema = std::make_unique<ArrowSchema>();
     auto array = std::make_unique<ArrowArray>();
     export_schema(columns, schema.get());
-    export_array(columns, columns_->rows(table), array.get());
+    export_array(columns, rows(table), array.get());
     return py::make_tuple(capsule(schema.release(), "arrow_schema"),
                           capsule(array.release(), "arrow_array"));
   }
@@ -255,7 +231,7 @@ class Reader {
   }
   py::object arrow_stream(const std::string& table) {
     auto stream = std::make_unique<ArrowArrayStream>();
-    export_stream(all(table), columns_->rows(table), stream.get());
+    export_stream(all(table), rows(table), stream.get());
     return capsule(stream.release(), "arrow_array_stream");
   }
 
@@ -278,7 +254,16 @@ class Reader {
       : recording_(of.recording_),
         whole_(of.whole_),
         columns_(std::make_shared<Columns>(whole_, part)),
-        selection_(std::move(part)) {}
+        selection_(std::move(part)) {
+    decoders_.reserve(most_decoders);
+  }
+
+  // Another thread may be making them, or this one is the first to ask.
+  const Tables& tables() {
+    if (columns_->has_tables()) return columns_->tables();
+    py::gil_scoped_release release;
+    return columns_->tables();
+  }
 
   ColumnList all(const std::string& table) {
     ColumnList columns;
@@ -302,18 +287,49 @@ class Reader {
     return py::reinterpret_steal<py::object>(made);
   }
 
-  // What is kept from one payload to the next. Nothing in it waits for the GIL.
-  struct Fields {
-    explicit Fields(const Recording& recording) : payloads(recording), line(pool) {}
+  static constexpr std::size_t most_decoders = 16;  // that are kept; room for them is reserved
+  // What is kept from one payload to the next.
+  struct Decoder {
+    explicit Decoder(const Recording& recording) : payloads(recording), line(pool) {}
 
-    std::mutex mutex;
     RecordedPayloads payloads;
     PagePool pool;
     LineBuffer line;
   };
+  // One that no other thread uses: Python may run while it is lent.
+  class LentDecoder {
+   public:
+    explicit LentDecoder(Reader& reader) : reader_(reader) {
+      {
+        const std::lock_guard<std::mutex> lock(reader.decoders_mutex_);
+        if (!reader.decoders_.empty()) {
+          decoder_ = std::move(reader.decoders_.back());
+          reader.decoders_.pop_back();
+          return;
+        }
+      }
+      decoder_ = std::make_unique<Decoder>(*reader.recording_);
+    }
+    LentDecoder(const LentDecoder&) = delete;
+    LentDecoder& operator=(const LentDecoder&) = delete;
+    LentDecoder(LentDecoder&&) = delete;
+    LentDecoder& operator=(LentDecoder&&) = delete;
+    ~LentDecoder() {
+      const std::lock_guard<std::mutex> lock(reader_.decoders_mutex_);
+      if (reader_.decoders_.size() < most_decoders)
+        reader_.decoders_.push_back(std::move(decoder_));
+    }
+
+    Decoder* operator->() const noexcept { return decoder_.get(); }
+
+   private:
+    Reader& reader_;
+    std::unique_ptr<Decoder> decoder_;
+  };
 
   std::shared_ptr<Recording> recording_;
-  Fields fields_{*recording_};
+  std::mutex decoders_mutex_;
+  std::vector<std::unique_ptr<Decoder>> decoders_;
   std::shared_ptr<Columns> whole_;
   std::shared_ptr<Columns> columns_;
   Selection selection_;
@@ -326,12 +342,12 @@ py::list Reader::processes() const {
     const FileHeader& header = process.header;
     py::dict entry;
     py::list command;
-    for (const std::string& argument : process.command) command.append(to_text(argument));
-    entry["path"] = to_text(process.path);
+    for (const std::string& argument : process.command) command.append(text_of(argument));
+    entry["path"] = text_of(process.path);
     entry["pid"] = header.pid;
     entry["parent_pid"] = header.parent_pid;
-    entry["host"] = to_text(header.host);
-    entry["boot_id"] = to_text(header.boot_id).attr("strip")();
+    entry["host"] = text_of(header.host);
+    entry["boot_id"] = text_of(header.boot_id).attr("strip")();
     entry["command"] = command;
     entry["rank"] = header.rank < 0 ? py::object(py::none()) : py::int_(header.rank);
     entry["local_rank"] =
@@ -396,7 +412,7 @@ py::object value_of(const FieldGroup& group) {
       std::memcpy(&real, &group.bits, sizeof real);
       return py::float_(real);
     default:
-      return to_text(group.text);
+      return text_of(group.text);
   }
 }
 
@@ -505,38 +521,8 @@ py::dict Reader::stats(const std::string& by) {
 }  // namespace nvspan
 
 PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
-  using nvspan::ColumnView;
   using nvspan::Reader;
-  py::class_<ColumnView>(m, "Column", py::buffer_protocol())
-      .def_buffer([](const ColumnView& view) {
-        const nvspan::Column& column = *view.column;
-        return py::buffer_info(const_cast<void*>(column.data),
-                               static_cast<py::ssize_t>(column.item_size()), view.format(), 1,
-                               {static_cast<py::ssize_t>(column.length)},
-                               {static_cast<py::ssize_t>(column.item_size())}, true);
-      })
-      .def_property_readonly("name", [](const ColumnView& view) { return view.column->name; })
-      .def_property_readonly(
-          "is_text", [](const ColumnView& view) { return view.column->dictionary != nullptr; })
-      .def_property_readonly("null_count",
-                             [](const ColumnView& view) { return view.column->null_count; })
-      .def("is_null",
-           [](const ColumnView& view, std::size_t row) {
-             const auto& bits = view.column->validity;
-             if (row >= view.column->length) throw py::index_error();
-             return bits != nullptr && ((*bits)[row / 8] >> row % 8 & 1) == 0;
-           })
-      .def("valid",  // a byte for each row of the stretch, 0 where it has no value
-           [](const ColumnView& view, std::size_t begin, std::size_t end) {
-             const auto& bits = view.column->validity;
-             end = std::min(end, view.column->length);
-             std::string made(begin < end ? end - begin : 0, 1);
-             for (std::size_t i = begin; bits != nullptr && i < end; ++i) {
-               made[i - begin] = static_cast<char>((*bits)[i / 8] >> i % 8 & 1);
-             }
-             return py::bytes(made);
-           })
-      .def("__len__", [](const ColumnView& view) { return view.column->length; });
+  nvspan::bind_column(m);
   py::class_<Reader>(m, "Reader")
       .def(py::init<const std::vector<std::string>&>())
       .def("filtered", &Reader::filtered)

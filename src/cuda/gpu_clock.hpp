@@ -49,8 +49,9 @@ class GpuClock {
   bool stalled() const noexcept;
   uint64_t needed_calibrations() const noexcept { return may_be_destroyed_ ? 1 : 2; }
 
-  // True when a calibration has been completed by this call. Does not wait for work of the program,
-  // but spins for some 100 us while the GPU answers.
+  // True when a calibration has been completed by this call. It spins, on the poller's thread,
+  // while the GPU answers: about 100 us, and some 50 ms at most where the program's work fills the
+  // GPU.
   bool advance(const Driver& api) noexcept;
 
   bool ready() const noexcept { return !fit_.empty() && reference_ != nullptr; }

@@ -8,17 +8,18 @@
 #include "record/select.hpp"
 #include "record/utf8.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 
 namespace nvspan {
 namespace {
 
-std::shared_ptr<const Dictionary> make_dictionary(const std::vector<std::string>& strings) {
+std::shared_ptr<const Dictionary> make_dictionary(const TextTable& strings) {
   auto made = std::make_shared<Dictionary>();
   made->offsets.push_back(0);
-  for (const std::string& text : strings) {
-    for (std::string_view left = text; !left.empty();) {
+  for (std::size_t i = 0, count = strings.size(); i < count; ++i) {
+    for (std::string_view left = strings[i]; !left.empty();) {
       std::uint32_t code_point = 0;
       const std::size_t size = decode_utf8(left, code_point);
       const std::string_view taken = size == 0 ? "\xEF\xBF\xBD" : left.substr(0, size);
@@ -100,6 +101,7 @@ constexpr std::string_view payload_prefix = "payload.";
 
 std::vector<std::string> Columns::names(std::string_view table) {
   std::vector<std::string> made = plain_names(table);
+  const std::lock_guard<std::mutex> lock(mutex_);
   if (const PayloadColumns* known = payloads(table)) {
     for (const auto& field : known->fields()) {
       made.push_back(std::string(payload_prefix) + field.name);
@@ -116,7 +118,6 @@ const PayloadColumns* Columns::payloads(std::string_view table) {
     const Tables& all = tables();
     made = of_ranges ? std::make_unique<PayloadColumns>(*recording_, all.ranges, all.bytes)
                      : std::make_unique<PayloadColumns>(*recording_, all.marks, all.bytes);
-    if (!made->fields().empty()) dictionary_ = nullptr;  // there may be more texts now
     if (made->refused() != 0 && whole_ == nullptr) {
       recording_->add_problem(std::to_string(made->refused()) + " payloads of " +
                               std::string(table) + " do not fit their schemas");
@@ -169,7 +170,6 @@ std::shared_ptr<Column> Columns::of_payload(std::string_view table, const std::s
       if (value.kind == Kind::real) add_json_real(line, number(value));
       return recording_->intern(std::string_view(line.data(), line.size()));
     });
-    dictionary_ = nullptr;
     return this->text(rows, std::move(indices));
   }
   std::vector<bool> known_rows(rows);
@@ -189,10 +189,13 @@ std::shared_ptr<Column> Columns::of_payload(std::string_view table, const std::s
   return column;
 }
 
-Tables& Columns::tables() {
+const Tables& Columns::tables() {
+  if (const Tables* made = made_.load(std::memory_order_acquire)) return *made;
+  const std::lock_guard<std::mutex> lock(tables_mutex_);
   if (tables_ == nullptr) {
-    tables_ = std::make_shared<Tables>(whole_ == nullptr ? make_tables(*recording_)
-                                                         : select_rows(whole_->tables(), part_));
+    tables_ = std::make_shared<const Tables>(
+        whole_ == nullptr ? make_tables(*recording_) : select_rows(whole_->tables(), part_));
+    made_.store(tables_.get(), std::memory_order_release);
   }
   return *tables_;
 }
@@ -208,6 +211,7 @@ std::size_t Columns::rows(std::string_view table) {
 }
 
 std::shared_ptr<const Column> Columns::column(std::string_view table, std::string_view name) {
+  const std::lock_guard<std::mutex> lock(mutex_);
   const auto key = std::make_pair(std::string(table), std::string(name));
   const auto found = columns_.find(key);
   if (found != columns_.end()) return found->second;
@@ -268,7 +272,11 @@ void Columns::set_valid(Column& column, Is&& is_valid) {
 }
 
 std::shared_ptr<Column> Columns::text(std::size_t rows, std::vector<std::int32_t> indices) {
-  if (dictionary_ == nullptr) dictionary_ = make_dictionary(recording_->strings());
+  const auto largest = std::max_element(indices.begin(), indices.end());
+  const std::size_t needed = largest == indices.end() ? 0 : static_cast<std::size_t>(*largest + 1);
+  if (dictionary_ == nullptr || dictionary_->offsets.size() <= needed) {
+    dictionary_ = make_dictionary(recording_->strings());
+  }
   auto data = std::make_shared<std::vector<std::int32_t>>(std::move(indices));
   auto column = std::make_shared<Column>();
   column->type = 'i';
@@ -504,7 +512,6 @@ std::shared_ptr<Column> Columns::of_losses(std::string_view name) {
   if (name == "reason") {
     std::vector<std::int32_t> indices;
     for (const ReadLoss& loss : losses) indices.push_back(recording_->intern(loss.reason));
-    dictionary_ = nullptr;  // it has more texts now
     return text(rows, std::move(indices));
   }
   return nullptr;

@@ -9,9 +9,11 @@
 #include "record/selection.hpp"
 #include "record/tables.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +39,8 @@ struct Column {
   std::size_t item_size() const noexcept;
 };
 
+// Any number of threads may use one at once. None of its locks is held when it returns, and nothing
+// that is done under them waits for a caller.
 class Columns {
  public:
   explicit Columns(std::shared_ptr<Recording> recording) : recording_(std::move(recording)) {}
@@ -51,10 +55,12 @@ class Columns {
   std::shared_ptr<const Column> column(std::string_view table, std::string_view name);
   std::size_t rows(std::string_view table);
 
-  Recording& recording() noexcept { return *recording_; }
-  Tables& tables();
+  const Recording& recording() const noexcept { return *recording_; }
+  const Tables& tables();
+  bool has_tables() const noexcept { return made_.load(std::memory_order_acquire) != nullptr; }
 
  private:
+  // What follows wants the mutex held, but for what only looks at tables().
   template <typename T, typename Value>
   std::shared_ptr<Column> made(char type, std::size_t rows, Value&& value);
   template <typename T>
@@ -77,7 +83,10 @@ class Columns {
   std::shared_ptr<Recording> recording_;
   std::shared_ptr<Columns> whole_;  // none: these are
   Selection part_;
-  std::shared_ptr<Tables> tables_;
+  std::mutex tables_mutex_;  // taken after mutex_, and before that of the whole
+  std::atomic<const Tables*> made_{nullptr};
+  std::shared_ptr<const Tables> tables_;
+  std::mutex mutex_;
   std::unique_ptr<PayloadColumns> range_payloads_;
   std::unique_ptr<PayloadColumns> mark_payloads_;
   std::shared_ptr<const Dictionary> dictionary_;

@@ -165,7 +165,10 @@ void export_csv(Columns& columns, const std::string& table, const std::string& p
     fields.emplace_back(columns.column(table, name), words, texts);
     out += field_of(fields.back().name()) + ',';
   }
-  for (const std::string& text : columns.recording().strings()) texts.push_back(field_of(text));
+  const TextTable& strings = columns.recording().strings();
+  for (std::size_t i = 0, count = strings.size(); i < count; ++i) {
+    texts.push_back(field_of(strings[i]));
+  }
   out += "pid,tid\n";
 
   const auto* const thread =

@@ -82,7 +82,7 @@ struct Recording::Loading {
   std::int32_t text(std::uint32_t number) const {
     return number < strings.size() ? strings[number] : no_name;
   }
-  std::string_view view(std::uint32_t number, const std::vector<std::string>& texts) const {
+  std::string_view view(std::uint32_t number, const TextTable& texts) const {
     const std::int32_t found = text(number);
     return found < 0 ? std::string_view() : texts[static_cast<std::size_t>(found)];
   }
@@ -100,17 +100,14 @@ ReadLoss Recording::loss_in(std::uint32_t thread, std::uint64_t from, std::uint6
   return loss;
 }
 
-void Recording::add_problem(std::string text) {
-  if (problems_.size() < most_problems) problems_.push_back(std::move(text));
+std::vector<std::string> Recording::problems() const {
+  const std::lock_guard<std::mutex> lock(problems_mutex_);
+  return problems_;
 }
 
-std::int32_t Recording::intern(std::string_view text) {
-  const auto found = string_ids_.find(std::string(text));
-  if (found != string_ids_.end()) return found->second;
-  const auto made = static_cast<std::int32_t>(strings_.size());
-  strings_.emplace_back(text);
-  string_ids_.emplace(std::string(text), made);
-  return made;
+void Recording::add_problem(std::string text) {
+  const std::lock_guard<std::mutex> lock(problems_mutex_);
+  if (problems_.size() < most_problems) problems_.push_back(std::move(text));
 }
 
 bool Recording::add(const std::string& path) {

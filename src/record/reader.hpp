@@ -8,11 +8,13 @@
 
 #include "record/format.hpp"
 #include "record/payload_schema.hpp"
+#include "record/text_table.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -146,14 +148,23 @@ struct ReadStats {
   std::vector<std::uint64_t> bytes;  // a copy of the chunk, whose writer may be alive
 };
 
+// What add() has read does not change, so that any number of threads may read it at once; texts and
+// problems that are found later are added to it behind locks of their own.
 class Recording {
  public:
+  Recording() = default;
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+  Recording(Recording&&) = delete;
+  Recording& operator=(Recording&&) = delete;
+  ~Recording() = default;
+
   // Reads the file, beside those read before. False: it is no recording, and problem() of it is the
-  // last of problems().
+  // last of problems(). Not while another thread uses the Recording.
   bool add(const std::string& path);
   bool add(const std::string& path, std::vector<std::uint64_t> words, std::size_t bytes);
 
-  const std::vector<std::string>& strings() const noexcept { return strings_; }
+  const TextTable& strings() const noexcept { return strings_; }
   const std::vector<std::int32_t>& domains() const noexcept { return domains_; }  // names
   const std::vector<ReadSite>& sites() const noexcept { return sites_; }
   const std::vector<ReadCounter>& counters() const noexcept { return counters_; }
@@ -162,14 +173,13 @@ class Recording {
   const std::vector<ReadLoss>& losses() const noexcept { return losses_; }
   const std::vector<ReadEvent>& events() const noexcept { return events_; }
   const std::vector<ReadStats>& stats_chunks() const noexcept { return stats_; }
-  const std::vector<std::string>& problems() const noexcept { return problems_; }
+  std::vector<std::string> problems() const;
 
   // A loss of that thread, its window given in ticks.
   ReadLoss loss_in(std::uint32_t thread, std::uint64_t from, std::uint64_t to, std::uint64_t count,
                    std::string_view reason) const;
-  void add_loss(const ReadLoss& loss) { losses_.push_back(loss); }
   void add_problem(std::string text);
-  std::int32_t intern(std::string_view text);
+  std::int32_t intern(std::string_view text) { return strings_.add(text); }
 
  private:
   struct Loading;
@@ -187,8 +197,7 @@ class Recording {
   void resolve_counters(Loading& loading);
 
   std::vector<std::vector<std::uint64_t>> files_;
-  std::vector<std::string> strings_;
-  std::unordered_map<std::string, std::int32_t> string_ids_;
+  TextTable strings_;
   std::vector<std::int32_t> domains_;
   std::unordered_map<std::int32_t, std::uint32_t> domain_ids_;
   std::vector<ReadSite> sites_{ReadSite{}};
@@ -198,6 +207,7 @@ class Recording {
   std::vector<ReadLoss> losses_;
   std::vector<ReadEvent> events_;
   std::vector<ReadStats> stats_;
+  mutable std::mutex problems_mutex_;
   std::vector<std::string> problems_;
 };
 

@@ -134,8 +134,7 @@ struct Folder {
   std::string config(const char* rest) const {
     return "format=record;file=" + path + "/run-{pid}.nvspan" + rest;
   }
-  nvspan::Recording read() const {
-    nvspan::Recording made;
+  void read(nvspan::Recording& made) const {
     for (const auto& entry : std::filesystem::directory_iterator(path)) {
       EXPECT(made.add(entry.path().string()));
     }
@@ -143,7 +142,6 @@ struct Folder {
       std::fprintf(stderr, "%s\n", problem.c_str());
       ++failures;
     }
-    return made;
   }
 };
 
@@ -159,7 +157,8 @@ void test_all_is_there(const char* mode, bool whole) {
   for (int i = 0; i < thread_count; ++i) threads.emplace_back(work, i, rounds);
   run(threads);
   nvspan_inject_close();
-  nvspan::Recording recording = folder.read();
+  nvspan::Recording recording;
+  folder.read(recording);
   const nvspan::Aggregate made = nvspan::aggregate(recording, {});
   std::uint64_t calls = 0;
   for (const auto& row : made.rows) calls += row->calls;
@@ -188,7 +187,8 @@ void test_stop_and_start(const char* mode) {
   }
   run(threads);
   nvspan_inject_close();
-  nvspan::Recording recording = folder.read();
+  nvspan::Recording recording;
+  folder.read(recording);
   EXPECT(recording.processes().size() > 1);
   nvspan::make_tables(recording);
   EXPECT(recording.problems().empty());
@@ -204,7 +204,8 @@ void test_short_threads() {
     run(threads);
   }
   nvspan_inject_close();
-  nvspan::Recording recording = folder.read();
+  nvspan::Recording recording;
+  folder.read(recording);
   EXPECT(recording.threads().size() == std::size_t{generations} * thread_count);
   const nvspan::Tables tables = nvspan::make_tables(recording);
   EXPECT(tables.ranges.size() == std::size_t{3} * 4 * generations * thread_count);
@@ -227,7 +228,8 @@ void test_forks(const char* mode) {
   }
   run(threads);
   nvspan_inject_close();
-  nvspan::Recording recording = folder.read();
+  nvspan::Recording recording;
+  folder.read(recording);
   EXPECT(recording.processes().size() == forks + 1);
 }
 

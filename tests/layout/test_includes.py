@@ -21,6 +21,8 @@ PYTHON_HEADER = "src/bindings/py.hpp"
 PYBIND11_FILES = {
     "src/bindings/module.cpp",
     "src/bindings/py_reader.cpp",
+    "src/bindings/py_column.cpp",
+    "src/bindings/py_column.hpp",
     "src/bindings/py_reports.cpp",
     "src/bindings/py_reports.hpp",
 }
