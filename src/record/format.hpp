@@ -35,7 +35,17 @@ struct LossWindow {
   std::uint64_t to;
 };
 
-constexpr std::uint64_t file_closed = 1;  // FileHeader::flags: its process ended it in order
+// FileHeader::flags
+constexpr std::uint64_t file_closed = 1;  // its process ended it in order
+constexpr std::uint64_t file_cut = 2;     // another process made it shorter while it was written
+
+enum class LossReason : std::uint32_t {
+  reentered = 1,
+  no_space = 2,
+  no_memory = 3,
+  too_deep = 4,  // more ranges were open than are remembered
+};
+constexpr std::size_t loss_reasons = 8;
 
 struct FileHeader {
   std::uint64_t magic;  // written last
@@ -56,7 +66,7 @@ struct FileHeader {
   ClockSample last[2];         // the one that `last_sample` % 2 names is whole
   std::uint64_t last_sample;   // 0: there is none yet
   double estimated_frequency;  // ticks per second, measured when it began
-  LossWindow loss;             // of threads that never had a chunk
+  LossWindow loss;             // of version 0.1: see `losses`
   std::int32_t rank;           // -1: not known
   std::int32_t local_rank;
   std::int32_t world_size;
@@ -64,6 +74,8 @@ struct FileHeader {
   char host[64];
   char boot_id[40];
   char command[1024];  // arguments, each with a zero byte after it
+  std::uint64_t made;  // of a file that was cut: how many events there were; 0: not known
+  LossWindow losses[loss_reasons];  // by LossReason: what is in no thread's event chunk
 };
 static_assert(sizeof(FileHeader) <= file_header_bytes);
 
@@ -107,8 +119,6 @@ enum class EntryKind : std::uint32_t {
   counter_bytes = 12,  // subject: counter; an extended payload: samples, one after the other
 };
 
-enum class LossReason : std::uint32_t { reentered = 1, no_space = 2, no_memory = 3 };
-
 constexpr unsigned entry_kind_shift = 40;
 constexpr unsigned entry_subject_shift = 45;
 constexpr std::uint64_t entry_payload_bit = std::uint64_t{1} << 44;
@@ -149,6 +159,7 @@ enum class DefinitionType : std::uint8_t {
 };
 
 constexpr std::uint32_t no_string = 0xFFFFFFFF;
+constexpr std::uint32_t no_site = 0xFFFFFFFF;  // of writers alone
 
 struct StringDefinition {
   std::uint32_t id;

@@ -501,15 +501,19 @@ void Recording::resolve(Loading& loading) {
     }
     if (best != nullptr) best->name = loading.text(name.name);
   }
-  const LossWindow& loss = process.header.loss;
-  if (loss.count != 0) {
+  const auto add = [&](const LossWindow& loss, LossReason reason) {
+    if (loss.count == 0) return;
     ReadLoss lost;
     lost.process = loading.index;
     lost.from = process.time(loss.from);
     lost.to = process.time(loss.to);
     lost.count = loss.count;
-    lost.reason = "no space";
+    lost.reason = loss_reason_text(reason);
     losses_.push_back(lost);
+  };
+  add(process.header.loss, LossReason::no_space);
+  for (std::uint32_t reason = 0; reason < loss_reasons; ++reason) {
+    add(process.header.losses[reason], static_cast<LossReason>(reason));
   }
 }
 
@@ -553,6 +557,7 @@ bool Recording::add(const std::string& path, std::vector<std::uint64_t> words, s
   }
   for (std::size_t i = first_stats; i < stats_.size(); ++i)
     stats_[i].thread = rows[stats_[i].thread];
+  if ((loading.process.header.flags & file_cut) != 0) add_cut_loss(loading.index);
   return true;
 }
 

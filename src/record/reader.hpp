@@ -195,6 +195,7 @@ class Recording {
   CounterUnit unit_of(const Loading& loading, const MeaningDefinition& read) const;
   void resolve(Loading& loading);
   void resolve_counters(Loading& loading);
+  void add_cut_loss(std::uint32_t process);
 
   std::vector<std::vector<std::uint64_t>> files_;
   TextTable strings_;

@@ -107,6 +107,8 @@ bool Recorder::create_file() {
   }
   forget_names();
   exhausted_ = false;
+  cut_ = false;
+  retired_events_ = 0;
   sequence_ = 0;
   next_thread_ = 0;
   sealed_.clear();
@@ -124,6 +126,8 @@ bool Recorder::create_file() {
   ++epoch_;
   live_page->epoch.store(epoch_, std::memory_order_release);
   measure_cost();
+  first_header_ = header;
+  first_header_.magic = file_magic;
   reinterpret_cast<std::atomic<std::uint64_t>&>(header.magic).store(file_magic);
   return true;
 }
@@ -215,7 +219,7 @@ void Recorder::sample() noexcept {
 }
 
 void Recorder::report(int error) noexcept {
-  if (exhausted_) return;
+  if (notice_cut() || exhausted_) return;
   exhausted_ = true;
   char line[512];
   const int length = std::snprintf(
@@ -251,6 +255,8 @@ void Recorder::close(const ThreadWriter* own) noexcept {
   }
   sample();
   segment_.header()->flags |= file_closed;
+  segment_.check_size();
+  if (notice_cut()) end_cut_file();
   segment_.close();
   forget_names();
   leftovers_.clear();
@@ -261,6 +267,8 @@ void Recorder::close(const ThreadWriter* own) noexcept {
 // The process is about to end. Events of other threads and of what is destroyed later still come.
 void Recorder::at_process_exit(ThreadWriter* own) noexcept {
   if (!is_open() || is_orphan()) return;
+  segment_.check_size();
+  if (notice_cut()) return end_cut_file();
   if (own != nullptr && own->epoch == epoch_ && own->busy.load() == 0) {
     if (own->dropped.count != 0) write_loss(*own);
     if (own->chunk != nullptr && mode_ == RecordMode::full) {
@@ -286,6 +294,7 @@ void Recorder::at_process_exit(ThreadWriter* own) noexcept {
 
 void Recorder::mark_forked() noexcept {
   if (is_open() && segment_.header() != nullptr) live_page->epoch.store(0);
+  forget_all_mappings();
 }
 
 bool Recorder::open_in_child() {
@@ -339,6 +348,7 @@ ThreadWriter* Recorder::ready(ThreadWriter* writer, std::uint32_t tid) {
   writer->next_chunk_bytes = first_chunk_bytes;
   writer->chunk_count = 0;
   writer->written = 0;
+  writer->lost = 0;
   writer->dropped = LossWindow{};
   writer->loss_entry = nullptr;
   writer->open_count = 0;
@@ -354,6 +364,8 @@ ThreadWriter* Recorder::ready(ThreadWriter* writer, std::uint32_t tid) {
 
 void Recorder::retire(ThreadWriter* writer) noexcept {
   if (writer == nullptr) return;
+  if (writer->epoch == epoch_) retired_events_ += writer->written + writer->lost;
+  writer->written = writer->lost = 0;
   if (is_open() && !is_orphan() && writer->epoch == epoch_ && writer->chunk != nullptr) {
     if (writer->dropped.count != 0) write_loss(*writer);
     writer->chunk->end_ticks = ticks_now();

@@ -118,6 +118,8 @@ class Recorder final : public Sink {
   void sample() noexcept;
   void measure_cost() noexcept;
   void report(int error) noexcept;
+  bool notice_cut() noexcept;
+  void end_cut_file() noexcept;
 
   bool define(DefinitionType type, const void* data, std::size_t bytes, std::string_view text = {});
   Text string(std::string_view text);
@@ -127,10 +129,13 @@ class Recorder final : public Sink {
   std::uint32_t counter(std::uint64_t domain, std::string_view domain_name, std::uint64_t id,
                         std::string_view name);
   struct Subject {
-    std::uint32_t site;
+    std::uint32_t site;  // no_site: there was no space for its definition
     DomainCell* domain;
     std::uint32_t domain_id;
   };
+  void lose(ThreadWriter& writer, LossReason reason) noexcept;
+  void lose_call() noexcept;
+  void add_loss(LossReason reason, const LossWindow& more) noexcept;
   void keep_device_schema(const Event& event);
   void keep_device_name(const Event& event);
   std::uint8_t device_site(const Event& event) const;
@@ -184,6 +189,10 @@ class Recorder final : public Sink {
   double frequency_ = 1e9;
   std::uint32_t pid_ = 0;
   bool exhausted_ = false;
+  bool undefined_ = false;  // a definition could not be written since this was set to false
+  bool cut_ = false;
+  FileHeader first_header_ = {};      // as it was when the recording began
+  std::uint64_t retired_events_ = 0;  // of threads that are gone, kept or not
 
   EventLine line_;
   JsonlSink events_;

@@ -118,6 +118,7 @@ void Recorder::seal(ChunkHeader* chunk) noexcept {
 void Recorder::give_back(ThreadWriter& writer) noexcept {
   ChunkHeader* chunk = writer.chunk;
   writer.chunk = nullptr;
+  if (cut_) return;
   if (mode_ == RecordMode::ring) {
     seal(chunk);
     return;
@@ -139,6 +140,8 @@ void Recorder::give_back(ThreadWriter& writer) noexcept {
 }
 
 bool Recorder::refill(ThreadWriter& writer, std::size_t words) {
+  guard_faults();
+  if (notice_cut()) return false;
   const std::size_t needed =
       sizeof(ChunkHeader) +
       (words + ThreadWriter::reserved_words + entry_most_words + 2 * writer.open_count) * word;
@@ -185,6 +188,7 @@ bool Recorder::refill(ThreadWriter& writer, std::size_t words) {
 void Recorder::write_open(ThreadWriter& writer) noexcept {
   const std::uint64_t events = writer.written;
   for (std::size_t i = 0; i < writer.open_count; ++i) {
+    if (writer.open[i].site == no_site) continue;
     const std::uint64_t began = writer.open[i].ticks;
     writer.put(EntryKind::open, writer.open[i].site, writer.base, 0, &began, 1);
     writer.open[i].entry = nullptr;
@@ -199,11 +203,8 @@ void Recorder::write_loss(ThreadWriter& writer) noexcept {
     store(writer.loss_entry + 3, writer.dropped.to);
     return;
   }
-  if (writer.cursor == nullptr) {
-    LossWindow& loss = segment_.header()->loss;
-    if (loss.count == 0) loss.from = writer.dropped.from;
-    loss.count += writer.dropped.count;
-    loss.to = writer.dropped.to;
+  if (writer.cursor == nullptr || mode_ == RecordMode::stats) {
+    add_loss(writer.drop_reason, writer.dropped);
     writer.dropped = LossWindow{};
     return;
   }
@@ -225,8 +226,32 @@ void Recorder::write_loss(ThreadWriter& writer) noexcept {
   }
 }
 
+// An event that goes into no chunk.
+void Recorder::lose(ThreadWriter& writer, LossReason reason) noexcept {
+  writer.drop(reason);
+  if (exhausted_ || mode_ != RecordMode::full) write_loss(writer);
+}
+
+// A call that is no range, mark or sample, and belongs to no thread's chunk.
+void Recorder::lose_call() noexcept {
+  const std::uint64_t now = ticks_now();
+  add_loss(LossReason::no_space, LossWindow{1, now, now});
+}
+
+void Recorder::add_loss(LossReason reason, const LossWindow& more) noexcept {
+  LossWindow& loss = segment_.header()->losses[static_cast<std::size_t>(reason)];
+  if (loss.count == 0) loss.from = more.from;
+  loss.to = more.to;
+  loss.count += more.count;
+}
+
+// False, and the event is counted as lost: there is no space, or its subject is not defined.
 bool Recorder::put(ThreadWriter& writer, EntryKind kind, std::uint32_t subject, std::uint64_t ticks,
                    const std::uint64_t* words, std::size_t count, const Event* payload) {
+  if (subject == no_site) {
+    lose(writer, LossReason::no_space);
+    return false;
+  }
   const bool with_payload = payload != nullptr && has_payload(*payload);
   const bool closes = kind == EntryKind::pop || kind == EntryKind::end;
   if (closes && with_payload && payload->payload_type == PayloadType::ext) describe(*payload);
@@ -242,8 +267,7 @@ bool Recorder::put(ThreadWriter& writer, EntryKind kind, std::uint32_t subject, 
   if (writer.end == nullptr || writer.loss_entry != nullptr ||
       writer.cursor + needed + before > writer.end) {
     if (!refill(writer, needed + before)) {
-      writer.drop(LossReason::no_space);
-      if (exhausted_ || mode_ == RecordMode::ring) write_loss(writer);
+      lose(writer, LossReason::no_space);
       return false;
     }
   }
@@ -355,6 +379,8 @@ char* Recorder::stats_space(ThreadWriter& writer, std::size_t bytes) {
   if (writer.chunk == nullptr ||
       reinterpret_cast<char*>(writer.chunk_end) - at < static_cast<std::ptrdiff_t>(bytes + word)) {
     constexpr std::size_t chunk_bytes = 16 * 1024;
+    guard_faults();
+    if (notice_cut() || exhausted_) return nullptr;
     at = segment_.allocate(chunk_bytes);
     if (at == nullptr) {
       report(segment_.error());
@@ -372,6 +398,7 @@ char* Recorder::stats_space(ThreadWriter& writer, std::size_t bytes) {
 
 void Recorder::count(ThreadWriter& writer, std::uint32_t site, EntryKind kind, std::uint64_t ticks,
                      std::uint64_t self) {
+  if (site == no_site) return lose(writer, LossReason::no_space);
   if (writer.count(site, kind, ticks, self)) return;
   StatsTable& table = writer.stats;
   const std::uint32_t key = StatsTable::key_of(site, kind);
@@ -397,10 +424,7 @@ void Recorder::count(ThreadWriter& writer, std::uint32_t site, EntryKind kind, s
   StatsSlot* slot = table.find(key);
   if (slot == nullptr) {
     char* space = stats_space(writer, sizeof(StatsCell));
-    if (space == nullptr) {
-      writer.drop(LossReason::no_space);
-      return write_loss(writer);
-    }
+    if (space == nullptr) return lose(writer, LossReason::no_space);
     slot = place(table.slots, table.capacity, key);
     slot->cell = reinterpret_cast<StatsCell*>(space);
     slot->cell->site = site;
@@ -413,10 +437,7 @@ void Recorder::count(ThreadWriter& writer, std::uint32_t site, EntryKind kind, s
   }
   const unsigned octave = octave_of(ticks);
   char* space = stats_space(writer, sizeof(StatsBlock));
-  if (space == nullptr) {
-    writer.drop(LossReason::no_space);
-    return write_loss(writer);
-  }
+  if (space == nullptr) return lose(writer, LossReason::no_space);
   slot->blocks[octave] = reinterpret_cast<StatsBlock*>(space);
   slot->blocks[octave]->site = site;
   slot->blocks[octave]->octave = octave;

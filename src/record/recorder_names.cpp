@@ -72,11 +72,16 @@ bool Recorder::define(DefinitionType type, const void* data, std::size_t bytes,
   if (needed + sizeof(std::uint64_t) > definitions_left_) {
     const std::size_t usual = std::min(
         definition_chunk << std::min<std::uint64_t>(sequence_ / 4, 6), largest_definition_chunk);
+    guard_faults();
+    if (notice_cut() || exhausted_) {
+      undefined_ = true;
+      return false;
+    }
     std::size_t wanted = std::max(usual, needed + sizeof(ChunkHeader) + sizeof(std::uint64_t));
     char* made = segment_.allocate(wanted);
     if (made == nullptr) {
       report(segment_.error());
-      ++segment_.header()->loss.count;
+      undefined_ = true;
       return false;
     }
     start_chunk(reinterpret_cast<ChunkHeader*>(made), ChunkType::definitions,
@@ -115,14 +120,18 @@ Recorder::Text Recorder::string(std::string_view text) {
 std::uint32_t Recorder::domain(std::uint64_t handle, std::string_view name) {
   const auto found = domains_.find(handle);
   if (found != domains_.end()) return found->second;
-  const DomainDefinition definition{static_cast<std::uint32_t>(domains_.size()), string(name).id};
-  define(DefinitionType::domain, &definition, sizeof definition);
+  const Text text = string(name);
+  const DomainDefinition definition{static_cast<std::uint32_t>(domains_.size()), text.id};
+  if (name.data() != nullptr && text.kept == nullptr) return no_string;
+  if (!define(DefinitionType::domain, &definition, sizeof definition)) return no_string;
   domains_.emplace(handle, definition.id);
   return definition.id;
 }
 
 DomainCell* Recorder::cell(ThreadWriter& writer, std::uint64_t handle, std::string_view name) {
   if (DomainCell* found = writer.find_domain(handle)) return found;
+  const std::uint32_t id = domain(handle, name);
+  if (id == no_string) return nullptr;
   DomainCell* place = nullptr;
   if (writer.domain_count < ThreadWriter::most_domains) {
     place = writer.domains + writer.domain_count++;
@@ -135,7 +144,7 @@ DomainCell* Recorder::cell(ThreadWriter& writer, std::uint64_t handle, std::stri
       if (site.domain == place) site.used = false;
     }
   }
-  *place = DomainCell{handle, domain(handle, name), 0, false};
+  *place = DomainCell{handle, id, 0, false};
   return place;
 }
 
@@ -152,7 +161,7 @@ std::uint32_t Recorder::site(std::uint32_t domain_id, const Event& event, std::u
   const auto found = sites_.find(definition);
   if (found != sites_.end()) return found->second;
   definition.id = static_cast<std::uint32_t>(sites_.size());
-  define(DefinitionType::site, &definition, sizeof definition);
+  if (!define(DefinitionType::site, &definition, sizeof definition)) return no_site;
   if (event.category != 0 && event.category_name.data() != nullptr) {
     const CategoryDefinition category{domain_id, event.category, string(event.category_name).id, 0};
     define(DefinitionType::category, &category, sizeof category);
@@ -163,12 +172,14 @@ std::uint32_t Recorder::site(std::uint32_t domain_id, const Event& event, std::u
 
 Recorder::Subject Recorder::subject(ThreadWriter& writer, std::uint64_t handle, const Event& event,
                                     const SiteKey* key) {
+  undefined_ = false;
   if (event.payload_type == PayloadType::ext && mode_ != RecordMode::stats) describe(event);
   Subject made = {};
   made.domain = cell(writer, handle, event.domain);
   made.domain_id = made.domain != nullptr ? made.domain->id : domain(handle, event.domain);
   const Text text = string(event.message);
-  made.site = site(made.domain_id, event, text.id);
+  made.site = undefined_ ? no_site : site(made.domain_id, event, text.id);
+  if (made.site == no_site) return made;
   if (key != nullptr && made.domain != nullptr) {
     writer.remember(*key, text.kept, made.domain, made.site);
   }
@@ -188,9 +199,12 @@ std::uint32_t Recorder::counter(std::uint64_t handle, std::string_view domain_na
   const DomainKey key{handle, id};
   const auto found = counters_.find(key);
   if (found != counters_.end()) return found->second;
+  undefined_ = false;
   const CounterDefinition definition{static_cast<std::uint32_t>(counters_.size()),
                                      domain(handle, domain_name), id, string(name).id, 0};
-  define(DefinitionType::counter, &definition, sizeof definition);
+  if (undefined_ || !define(DefinitionType::counter, &definition, sizeof definition)) {
+    return no_site;
+  }
   counters_.emplace(key, definition.id);
   describe_counter(handle, domain_name, id, definition.id);
   return definition.id;
@@ -209,7 +223,8 @@ void Recorder::name_category(std::uint64_t handle, std::string_view domain_name,
 
 bool Recorder::EventLine::write(const char* data, std::size_t size) noexcept {
   if (size != 0 && data[size - 1] == '\n') --size;
-  return owner_.define(DefinitionType::event, data, size) || true;
+  if (!owner_.define(DefinitionType::event, data, size)) owner_.lose_call();
+  return true;
 }
 
 bool Recorder::write(const Event& event) {

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 namespace nvspan {
 namespace {
@@ -68,6 +69,10 @@ bool Segment::create(std::string_view path) {
   device_ = status.st_dev;
   inode_ = status.st_ino;
   file_bytes_ = 0;
+  written_bytes_ = 0;
+  cut_ = false;
+  clear_fault();
+  guard_faults();
   next_extent_ = first_extent;
   extents_.clear();
   if (!grow(first_extent)) {
@@ -83,7 +88,10 @@ int Segment::open_again() noexcept {
   const int fd = ::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW);
   if (fd < 0) return -1;
   struct stat status = {};
-  if (::fstat(fd, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_) return fd;
+  if (::fstat(fd, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_) {
+    if (static_cast<std::uint64_t>(status.st_size) < written_bytes_) cut_ = true;
+    return fd;
+  }
   ::close(fd);
   errno = ESTALE;
   return -1;
@@ -113,6 +121,11 @@ bool Segment::grow(std::size_t bytes) noexcept {
     error_ = errno;
     return false;
   }
+  if (cut_) {
+    ::close(fd);
+    error_ = ENODATA;
+    return false;
+  }
   std::size_t wanted = std::max(bytes, next_extent_);
   bool grown = false;
   for (;;) {
@@ -135,14 +148,21 @@ bool Segment::grow(std::size_t bytes) noexcept {
     return false;
   }
   ::madvise(start, wanted, MADV_DONTFORK);
+  bool listed = guard_mapping(start, wanted);
   try {
-    extents_.push_back(Extent{static_cast<char*>(start), wanted, file_bytes_, 0, wanted});
+    if (listed)
+      extents_.push_back(Extent{static_cast<char*>(start), wanted, file_bytes_, 0, wanted});
   } catch (...) {
+    forget_mapping(start);
+    listed = false;
+  }
+  if (!listed) {
     ::munmap(start, wanted);
     error_ = ENOMEM;
     return false;
   }
   file_bytes_ += wanted;
+  written_bytes_ = file_bytes_;
   next_extent_ = std::min(2 * next_extent_, largest_extent);
   return true;
 }
@@ -184,19 +204,43 @@ void Segment::trim() noexcept {
   const std::size_t kept = round_up(extent.used, page);
   const int fd = open_again();
   if (fd < 0) return;
+  if (cut_) {
+    ::close(fd);
+    return;
+  }
   if (::ftruncate(fd, static_cast<off_t>(end)) == 0) {
     // The mapping of whole pages goes on to hold; new chunks come from new extents.
     file_bytes_ = extent.offset + kept;
     extent.bytes = extent.used;
+    written_bytes_ = end;
   }
   ::close(fd);
 }
 
+void Segment::check_size() noexcept {
+  const int fd = open_again();
+  if (fd >= 0) ::close(fd);
+}
+
+bool Segment::rewrite(const FileHeader& header) noexcept {
+  const int fd = open_again();
+  if (fd < 0) return false;
+  alignas(FileHeader) char bytes[file_header_bytes] = {};
+  std::memcpy(bytes, &header, sizeof header);
+  const bool done = ::pwrite(fd, bytes, sizeof bytes, 0) == static_cast<ssize_t>(sizeof bytes);
+  ::close(fd);
+  return done;
+}
+
 void Segment::close() noexcept {
   trim();
-  for (const Extent& extent : extents_) ::munmap(extent.start, extent.mapped);
+  for (const Extent& extent : extents_) {
+    forget_mapping(extent.start);
+    ::munmap(extent.start, extent.mapped);
+  }
   extents_.clear();
   header_ = nullptr;
+  unguard_faults();
 }
 
 void Segment::forget() noexcept {

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "record/fault_guard.hpp"
 #include "record/format.hpp"
 #include "record/page_pool.hpp"
 
@@ -35,6 +36,13 @@ class Segment {
   const char* path() const noexcept { return path_.c_str(); }
   int error() const noexcept { return error_; }
 
+  // Whether another process made the file shorter than what was written. A page that was touched
+  // since then says so at any time, the size when it is looked at.
+  bool is_cut() const noexcept { return cut_ || fault_seen(); }
+  void check_size() noexcept;
+  // Writes over the beginning of the file, however short that is. False: it is not there any more.
+  bool rewrite(const FileHeader& header) noexcept;
+
   // `bytes` of zeros, null when the file cannot grow: error() says why.
   char* allocate(std::size_t bytes) noexcept;
   bool ends_at(const char* end) const noexcept {
@@ -65,6 +73,8 @@ class Segment {
   PoolVector<Extent> extents_;
   FileHeader* header_ = nullptr;
   std::uint64_t file_bytes_ = 0;
+  std::uint64_t written_bytes_ = 0;  // the size that the file was given last
+  bool cut_ = false;
   std::size_t next_extent_ = 0;
   dev_t device_ = 0;
   ino_t inode_ = 0;

@@ -21,6 +21,8 @@ std::string_view loss_reason_text(LossReason reason) {
       return "no space";
     case LossReason::no_memory:
       return "no memory";
+    case LossReason::too_deep:
+      return "nested too deeply";
   }
   return "unknown";
 }

@@ -108,6 +108,7 @@ struct ThreadWriter {
   std::atomic<std::uint64_t>* end;  // null: the next event takes the slow path
   std::uint64_t base;
   std::uint64_t written;  // events in all chunks
+  std::uint64_t lost;     // events in none
   std::uint64_t epoch;
   std::atomic<std::uint8_t> busy;
   bool plain;  // full mode without a shortest duration: a push and a pop are only written
@@ -147,6 +148,7 @@ struct ThreadWriter {
     const std::uint64_t at = ticks_now();
     if (dropped.count++ == 0) dropped.from = at;
     dropped.to = at;
+    ++lost;
     drop_reason = reason;
     end = nullptr;
   }
@@ -277,6 +279,7 @@ struct ThreadWriter {
   // Counts into the loss that the full chunk holds already. False: it holds none.
   bool drop_in_place() noexcept {
     if (loss_entry == nullptr) return false;
+    ++lost;
     loss_entry[1].store(++dropped.count, std::memory_order_relaxed);
     dropped.to = ticks_now();
     loss_entry[3].store(dropped.to, std::memory_order_relaxed);

@@ -51,6 +51,8 @@ struct WalkVisitor {
   // What a ring overwrote: from, to and how many events, 0 where that is not known.
   void gap(std::uint64_t, std::uint64_t, std::uint64_t) {}
   void damaged() {}
+  // At a thread's end: how many events it has in the file.
+  void walked(std::uint64_t) {}
 };
 
 // Says of each push, in their order, whether the visitor is told of the range.
@@ -199,6 +201,7 @@ void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& 
   std::uint64_t number = 0;
   std::uint64_t events = 0;
   std::uint64_t made = 0;  // as ChunkHeader::before counts them
+  std::uint64_t kept = 0;
   const bool ring = process.header.mode == static_cast<std::uint32_t>(RecordMode::ring);
   // A thread is known by its first event: where no chunk is left, others took them all.
   if (ring && thread.chunks.empty()) visitor.gap(last, last, 0);
@@ -276,7 +279,10 @@ void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& 
       if (kind != EntryKind::lost && kind != EntryKind::base) {
         if (ticks > last) last = ticks;
         ++events;
-        if (kind != EntryKind::open) ++made;
+        if (kind != EntryKind::open) {
+          ++made;
+          ++kept;
+        }
       }
       switch (kind) {
         case EntryKind::push:
@@ -334,6 +340,7 @@ void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& 
                            : process.closed ? EndReason::process_end
                                             : EndReason::killed;
   drain(last, reason);
+  visitor.walked(kept);
 }
 
 }  // namespace nvspan

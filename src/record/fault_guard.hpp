@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A store into a mapped file raises SIGBUS where another process has cut the file, or where the
+// disk fails. For the mappings of a recording the handler here puts empty memory in the place of
+// what is gone, so that the store completes and the program goes on; the recorder looks at
+// fault_seen() and ends the recording. Every other SIGBUS goes to the handler that was there
+// before.
+//
+// The handler belongs to the process, so its state is the one of the library. All calls but
+// fault_seen() are made with the session's lock held.
+
+#pragma once
+
+#include <cstddef>
+
+namespace nvspan {
+
+// Puts the handler in front, also in front of one that the program has installed since.
+void guard_faults() noexcept;
+// Puts back what was there, unless the program has installed another handler meanwhile.
+void unguard_faults() noexcept;
+
+bool guard_mapping(void* start, std::size_t bytes) noexcept;  // false: there is no memory
+void forget_mapping(const void* start) noexcept;
+void forget_all_mappings() noexcept;  // in a forked child, which has none of them
+
+bool fault_seen() noexcept;  // since the last clear_fault(): a part of a mapping is gone
+void clear_fault() noexcept;
+
+}  // namespace nvspan
