@@ -25,7 +25,7 @@ _REASONS = {
     "context_lost": "their context was reset or destroyed",
     "tool_gone": "the tool detached before",
     "driver_error": "the driver refused a call",
-    "not_taken": 'asked for as "exact", which the tool does not take',
+    "not_taken": 'the tool shows no device ranges, or none with backend="exact"',
     "at_exit": "not done when the process ended",
 }
 

@@ -40,6 +40,7 @@ struct Attachment {
   uint64_t toolless_epoch = 0;  // of tables that lie over none; under the mutex
   std::atomic<ToolListener> listener{nullptr};
   std::atomic<bool> decided{false};
+  std::atomic<bool> replays_ranges{false};
   std::atomic<bool> enabled{true};
   std::atomic<int> pauses{0};
 
@@ -74,8 +75,22 @@ void lay_tables(Attachment& state) noexcept {
   update_current(state);
 }
 
+// The library that filled the table, or that the environment names: a tool may fill its table
+// later. Empty: there is none.
+std::string library_behind(const ToolTable* tool) {
+  if (!tool) return {};
+#if NVSPAN_HAVE_NVTX
+  for (unsigned id = 1; id < NVTX_CBID_CORE2_SIZE; ++id) {
+    if (auto function = tool->core2_slot<void (*)()>(id)) return library_of(function);
+  }
+#endif
+  const char* named = std::getenv("NVTX_INJECTION64_PATH");
+  return named ? named : "";
+}
+
 void publish(Attachment& state, ToolTable* tool) noexcept {
   const uint64_t epoch = ++state.last_epoch;
+  state.replays_ranges.store(is_nsight_compute(library_behind(tool)));
   if (tool)
     tool->epoch.store(epoch, std::memory_order_release);
   else
@@ -106,6 +121,20 @@ bool disabled_by_environment() noexcept {
 bool tool_decided() noexcept { return attachment().decided.load(std::memory_order_acquire); }
 
 void set_tool_listener(ToolListener listener) noexcept { attachment().listener.store(listener); }
+
+bool is_nsight_compute(std::string_view library) noexcept {
+  const size_t folder = library.find_last_of("/\\");
+  const std::string_view name = library.substr(folder == library.npos ? 0 : folder + 1);
+  if (name.find("cuda-injection") != name.npos) return true;
+  const bool within = library.find("nsight-compute") != library.npos;
+  return within && name.find("ToolsInjection") == name.npos;
+}
+
+bool tool_replays_ranges() noexcept {
+  return attachment().replays_ranges.load(std::memory_order_relaxed);
+}
+
+std::string tool_library() { return library_behind(real_tool()); }
 
 const ToolTable* real_tool() noexcept {
   Attachment& state = attachment();
@@ -341,18 +370,7 @@ void detach_tool() noexcept {
   notify(state);
 }
 
-std::string tool_library() {
-  const ToolTable* tool = real_tool();
-  if (!tool) return {};
-  for (unsigned id = 1; id < NVTX_CBID_CORE2_SIZE; ++id) {
-    if (auto function = tool->core2_slot<void (*)()>(id)) return library_of(function);
-  }
-  return {};
-}
-
 #else
-
-std::string tool_library() { return {}; }
 
 std::string attach_tool(const std::string&, const std::string&) {
   return "nvspan was built without NVTX (NVSPAN_NVTX=OFF)";

@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "annotate/nvtx_abi.hpp"
 
@@ -116,6 +117,14 @@ void republish_tool() noexcept;
 
 // The library that the attached tool came from, as a path; empty if there is none.
 std::string tool_library();
+
+// Whether a library is Nsight Compute's, by its path: that of the Nsight Systems that is installed
+// within Nsight Compute is not.
+bool is_nsight_compute(std::string_view library) noexcept;
+
+// Whether the attached tool is Nsight Compute. It repeats what a range has the GPU do, and ends the
+// program at a call of the driver that it cannot repeat.
+bool tool_replays_ranges() noexcept;
 
 // Called with tool_possible() after each change of it, by the thread that made the change, and when
 // it has been decided whether there is a tool.

@@ -26,7 +26,7 @@ enum class Count : unsigned {
   context_lost,      // the context was reset or destroyed, or is broken, before the range was done
   tool_gone,         // the tool detached before the range was done
   driver_error,      // the driver refused a call
-  not_taken,         // asked for as exact, but the tool takes no deferred events
+  not_taken,         // the tool shows no device ranges, or none of the backend asked for
   at_exit,           // not done when the process ended
   count
 };

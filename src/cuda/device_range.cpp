@@ -24,6 +24,11 @@ bool broke_context(Result result) noexcept {
 // Which backend shows the range, or none: then only its time is wanted.
 bool choose_backend(const Options& options, const ToolTable& tool, const Outgoing& out,
                     Domain& domain, Backend& chosen) noexcept {
+  // Nsight Compute shows kernels, no times of ranges, and repeats all that lies in a range.
+  if (tool_replays_ranges()) {
+    counters().add(Count::not_taken);
+    return false;
+  }
   chosen = Backend::callback;
   if (options.backend == Backend::callback) return true;
   // A message that the tool has not registered cannot be named in a deferred event.
@@ -79,7 +84,8 @@ Result place_begin(const Driver& api, DeviceContext& context, Target target, con
 }
 
 bool needs_clock(const DeviceRange& range) noexcept {
-  return range.timed || (range.backend == Backend::exact && range.epoch != 0);
+  const bool told = range.backend == Backend::exact && range.epoch != 0;
+  return told || (range.timed && !tool_replays_ranges());
 }
 
 Count reason_of(Result result) noexcept {
@@ -113,8 +119,7 @@ DeviceRange* try_begin(const Driver& api, Event* event, const ToolTable* tool,
   const bool listened = event && tool && arm(*event, *tool, out);
   if (!listened && !options.timed) return nullptr;
   Backend backend = Backend::exact;
-  bool told = listened;
-  if (listened) told = choose_backend(options, *tool, out, *event->domain, backend);
+  const bool told = listened && choose_backend(options, *tool, out, *event->domain, backend);
   if (!told && !options.timed) return nullptr;
   ContextScope scope;
   DeviceContext* context = nullptr;

@@ -67,6 +67,7 @@ void load_functions(const Library& library, Loaded& loaded) {
   NVSPAN_FIND(cuGetErrorName);
   NVSPAN_FIND_NEWER(cuCtxGetId);
   NVSPAN_FIND_NEWER(cuStreamGetId);
+  NVSPAN_FIND_NEWER(cuStreamIsCapturing);
   NVSPAN_FIND_NEWER(cuStreamGetCaptureInfo_v2);
   NVSPAN_FIND_NEWER(cuStreamGetCaptureInfo_v3);
   NVSPAN_FIND_NEWER(cuStreamUpdateCaptureDependencies);

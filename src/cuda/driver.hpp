@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <string>
 
+#include "annotate/tool.hpp"
+
 namespace nvspan::cuda {
 
 using Result = int;
@@ -113,6 +115,7 @@ struct Driver {
   // newer
   Result (*cuCtxGetId)(ContextHandle, unsigned long long*);
   Result (*cuStreamGetId)(StreamHandle, unsigned long long*);
+  Result (*cuStreamIsCapturing)(StreamHandle, int*);
   Result (*cuStreamGetCaptureInfo_v2)(StreamHandle, int*, unsigned long long*, GraphHandle*,
                                       const GraphNode**, size_t*);
   Result (*cuStreamGetCaptureInfo_v3)(StreamHandle, int*, unsigned long long*, GraphHandle*,
@@ -161,11 +164,13 @@ bool context_id(const Driver& api, ContextHandle context, unsigned long long& id
 // named.
 bool still_there(const Driver& api, const ContextIdentity& context) noexcept;
 
-// Lets the calling thread make calls that another thread's stream capture would forbid.
+// Lets the calling thread make calls that another thread's stream capture would forbid. Does
+// nothing under Nsight Compute, whose range replay refuses the switch itself.
 class RelaxedCapture {
  public:
   explicit RelaxedCapture(const Driver& api) noexcept : api_(api) {
-    exchanged_ = api_.cuThreadExchangeStreamCaptureMode(&mode_) == success;
+    exchanged_ =
+        !tool_replays_ranges() && api_.cuThreadExchangeStreamCaptureMode(&mode_) == success;
   }
   ~RelaxedCapture() {
     if (exchanged_) api_.cuThreadExchangeStreamCaptureMode(&mode_);

@@ -44,6 +44,11 @@ Result hold_by_graph(const Driver& api, const Capture& capture, DeviceRange& ran
 }  // namespace
 
 Result query_capture(const Driver& api, StreamHandle stream, Capture& capture) noexcept {
+  // Range replay of Nsight Compute refuses the questions below, and asks for no more than this.
+  if (api.cuStreamIsCapturing) {
+    const Result result = api.cuStreamIsCapturing(stream, &capture.status);
+    if (result != success || capture.status == capture_none) return result;
+  }
   if (api.cuStreamGetCaptureInfo_v3) {
     const GraphEdgeData* edges = nullptr;  // not asked for, they would be an error where there are
     return api.cuStreamGetCaptureInfo_v3(stream, &capture.status, &capture.id, &capture.graph,

@@ -119,6 +119,7 @@ SAME(cuMemsetD8_v2, cuMemsetD8_v3020);
 SAME(cuGetErrorName, cuGetErrorName_v6000);
 SAME(cuCtxGetId, cuCtxGetId_v12000);
 SAME(cuStreamGetId, cuStreamGetId_v12000);
+SAME(cuStreamIsCapturing, cuStreamIsCapturing_v10000);
 SAME(cuStreamGetCaptureInfo_v2, cuStreamGetCaptureInfo_v11030);
 SAME(cuStreamGetCaptureInfo_v3, cuStreamGetCaptureInfo_v12030);
 SAME(cuStreamUpdateCaptureDependencies, cuStreamUpdateCaptureDependencies_v11030);

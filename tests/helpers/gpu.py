@@ -104,8 +104,15 @@ class Cuda:
         """Has the fake driver answer a later call with an error."""
         self.library.fake_cuda_fail(call.encode(), after, result)
 
+    @contextmanager
+    def replay(self) -> Iterator[None]:
+        """Has the fake driver count as misuse what range replay of Nsight Compute refuses."""
+        self.library.fake_cuda_replay(1)
+        yield
+        self.library.fake_cuda_replay(0)
+
     def misuses(self) -> int:
-        """How often a dead handle was used, where that can be told."""
+        """How often a dead handle was used, or a call not replayed, where that can be told."""
         if not self.fake:
             return 0
         self.library.fake_cuda_misuses.restype = ctypes.c_ulonglong

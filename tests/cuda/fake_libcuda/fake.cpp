@@ -13,6 +13,7 @@ namespace {
 thread_local std::vector<Context*> stack;
 thread_local int capture_mode = 0;        // global
 thread_local bool chose_context = false;  // not only pushed one: the program's own thread
+thread_local bool replaying = false;      // within a range that range replay repeats
 constexpr int64_t epoch_ns = 1'700'000'000'000'000'000;
 }  // namespace
 
@@ -64,6 +65,10 @@ Result unsafe() {
     }
   }
   return result;
+}
+
+void not_in_a_replay(const char* call) {
+  if (replaying) misuse((std::string(call) + " within a range that is replayed").c_str());
 }
 
 Context* current() {
@@ -196,6 +201,8 @@ FAKE_EXPORT void fake_cuda_fail(const char* call, int after, int result) {
 
 FAKE_EXPORT unsigned long long fake_cuda_misuses() { return state().misuses.load(); }
 
+FAKE_EXPORT void fake_cuda_replay(int within) { replaying = within != 0; }
+
 // --- the process and its devices
 // ------------------------------------------------------------------
 
@@ -236,6 +243,7 @@ FAKE_EXPORT Result cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* 
 }
 
 FAKE_EXPORT Result cuDevicePrimaryCtxRetain(void** context, int device) {
+  not_in_a_replay("cuDevicePrimaryCtxRetain");
   Lock lock(state().mutex);
   Device& own = *state().devices[static_cast<size_t>(device)];
   ++own.retained;
@@ -352,6 +360,7 @@ FAKE_EXPORT Result cuCtxSynchronize() {
 }
 
 FAKE_EXPORT Result cuThreadExchangeStreamCaptureMode(int* mode) {
+  not_in_a_replay("cuThreadExchangeStreamCaptureMode");
   std::swap(*mode, capture_mode);
   return success;
 }
@@ -553,6 +562,7 @@ FAKE_EXPORT Result cuStreamWaitEvent(void* stream_handle, void* handle, unsigned
 }
 
 FAKE_EXPORT Result cuEventQuery(void* handle) {
+  not_in_a_replay("cuEventQuery");
   if (Result refused = unsafe()) return refused;
   Event* event = event_of(handle);
   if (!event) return invalid_handle;

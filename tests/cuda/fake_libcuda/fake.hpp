@@ -156,6 +156,8 @@ Result misuse(const char* what);
 Result prepared_failure(const char* call);
 // Whether a call that another thread's capture forbids may go on; spoils the capture if not.
 Result unsafe();
+// A call that range replay of Nsight Compute refuses within a range of the calling thread.
+void not_in_a_replay(const char* call);
 Work kernel_work(const std::string& name, void** arguments);
 // Puts work onto a stream, or into the graph that is captured from it.
 Result submit(Stream* stream, Work work, bool host);

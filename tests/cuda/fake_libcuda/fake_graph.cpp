@@ -221,25 +221,44 @@ FAKE_EXPORT Result cuStreamEndCapture(void* handle, void** graph) {
   return success;
 }
 
+namespace {
+
+// Under the lock.
+Result capture_status(void* handle, const Stream& stream, int* status) {
+  *status = 0;
+  if (reinterpret_cast<uintptr_t>(handle) <= 1) {
+    for (const auto& capture : state().captures) {
+      for (const Stream* other : capture->streams) {
+        if (other->context == stream.context && !(other->flags & 1)) return capture_implicit;
+      }
+    }
+  }
+  if (stream.capture) *status = stream.capture->invalid ? 2 : 1;
+  return success;
+}
+
+}  // namespace
+
+FAKE_EXPORT Result cuStreamIsCapturing(void* handle, int* status) {
+  FAKE_CHECK(cuStreamIsCapturing);
+  Stream* stream = stream_of(handle);
+  if (!stream) return invalid_handle;
+  Lock lock(state().mutex);
+  return capture_status(handle, *stream, status);
+}
+
 FAKE_EXPORT Result cuStreamGetCaptureInfo_v3(void* handle, int* status, unsigned long long* id,
                                              void** graph, void* const** nodes, const void** edges,
                                              size_t* count) {
   FAKE_CHECK(cuStreamGetCaptureInfo);
+  not_in_a_replay("cuStreamGetCaptureInfo_v3");
   Stream* stream = stream_of(handle);
   if (!stream) return invalid_handle;
   Lock lock(state().mutex);
-  *status = 0;
   *count = 0;
   if (edges) *edges = nullptr;
-  if (reinterpret_cast<uintptr_t>(handle) <= 1) {
-    for (const auto& capture : state().captures) {
-      for (const Stream* other : capture->streams) {
-        if (other->context == stream->context && !(other->flags & 1)) return capture_implicit;
-      }
-    }
-  }
-  if (!stream->capture) return success;
-  *status = stream->capture->invalid ? 2 : 1;
+  const Result result = capture_status(handle, *stream, status);
+  if (result != success || !stream->capture) return result;
   *id = stream->capture->id;
   *graph = stream->capture->graph;
   *nodes = reinterpret_cast<void* const*>(stream->tips.data());

@@ -1,0 +1,147 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Range replay of a real Nsight Compute, on a real GPU: nvspan makes no call within a range that
+ncu refuses, from the program's thread or its own. A refused call ends the program with status 9
+and leaves the range without a result."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import io
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from helpers.device import PREAMBLE, environment, only_real
+from helpers.traced import clean_environment, needs_library
+
+pytestmark = [needs_library, only_real]
+
+TORCH = """
+import torch, nvspan
+a = torch.randn(512, 512, device="cuda")
+s = torch.cuda.Stream()
+def work():
+    return (a @ a).relu_()
+def step():
+    for _ in range(3):
+        work()
+for _ in range(3):
+    work()
+    with torch.cuda.stream(s):
+        work()
+torch.cuda.synchronize()
+"""
+
+
+def find_ncu() -> str:
+    found = shutil.which("ncu") or next(
+        map(str, sorted(Path("/opt/nvidia/nsight-compute").glob("*/ncu"))), None
+    )
+    if not found:
+        pytest.skip("needs Nsight Compute: no ncu on PATH or in /opt/nvidia/nsight-compute")
+    return found
+
+
+def replay(code: str, *include: str) -> list[tuple[str, float]]:
+    """Runs a program under range replay: each profiled range, and the GPU's time in it, in ns."""
+    filters = [word for name in include for word in ("--nvtx-include", name)]
+    command = [find_ncu(), "--nvtx", *filters, "--replay-mode", "range", "--csv", "--page", "raw",
+               "--print-units", "base", "--metrics", "gpu__time_duration.sum",
+               sys.executable, "-c", code]  # fmt: skip
+    done = subprocess.run(
+        command, env=clean_environment(environment()), capture_output=True, text=True, timeout=300,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    table = done.stdout[done.stdout.find('"ID"') :]
+    rows = list(csv.DictReader(io.StringIO(table)))[1:]  # the first row has the units
+    times = [float(row["gpu__time_duration.sum"].replace(",", "")) for row in rows]
+    names = [",".join(value for key, value in row.items() if "Range" in key) for row in rows]
+    return list(zip(names, times, strict=True))
+
+
+@pytest.mark.parametrize("device", [False, True])
+@pytest.mark.parametrize("stream", ["0", "s"])
+def test_a_range_that_waits_is_profiled(stream, device):
+    found = replay(
+        PREAMBLE
+        + f"""
+s = cuda.stream()
+import sys, types
+cupy = types.ModuleType("cupy")
+cupy.cuda = types.SimpleNamespace(
+    get_current_stream=lambda: types.SimpleNamespace(ptr={stream}, device_id=0))
+sys.modules["cupy"] = cupy
+cuda.launch({stream}, 1_000_000)
+cuda.synchronize()
+for i in range(2):
+    with nvspan.annotate("work", domain="app", device={device}, sync=True):
+        cuda.launch({stream}, 2_000_000)
+        cuda.launch({stream}, 1_000_000)
+assert nvspan.tool() == "ncu", nvspan.tool()
+""",
+        "app@work/",
+    )
+    assert ["work" in name for name, _ in found] == [True, True]
+    assert all(2.9e6 < time < 4e6 for _, time in found), found
+
+
+def test_nvspans_own_thread_polls_beside_a_replayed_range():
+    found = replay(
+        PREAMBLE
+        + """
+s = cuda.stream()
+cuda.launch(s, 1_000_000)
+with nvspan.device_range("before", stream=s, timing=True) as before:
+    cuda.launch(s, 200_000_000)
+with nvspan.annotate("work"):
+    with nvspan.device_range("inner", stream=s, timing=True) as inner:
+        cuda.launch(s, 2_000_000)
+    cuda.synchronize(s)
+assert nvspan.device_flush(30)
+assert before.elapsed() > 199, before.elapsed()
+""",
+        "work/",
+    )
+    assert ["work" in name for name, _ in found] == [True]
+
+
+needs_torch = pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="needs torch")
+
+
+@needs_torch
+@pytest.mark.parametrize("device", [False, True])
+@pytest.mark.parametrize("side", [False, True])
+def test_torch_streams(side, device):
+    code = (
+        TORCH
+        + f"""
+import contextlib
+for i in range(2):
+    with torch.cuda.stream(s) if {side} else contextlib.nullcontext():
+        with nvspan.annotate("step", domain="app", device={device}, sync=True):
+            step()
+"""
+    )
+    by_hand = (
+        TORCH
+        + f"""
+import contextlib
+for i in range(2):
+    with torch.cuda.stream(s) if {side} else contextlib.nullcontext():
+        with nvspan.annotate("step", domain="app"):
+            step()
+            torch.cuda.synchronize()
+"""
+    )
+    found = replay(code, "app@step/")
+    expected = replay(by_hand, "app@step/")
+    assert ["step" in name for name, _ in found] == ["step" in name for name, _ in expected]
+    assert len(found) == 2
+    for (_, time), (_, hand) in zip(found, expected, strict=True):
+        assert time == pytest.approx(hand, rel=0.5), (found, expected)
