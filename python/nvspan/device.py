@@ -123,7 +123,7 @@ def device_stats() -> dict[str, int]:
     ``capture_skipped``, ``capture_refused``, ``ambiguous`` (replays of one graph at once),
     ``overrun`` and ``unpaired`` (stamps of graph replays), ``full``, ``context_lost``,
     ``tool_gone``, ``driver_error``, ``not_taken`` (``backend="exact"`` with a tool that takes no
-    deferred events), ``at_exit``.
+    deferred events, and any backend under Nsight Compute), ``at_exit``.
 
     >>> import nvspan
     >>> nvspan.device_stats()["ambiguous"]

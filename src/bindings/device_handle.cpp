@@ -48,7 +48,7 @@ PyObject* handle_done(PyObject* object, PyObject*) {
 
 PyObject* handle_elapsed(PyObject* object, PyObject*) {
   const cuda::DeviceRange* range = as_handle(object)->range;
-  if (!range || !range->timed) Py_RETURN_NONE;
+  if (!range || !range->timed || !cuda::is_done(range)) Py_RETURN_NONE;
   const double ms = range->elapsed_ms.load(std::memory_order_acquire);
   if (ms < 0) Py_RETURN_NONE;
   return PyFloat_FromDouble(ms);

@@ -140,7 +140,7 @@ DeviceRange* try_begin(const Driver& api, Event* event, const ToolTable* tool,
   }
   DeviceRange* range = new_range();
   range->backend = backend;
-  range->placement = options.placement;
+  range->placement = tool_replays_ranges() ? Placement::side : options.placement;
   range->timed = options.timed;
   range->origin.launch = next_launch();
   if (capture.status != capture_active) {
@@ -291,6 +291,7 @@ void abandon_range(DeviceRange* range) noexcept {
 }
 
 bool is_done(const DeviceRange* range) noexcept {
+  if (tool_replays_ranges() && accepting()) read_in_place();
   const Phase phase = range->phase.load(std::memory_order_acquire);
   if (phase == Phase::done || phase == Phase::lost) return true;
   const SideStream* stream = range->begin_stream;
@@ -363,6 +364,7 @@ bool flush(double seconds) noexcept {
   hurry_poller(true);
   uint64_t looked_from = poller_rounds();
   for (;;) {
+    if (tool_replays_ranges()) read_in_place();
     start_wanted_clock(*api);
     const bool pending = anything_pending(*api);
     // What is over by now is read in the next whole round, and told in it or the one after.

@@ -103,10 +103,15 @@ void ensure_started(Poller& self) noexcept {
 }  // namespace
 
 void wake_poller() noexcept {
+  if (tool_replays_ranges()) return;
   Poller& self = poller();
   if (self.awake.load(std::memory_order_relaxed) || self.awake.exchange(true)) return;
   self.needed.store(true, std::memory_order_release);
   ensure_started(self);
+}
+
+void read_in_place() noexcept {
+  if (const Driver* api = driver()) look_everywhere(*api, poller());
 }
 
 bool poller_needed() noexcept { return poller().needed.load(std::memory_order_acquire); }

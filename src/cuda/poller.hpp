@@ -9,8 +9,13 @@
 
 namespace nvspan::cuda {
 
-// Has the thread look at once, and starts it if there is none. Cheap while it is awake.
+// Has the thread look at once, and starts it if there is none. Cheap while it is awake. Under
+// Nsight Compute there is no thread: its range replay ends a range at any other thread's call of
+// the driver.
 void wake_poller() noexcept;
+
+// Looks through everything in the calling thread.
+void read_in_place() noexcept;
 
 // Whether there ever was something for it to do.
 bool poller_needed() noexcept;

@@ -13,7 +13,7 @@ namespace {
 thread_local std::vector<Context*> stack;
 thread_local int capture_mode = 0;        // global
 thread_local bool chose_context = false;  // not only pushed one: the program's own thread
-thread_local bool replaying = false;      // within a range that range replay repeats
+std::atomic<std::thread::id> replaying;   // whose range it is that range replay repeats
 constexpr int64_t epoch_ns = 1'700'000'000'000'000'000;
 }  // namespace
 
@@ -68,7 +68,17 @@ Result unsafe() {
 }
 
 void not_in_a_replay(const char* call) {
-  if (replaying) misuse((std::string(call) + " within a range that is replayed").c_str());
+  if (replaying.load() == std::this_thread::get_id()) {
+    misuse((std::string(call) + " within a range that is replayed").c_str());
+  }
+  only_in_a_replay(call);
+}
+
+void only_in_a_replay(const char* call) {
+  const std::thread::id thread = replaying.load();
+  if (thread != std::thread::id() && thread != std::this_thread::get_id()) {
+    misuse((std::string(call) + " beside a range that is replayed").c_str());
+  }
 }
 
 Context* current() {
@@ -201,7 +211,9 @@ FAKE_EXPORT void fake_cuda_fail(const char* call, int after, int result) {
 
 FAKE_EXPORT unsigned long long fake_cuda_misuses() { return state().misuses.load(); }
 
-FAKE_EXPORT void fake_cuda_replay(int within) { replaying = within != 0; }
+FAKE_EXPORT void fake_cuda_replay(int within) {
+  replaying.store(within ? std::this_thread::get_id() : std::thread::id());
+}
 
 // --- the process and its devices
 // ------------------------------------------------------------------
@@ -333,6 +345,7 @@ FAKE_EXPORT Result cuCtxGetDevice(int* device) {
 }
 
 FAKE_EXPORT Result cuCtxGetId(void* context, unsigned long long* id) {
+  only_in_a_replay("cuCtxGetId");
   Lock lock(state().mutex);
   if (!usable(static_cast<Context*>(context))) return context_is_destroyed;
   *id = static_cast<Context*>(context)->id;
@@ -418,6 +431,7 @@ FAKE_EXPORT Result cuStreamGetId(void* handle, unsigned long long* id) {
 }
 
 FAKE_EXPORT Result cuStreamQuery(void* handle) {
+  only_in_a_replay("cuStreamQuery");
   if (Result refused = unsafe()) return refused;
   Stream* stream = stream_of(handle);
   if (!stream) return invalid_handle;
@@ -426,6 +440,8 @@ FAKE_EXPORT Result cuStreamQuery(void* handle) {
 
 FAKE_EXPORT Result cuStreamSynchronize(void* handle) {
   FAKE_CHECK(cuStreamSynchronize);
+  only_in_a_replay("cuStreamSynchronize");
+  if (Result refused = unsafe()) return refused;
   Stream* stream = stream_of(handle);
   if (!stream) return invalid_handle;
   {

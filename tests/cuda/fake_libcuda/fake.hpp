@@ -158,6 +158,8 @@ Result prepared_failure(const char* call);
 Result unsafe();
 // A call that range replay of Nsight Compute refuses within a range of the calling thread.
 void not_in_a_replay(const char* call);
+// A call that ends such a range, unless it comes from the range's own thread.
+void only_in_a_replay(const char* call);
 Work kernel_work(const std::string& name, void** arguments);
 // Puts work onto a stream, or into the graph that is captured from it.
 Result submit(Stream* stream, Work work, bool host);
