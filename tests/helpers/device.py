@@ -41,7 +41,8 @@ assert cuda.misuses() == 0, cuda.misuses()
 @functools.cache
 def fake_library() -> str:
     """The fake driver, built once."""
-    flags = ("-shared", "-fPIC", "-fvisibility=hidden", str(FAKE / "fake_graph.cpp"))
+    others = (str(FAKE / name) for name in ("fake_graph.cpp", "fake_replay.cpp"))
+    flags = ("-shared", "-fPIC", "-fvisibility=hidden", *others)
     if os.environ.get("NVSPAN_SANITIZED"):
         flags += ("-fsanitize=address,undefined",)
     return str(compiling.build(FAKE / "fake.cpp", *flags, name="libfake_cuda.so"))

@@ -13,7 +13,6 @@ namespace {
 thread_local std::vector<Context*> stack;
 thread_local int capture_mode = 0;        // global
 thread_local bool chose_context = false;  // not only pushed one: the program's own thread
-std::atomic<std::thread::id> replaying;   // whose range it is that range replay repeats
 constexpr int64_t epoch_ns = 1'700'000'000'000'000'000;
 }  // namespace
 
@@ -65,20 +64,6 @@ Result unsafe() {
     }
   }
   return result;
-}
-
-void not_in_a_replay(const char* call) {
-  if (replaying.load() == std::this_thread::get_id()) {
-    misuse((std::string(call) + " within a range that is replayed").c_str());
-  }
-  only_in_a_replay(call);
-}
-
-void only_in_a_replay(const char* call) {
-  const std::thread::id thread = replaying.load();
-  if (thread != std::thread::id() && thread != std::this_thread::get_id()) {
-    misuse((std::string(call) + " beside a range that is replayed").c_str());
-  }
 }
 
 Context* current() {
@@ -210,10 +195,6 @@ FAKE_EXPORT void fake_cuda_fail(const char* call, int after, int result) {
 }
 
 FAKE_EXPORT unsigned long long fake_cuda_misuses() { return state().misuses.load(); }
-
-FAKE_EXPORT void fake_cuda_replay(int within) {
-  replaying.store(within ? std::this_thread::get_id() : std::thread::id());
-}
 
 // --- the process and its devices
 // ------------------------------------------------------------------
