@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <new>
 
 namespace nvspan {
@@ -150,7 +151,10 @@ void Recorder::fill_header(FileHeader& header) const {
   header.world_size = rank.world_size;
   host_name(header.host, sizeof header.host);
   read_file("/proc/sys/kernel/random/boot_id", header.boot_id, sizeof header.boot_id);
-  read_file("/proc/self/cmdline", header.command, sizeof header.command);
+  const char* command = std::getenv("NVSPAN_RECORD_COMMAND");
+  if (command == nullptr || std::strcmp(command, "0") != 0) {
+    read_file("/proc/self/cmdline", header.command, sizeof header.command);
+  }
   header.command_bytes = sizeof header.command;
   while (header.command_bytes != 0 && header.command[header.command_bytes - 1] == '\0') {
     --header.command_bytes;
@@ -336,7 +340,7 @@ ThreadWriter* Recorder::ready(ThreadWriter* writer, std::uint32_t tid) {
     writer->chunk = nullptr;
     writer->epoch = epoch_;
   }
-  constexpr std::uint32_t first_chunk_bytes = 16 * 1024;
+  constexpr std::uint32_t first_chunk_bytes = 4 * 1024;
   writer->plain = mode_ == RecordMode::full && min_duration_ == 0;
   writer->mode = static_cast<std::uint8_t>(mode_);
   writer->min_ticks =

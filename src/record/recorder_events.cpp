@@ -378,7 +378,8 @@ char* Recorder::stats_space(ThreadWriter& writer, std::size_t bytes) {
   auto* at = reinterpret_cast<char*>(writer.cursor);
   if (writer.chunk == nullptr ||
       reinterpret_cast<char*>(writer.chunk_end) - at < static_cast<std::ptrdiff_t>(bytes + word)) {
-    constexpr std::size_t chunk_bytes = 16 * 1024;
+    constexpr std::uint32_t largest_stats_chunk = 16 * 1024;
+    const std::size_t chunk_bytes = std::min(writer.next_chunk_bytes, largest_stats_chunk);
     guard_faults();
     if (notice_cut() || exhausted_) return nullptr;
     at = segment_.allocate(chunk_bytes);
@@ -386,6 +387,7 @@ char* Recorder::stats_space(ThreadWriter& writer, std::size_t bytes) {
       report(segment_.error());
       return nullptr;
     }
+    writer.next_chunk_bytes = std::min(4 * writer.next_chunk_bytes, largest_stats_chunk);
     writer.chunk = reinterpret_cast<ChunkHeader*>(at);
     start_chunk(writer.chunk, ChunkType::stats, chunk_bytes, writer.thread, writer.tid);
     sample();

@@ -12,7 +12,7 @@
 namespace nvspan {
 namespace {
 
-constexpr std::size_t definition_chunk = 16 * 1024;
+constexpr std::size_t definition_chunk = 4 * 1024;
 constexpr std::size_t largest_definition_chunk = 1024 * 1024;
 
 std::size_t in_words(std::size_t bytes) {
@@ -71,7 +71,7 @@ bool Recorder::define(DefinitionType type, const void* data, std::size_t bytes,
   const std::size_t needed = sizeof(std::uint64_t) + in_words(size);
   if (needed + sizeof(std::uint64_t) > definitions_left_) {
     const std::size_t usual = std::min(
-        definition_chunk << std::min<std::uint64_t>(sequence_ / 4, 6), largest_definition_chunk);
+        definition_chunk << std::min<std::uint64_t>(sequence_ / 4, 8), largest_definition_chunk);
     guard_faults();
     if (notice_cut() || exhausted_) {
       undefined_ = true;

@@ -17,7 +17,9 @@
 namespace nvspan {
 namespace {
 
-constexpr std::size_t first_extent = 256 * 1024;
+// Small, for a process that is killed leaves what it never used of its last extent, and pools of
+// short processes are many.
+constexpr std::size_t first_extent = 16 * 1024;
 constexpr std::size_t largest_extent = 64 * 1024 * 1024;
 constexpr std::size_t page = 4096;
 constexpr int most_names = 100000;
