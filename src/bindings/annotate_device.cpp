@@ -88,10 +88,11 @@ void close_with_device(Annotation* annotation, const OpenEntry& open) noexcept {
   cuda::Target target;
   const bool wait = annotation->device->sync && stream_of(open.device, target);
   if (open.device || wait) {
-    PyThreadState* saved = PyEval_SaveThread();
-    if (open.device) cuda::end_range(open.device, nullptr);
-    if (wait) cuda::synchronize(target);
-    PyEval_RestoreThread(saved);
+    {
+      const released_gil released;
+      if (open.device) cuda::end_range(open.device, nullptr);
+      if (wait) cuda::synchronize(target);
+    }
     if (open.device) cuda::release(open.device);
   }
   if (open.pushed) {

@@ -185,9 +185,10 @@ void BackwardRange::close(bool on_current_stream) noexcept {
     const bool elsewhere = on_current_stream && resolve_stream(nullptr, here) == 0 &&
                            here.stream != device->target.stream;
     PyErr_Clear();
-    PyThreadState* saved = PyEval_SaveThread();
-    cuda::end_range(device, elsewhere ? &here : nullptr);
-    PyEval_RestoreThread(saved);
+    {
+      const released_gil released;
+      cuda::end_range(device, elsewhere ? &here : nullptr);
+    }
     cuda::release(device);
   }
   end_span(span);

@@ -150,9 +150,8 @@ cuda::DeviceRange* range_of_handle(PyObject* handle) noexcept { return as_handle
 void end_device_handle(PyObject* handle, const cuda::Target* other) noexcept {
   cuda::DeviceRange* range = as_handle(handle)->range;
   if (!range || range->ended.load(std::memory_order_acquire)) return;
-  PyThreadState* saved = PyEval_SaveThread();
+  const released_gil released;
   cuda::end_range(range, other);
-  PyEval_RestoreThread(saved);
 }
 
 int device_handle_add_to_module(PyObject* module) {

@@ -65,10 +65,8 @@ bool find_stream(PyObject* stream, cuda::Target& target) noexcept {
 
 cuda::DeviceRange* begin_without_gil(Event* event, const ToolTable* tool,
                                      const cuda::Options& options, cuda::Target target) noexcept {
-  PyThreadState* saved = PyEval_SaveThread();
-  cuda::DeviceRange* range = cuda::begin_range(event, tool, options, target);
-  PyEval_RestoreThread(saved);
-  return range;
+  const released_gil released;
+  return cuda::begin_range(event, tool, options, target);
 }
 
 // Begins a range. Returns its reference, or null where nobody listens or nothing could be placed.

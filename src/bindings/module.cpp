@@ -162,11 +162,11 @@ void add_device_functions(py::module_& m) {
   });
   m.def("named_cuda_objects", [] { return named_cuda_objects(); });
   m.def("device_flush", [](double seconds) {
-    const py::gil_scoped_release released;
+    const released_gil released;
     return cuda::flush(seconds);
   });
   m.def("device_shut_down", [](double seconds) {
-    const py::gil_scoped_release released;
+    const released_gil released;
     cuda::shut_down(seconds);
   });
   // What "auto" is with the tool that listens now; with `ask` the tool is asked. None: no tool.

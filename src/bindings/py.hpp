@@ -69,6 +69,35 @@ class py_error_scope {
   PyObject* traceback_ = nullptr;
 };
 
+// Releases the GIL for a scope. Nothing else in the tree gives the GIL back or takes it: while the
+// interpreter goes away, CPython up to 3.13 ends the thread here, as in any call into Python, by
+// unwinding its stack. forced_unwind.cpp stops that at the first frame of ours.
+class released_gil {
+ public:
+  released_gil() noexcept : thread_(PyEval_SaveThread()) {}
+  ~released_gil() { PyEval_RestoreThread(thread_); }
+  released_gil(const released_gil&) = delete;
+  released_gil& operator=(const released_gil&) = delete;
+
+ private:
+  friend class retaken_gil;
+  PyThreadState* thread_;
+};
+
+// Holds the GIL for a scope within one that released it, in the same thread.
+class retaken_gil {
+ public:
+  explicit retaken_gil(released_gil& outer) noexcept : outer_(outer) {
+    PyEval_RestoreThread(outer.thread_);
+  }
+  ~retaken_gil() { outer_.thread_ = PyEval_SaveThread(); }
+  retaken_gil(const retaken_gil&) = delete;
+  retaken_gil& operator=(const retaken_gil&) = delete;
+
+ private:
+  released_gil& outer_;
+};
+
 inline bool interpreter_finalizing() noexcept {
 #if PY_VERSION_HEX >= 0x030D0000
   return Py_IsFinalizing() != 0;

@@ -84,7 +84,7 @@ class Reader {
         whole_(std::make_shared<Columns>(recording_)),
         columns_(whole_) {
     decoders_.reserve(most_decoders);
-    py::gil_scoped_release release;
+    const released_gil released;
     for (const std::string& path : paths) recording_->add(path);
   }
 
@@ -141,7 +141,7 @@ class Reader {
   py::list names(const std::string& table) {
     std::vector<std::string> found;
     {
-      py::gil_scoped_release release;
+      const released_gil released;
       found = columns_->names(table);
     }
     py::list made;
@@ -149,13 +149,13 @@ class Reader {
     return made;
   }
   std::size_t rows(const std::string& table) {
-    py::gil_scoped_release release;
+    const released_gil released;
     return columns_->rows(table);
   }
   ColumnView column(const std::string& table, const std::string& name) {
     std::shared_ptr<const Column> found;
     {
-      py::gil_scoped_release release;
+      const released_gil released;
       found = columns_->column(table, name);
     }
     if (found == nullptr) throw py::key_error(name);
@@ -240,10 +240,9 @@ class Reader {
   // `words` name the numbers of columns; `progress` is called with the rows done.
   void write_csv(const std::string& table, const std::string& path, const ColumnWords& words,
                  const py::object& progress) {
-    const auto report = progress_of<std::size_t>(progress);
     try {
-      py::gil_scoped_release release;
-      export_csv(*columns_, table, path, words, report);
+      released_gil released;
+      export_csv(*columns_, table, path, words, progress_of<std::size_t>(progress, released));
     } catch (const std::system_error& error) {
       raise_os_error(error, path);
     }
@@ -261,13 +260,13 @@ class Reader {
   // Another thread may be making them, or this one is the first to ask.
   const Tables& tables() {
     if (columns_->has_tables()) return columns_->tables();
-    py::gil_scoped_release release;
+    const released_gil released;
     return columns_->tables();
   }
 
   ColumnList all(const std::string& table) {
     ColumnList columns;
-    py::gil_scoped_release release;
+    const released_gil released;
     for (const std::string& name : columns_->names(table)) {
       columns.push_back(columns_->column(table, name));
     }
@@ -439,7 +438,7 @@ py::dict Reader::stats(const std::string& by) {
   options.by = options.field.empty() ? group->second : GroupBy::field;
   Aggregate made;
   {
-    py::gil_scoped_release release;
+    const released_gil released;
     made = aggregate(*recording_, options);
     std::stable_sort(made.rows.begin(), made.rows.end(),
                      [](const auto& a, const auto& b) { return a->total > b->total; });

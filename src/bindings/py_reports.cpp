@@ -95,7 +95,7 @@ py::list tree(const RecordingHandle& handle) {
   const Recording& recording = *handle.recording;
   std::vector<CallNode> nodes;
   {
-    py::gil_scoped_release release;
+    const released_gil released;
     nodes = call_tree(recording, handle.selection);
   }
   py::list made;
@@ -121,7 +121,7 @@ py::list exact(const RecordingHandle& handle) {
   const Recording& recording = *handle.recording;
   std::vector<Durations> rows;
   {
-    py::gil_scoped_release release;
+    const released_gil released;
     rows = all_durations(recording, handle.selection);
   }
   py::list made;
@@ -157,7 +157,7 @@ py::dict strip(const RecordingHandle& handle, std::uint64_t budget, std::uint32_
   const Recording& recording = *handle.recording;
   Overview shown;
   {
-    py::gil_scoped_release release;
+    const released_gil released;
     shown = overview(recording, handle.selection, budget, levels, most_threads);
   }
   py::list lanes;
@@ -187,10 +187,10 @@ py::dict strip(const RecordingHandle& handle, std::uint64_t budget, std::uint32_
 
 std::uint64_t write_perfetto(const RecordingHandle& handle, const std::string& path,
                              const py::object& progress) {
-  const auto report = progress_of<double>(progress);
   try {
-    py::gil_scoped_release release;
-    return export_perfetto(*handle.recording, handle.selection, path, report);
+    released_gil released;
+    return export_perfetto(*handle.recording, handle.selection, path,
+                           progress_of<double>(progress, released));
   } catch (const std::system_error& error) {
     raise_os_error(error, path);
   }

@@ -40,12 +40,14 @@ const char* kind_text(RangeKind kind);
 // Adds the device of a lane, and the stream with its name, to a row that is grouped by them.
 void add_lane(pybind11::dict& entry, const Recording& recording, const DeviceLane& lane,
               bool with_stream);
-// `progress`, or None, is called with what an export passes on; a signal's handler may raise there.
+
+// `progress`, or None, is called with what an export passes on, with the GIL that `released` gave
+// back; a signal's handler may raise there.
 template <typename Value>
-std::function<void(Value)> progress_of(const pybind11::object& progress) {
+std::function<void(Value)> progress_of(const pybind11::object& progress, released_gil& released) {
   if (progress.is_none()) return {};
-  return [&progress](Value done) {
-    const pybind11::gil_scoped_acquire acquire;
+  return [&progress, &released](Value done) {
+    const retaken_gil held(released);
     if (PyErr_CheckSignals() != 0) throw pybind11::error_already_set();
     progress(done);
   };

@@ -64,11 +64,12 @@ int next_number(uint64_t& number) {
 }
 
 // What a call within this one has found: the node of number `number`. It goes with the outermost
-// call, for it keeps a graph alive.
+// call, for it keeps a graph alive. Nothing of it is destroyed with the thread, which may then be
+// without the GIL.
 struct FoundWithin {
   size_t depth = 0;
   uint64_t number = 0;
-  py_ref node;
+  PyObject* node = nullptr;  // owned
 };
 
 thread_local FoundWithin found_within;
@@ -80,7 +81,7 @@ struct Followed {
 
   Followed() noexcept { ++found_within.depth; }
   ~Followed() {
-    if (--found_within.depth == 0) found_within.node = {};
+    if (--found_within.depth == 0) Py_CLEAR(found_within.node);
   }
   Followed(const Followed&) = delete;
   Followed& operator=(const Followed&) = delete;
@@ -91,14 +92,14 @@ struct Followed {
 int find_last_to_run(const Followed& call, const NodeSet& outputs, const NodeSet& producers,
                      py_ref& node) {
   if (found_within.node && found_within.number == call.first) {
-    node = py_ref::borrow(found_within.node.get());
+    node = py_ref::borrow(found_within.node);
     return 0;
   }
   uint64_t number = 0;
   if (find_first_made(outputs, producers, call.first, node, number) < 0) return -1;
   if (node && number == call.first) {
     found_within.number = number;
-    found_within.node = py_ref::borrow(node.get());
+    Py_XSETREF(found_within.node, Py_NewRef(node.get()));
   }
   return 0;
 }
