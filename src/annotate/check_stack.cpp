@@ -35,6 +35,7 @@ struct Record {
   std::unordered_map<uint64_t, Span> ended;  // the last of them
   std::deque<uint64_t> ended_order;
   bool complete = false;
+  bool process_ends = false;  // what is open has been told
 };
 
 Record& record() noexcept {
@@ -44,13 +45,16 @@ Record& record() noexcept {
 
 void drop_stack(Stack* stack) noexcept {
   std::vector<Entry> left;
+  bool process_ends = false;
   {
     std::lock_guard<std::mutex> lock(record().mutex);
+    process_ends = record().process_ends;
     auto& stacks = record().stacks;
     stacks.erase(std::remove(stacks.begin(), stacks.end(), stack), stacks.end());
     left.swap(stack->entries);
   }
-  if (!checking()) return;
+  // The interpreter's end kills threads: they have left nothing open.
+  if (!checking() || process_ends) return;
   for (const Entry& entry : left) {
     if (!entry.reported) report_open(entry, false);
   }
@@ -206,6 +210,7 @@ void clear_entries(bool complete) {
   record().ended.clear();
   record().ended_order.clear();
   record().complete = complete;
+  record().process_ends = false;
 }
 
 void report_all_open() {
@@ -220,6 +225,7 @@ void report_all_open() {
     }
     for (auto& span : record().spans) left.push_back(std::move(span.second));
     record().spans.clear();
+    record().process_ends = true;
   }
   std::sort(left.begin(), left.end(),
             [](const Entry& a, const Entry& b) { return a.site < b.site; });

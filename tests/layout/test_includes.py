@@ -87,6 +87,23 @@ def test_python_is_not_reached_below_the_bindings():
     assert reached == []
 
 
+def test_one_header_gives_the_gil_back_and_takes_it():
+    """So that there is one place to look at for what happens where a thread cannot have it."""
+    taking = re.compile(
+        r"\bPyEval_(?:Save|Restore|Acquire|Release)\w*|\bPyGILState_(?:Ensure|Release)"
+        r"|\bPy_(?:BEGIN|END|BLOCK|UNBLOCK)_(?:ALLOW_)?THREADS|\bgil_scoped_\w+|\bcall_guard"
+    )
+    takers = {relative(path) for path in cpp_files() if taking.search(cpp_code(path))}
+    assert takers == {PYTHON_HEADER}
+
+
+def test_threads_are_held_in_every_extension_module():
+    """A frame of a module that is linked otherwise would be unwound without the GIL."""
+    build = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
+    modules = re.findall(r"pybind11_add_module\((\w+)", build)
+    assert modules == re.findall(r"^ *nvspan_hold_unwound_threads\((\w+)\)", build, re.MULTILINE)
+
+
 def test_pybind11_stays_in_the_module_files():
     users = {
         relative(path)

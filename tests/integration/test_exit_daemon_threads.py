@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Daemon threads that are inside nvspan when the interpreter goes away.
+
+CPython up to 3.13 ends such a thread in the call that wants the GIL, by unwinding its stack. The
+program must end with its own status and say nothing.
+
+NVSPAN_SLOW=1 has each case exit 50 times by itself, which takes minutes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from helpers import device
+from helpers.recorded import record_command
+from helpers.traced import run_plain, run_traced
+
+SLOW = bool(os.environ.get("NVSPAN_SLOW"))
+PROGRAM = Path(__file__).parent / "programs" / "daemon_threads.py"
+FOUND = re.findall(r"^@(case|unwinds)\ndef (\w+)", PROGRAM.read_text(), re.MULTILINE)
+CASES = [name for _, name in FOUND]
+# These change what every thread's calls do.
+ALONE = ["profile", "switching", "torch_emit", "check", "check_annotation"]
+BESIDE = [name for name in CASES if name not in ALONE]
+WITHOUT_A_TOOL = ["index_color", "index_category", "attributes", "annotation", "pybind11_function"]
+BOTH = pytest.mark.parametrize("run", [run_plain, run_traced], ids=["no tool", "a tool"])
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("recording")
+    # an export tells its progress every 65,536 rows
+    code = "import nvspan\nr = nvspan.annotate('r')\nfor _ in range(70_000):\n  with r: pass"
+    return record_command([sys.executable, "-c", code], folder=folder).files[0]
+
+
+def end(run, how, names, recording, times=1):
+    failed = []
+    environment = {**device.environment(), "NVSPAN_TRACE": "format=jsonl;file=/dev/null"}
+    for _ in range(times):
+        done = run(PROGRAM, how, *names, "--", recording, env=environment, check=False, timeout=100)
+        if (done.returncode, done.stdout, done.stderr) != (7, "goes on\n", ""):
+            failed.append((done.returncode, done.stderr))
+    assert failed == []
+
+
+@BOTH
+def test_the_interpreter_exits_while_threads_annotate(run, recording):
+    end(run, "exit", BESIDE, recording)
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_the_interpreter_exits_beside_one_kind_of_thread(name, recording):
+    end(run_traced, "exit", [name], recording)
+
+
+@pytest.mark.skipif(not SLOW, reason="NVSPAN_SLOW=1: minutes")
+@pytest.mark.parametrize("name", CASES)
+def test_the_interpreter_exits_again_and_again(name, recording):
+    end(run_traced, "exit", [name], recording, 50)
+
+
+@BOTH
+def test_threads_that_end_within_a_call_are_held(run, recording):
+    """Each by pthread_exit(), as CPython does it, but at a moment of our own."""
+    names = [name for kind, name in FOUND if kind == "unwinds" and name not in ALONE]
+    if run is run_plain:
+        names = [name for name in names if name in WITHOUT_A_TOOL]
+    end(run, "unwound", names, recording)
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_a_thread_that_ends_within_a_call_beside_others_is_held(name, recording):
+    end(run_traced, "unwound", [name], recording)
+
+
+def test_what_a_killed_thread_had_open_is_told_once():
+    code = """
+import atexit, sys, threading, time
+go = threading.Event()
+atexit.register(lambda: (go.set(), time.sleep(0.1)))  # after check mode's own
+import nvspan
+nvspan.check()
+
+class Late:
+    def __del__(self, sleep=time.sleep): sleep(0.2)
+
+def work():
+    with nvspan.annotate("told"):
+        go.wait()
+        with nvspan.annotate("begun after the process was looked through"):
+            while True: time.sleep(0)
+
+late = Late()
+threading.Thread(target=work, daemon=True).start()
+time.sleep(0.05)
+"""
+    done = run_plain(code)
+    assert re.findall("nvspan check: '([^']*)'.*(is still .*)", done.stderr) == [
+        ("told", "is still open at exit")
+    ]
