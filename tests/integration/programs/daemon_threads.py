@@ -191,7 +191,7 @@ def annotation():
 
 @case
 def garbage():
-    gc.set_threshold(3)
+    gc.set_threshold(50)
 
     def work(n):
         dying = Dying()
