@@ -20,7 +20,7 @@ _MODULES = {
     "nvtx._lib": "nvspan._lib",
     "nvtx._lib.counters": "nvspan._lib.counters",
     "nvtx._lib.lib": "nvspan._lib.lib",
-    "nvtx._lib.profiler": "nvspan.profiler",
+    "nvtx._lib.profiler": "nvspan._lib.profiler",
     "nvtx._lib.time": "nvspan._lib.time",
     "nvtx.colors": "nvspan.colors",
     "nvtx.nvtx": "nvspan.nvtx",

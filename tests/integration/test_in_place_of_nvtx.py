@@ -246,3 +246,13 @@ found = pickle.loads(b"cnvtx.nvtx\\nannotate\\n.")
 print(copy.init_args[0], type(copy) is nvspan.annotate, found is type(copy))
 """)
     assert done.stdout == "x True True\n"
+
+
+def test_the_inner_profile_has_the_defaults_of_the_real_one():
+    done = run_plain("""
+import nvspan
+nvspan.install_as_nvtx()
+from nvtx._lib.profiler import Profile
+print(isinstance(Profile(), nvspan.Profile), repr(Profile()) == repr(nvspan.Profile(True, True)))
+""")
+    assert done.stdout == "True True\n"
