@@ -28,6 +28,7 @@ class RegisteredString:
             raise TypeError(f"string must be a str or bytes, not {string!r}")
         self._domain = domain
         self.string = string
+        _core.request_message(domain, string)
 
     @property
     def domain(self) -> DomainHandle:

@@ -12,14 +12,15 @@ if TYPE_CHECKING:
 
     from nvspan._core import Domain
 
-# What the libraries of known tools have in their path.
-_TOOLS = (
+# What the libraries of known tools have in their names. Nsight Compute ships with an nsys, so that
+# the folder decides only where the name of the library says nothing.
+_LIBRARIES = (
     ("nvspan_inject", "nvspan"),
-    ("nsight-compute", "ncu"),
-    ("nsight-systems", "nsys"),
-    ("ToolsInjection", "nsys"),
+    ("libToolsInjection", "nsys"),
+    ("libcuda-injection", "ncu"),
     ("cupti", "cupti"),
 )
+_FOLDERS = (("nsight-systems", "nsys"), ("nsight-compute", "ncu"))
 
 
 def enable(domain: str | bytes | Domain | None = None) -> None:
@@ -108,8 +109,10 @@ def tool() -> str | None:
     path = _core.tool_library()
     if not path:
         return None
-    for part, name in _TOOLS:
-        if part in path:
-            return name
-    library = path.replace("\\", "/").rsplit("/", 1)[-1].split(".", 1)[0]
+    folder, _, file = path.replace("\\", "/").rpartition("/")
+    for place, known in ((file, _LIBRARIES), (folder, _FOLDERS)):
+        for part, name in known:
+            if part in place:
+                return name
+    library = file.split(".", 1)[0]
     return library[3:] if library.startswith("lib") and len(library) > 3 else library

@@ -8,6 +8,7 @@
 
 #include "annotate/event.hpp"
 #include "annotate/switchboard.hpp"
+#include "core/library.hpp"
 
 namespace nvspan {
 
@@ -25,10 +26,18 @@ std::atomic<size_t>& process_message_limit() noexcept {
 
 #if NVSPAN_HAVE_NVTX
 
+// Also the nsys that ships within Nsight Compute, whose folder does not name it.
+bool is_nsys(const std::string& library) {
+  return library.find("libToolsInjection", library.rfind('/') + 1) != std::string::npos ||
+         library.find("nsight-systems") != std::string::npos;
+}
+
 nvtxDomainHandle_t create_domain(const ToolTable& tool, const std::string& name) noexcept {
   auto call = tool.core2_slot<nvtxDomainCreateA_impl_fntype>(NVTX_CBID_CORE2_DomainCreateA);
+  if (!call) return nullptr;
   // An empty name makes the importer of nsys 2023.4 give up on the whole report.
-  return call ? call(name.empty() ? " " : name.c_str()) : nullptr;
+  const bool as_space = name.empty() && is_nsys(library_of(reinterpret_cast<void (*)()>(call)));
+  return call(as_space ? " " : name.c_str());
 }
 
 // A refusal counts only from a tool that implements the question.
@@ -149,11 +158,11 @@ bool Domain::connect(const ToolTable& tool, uint64_t epoch) noexcept {
 
 nvtxStringHandle_t Domain::registered(const ToolTable& tool, uint64_t epoch,
                                       std::string_view text) {
-  if (text.size() > longest_registered) return nullptr;
-  auto found = messages_.find(text);
+  const auto found = messages_.find(text);
   if (found == messages_.end()) {
     const size_t limit = message_limit_ ? message_limit_ : process_message_limit().load();
-    if (messages_.size() >= limit) {
+    if (messages_.size() - requested_messages_ >= limit ||
+        message_bytes_ + text.size() > most_registered_bytes) {
       ++overflowed_;
       if (!overflow_noticed_) {
         overflow_noticed_ = true;
@@ -161,17 +170,29 @@ nvtxStringHandle_t Domain::registered(const ToolTable& tool, uint64_t epoch,
       }
       return nullptr;
     }
-    auto message = std::make_unique<Message>();
-    message->text.assign(text);
-    const std::string_view key = message->text;
-    found = messages_.emplace(key, std::move(message)).first;
   }
-  Message& message = *found->second;
+  Message& message = found == messages_.end() ? add_message(text) : *found->second;
   if (message.epoch != epoch) {
     message.handle = register_string(tool, handle(), message.text.c_str());
     message.epoch = epoch;
   }
   return message.handle;
+}
+
+Domain::Message& Domain::add_message(std::string_view text) {
+  auto message = std::make_unique<Message>();
+  message->text.assign(text);
+  const std::string_view key = message->text;
+  Message& added = *messages_.emplace(key, std::move(message)).first->second;
+  message_bytes_ += text.size();
+  return added;
+}
+
+void Domain::request_message(std::string_view text) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (requested_messages_ >= most_requested_messages || messages_.count(text)) return;
+  add_message(text);
+  ++requested_messages_;
 }
 
 void Domain::prepare(Event& event, const ToolTable& tool, uint64_t epoch) noexcept {
@@ -190,12 +211,13 @@ void Domain::prepare(Event& event, const ToolTable& tool, uint64_t epoch) noexce
   event.ready_epoch.store(epoch, std::memory_order_release);
 }
 
-uint32_t Domain::category_id(const std::string& name) {
+uint32_t Domain::category_id(const std::string& name, CategoryIds ids) {
   std::lock_guard<std::mutex> lock(mutex_);
   auto found = category_ids_.find(name);
   if (found != category_ids_.end()) return found->second;
-  uint32_t id = static_cast<uint32_t>(category_ids_.size()) + 1;
-  while (user_categories_.count(id) || named_categories_.count(id)) ++id;
+  uint32_t& next = ids == CategoryIds::named ? next_named_ : next_requested_;
+  while (user_categories_.count(next) || named_categories_.count(next)) ++next;
+  const uint32_t id = next;
   category_ids_.emplace(name, id);
   named_categories_.insert(id);
   const ToolTable* tool = closing_tool();
@@ -212,7 +234,6 @@ bool Domain::name_category_id(uint32_t id, const std::string& name) {
   if (named_categories_.count(id)) return false;
   category_ids_.emplace(name, id);
   named_categories_.insert(id);
-  declared_categories_.insert(id);
   const ToolTable* tool = closing_tool();
   if (tool && has_handle(tool->epoch.load(std::memory_order_acquire))) {
     name_category(*tool, handle(), id, name.c_str());
@@ -220,14 +241,11 @@ bool Domain::name_category_id(uint32_t id, const std::string& name) {
   return true;
 }
 
-bool Domain::use_category_id(uint32_t id) {
-  if (id == 0) return true;
+void Domain::use_category_id(uint32_t id) {
+  if (id == 0) return;
   std::lock_guard<std::mutex> lock(mutex_);
-  if (declared_categories_.count(id)) return true;
-  if (named_categories_.count(id)) return false;
   constexpr size_t most_remembered = 65536;  // bounds a program that makes ids up as it goes
   if (user_categories_.size() < most_remembered) user_categories_.insert(id);
-  return true;
 }
 
 std::vector<std::pair<std::string, uint32_t>> Domain::categories() const {

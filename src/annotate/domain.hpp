@@ -22,12 +22,19 @@ namespace nvspan {
 
 struct Event;
 
-// Strings longer than this are passed to the tool as they are and never registered, which bounds a
-// domain's table at limit * longest_registered bytes.
-constexpr size_t longest_registered = 2048;
+// Bound the messages that a domain registers: further ones are passed to the tool as plain strings.
+// The text of all, and how many the program may ask for by name beyond the limit of the others.
+constexpr size_t most_registered_bytes = 8 << 20;
+constexpr size_t most_requested_messages = 65536;
 // nsys drops an event without a word if its message has 65,535 bytes or more: longer ones are cut.
 constexpr size_t longest_message = 65000;
 constexpr size_t default_message_limit = 4096;
+
+// Where the id of a category's name comes from.
+enum class CategoryIds {
+  named,      // 1000000001, ...: above what programs choose for categories of their own
+  requested,  // 1, 2, ...: what the nvtx package tells a program that asks
+};
 
 struct MessageStats {
   size_t registered;
@@ -79,14 +86,15 @@ class Domain {
   // Fills in the event's message for `tool`; the domain must be connected.
   void prepare(Event& event, const ToolTable& tool, uint64_t epoch) noexcept;
 
-  // The id of a named category: 1, 2, ... without the ids that the user took himself.
-  uint32_t category_id(const std::string& name);
+  // The id of a named category. A name that has none yet gets the next one of `ids` that is neither
+  // another name's nor one that the program passed itself.
+  uint32_t category_id(const std::string& name, CategoryIds ids = CategoryIds::named);
 
   // Names an id of the user's choosing. False if either belongs to another one.
   bool name_category_id(uint32_t id, const std::string& name);
 
-  // Notes that the user passes `id` himself. False if it is the id of a category named before.
-  bool use_category_id(uint32_t id);
+  // Notes that the program passes `id` itself, so that no name gets it.
+  void use_category_id(uint32_t id);
 
   // In the order of their ids.
   std::vector<std::pair<std::string, uint32_t>> categories() const;
@@ -94,6 +102,9 @@ class Domain {
   void set_message_limit(size_t limit);
   static void set_default_message_limit(size_t limit) noexcept;
   MessageStats message_stats() const;
+
+  // Has a message registered when an event carries it, whatever the limit says.
+  void request_message(std::string_view text);
 
   // True once per domain, when the table of messages has overflowed.
   bool take_overflow_notice() noexcept;
@@ -111,6 +122,7 @@ class Domain {
   Domain(std::string name, bool is_default);
   bool connect(const ToolTable& tool, uint64_t epoch) noexcept;
   nvtxStringHandle_t registered(const ToolTable& tool, uint64_t epoch, std::string_view text);
+  Message& add_message(std::string_view text);
 
   const std::string name_;
   const bool is_default_;
@@ -131,13 +143,16 @@ class Domain {
   mutable std::mutex mutex_;
   std::unordered_map<std::string_view, std::unique_ptr<Message>> messages_;
   size_t message_limit_ = 0;  // 0: the default limit of the process
+  size_t message_bytes_ = 0;
+  size_t requested_messages_ = 0;
   uint64_t overflowed_ = 0;
   std::atomic<bool> overflow_notice_{false};
   bool overflow_noticed_ = false;
   std::unordered_map<std::string, uint32_t> category_ids_;
   std::set<uint32_t> named_categories_;
   std::set<uint32_t> user_categories_;
-  std::set<uint32_t> declared_categories_;  // of named_categories_, those the user named himself
+  uint32_t next_named_ = 1000000001;
+  uint32_t next_requested_ = 1;
 };
 
 }  // namespace nvspan

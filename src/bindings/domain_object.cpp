@@ -32,24 +32,44 @@ py_ref exact_name(PyObject* value) {
   return {};
 }
 
-PyObject* make_domain(PyObject* name) {
+// What the table of domains knows it by: its name, for a subclass beside the type.
+py_ref key_of(PyTypeObject* type, PyObject* name) {
+  return type == state().domain_type ? py_ref::borrow(name)
+                                     : py_ref::steal(PyTuple_Pack(2, type, name));
+}
+
+// One object for each name and type, kept for good: events refer to it without owning it.
+PyObject* make_domain(PyTypeObject* type, PyObject* name) {
   std::string text;
   if (name != Py_None) {
     py_ref utf8 = py_ref::steal(escaped_utf8(name));
     if (!utf8) return nullptr;
     text.assign(PyBytes_AS_STRING(utf8.get()), static_cast<size_t>(PyBytes_GET_SIZE(utf8.get())));
   }
-  PyTypeObject* type = state().domain_type;
-  PyObject* object = type->tp_alloc(type, 0);
+  const py_ref key = key_of(type, name);
+  PyObject* object = key ? type->tp_alloc(type, 0) : nullptr;
   if (!object) return nullptr;
   DomainObject* domain = as_domain(object);
   domain->core = &Domain::get(name == Py_None ? nullptr : &text);
   domain->name = Py_NewRef(name);
   // Of two threads the first wins.
-  PyObject* kept = PyDict_SetDefault(state().domains, name, object);
+  PyObject* kept = PyDict_SetDefault(state().domains, key.get(), object);
   Py_DECREF(object);
   return kept;
 }
+
+// The domain of that name as an object of a subclass; borrowed.
+PyObject* domain_of_type(PyTypeObject* type, PyObject* domain) {
+  if (Py_IS_TYPE(domain, type)) return domain;
+  PyObject* name = as_domain(domain)->name;
+  const py_ref key = key_of(type, name);
+  if (!key) return nullptr;
+  PyObject* found = PyDict_GetItemWithError(state().domains, key.get());
+  return found || PyErr_Occurred() ? found : make_domain(type, name);
+}
+
+// A subclass may call it from its own __init__: all is done when the object is made.
+int domain_init(PyObject*, PyObject*, PyObject*) { return 0; }
 
 PyObject* domain_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   static const char* const names[] = {"name", "level", nullptr};
@@ -59,8 +79,8 @@ PyObject* domain_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
                                    &level)) {
     return nullptr;
   }
-  (void)type;
   PyObject* domain = domain_from_object(name);
+  if (domain && type != state().domain_type) domain = domain_of_type(type, domain);
   if (!domain) return nullptr;
   if (level != Py_None) {
     uint32_t number = 0;
@@ -82,6 +102,7 @@ void domain_dealloc(PyObject* object) {
   if (domain->weak_references) PyObject_ClearWeakRefs(object);
   PyTypeObject* type = Py_TYPE(object);
   Py_XDECREF(domain->name);
+  Py_XDECREF(domain->dict);
   type->tp_free(object);
   Py_DECREF(type);
 }
@@ -136,15 +157,24 @@ PyObject* domain_handle(PyObject* object, void*) {
   return call_python("nvspan._handles", "domain_handle", &object, 1);
 }
 
+int id_of_name(DomainObject* domain, PyObject* name, CategoryIds ids, uint32_t& id) {
+  py_ref utf8 = py_ref::steal(escaped_utf8(name));
+  if (!utf8) return -1;
+  id = domain->core->category_id(
+      std::string(PyBytes_AS_STRING(utf8.get()), static_cast<size_t>(PyBytes_GET_SIZE(utf8.get()))),
+      ids);
+  return 0;
+}
+
 PyObject* domain_get_category_id(PyObject* object, PyObject* const* arguments, Py_ssize_t nargs,
                                  PyObject* kwnames) {
   PyObject* name = required_argument("get_category_id", "name", arguments, nargs, kwnames);
   if (!name) return nullptr;
-  uint32_t id = 0;
   if (!PyUnicode_Check(name) && !PyBytes_Check(name)) {
     return PyErr_Format(PyExc_TypeError, "category name must be a str or bytes, not %R", name);
   }
-  if (category_id_from_object(as_domain(object), name, id) < 0) return nullptr;
+  uint32_t id = 0;
+  if (id_of_name(as_domain(object), name, CategoryIds::requested, id) < 0) return nullptr;
   return PyLong_FromUnsignedLong(id);
 }
 
@@ -256,7 +286,10 @@ PyMethodDef methods[] = {
      "get_registered_string($self, string)\n--\n\nThe RegisteredString of `string` in this "
      "domain."},
     {"get_category_id", as_method(domain_get_category_id), METH_FASTCALL | METH_KEYWORDS,
-     "get_category_id($self, name)\n--\n\nThe id of a named category, given at first use."},
+     "get_category_id($self, name)\n--\n\nThe id of a named category, given at first use: 1, 2, "
+     "...\n\n"
+     "Numbers that the program passed as a category before are left out. A name that an event\n"
+     "carried before has an id above 1000000000 and keeps it."},
     {"set_message_limit", as_method(domain_set_message_limit), METH_FASTCALL | METH_KEYWORDS,
      "set_message_limit($self, limit)\n--\n\nHow many different messages this domain registers."},
     {"message_stats", as_method(domain_message_stats), METH_NOARGS,
@@ -285,11 +318,13 @@ PyGetSetDef properties[] = {
      "Annotations of a higher level are not sent. May be set at any time.", nullptr},
     {"enabled", domain_is_enabled, nullptr, "False while the domain is switched off.", nullptr},
     {"categories", domain_categories, nullptr, "dict: name -> id of each named category.", nullptr},
+    {"__dict__", PyObject_GenericGetDict, nullptr, nullptr, nullptr},
     {"handle", domain_handle, nullptr, "A DomainHandle: `.name` and `.enabled()`.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyMemberDef members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(DomainObject, weak_references), READONLY, nullptr},
+    {"__dictoffset__", T_PYSSIZET, offsetof(DomainObject, dict), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 
 const char documentation[] =
@@ -306,6 +341,7 @@ const char documentation[] =
     "...     pass\n";
 
 PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(domain_new)},
+                       {Py_tp_init, reinterpret_cast<void*>(domain_init)},
                        {Py_tp_dealloc, reinterpret_cast<void*>(domain_dealloc)},
                        {Py_tp_repr, reinterpret_cast<void*>(domain_repr)},
                        {Py_tp_methods, methods},
@@ -314,7 +350,8 @@ PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(domain_new)},
                        {Py_tp_doc, const_cast<char*>(documentation)},
                        {0, nullptr}};
 
-PyType_Spec spec = {"nvspan.Domain", sizeof(DomainObject), 0, Py_TPFLAGS_DEFAULT, slots};
+PyType_Spec spec = {"nvspan.Domain", sizeof(DomainObject), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
 
 }  // namespace
 
@@ -324,7 +361,7 @@ PyObject* domain_from_object(PyObject* value) {
     PyObject* found = PyDict_GetItemWithError(state().domains, value);
     if (found) return found;
     if (PyErr_Occurred()) return nullptr;
-    return make_domain(value);
+    return make_domain(state().domain_type, value);
   }
   if (PyObject_TypeCheck(value, state().domain_type)) return value;
   py_ref name = exact_name(value);
@@ -348,11 +385,7 @@ int level_from_object(PyObject* value, uint32_t& level) {
 
 int category_id_from_object(DomainObject* domain, PyObject* value, uint32_t& id) {
   if (PyUnicode_Check(value) || PyBytes_Check(value)) {
-    py_ref utf8 = py_ref::steal(escaped_utf8(value));
-    if (!utf8) return -1;
-    id = domain->core->category_id(std::string(PyBytes_AS_STRING(utf8.get()),
-                                               static_cast<size_t>(PyBytes_GET_SIZE(utf8.get()))));
-    return 0;
+    return id_of_name(domain, value, CategoryIds::named, id);
   }
   if (!PyIndex_Check(value)) {
     PyErr_Format(PyExc_TypeError, "category must be a str, bytes, an int or None, not %R", value);
@@ -363,26 +396,22 @@ int category_id_from_object(DomainObject* domain, PyObject* value, uint32_t& id)
   const unsigned long long wide = PyLong_AsUnsignedLongLong(number.get());
   if (PyErr_Occurred() || wide > 0xFFFFFFFFull) {
     PyErr_Clear();
-    PyErr_Format(PyExc_ValueError, "category %R is outside 0..0xFFFFFFFF", value);
+    PyErr_Format(state().range_error, "category %R is outside 0..0xFFFFFFFF", value);
     return -1;
   }
   id = static_cast<uint32_t>(wide);
-  if (domain->core->use_category_id(id)) return 0;
-  return warn_once(
-      "category-collision",
-      "category %lu of domain %R is already the id of a named category: events with it "
-      "show that name",
-      static_cast<unsigned long>(id), domain->name);
+  domain->core->use_category_id(id);
+  return 0;
 }
 
 void warn_overflow(const Domain& domain) noexcept {
   const MessageStats stats = domain.message_stats();
   warn_once_quietly(
       ("overflow " + domain.name()).c_str(),
-      "domain '%s' has %zu different messages: further ones are passed to the tool as "
+      "domain '%s' has registered %zu different messages: further ones are passed to the tool as "
       "plain strings. Put what varies into payload=, or raise the limit "
       "(nvspan.set_message_limit)",
-      domain.is_default() ? "NVTX" : domain.name().c_str(), stats.limit);
+      domain.is_default() ? "NVTX" : domain.name().c_str(), stats.registered);
 }
 
 int domain_object_add_to_module(PyObject* module) {
@@ -390,7 +419,7 @@ int domain_object_add_to_module(PyObject* module) {
   module_state.domain_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   module_state.domains = PyDict_New();
   if (!module_state.domain_type || !module_state.domains) return -1;
-  module_state.default_domain = make_domain(Py_None);
+  module_state.default_domain = make_domain(module_state.domain_type, Py_None);
   if (!module_state.default_domain) return -1;
   return PyModule_AddObjectRef(module, "Domain",
                                reinterpret_cast<PyObject*>(module_state.domain_type));

@@ -13,6 +13,7 @@ struct DomainObject {
   PyObject_HEAD Domain* core;
   PyObject* name;  // as given; None for the default domain
   PyObject* weak_references;
+  PyObject* dict;  // attributes that the program has set; null: none
 };
 
 int domain_object_add_to_module(PyObject* module);

@@ -153,7 +153,7 @@ int color_from_object(PyObject* value, uint32_t& argb) {
     const unsigned long long color = PyLong_AsUnsignedLongLong(number.get());
     if (PyErr_Occurred() || color > 0xFFFFFFFFull) {
       PyErr_Clear();
-      PyErr_Format(PyExc_ValueError, "color %R is outside 0..0xFFFFFFFF", value);
+      PyErr_Format(state().range_error, "color %R is outside 0..0xFFFFFFFF", value);
       return -1;
     }
     argb = static_cast<uint32_t>(color);

@@ -73,6 +73,14 @@ void init_state() {
                                 "overflow, callables that fail.",
                                 PyExc_UserWarning, nullptr);
   if (!module_state.warned || !module_state.warning_type) throw py::error_already_set();
+  const py_ref bases = py_ref::steal(PyTuple_Pack(2, PyExc_ValueError, PyExc_OverflowError));
+  module_state.range_error =
+      bases ? PyErr_NewExceptionWithDoc("nvspan.NumberRangeError",
+                                        "A number is too small or too large for its place in an "
+                                        "event: a ValueError, and an OverflowError as nvtx has it.",
+                                        bases.get(), nullptr)
+            : nullptr;
+  if (!module_state.range_error) throw py::error_already_set();
 }
 
 uint32_t color_to_argb(py::handle color) {
@@ -95,6 +103,18 @@ uint64_t string_handle(py::handle domain, py::handle string) {
   clear_fields(fields);
   check(result);
   return handle;
+}
+
+// For a RegisteredString.
+void request_message(py::handle domain, py::handle string) {
+  EventFields fields;
+  set_domain(fields, domain.ptr());
+  const int result = set_message(fields, string.ptr(), false);
+  if (result == 0 && fields.event.text) {
+    fields.event.domain->request_message({fields.event.text, fields.event.text_size});
+  }
+  clear_fields(fields);
+  check(result);
 }
 
 Domain* domain_or_null(const py::object& domain) {
@@ -191,6 +211,7 @@ void add_contents(py::module_ m) {
   module_object = m.ptr();
   Py_INCREF(module_object);
   init_state();
+  m.attr("NumberRangeError") = py::reinterpret_borrow<py::object>(state().range_error);
   m.attr("NvspanWarning") = py::reinterpret_borrow<py::object>(state().warning_type);
   m.attr("__version__") = NVSPAN_VERSION;
   m.attr("have_nvtx") = static_cast<bool>(NVSPAN_HAVE_NVTX);
@@ -269,6 +290,7 @@ void add_contents(py::module_ m) {
   });
   m.def("color_to_argb", color_to_argb);
   m.def("string_handle", string_handle);
+  m.def("request_message", request_message);
   m.def("set_message_limit", set_message_limit, py::arg("limit"), py::arg("domain") = py::none());
 }
 

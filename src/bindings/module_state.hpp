@@ -17,7 +17,8 @@ struct ModuleState {
   PyTypeObject* attributes_type;
   PyTypeObject* range_handle_type;
   PyObject* warning_type;              // nvspan.NvspanWarning
-  PyObject* domains;                   // dict: name -> Domain
+  PyObject* range_error;               // of a number out of range: a ValueError and OverflowError
+  PyObject* domains;                   // dict: name, or (subclass, name) -> Domain
   PyObject* default_domain;            // Domain of NVTX's default domain
   PyObject* warned;                    // set: what warn_once has said
   PyObject* field_names[field_count];  // interned, in the order of Field

@@ -41,7 +41,7 @@ assert nvspan.device_flush(30)
 assert nvspan.device_stats()["begun"] == 5
 assert kept.device and not kept.sync
 """)
-    kept = ["push [lib] 'kept' category=1:c payload=i64:3 depth=0", "pop [lib] 'kept' depth=0"]
+    kept = ["push [lib] 'kept' category=#1:c payload=i64:3 depth=0", "pop [lib] 'kept' depth=0"]
     assert plain(done.events) == [
         *kept,
         *kept,

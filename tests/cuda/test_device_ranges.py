@@ -43,7 +43,7 @@ assert {k: v for k, v in stats.items() if v} == {"begun": 6, "sent_callback": 6}
     expected = []
     for i in range(3):
         expected += [
-            f"start #{2 * i + 1} [] 'step {i}' category=1:c payload=i64:{i}",
+            f"start #{2 * i + 1} [] 'step {i}' category=#1:c payload=i64:{i}",
             f"start #{2 * i + 2} [lib] 'inner'",
             f"end #{2 * i + 2} [lib] 'inner'",
             f"end #{2 * i + 1} [] 'step {i}'",

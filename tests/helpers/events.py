@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Events of libnvspan_inject as lines of text, so that a test can state a whole list of them.
 
-    push [lib] 'step' color=000000FF category=1:loop payload=i64:7 depth=0
+    push [lib] 'step' color=000000FF category=#1:loop payload=i64:7 depth=0
 
 `[]` is the default domain, `-` no message, a quoted message a registered string and
 `ascii:'...'` one that is not. A start and its end share a number: `start #1 ...`, `end #1 ...`.
+`category=#1:loop` is the first of the ids that nvspan gives to names, `category=1:loop` id 1.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterable
 from typing import Any
 
 CALLS = ("mark", "push", "pop", "start", "end")
+NAMED_CATEGORIES = 1_000_000_000  # names given to events get ids above it
 
 
 def _message(event: dict[str, Any]) -> str:
@@ -21,6 +23,11 @@ def _message(event: dict[str, Any]) -> str:
         return "-"
     text = repr(event["message"])
     return text if event["message_type"] == "registered" else f"{event['message_type']}:{text}"
+
+
+def _number(category: int) -> str:
+    above = category - NAMED_CATEGORIES
+    return f"#{above}" if 0 < above <= NAMED_CATEGORIES else str(category)
 
 
 def _domain(event: dict[str, Any]) -> str:
@@ -41,7 +48,7 @@ def render(event: dict[str, Any], ids: dict[tuple[int, int], int], *, color: boo
             words.append(f"color={event['color'] & 0xFFFFFFFF:08X}")
         if event["category"]:
             name = event.get("category_name")
-            words.append(f"category={event['category']}" + (f":{name}" if name else ""))
+            words.append(f"category={_number(event['category'])}" + (f":{name}" if name else ""))
         if event["payload_type"] != "none":
             words.append(f"payload={event['payload_type']}:{event['payload']}")
     if kind in ("push", "pop"):

@@ -52,10 +52,10 @@ def use():
 """
 
 EXPECTED = [
-    "push [late] 'kept' category=1:c payload=i64:4 depth=0", "pop [late] 'kept' depth=0",
+    "push [late] 'kept' category=#1:c payload=i64:4 depth=0", "pop [late] 'kept' depth=0",
     "push [] 'cached' depth=0", "pop [] 'cached' depth=0",
     "push [] 'cached' depth=0", "pop [] 'cached' depth=0",
-    "push [late] 'attributes' category=1:c depth=0", "pop [late] 'attributes' depth=0",
+    "push [late] 'attributes' category=#1:c depth=0", "pop [late] 'attributes' depth=0",
     "mark [late] 'mark'",
     "push [] 'push' depth=0", "pop [] 'push' depth=0",
     "start #1 [late] 'start'", "end #1 [late] 'start'",
@@ -96,8 +96,8 @@ def test_each_attachment_gets_its_own_domains_categories_and_strings(tmp_path):
     code = USES + "use(); attach(first); use(); _core.detach(); attach(second); use()"
     for events in run(code, tmp_path)[0]:
         assert registrations(events, "domain_create", "domain") == [("late",)]
-        named = registrations(events, "name_category", "domain", "category", "name")
-        assert named == [("late", 1, "c")]
+        named = registrations(events, "name_category", "domain", "name")
+        assert named == [("late", "c")]
         strings = registrations(events, "register_string", "domain", "message")
         assert len(strings) == len(set(strings))
 

@@ -53,23 +53,23 @@ nvspan.mark("m", category=1)
 def refused(*args):
     try: nvspan.name_category(*args)
     except ValueError as error: print(error)
-refused(7, "other", "lib"); refused(9, "io", "lib"); refused(2, "x"); refused(0, "x")
+refused(7, "other", "lib"); refused(9, "io", "lib"); refused(1_000_000_001, "x"); refused(0, "x")
 """
     traced = run_traced(code)
     assert plain(traced.events) == [
         "mark [lib] 'read' category=7:io",
         "mark [lib] 'read' category=7:io",
-        "mark [] 'm' category=2:another",
+        "mark [] 'm' category=#1:another",
         "mark [] 'm' category=1:one",
     ]
     assert [
         (event["domain"], event["category"], event["name"])
         for event in traced.of_kind("name_category")
-    ] == [("lib", 7, "io"), ("lib", 8, "net"), (None, 2, "another"), (None, 1, "one")]
+    ] == [("lib", 7, "io"), ("lib", 8, "net"), (None, 1_000_000_001, "another"), (None, 1, "one")]
     assert traced.stdout.splitlines() == [
         "category 7 or name 'other' is taken in this domain",
         "category 9 or name 'io' is taken in this domain",
-        "category 2 or name 'x' is taken in this domain",
+        "category 1000000001 or name 'x' is taken in this domain",
         "category 0 is outside 1..0xFFFFFFFF",
     ]
     assert traced.stderr == ""

@@ -31,7 +31,7 @@ nvspan.get_domain("srv").span("of domain").start().end()
 nvspan.span("quiet", level=2).start().end()
 """
     assert lines(run_traced(code).events) == [
-        "start #1 [srv] 'req' color=00FF0000 category=1:http payload=i64:3",
+        "start #1 [srv] 'req' color=00FF0000 category=#1:http payload=i64:3",
         "end #1 [srv] 'req'",
         "start #2 [srv] 'block' color=000000FF payload=f64:2.5", "end #2 [srv] 'block'",
         "start #3 [] 'raises' color=000000FF", "end #3 [] 'raises'",
@@ -114,7 +114,7 @@ nest(2)
 t = threading.Thread(target=nest, args=(1,)); t.start(); t.join()
 with d.range("level", level=2): pass
 """
-    one = ["push [lib] 'r' category=1:c payload=i64:7 depth={}", "pop [lib] 'r' depth={}"]
+    one = ["push [lib] 'r' category=#1:c payload=i64:7 depth={}", "pop [lib] 'r' depth={}"]
     assert plain(run_traced(code).events) == [
         *(one[0].format(n) for n in (0, 1, 2)), *(one[1].format(n) for n in (2, 1, 0)),
         *(one[0].format(n) for n in (0, 1)), *(one[1].format(n) for n in (1, 0)),

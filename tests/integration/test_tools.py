@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from helpers import tiny_tools
@@ -19,7 +21,7 @@ nvtx.end_range(nvtx.start_range("z"))
 """
 WHOLE = [
     "connect", "push [] decorated", "pop []", "create open", "push [open] a payload=3",
-    "category  1 c", "mark [] m", "pop [open]", "create secret", "push [secret] hidden",
+    "category  1000000001 c", "mark [] m", "pop [open]", "create secret", "push [secret] hidden",
     "pop [secret]", "start [] z", "end [] 41",
 ]  # fmt: skip
 
@@ -106,3 +108,49 @@ def test_user_data_of_a_refused_domain_is_not_evaluated(tmp_path):
     )
     library = tiny_tools.build("TINY_EXTENSION=1", 'TINY_REFUSES="secret"')
     assert tiny_tools.run_under(library, code, tmp_path).stdout == "open\n"
+
+
+NSIGHT = "opt/nvidia/nsight-"
+LAYOUTS = [
+    (NSIGHT + "compute/2025.3.1/host/target-linux-x64/libToolsInjection64.so", "nsys"),
+    (NSIGHT + "compute/2025.3.1/target/linux-desktop-glibc_2_11_3-x64/libcuda-injection.so", "ncu"),
+    (NSIGHT + "compute/2025.3.1/target/linux-desktop-glibc_2_11_3-x64/libother.so", "ncu"),
+    (NSIGHT + "systems/2025.3.2/target-linux-x64/libToolsInjection64.so", "nsys"),
+    (NSIGHT + "systems/2025.3.2/target-linux-x64/libother.so", "nsys"),
+    ("usr/lib/x86_64-linux-gnu/nsight-compute/libcuda-injection.so", "ncu"),
+    ("NsightSystems-cli-2026.3.0/target-linux-sbsa-armv8/libToolsInjection64.so", "nsys"),
+    ("extras/CUPTI/lib64/libcupti.so.13", "cupti"),
+    ("my-tool/libmine.so", "mine"),
+]
+
+
+def placed(tmp_path, layout):
+    library = tmp_path / layout
+    library.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(tiny_tools.build("TINY_EXTENSION=1"), library)
+    return str(library)
+
+
+@pytest.mark.parametrize(("layout", "name"), LAYOUTS)
+def test_a_tool_is_known_by_its_library(layout, name, tmp_path):
+    done = tiny_tools.run_under(
+        placed(tmp_path, layout), "import nvspan; print(nvspan.tool())", tmp_path
+    )
+    assert done.stdout == f"{name}\n"
+
+
+@pytest.mark.parametrize(("layout", "name"), LAYOUTS)
+def test_an_empty_domain_name_is_a_blank_for_nsys_alone(layout, name, tmp_path):
+    code = "import nvspan; nvspan.mark('m', domain=''); print(repr(nvspan.get_domain('').name))"
+    done = tiny_tools.run_under(placed(tmp_path, layout), code, tmp_path)
+    sent = " " if name == "nsys" else ""
+    assert done.log == ["connect", f"create {sent}", f"mark [{sent}] m"]
+    assert done.stdout == "''\n"
+
+
+def test_an_empty_domain_name_stays_empty_for_a_tool_below_check_mode(tmp_path):
+    code = "import nvspan; nvspan.check(); nvspan.mark('m', domain='')"
+    done = tiny_tools.run_under(placed(tmp_path, LAYOUTS[0][0]), code, tmp_path)
+    assert done.log == ["connect", "create  ", "mark [ ] m"]
+    done = tiny_tools.run_under(placed(tmp_path, LAYOUTS[1][0]), code, tmp_path)
+    assert done.log == ["connect", "create ", "mark [] m"]

@@ -39,7 +39,7 @@ def test_every_row_is_there(tmp_path):
     assert ranges == [
         "range [] 'outer' color=00FF0000 payload=int64:-7 depth=0 t0",
         "range [lib] 'decorated' color=00008000 depth=0 t0",
-        "range [lib] 'inner' category=1 color=000000FF payload=int64:3 depth=1 t0",
+        "range [lib] 'inner' category=1000000001 color=000000FF payload=int64:3 depth=1 t0",
         "mark [lib] 'mark' category=9 color=000000FF payload=double:1.5 t0",
         "range [] 'pushed' color=80112233 depth=0 t0",
         "span [lib] 'span' color=000000FF ended_by=t1 t0",
@@ -47,7 +47,7 @@ def test_every_row_is_there(tmp_path):
         "range [lib] 'kept' color=000000FF payload=int64:2 depth=0 t0",
     ]
     rest = [line for line in report.lines if line.split()[0] in ("domain", "category")]
-    assert sorted(rest) == ["category [lib] 'loop' category=1 t0", "domain lib"]
+    assert sorted(rest) == ["category [lib] 'loop' category=1000000001 t0", "domain lib"]
 
 
 def test_the_peer_leaves_no_range_under_this_version(tmp_path):
@@ -87,8 +87,8 @@ print("alive")
         r"mark [] 'nul\\0inside' t0", r"mark [] 'lone \\ud800' t0", "mark [] 'bytes' t0",
         r"mark [] '\\xff' t0", "mark [] 'größe 寸 🙂' t0", "mark [] 'LONG' t0",
         "range [] None depth=0 t0", "range [] None depth=0 t0", "span [] None ended_by=t0 t0",
-        r"mark [nul\0inside] 'd' t0", "mark [] 'c' category=1 t0",
-        "mark [] 'c' category=2 t0",
+        r"mark [nul\0inside] 'd' t0", "mark [] 'c' category=1000000001 t0",
+        "mark [] 'c' category=1000000002 t0",
         "mark [] 'payload' t0", "mark [] 'payload' t0",
         "mark [] 'payload' payload=uint64:-1 t0", "mark [] 'payload' payload=double:inf t0",
     ]  # fmt: skip

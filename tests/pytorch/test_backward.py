@@ -162,16 +162,16 @@ assert nvspan.device_stats()["begun"] == 6, nvspan.device_stats()
 def test_backward_ranges_have_device_ranges_beside_them():
     done = run_device(ON_DEVICE)
     assert plain(done.events) == [
-        "push [torch] 'Sequential' category=1:forward payload=i64:0 depth=0",
-        "push [torch] '0' category=1:forward payload=i64:0 depth=1",
+        "push [torch] 'Sequential' category=#1:forward payload=i64:0 depth=0",
+        "push [torch] '0' category=#1:forward payload=i64:0 depth=1",
         "pop [torch] '0' depth=1",
-        "push [torch] '1' category=1:forward payload=i64:2 depth=1",
+        "push [torch] '1' category=#1:forward payload=i64:2 depth=1",
         "pop [torch] '1' depth=1",
         "pop [torch] 'Sequential' depth=0",
-        "start #1 [torch] 'Sequential' category=2:backward payload=i64:0",
-        "start #2 [torch] '1' category=2:backward payload=i64:2",
+        "start #1 [torch] 'Sequential' category=#2:backward payload=i64:0",
+        "start #2 [torch] '1' category=#2:backward payload=i64:2",
         "end #2 [torch] '1'",
-        "start #3 [torch] '0' category=2:backward payload=i64:0",
+        "start #3 [torch] '0' category=#2:backward payload=i64:0",
         "end #3 [torch] '0'",
         "end #1 [torch] 'Sequential'",
     ]
@@ -203,8 +203,8 @@ model(torch.ones(2, 4)).sum().backward()
 assert nvspan.device_stats()["begun"] == 0
 """)
     assert plain(done.events) == [
-        "start #1 [torch] 'Sequential' category=2:backward payload=i64:0",
-        "start #2 [torch] '0' category=2:backward payload=i64:0",
+        "start #1 [torch] 'Sequential' category=#2:backward payload=i64:0",
+        "start #2 [torch] '0' category=#2:backward payload=i64:0",
         "end #2 [torch] '0'",
         "end #1 [torch] 'Sequential'",
     ]

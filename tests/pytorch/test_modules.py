@@ -93,13 +93,13 @@ for _ in range(2):
     model(torch.ones(2, 4)).sum().backward()
 """)
     assert plain(done.events) == [
-        "push [lib] '0' category=1:forward payload=i64:0 depth=0",
+        "push [lib] '0' category=#1:forward payload=i64:0 depth=0",
         "pop [lib] '0' depth=0",
-        "start #1 [lib] '0' category=2:backward payload=i64:0",
+        "start #1 [lib] '0' category=#2:backward payload=i64:0",
         "end #1 [lib] '0'",
-        "push [lib] '0' category=1:forward payload=i64:3 depth=0",
+        "push [lib] '0' category=#1:forward payload=i64:3 depth=0",
         "pop [lib] '0' depth=0",
-        "start #2 [lib] '0' category=2:backward payload=i64:3",
+        "start #2 [lib] '0' category=#2:backward payload=i64:3",
         "end #2 [lib] '0'",
     ]
 

@@ -48,7 +48,7 @@ def test_ranges():
         "pop [torch] 'step' depth=0",
         "push [torch] 'step' payload=i64:3 depth=0",
         "pop [torch] 'step' depth=0",
-        "push [mine] 'iteration' category=1:train payload=i64:7 depth=0",
+        "push [mine] 'iteration' category=#1:train payload=i64:7 depth=0",
         "push [torch] 'step' payload=i64:8 depth=0",
         "pop [torch] 'step' depth=0",
         "pop [mine] 'iteration' depth=0",
