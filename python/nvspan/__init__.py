@@ -23,6 +23,7 @@ from nvspan._core import (
     ExtCounter,
     Float64Counter,
     Int64Counter,
+    NumberRangeError,
     NvspanWarning,
     RangeHandle,
     __version__,
@@ -42,6 +43,7 @@ from nvspan._domains import DummyDomain, enabled, get_domain, set_message_limit
 from nvspan._handles import RegisteredString
 from nvspan._in_place import install_as_nvtx
 from nvspan._info import info
+from nvspan._later import provide as _provide
 from nvspan._names import name_category, name_thread, name_threads_automatically
 from nvspan._steps import Step, step
 from nvspan._switch import disable, enable, is_active, paused, tool
@@ -78,6 +80,8 @@ configure_from_environment()
 del configure_from_environment
 _tell_torch()
 del _tell_torch
+_provide("nvspan", "_lib", "nvtx")
+del _provide
 
 __all__ = [
     "Annotation",
@@ -98,6 +102,7 @@ __all__ = [
     "ExtCounter",
     "Float64Counter",
     "Int64Counter",
+    "NumberRangeError",
     "NvspanWarning",
     "NvtxWarning",
     "PayloadEntryType",

@@ -22,15 +22,18 @@ _MODULES = {
     "nvtx._lib.lib": "nvspan._lib.lib",
     "nvtx._lib.profiler": "nvspan._lib.profiler",
     "nvtx._lib.time": "nvspan._lib.time",
+    "nvtx._metadata": "nvspan.payloads",
     "nvtx.colors": "nvspan.colors",
     "nvtx.nvtx": "nvspan.nvtx",
 }
 # What nvtx 0.2.17 has and nvspan has not.
 _UNKNOWN_MODULES = {
-    "nvtx.__main__", "nvtx._dtype_validation", "nvtx._lib.writer", "nvtx._metadata", "nvtx.writer",
-}  # fmt: skip
+    "nvtx._dtype_validation",
+    "nvtx._lib.writer",
+    "nvtx.writer",
+}
 _UNKNOWN_NAMES = {
-    "NVTX_DTYPE_METADATA_KEY_NAME", "PayloadSchemaKey", "PayloadTypeAlias", "Profile",
+    "PayloadSchemaKey", "Profile",
     "SchemaRegistrar", "libnvtx_end_range", "libnvtx_mark", "libnvtx_pop_range",
     "libnvtx_push_range", "libnvtx_start_range", "payload_setter", "writer",
 }  # fmt: skip
@@ -128,6 +131,8 @@ class _Finder:
     ) -> ModuleSpec | None:
         if name != "nvtx" and not name.startswith("nvtx."):
             return None
+        if name == "nvtx.__main__":
+            return _main_spec(name)
         backing = _backing(name)
         if backing is None:
             # `from nvtx import writer` asks here too, and drops a ModuleNotFoundError.
@@ -140,6 +145,17 @@ class _Finder:
         spec = ModuleSpec(name, loader, origin=backing.__file__, is_package=True)
         spec.has_location = True
         return spec
+
+
+def _main_spec(name: str) -> ModuleSpec:
+    """Of what ``python -m nvtx`` runs."""
+    from importlib.machinery import ModuleSpec, SourceFileLoader
+
+    here = __file__.replace("\\", "/").rpartition("/")[0]
+    file = f"{here}/cli/nvtx_main.py"
+    spec = ModuleSpec(name, SourceFileLoader(name, file), origin=file)
+    spec.has_location = True
+    return spec
 
 
 class _Loader:

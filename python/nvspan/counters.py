@@ -87,6 +87,22 @@ def _limit_type(low: int | float | None, high: int | float | None) -> int:
     return _UNSIGNED
 
 
+class _Fields:
+    """``__dataclass_fields__`` for `dataclasses`, which is imported when it asks for them."""
+
+    def __get__(self, instance: object, owner: type) -> dict[str, Any]:
+        import dataclasses
+        import inspect
+        from typing import Any
+
+        parameters = list(inspect.signature(owner).parameters.values())
+        fields = [(one.name, Any, dataclasses.field(default=one.default)) for one in parameters]
+        twin = dataclasses.make_dataclass(owner.__name__, fields, frozen=True)
+        found: dict[str, Any] = twin.__dataclass_fields__  # type: ignore[attr-defined]
+        setattr(owner, "__dataclass_fields__", found)  # noqa: B010
+        return found
+
+
 class CounterSemantics:
     """How tools are to read a counter's values. Immutable and hashable.
 
@@ -112,6 +128,8 @@ class CounterSemantics:
         "_limit_type", "interpolation", "max", "min", "unit", "unit_scale_denominator",
         "unit_scale_numerator", "value_type",
     )  # fmt: skip
+
+    __dataclass_fields__ = _Fields()
 
     unit: bytes | None
     value_type: CounterValueType
@@ -181,6 +199,11 @@ class CounterSemantics:
 
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
         return CounterSemantics, self._parts()
+
+    def __replace__(self, **changes: Any) -> CounterSemantics:
+        """For ``copy.replace``; ``dataclasses.replace`` does the same."""
+        names = type(self).__dataclass_fields__
+        return type(self)(**{name: getattr(self, name) for name in names} | changes)
 
     def __repr__(self) -> str:
         return (

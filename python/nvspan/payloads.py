@@ -21,6 +21,7 @@ else:
     from nvspan._choice import Choice
 
 METADATA_KEY = "nvidia_nvtx_payload_metadata"
+NVTX_DTYPE_METADATA_KEY_NAME = METADATA_KEY  # as nvtx calls it
 
 
 class EntryKind(Choice):

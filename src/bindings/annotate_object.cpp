@@ -53,6 +53,7 @@ void clear_references(Annotation* annotation) noexcept {
   Py_CLEAR(annotation->name_from);
   annotation->fields = &annotation->own_fields;
   Py_CLEAR(annotation->attributes);
+  Py_CLEAR(annotation->dict);
   delete std::exchange(annotation->device, nullptr);
 }
 
@@ -62,6 +63,7 @@ int annotate_traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(annotation->domain_argument);
   Py_VISIT(annotation->name_from);
   Py_VISIT(annotation->attributes);
+  Py_VISIT(annotation->dict);
   return traverse_fields(annotation->own_fields, visit, arg);
 }
 
@@ -94,7 +96,7 @@ void track_if_needed(Annotation* annotation) noexcept {
   const EventFields& fields = annotation->own_fields;
   const auto compound = [](PyObject* value) { return value && PyObject_IS_GC(value); };
   if (compound(fields.message) || compound(fields.payload) || compound(fields.color) ||
-      compound(annotation->name_from) || annotation->attributes) {
+      compound(annotation->name_from) || annotation->attributes || annotation->dict) {
     if (!PyObject_GC_IsTracked(as_object(annotation))) PyObject_GC_Track(as_object(annotation));
   }
 }
@@ -243,6 +245,25 @@ PyObject* get_attributes(PyObject* object, void*) {
   return Py_NewRef(annotation->attributes);
 }
 
+// What the program hangs on an annotation is not for whoever constructs an equal one.
+void keep_apart(PyObject* object) noexcept {
+  Annotation* annotation = as_annotation(object);
+  annotation->shareable = false;
+  track_if_needed(annotation);
+}
+
+int annotate_setattro(PyObject* object, PyObject* name, PyObject* value) {
+  if (PyObject_GenericSetAttr(object, name, value) < 0) return -1;
+  keep_apart(object);
+  return 0;
+}
+
+PyObject* get_dict(PyObject* object, void* context) {
+  py_ref dict = py_ref::steal(PyObject_GenericGetDict(object, context));
+  if (dict) keep_apart(object);
+  return dict.release();
+}
+
 PyObject* get_mutable_payload(PyObject* object, void*) {
   PyObject* payload = as_annotation(object)->fields->payload;
   const bool immutable = !payload || PyLong_Check(payload) || PyFloat_Check(payload) ||
@@ -356,11 +377,13 @@ PyGetSetDef properties[] = {
     {"level", get_level, nullptr, "The verbosity level.", nullptr},
     {"device", get_device, nullptr, "Whether there is a range of the GPU's work as well.", nullptr},
     {"sync", get_sync, nullptr, "Whether it waits for the stream before it closes.", nullptr},
+    {"__dict__", get_dict, nullptr, nullptr, nullptr},
     {"name_from", get_name_from, nullptr, "Where a decorated function's name comes from.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyMemberDef members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Annotation, weak_references), READONLY, nullptr},
+    {"__dictoffset__", T_PYSSIZET, offsetof(Annotation, dict), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 
 const char documentation[] =
@@ -401,6 +424,7 @@ PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(annotate_new)},
                        {Py_tp_traverse, reinterpret_cast<void*>(annotate_traverse)},
                        {Py_tp_clear, reinterpret_cast<void*>(annotate_clear)},
                        {Py_tp_call, reinterpret_cast<void*>(annotate_call)},
+                       {Py_tp_setattro, reinterpret_cast<void*>(annotate_setattro)},
                        {Py_tp_repr, reinterpret_cast<void*>(annotate_repr)},
                        {Py_tp_methods, methods},
                        {Py_tp_getset, properties},

@@ -30,6 +30,7 @@ struct Annotation {
   PyObject* name_from;        // null: "name"
   PyObject* attributes;       // EventAttributes, once asked for
   PyObject* weak_references;
+  PyObject* dict;      // attributes that the program has set; null: none
   DevicePart* device;  // owned; null: neither device=True nor sync=True
 };
 

@@ -77,6 +77,14 @@ Py_hash_t handle_hash(PyObject* object) {
   return tuple ? PyObject_Hash(tuple.get()) : -1;
 }
 
+// isinstance(handle, tuple): the type that start_range has in the nvtx package.
+PyObject* handle_class(PyObject*, void*) {
+  return Py_NewRef(reinterpret_cast<PyObject*>(&PyTuple_Type));
+}
+
+PyGetSetDef properties[] = {{"__class__", handle_class, nullptr, nullptr, nullptr},
+                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
 const char documentation[] =
     "What start_range returns and end_range takes. Unpacks as (range_id, domain); the id is 0 "
     "when\n"
@@ -89,6 +97,7 @@ PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(handle_dealloc)},
                        {Py_tp_hash, reinterpret_cast<void*>(handle_hash)},
                        {Py_mp_length, reinterpret_cast<void*>(handle_length)},
                        {Py_mp_subscript, reinterpret_cast<void*>(handle_item)},
+                       {Py_tp_getset, properties},
                        {Py_tp_doc, const_cast<char*>(documentation)},
                        {0, nullptr}};
 
@@ -156,13 +165,17 @@ int end_range_handle(PyObject* handle) {
     return 0;
   }
   if (handle == Py_None) return 0;
-  if (PyTuple_Check(handle) && PyTuple_GET_SIZE(handle) == 2) {
-    if (check_foreign(handle) < 0) return -1;
-    PyObject* domain = PyTuple_GET_ITEM(handle, 1);
+  const py_ref pair = PyTuple_Check(handle) || PyList_Check(handle)
+                          ? py_ref::steal(PySequence_Tuple(handle))
+                          : py_ref();
+  if (pair && PyTuple_GET_SIZE(pair.get()) == 2) {
+    if (check_foreign(pair.get()) < 0) return -1;
+    PyObject* domain = PyTuple_GET_ITEM(pair.get(), 1);
     if (domain == Py_None) return 0;
     return end_range_by_id(*reinterpret_cast<DomainObject*>(domain)->core,
-                           PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(handle, 0)));
+                           PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(pair.get(), 0)));
   }
+  if (PyErr_Occurred()) return -1;
   PyErr_Format(PyExc_TypeError, "range_id must be a handle from start_range or None, not %R",
                handle);
   return -1;

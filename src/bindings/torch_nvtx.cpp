@@ -190,8 +190,22 @@ bool has_braces(PyObject* text) noexcept {
          PyUnicode_FindChar(text, '}', 0, length, 1) != -1;
 }
 
+// Whether the message has a replacement field of that name: "{color}", "{color!r}", "{color.red}".
+bool has_field(PyObject* message, PyObject* name) noexcept {
+  const Py_ssize_t size = PyUnicode_GET_LENGTH(message), name_size = PyUnicode_GET_LENGTH(name);
+  for (Py_ssize_t at = 0; at + name_size + 1 < size; ++at) {
+    if (PyUnicode_READ_CHAR(message, at) != '{') continue;
+    const Py_ssize_t end = at + 1 + name_size;
+    const Py_UCS4 after = PyUnicode_READ_CHAR(message, end);
+    const bool ends = after == '}' || after == '!' || after == ':' || after == '.' || after == '[';
+    if (ends && PyUnicode_Tailmatch(message, name, at + 1, end, -1) == 1) return true;
+    if (PyUnicode_READ_CHAR(message, at + 1) == '{') ++at;  // an escaped brace
+  }
+  return false;
+}
+
 // The attributes among the keywords, as an annotation without a message; null if there are none, or
-// with an exception.
+// with an exception. A keyword that the message is formatted with is none.
 Annotation* options_of(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   const Py_ssize_t named = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
   CallArguments arguments;
@@ -199,6 +213,7 @@ Annotation* options_of(PyObject* const* args, Py_ssize_t nargs, PyObject* kwname
   for (Py_ssize_t i = 0; i < named; ++i) {
     const Field field = field_from_name(PyTuple_GET_ITEM(kwnames, i));
     if (field == field_count || !(options_form.allowed & field_bit(field))) continue;
+    if (has_field(args[0], PyTuple_GET_ITEM(kwnames, i))) continue;
     arguments.values[field] = args[nargs + i];
     any = true;
   }
@@ -210,6 +225,14 @@ Annotation* options_of(PyObject* const* args, Py_ssize_t nargs, PyObject* kwname
   }
   if (annotation) without_default_color(*annotation->fields);
   return annotation;
+}
+
+// For decorators: has_field(message, name).
+PyObject* message_has_field(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
+  if (nargs != 2 || !PyUnicode_Check(args[0]) || !PyUnicode_Check(args[1])) {
+    return PyErr_Format(PyExc_TypeError, "has_field() takes a message and a name");
+  }
+  return PyBool_FromLong(has_field(args[0], args[1]));
 }
 
 // Whether every keyword is one of ours, so that nothing is there to be formatted with.
@@ -274,6 +297,7 @@ PyMethodDef functions[] = {
      ">>> from nvspan.torch import nvtx\n"
      ">>> with nvtx.range('step {}', 3, domain='training'):\n"
      "...     pass\n"},
+    {"has_field", as_method(message_has_field), METH_FASTCALL, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -137,7 +137,7 @@ print(hasattr(nvtx, "writer"), nvtx.numpy_dtype is nvspan.numpy_dtype)
         f"ImportError: nvspan has no nvtx.writer {end}",
         f"ImportError: nvspan has no nvtx.writer {end}",
         f"ImportError: nvspan has no nvtx._lib.writer {end}",
-        f"ImportError: nvspan has no nvtx._metadata {end}",
+        f"ImportError: nvspan has no nvtx._metadata.PayloadSchemaKey {end}",
         "AttributeError: module 'nvtx' (nvspan) has no attribute 'no_such_name'",
     ]
     assert lines[6].startswith("ImportError: cannot import name 'no_such_name' from 'nvtx'")

@@ -29,6 +29,7 @@ from nvspan import (
     ExtCounter,
     Float64Counter,
     Int64Counter,
+    NumberRangeError,
     NvspanWarning,
     NvtxWarning,
     PayloadEntryType,
@@ -435,6 +436,7 @@ set_message_limit(1000)
 set_message_limit(1000, domain="example")
 assert_type(colors.color_to_hex("red"), int)
 assert_type(nvspan.__version__, str)
+range_error: type[ValueError] = NumberRangeError
 warnings: tuple[type[NvspanWarning], type[NvtxWarning]] = (NvspanWarning, NvtxWarning)
 if sys.platform == "linux":
     with trace(os.devnull, format="text"):

@@ -56,6 +56,10 @@ DONT_SET = object()
 dummy_domain = DummyDomain()
 
 
+def _to_bytes(text: str | bytes | None) -> bytes | None:
+    return text.encode() if isinstance(text, str) else text
+
+
 def initialize() -> None:
     """Look for a tool now, as the first annotation would."""
     _core.listening()

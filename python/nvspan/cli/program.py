@@ -9,6 +9,10 @@ FLAGS = {
     "--profile": ("profile", "make every Python function call a range"),
     "--as-nvtx": ("as_nvtx", "give nvspan to whatever in the program imports nvtx"),
 }
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _KINDS = {"-m": "module", "-c": "code"}
 
 
@@ -22,13 +26,14 @@ class Program:
     `kind` is "script" (`target` is a file), "module", "code" or "stdin".
     """
 
-    __slots__ = ("arguments", "as_nvtx", "kind", "profile", "target")
+    __slots__ = ("arguments", "as_nvtx", "kind", "profile", "profile_options", "target")
 
     def __init__(self, kind: str, target: str, arguments: list[str]) -> None:
         self.kind = kind
         self.target = target
         self.arguments = arguments
         self.profile = False
+        self.profile_options: dict[str, Any] = {}  # what Profile is called with
         self.as_nvtx = False
 
 

@@ -31,7 +31,7 @@ def own_path_entry() -> bool:
 def run(program: Program) -> int:
     """Runs the program. Returns where python would go on to its own end, and raises ``SystemExit``
     or ``KeyboardInterrupt`` where one of them decides how the process ends."""
-    profile = _profile() if program.profile else None
+    profile = _profile(program.profile_options) if program.profile else None
     if program.as_nvtx:
         from nvspan.cli.as_nvtx import replace_nvtx
 
@@ -59,10 +59,10 @@ def run(program: Program) -> int:
     return 0
 
 
-def _profile() -> Any:
+def _profile(options: dict[str, Any]) -> Any:
     from nvspan.profiler import Profile  # type: ignore[import-not-found, unused-ignore]
 
-    return Profile(exclude=[__file__])
+    return Profile(exclude=[__file__], **options)
 
 
 def _stays_interactive() -> bool:
