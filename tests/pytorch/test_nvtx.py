@@ -59,7 +59,7 @@ with nvtx.range("range {} {color}", 1, **keywords):
 nvtx.range_end(nvtx.range_start("plain"))
 nvtx.range_end(range_id=0)
 """)
-    rest = "color=00FF0000 category=1:io payload=i64:7"
+    rest = "color=00FF0000 category=#1:io payload=i64:7"
     assert lines(done.events) == [
         f"push [lib] 'push' {rest} depth=0",
         "pop [lib] 'push' depth=0",

@@ -23,7 +23,6 @@ from nvspan._core import _torch_range_start as range_start
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
-    from types import ModuleType
     from typing import Any
 
     from nvspan import DeviceRangeHandle
@@ -102,7 +101,11 @@ _device_range_end = device_range_end
 def _decorate(range_object: Any, function: Any) -> Any:
     """What a range with a message to format does as a decorator."""
     message, args, kwargs = range_object._parts
-    options = {name: kwargs[name] for name in _OPTIONS if name in kwargs}
+    options = {
+        name: kwargs[name]
+        for name in _OPTIONS
+        if name in kwargs and not _core._torch_has_field(message, name)
+    }
     return nvspan.annotate(message=lambda: message.format(*args, **kwargs), **options)(function)
 
 
@@ -111,18 +114,7 @@ _OPTIONS = ("domain", "color", "category", "payload")
 # ---- in place of torch.cuda.nvtx ----------------------------------------------------------------
 
 
-class _Functions:
-    """The functions of torch's extension module, which torch's own Python functions call."""
-
-    rangePushA = staticmethod(range_push)
-    rangePop = staticmethod(range_pop)
-    rangeStartA = staticmethod(range_start)
-    rangeEnd = staticmethod(range_end)
-    markA = staticmethod(mark)
-    deviceRangeStart = staticmethod(device_range_start)
-    deviceRangeEnd = staticmethod(device_range_end)
-
-
+# In torch.cuda.nvtx.
 _REPLACED = {
     "range_push": range_push,
     "range_pop": range_pop,
@@ -132,17 +124,24 @@ _REPLACED = {
     "range": range,
     "_device_range_start": device_range_start,
     "_device_range_end": device_range_end,
-    "_nvtx": _Functions,
+}
+# In torch._C._nvtx, the extension module that torch's functions call, and MONAI's, too.
+_REPLACED_BELOW = {
+    "rangePushA": range_push,
+    "rangePop": range_pop,
+    "rangeStartA": range_start,
+    "rangeEnd": range_end,
+    "markA": mark,
+    "deviceRangeStart": device_range_start,
+    "deviceRangeEnd": device_range_end,
 }
 _MISSING = object()
-_originals: dict[str, object] = {}
+_replacements: list[tuple[Any, str, object, object]] = []  # owner, name, ours, theirs
 
 
-def _torch_module() -> ModuleType:
-    import torch.cuda.nvtx
-
-    module: ModuleType = torch.cuda.nvtx
-    return module
+def _replace(owner: Any, name: str, ours: object) -> None:
+    _replacements.append((owner, name, ours, vars(owner).get(name, _MISSING)))
+    setattr(owner, name, ours)
 
 
 def patch() -> None:
@@ -150,37 +149,56 @@ def patch() -> None:
 
     The functions of that module are replaced, so that whoever has the module, or imports it or
     names from it later, has nvspan's. Functions that were imported from it before go on to nvspan
-    as well. Imports torch. Calling it again does nothing; it is for the whole process.
+    as well. So are those of ``torch._C._nvtx``, which some packages call directly; a build of torch
+    without CUDA has no such module, and gets one. Imports torch. Calling it again does nothing; it
+    is for the whole process.
 
     >>> from nvspan.torch import nvtx
     >>> nvtx.patch()                                                     # doctest: +SKIP
     >>> torch.cuda.nvtx.range_push is nvtx.range_push                    # doctest: +SKIP
     True
     """
-    module = _torch_module()
-    if _originals:
+    import sys
+
+    import torch
+    import torch.cuda.nvtx as module
+
+    if _replacements:
         return
+    below: Any = sys.modules.get("torch._C._nvtx") or getattr(torch._C, "_nvtx", None)
+    if below is None:
+        below = type(sys)("torch._C._nvtx", "The functions of nvspan.torch.nvtx.")
+        sys.modules["torch._C._nvtx"] = below
+        _replace(torch._C, "_nvtx", below)
+    for name, function in _REPLACED_BELOW.items():
+        _replace(below, name, function)
+    _replace(module, "_nvtx", below)
     for name, ours in _REPLACED.items():
-        _originals[name] = vars(module).get(name, _MISSING)
-        setattr(module, name, ours)
+        _replace(module, name, ours)
 
 
 def unpatch() -> None:
-    """Give ``torch.cuda.nvtx`` its own functions back. Without :func:`patch` it does nothing.
+    """Give torch its own functions back. Without :func:`patch` it does nothing.
 
     A name that somebody else has replaced since is left alone.
 
     >>> from nvspan.torch import nvtx
     >>> nvtx.unpatch()
     """
-    if not _originals:
-        return
-    module = _torch_module()
-    for name, theirs in _originals.items():
-        if vars(module).get(name) is not _REPLACED[name]:
+    while _replacements:
+        owner, name, ours, theirs = _replacements.pop()
+        if vars(owner).get(name) is not ours:
             continue
         if theirs is _MISSING:
-            delattr(module, name)
+            delattr(owner, name)
+            if owner.__name__ == "torch._C":
+                _forget_module(ours)
         else:
-            setattr(module, name, theirs)
-    _originals.clear()
+            setattr(owner, name, theirs)
+
+
+def _forget_module(module: object) -> None:
+    import sys
+
+    if sys.modules.get("torch._C._nvtx") is module:
+        del sys.modules["torch._C._nvtx"]
