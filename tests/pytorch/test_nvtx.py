@@ -54,7 +54,7 @@ nvtx.range_end(handle, domain="lib")
 nvtx.mark("mark", **keywords)
 with nvtx.range("range", **keywords):
     pass
-with nvtx.range("range {} {color}", 1, **keywords):
+with nvtx.range("range {} {n}", 1, n=2, **keywords):
     pass
 nvtx.range_end(nvtx.range_start("plain"))
 nvtx.range_end(range_id=0)
@@ -68,8 +68,8 @@ nvtx.range_end(range_id=0)
         f"mark [lib] 'mark' {rest}",
         f"push [lib] 'range' {rest} depth=0",
         "pop [lib] 'range' depth=0",
-        f"push [lib] 'range 1 red' {rest} depth=0",
-        "pop [lib] 'range 1 red' depth=0",
+        f"push [lib] 'range 1 2' {rest} depth=0",
+        "pop [lib] 'range 1 2' depth=0",
         "start #2 [] 'plain'",
         "end #2 [] 'plain'",
     ]
@@ -203,6 +203,34 @@ def test_signatures():
     assert nvspan.annotate is type(nvtx.range("plain"))
 
 
+FIELDS = """
+color = "not a color"
+with nvtx.range("{color} {domain:>4} {category!r} {payload.real}", color=color, domain="d",
+                category=[1], payload=1j): pass
+with nvtx.range("{color[0]} {{domain}} {x:{payload}}", color=["c"], domain="lib", x=1, payload=3):
+    pass
+with nvtx.range("{colors} { color}", colors=1, color="red", **{" color": 2}): pass
+@nvtx.range("{domain} {n}", n=1, domain={"not": "a domain"}, color="green")
+def function(): pass
+function()
+for wrong in {"color": "no such"}, {"domain": 1.5}:
+    try: nvtx.range("{x}", x=1, **wrong)
+    except (ValueError, TypeError) as error: print(type(error).__name__)
+"""
+
+
+def test_a_field_that_the_message_names_is_for_the_message_alone():
+    done = traced(FIELDS)
+    assert lines(done.events) == [
+        "push [] 'not a color    d [1] 0.0' depth=0", "pop [] 'not a color    d [1] 0.0' depth=0",
+        "push [lib] 'c {domain}   1' depth=0", "pop [lib] 'c {domain}   1' depth=0",
+        "push [] '1 2' color=00FF0000 depth=0", "pop [] '1 2' depth=0",
+        "push [] \"{'not': 'a domain'} 1\" color=00008000 depth=0",
+        "pop [] \"{'not': 'a domain'} 1\" depth=0",
+    ]  # fmt: skip
+    assert done.stdout == "ValueError\nTypeError\n"
+
+
 PATCHED = """
 from torch.cuda import nvtx as before
 from torch.cuda.nvtx import range_push as push_before, range_pop as pop_before, mark as mark_before
@@ -258,6 +286,174 @@ def test_patch_is_for_everybody():
         "start #1 [] 'start'",
         "end #1 [] 'start'",
     ]
+
+
+# As MONAI and others reach torch's extension module, and as the functions of torch.cuda.nvtx do.
+DIRECT = """
+import importlib, sys
+SETUP
+from nvspan.torch import nvtx as ours
+ours.patch()
+ours.patch()
+import torch
+from torch._C import _nvtx
+from torch._C._nvtx import markA
+assert importlib.import_module("torch._C._nvtx") is _nvtx is torch._C._nvtx is held or held is None
+_nvtx.rangePushA("push")
+torch.cuda.nvtx.range_push("inner"); torch._C._nvtx.rangePop()
+_nvtx.rangePop()
+markA("mark")
+_nvtx.rangeEnd(_nvtx.rangeStartA("start"))
+_nvtx.deviceRangeEnd(_nvtx.deviceRangeStart("device", 0), 0)
+ours.unpatch()
+ours.unpatch()
+print(getattr(torch._C, "_nvtx", None) is held, sys.modules.get("torch._C._nvtx") is held)
+END
+"""
+OF_DIRECT = [
+    "push [] 'push' depth=0", "push [] 'inner' depth=1", "pop [] 'inner' depth=1",
+    "pop [] 'push' depth=0", "mark [] 'mark'", "start #1 [] 'start'", "end #1 [] 'start'",
+]  # fmt: skip
+
+# A build with CUDA has the module, which torch.cuda.nvtx imports.
+MODULE_OF_TORCH = """
+import torch, types
+if not hasattr(torch._C, "_nvtx"):
+    made = types.ModuleType("torch._C._nvtx")
+    for name in ("rangePushA rangePop rangeStartA rangeEnd markA deviceRangeStart "
+                 "deviceRangeEnd").split():
+        setattr(made, name, lambda *args, name=name: print("torch's", name))
+    torch._C._nvtx = sys.modules["torch._C._nvtx"] = made
+    del sys.modules["torch.cuda.nvtx"]
+import torch.cuda.nvtx
+held = torch._C._nvtx
+assert torch.cuda.nvtx._nvtx is held
+"""
+
+
+def test_patch_reaches_the_extension_module_of_a_build_with_cuda():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    end = "held.markA('m'); torch.cuda.nvtx.mark('m'); held.rangePushA('p'); held.rangePop()"
+    done = run_traced(DIRECT.replace("SETUP", MODULE_OF_TORCH).replace("END", end))
+    if hasattr(torch._C, "_nvtx"):
+        # torch's own reach the tool as well.
+        assert done.stdout == "True True\n"
+        last = ["mark [] ascii:'m'"] * 2 + ["push [] ascii:'p' depth=0", "pop [] ascii:'p' depth=0"]
+        assert plain(done.events) == OF_DIRECT + last
+    else:
+        after = ["markA", "markA", "rangePushA", "rangePop"]
+        assert done.stdout == "True True\n" + "".join(f"torch's {name}\n" for name in after)
+        assert plain(done.events) == OF_DIRECT
+
+
+def test_patch_provides_the_extension_module_to_a_build_without_cuda():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    if hasattr(torch._C, "_nvtx"):
+        pytest.skip("this torch is built with CUDA")
+    end = """
+try: from torch._C import _nvtx
+except ImportError: print("gone")
+try: importlib.import_module("torch._C._nvtx")
+except ImportError: print("gone")
+try: torch.cuda.nvtx.mark("m")
+except RuntimeError as error: print(str(error).split(".")[0])
+"""
+    done = run_traced(DIRECT.replace("SETUP", "held = None").replace("END", end))
+    assert done.stdout.startswith("True True\ngone\ngone\nNVTX functions not installed")
+    assert plain(done.events) == OF_DIRECT
+
+
+def test_a_name_that_somebody_replaced_since_is_left_alone():
+    pytest.importorskip("torch", reason="torch is not installed")
+    done = run_traced("""
+import torch
+from nvspan.torch import nvtx
+nvtx.patch()
+mine = lambda msg: print("mine", msg)
+torch._C._nvtx.markA = torch.cuda.nvtx.mark = mine
+kept = torch._C._nvtx
+nvtx.unpatch()
+torch.cuda.nvtx.mark("m"); kept.markA("n")
+nvtx.patch(); torch.cuda.nvtx.mark("ours"); nvtx.unpatch()
+print(torch.cuda.nvtx.mark is mine)
+""")
+    assert done.stdout == "mine m\nmine n\nTrue\n"
+    assert plain(done.events) == ["mark [] 'ours'"]
+
+
+COMPILED = """
+import torch, torch._dynamo
+from torch.cuda.nvtx import range_push as push_before, range_pop as pop_before, mark as mark_before
+from torch._dynamo.testing import CompileCounter
+from nvspan.torch import nvtx as ours
+ours.patch()
+from torch._C import _nvtx
+
+def function(x):
+    torch.cuda.nvtx.range_push("a")
+    depth = _nvtx.rangePushA("b")
+    x = x * 2 + depth
+    torch._C._nvtx.rangePop()
+    _nvtx.markA("c")
+    _nvtx.rangeEnd(_nvtx.rangeStartA("d"))
+    return x.sin() + torch.cuda.nvtx.range_pop()
+
+x = torch.ones(3)
+backend = CompileCounter()
+compiled = torch.compile(function, backend=backend, fullgraph=True)
+assert torch.equal(compiled(x), (x * 2).sin()) and torch.equal(compiled(x), (x * 2).sin())
+print(backend.frame_count, backend.op_count)
+torch.cuda.nvtx.mark("outside"); _nvtx.markA("outside")
+function(x)
+
+def mark_imported_before(x):
+    x = x * 2
+    mark_before("before")
+    return x.sin()
+
+def push_imported_before(x):
+    x = x * 2
+    push_before("before")
+    x = x.sin()
+    pop_before()
+    return x
+
+for function in mark_imported_before, push_imported_before:
+    backend = CompileCounter()
+    assert torch.equal(torch.compile(function, backend=backend)(x), (x * 2).sin())
+    print(backend.frame_count, backend.op_count)
+
+def after(x):
+    torch.cuda.nvtx.range_push("after")
+    return x * 2
+
+backend = CompileCounter()
+compiled = torch.compile(after, backend=backend)
+compiled(x)
+ours.unpatch()
+calls = []
+torch.cuda.nvtx.range_push = calls.append
+compiled(x)
+print(calls, backend.frame_count)
+"""
+
+
+def test_patched_functions_in_a_compiled_region():
+    """They are dropped there, no break. Of those that were imported by name before, torch puts
+    a mark into the graph, and breaks it at a push or pop. After unpatch() it traces again."""
+    pytest.importorskip("torch", reason="torch is not installed")
+    done = run_traced(COMPILED)
+    assert done.stdout == "1 4\n1 3\n2 2\n['after'] 2\n"
+    events = plain(done.events)
+    assert events[:9] == [
+        "mark [] 'outside'", "mark [] 'outside'",
+        "push [] 'a' depth=0", "push [] 'b' depth=1", "pop [] 'b' depth=1", "mark [] 'c'",
+        "start #1 [] 'd'", "end #1 [] 'd'", "pop [] 'a' depth=0",
+    ]  # fmt: skip
+    # torch calls what it does not know to be nvspan's while it traces, and again when it runs.
+    before = [line.partition(" depth")[0] for line in events[9:]]
+    assert set(before) == {"mark [] 'before'", "push [] 'before'", "pop [] 'before'"}
+    assert before.count("push [] 'before'") == before.count("pop [] 'before'")
 
 
 INDUCTOR = """
