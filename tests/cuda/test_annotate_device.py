@@ -63,7 +63,7 @@ assert kept.device and not kept.sync
     ]
     found = device_ranges(done.events)
     assert [r["color"] for r in found if r["message"] == "kept"] == [0xFF112233] * 2
-    assert [r["category"] for r in found if r["message"] == "kept"] == [1] * 2
+    assert [r["category"] for r in found if r["message"] == "kept"] == [1_000_000_001] * 2
 
 
 def test_decorated_functions_of_every_sort():

@@ -71,7 +71,7 @@ assert {k: v for k, v in stats.items() if v} == {"begun": 3, "sent_exact": 3}, s
     assert names(done, "exact") == ["step 0", "step 1", "step 2"]
     found = device_ranges(done.events)
     assert [(r["payload"], r["color"], r["category"], r["device"]) for r in found] == [
-        (i, 0xFF112233, 1, 0) for i in range(3)
+        (i, 0xFF112233, 1_000_000_001, 0) for i in range(3)
     ]
     assert len({r["stream"] for r in found}) == 1
     assert [r["launch"] for r in found] == [1, 2, 3]
