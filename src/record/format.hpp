@@ -91,7 +91,7 @@ struct ChunkHeader {
   std::uint64_t base_ticks;  // what its entries count from
   std::uint64_t end_ticks;   // when its thread ended; 0: not known
   std::uint64_t number;      // events: 1 for the thread's first chunk, then one more
-  std::uint64_t before;      // events: how many its thread made before it
+  std::uint64_t before;      // events: how many its thread made before it, kept or not
 };
 static_assert(sizeof(ChunkHeader) == chunk_alignment);
 

@@ -167,7 +167,7 @@ class Recorder final : public Sink {
   void give_back(ThreadWriter& writer) noexcept;
   void seal(ChunkHeader* chunk) noexcept;
   void write_loss(ThreadWriter& writer) noexcept;
-  void write_open(ThreadWriter& writer) noexcept;
+  void write_open(ThreadWriter& writer, std::size_t words) noexcept;
   void count(ThreadWriter& writer, std::uint32_t site, EntryKind kind, std::uint64_t ticks,
              std::uint64_t self);
   char* stats_space(ThreadWriter& writer, std::size_t bytes);

@@ -143,8 +143,7 @@ bool Recorder::refill(ThreadWriter& writer, std::size_t words) {
   guard_faults();
   if (notice_cut()) return false;
   const std::size_t needed =
-      sizeof(ChunkHeader) +
-      (words + ThreadWriter::reserved_words + entry_most_words + 2 * writer.open_count) * word;
+      sizeof(ChunkHeader) + (words + ThreadWriter::reserved_words + entry_most_words) * word;
   ChunkHeader* chunk = nullptr;
   std::size_t bytes = 0;
   if (mode_ == RecordMode::ring) {
@@ -169,8 +168,9 @@ bool Recorder::refill(ThreadWriter& writer, std::size_t words) {
   if (writer.chunk != nullptr && mode_ == RecordMode::ring) {
     seal(writer.chunk);
   }
+  const std::uint64_t pending = writer.loss_entry == nullptr ? writer.dropped.count : 0;
   start_chunk(chunk, ChunkType::events, bytes, writer.thread, writer.tid, ++writer.chunk_count,
-              writer.written);
+              writer.written + writer.lost - pending);
   writer.chunk = chunk;
   writer.base = chunk->base_ticks;
   writer.cursor = writer.first_word();
@@ -180,18 +180,24 @@ bool Recorder::refill(ThreadWriter& writer, std::size_t words) {
   if (writer.loss_entry != nullptr) writer.dropped = LossWindow{};
   writer.loss_entry = nullptr;
   sample();
-  if (mode_ == RecordMode::ring) write_open(writer);
+  if (mode_ == RecordMode::ring) write_open(writer, words + entry_most_words);
   return true;
 }
 
-// So that a ring's chunk makes sense when those before it are gone.
-void Recorder::write_open(ThreadWriter& writer) noexcept {
+// So that a ring's chunk makes sense when those before it are gone. Those inside end first: where
+// there is no room for all, or not all are known, an end that finds no beginning is better than one
+// that finds another's.
+void Recorder::write_open(ThreadWriter& writer, std::size_t words) noexcept {
+  for (std::size_t i = 0; i < writer.open_count; ++i) writer.open[i].entry = nullptr;
+  if (writer.open_beyond != 0) return;
+  const auto all = static_cast<std::size_t>(writer.end - writer.cursor);
+  const std::size_t room = std::min(all - words, all / 2) / 2;
   const std::uint64_t events = writer.written;
-  for (std::size_t i = 0; i < writer.open_count; ++i) {
+  const std::size_t first = writer.open_count > room ? writer.open_count - room : 0;
+  for (std::size_t i = first; i < writer.open_count; ++i) {
     if (writer.open[i].site == no_site) continue;
     const std::uint64_t began = writer.open[i].ticks;
     writer.put(EntryKind::open, writer.open[i].site, writer.base, 0, &began, 1);
-    writer.open[i].entry = nullptr;
   }
   writer.written = events;
 }
@@ -316,6 +322,7 @@ int Recorder::pop(ThreadWriter& writer, std::uint64_t domain, const Event& event
   const std::uint32_t id = place != nullptr ? place->id : this->domain(domain, event.domain);
   const bool orphan = place != nullptr && place->depth == 0;
   OpenPush range;
+  const bool beyond = writer.open_beyond != 0;
   const bool known = !writer.plain && writer.closed(id, range);
   if (mode_ == RecordMode::stats) {
     if (known) {
@@ -325,6 +332,8 @@ int Recorder::pop(ThreadWriter& writer, std::uint64_t domain, const Event& event
         count(writer, range.site, EntryKind::push, duration,
               duration > range.inner ? duration - range.inner : 0);
       }
+    } else if (beyond) {
+      lose(writer, LossReason::too_deep);
     }
   } else if (!known || !writer.take_back(range, ticks)) {
     put(writer, EntryKind::pop, id, ticks, nullptr, 0, &event);

@@ -318,6 +318,7 @@ void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& 
           base = *value;
           break;
         case EntryKind::lost:
+          made += value[0];
           visitor.lost(LossWindow{value[0], value[1], value[2]}, static_cast<LossReason>(subject));
           break;
         case EntryKind::counter_i64:
