@@ -18,10 +18,8 @@ _PROFILE = (
     "nvtx sets Profile._profile with sys.setprofile; nvspan has a profile function for each "
     "thread, and sys.monitoring from CPython 3.12 on"
 )
-_EMPTY_NAME = "the domain '' is sent as ' ', because nsys 2023.4 loses its report on an empty name"
 
 DIFFERENCES = [
-    ("*", ["tool"], {"domain": [""]}, AssertionError, _EMPTY_NAME),
     ("test_annotate_context_manager", ["no tool"], {}, AssertionError, _NO_DUMMY),
     ("test_annotate_context_manager_with_exception", ["no tool"], {}, AssertionError, _NO_DUMMY),
     ("test_annotate_decorator", ["no tool"], {}, AssertionError, _DECORATED),
