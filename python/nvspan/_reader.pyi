@@ -26,11 +26,11 @@ def strip(
     handle: RecordingHandle, budget: int, levels: int, most_threads: int
 ) -> dict[str, Any]: ...
 def write_perfetto(
-    handle: RecordingHandle, path: str, progress: Callable[[float], object] | None
+    handle: RecordingHandle, path: bytes, progress: Callable[[float], object] | None
 ) -> int: ...
 
 class Reader:
-    def __init__(self, paths: Sequence[str]) -> None: ...
+    def __init__(self, paths: Sequence[bytes]) -> None: ...
     def filtered(
         self,
         pairs: set[tuple[int, int]] | None,
@@ -65,8 +65,9 @@ class Reader:
     def write_csv(
         self,
         table: str,
-        path: str,
+        path: bytes,
         words: dict[str, Sequence[str]],
         progress: Callable[[int], object] | None,
+        escape_formulas: bool,
     ) -> None: ...
     def handle(self) -> RecordingHandle: ...

@@ -12,6 +12,13 @@ from nvspan._core import NvspanWarning
 _said: set[str] = set()
 
 
+def plain_text(text: str) -> str:
+    """`text` with escapes for what a terminal would obey rather than show."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 def warn_once(topic: str, text: str) -> None:
     """Warn with ``text`` at the first call with ``topic``, at the caller's own line."""
     if topic in _said:
@@ -24,4 +31,4 @@ def warn_once(topic: str, text: str) -> None:
         if frame.f_back is None:
             break
         frame = frame.f_back
-    warnings.warn(text, NvspanWarning, stacklevel=level)
+    warnings.warn(plain_text(text), NvspanWarning, stacklevel=level)

@@ -479,7 +479,7 @@ def read(*paths: str | os.PathLike[str]) -> Recording:
     for name in names:
         with open(name, "rb"):
             pass
-    reader = _reader.Reader(names)
+    reader = _reader.Reader([os.fsencode(name) for name in names])
     if len(reader.processes()) != len(names):
         raise ValueError("; ".join(reader.problems()))
     return Recording(reader)

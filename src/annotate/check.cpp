@@ -5,6 +5,7 @@
 #include "annotate/check_reports.hpp"
 #include "annotate/check_stack.hpp"
 #include "annotate/event.hpp"
+#include "core/plain_text.hpp"
 
 namespace nvspan {
 
@@ -12,7 +13,7 @@ namespace {
 
 using check::Entry;
 
-std::string quoted(const std::string& name) { return "'" + name + "'"; }
+std::string quoted(const std::string& name) { return "'" + plain_text(name) + "'"; }
 std::string in_domain(const std::string& domain) {
   return domain.empty() ? "the default domain" : "domain " + quoted(domain);
 }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/module_state.hpp"
 
+#include "core/plain_text.hpp"
+
 #include <cstdarg>
 
 namespace nvspan {
@@ -22,7 +24,7 @@ int warn_once_v(const char* topic, const char* format, va_list arguments) {
   py_ref text = py_ref::steal(PyUnicode_FromFormatV(format, arguments));
   if (!text) return -1;
   const char* utf8 = PyUnicode_AsUTF8(text.get());
-  return utf8 ? PyErr_WarnEx(state().warning_type, utf8, 1) : -1;
+  return utf8 ? PyErr_WarnEx(state().warning_type, plain_text(utf8).c_str(), 1) : -1;
 }
 
 }  // namespace

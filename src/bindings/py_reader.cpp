@@ -152,13 +152,17 @@ class Reader {
     const released_gil released;
     return columns_->rows(table);
   }
-  ColumnView column(const std::string& table, const std::string& name) {
+  ColumnView column(const std::string& table, const py::str& asked) {
+    const std::string name = bytes_of(asked);
     std::shared_ptr<const Column> found;
     {
       const released_gil released;
       found = columns_->column(table, name);
     }
-    if (found == nullptr) throw py::key_error(name);
+    if (found == nullptr) {
+      PyErr_SetObject(PyExc_KeyError, asked.ptr());
+      throw py::error_already_set();
+    }
     return ColumnView{found};
   }
   py::list calls(std::size_t thread) const {
@@ -235,14 +239,15 @@ class Reader {
     return capsule(stream.release(), "arrow_array_stream");
   }
 
-  py::dict stats(const std::string& by);
+  py::dict stats(const py::str& asked);
 
   // `words` name the numbers of columns; `progress` is called with the rows done.
   void write_csv(const std::string& table, const std::string& path, const ColumnWords& words,
-                 const py::object& progress) {
+                 const py::object& progress, bool escape_formulas) {
     try {
       released_gil released;
-      export_csv(*columns_, table, path, words, progress_of<std::size_t>(progress, released));
+      export_csv(*columns_, table, path, words, progress_of<std::size_t>(progress, released),
+                 escape_formulas);
     } catch (const std::system_error& error) {
       raise_os_error(error, path);
     }
@@ -415,7 +420,8 @@ py::object value_of(const FieldGroup& group) {
   }
 }
 
-py::dict Reader::stats(const std::string& by) {
+py::dict Reader::stats(const py::str& asked) {
+  const std::string by = bytes_of(asked);
   AggregateOptions options;
   static_cast<Selection&>(options) = selection_;
   const std::pair<const char*, GroupBy> groups[] = {
@@ -429,11 +435,11 @@ py::dict Reader::stats(const std::string& by) {
   const auto* group = std::find_if(std::begin(groups), std::end(groups),
                                    [&](const auto& known) { return by == known.first; });
   if (group == std::end(groups) && options.field.empty()) {
-    throw py::value_error(
-        "by must be one of name, thread, process, category, payload, payload.FIELD, device, "
-        "stream, "
-        "not '" +
-        by + "'");
+    PyErr_Format(PyExc_ValueError,
+                 "by must be one of name, thread, process, category, payload, payload.FIELD, "
+                 "device, stream, not %R",
+                 asked.ptr());
+    throw py::error_already_set();
   }
   options.by = options.field.empty() ? group->second : GroupBy::field;
   Aggregate made;
@@ -485,7 +491,7 @@ py::dict Reader::stats(const std::string& by) {
       entry["payload"] = row->payload;
     }
     if (options.by == GroupBy::field) {
-      entry[by.c_str()] =
+      entry[asked] =
           row->payload == 0 ? py::object(py::none()) : value_of(made.groups[row->payload]);
     }
     if (row->lane >= 0) {

@@ -25,6 +25,16 @@ py::object text_of(std::string_view bytes) {
   return py::reinterpret_steal<py::object>(made);
 }
 
+std::string bytes_of(const py::str& text) {
+  PyObject* made = PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogateescape");
+  if (made == nullptr) {  // surrogates that no bytes became: no text of a recording has them
+    PyErr_Clear();
+    made = PyUnicode_AsEncodedString(text.ptr(), "utf-8", "backslashreplace");
+  }
+  if (made == nullptr) throw py::error_already_set();
+  return std::string(py::reinterpret_steal<py::bytes>(made));
+}
+
 py::list list_losses(const std::vector<ReadLoss>& losses) {
   py::list made;
   for (const ReadLoss& loss : losses) {

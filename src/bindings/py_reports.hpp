@@ -31,6 +31,8 @@ struct RecordingHandle {
 
 // Text from a recording; bytes that are not UTF-8 become surrogates.
 pybind11::object text_of(std::string_view bytes);
+// The bytes that text_of() made the text of.
+std::string bytes_of(const pybind11::str& text);
 
 // A dict for each, in the order given.
 pybind11::list list_losses(const std::vector<ReadLoss>& losses);

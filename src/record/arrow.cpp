@@ -3,6 +3,8 @@
 
 #include "record/arrow.hpp"
 
+#include "record/utf8.hpp"
+
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -90,6 +92,15 @@ void export_column(const std::shared_ptr<const Column>& column, ArrowArray& out)
   make_array(out, column->length, column->null_count, std::move(parts));
 }
 
+// Arrow's names are UTF-8 that ends with its first zero.
+std::string name_of(const Column& column) {
+  std::string made = repaired_utf8(column.name);
+  for (std::size_t at = 0; (at = made.find('\0', at)) != std::string::npos;) {
+    made.replace(at, 1, "\\x00");
+  }
+  return made;
+}
+
 struct StreamParts {
   ColumnList columns;
   std::size_t rows;
@@ -106,8 +117,8 @@ void export_schema(const ColumnList& columns, ArrowSchema* out) {
     if (columns[i]->dictionary != nullptr) {
       make_schema(child->dictionary, "u", "", 0, std::make_unique<SchemaParts>());
     }
-    make_schema(parts->children[i], std::string(1, columns[i]->type), columns[i]->name, nullable,
-                std::move(child));
+    make_schema(parts->children[i], std::string(1, columns[i]->type), name_of(*columns[i]),
+                nullable, std::move(child));
   }
   make_schema(*out, "+s", "", 0, std::move(parts));
 }

@@ -20,28 +20,36 @@ namespace {
 
 constexpr std::size_t progress_rows = 1 << 16;
 
-// Bytes that are not UTF-8 are written as Python writes their surrogates: \udcff.
-std::string field_of(std::string_view text) {
-  std::string made;
-  bool quoted = false;
-  while (!text.empty()) {
-    std::uint32_t code_point = 0;
-    const std::size_t size = decode_utf8(text, code_point);
-    if (size == 0) {
-      constexpr char digits[] = "0123456789abcdef";
-      const auto byte = static_cast<unsigned char>(text[0]);
-      made += "\\udc";
-      made += digits[byte >> 4];
-      made += digits[byte & 15];
-    } else {
-      quoted = quoted || text[0] == ',' || text[0] == '"' || text[0] == '\n' || text[0] == '\r';
-      if (text[0] == '"') made += '"';
-      made += text.substr(0, size);
-    }
-    text.remove_prefix(std::max<std::size_t>(size, 1));
+// What a spreadsheet would take for the begin of a formula, in narrow and in full width, or what it
+// skips before one.
+bool begins_formula(std::string_view text) {
+  std::uint32_t first = 0;
+  if (decode_utf8(text, first) == 0) return false;
+  for (const std::uint32_t known : {'=', '+', '-', '@', '\t', '\r', '\n'}) {
+    if (first == known) return true;
   }
-  return quoted ? '"' + made + '"' : made;
+  return first == 0xFF1D || first == 0xFF0B || first == 0xFF0D || first == 0xFF20;
 }
+
+class TextFields {
+ public:
+  explicit TextFields(bool escape_formulas) : escape_formulas_(escape_formulas) {}
+
+  std::string operator()(std::string_view text) const {
+    std::string made = repaired_utf8(text);
+    if (escape_formulas_ && begins_formula(made)) made.insert(0, 1, '\'');
+    if (made.find_first_of(",\"\n\r") == std::string::npos) return made;
+    std::string quoted(1, '"');
+    for (const char byte : made) {
+      if (byte == '"') quoted += '"';
+      quoted += byte;
+    }
+    return quoted + '"';
+  }
+
+ private:
+  bool escape_formulas_;
+};
 
 template <typename Integer>
 void add_integer(std::string& out, Integer value) {
@@ -108,7 +116,7 @@ class Field {
       : column_(std::move(column)), texts_(column_->dictionary == nullptr ? nullptr : &texts) {
     const auto found = words.find(column_->name);
     if (found == words.end()) return;
-    for (const std::string& word : found->second) words_.push_back(field_of(word));
+    for (const std::string& word : found->second) words_.push_back(word);
   }
 
   const std::string& name() const { return column_->name; }
@@ -155,7 +163,9 @@ class Field {
 }  // namespace
 
 void export_csv(Columns& columns, const std::string& table, const std::string& path,
-                const ColumnWords& words, const std::function<void(std::size_t)>& progress) {
+                const ColumnWords& words, const std::function<void(std::size_t)>& progress,
+                bool escape_formulas) {
+  const TextFields field_of(escape_formulas);
   const std::size_t rows = columns.rows(table);
   OutputFile file(path);
   std::string& out = file.buffer();

@@ -15,13 +15,16 @@
 
 namespace nvspan {
 
-// What the numbers of a column are called; a larger number is the last of them.
+// What the numbers of a column are called, without quotes or commas; a larger number is the last of
+// them.
 using ColumnWords = std::map<std::string, std::vector<std::string>>;
 
 // The columns of the table, then "pid" and "tid" of each row's thread. `progress` is called now and
-// then with the number of rows that are done. Throws std::system_error when the file cannot be
-// written.
+// then with the number of rows that are done. With `escape_formulas` a "'" stands before a text or
+// heading that a spreadsheet would take for a formula; numbers are left as they are. Throws
+// std::system_error when the file cannot be written.
 void export_csv(Columns& columns, const std::string& table, const std::string& path,
-                const ColumnWords& words, const std::function<void(std::size_t)>& progress);
+                const ColumnWords& words, const std::function<void(std::size_t)>& progress,
+                bool escape_formulas = false);
 
 }  // namespace nvspan

@@ -39,6 +39,26 @@ std::size_t add_escaped(LineBuffer& line, std::uint32_t code_point) {
   return small ? 4 : 6;
 }
 
+// Takes the first character off the text, adds it if there is a line, and returns its columns.
+std::size_t take_character(std::string_view& text, LineBuffer* line) {
+  std::uint32_t code_point = 0;
+  std::size_t length = decode_utf8(text, code_point);
+  const bool escaped = length == 0 || is_control(code_point);
+  if (length == 0) {
+    code_point = static_cast<unsigned char>(text[0]);
+    length = 1;
+  }
+  const std::string_view taken = text.substr(0, length);
+  text.remove_prefix(length);
+  if (escaped && line != nullptr) return add_escaped(*line, code_point);
+  if (escaped) {
+    const bool letter = code_point == '\n' || code_point == '\t' || code_point == '\r';
+    return letter ? 2 : code_point < 0x100 ? 4 : 6;
+  }
+  if (line != nullptr) line->add(taken);
+  return width_of(code_point);
+}
+
 }  // namespace
 
 std::size_t add_printable(LineBuffer& line, std::string_view text, std::size_t limit) {
@@ -52,20 +72,28 @@ std::size_t add_printable(LineBuffer& line, std::string_view text, std::size_t l
       line.add(" bytes)");
       return columns + line.size() - before;
     }
-    std::uint32_t code_point = 0;
-    std::size_t length = decode_utf8(text, code_point);
-    if (length == 0) {
-      columns += add_escaped(line, static_cast<unsigned char>(text[0]));
-      length = 1;
-    } else if (is_control(code_point)) {
-      columns += add_escaped(line, code_point);
-    } else {
-      line.add(text.substr(0, length));
-      columns += width_of(code_point);
-    }
-    text.remove_prefix(length);
+    columns += take_character(text, &line);
   }
   return columns;
+}
+
+std::size_t add_shortened(LineBuffer& line, std::string_view text, std::size_t columns,
+                          std::string_view mark) {
+  std::size_t left = 0;
+  for (std::string_view rest = text; !rest.empty();) left += take_character(rest, nullptr);
+  if (left <= columns) return add_printable(line, text, text.size());
+  std::size_t taken = 0;
+  for (const std::size_t head = (columns - 1) / 2; !text.empty();) {
+    std::string_view rest = text;
+    const std::size_t width = take_character(rest, nullptr);
+    if (taken + width > head) break;
+    taken += take_character(text, &line);
+    left -= width;
+  }
+  line.add(mark);
+  ++taken;
+  while (taken + left > columns) left -= take_character(text, nullptr);
+  return taken + add_printable(line, text, text.size());
 }
 
 }  // namespace nvspan

@@ -16,7 +16,7 @@ constexpr std::size_t time_columns = 11;
 constexpr std::size_t second_columns = 4;
 constexpr std::size_t duration_columns = 11;
 constexpr std::size_t pid_columns = 8;
-constexpr std::size_t thread_columns = 10;
+constexpr std::size_t thread_columns = 14;  // with a space before it and one after it
 constexpr std::size_t tree_column = time_columns + duration_columns + pid_columns + thread_columns;
 constexpr std::size_t details_column = tree_column + 32;
 constexpr std::size_t name_limit = 120;
@@ -154,7 +154,8 @@ void TextSink::add_thread(const Event& event) {
   column_ += pid_columns + 1;
   const std::size_t start = column_;
   if (event.thread_name.data() != nullptr) {
-    column_ += add_printable(line_, event.thread_name, 24);
+    column_ += add_shortened(line_, event.thread_name, thread_columns - 2,
+                             style_.unicode ? "\u2026" : "~");
   } else if (event.tid == event.pid) {
     line_.add("main");
     column_ += 4;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace nvspan {
@@ -35,6 +36,26 @@ inline std::size_t decode_utf8(std::string_view text, std::uint32_t& code_point)
     return code_point >= 0x10000 && code_point <= 0x10FFFF ? 4 : 0;
   }
   return 0;
+}
+
+// Valid UTF-8: a byte that is none is written as Python writes its surrogate, "\udcff".
+inline std::string repaired_utf8(std::string_view text) {
+  std::string made;
+  while (!text.empty()) {
+    std::uint32_t code_point = 0;
+    const std::size_t size = decode_utf8(text, code_point);
+    if (size == 0) {
+      constexpr char digits[] = "0123456789abcdef";
+      const auto byte = static_cast<unsigned char>(text[0]);
+      made += "\\udc";
+      made += digits[byte >> 4];
+      made += digits[byte & 15];
+    } else {
+      made += text.substr(0, size);
+    }
+    text.remove_prefix(size == 0 ? 1 : size);
+  }
+  return made;
 }
 
 // Appends to `out` (a string or a LineBuffer's adder) through `add(char)`. A surrogate keeps its

@@ -97,6 +97,37 @@ thread = threading.Thread(target=work); thread.start(); thread.join()
     assert [columns(line)[2] for line in done.stderr.splitlines()[1:]] == [done.stdout.strip()]
 
 
+@pytest.mark.parametrize("unicode", [True, False])
+def test_long_names_of_threads_keep_the_columns(unicode):
+    names = ["a", "twelve chars", "thirteen char", "ThreadPoolExecutor-0_17", "漢字" * 4,
+             "漢字" * 3, "\x1b[31m" * 9, "漢" + "a" * 20]  # fmt: skip
+    code = f"""
+import threading
+import nvspan
+def work(name):
+    nvspan.name_thread(name)
+    nvspan.mark("work", domain="d")
+for name in {names!r}:
+    thread = threading.Thread(target=work, args=(name,)); thread.start(); thread.join()
+"""
+    lines = [
+        line
+        for line in text_of(code, **({} if unicode else {"LC_ALL": "de_DE.ISO-8859-1"}))
+        if line.endswith("[d]")
+    ]
+    mark = "…" if unicode else "~"
+    shown = ["a", "twelve chars", f"thirt{mark}n char", f"Threa{mark}r-0_17",
+             f"漢字{mark}字漢字", "漢字" * 3, f"\\x1b[{mark}[31m",
+             f"漢aaa{mark}aaaaaa"]  # fmt: skip
+    assert len(lines) == len(shown)
+    begins = set()
+    for line, name in zip(lines, shown, strict=True):
+        wide = sum(ord(c) > 0x3000 for c in name)
+        assert f" {name} " in line
+        begins.add((line.index("work") + wide, line.index("[d]") + wide))
+    assert len(begins) == 1
+
+
 def test_names_are_escaped_cut_and_measured():
     code = """
 import nvspan

@@ -7,16 +7,23 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import NoReturn
 
 import nvspan
+from nvspan.report import emptiness
 from nvspan.report.progress import Progress
 from nvspan.report.summary import zero
-from nvspan.report.text import parse_duration
+from nvspan.report.text import parse_duration, printable_lines
+
+
+class _Parser(argparse.ArgumentParser):
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        super().exit(status, None if message is None else printable_lines(message))
 
 
 def parser_of(command: str, description: str) -> argparse.ArgumentParser:
-    return argparse.ArgumentParser(
+    return _Parser(
         prog=f"nvspan {command}", description=description, allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
@@ -45,13 +52,42 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
 
 
 def selected(recording: nvspan.Recording, options: argparse.Namespace) -> nvspan.Recording:
-    """The part of a recording that --filter, --from and --to ask for."""
+    """The part of a recording that --filter, --from and --to ask for.
+
+    Standard error says why nothing is left, and which pattern is like no name.
+    """
     origin = zero(recording)
-    return recording.filter(
+    part = recording.filter(
         match=options.filter,
         start=None if options.start is None else origin + options.start,
         stop=None if options.stop is None else origin + options.stop,
     )
+    note(emptiness.selection(recording, part, options.filter, options.start, options.stop))
+    return part
+
+
+def note(sentences: Iterable[str]) -> None:
+    """Prints what the reader of the result should know, on standard error."""
+    for sentence in sentences:
+        print(f"nvspan: {printable_lines(sentence)}", file=sys.stderr)
+
+
+def add_escape_formulas(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--escape-formulas", action="store_true",
+        help="with csv: put a ' before each text that a spreadsheet would take for a formula",
+    )  # fmt: skip
+
+
+def positive(text: str) -> int:
+    """A number of rows that an option gives."""
+    try:
+        value = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"not a number: {text!r}") from None
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"must be 1 or more, not {value}")
+    return value
 
 
 def open_recording(parser: argparse.ArgumentParser, files: Sequence[str]) -> nvspan.Recording:
@@ -66,7 +102,13 @@ def open_recording(parser: argparse.ArgumentParser, files: Sequence[str]) -> nvs
 
 
 def emit(text: str) -> int:
-    """Prints the result; a reader of the pipe that has seen enough is no error."""
+    """Prints the result; a reader of the pipe that has seen enough is no error.
+
+    A terminal gets escapes for the characters that it would obey; files and pipes get the text as
+    it is.
+    """
+    if sys.stdout.isatty():
+        text = printable_lines(text)
     try:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         sys.stdout.flush()

@@ -9,8 +9,16 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from nvspan.cli._common import add_selection, emit, open_recording, parser_of, selected
-from nvspan.report import render, text
+from nvspan.cli._common import (
+    add_escape_formulas,
+    add_selection,
+    emit,
+    note,
+    open_recording,
+    parser_of,
+    selected,
+)
+from nvspan.report import emptiness, render, text
 from nvspan.report.compare import SURE, compare
 from nvspan.report.progress import Progress
 
@@ -47,11 +55,15 @@ def _cells(row: dict[str, Any]) -> list[str]:
     ]  # fmt: skip
 
 
+_KEYS = ("domain", "name", "kind", "verdict", "change", "low", "high", "confidence")
+_FIGURES = ("calls", "mean", "std", "p50", "total")
+_COLUMNS = (*_KEYS, *(f"{key}_{side}" for side in ("before", "after") for key in _FIGURES))
+
+
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
-    made = {key: row[key] for key in ("domain", "name", "kind", "verdict", "change", "low", "high",
-                                      "confidence")}  # fmt: skip
+    made = {key: row[key] for key in _KEYS}
     for side in ("before", "after"):
-        for key in ("calls", "mean", "std", "p50", "total"):
+        for key in _FIGURES:
             made[f"{key}_{side}"] = None if row[side] is None else row[side][key]
     return made
 
@@ -74,11 +86,13 @@ def main(argv: Sequence[str]) -> int:
     )
     add_selection(parser)
     parser.add_argument("--format", choices=render.FORMATS, default="table")
+    add_escape_formulas(parser)
     options = parser.parse_args(argv)
     before = selected(open_recording(parser, [options.before]), options)
     after = selected(open_recording(parser, [options.after]), options)
     with Progress("comparing"):
         rows = compare(before, after, options.threshold, options.confidence)
+    note(emptiness.comparison(before, after))
     headings = list(_HEADINGS)
     headings[5] = f"{100 * options.confidence:g} % limits"
     cells = [_cells(row) for row in rows]
@@ -86,9 +100,10 @@ def main(argv: Sequence[str]) -> int:
     if options.format == "json":
         emit(json.dumps([_flat(row) for row in rows], indent=1))
     elif options.format == "csv":
-        emit(render.as_csv([_flat(row) for row in rows]))
+        emit(render.as_csv([_flat(row) for row in rows], _COLUMNS, options.escape_formulas))
     else:
         layout = text.markdown if options.format == "markdown" else text.aligned
         end = f"{len(slower)} slower by more than {100 * options.threshold:g} %"
-        emit("\n".join([layout(headings, cells, ("verdict", "range")), "", end]))
+        table = layout(headings, cells, ("verdict", "range")) if rows else "no ranges"
+        emit("\n".join([table, "", end]))
     return 1 if options.fail and slower else 0

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nvspan import doctor
+from nvspan.report.text import printable
 
 _DESCRIPTION = """\
 Looks at everything that decides whether annotations are seen, tries them out in processes of their
@@ -48,12 +49,13 @@ def render(report: Mapping[str, Any], width: int = 100) -> str:
     for finding in report["findings"]:
         name = finding["name"] if finding["name"] != before else ""
         before = finding["name"]
+        text, advice = printable(finding["text"]), printable(finding["advice"] or "")
         lead = _SIGNS[finding["status"]] + f"{name:<{_NAME_WIDTH}}"
-        lines += _wrapped(finding["text"], lead, width)
-        if finding["advice"] and finding["status"] != "ok":
-            lines += _wrapped("-> " + finding["advice"], " " * len(lead), width)
-    lines += ["", report["verdict"]]
-    lines += [line for step in report["next"] for line in _wrapped(step, "  - ", width)]
+        lines += _wrapped(text, lead, width)
+        if advice and finding["status"] != "ok":
+            lines += _wrapped("-> " + advice, " " * len(lead), width)
+    lines += ["", printable(report["verdict"])]
+    lines += [line for step in report["next"] for line in _wrapped(printable(step), "  - ", width)]
     return "\n".join(lines) + "\n"
 
 

@@ -7,7 +7,16 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from nvspan.cli._common import add_selection, open_recording, parser_of, selected
+from nvspan.cli._common import (
+    add_escape_formulas,
+    add_selection,
+    emit,
+    note,
+    open_recording,
+    parser_of,
+    selected,
+)
+from nvspan.report import emptiness
 from nvspan.report.progress import Progress
 
 _DESCRIPTION = """\
@@ -28,6 +37,7 @@ def main(argv: Sequence[str]) -> int:
         "with the format's suffix",
     )  # fmt: skip
     add_selection(parser)
+    add_escape_formulas(parser)
     options = parser.parse_args(argv)
     output = options.output
     if output is None:
@@ -50,13 +60,16 @@ def main(argv: Sequence[str]) -> int:
             else:
                 from nvspan.report import tables
 
-                write = tables.write_csv if options.format == "csv" else tables.write_parquet
-                made = write(recording, output, progress)
+                if options.format == "csv":
+                    made = tables.write_csv(
+                        recording, output, progress, escape_formulas=options.escape_formulas
+                    )
+                else:
+                    made = tables.write_parquet(recording, output, progress)
     except ModuleNotFoundError as error:
         parser.exit(1, f"{parser.prog}: {options.format} needs {error.name}: "
                        "pip install 'nvspan[parquet]'\n")  # fmt: skip
     except OSError as error:
         parser.exit(1, f"{parser.prog}: cannot write {output!r}: {error.strerror or error}\n")
-    for name in made:
-        print(name)
-    return 0
+    note(emptiness.events(recording, "the export"))
+    return emit("\n".join(made))

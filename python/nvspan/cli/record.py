@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import nvspan
 from nvspan import launch, recorder
+from nvspan._warnings import plain_text
 from nvspan.cli.launching import (
     add_program_options,
     cannot_run,
@@ -108,16 +109,29 @@ def _show(paths: list[str], most: int = 50) -> None:
     sys.stderr.write(shown.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
-def _report(paths: list[str]) -> None:
+def _left_out(paths: list[str], domains: list[str] | None, shortest: int) -> str | None:
+    """What kept all ranges out of the recordings, if they have none and options ask for some."""
+    from nvspan.report.text import duration
+
+    if (not domains and not shortest) or nvspan.read(*paths).stats().rows:
+        return None
+    of = f" of the domains {', '.join(map(plain_text, domains))}" if domains else ""
+    least = f" of {duration(shortest)} or longer" if shortest else ""
+    return f"no range{of}{least} was recorded"
+
+
+def _report(paths: list[str], domains: list[str] | None, shortest: int) -> None:
     if not paths:
         print("nvspan record: no NVTX call was made: nothing was recorded", file=sys.stderr)
         return
     try:
         _show(paths)
+        if (sentence := _left_out(paths, domains, shortest)) is not None:
+            print(f"nvspan record: {sentence}", file=sys.stderr)
     except (OSError, ValueError) as error:
-        print(f"nvspan record: {error}", file=sys.stderr)
+        print(f"nvspan record: {plain_text(str(error))}", file=sys.stderr)
     for path in paths:
-        print(f"nvspan: recorded into {path}", file=sys.stderr)
+        print(f"nvspan: recorded into {plain_text(path)}", file=sys.stderr)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -131,8 +145,8 @@ def main(argv: Sequence[str]) -> int:
     run = int.from_bytes(os.urandom(6), "little") | 1
     if tool is not None:
         print(
-            f"nvspan record: {launch.INJECTION_VARIABLE} is set to {tool} (another tool is "
-            "attached): the program runs without a recording",
+            f"nvspan record: {launch.INJECTION_VARIABLE} is set to {plain_text(tool)} "
+            "(another tool is attached): the program runs without a recording",
             file=sys.stderr,
         )
     else:
@@ -149,7 +163,8 @@ def main(argv: Sequence[str]) -> int:
             return 1
     code = _run(command, environment)
     if tool is None and not options.no_report:
-        _report(recorder.recording_files(options.output, run))
+        files = recorder.recording_files(options.output, run)
+        _report(files, domain_names(options.domains), options.min_duration)
     if code < 0:
         sys.stderr.flush()
         signal.signal(-code, signal.SIG_DFL) if -code not in (9, 19) else None

@@ -7,8 +7,15 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from nvspan.cli._common import add_selection, open_recording, parser_of, selected
-from nvspan.report import page
+from nvspan.cli._common import (
+    add_selection,
+    emit,
+    note,
+    open_recording,
+    parser_of,
+    selected,
+)
+from nvspan.report import emptiness, page
 from nvspan.report.progress import Progress
 
 _DESCRIPTION = """\
@@ -37,5 +44,5 @@ def main(argv: Sequence[str]) -> int:
                 file.write(text)
         except OSError as error:
             parser.exit(1, f"{parser.prog}: cannot write {output!r}: {error.strerror}\n")
-    print(output)
-    return 0
+    note(emptiness.events(recording, "the timeline"))
+    return emit(output)

@@ -10,8 +10,17 @@ import sys
 from collections.abc import Sequence
 
 import nvspan
-from nvspan.cli._common import add_selection, emit, open_recording, parser_of, selected
-from nvspan.report import nsys_sum, render, text
+from nvspan.cli._common import (
+    add_escape_formulas,
+    add_selection,
+    emit,
+    note,
+    open_recording,
+    parser_of,
+    positive,
+    selected,
+)
+from nvspan.report import emptiness, nsys_sum, render, text
 from nvspan.report.progress import Progress
 from nvspan.report.summary import GROUPS, NUMBERS, Summary, call_tree
 
@@ -47,8 +56,9 @@ def _parser() -> argparse.ArgumentParser:
         "--sort", metavar="COLUMN", default="total", choices=("name", *NUMBERS),
         help=f"name, {', '.join(NUMBERS)}; the largest first (the default is total)",
     )  # fmt: skip
-    parser.add_argument("--top", metavar="N", type=int, help="show only so many rows")
+    parser.add_argument("--top", metavar="N", type=positive, help="show only so many rows")
     add_selection(parser)
+    add_escape_formulas(parser)
     parser.add_argument(
         "--compat", choices=("nsys",),
         help="nsys: the columns and numbers of 'nsys stats -r nvtx_sum'",
@@ -59,10 +69,12 @@ def _parser() -> argparse.ArgumentParser:
 def _compat(recording: nvspan.Recording, options: argparse.Namespace) -> str:
     rows = nsys_sum.nvtx_sum(recording)[: options.top]
     if options.format == "csv":
-        return render.as_csv(rows)
+        return render.as_csv(rows, nsys_sum.COLUMNS, options.escape_formulas)
     if options.format == "json":
         return json.dumps(rows, indent=1)
-    cells = [[str(value) for value in row.values()] for row in rows]
+    if not rows:
+        return "no ranges"
+    cells = [[text.printable(str(value)) for value in row.values()] for row in rows]
     layout = text.markdown if options.format == "markdown" else text.aligned
     return layout(nsys_sum.COLUMNS, cells, ("Style", "Range"))
 
@@ -73,7 +85,7 @@ def _tree(recording: nvspan.Recording, options: argparse.Namespace, summary: Sum
     if options.format == "json":
         return json.dumps({"wall": summary.wall, "notes": summary.notes, "rows": rows}, indent=1)
     if options.format == "csv":
-        return render.as_csv(rows)
+        return render.as_csv(rows, render.TREE_COLUMNS, options.escape_formulas)
     shown = "\n".join([*summary.notes, render.plain_tree(rows, summary.wall)])
     return f"```text\n{shown}\n```" if options.format == "markdown" else shown
 
@@ -86,17 +98,23 @@ def main(argv: Sequence[str]) -> int:
     if options.compat:
         with Progress("counting"):
             shown = _compat(recording, options)
+        note(emptiness.events(recording, "this table"))
         return emit(shown)
     with Progress("counting"):
         summary = Summary(recording, options.by)
         tree = _tree(recording, options, summary) if options.tree else None
     if tree is not None:
+        note(emptiness.events(recording, "the tree"))
         return emit(tree)
+    if not (summary.rows or options.filter or options.start or options.stop):
+        note(emptiness.nothing(recording))
+    note(emptiness.grouping(recording, options.by, summary.rows))
     summary.sort(options.sort)
     if options.format == "csv":
-        for note in summary.notes:
-            print(f"nvspan: {note}", file=sys.stderr)
-        return emit(render.as_csv(render.raw_rows(summary, options.top)))
+        note(summary.notes)
+        rows = render.raw_rows(summary, options.top)
+        columns = render.raw_columns(summary)
+        return emit(render.as_csv(rows, columns, options.escape_formulas))
     if options.format == "json":
         return emit(render.as_json(summary, options.top))
     if options.format == "markdown":

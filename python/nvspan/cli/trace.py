@@ -17,6 +17,7 @@ import time
 from collections.abc import Sequence
 
 from nvspan import launch
+from nvspan._warnings import plain_text
 from nvspan.cli.launching import (
     add_program_options,
     cannot_run,
@@ -102,8 +103,8 @@ def main(argv: Sequence[str]) -> int:
     tool = launch.attached_tool()
     if tool is not None:
         print(
-            f"nvspan trace: {launch.INJECTION_VARIABLE} is set to {tool} (another tool is "
-            "attached): the program runs without a trace",
+            f"nvspan trace: {launch.INJECTION_VARIABLE} is set to {plain_text(tool)} "
+            "(another tool is attached): the program runs without a trace",
             file=sys.stderr,
         )
         return _become(command, dict(os.environ))

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import signal
 import sys
@@ -11,8 +12,8 @@ import tempfile
 from collections.abc import Sequence
 
 import nvspan
-from nvspan.cli._common import add_selection, open_recording, parser_of, selected
-from nvspan.report import perfetto, viewer
+from nvspan.cli._common import add_selection, note, open_recording, parser_of, selected
+from nvspan.report import emptiness, perfetto, viewer
 from nvspan.report.progress import Progress
 
 _DESCRIPTION = """\
@@ -20,15 +21,22 @@ Shows the timeline of recordings in the browser, in the Perfetto UI. It is serve
 alone, and nothing is sent anywhere. The UI comes with: pip install 'nvspan[view]'"""
 
 
+def _port(text: str) -> int:
+    if text.isascii() and text.isdigit() and int(text) < 1 << 16:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"must be a number from 0 to 65535, not {text!r}")
+
+
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan view`` with the arguments `argv`, until it is interrupted."""
     parser = parser_of("view", _DESCRIPTION)
     parser.add_argument("files", nargs="+", metavar="FILE", help="recordings to show together")
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
-    parser.add_argument("--port", type=int, default=0, help="the port (a free one by default)")
+    parser.add_argument("--port", type=_port, default=0, help="the port (a free one by default)")
     add_selection(parser)
     options = parser.parse_args(argv)
     recording = selected(open_recording(parser, options.files), options)
+    note(emptiness.events(recording, "the timeline"))
     name = os.path.splitext(os.path.basename(options.files[0]))[0] + ".pftrace"
     folder = viewer.ui_folder()
     if folder is None:

@@ -23,6 +23,20 @@ BATCH = 1 << 16
 Columns = dict[str, Sequence[Any]]
 
 
+def signed(value: int) -> int:
+    """The lowest 64 bits of a number as SQLite has them: its integers have a sign."""
+    bits = value & (1 << 64) - 1
+    return bits - (1 << 64) if bits >> 63 else bits
+
+
+def _since(origin: int, times: Sequence[int]) -> list[int]:
+    """The times from `origin` on. Those of a damaged file may be further from it than 64 bits."""
+    made = [time - origin for time in times]
+    if made and (min(made) < -(1 << 63) or max(made) >= 1 << 63):
+        made = list(map(signed, made))
+    return made
+
+
 class Events:
     """What a table of a recording, "ranges" or "marks", gives NVTX_EVENTS."""
 
@@ -63,7 +77,7 @@ class Events:
         types = self._column("message_type", begin, end)
         starts = self._column("start" if self._is_ranges else "time", begin, end)
         made: Columns = {
-            "start": [start - origin for start in starts],
+            "start": _since(origin, starts),
             "globalTid": list(map(tids.__getitem__, threads)),
             "domainId": list(map(self._domains.__getitem__, self._column("domain", begin, end))),
         }
@@ -94,10 +108,10 @@ class Events:
         kinds = self._column("kind", begin, end)
         made: Columns = {
             "end": [
-                None if reason else end - origin
-                for end, reason in zip(
-                    self._column("end", begin, end), self._column("end_reason", begin, end),
-                    strict=True,
+                None if reason else time
+                for time, reason in zip(
+                    _since(origin, self._column("end", begin, end)),
+                    self._column("end_reason", begin, end), strict=True,
                 )
             ],
             "eventType": list(map(_KINDS.__getitem__, kinds)),

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from itertools import chain, islice
@@ -18,8 +17,9 @@ from typing import Any
 
 import nvspan
 from nvspan.recording import Recording
-from nvspan.report.nsys_events import MARK, PUSH_POP, START_END, Events
+from nvspan.report.nsys_events import MARK, PUSH_POP, START_END, Events, signed
 from nvspan.report.summary import zero
+from nvspan.report.text import moment
 
 CATEGORY, THREAD, DOMAIN = 33, 39, 75
 _EVENT_TYPES = {
@@ -79,6 +79,11 @@ def write(
             os.unlink(part)
 
 
+def _count(value: int | None) -> int | None:
+    """A number of events: what is past SQLite's largest integer, and so damaged, is that."""
+    return None if value is None else min(value, (1 << 63) - 1)
+
+
 def _clean(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
@@ -132,11 +137,11 @@ class _Writer:
     def information(self) -> None:
         processes = self.recording.processes
         begin = self.origin + self.recording.unix_offset
-        shown = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(begin / 1e9))
-        local = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(begin / 1e9))
-        self.insert("TARGET_INFO_SESSION_START_TIME", 3, [(begin, shown, local)])
+        form = "%Y-%m-%dT%H:%M:%S"
+        stamp = (signed(begin), moment(begin, form), moment(begin, form, local=True))
+        self.insert("TARGET_INFO_SESSION_START_TIME", 3, [stamp])
         last = max(process["end"] for process in processes)
-        duration = last - self.origin
+        duration = signed(last - self.origin)
         self.insert("ANALYSIS_DETAILS", 4, [(1 << 48, duration, 0, duration)])
         self.insert("META_DATA_EXPORT", 2, [
             ("EXPORT_PRODUCT_NAME", "nvspan"), ("EXPORT_PRODUCT_VERSION", nvspan.__version__),
@@ -156,7 +161,7 @@ class _Writer:
         names = ("end", "rangeId", "category", "color", "text", "globalTid", "endGlobalTid",
                  "textId", "domainId")  # fmt: skip
         found = [values.get(name) for name in names]
-        return (start, found[0], kind, *found[1:], *[None] * (_COLUMNS - 11))
+        return (signed(start), found[0], kind, *found[1:], *[None] * (_COLUMNS - 11))
 
     def domain_rows(self) -> Iterator[tuple[Any, ...]]:
         """What names the domains, categories and threads of each process."""
@@ -214,8 +219,8 @@ class _Writer:
     def losses(self) -> Iterator[tuple[Any, ...]]:
         for row in self.recording.losses.rows():
             tid = None if row["thread"] is None else self.tids[row["thread"]]
-            yield (row["from"] - self.origin, row["to"] - self.origin, tid, row["count"],
-                   row["reason"])  # fmt: skip
+            yield (signed(row["from"] - self.origin), signed(row["to"] - self.origin), tid,
+                   _count(row["count"]), row["reason"])  # fmt: skip
 
     def counters(self) -> Iterator[tuple[Any, ...]]:
         numbers = {None if k < 0 else self.recording.strings[k]: v for k, v in self.domains.items()}
@@ -223,6 +228,8 @@ class _Writer:
             name, field, unit = (
                 None if row[key] is None else _clean(row[key]) for key in ("name", "field", "unit")
             )
-            yield (row["time"] - self.origin, self.tids[row["thread"]], numbers[row["domain"]],
-                   name, row["counter"], row["value"], row["integer"], field,
-                   unit)  # fmt: skip
+            yield (
+                signed(row["time"] - self.origin), self.tids[row["thread"]],
+                numbers[row["domain"]], name, signed(row["counter"]), row["value"], row["integer"],
+                field, unit,
+            )  # fmt: skip

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from typing import Any
 
 import nvspan
@@ -19,7 +18,7 @@ from nvspan import _reader
 from nvspan.recording import Recording
 from nvspan.report import device
 from nvspan.report.summary import TIMES, Summary, process_name, thread_name, zero
-from nvspan.report.text import duration, label, printable
+from nvspan.report.text import duration, label, moment, printable
 
 BLOCKS = 100_000
 LEVELS = 12
@@ -58,10 +57,8 @@ def template() -> str:
 
 
 def _when(recording: Recording) -> str:
-    begin = (zero(recording) + recording.unix_offset) / 1e9
-    return f"recorded {time.strftime('%Y-%m-%d %H:%M:%S UTC', time.gmtime(begin))}, nvspan " + (
-        nvspan.__version__
-    )
+    begin = moment(zero(recording) + recording.unix_offset, "%Y-%m-%d %H:%M:%S UTC")
+    return f"recorded {begin}, nvspan {nvspan.__version__}"
 
 
 def _facts(summary: Summary) -> list[tuple[str, str]]:

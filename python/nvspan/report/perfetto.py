@@ -24,4 +24,4 @@ def write(
     Raises:
         OSError: it cannot be written.
     """
-    return _reader.write_perfetto(recording._reader.handle(), os.fspath(path), progress)
+    return _reader.write_perfetto(recording._reader.handle(), os.fsencode(path), progress)

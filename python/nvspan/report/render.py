@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from typing import IO, Any
@@ -85,10 +83,20 @@ def plain(summary: Summary, top: int | None = None) -> str:
 
 def as_markdown(summary: Summary, top: int | None = None) -> str:
     rows = summary.rows[:top]
-    columns = headings(summary)
     notes = [f"> {note}  " for note in summary.notes]
+    if not rows:
+        return "\n".join([*notes, *([""] if notes else []), "no ranges"])
+    columns = headings(summary)
     table = text.markdown(columns, cells(summary, columns, rows), _LEFT)
     return "\n".join([*notes, *([""] if notes else []), table, "", *_more(summary, rows)]).rstrip()
+
+
+def raw_columns(summary: Summary) -> list[str]:
+    """The keys of `raw_rows`."""
+    group = [] if summary.by == "name" else [summary.by]
+    gpu = device.NUMBERS if summary.gpu else ()
+    return ["domain", "name", "kind", *group, "calls", "unclosed", *TIMES, "share", "threads",
+            "overhead", "overhead_share", *gpu]  # fmt: skip
 
 
 def raw_rows(summary: Summary, top: int | None = None) -> list[dict[str, Any]]:
@@ -107,14 +115,29 @@ def raw_rows(summary: Summary, top: int | None = None) -> list[dict[str, Any]]:
     return made
 
 
-def as_csv(rows: Sequence[dict[str, Any]]) -> str:
-    """Rows of equal keys as CSV with a heading."""
-    made = io.StringIO()
-    if rows:
-        writer = csv.DictWriter(made, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    return made.getvalue().encode("utf-8", "backslashreplace").decode("utf-8")
+def _cell_of_csv(value: Any, escape_formulas: bool) -> str:
+    if value is None:
+        return ""
+    shown = str(value)
+    if escape_formulas and isinstance(value, str) and text.begins_formula(value):
+        shown = "'" + shown
+    if any(c in shown for c in ',"\r\n'):
+        return '"' + shown.replace('"', '""') + '"'
+    return shown
+
+
+def as_csv(
+    rows: Sequence[dict[str, Any]], columns: Sequence[str], escape_formulas: bool = False
+) -> str:
+    """Rows as CSV (RFC 4180, lines that end in a line feed) with the heading `columns`, their keys.
+
+    With `escape_formulas` a "'" stands before each text that a spreadsheet would take for a
+    formula; numbers are left as they are.
+    """
+    cells = [columns, *([row[column] for column in columns] for row in rows)]
+    lines = (",".join(_cell_of_csv(cell, escape_formulas) for cell in line) for line in cells)
+    made = "".join(line + "\n" for line in lines)
+    return made.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def as_json(summary: Summary, top: int | None = None) -> str:
@@ -164,7 +187,7 @@ def rich_table(summary: Summary, file: IO[str], top: int | None = None) -> bool:
     shown = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
         shown.add_column(
-            column, justify="left" if column in _LEFT else "right",
+            Text(text.printable(column)), justify="left" if column in _LEFT else "right",
             overflow="fold", no_wrap=column != "name", style="cyan" if column == "name" else "",
         )  # fmt: skip
     for row, values in zip(table, rows, strict=True):
@@ -202,7 +225,13 @@ def _by(nodes: Sequence[dict[str, Any]], indices: list[int], key: str) -> list[i
     return sorted(indices, key=lambda index: nodes[index][key])
 
 
+TREE_COLUMNS = ("parent", "domain", "name", "kind", "calls", "unclosed", "total", "self", "min",
+                "max", "id", "level", "label")  # fmt: skip
+
+
 def plain_tree(rows: Sequence[dict[str, Any]], wall: int) -> str:
+    if not rows:
+        return "no ranges"
     columns = ["calls", "total", "self", "share", "name"]
     table = [
         [

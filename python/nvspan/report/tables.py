@@ -37,8 +37,18 @@ def write_csv(
     recording: Recording,
     path: str | os.PathLike[str],
     progress: Callable[[float], object] | None = None,
+    *,
+    escape_formulas: bool = False,
 ) -> list[str]:
     """Writes the tables as CSV with a heading; times are ns. Returns the files.
+
+    Args:
+        recording: what is written, or a part of it.
+        path: the file of the ranges; marks and counters go beside it.
+        progress: called with the part that is done, 0 to 1.
+        escape_formulas: put a "'" before each text, and each heading, that a spreadsheet would take
+            for a formula: one that begins with =, +, -, @, a tab or a line break. Numbers are left
+            as they are.
 
     Raises:
         OSError: one cannot be written.
@@ -52,7 +62,9 @@ def write_csv(
             progress((done + rows) / whole)
 
     for name, file_name in made.items():
-        recording._reader.write_csv(name, file_name, _WORDS[name], count)
+        recording._reader.write_csv(
+            name, os.fsencode(file_name), _WORDS[name], count, escape_formulas
+        )
         done += sizes[name]
     return list(made.values())
 

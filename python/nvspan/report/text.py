@@ -5,10 +5,27 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Sequence
 
 _UNITS = (("s", 1e9), ("ms", 1e6), ("us", 1e3))
 _SCALES = {"": 1e9, "s": 1e9, "ms": 1e6, "us": 1e3, "µs": 1e3, "ns": 1.0}
+
+
+# =, +, - and @ in full width
+_WIDE_FORMULA_SIGNS = ("\uff1d", "\uff0b", "\uff0d", "\uff20")
+
+
+def moment(ns: int, form: str, *, local: bool = False) -> str:
+    """A time in ns since 1970 as `time.strftime` writes it; "?" for one that no calendar has.
+
+    >>> moment(0, "%Y-%m-%d")
+    '1970-01-01'
+    """
+    try:
+        return time.strftime(form, (time.localtime if local else time.gmtime)(ns / 1e9))
+    except (OverflowError, ValueError, OSError):
+        return "?"
 
 
 def duration(ns: float) -> str:
@@ -46,6 +63,20 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
+def printable_lines(text: str) -> str:
+    """`text` as a terminal may get it: its lines, each as `printable` makes it."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def begins_formula(text: str) -> bool:
+    """Whether a spreadsheet takes `text` for a formula, or skips what it begins with before one.
+
+    >>> begins_formula("=1+1"), begins_formula("step")
+    (True, False)
+    """
+    return text.startswith(("=", "+", "-", "@", "\t", "\r", "\n", *_WIDE_FORMULA_SIGNS))
+
+
 def label(domain: str | None, name: str | None) -> str:
     """How a range is called: ``domain:name``, the name alone in the default domain."""
     text = "-" if name is None else name
@@ -54,11 +85,12 @@ def label(domain: str | None, name: str | None) -> str:
 
 def aligned(headings: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[str]) -> str:
     """A table of plain text; the columns named in `left` are flush left, the others right."""
-    widths = [len(heading) for heading in headings]
+    shown = [printable(heading) for heading in headings]
+    widths = [len(heading) for heading in shown]
     for row in rows:
         widths = [max(width, len(cell)) for width, cell in zip(widths, row, strict=True)]
     lines = []
-    for row in [headings, *rows]:
+    for row in [shown, *rows]:
         cells = [
             cell.ljust(width) if heading in left else cell.rjust(width)
             for heading, cell, width in zip(headings, row, widths, strict=True)
@@ -74,4 +106,5 @@ def markdown(headings: Sequence[str], rows: Sequence[Sequence[str]], left: Seque
         return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
     marks = [":---" if heading in left else "---:" for heading in headings]
-    return "\n".join([line(headings), line(marks), *map(line, rows)])
+    shown = [printable(heading) for heading in headings]
+    return "\n".join([line(shown), line(marks), *map(line, rows)])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import sys
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from typing import Any
@@ -56,6 +57,13 @@ class _Handler(SimpleHTTPRequestHandler):
             return self.server.trace
         return super().translate_path(path)
 
+    def send_head(self) -> Any:
+        try:
+            return super().send_head()
+        except ValueError:  # a path that no file can have, with a zero in it or no UTF-8
+            self.send_error(404)
+            return None
+
     def list_directory(self, path: Any) -> Any:
         self.send_error(404)
 
@@ -89,6 +97,11 @@ class Viewer(ThreadingHTTPServer):
         self.trace_path = f"/{secrets.token_urlsafe(16)}/{quote(os.path.basename(trace))}"
         super().__init__((_ADDRESS, port), _Handler)
         self.names = {f"{name}:{self.server_port}" for name in (_ADDRESS, "localhost")}
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        # A browser that goes away while it is answered is no error.
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
     @property
     def origin(self) -> str:

@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Why a part of a recording, or a grouping of it, shows nothing: in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from typing import Any
+
+from nvspan.recording import Recording
+from nvspan.report.device import GROUPS
+from nvspan.report.text import duration, printable
+
+_MOST = 8  # names that a sentence lists
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The name of `known` that is most like `word`, if any is like it.
+
+    >>> nearest("stpe", ["loss", "step"])
+    'step'
+    """
+    found = get_close_matches(word, sorted(known), 1, 0.5)
+    return found[0] if found else None
+
+
+def unmatched(recording: Recording, patterns: Sequence[str] | None) -> list[str]:
+    """A sentence for each pattern of ``--filter`` that is like no name in the recording."""
+    made = []
+    domains, strings = recording._reader.domains(), recording.strings
+    names = {
+        (domains[domain] or "NVTX", strings[name] if name >= 0 else "")
+        for domain, name in recording._reader.pairs()
+    }
+    for pattern in patterns or ():
+        if any(fnmatchcase(n, pattern) or fnmatchcase(f"{d}:{n}", pattern) for d, n in names):
+            continue
+        text = f"--filter '{printable(pattern)}' matches no name in the recording"
+        wanted, colon, _ = pattern.partition(":")
+        known = {domain for domain, _ in names}
+        if colon and not any(fnmatchcase(domain, wanted) for domain in known):
+            text += f", which has no domain '{printable(wanted)}'"
+            close = nearest(wanted, known)
+            text += "" if close is None else f"; the nearest domain is '{printable(close)}'"
+        else:
+            close = nearest(pattern, {n for _, n in names if n} | {f"{d}:{n}" for d, n in names})
+            text += "" if close is None else f"; the nearest is '{printable(close)}'"
+        made.append(text)
+    return made
+
+
+def without_events(recording: Recording) -> list[str]:
+    """The names of the files that were recorded with ``--mode stats``."""
+    return [printable(p["path"]) for p in recording.processes if p["mode"] == "stats"]
+
+
+def nothing(recording: Recording) -> list[str]:
+    """That a recording has no ranges, if it has none."""
+    stats = recording.stats()
+    if stats.rows:
+        return []
+    marks = sum(mark["calls"] for mark in stats.marks)
+    return ["the recording holds no ranges" + (f"; it has {marks} marks" if marks else "")]
+
+
+def selection(
+    whole: Recording,
+    part: Recording,
+    match: Sequence[str] | None = None,
+    start: int | None = None,
+    stop: int | None = None,
+) -> list[str]:
+    """Why a selected part of a recording is smaller than it was meant to be, or empty.
+
+    Args:
+        whole: the recording.
+        part: what was selected of it.
+        match: the patterns that names had to be like.
+        start: the time, in ns since the recording began, from which ranges had to begin.
+        stop: the time before which they had to.
+    """
+    made = unmatched(whole, match)
+    timed = start is not None or stop is not None
+    if timed and (files := without_events(whole)):
+        made.append(
+            f"{', '.join(files)}: recorded with --mode stats, which keeps no times: --from and "
+            "--to do not apply"
+        )
+    if made or not (timed or match) or part.stats().rows:
+        return made
+    if empty := nothing(whole):
+        return empty
+    if timed:
+        stats = whole.stats()
+        begin = "its start" if start is None else duration(start)
+        end = "its end" if stop is None else duration(stop)
+        lasts = duration(stats.last - min(p["start"] for p in whole.processes))
+        made.append(
+            f"no selected range begins from {begin} to {end}; the last range ends at {lasts}"
+        )
+    else:
+        made.append("--filter matches marks or counters alone: no range is selected")
+    return made
+
+
+def events(recording: Recording, what: str) -> list[str]:
+    """Why `what`, which needs single events, shows nothing of a recording or of a file of it."""
+    if len(recording.threads) == 0:
+        return nothing(recording)
+    files = without_events(recording)
+    if not files:
+        return []
+    return [
+        f"{', '.join(files)}: recorded with --mode stats, which keeps no single events: {what} has "
+        "none of its ranges; 'nvspan stats' shows their statistics"
+    ]
+
+
+def grouping(part: Recording, by: str, rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Why rows of statistics that are grouped `by` something hold nothing, or one group alone."""
+    if by in GROUPS:
+        if rows or not part.stats().rows:
+            return []
+        return [
+            f"--by {by} groups device ranges, and there are none here; annotate(device=True) and "
+            "device_range make them"
+        ]
+    if by == "payload" and rows and not any(row["payload_type"] for row in rows):
+        return ["--by payload: no range here has a payload"]
+    if (
+        by == "category"
+        and rows
+        and not any(row["category"] or row["category_name"] for row in rows)
+    ):
+        return ["--by category: no range here has a category"]
+    if by.startswith("payload.") and rows and all(row[by] is None for row in rows):
+        return [_unknown_field(part, by.removeprefix("payload."))]
+    return []
+
+
+def _unknown_field(part: Recording, field: str) -> str:
+    fields = [n.removeprefix("payload.") for n in part.ranges.names if n.startswith("payload.")]
+    text = f"no payload of a range has a field '{printable(field)}'"
+    if not fields:
+        return text + "; no range here has a payload with fields"
+    close = nearest(field, fields)
+    if close is not None:
+        text += f"; the nearest is '{printable(close)}'"
+    listed = ", ".join(printable(name) for name in fields[:_MOST])
+    more = f" and {len(fields) - _MOST} more" if len(fields) > _MOST else ""
+    return f"{text} (there are {listed}{more})"
+
+
+def comparison(before: Recording, after: Recording) -> list[str]:
+    """Which side of a comparison has no range."""
+    return [
+        f"no range of {side} ({printable(recording.processes[0]['path'])}) is compared: it has none"
+        for side, recording in (("A", before), ("B", after))
+        if not recording.stats().rows
+    ]

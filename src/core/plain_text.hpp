@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace nvspan {
+
+// UTF-8 text with "\x1b" for each character that a terminal would obey rather than show.
+inline std::string plain_text(std::string_view text) {
+  std::string made;
+  made.reserve(text.size());
+  const auto escape = [&](unsigned char code) {
+    constexpr char digits[] = "0123456789abcdef";
+    made += "\\x";
+    made += digits[code >> 4];
+    made += digits[code & 15];
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    if (byte < 0x20 || byte == 0x7F) {
+      escape(byte);
+    } else if (byte == 0xC2 && next >= 0x80 && next < 0xA0) {  // U+0080 to U+009F
+      escape(next);
+      ++i;
+    } else {
+      made += text[i];
+    }
+  }
+  return made;
+}
+
+}  // namespace nvspan
