@@ -6,8 +6,18 @@
 set -euo pipefail
 
 : "${NVSPAN_CI_WORK:?run a stage through .ci/run}"
-export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore PYTHONDONTWRITEBYTECODE=1
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-2}
+
+# Builds in folders of one depth below a copy of the tree share what they compile.
+if command -v ccache >/dev/null; then
+    export CMAKE_CXX_COMPILER_LAUNCHER=ccache
+    export CCACHE_DIR=${NVSPAN_CI_CCACHE:-$NVSPAN_CI_WORK/ccache} CCACHE_BASEDIR=$NVSPAN_CI_WORK
+    export CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_MAXSIZE=4G
+fi
+
+# Not optimised across sources: the wheel of the build stage is, and is tested too.
+test_build=(-C cmake.define.NVSPAN_WERROR=ON -C cmake.define.NVSPAN_IPO=OFF)
 
 # find_python 3.12: the path of that CPython, from PATH or pyenv. Fails if there is none.
 find_python() {
@@ -24,8 +34,19 @@ find_python() {
     return 1
 }
 
+# locked NAME COMMAND...: one at a time, among the stages that run now.
+locked() {
+    local lock=$NVSPAN_CI_WORK/lock-$1
+    shift
+    (flock 9; "$@") 9>"$lock"
+}
+
 # make_venv NAME VERSION: a virtual environment under the work folder, made once; prints its path.
 make_venv() {
+    locked "$1" make_venv_now "$@"
+}
+
+make_venv_now() {
     local venv=$NVSPAN_CI_WORK/venv-$1 python
     if [ ! -e "$venv/ready" ]; then
         python=$(find_python "$2")
@@ -40,14 +61,42 @@ make_venv() {
 build_and_install() {
     local venv=$1 extras=$2
     shift 2
-    "$venv/bin/python" -m pip install -qq ".[$extras]" "$@"
+    # What is never imported is never compiled to bytecode.
+    "$venv/bin/python" -m pip install -qq --no-compile ".[$extras]" \
+        -C "build-dir=build/$(basename "$venv")" "$@"
+    compile_nvspan "$venv"
 }
 
 # install_wheel VENV EXTRAS: install the wheel that the build stage made, with its extras.
 install_wheel() {
+    locked "$(basename "$1")" install_wheel_now "$@"
+}
+
+install_wheel_now() {
     local wheel
     wheel=$(echo "$NVSPAN_CI_WORK"/dist/*.whl)
     [ -e "$wheel" ] || { echo "run the build stage first" >&2; return 1; }
-    "$1/bin/python" -m pip install -qq "$wheel${2:+[$2]}"
-    "$1/bin/python" -m pip install -qq --no-deps --force-reinstall "$wheel"
+    [ "$(cat "$1/installed" 2>/dev/null)" != "$2 $(stat -c %Y "$wheel")" ] || return 0
+    "$1/bin/python" -m pip install -qq --no-compile "$wheel${2:+[$2]}"
+    "$1/bin/python" -m pip install -qq --no-compile --no-deps --force-reinstall "$wheel"
+    compile_nvspan "$1"
+    echo "$2 $(stat -c %Y "$wheel")" >"$1/installed"
+}
+
+compile_nvspan() {
+    "$1/bin/python" -m compileall -q "$1"/lib/python3*/site-packages/nvspan
+}
+
+# readme_python: the folder of the python3 that tests by the README's command: that of the newest
+# CPython, or nothing where python3 is another there.
+readme_python() {
+    local newest python
+    newest=${NVSPAN_CI_PYTHONS##* }
+    python=$(dirname "$(find_python "$newest")")/python3
+    [ ! -x "$python" ] || [ "$(version_of "$python")" != "$newest" ] || dirname "$python"
+}
+
+# version_of PYTHON: 3.13
+version_of() {
+    "$1" -c "import sys; print('%d.%d' % sys.version_info[:2])"
 }

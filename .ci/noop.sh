@@ -5,5 +5,5 @@
 . .ci/common.sh
 
 venv=$(make_venv noop 3.11)
-build_and_install "$venv" test -C cmake.define.NVSPAN_NVTX=OFF -C cmake.define.NVSPAN_WERROR=ON
+build_and_install "$venv" test "${test_build[@]}" -C cmake.define.NVSPAN_NVTX=OFF
 "$venv/bin/python" -m pytest -n auto tests/unit tests/layout tests/packaging tests/examples

@@ -1,14 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-# The README's two commands, word for word, each in a fresh copy of the tree.
+# The README's two commands, word for word, each in a fresh copy of the tree: the first with the
+# python3 of this machine, the second, which is the whole suite, with the newest CPython's.
 . .ci/common.sh
 
+path=$(readme_python)
 for name in run test; do
     command=$(python3 .ci/readme_command.py "$name")
     copy=$NVSPAN_CI_WORK/readme-$name
     rm -rf "$copy"
-    cp -r . "$copy"
+    mkdir "$copy"
+    tar --exclude=./build --exclude=__pycache__ -cf - . | tar -xf - -C "$copy"
     printf '$ %s\n' "$command"
-    (cd "$copy" && bash -euo pipefail -c "$command")
+    if [ "$name" = run ]; then
+        (cd "$copy" && CMAKE_ARGS=-DNVSPAN_WERROR=ON bash -euo pipefail -c "$command")
+    else
+        (cd "$copy" && PATH=${path:+$path:}$PATH CMAKE_ARGS="-DNVSPAN_WERROR=ON -DNVSPAN_IPO=OFF" \
+            bash -euo pipefail -c "$command")
+    fi
 done

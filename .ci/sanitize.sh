@@ -9,7 +9,7 @@ venv=$(make_venv asan 3.11)
 headers=$("$venv/bin/python" cmake/find_headers.py nvidia-nvtx nvtx3/nvToolsExt.h)
 
 cpp_tests() {
-    local build=$NVSPAN_CI_WORK/cpp-$1
+    local build=build/cpp-$1
     "$venv/bin/cmake" -S . -B "$build" -G Ninja -DCMAKE_MAKE_PROGRAM="$venv/bin/ninja" \
         -DNVSPAN_PYTHON=OFF -DNVSPAN_TESTS=ON -DNVSPAN_WERROR=ON -DNVSPAN_SANITIZE="$1" \
         -DNVSPAN_NVTX=ON -DNVSPAN_NVTX_INCLUDE_DIR="$headers" >/dev/null
@@ -26,13 +26,14 @@ ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 cpp_tests address,u
 
 # The interpreter itself is not instrumented: its own allocations are made malloc's, so that a
 # wrong access to a Python object shows, and what it leaves at exit is not reported. A sanitizer's
-# quarantine keeps freed memory, so tests that measure memory are left out.
-build_and_install "$venv" test -C cmake.define.NVSPAN_SANITIZE=address,undefined \
+# quarantine keeps freed memory, so tests that measure memory are left out. A report
+# shows the eight innermost callers of an allocation.
+build_and_install "$venv" test "${test_build[@]}" -C cmake.define.NVSPAN_SANITIZE=address,undefined \
     -C cmake.define.NVSPAN_NVTX=ON -C install.strip=false
 libraries=$(g++ -print-file-name=libasan.so):$(g++ -print-file-name=libubsan.so):$(
     g++ -print-file-name=libstdc++.so)
 unset NVSPAN_NSYS
 NVSPAN_SANITIZED=1 PYTHONMALLOC=malloc LD_PRELOAD=$libraries \
-    ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0 \
+    ASAN_OPTIONS=detect_leaks=0:malloc_context_size=8:detect_stack_use_after_return=0 \
     UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
     "$venv/bin/python" -m pytest -n auto tests/unit tests/integration tests/examples -k "not memory_flat"

@@ -268,7 +268,7 @@ void Columns::set_valid(Column& column, Is&& is_valid) {
       ++column.null_count;
     }
   }
-  if (column.null_count != 0) column.validity = bits;
+  if (column.null_count != 0) column.validity = std::move(bits);
 }
 
 std::shared_ptr<Column> Columns::text(std::size_t rows, std::vector<std::int32_t> indices) {

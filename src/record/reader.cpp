@@ -185,7 +185,8 @@ void Recording::find_chunks(Loading& loading) {
     }
     const std::size_t size = std::min<std::size_t>(header->size, loading.bytes - at);
     const auto* words = reinterpret_cast<const std::uint64_t*>(begin + at);
-    const ReadChunk chunk{header, words + sizeof(ChunkHeader) / word, words + size / word};
+    constexpr std::size_t header_words = sizeof(ChunkHeader) / word;
+    const ReadChunk chunk{header, words + header_words, words + size / word};
     switch (static_cast<ChunkType>(header->type)) {
       case ChunkType::definitions:
         loading.definitions.push_back(chunk);

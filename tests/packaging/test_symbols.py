@@ -19,8 +19,8 @@ pytestmark = [
 
 
 def installed(name):
-    package = Path(importlib.util.find_spec("nvspan").origin).parent
-    found = sorted(package.glob(name))
+    folders = importlib.util.find_spec("nvspan").submodule_search_locations
+    found = [path for folder in folders for path in sorted(Path(folder).glob(name))]
     if not found and name.startswith("lib"):
         pytest.skip("built without NVTX")
     return found[0]
