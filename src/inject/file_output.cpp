@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,7 +27,18 @@ void consume_signal(int signal_number) noexcept {
   }
 }
 
+// /dev/null and its like are devices of the kind "memory".
+bool takes_lines(int fd, const struct stat& status) noexcept {
+  constexpr unsigned memory_devices = 1;
+  if (S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode)) return true;
+  return S_ISCHR(status.st_mode) && (::isatty(fd) != 0 || major(status.st_rdev) == memory_devices);
+}
+
 }  // namespace
+
+const char* FileOutput::problem() const noexcept {
+  return refused_ != nullptr ? refused_ : ::strerror(error_);
+}
 
 bool FileOutput::use_standard_error() noexcept {
   close();
@@ -44,17 +57,32 @@ bool FileOutput::open(std::string_view path) {
 }
 
 bool FileOutput::open_path() noexcept {
-  fd_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+  // A pipe without a reader would be waited for.
+  refused_ = nullptr;
+  fd_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
+               0666);
+  struct stat status = {};
   if (fd_ < 0) {
     error_ = errno;
+    if (error_ == ENXIO && ::stat(path_.c_str(), &status) == 0) {
+      if (S_ISFIFO(status.st_mode)) refused_ = "no process reads from this pipe";
+      if (S_ISSOCK(status.st_mode)) refused_ = "it is a socket, not a file, a terminal or a pipe";
+    }
     return false;
   }
+  if (::fstat(fd_, &status) == 0 && !takes_lines(fd_, status)) {
+    ::close(fd_);
+    fd_ = -1;
+    error_ = EINVAL;
+    refused_ = "it is a device, not a file, a terminal or a pipe";
+    return false;
+  }
+  ::fcntl(fd_, F_SETFL, ::fcntl(fd_, F_GETFL) & ~O_NONBLOCK);
   const int moved = ::fcntl(fd_, F_DUPFD_CLOEXEC, lowest_descriptor);
   if (moved >= 0) {
     ::close(fd_);
     fd_ = moved;
   }
-  struct stat status = {};
   if (::fstat(fd_, &status) != 0) {
     error_ = errno;
     return false;

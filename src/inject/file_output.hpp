@@ -29,6 +29,7 @@ class FileOutput final : public Output {
   bool is_terminal() const noexcept override;
 
   int error() const noexcept { return error_; }  // an errno
+  const char* problem() const noexcept;          // the same in words, after open()
   const char* name() const noexcept { return path_.empty() ? "standard error" : path_.c_str(); }
 
   // The signals that may arrive while a full pipe is waited for.
@@ -45,6 +46,7 @@ class FileOutput final : public Output {
   dev_t device_ = 0;
   ino_t inode_ = 0;
   int error_ = 0;
+  const char* refused_ = nullptr;
   const sigset_t* wait_mask_ = nullptr;
 };
 

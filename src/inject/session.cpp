@@ -103,7 +103,7 @@ bool Session::open(std::string_view config_text, bool in_process) {
   } else if (config.file.empty()) {
     if (!output_.use_standard_error()) return false;
   } else if (!output_.open(config.file)) {
-    say("cannot trace into", config.file.c_str(), ::strerror(output_.error()));
+    say("cannot trace into", config.file.c_str(), output_.problem());
     return false;
   }
   if (config.all_domains) {
