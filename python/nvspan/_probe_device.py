@@ -81,12 +81,16 @@ def recording(path: str) -> list[Finding]:
         read = nvspan.read(path)
     except (OSError, ValueError) as error:
         return [Finding("recording", "problem", f"{path}: {error}", "name a recording")]
+    from nvspan._losses import DAMAGE, damage_lines, open_lines
+
     stats = read.stats()
     lost = device_losses_of(stats)
     unclosed = sum(row["unclosed"] for row in stats.rows)
-    lacks = list(read.problems)
-    if stats.lost:
-        lacks.append(f"{stats.lost} events could not be recorded")
+    damage = damage_lines(read)
+    gone = sum(loss["count"] or 0 for loss in stats.losses if loss["reason"] in DAMAGE)
+    lacks = [line.strip() for line in damage + open_lines(read)]
+    if stats.lost > gone:
+        lacks.append(f"{stats.lost - gone} events could not be recorded")
     if stats.gaps:
         lacks.append(f"older events are overwritten in {stats.gaps} places (ring)")
     if unclosed:
@@ -105,6 +109,9 @@ def recording(path: str) -> list[Finding]:
         whole += f", {details['device_ranges']} of them of devices"
     if not lacks:
         return [Finding("recording", "ok", f"{whole}; nothing was lost", **details)]
+    if damage:
+        advice = "copy the file again from where it was recorded, or record once more"
+        return [Finding("recording", "problem", f"{whole}; {'; '.join(lacks)}", advice, **details)]
     return [Finding("recording", "note", f"{whole}; {'; '.join(lacks)}", _advice(lost), **details)]
 
 

@@ -129,6 +129,7 @@ class Reader {
     for (const std::string& problem : recording_->problems()) made.append(text_of(problem));
     return made;
   }
+  py::list file_losses() const { return list_losses(recording_->losses()); }
   py::list processes() const;
   py::list events() const {
     py::list made;
@@ -362,6 +363,7 @@ py::list Reader::processes() const {
     entry["mode"] = modes[std::min<std::uint32_t>(header.mode, 2)];
     entry["clock"] = header.clock == 0 ? "tsc" : "monotonic";
     entry["closed"] = process.closed;
+    entry["open_chunks"] = process.open_chunks;
     entry["start"] = process.time(header.first.ticks);
     entry["end"] = process.end;
     entry["unix_offset"] = static_cast<std::int64_t>(header.first.realtime) -
@@ -537,6 +539,7 @@ PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
       .def("text", &Reader::text)
       .def("domains", &Reader::domains)
       .def("problems", &Reader::problems)
+      .def("file_losses", &Reader::file_losses)
       .def("processes", &Reader::processes)
       .def("events", &Reader::events)
       .def("names", &Reader::names)

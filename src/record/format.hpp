@@ -13,8 +13,10 @@
 namespace nvspan {
 
 constexpr std::uint64_t file_magic = 0x315241505356'4EFFu;  // FF "NVSPAR1"
-constexpr std::uint32_t format_version = 1;
-constexpr std::uint64_t chunk_magic = 0x4B4E4843'53564EFEu;  // FE "NVSCHNK"
+constexpr std::uint32_t format_version = 2;
+constexpr std::uint32_t version_without_checksums = 1;
+constexpr std::uint64_t chunk_magic = 0x324E4843'53564EFEu;      // FE "NVSCHN2"
+constexpr std::uint64_t old_chunk_magic = 0x4B4E4843'53564EFEu;  // FE "NVSCHNK", of version 1
 constexpr std::size_t file_header_bytes = 4096;
 constexpr std::size_t chunk_alignment = 64;
 
@@ -76,24 +78,85 @@ struct FileHeader {
   char command[1024];  // arguments, each with a zero byte after it
   std::uint64_t made;  // of a file that was cut: how many events there were; 0: not known
   LossWindow losses[loss_reasons];  // by LossReason: what is in no thread's event chunk
+  // From here on since version 2.
+  std::uint32_t fixed_sum;     // CRC32C of what never changes: fixed_header()
+  std::uint32_t last_sums[2];  // of each of `last`: sample_sum()
+  std::uint32_t threads;       // at the end: how many there were
+  std::uint64_t chunks;        // how many places for chunks were given out
+  std::uint64_t allocated;     // where the last of them ends
+  std::uint64_t in_hand;       // offset of the chunk whose header is being written; 0: none
+  std::uint64_t events;        // at the end: how many its threads wrote
+  std::uint64_t file_bytes;    // at the end: the length of the file; 0: still open
+  std::uint32_t reserved;
+  std::uint32_t closing_sum;  // at the end, of this header: closing_sum(); 0: still open
 };
 static_assert(sizeof(FileHeader) <= file_header_bytes);
 
+// The header with a zero where it changes while the program runs.
+inline FileHeader fixed_header(const FileHeader& header) {
+  FileHeader made = header;
+  made.flags = made.last_sample = 0;
+  made.last[0] = made.last[1] = ClockSample{};
+  made.loss = LossWindow{};
+  for (LossWindow& loss : made.losses) loss = LossWindow{};
+  made.made = 0;
+  made.fixed_sum = made.last_sums[0] = made.last_sums[1] = made.threads = 0;
+  made.chunks = made.allocated = made.in_hand = made.events = made.file_bytes = 0;
+  made.magic = made.reserved = made.closing_sum = 0;
+  return made;
+}
+
 enum class ChunkType : std::uint32_t { events = 1, definitions = 2, stats = 3 };
 
+constexpr std::uint32_t no_thread = 0xFFFFFFFF;  // of events: a place that no thread uses now
+
+// A chunk is open until its thread is through with it; then it is sealed.
 struct ChunkHeader {
   std::uint64_t magic;   // written last
   std::uint32_t type;    // ChunkType
-  std::uint32_t size;    // bytes, this header included
   std::uint32_t thread;  // events, stats: the index of the thread
   std::uint32_t tid;
-  std::uint64_t sequence;    // grows with each chunk of the process
+  std::uint32_t place;       // its offset in the file, in units of 64 bytes
+  std::uint64_t sequence;    // of its place: 1 for the file's first chunk, then one more
   std::uint64_t base_ticks;  // what its entries count from
-  std::uint64_t end_ticks;   // when its thread ended; 0: not known
   std::uint64_t number;      // events: 1 for the thread's first chunk, then one more
   std::uint64_t before;      // events: how many its thread made before it, kept or not
+  // One word, so that a chunk can be cut: bytes, this header included, and CRC32C of what is above
+  // and of the size.
+  std::uint32_t size;
+  std::uint32_t header_sum;
+  // The seal.
+  std::uint64_t end_ticks;   // when its thread ended; 0: not known
+  std::uint64_t last_ticks;  // when it was sealed
+  std::uint32_t events;      // how many events it holds; stats: calls; 0xFFFFFFFF: or more
+  std::uint32_t body_sum;    // CRC32C of what is used after this header
+  // One word, written last: how many bytes are used, and flags in its lowest bits; CRC32C of this
+  // header up to here. Zero: open.
+  std::uint32_t used;
+  std::uint32_t seal_sum;
 };
-static_assert(sizeof(ChunkHeader) == chunk_alignment);
+static_assert(sizeof(ChunkHeader) == 96);
+constexpr std::size_t header_sum_offset = offsetof(ChunkHeader, header_sum);
+constexpr std::size_t seal_sum_offset = offsetof(ChunkHeader, seal_sum);
+constexpr std::size_t seal_offset = offsetof(ChunkHeader, used);
+static_assert(header_sum_offset % 8 == 4 && seal_sum_offset % 8 == 4 && seal_offset % 8 == 0);
+constexpr std::uint32_t last_of_thread = 1;  // ChunkHeader::used
+constexpr std::uint32_t seal_flags = 7;
+
+// Of version 1.
+struct OldChunkHeader {
+  std::uint64_t magic;
+  std::uint32_t type;
+  std::uint32_t size;
+  std::uint32_t thread;
+  std::uint32_t tid;
+  std::uint64_t sequence;
+  std::uint64_t base_ticks;
+  std::uint64_t end_ticks;
+  std::uint64_t number;
+  std::uint64_t before;
+};
+static_assert(sizeof(OldChunkHeader) == 64);
 
 // --- entries of an event chunk -----------------------------------------------------------------
 //
@@ -137,8 +200,10 @@ constexpr std::uint64_t make_entry(EntryKind kind, std::uint32_t subject, std::u
 
 // --- records of a definition chunk ---------------------------------------------------------------
 //
-// A word (type in bits 0..7, number of bytes in bits 32..63), written last, then the bytes, padded
-// to words.
+// A word (type in bits 0..7, checksum in bits 8..31, number of bytes in bits 32..63), written last,
+// then the bytes, padded to words. The checksum is the low 24 bits of the CRC32C of a word
+// (sequence of the chunk in bits 32..63, offset of the record in the chunk), the word with a
+// checksum of zero, and the padded bytes: definition_sum(). Version 1 has none.
 
 enum class DefinitionType : std::uint8_t {
   string = 1,            // StringDefinition, its bytes
@@ -157,6 +222,8 @@ enum class DefinitionType : std::uint8_t {
   cited_string = 14,     // CitedString
   counter_meaning = 15,  // CounterMeaningDefinition
 };
+
+constexpr auto last_definition_type = DefinitionType::counter_meaning;
 
 constexpr std::uint32_t no_string = 0xFFFFFFFF;
 constexpr std::uint32_t no_site = 0xFFFFFFFF;  // of writers alone

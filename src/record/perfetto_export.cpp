@@ -319,6 +319,11 @@ void Exporter::begin_thread(std::uint32_t) {
   loss_track_ = thread_track_ = 0;
   // Those of which nothing is wanted are left out, and what stands for no thread of the system.
   if (selection_.is_whole() && recording_.threads()[thread_].tid != 0) thread_track();
+  for (const ReadLoss& loss : recording_.losses()) {
+    if (loss.thread != static_cast<std::int64_t>(thread_)) continue;
+    const std::string many = loss.count == 0 ? "" : std::to_string(loss.count) + " ";
+    add_loss(loss.from, loss.to, many + "events missing: " + std::string(loss.reason));
+  }
 }
 
 std::uint64_t Exporter::thread_track() {

@@ -4,6 +4,7 @@
 #include "record/reader.hpp"
 
 #include "record/event.hpp"
+#include "record/loading.hpp"
 #include "record/recorded_payloads.hpp"
 
 #include <algorithm>
@@ -26,30 +27,38 @@ bool read_words(const std::string& path, std::vector<std::uint64_t>& words, std:
     return false;
   }
   std::setvbuf(file, nullptr, _IONBF, 0);
-  bytes = 0;
-  if (std::fseek(file, 0, SEEK_END) == 0) {
-    const long size = std::ftell(file);
-    if (size > 0) words.reserve(static_cast<std::size_t>(size) / word + 1);
-    if (std::fseek(file, 0, SEEK_SET) != 0) {
-      problem = std::strerror(errno);
-      std::fclose(file);
-      return false;
+  // A recording in progress grows while it is read: its header first, so that what that promises is
+  // in the file, then its length, and what is there now counts.
+  words.assign(file_header_bytes / word, 0);
+  bytes = std::fread(words.data(), 1, file_header_bytes, file);
+  bool failed = std::ferror(file) != 0;
+  if (!failed && bytes == file_header_bytes) {
+    failed = std::fseek(file, 0, SEEK_END) != 0;
+    const long size = failed ? 0 : std::ftell(file);
+    const std::size_t limit = std::max<std::size_t>(size < 0 ? 0 : size, bytes);
+    words.resize(limit / word + 1);
+    failed = failed || std::fseek(file, file_header_bytes, SEEK_SET) != 0;
+    while (!failed && bytes < limit) {
+      const std::size_t count =
+          std::fread(reinterpret_cast<char*>(words.data()) + bytes, 1, limit - bytes, file);
+      if (count == 0) break;
+      bytes += count;
     }
+    failed = failed || std::ferror(file) != 0;
   }
-  // A recording in progress grows while it is read: what is there now counts.
-  const std::size_t limit = words.capacity() * word;
-  words.resize(words.capacity());
-  while (bytes < limit) {
-    const std::size_t count =
-        std::fread(reinterpret_cast<char*>(words.data()) + bytes, 1, limit - bytes, file);
-    if (count == 0) break;
-    bytes += count;
-  }
-  const bool failed = std::ferror(file) != 0;
   if (failed) problem = std::strerror(errno);
   std::fclose(file);
   words.resize(bytes / word + 1);
   return !failed;
+}
+
+bool read_again(const std::string& path, std::uint64_t offset, void* to, std::size_t bytes) {
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) return false;
+  const bool read = std::fseek(file, static_cast<long>(offset), SEEK_SET) == 0 &&
+                    std::fread(to, 1, bytes, file) == bytes;
+  std::fclose(file);
+  return read;
 }
 
 template <typename T>
@@ -60,33 +69,6 @@ bool take(std::string_view body, T& out) {
 }
 
 }  // namespace
-
-// One file while it is read: its own numbers, before they become those of the Recording.
-struct Recording::Loading {
-  ReadProcess& process;
-  std::uint32_t index;
-  const std::vector<std::uint64_t>& words;
-  std::size_t bytes;
-  std::vector<ReadChunk> definitions;
-  std::vector<std::int32_t> strings;
-  std::vector<SiteDefinition> sites;
-  std::vector<std::int32_t> domain_names;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int32_t> categories;
-  std::vector<CounterDefinition> counters;
-  std::map<std::uint32_t, CounterMeaningDefinition> meanings;
-  std::unordered_map<std::uint32_t, std::uint32_t> threads;
-  std::vector<ThreadName> thread_names;
-
-  // Every number has a record of its own, so none is larger than the file has words.
-  bool fits(std::uint32_t number) const { return number < bytes / word; }
-  std::int32_t text(std::uint32_t number) const {
-    return number < strings.size() ? strings[number] : no_name;
-  }
-  std::string_view view(std::uint32_t number, const TextTable& texts) const {
-    const std::int32_t found = text(number);
-    return found < 0 ? std::string_view() : texts[static_cast<std::size_t>(found)];
-  }
-};
 
 ReadLoss Recording::loss_in(std::uint32_t thread, std::uint64_t from, std::uint64_t to,
                             std::uint64_t count, std::string_view reason) const {
@@ -114,11 +96,32 @@ bool Recording::add(const std::string& path) {
   std::vector<std::uint64_t> words;
   std::size_t bytes = 0;
   std::string problem;
-  if (!read_words(path, words, bytes, problem)) {
-    add_problem(path + ": " + problem);
-    return false;
+  FileCheck check;
+  // One that is being written may change between the looks at its parts.
+  constexpr int most_tries = 5;
+  for (int tries = 0; tries < most_tries; ++tries) {
+    if (!read_words(path, words, bytes, problem)) {
+      add_problem(path + ": " + problem);
+      return false;
+    }
+    check = check_file(words, bytes, [&](std::uint64_t offset, void* to, std::size_t size) {
+      return read_again(path, offset, to, size);
+    });
+    if (check.closed) break;
+    FileHeader then = {};
+    FileHeader now = {};
+    std::memcpy(static_cast<void*>(&then), words.data(), sizeof then);
+    check.moving = read_again(path, 0, &now, sizeof now) &&
+                   (then.last_sample != now.last_sample || then.chunks != now.chunks ||
+                    then.in_hand != now.in_hand);
+    if (check.is_whole()) break;
   }
-  return add(path, std::move(words), bytes);
+  return add(path, std::move(words), bytes, check);
+}
+
+bool Recording::add(const std::string& path, std::vector<std::uint64_t> words, std::size_t bytes) {
+  const FileCheck check = check_file(words, bytes, {});
+  return add(path, std::move(words), bytes, check);
 }
 
 bool Recording::read_header(ReadProcess& process, const std::vector<std::uint64_t>& words,
@@ -131,7 +134,10 @@ bool Recording::read_header(ReadProcess& process, const std::vector<std::uint64_
   FileHeader& header = process.header;
   std::memcpy(static_cast<void*>(&header), words.data(), sizeof header);
   if (header.magic != file_magic) return refuse("not a recording of nvspan");
-  if (header.version != format_version || header.header_bytes != file_header_bytes) {
+  if (header.version > format_version) {
+    return refuse("a recording of a newer version of nvspan");
+  }
+  if (header.version < version_without_checksums || header.header_bytes != file_header_bytes) {
     return refuse("a recording of another version of nvspan");
   }
   header.host[sizeof header.host - 1] = '\0';
@@ -170,43 +176,33 @@ bool Recording::read_header(ReadProcess& process, const std::vector<std::uint64_
   return true;
 }
 
-void Recording::find_chunks(Loading& loading) {
-  const char* const begin = reinterpret_cast<const char*>(loading.words.data());
-  std::size_t at = file_header_bytes;
-  bool damaged = false;
-  while (at + sizeof(ChunkHeader) <= loading.bytes) {
-    const auto* header = reinterpret_cast<const ChunkHeader*>(begin + at);
-    const bool valid = header->magic == chunk_magic && header->type >= 1 && header->type <= 3 &&
-                       header->size >= sizeof(ChunkHeader) && header->size % chunk_alignment == 0;
-    if (!valid) {
-      damaged |= header->magic != 0 && header->magic == chunk_magic;
-      at += chunk_alignment;
-      continue;
-    }
-    const std::size_t size = std::min<std::size_t>(header->size, loading.bytes - at);
-    const auto* words = reinterpret_cast<const std::uint64_t*>(begin + at);
-    constexpr std::size_t header_words = sizeof(ChunkHeader) / word;
-    const ReadChunk chunk{header, words + header_words, words + size / word};
-    switch (static_cast<ChunkType>(header->type)) {
+void Recording::find_chunks(Loading& loading, const FileCheck& check) {
+  for (const ReadChunk& chunk : check.chunks) {
+    switch (chunk.type) {
       case ChunkType::definitions:
         loading.definitions.push_back(chunk);
         break;
       case ChunkType::events:
-        if (header->thread != 0xFFFFFFFF && loading.fits(header->thread)) {
-          thread(loading, header->thread, header->tid).chunks.push_back(chunk);
+        if (loading.fits(chunk.thread)) {
+          thread(loading, chunk.thread, chunk.tid).chunks.push_back(chunk);
         }
         break;
       case ChunkType::stats:
-        if (loading.fits(header->thread)) {
-          thread(loading, header->thread, header->tid);
-          stats_.push_back(ReadStats{loading.index, header->thread,
+        if (!loading.fits(chunk.thread)) break;
+        thread(loading, chunk.thread, chunk.tid);
+        if (chunk.state == ChunkState::damaged || chunk.state == ChunkState::cut) {
+          loading.lost_stats.push_back(chunk);
+        }
+        if (chunk.state != ChunkState::damaged) {
+          stats_.push_back(ReadStats{loading.index, chunk.thread,
                                      std::vector<std::uint64_t>(chunk.begin, chunk.end)});
         }
         break;
     }
-    at += header->size;
   }
-  if (damaged) add_problem(loading.process.path + ": a damaged chunk was left out");
+  if (!loading.is_checked() && check.damaged_bytes != 0) {
+    add_problem(loading.process.path + ": a damaged chunk was left out");
+  }
 }
 
 ReadThread& Recording::thread(Loading& loading, std::uint32_t number, std::uint32_t tid) {
@@ -221,6 +217,9 @@ ReadThread& Recording::thread(Loading& loading, std::uint32_t number, std::uint3
 }
 
 void Recording::read_definitions(Loading& loading, const ReadChunk& chunk) {
+  if (chunk.state != ChunkState::unchecked && chunk.state != ChunkState::whole) {
+    return read_checked_definitions(loading, chunk);
+  }
   for (const std::uint64_t* at = chunk.begin; at < chunk.end && *at != 0;) {
     const auto size = static_cast<std::size_t>(*at >> 32);
     const std::size_t words = (size + word - 1) / word;
@@ -470,16 +469,17 @@ void Recording::resolve(Loading& loading) {
   resolve_counters(loading);
   for (const auto& entry : loading.threads) {
     ReadThread& thread = threads_[entry.second];
+    const bool checked = loading.is_checked();
     std::stable_sort(thread.chunks.begin(), thread.chunks.end(),
-                     [](const ReadChunk& a, const ReadChunk& b) {
-                       return a.header->sequence < b.header->sequence;
+                     [&](const ReadChunk& a, const ReadChunk& b) {
+                       return checked ? a.number < b.number : a.sequence < b.sequence;
                      });
-    if (!thread.chunks.empty() && thread.chunks.back().header->end_ticks != 0) {
+    if (!thread.chunks.empty() && thread.chunks.back().end_ticks != 0) {
       thread.exited = true;
-      thread.end_ticks = thread.chunks.back().header->end_ticks;
+      thread.end_ticks = thread.chunks.back().end_ticks;
     }
     if (!thread.defined && !thread.chunks.empty()) {
-      thread.start_ticks = thread.chunks.front().header->base_ticks;
+      thread.start_ticks = thread.chunks.front().base_ticks;
     }
   }
   // A number is used again by a later thread: a name belongs to whoever lived when it was given.
@@ -518,46 +518,35 @@ void Recording::resolve(Loading& loading) {
   }
 }
 
-bool Recording::add(const std::string& path, std::vector<std::uint64_t> words, std::size_t bytes) {
+bool Recording::add(const std::string& path, std::vector<std::uint64_t> words, std::size_t bytes,
+                    const FileCheck& check) {
   ReadProcess process;
   process.path = path;
   process.schemas = std::make_shared<ReadSchemas>(*this);
-  words.resize(std::max<std::size_t>(words.size(), file_header_bytes / word));
   if (!read_header(process, words, bytes)) return false;
+  process.open_chunks = check.open_chunks;
   files_.push_back(std::move(words));
   processes_.push_back(std::move(process));
-  Loading loading{processes_.back(),
-                  static_cast<std::uint32_t>(processes_.size() - 1),
-                  files_.back(),
-                  bytes,
-                  {},
-                  {},
-                  {},
-                  {},
-                  {},
-                  {},
-                  {},
-                  {},
-                  {}};
+  Loading loading(processes_.back(), static_cast<std::uint32_t>(processes_.size() - 1), bytes);
   const std::size_t first_thread = threads_.size();
   const std::size_t first_stats = stats_.size();
-  find_chunks(loading);
+  find_chunks(loading, check);
   std::stable_sort(loading.definitions.begin(), loading.definitions.end(),
-                   [](const ReadChunk& a, const ReadChunk& b) {
-                     return a.header->sequence < b.header->sequence;
-                   });
+                   [](const ReadChunk& a, const ReadChunk& b) { return a.sequence < b.sequence; });
   for (const ReadChunk& chunk : loading.definitions) read_definitions(loading, chunk);
   resolve(loading);
   // In the order in which they began, whatever the order of their chunks.
   std::stable_sort(
       threads_.begin() + static_cast<std::ptrdiff_t>(first_thread), threads_.end(),
       [](const ReadThread& a, const ReadThread& b) { return a.start_ticks < b.start_ticks; });
-  std::unordered_map<std::uint32_t, std::uint32_t> rows;
+  std::unordered_map<std::uint32_t, std::uint32_t>& rows = loading.threads;
   for (std::size_t i = first_thread; i < threads_.size(); ++i) {
     rows[threads_[i].number] = static_cast<std::uint32_t>(i);
   }
-  for (std::size_t i = first_stats; i < stats_.size(); ++i)
+  for (std::size_t i = first_stats; i < stats_.size(); ++i) {
     stats_[i].thread = rows[stats_[i].thread];
+  }
+  if (loading.is_checked()) find_damage(loading, first_thread, check);
   if ((loading.process.header.flags & file_cut) != 0) add_cut_loss(loading.index);
   return true;
 }

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "record/file_check.hpp"
 #include "record/format.hpp"
 #include "record/payload_schema.hpp"
 #include "record/text_table.hpp"
@@ -85,6 +86,7 @@ struct ReadProcess {
   FileHeader header;
   std::vector<std::string> command;
   bool closed = false;
+  std::uint64_t open_chunks = 0;     // without a checksum, as their process did not end them
   std::int64_t end = 0;              // the last moment that it knows of
   std::vector<std::uint32_t> sites;  // by the file's number
   std::vector<std::uint32_t> counters;
@@ -108,12 +110,6 @@ struct ReadProcess {
   }
 };
 
-struct ReadChunk {
-  const ChunkHeader* header;
-  const std::uint64_t* begin;
-  const std::uint64_t* end;
-};
-
 struct ReadThread {
   std::uint32_t process = 0;
   std::uint32_t number = 0;  // the file's
@@ -124,11 +120,15 @@ struct ReadThread {
   std::uint64_t start_ticks = 0;
   std::uint64_t end_ticks = 0;  // of its last event, or of its exit
   std::vector<ReadChunk> chunks;
+  // Of a ring: its first chunks were used again.
+  bool overwritten = false;
+  std::uint64_t overwritten_to = 0;      // ticks
+  std::uint64_t overwritten_events = 0;  // 0: not known
 };
 
 struct ReadLoss {
   std::uint32_t process = 0;
-  std::int64_t thread = -1;  // -1: threads that never had a chunk
+  std::int64_t thread = -1;  // -1: threads that never had a chunk, or several
   std::int64_t from = 0;
   std::int64_t to = 0;
   std::uint64_t count = 0;  // 0: not known
@@ -136,6 +136,9 @@ struct ReadLoss {
 };
 
 std::string_view loss_reason_text(LossReason reason);
+// Reasons of what was recorded and is not in the file any more.
+constexpr std::string_view damaged_text = "damaged";
+constexpr std::string_view cut_off_text = "cut off";
 
 struct ReadEvent {
   std::uint32_t process = 0;
@@ -184,10 +187,14 @@ class Recording {
  private:
   struct Loading;
 
+  bool add(const std::string& path, std::vector<std::uint64_t> words, std::size_t bytes,
+           const FileCheck& check);
   bool read_header(ReadProcess& process, const std::vector<std::uint64_t>& words,
                    std::size_t bytes);
-  void find_chunks(Loading& loading);
+  void find_chunks(Loading& loading, const FileCheck& check);
   void read_definitions(Loading& loading, const ReadChunk& chunk);
+  void read_checked_definitions(Loading& loading, const ReadChunk& chunk);
+  void find_damage(const Loading& loading, std::size_t first_thread, const FileCheck& check);
   void read_definition(Loading& loading, DefinitionType type, std::string_view body);
   ReadThread& thread(Loading& loading, std::uint32_t number, std::uint32_t tid);
   void read_schema(Loading& loading, std::string_view body);

@@ -3,14 +3,13 @@
 
 #include "record/recorder.hpp"
 
+#include "record/checksum.hpp"
 #include "record/file_name.hpp"
 
 #include <fcntl.h>
-#include <linux/membarrier.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -73,7 +72,8 @@ Recorder::Recorder(PagePool& pool, const SchemaTable& schemas, const PayloadName
       decoder_(schemas, pool),
       started_(pool),
       leftovers_(pool),
-      sealed_(pool) {}
+      sealed_(pool),
+      stats_chunks_(pool) {}
 
 bool Recorder::open(const RecordOptions& options) {
   template_.assign(options.path.data(), options.path.size());
@@ -109,13 +109,16 @@ bool Recorder::create_file() {
   forget_names();
   exhausted_ = false;
   cut_ = false;
-  retired_events_ = 0;
+  retired_events_ = retired_written_ = 0;
   sequence_ = 0;
   next_thread_ = 0;
   sealed_.clear();
   sealed_head_ = 0;
   leftovers_.clear();
   started_.clear();
+  stats_chunks_.clear();
+  stats_chunks_missing_ = false;
+  paused_epoch_ = 0;
   constexpr std::size_t largest_ring_chunk = 256 * 1024;
   constexpr std::size_t smallest_ring_chunk = 16 * 1024;
   ring_chunk_ = std::clamp<std::size_t>(ring_bytes_ / 64 / page * page, smallest_ring_chunk,
@@ -127,6 +130,8 @@ bool Recorder::create_file() {
   ++epoch_;
   live_page->epoch.store(epoch_, std::memory_order_release);
   measure_cost();
+  header.allocated = file_header_bytes;
+  header.fixed_sum = fixed_sum(header);
   first_header_ = header;
   first_header_.magic = file_magic;
   reinterpret_cast<std::atomic<std::uint64_t>&>(header.magic).store(file_magic);
@@ -219,6 +224,7 @@ void Recorder::sample() noexcept {
   FileHeader& header = *segment_.header();
   const std::uint64_t number = header.last_sample + 1;
   header.last[number % 2] = sample_clocks();
+  header.last_sums[number % 2] = sample_sum(header.last[number % 2], number);
   reinterpret_cast<std::atomic<std::uint64_t>&>(header.last_sample).store(number);
 }
 
@@ -238,10 +244,7 @@ void Recorder::report(int error) noexcept {
 
 // After the epoch changed: a writer that is still busy began before, and is waited for.
 void Recorder::quiesce(const ThreadWriter* own) noexcept {
-  const bool fenced =
-      ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0 &&
-      ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
-  if (!fenced) ::usleep(10000);
+  fence_threads();
   for (ThreadWriter* writer = writers_; writer != nullptr; writer = writer->next) {
     while (writer != own && writer->busy.load(std::memory_order_acquire) != 0) ::sched_yield();
   }
@@ -257,8 +260,10 @@ void Recorder::close(const ThreadWriter* own) noexcept {
       give_back(*writer);
     }
   }
+  seal_definitions();
+  seal_stats();
   sample();
-  segment_.header()->flags |= file_closed;
+  close_header(true);
   segment_.check_size();
   if (notice_cut()) end_cut_file();
   segment_.close();
@@ -266,6 +271,7 @@ void Recorder::close(const ThreadWriter* own) noexcept {
   leftovers_.clear();
   sealed_.clear();
   started_.clear();
+  stats_chunks_.clear();
 }
 
 // The process is about to end. Events of other threads and of what is destroyed later still come.
@@ -273,7 +279,8 @@ void Recorder::at_process_exit(ThreadWriter* own) noexcept {
   if (!is_open() || is_orphan()) return;
   segment_.check_size();
   if (notice_cut()) return end_cut_file();
-  if (own != nullptr && own->epoch == epoch_ && own->busy.load() == 0) {
+  bool sealed = pause(own);
+  if (own != nullptr && own->epoch == paused_epoch_ && own->busy.load() == 0) {
     if (own->dropped.count != 0) write_loss(*own);
     if (own->chunk != nullptr && mode_ == RecordMode::full) {
       const auto* after = reinterpret_cast<const char*>(own->cursor + 1 + entry_most_words);
@@ -283,7 +290,7 @@ void Recorder::at_process_exit(ThreadWriter* own) noexcept {
            chunk_alignment - 1) /
           chunk_alignment * chunk_alignment;
       if (bytes < own->chunk->size && segment_.ends_at(chunk_end)) {
-        own->chunk->size = static_cast<std::uint32_t>(bytes);
+        set_size(own->chunk, bytes);
         own->chunk_end = reinterpret_cast<std::atomic<std::uint64_t>*>(
             reinterpret_cast<char*>(own->chunk) + bytes);
         own->end = own->chunk_end - ThreadWriter::reserved_words;
@@ -291,9 +298,21 @@ void Recorder::at_process_exit(ThreadWriter* own) noexcept {
       }
     }
   }
+  for (ThreadWriter* writer = writers_; writer != nullptr; writer = writer->next) {
+    if (writer->epoch != paused_epoch_) continue;
+    if (writer->busy.load(std::memory_order_acquire) != 0) {
+      sealed = false;
+      continue;
+    }
+    if (writer->dropped.count != 0) write_loss(*writer);
+    if (writer->chunk != nullptr) seal(*writer, true);
+  }
+  seal_definitions();
+  if (sealed) seal_stats();
   sample();
-  segment_.header()->flags |= file_closed;
+  close_header(sealed);
   segment_.trim();
+  live_page->epoch.store(epoch_, std::memory_order_release);
 }
 
 void Recorder::mark_forked() noexcept {
@@ -303,6 +322,7 @@ void Recorder::mark_forked() noexcept {
 
 bool Recorder::open_in_child() {
   segment_.forget();
+  definition_chunk_ = nullptr;
   definitions_ = nullptr;
   definitions_left_ = 0;
   lane_ = nullptr;
@@ -314,6 +334,10 @@ bool Recorder::open_in_child() {
 
 ThreadWriter* Recorder::ready(ThreadWriter* writer, std::uint32_t tid) {
   if (writer != nullptr && writer->is_live()) return writer;
+  if (writer != nullptr && paused_epoch_ != 0 && writer->epoch == paused_epoch_) {
+    resume(*writer);
+    return writer;
+  }
   if (writer == nullptr && free_writers_ != nullptr) {
     writer = free_writers_;
     free_writers_ = writer->next_free;
@@ -368,13 +392,16 @@ ThreadWriter* Recorder::ready(ThreadWriter* writer, std::uint32_t tid) {
 
 void Recorder::retire(ThreadWriter* writer) noexcept {
   if (writer == nullptr) return;
-  if (writer->epoch == epoch_) retired_events_ += writer->written + writer->lost;
-  writer->written = writer->lost = 0;
+  if (belongs(*writer)) {
+    retired_events_ += writer->written + writer->lost;
+    retired_written_ += writer->written;
+  }
   if (is_open() && !is_orphan() && writer->epoch == epoch_ && writer->chunk != nullptr) {
     if (writer->dropped.count != 0) write_loss(*writer);
     writer->chunk->end_ticks = ticks_now();
     if (mode_ != RecordMode::stats) give_back(*writer);
   }
+  writer->written = writer->lost = 0;
   writer->next_free = free_writers_;
   free_writers_ = writer;
 }

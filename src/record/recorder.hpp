@@ -93,6 +93,11 @@ class Recorder final : public Sink {
     char* start;
     std::size_t bytes;
   };
+  static constexpr std::size_t smallest_leftover = 2 * 1024;
+  struct StatsChunk {
+    ChunkHeader* chunk;
+    const ThreadWriter* writer;
+  };
   template <typename Key, typename Value, typename KeyHash = std::hash<Key>,
             typename Equal = std::equal_to<Key>>
   using Map =
@@ -160,12 +165,38 @@ class Recorder final : public Sink {
   bool put(ThreadWriter& writer, EntryKind kind, std::uint32_t subject, std::uint64_t ticks,
            const std::uint64_t* words, std::size_t count, const Event* payload);
   bool refill(ThreadWriter& writer, std::size_t words);
-  ChunkHeader* take_chunk(std::size_t bytes);
-  ChunkHeader* take_ring_chunk(std::size_t bytes);
-  void start_chunk(ChunkHeader* chunk, ChunkType type, std::size_t bytes, std::uint32_t thread,
-                   std::uint32_t tid, std::uint64_t number = 0, std::uint64_t before = 0) noexcept;
+  struct ChunkKey {  // what a chunk's header says of its entries
+    ChunkType type;
+    std::uint32_t thread = 0;
+    std::uint32_t tid = 0;
+    std::uint64_t number = 0;
+    std::uint64_t before = 0;
+  };
+  Leftover take_leftover(std::size_t bytes);
+  ChunkHeader* take_ring_chunk(std::size_t bytes, std::uint64_t& sequence);
+  char* allocate(std::size_t bytes) noexcept;
+  void write_chunk(ChunkHeader* chunk, const ChunkKey& key, std::size_t bytes,
+                   std::uint64_t sequence) noexcept;
+  void start_chunk(ChunkHeader* chunk, const ChunkKey& key, std::size_t bytes,
+                   std::uint64_t sequence = 0) noexcept;
+  static void set_size(ChunkHeader* chunk, std::size_t bytes) noexcept;
+  void set_in_hand(std::uint64_t offset) noexcept;
   void give_back(ThreadWriter& writer) noexcept;
-  void seal(ChunkHeader* chunk) noexcept;
+  static void seal(ChunkHeader* chunk, const void* end, std::uint64_t events, bool last) noexcept;
+  void unseal(ChunkHeader* chunk) noexcept;
+  void seal(const ThreadWriter& writer, bool last) noexcept;
+  void seal_definitions() noexcept;
+  void seal_stats() noexcept;
+  void queue(ChunkHeader* chunk) noexcept;
+  bool belongs(const ThreadWriter& writer) const noexcept {
+    return writer.epoch == epoch_ || (paused_epoch_ != 0 && writer.epoch == paused_epoch_);
+  }
+  static void fence_threads() noexcept;
+  bool pause(const ThreadWriter* own) noexcept;
+  void resume(ThreadWriter& writer) noexcept;
+  void close_header(bool sealed) noexcept;
+  void sum_up(FileHeader& header) noexcept;
+  void reopen() noexcept;
   void write_loss(ThreadWriter& writer) noexcept;
   void write_open(ThreadWriter& writer, std::size_t words) noexcept;
   void count(ThreadWriter& writer, std::uint32_t site, EntryKind kind, std::uint64_t ticks,
@@ -183,6 +214,7 @@ class Recorder final : public Sink {
   std::uint64_t min_duration_ = 0;
   std::uint64_t run_ = 0;
   std::uint64_t epoch_ = 0;
+  std::uint64_t paused_epoch_ = 0;  // of the writers that the process's exit has paused
   std::uint64_t sequence_ = 0;
   std::uint32_t next_thread_ = 0;
   std::uint64_t next_range_block_ = 0;
@@ -191,8 +223,9 @@ class Recorder final : public Sink {
   bool exhausted_ = false;
   bool undefined_ = false;  // a definition could not be written since this was set to false
   bool cut_ = false;
-  FileHeader first_header_ = {};      // as it was when the recording began
-  std::uint64_t retired_events_ = 0;  // of threads that are gone, kept or not
+  FileHeader first_header_ = {};       // as it was when the recording began
+  std::uint64_t retired_events_ = 0;   // of threads that are gone, kept or not
+  std::uint64_t retired_written_ = 0;  // those of them that are kept
 
   EventLine line_;
   JsonlSink events_;
@@ -201,7 +234,8 @@ class Recorder final : public Sink {
   ThreadWriter* writers_ = nullptr;
   ThreadWriter* free_writers_ = nullptr;
 
-  char* definitions_ = nullptr;  // the chunk that takes them
+  ChunkHeader* definition_chunk_ = nullptr;  // the one that takes them
+  char* definitions_ = nullptr;
   std::size_t definitions_left_ = 0;
   Map<std::string_view, Text> strings_;
   Map<std::uint64_t, std::uint32_t> domains_;
@@ -218,6 +252,8 @@ class Recorder final : public Sink {
   PoolVector<ChunkHeader*> sealed_;  // ring: the oldest first, from sealed_head_
   std::size_t sealed_head_ = 0;
   std::size_t forgotten_chunks_ = 0;  // of a ring: there was no memory to list them
+  PoolVector<StatsChunk> stats_chunks_;
+  bool stats_chunks_missing_ = false;  // there was no memory to list them
   std::size_t ring_left_ = 0;
   std::size_t ring_chunk_ = 0;
 };

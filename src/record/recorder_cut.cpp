@@ -4,6 +4,7 @@
 // A recording whose file another process has made shorter. It ends there: what was cut off and what
 // follows is lost, and the header, written again, says how many events there were in all.
 
+#include "record/checksum.hpp"
 #include "record/recorder.hpp"
 
 #include <unistd.h>
@@ -32,6 +33,7 @@ bool Recorder::notice_cut() noexcept {
   header.flags |= file_cut;
   header.last[1] = sample_clocks();
   header.last_sample = 1;
+  header.last_sums[1] = sample_sum(header.last[1], 1);
   header.loss = LossWindow{0, header.first.ticks, header.last[1].ticks};
   segment_.rewrite(header);
   return true;
@@ -42,6 +44,7 @@ void Recorder::end_cut_file() noexcept {
   header.flags |= file_cut | file_closed;
   header.last[1] = sample_clocks();
   header.last_sample = 1;
+  header.last_sums[1] = sample_sum(header.last[1], 1);
   header.loss = LossWindow{0, header.first.ticks, header.last[1].ticks};
   if (mode_ != RecordMode::stats) {
     header.made = retired_events_;

@@ -10,7 +10,6 @@ namespace nvspan {
 namespace {
 
 constexpr std::size_t word = sizeof(std::uint64_t);
-constexpr std::size_t smallest_leftover = 2 * 1024;
 constexpr std::uint32_t largest_chunk = 1024 * 1024;
 constexpr int no_tracking = -2;  // NVTX_NO_PUSH_POP_TRACKING
 
@@ -53,92 +52,6 @@ bool has_payload(const Event& event) {
 
 }  // namespace
 
-void Recorder::start_chunk(ChunkHeader* chunk, ChunkType type, std::size_t bytes,
-                           std::uint32_t thread, std::uint32_t tid, std::uint64_t number,
-                           std::uint64_t before) noexcept {
-  chunk->type = static_cast<std::uint32_t>(type);
-  chunk->size = static_cast<std::uint32_t>(bytes);
-  chunk->thread = thread;
-  chunk->tid = tid;
-  chunk->sequence = ++sequence_;
-  chunk->base_ticks = ticks_now();
-  chunk->end_ticks = 0;
-  chunk->number = number;
-  chunk->before = before;
-  reinterpret_cast<std::atomic<std::uint64_t>&>(chunk->magic)
-      .store(chunk_magic, std::memory_order_release);
-}
-
-// A ring has so many chunks; when they are spent the one that was filled first is emptied.
-ChunkHeader* Recorder::take_ring_chunk(std::size_t bytes) {
-  if (bytes > ring_chunk_) return nullptr;
-  if (ring_left_ != 0) {
-    if (char* made = segment_.allocate(ring_chunk_)) {
-      --ring_left_;
-      return reinterpret_cast<ChunkHeader*>(made);
-    }
-    if (sealed_head_ == sealed_.size()) report(segment_.error());
-    ring_left_ = 0;
-  }
-  if (sealed_head_ == sealed_.size()) return nullptr;
-  ChunkHeader* oldest = sealed_[sealed_head_++];
-  if (sealed_head_ > 1024) {
-    sealed_.erase(sealed_.begin(), sealed_.begin() + static_cast<std::ptrdiff_t>(sealed_head_));
-    sealed_head_ = 0;
-  }
-  reinterpret_cast<std::atomic<std::uint64_t>&>(oldest->magic).store(0, std::memory_order_release);
-  std::memset(static_cast<void*>(oldest), 0, ring_chunk_);
-  return oldest;
-}
-
-ChunkHeader* Recorder::take_chunk(std::size_t bytes) {
-  constexpr std::size_t most_looked_at = 8;
-  const std::size_t looked_at = std::min(most_looked_at, leftovers_.size());
-  for (std::size_t n = 1; n <= looked_at; ++n) {
-    const std::size_t i = leftovers_.size() - n;
-    if (leftovers_[i].bytes < bytes) continue;
-    auto* found = reinterpret_cast<ChunkHeader*>(leftovers_[i].start);
-    found->size = static_cast<std::uint32_t>(leftovers_[i].bytes);
-    leftovers_.erase(leftovers_.begin() + static_cast<std::ptrdiff_t>(i));
-    return found;
-  }
-  return nullptr;
-}
-
-void Recorder::seal(ChunkHeader* chunk) noexcept {
-  try {
-    sealed_.push_back(chunk);
-  } catch (...) {
-    ++forgotten_chunks_;  // it keeps its events, and is not used again
-  }
-}
-
-// The rest of the chunk goes to the next thread. Its header is whole before it is cut off, so that
-// a walk over the chunks finds its way at any moment.
-void Recorder::give_back(ThreadWriter& writer) noexcept {
-  ChunkHeader* chunk = writer.chunk;
-  writer.chunk = nullptr;
-  if (cut_) return;
-  if (mode_ == RecordMode::ring) {
-    seal(chunk);
-    return;
-  }
-  if (mode_ != RecordMode::full || writer.cursor == nullptr || writer.loss_entry != nullptr) return;
-  auto* begin = reinterpret_cast<char*>(chunk);
-  const auto used = static_cast<std::size_t>(reinterpret_cast<char*>(writer.cursor + 1) - begin);
-  const std::size_t kept = (used + chunk_alignment - 1) / chunk_alignment * chunk_alignment;
-  if (kept + smallest_leftover > chunk->size) return;
-  try {
-    leftovers_.push_back(Leftover{begin + kept, chunk->size - kept});
-  } catch (...) {
-    return;
-  }
-  auto* rest = reinterpret_cast<ChunkHeader*>(begin + kept);
-  // Of no thread yet: a reader skips it by its size.
-  start_chunk(rest, ChunkType::events, chunk->size - kept, 0xFFFFFFFF, 0);
-  chunk->size = static_cast<std::uint32_t>(kept);
-}
-
 bool Recorder::refill(ThreadWriter& writer, std::size_t words) {
   guard_faults();
   if (notice_cut()) return false;
@@ -146,17 +59,20 @@ bool Recorder::refill(ThreadWriter& writer, std::size_t words) {
       sizeof(ChunkHeader) + (words + ThreadWriter::reserved_words + entry_most_words) * word;
   ChunkHeader* chunk = nullptr;
   std::size_t bytes = 0;
+  std::uint64_t sequence = 0;
   if (mode_ == RecordMode::ring) {
-    chunk = take_ring_chunk(needed);
+    chunk = take_ring_chunk(needed, sequence);
     bytes = ring_chunk_;
   } else if (!exhausted_ || needed < smallest_leftover) {
-    chunk = take_chunk(std::max(needed, smallest_leftover));
-    if (chunk != nullptr) {
-      bytes = chunk->size;
+    const Leftover leftover = take_leftover(std::max(needed, smallest_leftover));
+    if (leftover.start != nullptr) {
+      chunk = reinterpret_cast<ChunkHeader*>(leftover.start);
+      sequence = chunk->sequence;
+      bytes = leftover.bytes;
     } else if (!exhausted_) {
       bytes = std::max<std::size_t>(needed, writer.next_chunk_bytes);
       bytes = (bytes + chunk_alignment - 1) / chunk_alignment * chunk_alignment;
-      if (char* made = segment_.allocate(bytes)) {
+      if (char* made = allocate(bytes)) {
         chunk = reinterpret_cast<ChunkHeader*>(made);
         writer.next_chunk_bytes = std::min(4 * writer.next_chunk_bytes, largest_chunk);
       } else {
@@ -165,13 +81,17 @@ bool Recorder::refill(ThreadWriter& writer, std::size_t words) {
     }
   }
   if (chunk == nullptr) return false;
-  if (writer.chunk != nullptr && mode_ == RecordMode::ring) {
-    seal(writer.chunk);
-  }
+  // The new one begins before the old one is sealed: a thread whose last chunk is sealed has ended.
   const std::uint64_t pending = writer.loss_entry == nullptr ? writer.dropped.count : 0;
-  start_chunk(chunk, ChunkType::events, bytes, writer.thread, writer.tid, ++writer.chunk_count,
-              writer.written + writer.lost - pending);
+  const ChunkKey key{ChunkType::events, writer.thread, writer.tid, ++writer.chunk_count,
+                     writer.written + writer.lost - pending};
+  start_chunk(chunk, key, bytes, sequence);
+  if (writer.chunk != nullptr) {
+    seal(writer, false);
+    if (mode_ == RecordMode::ring) queue(writer.chunk);
+  }
   writer.chunk = chunk;
+  writer.written_before = writer.written;
   writer.base = chunk->base_ticks;
   writer.cursor = writer.first_word();
   writer.chunk_end =
@@ -245,6 +165,7 @@ void Recorder::lose_call() noexcept {
 }
 
 void Recorder::add_loss(LossReason reason, const LossWindow& more) noexcept {
+  reopen();
   LossWindow& loss = segment_.header()->losses[static_cast<std::size_t>(reason)];
   if (loss.count == 0) loss.from = more.from;
   loss.to = more.to;
@@ -391,14 +312,19 @@ char* Recorder::stats_space(ThreadWriter& writer, std::size_t bytes) {
     const std::size_t chunk_bytes = std::min(writer.next_chunk_bytes, largest_stats_chunk);
     guard_faults();
     if (notice_cut() || exhausted_) return nullptr;
-    at = segment_.allocate(chunk_bytes);
+    at = allocate(chunk_bytes);
     if (at == nullptr) {
       report(segment_.error());
       return nullptr;
     }
     writer.next_chunk_bytes = std::min(4 * writer.next_chunk_bytes, largest_stats_chunk);
     writer.chunk = reinterpret_cast<ChunkHeader*>(at);
-    start_chunk(writer.chunk, ChunkType::stats, chunk_bytes, writer.thread, writer.tid);
+    start_chunk(writer.chunk, ChunkKey{ChunkType::stats, writer.thread, writer.tid}, chunk_bytes);
+    try {
+      stats_chunks_.push_back(StatsChunk{writer.chunk, &writer});
+    } catch (...) {
+      stats_chunks_missing_ = true;
+    }
     sample();
     writer.chunk_end = reinterpret_cast<std::atomic<std::uint64_t>*>(at + chunk_bytes);
     at += sizeof(ChunkHeader);

@@ -4,6 +4,7 @@
 // What a recording's entries refer to by number: each is in the file before the first entry that
 // names it.
 
+#include "record/checksum.hpp"
 #include "record/recorder.hpp"
 
 #include <algorithm>
@@ -61,6 +62,7 @@ void Recorder::forget_names() noexcept {
   device_schemas_.clear();
   described_.clear();
   cited_.clear();
+  definition_chunk_ = nullptr;
   definitions_ = nullptr;
   definitions_left_ = 0;
 }
@@ -78,22 +80,28 @@ bool Recorder::define(DefinitionType type, const void* data, std::size_t bytes,
       return false;
     }
     std::size_t wanted = std::max(usual, needed + sizeof(ChunkHeader) + sizeof(std::uint64_t));
-    char* made = segment_.allocate(wanted);
+    char* made = allocate(wanted);
     if (made == nullptr) {
       report(segment_.error());
       undefined_ = true;
       return false;
     }
-    start_chunk(reinterpret_cast<ChunkHeader*>(made), ChunkType::definitions,
-                (wanted + chunk_alignment - 1) / chunk_alignment * chunk_alignment, 0, 0);
+    auto* chunk = reinterpret_cast<ChunkHeader*>(made);
+    start_chunk(chunk, ChunkKey{ChunkType::definitions},
+                (wanted + chunk_alignment - 1) / chunk_alignment * chunk_alignment);
+    seal_definitions();
+    definition_chunk_ = chunk;
     definitions_ = made + sizeof(ChunkHeader);
     definitions_left_ = wanted - sizeof(ChunkHeader);
   }
+  if (definition_chunk_->used != 0) unseal(definition_chunk_);
   char* at = definitions_;
   std::memcpy(at + sizeof(std::uint64_t), data, bytes);
   if (!text.empty()) std::memcpy(at + sizeof(std::uint64_t) + bytes, text.data(), text.size());
+  const auto offset = static_cast<std::size_t>(at - reinterpret_cast<char*>(definition_chunk_));
   reinterpret_cast<std::atomic<std::uint64_t>*>(at)->store(
-      static_cast<std::uint64_t>(type) | static_cast<std::uint64_t>(size) << 32,
+      definition_word(type, size, definition_chunk_->sequence, offset, at + sizeof(std::uint64_t),
+                      in_words(size) / sizeof(std::uint64_t)),
       std::memory_order_release);
   definitions_ += needed;
   definitions_left_ -= needed;

@@ -175,7 +175,13 @@ char* Segment::allocate(std::size_t bytes) noexcept {
     return nullptr;
   }
   bytes = round_up(bytes, chunk_alignment);
-  if (extents_.back().bytes - extents_.back().used < bytes && !grow(bytes)) return nullptr;
+  if (extents_.back().bytes - extents_.back().used < bytes) {
+    if (!grow(bytes)) return nullptr;
+    Extent& before = extents_[extents_.size() - 2];
+    const auto room = static_cast<std::size_t>(extents_.back().offset - before.offset);
+    hole_ = Hole{before.start + before.used, room - before.used};
+    before.used = room;
+  }
   Extent& extent = extents_.back();
   char* found = extent.start + extent.used;
   extent.used += bytes;
@@ -189,6 +195,17 @@ char* Segment::allocate(std::size_t bytes) noexcept {
   const auto last = reinterpret_cast<std::uintptr_t>(found) + bytes;
   ::madvise(reinterpret_cast<void*>(first), round_up(last - first, page), populate);
   return found;
+}
+
+std::uint64_t Segment::offset_of(const void* at) const noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(at);
+  for (std::size_t i = extents_.size(); i-- > 0;) {
+    const auto start = reinterpret_cast<std::uintptr_t>(extents_[i].start);
+    if (address >= start && address - start < extents_[i].mapped) {
+      return extents_[i].offset + (address - start);
+    }
+  }
+  return 0;
 }
 
 void Segment::shrink_last(const char* end) noexcept {

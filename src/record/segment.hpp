@@ -45,6 +45,20 @@ class Segment {
 
   // `bytes` of zeros, null when the file cannot grow: error() says why.
   char* allocate(std::size_t bytes) noexcept;
+  // What allocate() had to leave unused before the bytes that it gave: no chunk lies there.
+  struct Hole {
+    char* start = nullptr;
+    std::size_t bytes = 0;
+  };
+  Hole take_hole() noexcept {
+    const Hole taken = hole_;
+    hole_ = Hole{};
+    return taken;
+  }
+  std::uint64_t offset_of(const void* at) const noexcept;  // in the file
+  std::uint64_t end() const noexcept {
+    return extents_.empty() ? 0 : extents_.back().offset + extents_.back().used;
+  }
   bool ends_at(const char* end) const noexcept {
     return !extents_.empty() && extents_.back().start + extents_.back().used == end;
   }
@@ -72,6 +86,7 @@ class Segment {
   PoolString path_;
   PoolVector<Extent> extents_;
   FileHeader* header_ = nullptr;
+  Hole hole_;
   std::uint64_t file_bytes_ = 0;
   std::uint64_t written_bytes_ = 0;  // the size that the file was given last
   bool cut_ = false;

@@ -117,6 +117,7 @@ struct ThreadWriter {
   std::uint64_t next_range;
   ChunkHeader* chunk;
   std::uint64_t chunk_count;
+  std::uint64_t written_before;  // this chunk
   std::atomic<std::uint64_t>* chunk_end;
   std::uint32_t thread;
   std::uint32_t tid;

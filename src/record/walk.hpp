@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "record/entries.hpp"
 #include "record/payload_numbers.hpp"
 #include "record/reader.hpp"
 
@@ -17,12 +18,6 @@
 #include <vector>
 
 namespace nvspan {
-
-struct WalkPayload {
-  bool present = false;
-  std::uint64_t bits = 0;  // or, of PayloadType::ext, the number of bytes
-  const std::uint64_t* bytes = nullptr;
-};
 
 struct WalkRange {
   std::uint32_t site = 0;
@@ -79,6 +74,9 @@ class OpenRanges {
     return top_ == none ? WalkVisitor::no_row : nodes_[top_].range.row;
   }
 
+  // Ranges of a site that the file does not define have a stack of their own.
+  static constexpr std::uint32_t unknown_domain = 0xFFFFFFFF;
+
   Node& push(std::uint32_t site, std::uint32_t domain, std::uint64_t start, bool shown) {
     std::uint32_t index = free_;
     if (index != none) {
@@ -87,7 +85,7 @@ class OpenRanges {
       index = static_cast<std::uint32_t>(nodes_.size());
       nodes_.emplace_back();
     }
-    std::vector<std::uint32_t>& stack = stack_of(domain);
+    std::vector<std::uint32_t>& stack = stack_of(site == unknown_site ? unknown_domain : domain);
     std::uint32_t depth = 0;
     if (!stack.empty()) {
       const WalkRange& around = nodes_[stack.back()].range;
@@ -105,7 +103,8 @@ class OpenRanges {
   }
 
   bool pop(std::uint32_t domain, WalkRange& out) {
-    std::vector<std::uint32_t>& stack = stack_of(domain);
+    const bool unknown = top_ != none && nodes_[top_].range.site == unknown_site;
+    std::vector<std::uint32_t>& stack = stack_of(unknown ? unknown_domain : domain);
     if (stack.empty()) return false;
     const std::uint32_t index = stack.back();
     stack.pop_back();
@@ -180,9 +179,14 @@ void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& 
   const ReadProcess& process = recording.processes()[thread.process];
   const std::vector<ReadSite>& sites = recording.sites();
   const auto site_of = [&](std::uint32_t number) {
-    if (number < process.sites.size()) return process.sites[number];
-    visitor.damaged();
-    return unknown_site;
+    const std::uint32_t site = number < process.sites.size() ? process.sites[number] : unknown_site;
+    if (site == unknown_site) visitor.damaged();
+    return site;
+  };
+  // Version 1 takes every payload of an unknown site to be one word.
+  const bool checked = process.header.version != version_without_checksums;
+  const auto payload_type_of = [&](std::uint32_t site) {
+    return checked && site == unknown_site ? -1 : static_cast<int>(sites[site].payload_type);
   };
   OpenRanges open;
   const auto push = [&](std::uint32_t site, std::uint64_t start, std::uint64_t events,
@@ -204,87 +208,44 @@ void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& 
   std::uint64_t kept = 0;
   const bool ring = process.header.mode == static_cast<std::uint32_t>(RecordMode::ring);
   // A thread is known by its first event: where no chunk is left, others took them all.
-  if (ring && thread.chunks.empty()) visitor.gap(last, last, 0);
+  if (checked) {
+    if (thread.overwritten) visitor.gap(last, thread.overwritten_to, thread.overwritten_events);
+  } else if (ring && thread.chunks.empty()) {
+    visitor.gap(last, last, 0);
+  }
   for (const ReadChunk& chunk : thread.chunks) {
-    bool missing = chunk.header->number != number + 1;
+    const bool missing = chunk.number != number + 1;
     if (missing) {
-      const std::uint64_t before = chunk.header->before;
-      if (ring)
-        visitor.gap(last, chunk.header->base_ticks, before > made ? before - made : 0);
-      else
+      const std::uint64_t before = chunk.before;
+      if (!checked && ring)
+        visitor.gap(last, chunk.base_ticks, before > made ? before - made : 0);
+      else if (!checked)
         visitor.damaged();
       made = before;
       drain(last, EndReason::lost);
     }
-    number = chunk.header->number;
-    std::uint64_t base = chunk.header->base_ticks;
-    for (const std::uint64_t* at = chunk.begin; at < chunk.end && *at != 0;) {
-      const std::uint64_t first = *at++;
-      const auto left = [&] { return static_cast<std::size_t>(chunk.end - at); };
-      const auto kind = static_cast<EntryKind>(first >> entry_kind_shift & 15);
-      auto subject = static_cast<std::uint32_t>(first >> entry_subject_shift);
-      const std::uint64_t ticks = base + (first & entry_ticks_mask);
-      if (subject == entry_wide_subject) {
-        if (left() == 0) break;
-        subject = static_cast<std::uint32_t>(*at++);
-      }
-      std::size_t values = 0;
-      switch (kind) {
-        case EntryKind::push:
-        case EntryKind::pop:
-        case EntryKind::mark:
-        case EntryKind::counter_bytes:
-          break;
-        case EntryKind::lost:
-          values = 3;
-          break;
-        case EntryKind::start:
-        case EntryKind::end:
-        case EntryKind::base:
-        case EntryKind::counter_i64:
-        case EntryKind::counter_f64:
-        case EntryKind::counter_none:
-        case EntryKind::open:
-          values = 1;
-          break;
-        default:
-          values = static_cast<std::size_t>(-1);
-          break;
-      }
-      if (values > left()) {
-        visitor.damaged();
-        break;
-      }
-      const std::uint64_t* const value = at;
-      at += values;
-      const bool by_site = kind == EntryKind::push || kind == EntryKind::start ||
-                           kind == EntryKind::mark || kind == EntryKind::open;
-      const std::uint32_t site = by_site ? site_of(subject) : unknown_site;
-      WalkPayload payload;
-      if ((first & entry_payload_bit) != 0) {
-        if (left() == 0) break;
-        payload.present = true;
-        payload.bits = *at++;
-        constexpr std::uint8_t extended = 7;
-        if (!by_site || sites[site].payload_type == extended) {
-          const std::size_t words = payload.bits / 8 + (payload.bits % 8 != 0);
-          if (words > left()) {
-            visitor.damaged();
-            break;
-          }
-          payload.bytes = at;
-          at += words;
-        }
-      }
-      if (kind != EntryKind::lost && kind != EntryKind::base) {
+    number = chunk.number;
+    std::uint64_t base = chunk.base_ticks;
+    const std::uint64_t* at = chunk.begin;
+    Entry entry;
+    for (;;) {
+      const EntryStep step = next_entry(at, chunk.end, site_of, payload_type_of, entry);
+      if (step == EntryStep::damaged) visitor.damaged();
+      if (step != EntryStep::entry) break;
+      const std::uint64_t ticks = base + entry.delta;
+      const std::uint32_t site = entry.site;
+      const std::uint32_t subject = entry.subject;
+      const std::uint64_t* const value = entry.value;
+      const WalkPayload& payload = entry.payload;
+      if (entry.is_event()) {
         if (ticks > last) last = ticks;
         ++events;
-        if (kind != EntryKind::open) {
+        if (entry.is_counted()) {
           ++made;
           ++kept;
         }
       }
-      switch (kind) {
+      switch (entry.kind) {
         case EntryKind::push:
           open.advance(ticks);
           push(site, ticks, events, payload);
@@ -324,7 +285,7 @@ void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& 
         case EntryKind::counter_i64:
         case EntryKind::counter_f64:
         case EntryKind::counter_none:
-          visitor.counter(subject, kind, ticks, *value);
+          visitor.counter(subject, entry.kind, ticks, *value);
           break;
         case EntryKind::counter_bytes:
           for_each_sample(process, subject, payload,

@@ -31,7 +31,8 @@ for i in range(3):
     [
         (b"", "too short to be a recording"),
         (b"x" * 5000, "not a recording of nvspan"),
-        (b"\xffNVSPAR1" + b"\x63" * 5000, "a recording of another version of nvspan"),
+        (b"\xffNVSPAR1" + b"\x63" * 5000, "a recording of a newer version of nvspan"),
+        (b"\xffNVSPAR1" + b"\x00" * 5000, "a recording of another version of nvspan"),
     ],
 )
 def test_what_is_no_recording_is_an_error(tmp_path, content, problem):

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 import nvspan
+from nvspan._losses import damage_lines
 from nvspan.report import emptiness
 from nvspan.report.progress import Progress
 from nvspan.report.summary import zero
@@ -90,15 +91,23 @@ def positive(text: str) -> int:
     return value
 
 
-def open_recording(parser: argparse.ArgumentParser, files: Sequence[str]) -> nvspan.Recording:
-    """Reads the files; what cannot be read ends the command with one line that says so."""
+def open_recording(
+    parser: argparse.ArgumentParser, files: Sequence[str], *, said: bool = True
+) -> nvspan.Recording:
+    """Reads the files; what cannot be read ends the command with one line that says so.
+
+    What is damaged or cut off is `said` on standard error, unless the result itself says it.
+    """
     try:
         with Progress("reading"):
-            return nvspan.read(*files)
+            recording = nvspan.read(*files)
     except OSError as error:
         parser.exit(1, f"{parser.prog}: cannot read {error.filename!r}: {error.strerror}\n")
     except ValueError as error:
         parser.exit(1, f"{parser.prog}: {error}\n")
+    if said:
+        note(damage_lines(recording))
+    return recording
 
 
 def emit(text: str) -> int:

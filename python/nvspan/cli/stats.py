@@ -94,7 +94,7 @@ def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan stats`` with the arguments `argv`."""
     parser = _parser()
     options = parser.parse_args(argv)
-    recording = selected(open_recording(parser, options.files), options)
+    recording = selected(open_recording(parser, options.files, said=options.compat), options)
     if options.compat:
         with Progress("counting"):
             shown = _compat(recording, options)

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from nvspan import _reader
+from nvspan._losses import DAMAGE, open_lines, window_lines
 from nvspan.device import device_losses_of
 from nvspan.recording import Recording
 from nvspan.report import device
-from nvspan.report.text import duration, label, printable
+from nvspan.report.text import label, printable
 
 TIMES = ("total", "self", "mean", "std", "min", "p50", "p90", "p99", "max")
 NUMBERS = ("calls", *TIMES, "share", "threads", "overhead", *device.NUMBERS)
@@ -55,7 +56,7 @@ class Summary:
                 self.sort("total")
         self.losses: list[dict[str, Any]] = getattr(stats, "losses", [])
         self.problems = recording.problems
-        self.notes = self._notes(zero(recording))
+        self.notes = self._notes(recording)
 
     def _complete(self, row: dict[str, Any]) -> dict[str, Any]:
         row["label"] = label(row["domain"], row["name"])
@@ -92,25 +93,17 @@ class Summary:
             return printable(str(value))
         return ""
 
-    def _notes(self, origin: int) -> list[str]:
+    def _notes(self, recording: Recording) -> list[str]:
         notes = [f"damaged: {printable(problem)}" for problem in self.problems]
-        if self.lost:
-            notes.append(f"lost: {self.lost} events could not be recorded")
+        damage = sum(loss["count"] or 0 for loss in self.losses if loss["reason"] in DAMAGE)
+        if self.lost > damage:
+            notes.append(f"lost: {self.lost - damage} events could not be recorded")
         if self.gaps:
             gone = f"{self.overwritten} older events are gone in {self.gaps} places"
             notes.append(f"overwritten: {gone} (ring)")
-        most = 20
-        for loss in self.losses[:most]:
-            where = "threads that recorded nothing"
-            if loss["thread"] is not None:
-                where = thread_name(self.threads, loss["thread"])
-            count = "events" if loss["count"] is None else f"{loss['count']} events"
-            notes.append(
-                f"  {count} of {where}, from {duration(loss['from'] - origin)} to "
-                f"{duration(loss['to'] - origin)}: {loss['reason']}"
-            )
-        if len(self.losses) > most:
-            notes.append(f"  ... and {len(self.losses) - most} more such windows")
+        windows = window_lines(recording, self.losses) if self.losses else []
+        notes += [printable(line) for line in windows]
+        notes += open_lines(recording)
         if self.unclosed:
             notes.append(f"unclosed: {self.unclosed} ranges did not end; they are in no figure")
         if self.orphans:

@@ -8,7 +8,8 @@ import re
 import time
 from collections.abc import Sequence
 
-_UNITS = (("s", 1e9), ("ms", 1e6), ("us", 1e3))
+from nvspan._duration import duration as duration
+
 _SCALES = {"": 1e9, "s": 1e9, "ms": 1e6, "us": 1e3, "µs": 1e3, "ns": 1.0}
 
 
@@ -26,18 +27,6 @@ def moment(ns: int, form: str, *, local: bool = False) -> str:
         return time.strftime(form, (time.localtime if local else time.gmtime)(ns / 1e9))
     except (OverflowError, ValueError, OSError):
         return "?"
-
-
-def duration(ns: float) -> str:
-    """Nanoseconds with three decimals of the largest unit that fits.
-
-    >>> duration(1234567)
-    '1.235 ms'
-    """
-    for unit, size in _UNITS:
-        if abs(ns) >= size:
-            return f"{ns / size:.3f} {unit}"
-    return f"{ns:.0f} ns"
 
 
 def parse_duration(text: str) -> int:
