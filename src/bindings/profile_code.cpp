@@ -21,8 +21,8 @@ object_mutex detail::profile_codes_mutex;
 
 namespace {
 
-object_mutex judging_mutex;  // of the settings and of making what is below
-PyObject* domain_object;     // borrowed, immortal
+// Borrowed, immortal. Its critical section is that of the settings and of making what is below.
+PyObject* domain_object;
 
 std::string_view utf8_view(PyObject* text) noexcept {
   Py_ssize_t size = 0;
@@ -168,12 +168,12 @@ CFunctionEvent* make_c_function_event(const char* name) noexcept {
 }  // namespace
 
 void profile_set_settings(ProfileSettings settings) noexcept {
-  std::lock_guard<object_mutex> lock(judging_mutex);
+  const python_section section(domain_object);
   profile_state.settings = std::move(settings);
 }
 
 ProfileCode* detail::judge_profile_code(PyObject* code, uint64_t session) noexcept {
-  std::lock_guard<object_mutex> lock(judging_mutex);
+  const python_section section(domain_object);
   py_error_scope scope;
   ProfileCode* known = profile_code_known(code);
   if (known && known->judged(session)) return known;
@@ -214,7 +214,7 @@ Event* profile_c_function_event(PyObject* callable) noexcept {
   };
   constexpr size_t recent_count = 1024;
   static Recent recent[recent_count];
-  std::lock_guard<object_mutex> lock(judging_mutex);
+  const python_section section(domain_object);
   Recent& slot = recent[reinterpret_cast<uintptr_t>(method) / sizeof(PyMethodDef) % recent_count];
   if (slot.method == method && slot.event->name == method->ml_name) {
     return &slot.event->fields.event;

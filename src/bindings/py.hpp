@@ -26,6 +26,32 @@ struct object_mutex {
 };
 #endif
 
+// What the GIL is around calls into Python: without it a critical section of CPython's, which is
+// let go while the thread waits or when the interpreter ends it, as no mutex is. `object` may be
+// any that nobody else locks; null: no section.
+class python_section {
+ public:
+#ifdef Py_GIL_DISABLED
+  explicit python_section(PyObject* object) noexcept : entered_(object != nullptr) {
+    if (entered_) PyCriticalSection_Begin(&section_, object);
+  }
+  ~python_section() {
+    if (entered_) PyCriticalSection_End(&section_);
+  }
+
+ private:
+  bool entered_;
+  PyCriticalSection section_;
+
+ public:
+#else
+  explicit python_section(PyObject*) noexcept {}
+  ~python_section() {}
+#endif
+  python_section(const python_section&) = delete;
+  python_section& operator=(const python_section&) = delete;
+};
+
 // An owning reference to a Python object, or nothing.
 class py_ref {
  public:
