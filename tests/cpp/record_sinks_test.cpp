@@ -214,7 +214,7 @@ void test_text() {
   style.origin = 2000000000;
   nvspan::Event event = push_event();
   EXPECT_EQUAL(text_of(event, style),
-               "   3.000001                 12 34       |  +- name                      "
+               "   3.000001                 12 34           |  +- name                      "
                "[dom]  category=cat  payload=7\n");
   event.kind = nvspan::EventKind::pop;
   event.duration = 1234567;
@@ -223,7 +223,7 @@ void test_text() {
   event.payload_type = nvspan::PayloadType::none;
   event.thread_name = "loader";
   EXPECT_EQUAL(text_of(event, style),
-               "   3.000001   1.234 ms      12 loader   |  `- name                      "
+               "   3.000001   1.234 ms      12 loader       |  `- name                      "
                "[dom]\n");
   for (const auto& [duration, wanted] :
        std::vector<std::pair<std::int64_t, std::string>>{{0, "       0 ns"},
