@@ -40,17 +40,28 @@ def mode_config(mode: str) -> str:
     raise ValueError(f"mode must be full, stats or ring=MB, not {mode!r}")
 
 
+def _name_bytes(megabytes: float) -> int:
+    if isinstance(megabytes, bool) or not isinstance(megabytes, (int, float)):
+        raise TypeError(f"names must be a number of megabytes, not {megabytes!r}")
+    if not 1e-6 <= megabytes <= 1e9:
+        raise ValueError(f"names must be a number of megabytes above 0, not {megabytes!r}")
+    return int(megabytes * 1_000_000)
+
+
 def config_string(
     path: str | os.PathLike[str] | None = None,
     mode: str = "full",
     domains: Iterable[str] | None = None,
     min_duration: int | None = None,
     run: int = 0,
+    names: float | None = None,
 ) -> str:
     """The configuration of the injection library for a recording, as passed in NVSPAN_TRACE.
 
     Raises:
-        ValueError: an unknown mode, or a file name with a null character.
+        ValueError: an unknown mode, a file name with a null character, or `names` that are not
+            more than 0.
+        TypeError: `names` is no number.
     """
     if isinstance(domains, str):
         raise TypeError("domains must be a list of names, not one name")
@@ -59,6 +70,8 @@ def config_string(
     parts.append(f"mode={mode_config(mode)}")
     if min_duration:
         parts.append(f"min_duration={int(min_duration)}")
+    if names is not None:
+        parts.append(f"names={_name_bytes(names)}")
     if run:
         parts.append(f"run={run}")
     return ";".join(parts)
@@ -104,13 +117,18 @@ class record:
             ``nvspan-{pid}.nvspan`` in the current directory. A file that exists is never touched:
             "-1", "-2", ... is put before the suffix. `paths` says what the names became.
         mode: "full"; "ring=64" keeps the newest events in 64 MB; "stats" keeps statistics alone, in
-            memory that goes with the number of names.
+            memory that goes with the number of names, up to `names`.
         domains: the names of the domains to record ("NVTX" is the default domain); None: all.
         min_duration: ranges shorter than so many ns are left out, those of push and pop unless
             something that was kept happened inside.
+        names: the megabytes of the file that names may take; None: what the variable
+            NVSPAN_RECORD_NAMES says, else 16 in a ring, 32 of statistics, no limit in full. Events
+            whose new names do not fit keep their times and counts, and are called "(other names)",
+            in each domain.
 
     Raises:
-        ValueError: an unknown mode.
+        ValueError: an unknown mode, or `names` that are not more than 0.
+        TypeError: `names` is no number.
 
     Each start makes a new file. Forked children, and programs that are started meanwhile, record
     into files of their own. Whatever happens to the process, what was recorded can be read.
@@ -129,10 +147,11 @@ class record:
         mode: str = "full",
         domains: Iterable[str] | None = None,
         min_duration: int | None = None,
+        names: float | None = None,
     ) -> None:
         self._path = os.path.abspath(os.fsdecode(_DEFAULT_NAME if path is None else path))
         self._run = int.from_bytes(os.urandom(6), "little") | 1
-        self._config = config_string(self._path, mode, domains, min_duration, self._run)
+        self._config = config_string(self._path, mode, domains, min_duration, self._run, names)
         self._lock = allocate_lock()
         self._running = False
 

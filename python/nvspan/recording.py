@@ -140,6 +140,8 @@ class Stats:
         gaps: in how many places a ring overwrote older events.
         overwritten: how many events it overwrote there.
         orphans: how many ends and pops had nothing to close.
+        others: how many ranges and marks had names past the budget for names; each domain has them
+            in one row, "(other names)".
         losses: a dict for each time in which events were lost: process, thread, from, to, count,
             reason.
         first: when the first of these ranges began, in ns.
@@ -156,6 +158,7 @@ class Stats:
         self.gaps: int = made["gaps"]
         self.overwritten: int = made["overwritten"]
         self.orphans: int = made["orphans"]
+        self.others: int = made["others"]
         self.losses: list[dict[str, Any]] = made["losses"]
         self.first: int = made["first"]
         self.last: int = made["last"]

@@ -509,6 +509,7 @@ py::dict Reader::stats(const py::str& asked) {
   result["gaps"] = made.gaps;
   result["overwritten"] = made.overwritten;
   result["orphans"] = made.orphans;
+  result["others"] = made.others;
   result["first"] = made.first;
   result["last"] = made.last;
   result["whole"] = made.whole;

@@ -86,6 +86,30 @@ const char* parse_domains(std::string_view value, Config& config) {
 
 }  // namespace
 
+bool parse_megabytes(std::string_view text, std::uint64_t& bytes) {
+  constexpr std::uint64_t most = 1'000'000'000;  // megabytes
+  std::uint64_t unit = 1'000'000;
+  bytes = 0;
+  bool fraction = false;
+  bool any = false;
+  for (const char byte : text) {
+    if (byte == '.' && !fraction) {
+      fraction = true;
+      continue;
+    }
+    if (byte < '0' || byte > '9' || bytes >= most * 1'000'000) return false;
+    const auto digit = static_cast<std::uint64_t>(byte - '0');
+    any = true;
+    if (fraction) {
+      unit /= 10;
+      bytes += digit * unit;
+    } else {
+      bytes = 10 * bytes + digit * unit;
+    }
+  }
+  return any && bytes != 0;
+}
+
 const char* parse_config(std::string_view text, Config& config) {
   while (!text.empty()) {
     std::string_view value = cut(text, ';');
@@ -106,6 +130,8 @@ const char* parse_config(std::string_view text, Config& config) {
       problem = parse_mode(value, config);
     } else if (key == "min_duration") {
       if (!parse_number(value, config.min_duration)) problem = "min_duration is not a number";
+    } else if (key == "names") {
+      if (!parse_number(value, config.name_bytes)) problem = "names is not a number";
     } else if (key == "run") {
       if (!parse_number(value, config.run)) problem = "run is not a number";
     }

@@ -26,8 +26,12 @@ struct Config {
   RecordMode mode = RecordMode::full;
   std::uint64_t ring_bytes = 0;
   std::uint64_t min_duration = 0;  // ns
+  std::uint64_t name_bytes = 0;    // for names; 0: not said
   std::uint64_t run = 0;
 };
+
+// False: `text` is no number of megabytes above 0, such as "16" or "0.5".
+bool parse_megabytes(std::string_view text, std::uint64_t& bytes);
 
 // Fills `config` and returns null, or returns what is wrong with `text`. Unknown keys are ignored,
 // so that an older library understands a newer launcher.

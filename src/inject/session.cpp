@@ -136,6 +136,13 @@ bool Session::open_recorder(const Config& config) {
   options.mode = config.mode;
   options.ring_bytes = config.ring_bytes;
   options.min_duration = config.min_duration;
+  options.name_bytes = config.name_bytes;
+  const char* const names = std::getenv("NVSPAN_RECORD_NAMES");
+  if (options.name_bytes == 0 && names != nullptr && *names != '\0' &&
+      !parse_megabytes(names, options.name_bytes)) {
+    options.name_bytes = 0;
+    say("NVSPAN_RECORD_NAMES is no number of megabytes,", names, "it has no effect");
+  }
   options.run = config.run;
   return recorder_.open(options);
 }

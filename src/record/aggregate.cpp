@@ -351,6 +351,7 @@ class Aggregator : public WalkVisitor {
     out_.last = std::max(out_.last, end);
     AggregateRow& at = row(site, kind, payload, thread);
     ++at.calls;
+    if (recording_.sites()[site].is_others) ++out_.others;
     const auto real = static_cast<double>(duration);
     at.total += real;
     at.self += static_cast<double>(self);
@@ -382,6 +383,7 @@ class Aggregator : public WalkVisitor {
     if (!wanted_ || !takes(site, start) || (by_lane() && kind != RangeKind::device)) return;
     AggregateRow& at = row(site, kind, payload, thread_);
     ++at.unclosed;
+    if (recording_.sites()[site].is_others) ++out_.others;
     see_thread(at, thread_);
   }
 
@@ -435,6 +437,7 @@ void Aggregator::add_cells(const ReadStats& chunk) {
       AggregateRow& to = row(site, range_kind, 0, thread_);
       const double ns = static_cast<double>(process_->ratio) / 4294967296.0;
       to.calls += cell.count;
+      if (recording_.sites()[site].is_others) out_.others += cell.count;
       to.total += static_cast<double>(cell.total) * ns;
       to.self += static_cast<double>(cell.self) * ns;
       to.squares += cell.squares * ns * ns;
@@ -473,6 +476,7 @@ void Aggregator::list_marks() {
   for (std::uint32_t site = 0; site < marks_of_site_.size(); ++site) {
     if (marks_of_site_[site] == 0) continue;
     const ReadSite& read = recording_.sites()[site];
+    if (read.is_others) out_.others += marks_of_site_[site];
     const std::uint64_t key =
         std::uint64_t{read.domain} << 32 | static_cast<std::uint32_t>(read.name);
     const auto place = places.emplace(key, out_.marks.size());

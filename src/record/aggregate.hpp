@@ -101,6 +101,7 @@ struct Aggregate {
   std::uint64_t overwritten = 0;  // events there, where that is known
   std::vector<ReadLoss> losses;
   std::uint64_t orphans = 0;  // ends of what was not open
+  std::uint64_t others = 0;   // ranges and marks whose names were past the budget
   std::int64_t first = 0;     // the first and the last moment of what was counted
   std::int64_t last = 0;
   std::int64_t whole = 0;  // ns from the first to the last, of other names and domains too

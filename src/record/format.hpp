@@ -45,7 +45,8 @@ enum class LossReason : std::uint32_t {
   reentered = 1,
   no_space = 2,
   no_memory = 3,
-  too_deep = 4,  // more ranges were open than are remembered
+  too_deep = 4,     // more ranges were open than are remembered
+  name_budget = 5,  // calls that only name something, past the budget for names
 };
 constexpr std::size_t loss_reasons = 8;
 
@@ -226,6 +227,8 @@ enum class DefinitionType : std::uint8_t {
 constexpr auto last_definition_type = DefinitionType::counter_meaning;
 
 constexpr std::uint32_t no_string = 0xFFFFFFFF;
+constexpr std::uint8_t message_of_others = 4;  // SiteDefinition::message_type: of all names that
+                                               // are past the budget; color and category are gone
 constexpr std::uint32_t no_site = 0xFFFFFFFF;  // of writers alone
 
 struct StringDefinition {

@@ -445,7 +445,9 @@ void Recording::resolve(Loading& loading) {
     site.domain = global_domain(read.domain);
     site.local_domain = read.domain;
     site.name = loading.text(read.message);
-    site.message_type = std::min<std::uint8_t>(read.message_type, 3);
+    site.is_others = read.message_type == message_of_others;
+    site.message_type = site.is_others ? static_cast<std::uint8_t>(MessageType::ascii)
+                                       : std::min<std::uint8_t>(read.message_type, 3);
     site.payload_type = std::min<std::uint8_t>(read.payload_type, 8);
     site.has_color = read.has_color != 0;
     if (site.payload_type == static_cast<std::uint8_t>(PayloadType::ext)) {

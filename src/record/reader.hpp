@@ -38,6 +38,7 @@ struct ReadSite {
   std::uint8_t payload_type = 0;
   bool has_color = false;
   std::uint8_t device = 0;  // as in SiteDefinition
+  bool is_others = false;   // of all names that were past the budget
   std::uint32_t color = 0;
   std::uint32_t category = 0;
   std::int32_t category_name = no_name;

@@ -63,6 +63,7 @@ Recorder::Recorder(PagePool& pool, const SchemaTable& schemas, const PayloadName
       strings_(pool),
       domains_(pool),
       sites_(pool),
+      rests_(pool),
       counters_(pool),
       device_schemas_(pool),
       described_(pool),
@@ -88,6 +89,7 @@ bool Recorder::open(const RecordOptions& options) {
   mode_ = options.mode;
   ring_bytes_ = options.ring_bytes;
   min_duration_ = options.min_duration;
+  name_bytes_ = options.name_bytes;
   run_ = options.run;
   if (epoch_ == 0) choose_clock();
   return make_live_page() && create_file();

@@ -5,6 +5,7 @@
 
 #include "record/domain_key.hpp"
 #include "record/jsonl_sink.hpp"
+#include "record/name_budget.hpp"
 #include "record/payload_decoder.hpp"
 #include "record/segment.hpp"
 #include "record/sink.hpp"
@@ -21,6 +22,7 @@ struct RecordOptions {
   RecordMode mode = RecordMode::full;
   std::uint64_t ring_bytes = 0;
   std::uint64_t min_duration = 0;  // ns
+  std::uint64_t name_bytes = 0;    // for names; 0: as much as the mode has
   std::uint64_t run = 0;
 };
 
@@ -127,10 +129,14 @@ class Recorder final : public Sink {
   void end_cut_file() noexcept;
 
   bool define(DefinitionType type, const void* data, std::size_t bytes, std::string_view text = {});
-  Text string(std::string_view text);
+  Text string(std::string_view text, bool within_budget = false);
   std::uint32_t domain(std::uint64_t handle, std::string_view name);
   DomainCell* cell(ThreadWriter& writer, std::uint64_t handle, std::string_view name);
   std::uint32_t site(std::uint32_t domain, const Event& event, std::uint32_t message);
+  std::uint32_t add_site(SiteDefinition& definition);
+  std::uint32_t other_site(const SiteRest& rest);
+  std::uint32_t counted_site(ThreadWriter& writer, std::uint32_t site, EntryKind kind);
+  bool keep_name(const Event& event);
   std::uint32_t counter(std::uint64_t domain, std::string_view domain_name, std::uint64_t id,
                         std::string_view name);
   struct Subject {
@@ -212,6 +218,10 @@ class Recorder final : public Sink {
   RecordMode mode_ = RecordMode::full;
   std::uint64_t ring_bytes_ = 0;
   std::uint64_t min_duration_ = 0;
+  std::uint64_t name_bytes_ = 0;
+  NameBudget budget_;
+  bool naming_ = false;   // the line that is written only names something
+  bool refused_ = false;  // and was past the budget
   std::uint64_t run_ = 0;
   std::uint64_t epoch_ = 0;
   std::uint64_t paused_epoch_ = 0;  // of the writers that the process's exit has paused
@@ -240,6 +250,7 @@ class Recorder final : public Sink {
   Map<std::string_view, Text> strings_;
   Map<std::uint64_t, std::uint32_t> domains_;
   Map<SiteDefinition, std::uint32_t, Hash, Same> sites_;
+  PoolVector<SiteRest> rests_;  // stats: of each site
   Map<DomainKey, std::uint32_t, DomainKeyHash> counters_;
   Map<DomainKey, PayloadType, DomainKeyHash> device_schemas_;  // by domain and schema
   Map<DomainKey, std::uint64_t, DomainKeyHash> described_;     // schemas and enums in the file

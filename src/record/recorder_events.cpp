@@ -337,6 +337,8 @@ void Recorder::count(ThreadWriter& writer, std::uint32_t site, EntryKind kind, s
                      std::uint64_t self) {
   if (site == no_site) return lose(writer, LossReason::no_space);
   if (writer.count(site, kind, ticks, self)) return;
+  const std::uint32_t counted = counted_site(writer, site, kind);
+  if (counted != site) return count(writer, counted, kind, ticks, self);
   StatsTable& table = writer.stats;
   const std::uint32_t key = StatsTable::key_of(site, kind);
   const auto place = [&](StatsSlot* slots, std::size_t capacity, std::uint32_t wanted) {
@@ -371,6 +373,8 @@ void Recorder::count(ThreadWriter& writer, std::uint32_t site, EntryKind kind, s
     ++table.used;
     reinterpret_cast<std::atomic<std::uint64_t>&>(slot->cell->kind)
         .store(1, std::memory_order_release);
+  } else {
+    budget_.spend(sizeof(StatsBlock));
   }
   const unsigned octave = octave_of(ticks);
   char* space = stats_space(writer, sizeof(StatsBlock));

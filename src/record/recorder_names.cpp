@@ -15,9 +15,15 @@ namespace {
 
 constexpr std::size_t definition_chunk = 4 * 1024;
 constexpr std::size_t largest_definition_chunk = 1024 * 1024;
+constexpr std::uint32_t past_budget = no_string - 1;  // of a text that was not kept
+constexpr std::uint32_t plain_message = 1;            // SiteKey::message_type
 
 std::size_t in_words(std::size_t bytes) {
   return (bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t) * sizeof(std::uint64_t);
+}
+
+std::size_t bytes_of_definition(std::size_t bytes) {
+  return sizeof(std::uint64_t) + in_words(bytes);
 }
 
 std::string_view field_text(const Event& event, std::string_view key) {
@@ -58,6 +64,8 @@ void Recorder::forget_names() noexcept {
   strings_.clear();
   domains_.clear();
   sites_.clear();
+  rests_.clear();
+  budget_.restart(mode_, name_bytes_);
   counters_.clear();
   device_schemas_.clear();
   described_.clear();
@@ -108,10 +116,17 @@ bool Recorder::define(DefinitionType type, const void* data, std::size_t bytes,
   return true;
 }
 
-Recorder::Text Recorder::string(std::string_view text) {
+// Past the budget, where that counts: `past_budget`.
+Recorder::Text Recorder::string(std::string_view text, bool within_budget) {
   if (text.data() == nullptr) return Text{no_string, nullptr};
   const auto found = strings_.find(text);
   if (found != strings_.end()) return found->second;
+  const std::size_t bytes = bytes_of_definition(sizeof(StringDefinition) + text.size());
+  if (!within_budget) {
+    budget_.spend(bytes);
+  } else if (!budget_.take(bytes)) {
+    return Text{past_budget, nullptr};
+  }
   auto* kept = static_cast<char*>(pool_.allocate(text.size() + 1));
   std::memcpy(kept, text.data(), text.size());
   kept[text.size()] = '\0';
@@ -166,16 +181,58 @@ std::uint32_t Recorder::site(std::uint32_t domain_id, const Event& event, std::u
   definition.color = event.has_color ? event.color : 0;
   definition.category = event.category;
   definition.device = device_site(event);
-  const auto found = sites_.find(definition);
+  const auto found = message == past_budget ? sites_.end() : sites_.find(definition);
   if (found != sites_.end()) return found->second;
-  definition.id = static_cast<std::uint32_t>(sites_.size());
-  if (!define(DefinitionType::site, &definition, sizeof definition)) return no_site;
+  if (message == past_budget || !budget_.take(bytes_of_definition(sizeof definition))) {
+    return other_site(SiteRest{domain_id, definition.payload_type, definition.device, false});
+  }
+  const std::uint32_t made = add_site(definition);
+  if (made == no_site) return no_site;
   if (event.category != 0 && event.category_name.data() != nullptr) {
     const CategoryDefinition category{domain_id, event.category, string(event.category_name).id, 0};
     define(DefinitionType::category, &category, sizeof category);
   }
+  return made;
+}
+
+std::uint32_t Recorder::add_site(SiteDefinition& definition) {
+  definition.id = static_cast<std::uint32_t>(sites_.size());
+  if (!define(DefinitionType::site, &definition, sizeof definition)) return no_site;
+  const bool other = definition.message_type == message_of_others;
+  if (mode_ == RecordMode::stats) {
+    if (rests_.size() <= definition.id) rests_.resize(definition.id + 1);
+    rests_[definition.id] =
+        SiteRest{definition.domain, definition.payload_type, definition.device, other};
+  }
   sites_.emplace(definition, definition.id);
   return definition.id;
+}
+
+// The site of all names of a domain that are past the budget; what a reader of payloads has to know
+// of a site stays.
+std::uint32_t Recorder::other_site(const SiteRest& rest) {
+  SiteDefinition definition = {};
+  definition.domain = rest.domain;
+  definition.message = string(other_names).id;
+  definition.message_type = message_of_others;
+  definition.payload_type = rest.payload_type;
+  definition.device = rest.device;
+  if (definition.message == no_string) return no_site;
+  const auto found = sites_.find(definition);
+  if (found != sites_.end()) return found->second;
+  budget_.spend(bytes_of_definition(sizeof definition));
+  return add_site(definition);
+}
+
+// The site under which a thread counts an event of `site` that it has no cell for.
+std::uint32_t Recorder::counted_site(ThreadWriter& writer, std::uint32_t site, EntryKind kind) {
+  if (writer.stats.find(StatsTable::key_of(site, kind)) != nullptr) return site;
+  constexpr std::size_t bytes = sizeof(StatsCell) + sizeof(StatsBlock);
+  if (rests_[site].other) {
+    budget_.spend(bytes);
+    return site;
+  }
+  return budget_.take(bytes) ? site : other_site(rests_[site]);
 }
 
 Recorder::Subject Recorder::subject(ThreadWriter& writer, std::uint64_t handle, const Event& event,
@@ -185,10 +242,13 @@ Recorder::Subject Recorder::subject(ThreadWriter& writer, std::uint64_t handle, 
   Subject made = {};
   made.domain = cell(writer, handle, event.domain);
   made.domain_id = made.domain != nullptr ? made.domain->id : domain(handle, event.domain);
-  const Text text = string(event.message);
+  const Text text = string(event.message, true);
   made.site = undefined_ ? no_site : site(made.domain_id, event, text.id);
   if (made.site == no_site) return made;
-  if (key != nullptr && made.domain != nullptr) {
+  // The address of a plain message says nothing without the text, which was not kept.
+  const bool nameless =
+      text.id == past_budget && key != nullptr && key->message_type() == plain_message;
+  if (key != nullptr && made.domain != nullptr && !nameless) {
     writer.remember(*key, text.kept, made.domain, made.site);
   }
   return made;
@@ -231,8 +291,32 @@ void Recorder::name_category(std::uint64_t handle, std::string_view domain_name,
 
 bool Recorder::EventLine::write(const char* data, std::size_t size) noexcept {
   if (size != 0 && data[size - 1] == '\n') --size;
+  if (owner_.naming_ && !owner_.budget_.take(bytes_of_definition(size))) {
+    owner_.refused_ = true;
+    return true;
+  }
   if (!owner_.define(DefinitionType::event, data, size)) owner_.lose_call();
   return true;
+}
+
+// A call that only names something, and so is past the budget with its name.
+bool Recorder::keep_name(const Event& event) {
+  naming_ = true;
+  refused_ = false;
+  const bool written = events_.write(event);
+  naming_ = false;
+  if (refused_) {
+    const std::uint64_t now = ticks_now();
+    add_loss(LossReason::name_budget, LossWindow{1, now, now});
+    return written;
+  }
+  if (event.kind != EventKind::name_category) return written;
+  if (const Field* category = find_field(event, "category")) {
+    name_category(event.domain_handle, event.domain,
+                  static_cast<std::uint32_t>(category->unsigned_integer),
+                  field_text(event, "name"));
+  }
+  return written;
 }
 
 bool Recorder::write(const Event& event) {
@@ -268,12 +352,8 @@ bool Recorder::write(const Event& event) {
       name_thread(static_cast<std::uint32_t>(thread->unsigned_integer), field_text(event, "name"));
     }
   }
-  if (event.kind == EventKind::name_category) {
-    if (const Field* category = find_field(event, "category")) {
-      name_category(event.domain_handle, event.domain,
-                    static_cast<std::uint32_t>(category->unsigned_integer),
-                    field_text(event, "name"));
-    }
+  if (event.kind == EventKind::register_string || event.kind == EventKind::name_category) {
+    return keep_name(event);
   }
   if (event.kind == EventKind::schema_register) keep_device_schema(event);
   if (event.kind == EventKind::name_cuda || event.kind == EventKind::resource_create) {

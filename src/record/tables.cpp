@@ -23,6 +23,8 @@ std::string_view loss_reason_text(LossReason reason) {
       return "no memory";
     case LossReason::too_deep:
       return "nested too deeply";
+    case LossReason::name_budget:
+      return "past the budget for names";
   }
   return "unknown";
 }

@@ -36,6 +36,7 @@ def record_command(
     mode: str = "full",
     domains: list[str] | None = None,
     min_duration: int = 0,
+    names: float | None = None,
     env: Mapping[str, str | None] | None = None,
     check: bool = True,
     timeout: float = 240,
@@ -50,7 +51,7 @@ def record_command(
         environment = clean_environment()
         environment[launch.INJECTION_VARIABLE] = LIBRARY
         environment[launch.CONFIG_VARIABLE] = recorder.config_string(
-            path, mode, domains, min_duration, 1
+            path, mode, domains, min_duration, 1, names
         )
         for key, value in (env or {}).items():
             environment.pop(key, None)

@@ -33,7 +33,7 @@ Runs a program and records every NVTX event that it, and any library in it, make
 each process; then prints a table of the ranges. What follows the script, the module or the command
 belongs to the program, and so do its output and exit code."""
 
-_VALUE_OPTIONS = ("-o", "--output", "--mode", "--domains", "--min-duration")
+_VALUE_OPTIONS = ("-o", "--output", "--mode", "--domains", "--min-duration", "--names")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -58,6 +58,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--min-duration", metavar="NS", type=int, default=0,
         help="leave out ranges shorter than so many nanoseconds",
+    )  # fmt: skip
+    parser.add_argument(
+        "--names", metavar="MB", type=float,
+        help="the megabytes of each file that names may take (16 in a ring, 32 with stats, no "
+        "limit in full); events with further names count under (other names)",
     )  # fmt: skip
     parser.add_argument(
         "--no-report", action="store_true", help="print no table when the program has ended"
@@ -154,7 +159,7 @@ def main(argv: Sequence[str]) -> int:
         try:
             environment[launch.INJECTION_VARIABLE] = launch.injection_library()
             environment[launch.CONFIG_VARIABLE] = recorder.config_string(
-                options.output, options.mode, domains, options.min_duration, run
+                options.output, options.mode, domains, options.min_duration, run, options.names
             )
         except ValueError as error:
             parser.error(str(error))

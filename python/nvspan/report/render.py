@@ -149,6 +149,7 @@ def as_json(summary: Summary, top: int | None = None) -> str:
         "overwritten": summary.overwritten,
         "unclosed": summary.unclosed,
         "orphans": summary.orphans,
+        "others": summary.others,
         "losses": summary.losses,
         "problems": summary.problems,
         "processes": summary.processes,

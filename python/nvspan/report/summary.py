@@ -47,6 +47,7 @@ class Summary:
         self.gaps = stats.gaps
         self.overwritten = stats.overwritten
         self.orphans = stats.orphans
+        self.others: int = getattr(stats, "others", 0)
         self.device_lost = device_losses_of(stats)
         self.unclosed = sum(row["unclosed"] for row in self.rows)
         self.gpu = False
@@ -108,6 +109,12 @@ class Summary:
             notes.append(f"unclosed: {self.unclosed} ranges did not end; they are in no figure")
         if self.orphans:
             notes.append(f"orphans: {self.orphans} ends had no range to close")
+        if self.others:
+            notes.append(
+                f"other names: {self.others} ranges and marks came with new names when the space "
+                'for names was spent, and count under "(other names)" '
+                "(see --names of nvspan record)"
+            )
         if self.device_lost:
             reasons = ", ".join(f"{count} {reason}" for reason, count in self.device_lost.items())
             notes.append(f"device ranges that are not shown: {reasons}")
