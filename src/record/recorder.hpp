@@ -137,6 +137,7 @@ class Recorder final : public Sink {
   std::uint32_t other_site(const SiteRest& rest);
   std::uint32_t counted_site(ThreadWriter& writer, std::uint32_t site, EntryKind kind);
   bool keep_name(const Event& event);
+  bool make_own_texts(ThreadWriter& writer) noexcept;
   std::uint32_t counter(std::uint64_t domain, std::string_view domain_name, std::uint64_t id,
                         std::string_view name);
   struct Subject {

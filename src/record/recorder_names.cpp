@@ -235,6 +235,17 @@ std::uint32_t Recorder::counted_site(ThreadWriter& writer, std::uint32_t site, E
   return budget_.take(bytes) ? site : other_site(rests_[site]);
 }
 
+bool Recorder::make_own_texts(ThreadWriter& writer) noexcept {
+  if (writer.own_texts != nullptr) return true;
+  try {
+    writer.own_texts = static_cast<char*>(
+        pool_.allocate(ThreadWriter::cache_sites * ThreadWriter::own_text_bytes));
+  } catch (...) {
+    return false;
+  }
+  return true;
+}
+
 Recorder::Subject Recorder::subject(ThreadWriter& writer, std::uint64_t handle, const Event& event,
                                     const SiteKey* key) {
   undefined_ = false;
@@ -245,11 +256,12 @@ Recorder::Subject Recorder::subject(ThreadWriter& writer, std::uint64_t handle, 
   const Text text = string(event.message, true);
   made.site = undefined_ ? no_site : site(made.domain_id, event, text.id);
   if (made.site == no_site) return made;
-  // The address of a plain message says nothing without the text, which was not kept.
-  const bool nameless =
-      text.id == past_budget && key != nullptr && key->message_type() == plain_message;
-  if (key != nullptr && made.domain != nullptr && !nameless) {
+  if (key == nullptr || made.domain == nullptr) return made;
+  // The address of a plain message says nothing without the text.
+  if (text.id != past_budget || key->message_type() != plain_message) {
     writer.remember(*key, text.kept, made.domain, made.site);
+  } else if (event.message.size() < ThreadWriter::own_text_bytes && make_own_texts(writer)) {
+    writer.remember_copy(*key, event.message, made.domain, made.site);
   }
   return made;
 }

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 namespace nvspan {
 
@@ -101,6 +102,7 @@ inline unsigned bucket_of(std::uint64_t ticks, unsigned octave) noexcept {
 struct ThreadWriter {
   static constexpr std::size_t cache_sites = 1024;
   static constexpr std::size_t most_domains = 64;
+  static constexpr std::size_t own_text_bytes = 64;
   static constexpr std::size_t most_open = 4096;
   static constexpr std::size_t reserved_words = 4;  // at the end of a chunk, for a loss
 
@@ -134,6 +136,7 @@ struct ThreadWriter {
   std::size_t domain_count;
   DomainCell domains[most_domains];
   CachedSite cache[cache_sites];
+  char* own_texts;  // for each of them, of names that nothing else keeps; null: none yet
 
   void enter() noexcept {
     busy.store(1, std::memory_order_relaxed);
@@ -187,12 +190,30 @@ struct ThreadWriter {
     CachedSite* at = cache + slot_of(key);
     if (at->used) {
       at[1] = at[0];  // the newer one first
+      if (own_texts != nullptr && at->text == own_text(at)) {
+        std::memcpy(own_text(at + 1), at->text, own_text_bytes);
+        at[1].text = own_text(at + 1);
+      }
     }
     at->key = key;
     at->text = text;
     at->domain = domain;
     at->site = site;
     at->used = true;
+  }
+
+  char* own_text(const CachedSite* site) const noexcept {
+    return own_texts + static_cast<std::size_t>(site - cache) * own_text_bytes;
+  }
+
+  // The same, with a copy of the text, which is shorter than own_text_bytes.
+  void remember_copy(const SiteKey& key, std::string_view text, DomainCell* domain,
+                     std::uint32_t site) noexcept {
+    CachedSite* at = cache + slot_of(key);
+    remember(key, nullptr, domain, site);
+    std::memcpy(own_text(at), text.data(), text.size());
+    own_text(at)[text.size()] = '\0';
+    at->text = own_text(at);
   }
 
   DomainCell* find_domain(std::uint64_t handle) noexcept {

@@ -182,6 +182,37 @@ def test_each_thread_counts_what_it_has_no_room_for_under_the_other_names():
     assert sum(mark["calls"] for mark in stats.marks) == 4 * count
 
 
+REPEATED = """
+import nvspan, sys
+
+nvspan.set_message_limit(1)
+names = ["hot", "a" * 63, "b" * 64, "c" * 65]
+nvspan.mark("known")
+for i in range(int(sys.argv[1])):
+    nvspan.mark(f"fill{i:05}")
+for i in range(50):
+    for name in names:
+        nvspan.mark(name, payload=i)
+        nvspan.mark(f"{name[:5]}{i:05}", payload=i)
+    nvspan.mark("known")
+"""
+
+
+@pytest.mark.parametrize("mode", ["ring=4", "stats"])
+def test_a_name_past_the_budget_that_comes_again_and_again(mode):
+    done = run(500, program=REPEATED, mode=mode, names=BUDGET)
+    if mode == "stats":
+        calls_of = {mark["name"]: mark["calls"] for mark in done.recording.stats().marks}
+        filled = [name for name in calls_of if name.startswith("fill")]
+        assert calls_of == {"known": 51, **dict.fromkeys(filled, 1),
+                            OTHER: 500 - len(filled) + 50 * 8}  # fmt: skip
+        return
+    marks = [(call[2], call[3]) for call in calls(done.recording)][501:]
+    assert marks == [
+        event for i in range(50) for event in [*[(OTHER, i)] * 8, ("known", None)]
+    ]  # fmt: skip
+
+
 FORK = """
 import nvspan, os, sys
 
