@@ -113,7 +113,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
     # Reports are a layer above: they are asked for by name, when there is something to show.
     recording = _session[-1].read()
-    summary = import_module("nvspan.report.summary").Summary(recording)
+    summary = import_module("nvspan.report.summary").Summary(recording, live=True)
     top = config.getoption("--nvspan-top")
     terminalreporter.section("nvspan")
     terminalreporter.write_line(import_module("nvspan.report.render").plain(summary, top))

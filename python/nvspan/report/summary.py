@@ -36,7 +36,8 @@ class Summary:
         losses: the windows in which events were lost.
     """
 
-    def __init__(self, recording: Recording, by: str = "name") -> None:
+    def __init__(self, recording: Recording, by: str = "name", *, live: bool = False) -> None:
+        """`live`: this process records still, so no note says that its file is open."""
         stats = recording.stats(by)
         self.by = by
         self.wall = stats.whole
@@ -57,7 +58,7 @@ class Summary:
                 self.sort("total")
         self.losses: list[dict[str, Any]] = getattr(stats, "losses", [])
         self.problems = recording.problems
-        self.notes = self._notes(recording)
+        self.notes = self._notes(recording, live)
 
     def _complete(self, row: dict[str, Any]) -> dict[str, Any]:
         row["label"] = label(row["domain"], row["name"])
@@ -94,7 +95,7 @@ class Summary:
             return printable(str(value))
         return ""
 
-    def _notes(self, recording: Recording) -> list[str]:
+    def _notes(self, recording: Recording, live: bool) -> list[str]:
         notes = [f"damaged: {printable(problem)}" for problem in self.problems]
         damage = sum(loss["count"] or 0 for loss in self.losses if loss["reason"] in DAMAGE)
         if self.lost > damage:
@@ -104,7 +105,7 @@ class Summary:
             notes.append(f"overwritten: {gone} (ring)")
         windows = window_lines(recording, self.losses) if self.losses else []
         notes += [printable(line) for line in windows]
-        notes += open_lines(recording)
+        notes += [] if live else open_lines(recording)
         if self.unclosed:
             notes.append(f"unclosed: {self.unclosed} ranges did not end; they are in no figure")
         if self.orphans:
