@@ -67,7 +67,9 @@ def test_attributes_work_in_both_states(run):
         "d.pop_range()\ns = d.get_registered_string('x')\n"
         "print(type(s).__name__, s.string, d.get_category_id('c'))"
     )
-    assert run(code).stdout == ("m red 1 5 True\nn 7 3 None\n2.5 o\nint\nRegisteredString x 1\n")
+    assert run(code).stdout == (
+        "m red 1000000001 5 True\nn 7 3 None\n2.5 o\nint\nRegisteredString x 1000000001\n"
+    )
 
 
 @BOTH

@@ -215,7 +215,7 @@ def reader():
 def reader_progress():
     def work(n):
         reader = nvspan.read(RECORDING)._reader
-        reader.write_csv("ranges", "/dev/null", {}, lambda done: nap())
+        reader.write_csv("ranges", "/dev/null", {}, lambda done: nap(), False)
 
     return work
 
