@@ -16,6 +16,7 @@ from helpers.traced import needs_library, run_traced
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 PROGRAM = Path(__file__).with_name("programs") / "backward.py"
+FORWARD, BACKWARD = 1_000_000_001, 1_000_000_002  # the categories' numbers
 SIGNS = {"push": "+", "pop": "-", "start": "<", "end": ">", "mark": "."}
 
 # "+" and "-": a forward range opens and closes; "<" and ">": one of the backward pass; ".": a mark.
@@ -177,12 +178,12 @@ def test_backward_ranges_have_device_ranges_beside_them():
     ]
     found = sorted(device_ranges(done.events), key=lambda each: each["launch"])
     assert [(each["message"], each["category"], each["payload"]) for each in found] == [
-        ("Sequential", 1, 0),
-        ("0", 1, 0),
-        ("1", 1, 2),
-        ("Sequential", 2, 0),
-        ("1", 2, 2),
-        ("0", 2, 0),
+        ("Sequential", FORWARD, 0),
+        ("0", FORWARD, 0),
+        ("1", FORWARD, 2),
+        ("Sequential", BACKWARD, 0),
+        ("1", BACKWARD, 2),
+        ("0", BACKWARD, 0),
     ]
     streams = [each["stream_handle"] for each in found]
     assert len(set(streams[:5])) == 1
