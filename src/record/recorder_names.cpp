@@ -332,6 +332,8 @@ bool Recorder::keep_name(const Event& event) {
 }
 
 bool Recorder::write(const Event& event) {
+  // A sample is no statistic: a chunk of these has no place for it.
+  if (event.kind == EventKind::counter_sample && mode_ == RecordMode::stats) return true;
   if (event.kind == EventKind::counter_sample && current_ != nullptr) {
     const Field* id = find_field(event, "counter");
     const Field* value = find_field(event, "value");

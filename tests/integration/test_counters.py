@@ -5,10 +5,12 @@
 from __future__ import annotations
 
 import struct
+import sys
 
 import pytest
 
 from helpers.payloads import Schemas, counters
+from helpers.recorded import record_command
 from helpers.traced import run_plain, run_traced
 
 pytest.importorskip("numpy")
@@ -295,3 +297,27 @@ except ValueError as error: print(error)
         "refused", "refused",
         "99 is not a valid EntryKind",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["number", "structure", "no value"])
+def test_samples_leave_statistics_as_they_are(tmp_path, form):
+    sample = {
+        "number": "c.sample(1.5)",
+        "structure": "s.sample((1, 2.5))",
+        "no value": "c.sample_no_value(nvspan.CounterNoValueReason.ZERO)",
+    }[form]
+    code = f"""
+import numpy, nvspan
+lib = nvspan.Domain("lib")
+c = lib.get_counter("load", float)
+s = lib.get_counter("both", numpy.dtype([("a", "i4"), ("b", "f8")]))
+for i in range(300):
+    with nvspan.annotate("before"):
+        {sample}
+    with nvspan.annotate(f"name {{i}}"):
+        pass
+"""
+    done = record_command([sys.executable, "-c", code], mode="stats", folder=tmp_path)
+    assert done.recording.problems == []
+    rows = {row["name"]: row["calls"] for row in done.recording.stats().rows}
+    assert rows == {"before": 300, **{f"name {i}": 1 for i in range(300)}}
