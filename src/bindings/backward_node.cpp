@@ -156,7 +156,7 @@ py_ref hook_of(PyObject* node) {
 int register_as_of_tensor(PyObject* node, PyObject* hook) {
   const py_ref hooks = py_ref::steal(PyDict_New());
   if (!hooks || PyDict_SetItem(hooks.get(), name_key, hook) < 0) return -1;
-  const python_section section(node_hooks.tensor);  // of what hooks it has
+  const py_section section(node_hooks.tensor);  // of what hooks it has
   if (PyObject_SetAttr(node_hooks.tensor, name_backward_hooks, hooks.get()) < 0) return -1;
   const int result = call_method(node, name_register_hook_dict, node_hooks.tensor);
   const py_error_scope scope;

@@ -168,12 +168,12 @@ CFunctionEvent* make_c_function_event(const char* name) noexcept {
 }  // namespace
 
 void profile_set_settings(ProfileSettings settings) noexcept {
-  const python_section section(domain_object);
+  const py_section section(domain_object);
   profile_state.settings = std::move(settings);
 }
 
 ProfileCode* detail::judge_profile_code(PyObject* code, uint64_t session) noexcept {
-  const python_section section(domain_object);
+  const py_section section(domain_object);
   py_error_scope scope;
   ProfileCode* known = profile_code_known(code);
   if (known && known->judged(session)) return known;
@@ -214,7 +214,7 @@ Event* profile_c_function_event(PyObject* callable) noexcept {
   };
   constexpr size_t recent_count = 1024;
   static Recent recent[recent_count];
-  const python_section section(domain_object);
+  const py_section section(domain_object);
   Recent& slot = recent[reinterpret_cast<uintptr_t>(method) / sizeof(PyMethodDef) % recent_count];
   if (slot.method == method && slot.event->name == method->ml_name) {
     return &slot.event->fields.event;

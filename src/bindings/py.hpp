@@ -29,13 +29,13 @@ struct object_mutex {
 // What the GIL is around calls into Python: without it a critical section of CPython's, which is
 // let go while the thread waits or when the interpreter ends it, as no mutex is. `object` may be
 // any that nobody else locks; null: no section.
-class python_section {
+class py_section {
  public:
 #ifdef Py_GIL_DISABLED
-  explicit python_section(PyObject* object) noexcept : entered_(object != nullptr) {
+  explicit py_section(PyObject* object) noexcept : entered_(object != nullptr) {
     if (entered_) PyCriticalSection_Begin(&section_, object);
   }
-  ~python_section() {
+  ~py_section() {
     if (entered_) PyCriticalSection_End(&section_);
   }
 
@@ -45,11 +45,11 @@ class python_section {
 
  public:
 #else
-  explicit python_section(PyObject*) noexcept {}
-  ~python_section() {}
+  explicit py_section(PyObject*) noexcept {}
+  ~py_section() {}
 #endif
-  python_section(const python_section&) = delete;
-  python_section& operator=(const python_section&) = delete;
+  py_section(const py_section&) = delete;
+  py_section& operator=(const py_section&) = delete;
 };
 
 // An owning reference to a Python object, or nothing.

@@ -26,7 +26,7 @@ enum class ChunkState : std::uint8_t {
 struct ReadChunk {
   const std::uint64_t* begin;  // its entries or records
   const std::uint64_t* end;
-  ChunkType type;
+  ChunkType type = ChunkType::events;
   ChunkState state;
   bool sealed;  // `events`, `last_ticks` and `last` are known
   bool last;    // of its thread

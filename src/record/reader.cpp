@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 namespace nvspan {
 namespace {
@@ -101,7 +102,9 @@ bool Recording::add(const std::string& path) {
   constexpr int most_tries = 5;
   for (int tries = 0; tries < most_tries; ++tries) {
     if (!read_words(path, words, bytes, problem)) {
-      add_problem(path + ": " + problem);
+      std::string line = path;
+      line.append(": ").append(problem);
+      add_problem(std::move(line));
       return false;
     }
     check = check_file(words, bytes, [&](std::uint64_t offset, void* to, std::size_t size) {

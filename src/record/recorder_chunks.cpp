@@ -173,7 +173,8 @@ void Recorder::give_back(ThreadWriter& writer) noexcept {
     try {
       leftovers_.push_back(Leftover{begin + kept, chunk->size - kept});
       listed = true;
-    } catch (...) {  // it stays with this chunk
+    } catch (...) {
+      listed = false;  // it stays with this chunk
     }
   }
   if (listed) {
