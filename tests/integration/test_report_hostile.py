@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import http.client
 import io
@@ -141,7 +142,7 @@ def test_sqlite_takes_losses_of_any_size(tmp_path, count):
     (found,) = [row for row in recording.losses.rows() if row["reason"] == "no space"]
     assert found["count"] == count
     nsys_sqlite.write(recording, tmp_path / "a.sqlite")
-    with sqlite3.connect(tmp_path / "a.sqlite") as database:
+    with contextlib.closing(sqlite3.connect(tmp_path / "a.sqlite")) as database:
         rows = database.execute(
             "SELECT count FROM NVSPAN_LOSSES WHERE reason = 'no space'"
         ).fetchall()
