@@ -248,6 +248,7 @@ PyObject* get_attributes(PyObject* object, void*) {
 // What the program hangs on an annotation is not for whoever constructs an equal one.
 void keep_apart(PyObject* object) noexcept {
   Annotation* annotation = as_annotation(object);
+  if (annotation->shareable) forget_annotation(annotation);
   annotation->shareable = false;
   track_if_needed(annotation);
 }

@@ -107,6 +107,8 @@ bool matches(const Entry& entry, const CallForm& form, PyObject* receiver, PyObj
 
 #ifdef Py_GIL_DISABLED
 
+void forget_annotation(const Annotation*) noexcept {}
+
 // Without a GIL "nobody else holds it" cannot be read off a reference count.
 Annotation* cached_annotation(const CallForm&, PyObject*, PyObject* const*, Py_ssize_t, PyObject*,
                               bool) {
@@ -114,6 +116,12 @@ Annotation* cached_annotation(const CallForm&, PyObject*, PyObject* const*, Py_s
 }
 
 #else
+
+void forget_annotation(const Annotation* annotation) noexcept {
+  for (Entry& entry : the_cache.entries) {
+    if (entry.annotation == annotation) clear_entry(entry);
+  }
+}
 
 Annotation* cached_annotation(const CallForm& form, PyObject* receiver, PyObject* const* args,
                               Py_ssize_t nargs, PyObject* kwnames, bool exclusive) {

@@ -25,6 +25,9 @@ Annotation* cached_annotation(const CallForm& form, PyObject* receiver, PyObject
 Annotation* annotation_for_call(const CallForm& form, PyObject* receiver, PyObject* const* args,
                                 Py_ssize_t nargs, PyObject* kwnames, bool exclusive);
 
+// Takes an annotation out of the cache, which would keep alive what the program hangs on it.
+void forget_annotation(const Annotation* annotation) noexcept;
+
 // Sets an annotation's fields from parsed arguments. 0, or -1 with an exception set.
 int set_annotation(Annotation* annotation, const CallForm& form, PyObject* receiver,
                    const CallArguments& arguments);

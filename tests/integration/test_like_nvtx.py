@@ -90,6 +90,8 @@ def test_an_attribute_that_leads_back_is_collected():
     class Owner:
         pass
 
+    for _ in range(3):  # from then on the constructor gives out an annotation that it keeps
+        nvspan.annotate("x")
     owner = Owner()
     owner.annotation = nvspan.annotate("x")
     owner.annotation.owner = owner
