@@ -32,22 +32,23 @@ STAMP = BUILD / "installed"
 TESTS = {
     "python/nvspan/torch/": ["tests/pytorch"],
     "python/nvspan/_torch": ["tests/pytorch"],
-    "python/nvspan/report/": ["tests/unit", "tests/integration/test_report_*.py"],
-    "python/nvspan/cli/": ["tests/integration/test_*command*.py", "tests/integration/test_rep*.py"],
-    "python/nvspan/device": ["tests/cuda"],
-    "python/nvspan/_device": ["tests/cuda"],
-    "python/nvspan/record": ["tests/integration/test_re[cp]or*.py"],
-    "python/nvspan/profiler": ["tests/integration/test_profile*.py"],
-    "python/": ["tests/unit"],
+    "python/nvspan/report/": ["tests/report"],
+    "python/nvspan/cli/": ["tests/cli", "tests/report"],
+    "python/nvspan/device": ["tests/device"],
+    "python/nvspan/_device": ["tests/device"],
+    "python/nvspan/recorder": ["tests/record"],
+    "python/nvspan/recording": ["tests/reader", "tests/report"],
+    "python/nvspan/profiler": ["tests/profile"],
+    "python/": ["tests/api", "tests/decorate"],
     "src/bindings/torch": ["tests/pytorch"],
-    "src/bindings/device": ["tests/cuda"],
-    "src/bindings/payload": ["tests/integration/test_payload*.py"],
-    "src/bindings/profile": ["tests/integration/test_profile*.py"],
-    "src/bindings/py_re": ["tests/integration/test_report_*.py"],
-    "src/cuda/": ["tests/cuda"],
-    "src/inject/": ["tests/integration/test_injection_*.py", "tests/integration/test_record_*.py"],
-    "src/record/": ["tests/integration/test_re[cp]or*.py", "tests/integration/test_trace_*.py"],
-    "src/": ["tests/unit"],
+    "src/bindings/device": ["tests/device"],
+    "src/bindings/payload": ["tests/payload"],
+    "src/bindings/profile": ["tests/profile"],
+    "src/bindings/py_re": ["tests/reader", "tests/report"],
+    "src/cuda/": ["tests/device"],
+    "src/inject/": ["tests/inject", "tests/record"],
+    "src/record/": ["tests/inject", "tests/reader", "tests/record", "tests/report"],
+    "src/": ["tests/api", "tests/decorate"],
     "docs/": ["tests/layout", "tests/packaging/test_documentation.py"],
     "README.md": ["tests/examples"],
     "examples/": ["tests/examples"],
@@ -62,7 +63,7 @@ def tests_of(changed: list[str]) -> list[str]:
         if re.fullmatch(r"tests/.*test_\w+\.py", path):
             wanted.add(path)
         elif path.startswith("tests/"):
-            wanted.add("tests/unit")
+            wanted.update(["tests/api", "tests/decorate"])
         else:
             wanted.update(
                 next((tests for start, tests in TESTS.items() if path.startswith(start)), [])

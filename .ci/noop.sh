@@ -6,4 +6,4 @@
 
 venv=$(make_venv noop 3.11)
 build_and_install "$venv" test "${test_build[@]}" -C cmake.define.NVSPAN_NVTX=OFF
-"$venv/bin/python" -m pytest -n auto tests/unit tests/layout tests/packaging tests/examples
+"$venv/bin/python" -m pytest -n auto tests/api tests/decorate tests/layout tests/packaging tests/examples

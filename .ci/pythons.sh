@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-# The whole suite on the oldest and the newest CPython, and on those between the unit tests and what
-# is quick. README's command has tested one of them. Compiler warnings are errors here.
+# The whole suite on the oldest and the newest CPython; on those between, the tests that need no tool.
+# README's command has tested one of them. Compiler warnings are errors here.
 . .ci/common.sh
 
 path=$(readme_python)
@@ -18,7 +18,7 @@ for version in $NVSPAN_CI_PYTHONS; do
     else
         build_and_install "$venv" test "${test_build[@]}" -C cmake.define.NVSPAN_NVTX=ON
     fi
-    tests=(tests/unit tests/layout tests/packaging tests/examples)
+    tests=(tests/api tests/decorate tests/layout tests/packaging tests/examples)
     case $version in "$oldest" | "$newest") tests=() ;; esac
     "$venv/bin/python" -m pytest -n auto ${tests[@]+"${tests[@]}"}
 done

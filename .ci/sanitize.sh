@@ -36,4 +36,5 @@ unset NVSPAN_NSYS
 NVSPAN_SANITIZED=1 PYTHONMALLOC=malloc LD_PRELOAD=$libraries \
     ASAN_OPTIONS=detect_leaks=0:malloc_context_size=8:detect_stack_use_after_return=0 \
     UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
-    "$venv/bin/python" -m pytest -n auto tests/unit tests/integration tests/examples -k "not memory_flat"
+    "$venv/bin/python" -m pytest -n auto -k "not memory_flat" tests/{annotate,api,cli,compat,decorate} \
+    tests/{examples,inject,payload,profile,reader,record,report}

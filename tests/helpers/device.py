@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs programs that use device ranges, and reads the device ranges of a trace.
 
-The tests run on the fake driver of tests/cuda/fake_libcuda, or, with NVSPAN_TEST_GPU=1, on the real
-one.
+The tests run on the fake driver of tests/device/fake_libcuda, or, with NVSPAN_TEST_GPU=1, on the
+real one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from helpers import compile as compiling
 from helpers.traced import Traced, run_plain, run_traced
 
 TESTS = Path(__file__).resolve().parent.parent
-FAKE = TESTS / "cuda" / "fake_libcuda"
+FAKE = TESTS / "device" / "fake_libcuda"
 REAL = os.environ.get("NVSPAN_TEST_GPU") == "1"
 
 only_real = pytest.mark.skipif(not REAL, reason="needs a GPU: NVSPAN_TEST_GPU=1")

@@ -31,9 +31,9 @@ def test_every_line_names_sources_and_tests_that_exist(dev):
 
 
 def test_an_edit_is_tested_by_its_own_tests(dev):
-    assert dev.tests_of(["tests/unit/test_surface.py"]) == [
+    assert dev.tests_of(["tests/api/test_surface.py"]) == [
+        "tests/api/test_surface.py",
         "tests/layout",
-        "tests/unit/test_surface.py",
     ]
-    assert dev.tests_of(["src/cuda/driver.cpp"]) == ["tests/cuda", "tests/layout"]
+    assert dev.tests_of(["src/cuda/driver.cpp"]) == ["tests/device", "tests/layout"]
     assert dev.tests_of(["CHANGELOG.md"]) == ["tests/layout"]

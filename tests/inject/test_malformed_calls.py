@@ -13,7 +13,7 @@ from helpers.essence import essence
 from helpers.traced import needs_library, run_command
 
 pytestmark = needs_library
-PROGRAM = Path(__file__).parent / "programs" / "malformed_calls.cpp"
+PROGRAM = Path(__file__).parents[1] / "programs" / "malformed_calls.cpp"
 HUGE = 2**64 - 1
 
 

@@ -3,7 +3,7 @@
 """Runs the programs of this folder's tests one after the other in one process, for tools that need
 seconds for each process they look into:
 
-    NVSPAN_TEST_GPU=1 compute-sanitizer --target-processes all python tests/cuda/in_one_process.py
+    NVSPAN_TEST_GPU=1 compute-sanitizer --target-processes all python tests/device/in_one_process.py
 
 Programs that fork, exit, reset the device or want an environment of their own get a process of
 their own. What the programs assert of a fresh process may fail here; that is counted, and the exit

@@ -21,7 +21,7 @@ from helpers.reported import run_nvspan
 from helpers.traced import needs_library, run_command, run_traced
 
 pytestmark = needs_library
-PROGRAM = Path(__file__).parent / "programs" / "payload_schemas.cpp"
+PROGRAM = Path(__file__).parents[1] / "programs" / "payload_schemas.cpp"
 
 REDUCE = {"comm": 0xABCDEF0123456789, "bytes": 1 << 20, "op": "max"}
 READ = {

@@ -26,7 +26,7 @@ from nvspan import launch, recorder
 pytestmark = needs_library
 SLOW = os.environ.get("NVSPAN_SLOW") == "1"
 SEEDS = 400 if SLOW else 40
-COUNTING = Path(__file__).parent / "programs" / "counting.cpp"
+COUNTING = Path(__file__).parents[1] / "programs" / "counting.cpp"
 HEADER = 4096
 CHUNK = struct.Struct("<8sIIIIQQQQIIQQIIII")  # ChunkHeader
 NO_THREAD = 0xFFFFFFFF

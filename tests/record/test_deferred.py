@@ -13,7 +13,7 @@ from helpers.recorded import record_command
 from helpers.traced import needs_library
 
 pytestmark = needs_library
-PROGRAM = Path(__file__).parent / "programs" / "deferred_events.cpp"
+PROGRAM = Path(__file__).parents[1] / "programs" / "deferred_events.cpp"
 MS = 1_000_000
 HOUR = 3600 * 1000 * MS
 # One clock is read beside another; an hour ago is as exact as the frequency is known.

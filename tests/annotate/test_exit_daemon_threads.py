@@ -22,7 +22,7 @@ from helpers.recorded import record_command
 from helpers.traced import run_plain, run_traced
 
 SLOW = bool(os.environ.get("NVSPAN_SLOW"))
-PROGRAM = Path(__file__).parent / "programs" / "daemon_threads.py"
+PROGRAM = Path(__file__).parents[1] / "programs" / "daemon_threads.py"
 FOUND = re.findall(r"^@(case|unwinds)\ndef (\w+)", PROGRAM.read_text(), re.MULTILINE)
 CASES = [name for _, name in FOUND]
 # These change what every thread's calls do.

@@ -24,7 +24,7 @@ def dropped_by_the_peer(name: str, value: str, ours: str, setup: str = "") -> Pr
 
 
 def extended(name: str, value: str) -> Program:
-    """A payload of the extension; test_payloads.py compares the bytes."""
+    """A payload of the extension; tests/payload compares the bytes."""
     return Program(name, f"nvtx.mark('m', payload={value})")
 
 

@@ -23,7 +23,7 @@ from helpers.traced import LIBRARY, clean_environment, needs_library
 from nvspan import launch, recorder
 
 pytestmark = needs_library
-PROGRAM = Path(__file__).parent / "programs" / "counting.cpp"
+PROGRAM = Path(__file__).parents[1] / "programs" / "counting.cpp"
 KILLS = int(os.environ.get("NVSPAN_TEST_KILLS", "20"))
 
 
@@ -254,14 +254,14 @@ def test_the_environment_alone_records(tmp_path):
 
 
 def test_events_of_signal_handlers_are_kept_or_counted():
-    program = Path(__file__).parent / "programs" / "signals.cpp"
+    program = Path(__file__).parents[1] / "programs" / "signals.cpp"
     done = record_command([str(build(program)), "calls"])
     assert done.recording.problems == []
     assert {row["reason"] for row in done.recording.losses.rows()} <= {"signal handler"}
 
 
 def test_threads_that_race_for_the_first_call_are_recorded_whole():
-    program = Path(__file__).parent / "programs" / "threads.cpp"
+    program = Path(__file__).parents[1] / "programs" / "threads.cpp"
     done = record_command([str(build(program)), "race"])
     assert done.recording.problems == []
     assert done.recording.orphan_ends == 0
@@ -270,7 +270,7 @@ def test_threads_that_race_for_the_first_call_are_recorded_whole():
 
 def test_a_program_that_forks_while_its_threads_record_is_whole():
     """Its threads never rest, so there are millions of events: columns alone are looked at."""
-    program = Path(__file__).parent / "programs" / "processes.cpp"
+    program = Path(__file__).parents[1] / "programs" / "processes.cpp"
     done = record_command([str(build(program)), "threads"])
     recording = done.recording
     assert (done.stderr, recording.problems, len(recording.losses)) == ("", [], 0)

@@ -24,7 +24,7 @@ pytestmark = [
         bool(os.environ.get("NVSPAN_SANITIZED")), reason="a sanitizer has SIGBUS for itself"
     ),
 ]
-PROGRAMS = Path(__file__).parent / "programs"
+PROGRAMS = Path(__file__).parents[1] / "programs"
 MODES = ["full", "ring=1", "stats"]
 
 

@@ -27,7 +27,7 @@ pytestmark = [
         reason="the programs replace malloc and signal handlers, as a sanitizer does",
     ),
 ]
-PROGRAMS = Path(__file__).parent / "programs"
+PROGRAMS = Path(__file__).parents[1] / "programs"
 SLOW = bool(os.environ.get("NVSPAN_SLOW"))
 KILLED, ENDED = 3, 1
 

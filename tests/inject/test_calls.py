@@ -13,7 +13,7 @@ from helpers.essence import essence
 from helpers.traced import needs_library, run_command
 
 pytestmark = needs_library
-PROGRAMS = Path(__file__).parent / "programs"
+PROGRAMS = Path(__file__).parents[1] / "programs"
 STUBS = f"-I{PROGRAMS / 'stubs'}"
 
 

@@ -15,7 +15,7 @@ from helpers.essence import essence
 from helpers.traced import needs_library, read_events, run_command
 
 pytestmark = needs_library
-PROGRAMS = Path(__file__).parent / "programs"
+PROGRAMS = Path(__file__).parents[1] / "programs"
 
 
 def run(name, *arguments, **options):

@@ -17,7 +17,7 @@ from helpers.recorded import record_command
 from helpers.traced import needs_library
 
 pytestmark = needs_library
-PROGRAMS = Path(__file__).parent / "programs"
+PROGRAMS = Path(__file__).parents[1] / "programs"
 GLOBAL_OBJECT = ["constructor of a static", "destructor of a static"]
 SLOW = bool(os.environ.get("NVSPAN_SLOW"))
 sanitized = pytest.mark.skipif(

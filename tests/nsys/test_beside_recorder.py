@@ -15,7 +15,7 @@ from helpers.recorded import record_command
 from helpers.traced import needs_library
 
 pytestmark = [pytest.mark.nsys, needs_library]
-PROGRAMS = Path(__file__).parents[1] / "integration" / "programs"
+PROGRAMS = Path(__file__).parents[1] / "programs"
 SIGN = 2**63
 
 OURS = """
