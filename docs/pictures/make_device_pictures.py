@@ -21,7 +21,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import nvspan
-from nvspan.report import perfetto, viewer
+from nvspan.export import perfetto
+from nvspan.report import viewer
 
 WIDTH, NAMES = 1200, 250  # of the picture, and of the column of names, in pixels
 FIRST, STEPS = 4, 2  # which steps of the example are shown

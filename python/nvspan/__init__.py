@@ -11,8 +11,8 @@
 # `nvspan.annotate` (25 ns a use, CPython 3.11 to 3.13), the second takes longer than all of us.
 
 from nvspan import colors
-from nvspan._classes import annotate_class
-from nvspan._configure import configure, configure_from_environment
+from nvspan._compat.handles import RegisteredString
+from nvspan._compat.in_place import install_as_nvtx
 from nvspan._core import (
     Annotation,
     CheckError,
@@ -38,16 +38,16 @@ from nvspan._core import (
     start_device_range,
     start_range,
 )
-from nvspan._device_names import name_device, name_event, name_stream
-from nvspan._domains import DummyDomain, enabled, get_domain, set_message_limit
-from nvspan._handles import RegisteredString
-from nvspan._in_place import install_as_nvtx
-from nvspan._info import info
-from nvspan._later import provide as _provide
-from nvspan._names import name_category, name_thread, name_threads_automatically
-from nvspan._steps import Step, step
-from nvspan._switch import disable, enable, is_active, paused, tool
-from nvspan._torch_hook import install as _tell_torch
+from nvspan._decorate.classes import annotate_class
+from nvspan._device.names import name_device, name_event, name_stream
+from nvspan._doctor.info import info
+from nvspan._runtime.configure import configure, configure_from_environment
+from nvspan._runtime.domains import DummyDomain, enabled, get_domain, set_message_limit
+from nvspan._runtime.import_hook import install as _tell_torch
+from nvspan._runtime.lazy_modules import provide as _provide
+from nvspan._runtime.names import name_category, name_thread, name_threads_automatically
+from nvspan._runtime.steps import Step, step
+from nvspan._runtime.switch import disable, enable, is_active, paused, tool
 from nvspan.checking import CheckReport, check, start_from_environment
 from nvspan.counters import (
     CounterInterpolation,

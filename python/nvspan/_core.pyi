@@ -9,7 +9,7 @@ from enum import Enum
 from types import TracebackType
 from typing import Any, Literal, SupportsFloat, SupportsIndex, TypeAlias, TypeVar, final, overload
 
-from nvspan._handles import DomainHandle, RegisteredString
+from nvspan._compat.handles import DomainHandle, RegisteredString
 from nvspan.counters import CounterNoValueReason, CounterSemantics
 from nvspan.payloads import BatchOrdering, EventKind, PredefinedScope, TimestampType
 

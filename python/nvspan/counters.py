@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from nvspan._core import Domain
 else:
-    from nvspan._choice import Choice
+    from nvspan._runtime.choice import Choice
 
 __all__ = [
     "Counter",

@@ -6,15 +6,14 @@ from __future__ import annotations
 
 import atexit
 
-from nvspan import _core, _device_streams
+from nvspan import _core
+from nvspan._device import streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nvspan.recording import Stats
 
-_core._set_stream_functions(
-    _device_streams.stream_of, _device_streams.find_torch, _device_streams.current_elsewhere
-)
+_core._set_stream_functions(streams.stream_of, streams.find_torch, streams.current_elsewhere)
 _LOST_DOMAIN = "nvspan"
 _LOST_MESSAGE = "device ranges lost: "  # a contract with reports
 _KEPT = {"begun", "sent_callback", "sent_exact", "timed", "capture_skipped"}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from nvspan._finding import Finding
+    from nvspan._doctor.finding import Finding
 
     Probe = Callable[[], Sequence[Finding]]
 
@@ -47,10 +47,10 @@ def collect(
     ...                                                                  # doctest: +SKIP
     []
     """
-    from nvspan import _probes
+    from nvspan._doctor import probes
 
     findings = []
-    for name, probe in _probes.probes(tuple(modules), timeout, tuple(recordings)):
+    for name, probe in probes.probes(tuple(modules), timeout, tuple(recordings)):
         findings += _guarded(name, probe, timeout + 1)
     ok = all(finding.status != "problem" for finding in findings)
     verdict, todo = _verdict(findings)
@@ -64,7 +64,7 @@ def collect(
 
 def _guarded(name: str, probe: Probe, timeout: float) -> list[Finding]:
     """What the probe finds. One that fails or takes too long is a finding itself."""
-    from nvspan._finding import Finding
+    from nvspan._doctor.finding import Finding
 
     found: list[Finding] = []
 

@@ -18,8 +18,8 @@ from nvspan._core import (
 from nvspan._core import (
     NvspanWarning as NvtxWarning,
 )
-from nvspan._domains import DummyDomain, enabled, get_domain
 from nvspan._lib.lib import dummy_domain
+from nvspan._runtime.domains import DummyDomain, enabled, get_domain
 from nvspan.counters import CounterSemantics
 from nvspan.payloads import (
     NVTX_DTYPE_METADATA_KEY_NAME,

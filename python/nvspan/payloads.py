@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from nvspan.counters import CounterSemantics
 else:
-    from nvspan._choice import Choice
+    from nvspan._runtime.choice import Choice
 
 METADATA_KEY = "nvidia_nvtx_payload_metadata"
 NVTX_DTYPE_METADATA_KEY_NAME = METADATA_KEY  # as nvtx calls it

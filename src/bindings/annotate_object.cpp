@@ -103,7 +103,7 @@ void track_if_needed(Annotation* annotation) noexcept {
 
 PyObject* decorate(PyObject* annotation, PyObject* target) {
   PyObject* args[] = {annotation, target};
-  return call_python("nvspan._decorate", "decorate", args, 2);
+  return call_python("nvspan._decorate.dispatch", "decorate", args, 2);
 }
 
 bool is_decoration(PyObject* const* args, Py_ssize_t nargs) noexcept {

@@ -86,7 +86,7 @@ PyObject* get_message(PyObject* object, void*) {
   const EventFields& fields = fields_of(object);
   if (!fields.message) Py_RETURN_NONE;
   PyObject* args[] = {fields.domain, fields.message};
-  return call_python("nvspan._handles", "registered_string", args, 2);
+  return call_python("nvspan._compat.handles", "registered_string", args, 2);
 }
 
 PyObject* get_domain(PyObject* object, void*) { return Py_NewRef(fields_of(object).domain); }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What generated code calls (python/nvspan/_codegen.py) is found among the interpreter's builtins,
+// What generated code calls (python/nvspan/_decorate/codegen.py) is found among the interpreter's builtins,
 // under names of the form `__nvspan_enter__`.
 
 #include "bindings/py.hpp"

@@ -120,16 +120,16 @@ PyObject* compare(PyObject* self, PyObject* other, int operation) {
 }
 
 PyObject* copied(PyObject* self, PyObject*) {
-  return call_python("nvspan._decorate", "copy_callable", &self, 1);
+  return call_python("nvspan._decorate.dispatch", "copy_callable", &self, 1);
 }
 
 PyObject* deeply_copied(PyObject* self, PyObject* memo) {
   PyObject* arguments[] = {self, memo};
-  return call_python("nvspan._decorate", "copy_callable", arguments, 2);
+  return call_python("nvspan._decorate.dispatch", "copy_callable", arguments, 2);
 }
 
 PyObject* reduced(PyObject* self, PyObject*) {
-  return call_python("nvspan._decorate", "reduce_callable", &self, 1);
+  return call_python("nvspan._decorate.dispatch", "reduce_callable", &self, 1);
 }
 
 PyObject* get_wrapped(PyObject* self, void*) { return Py_NewRef(as_callable(self)->wrapped); }

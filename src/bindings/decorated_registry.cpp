@@ -123,7 +123,7 @@ int adopt(Entry* entry, PyFunctionObject* function, PyObject* current) {
   py_ref adopted = py_ref::borrow(current);
   if (entry->code && code_calls_site(current, site)) {
     PyObject* arguments[] = {site->original_code, entry->code.get(), current};
-    adopted = py_ref::steal(call_python("nvspan._codegen", "carried_over", arguments, 3));
+    adopted = py_ref::steal(call_python("nvspan._decorate.codegen", "carried_over", arguments, 3));
     if (!adopted || function_set_code(function, adopted.get()) < 0) return -1;
   }
   Py_XSETREF(site->original_code, adopted.release());
@@ -150,7 +150,7 @@ int apply_locked(Decorations* decorations, Entry* entry) {
       if (adopt(entry, function, current.get()) < 0) return -1;
     } else if (on && !entry->code) {
       PyObject* arguments[] = {site->original_code, entry->kind.get(), entry->site.get()};
-      entry->code = py_ref::steal(call_python("nvspan._codegen", "generate", arguments, 3));
+      entry->code = py_ref::steal(call_python("nvspan._decorate.codegen", "generate", arguments, 3));
       if (!entry->code) return -1;
     } else {
       py_ref wanted = py_ref::borrow(on ? entry->code.get() : site->original_code);

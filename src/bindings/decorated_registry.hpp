@@ -13,7 +13,7 @@
 
 namespace nvspan {
 
-// Adds what python/nvspan/_decorate.py needs. 0, or -1 with an exception set.
+// Adds what python/nvspan/_decorate needs. 0, or -1 with an exception set.
 int decorated_add_to_module(PyObject* module);
 
 // Switches all decorated functions. A function that cannot be switched is reported as unraisable

@@ -55,7 +55,7 @@ PyObject* handle_elapsed(PyObject* object, PyObject*) {
 }
 
 PyObject* handle_await(PyObject* object) {
-  return call_python("nvspan._device", "wait", &object, 1);
+  return call_python("nvspan._decorate.device", "wait", &object, 1);
 }
 
 PyObject* handle_lost(PyObject* object, void*) {

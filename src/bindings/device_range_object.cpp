@@ -166,7 +166,7 @@ bool is_decoration(PyObject* const* args, Py_ssize_t nargs) noexcept {
 
 PyObject* decorate(PyObject* range, PyObject* target) {
   PyObject* args[] = {range, target};
-  return call_python("nvspan._device", "decorate", args, 2);
+  return call_python("nvspan._decorate.device", "decorate", args, 2);
 }
 
 PyObject* call(const CallForm& form, PyObject* domain, PyObject* const* args, Py_ssize_t nargs,

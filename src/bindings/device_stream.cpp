@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t most_known_types = 16;
 
-// Functions of nvspan._device_streams, and what they found. Never freed.
+// Functions of nvspan._device.streams, and what they found. Never freed.
 struct Frameworks {
   PyObject* stream_of;          // (object) -> (handle, device)
   PyObject* find_torch;         // () -> (current raw stream of a device, current device) or None

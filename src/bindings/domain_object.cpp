@@ -154,7 +154,7 @@ PyObject* domain_categories(PyObject* object, void*) {
 }
 
 PyObject* domain_handle(PyObject* object, void*) {
-  return call_python("nvspan._handles", "domain_handle", &object, 1);
+  return call_python("nvspan._compat.handles", "domain_handle", &object, 1);
 }
 
 int id_of_name(DomainObject* domain, PyObject* name, CategoryIds ids, uint32_t& id) {
@@ -184,7 +184,7 @@ PyObject* domain_get_registered_string(PyObject* object, PyObject* const* argume
       required_argument("get_registered_string", "string", arguments, nargs, kwnames);
   if (!string) return nullptr;
   PyObject* args[] = {object, string};
-  return call_python("nvspan._handles", "registered_string", args, 2);
+  return call_python("nvspan._compat.handles", "registered_string", args, 2);
 }
 
 PyObject* domain_set_message_limit(PyObject* object, PyObject* const* arguments, Py_ssize_t nargs,
@@ -225,7 +225,7 @@ PyObject* domain_range(PyObject* object, PyObject* const* args, Py_ssize_t nargs
 }
 
 PyObject* domain_annotate_class(PyObject* object, PyObject* args, PyObject* kwargs) {
-  py_ref module = py_ref::steal(PyImport_ImportModule("nvspan._classes"));
+  py_ref module = py_ref::steal(PyImport_ImportModule("nvspan._decorate.classes"));
   if (!module) return nullptr;
   py_ref function = py_ref::steal(PyObject_GetAttrString(module.get(), "annotate_class"));
   py_ref options = py_ref::steal(kwargs ? PyDict_Copy(kwargs) : PyDict_New());

@@ -256,7 +256,7 @@ int set_payload(EventFields& fields, PyObject* value, bool callables) {
     // Enum members, numpy and 0-d scalars become int or float, other numbers float; data comes in
     // a tuple; what is neither has been warned about and becomes None; a callable is given back as
     // it is.
-    number = py_ref::steal(call_python("nvspan._payload", "scalar", &value, 1));
+    number = py_ref::steal(call_python("nvspan._decorate.payload_values", "scalar", &value, 1));
     if (!number) return -1;
     if (PyTuple_CheckExact(number.get()) && PyTuple_GET_SIZE(number.get()) == 1) {
       set_data(fields, value, PyTuple_GET_ITEM(number.get(), 0));

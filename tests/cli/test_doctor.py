@@ -14,7 +14,8 @@ import pytest
 from helpers.compile import compiler
 from helpers.events import plain
 from helpers.traced import LIBRARY, clean_environment, needs_library, run_command
-from nvspan import _probe_tools, doctor
+from nvspan import doctor
+from nvspan._doctor import tools
 
 NAMES = ["versions", "environment", "injection", "tool", "self-test", "libraries", "driver",
          "device", "device", "nsys", "ncu", "toolkit", "packages"]  # fmt: skip
@@ -220,14 +221,14 @@ def test_a_tool_that_never_answers_for_its_version(tmp_path):
 def test_a_probe_that_fails_or_hangs_is_a_finding(monkeypatch):
     import threading
 
-    from nvspan import _probes
+    from nvspan._doctor import probes
 
     forever = threading.Event()
 
     def fails():
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(_probes, "probes", lambda *_: [("a", fails), ("b", forever.wait)])
+    monkeypatch.setattr(probes, "probes", lambda *_: [("a", fails), ("b", forever.wait)])
     found = doctor.collect(timeout=0.1)
     forever.set()
     assert [(one["name"], one["status"], one["text"]) for one in found["findings"]] == [
@@ -249,7 +250,7 @@ def test_collecting_decides_nothing_in_this_process():
 def test_toolkit_of_a_folder(tmp_path, monkeypatch):
     (tmp_path / "version.json").write_text('{"cuda" : {"name": "x", "version" : "12.4.1"}}')
     monkeypatch.setenv("CUDA_HOME", str(tmp_path))
-    assert _probe_tools.cuda_toolkit() == (str(tmp_path), "12.4.1")
+    assert tools.cuda_toolkit() == (str(tmp_path), "12.4.1")
 
 
 def test_usage():

@@ -13,7 +13,8 @@ import nvspan
 from helpers.browser import page
 from helpers.device_recorded import PROGRAM, recording_of
 from helpers.traced import needs_library
-from nvspan.report import perfetto, viewer
+from nvspan.export import perfetto
+from nvspan.report import viewer
 
 pytestmark = needs_library
 

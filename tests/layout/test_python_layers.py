@@ -14,7 +14,7 @@ from helpers.tree import ROOT, relative
 PACKAGE = ROOT / "python" / "nvspan"
 MODULES = [pytest.param(path, id=relative(path)) for path in sorted(PACKAGE.rglob("*.py*"))
            if path.suffix in {".py", ".pyi"}]  # fmt: skip
-LAYERS = {"_core": 0, "report": 2, "cli": 3, "__main__": 3}
+LAYERS = {"_core": 0, "export": 2, "nsight": 2, "report": 2, "cli": 3, "__main__": 3}
 API_LAYER = 1
 # file -> what it may import inside a function, where the user asked for it
 LAZY = {
@@ -22,20 +22,20 @@ LAZY = {
     "counters.py": {"numpy"},
     "payloads.py": {"numpy"},
     "report/render.py": {"rich"},
-    "report/tables.py": {"pyarrow"},
-    "torch/_auto.py": {"torch"},
-    "torch/_compile.py": {"torch"},
-    "torch/_modules.py": {"torch"},
-    "torch/_ops.py": {"torch"},
-    "torch/_transfers.py": {"torch"},
+    "export/tables.py": {"pyarrow"},
+    "torch/_loop/auto.py": {"torch"},
+    "torch/_compile/register.py": {"torch"},
+    "torch/_modules/modules.py": {"torch"},
+    "torch/_modules/ops.py": {"torch"},
+    "torch/_loop/transfers.py": {"torch"},
     "torch/nvtx.py": {"torch"},
 }
 # file -> what it may import at once: pytest itself loads its plugin, torch._dynamo the others
 EAGER = {
     "pytest_plugin.py": {"pytest"},
-    "torch/_body_variables.py": {"torch"},
-    "torch/_object_variables.py": {"torch"},
-    "torch/_variables.py": {"torch"},
+    "torch/_compile/bodies.py": {"torch"},
+    "torch/_compile/objects.py": {"torch"},
+    "torch/_compile/ranges.py": {"torch"},
 }
 
 

@@ -14,7 +14,7 @@ CHECK = """
 import sys
 from nvspan.torch import _compile
 from torch._dynamo.testing import CompileCounter
-finders = [each for each in sys.meta_path if type(each).__module__ == "nvspan._torch_hook"]
+finders = [each for each in sys.meta_path if type(each).__module__ == "nvspan._runtime.import_hook"]
 assert _compile.is_registered() and not _compile.problems() and not finders, _compile.problems()
 
 def function(x):
@@ -107,7 +107,7 @@ def test_where_dynamo_differs_annotations_break_the_graph_and_one_warning_says_s
 import sys
 class Lacking:
     def find_spec(self, name, path=None, target=None):
-        if name == "nvspan.torch._variables":
+        if name == "nvspan.torch._compile.ranges":
             raise ImportError("cannot import name 'NullContextVariable'")
 sys.meta_path.insert(0, Lacking())
 import warnings
@@ -146,7 +146,7 @@ def test_where_dynamo_differs_and_warnings_are_errors_the_import_goes_on():
 import sys
 class Lacking:
     def find_spec(self, name, path=None, target=None):
-        if name == "nvspan.torch._variables":
+        if name == "nvspan.torch._compile.ranges":
             raise ImportError("no such name")
 sys.meta_path.insert(0, Lacking())
 import warnings

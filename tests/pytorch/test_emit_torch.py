@@ -200,12 +200,12 @@ class FakeTorch:
 
 @pytest.fixture
 def fake(monkeypatch):
-    from nvspan import _configure
-    from nvspan.torch import _profiler
+    from nvspan._runtime import configure
+    from nvspan.torch._support import profiler
 
     made = FakeTorch()
-    _profiler._wrap(made.profiler, made.c)
-    monkeypatch.setattr(_configure, "_waiting", True)
+    profiler._wrap(made.profiler, made.c)
+    monkeypatch.setattr(configure, "_waiting", True)
     nvspan.configure(emit=("nvtx", "torch"))
     yield made
     nvspan.configure(emit=("nvtx",))
@@ -243,10 +243,10 @@ def test_a_record_function_that_fails(fake):
 
 
 def test_another_torch(monkeypatch):
-    from nvspan.torch import _profiler
+    from nvspan.torch._support import profiler
 
-    monkeypatch.setattr(_profiler, "_registered", False)
+    monkeypatch.setattr(profiler, "_registered", False)
     monkeypatch.setitem(sys.modules, "torch.autograd.profiler", types.ModuleType("another"))
     with pytest.warns(nvspan.NvspanWarning, match="cannot follow the profilers of this torch"):
-        _profiler.register()
-    _profiler.register()
+        profiler.register()
+    profiler.register()

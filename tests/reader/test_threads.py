@@ -13,7 +13,8 @@ import pytest
 
 import nvspan
 from helpers.reported import recording_of
-from nvspan.report import page, perfetto, tables
+from nvspan.export import perfetto, tables
+from nvspan.report import page
 from nvspan.report.summary import Summary, call_tree
 
 CORPUS = sorted((Path(__file__).parent.parent / "corpus").glob("*.nvspan"))

@@ -22,7 +22,8 @@ from helpers.recorded import record_command
 from helpers.reported import PROGRAM, recording_of, run_nvspan
 from helpers.traced import needs_library
 from helpers.tree import ROOT
-from nvspan.report import nsys_sqlite, tables
+from nvspan.export import tables
+from nvspan.nsight import sqlite
 
 pytestmark = needs_library
 
@@ -267,7 +268,7 @@ def test_the_database_has_each_row_once(count, tmp_path):
     recording = nvspan.read(recording_of(
         f"import nvspan\nr = nvspan.annotate('r')\nfor i in range({count}):\n  with r: pass\n"
     ))  # fmt: skip
-    nsys_sqlite.write(recording, tmp_path / "out.sqlite")
+    sqlite.write(recording, tmp_path / "out.sqlite")
     with closing(sqlite3.connect(tmp_path / "out.sqlite")) as connection:
         rows = connection.execute("select * from NVTX_EVENTS order by rowid").fetchall()
     name = recording.strings.index("r")

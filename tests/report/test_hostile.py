@@ -21,7 +21,9 @@ import pytest
 import nvspan
 from helpers.reported import recording_of, run_nvspan
 from helpers.traced import clean_environment
-from nvspan.report import nsys_sqlite, page, tables, viewer
+from nvspan.export import tables
+from nvspan.nsight import sqlite
+from nvspan.report import page, viewer
 from nvspan.report.text import begins_formula
 
 CORPUS = Path(__file__).parent.parent / "corpus"
@@ -141,7 +143,7 @@ def test_sqlite_takes_losses_of_any_size(tmp_path, count):
     recording = nvspan.read(path)
     (found,) = [row for row in recording.losses.rows() if row["reason"] == "no space"]
     assert found["count"] == count
-    nsys_sqlite.write(recording, tmp_path / "a.sqlite")
+    sqlite.write(recording, tmp_path / "a.sqlite")
     with contextlib.closing(sqlite3.connect(tmp_path / "a.sqlite")) as database:
         rows = database.execute(
             "SELECT count FROM NVSPAN_LOSSES WHERE reason = 'no space'"
@@ -159,7 +161,7 @@ def test_exports_take_clocks_of_any_time(tmp_path, at):
         path = tmp_path / "a.nvspan"
         path.write_bytes(content)
         recording = nvspan.read(path)
-        nsys_sqlite.write(recording, tmp_path / "a.sqlite")
+        sqlite.write(recording, tmp_path / "a.sqlite")
         assert page.html(recording)
 
 
@@ -218,7 +220,7 @@ def test_warnings_have_no_control_characters():
         "import nvspan\n"
         "nvspan.pop_range(domain='d\\x1b]0;t\\x07')\n"
         "nvspan.push_range('n\\x9b31m')\n"
-        "import warnings; from nvspan._warnings import warn_once\n"
+        "import warnings; from nvspan._runtime.warnings import warn_once\n"
         "warn_once('topic', 'said \\x1b[31m of \\x85')\n"
     )
     done = subprocess.run(

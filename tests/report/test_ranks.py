@@ -18,7 +18,9 @@ from helpers import perfetto_trace
 from helpers.recorded import record_command
 from helpers.reported import run_nvspan
 from helpers.traced import needs_library
-from nvspan.report import nsys_sqlite, page, perfetto
+from nvspan.export import perfetto
+from nvspan.nsight import sqlite
+from nvspan.report import page
 from nvspan.report.summary import Summary
 
 pytestmark = needs_library
@@ -92,7 +94,7 @@ def test_every_report_tells_the_processes_apart(of, request, tmp_path):
         (f"{threads[1]} of {second}", [3]), (f"start/end ranges of {second}", [3]),
     ]  # fmt: skip
 
-    nsys_sqlite.write(recording, tmp_path / "out.sqlite")
+    sqlite.write(recording, tmp_path / "out.sqlite")
     query = "select globalTid, count(*) from NVTX_EVENTS where eventType = 59 group by globalTid"
     with closing(sqlite3.connect(tmp_path / "out.sqlite")) as connection:
         counts = connection.execute(query).fetchall()

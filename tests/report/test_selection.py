@@ -21,7 +21,9 @@ from helpers.reported import recording_of, run_nvspan
 from helpers.traced import needs_library
 from helpers.tree import ROOT
 from nvspan import _reader
-from nvspan.report import compare, nsys_sum, page, perfetto, tables
+from nvspan.export import perfetto, tables
+from nvspan.nsight import summary
+from nvspan.report import compare, page
 from nvspan.report.summary import Summary, call_tree
 
 pytestmark = needs_library
@@ -353,7 +355,7 @@ def test_reports_in_python_take_the_part():
     assert [row["label"] for row in compare.compare(part, part)] == [
         "io:load", "io:span (start/end)",
     ]  # fmt: skip
-    assert {row["Range"] for row in nsys_sum.nvtx_sum(part)} == {"io:load", "io:span"}
+    assert {row["Range"] for row in summary.nvtx_sum(part)} == {"io:load", "io:span"}
     assert [r["name"] for r in _reader.tree(part._reader.handle())] == ["load", "span"]
 
 

@@ -9,11 +9,11 @@ signatures: they take an ``EventAttributes`` and a ``DomainHandle``.
 from __future__ import annotations
 
 from nvspan import _core
+from nvspan._compat.handles import DomainHandle, RegisteredString, StringHandle
 from nvspan._core import Domain, EventAttributes, RangeHandle
 from nvspan._core import NvspanWarning as NvtxWarning
-from nvspan._domains import DummyDomain
-from nvspan._handles import DomainHandle, RegisteredString, StringHandle
 from nvspan._lib.counters import Counter, DummyCounter, dummy_counter
+from nvspan._runtime.domains import DummyDomain
 from nvspan.colors import color_to_hex
 from nvspan.payloads import (
     BatchOrdering,

@@ -52,7 +52,7 @@ options for a program, also one that 'record' or 'trace' runs:
 
 
 def _help() -> str:
-    from nvspan.cli.program import FLAGS
+    from nvspan.cli.program.parse import FLAGS
 
     width = max(map(len, COMMANDS))
     commands = "\n".join(f"  {name:<{width}}  {text}" for name, text in COMMANDS.items())
@@ -66,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     ``nvspan trace`` replaces this process by the program that it runs, and so does not return.
     Where a program is run, ``SystemExit`` and ``KeyboardInterrupt`` of it come through.
     """
-    from nvspan.cli.run import own_path_entry, run
+    from nvspan.cli.program.run import own_path_entry, run
 
     if argv is None and own_path_entry():
         del sys.path[0]  # the current folder, or that of this command: it is not the program's
@@ -83,7 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         print(f"nvspan {__version__}")
         return 0
-    from nvspan.cli.program import UsageError, parse, split_flags
+    from nvspan.cli.program.parse import UsageError, parse, split_flags
 
     flags, words = split_flags(arguments)
     command = words[0] if words else None

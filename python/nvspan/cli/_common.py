@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 import nvspan
-from nvspan._losses import damage_lines
+from nvspan.recording.losses import damage_lines
 from nvspan.report import emptiness
 from nvspan.report.progress import Progress
 from nvspan.report.summary import zero

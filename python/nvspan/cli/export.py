@@ -50,15 +50,15 @@ def main(argv: Sequence[str]) -> int:
     try:
         with Progress(f"exporting {options.format}") as progress:
             if options.format == "perfetto":
-                from nvspan.report import perfetto
+                from nvspan.export import perfetto
 
                 perfetto.write(recording, output, progress)
             elif options.format == "sqlite":
-                from nvspan.report import nsys_sqlite
+                from nvspan.nsight import sqlite
 
-                nsys_sqlite.write(recording, output, progress)
+                sqlite.write(recording, output, progress)
             else:
-                from nvspan.report import tables
+                from nvspan.export import tables
 
                 if options.format == "csv":
                     made = tables.write_csv(

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import nvspan
 from nvspan import launch, recorder
-from nvspan._warnings import plain_text
-from nvspan.cli.launching import (
+from nvspan._runtime.warnings import plain_text
+from nvspan.cli.program.launching import (
     add_program_options,
     cannot_run,
     command_of,

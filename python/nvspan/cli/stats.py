@@ -20,7 +20,8 @@ from nvspan.cli._common import (
     positive,
     selected,
 )
-from nvspan.report import emptiness, nsys_sum, render, text
+from nvspan.nsight import summary as nsys_sum
+from nvspan.report import emptiness, render, text
 from nvspan.report.progress import Progress
 from nvspan.report.summary import GROUPS, NUMBERS, Summary, call_tree
 

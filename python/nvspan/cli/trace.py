@@ -17,8 +17,8 @@ import time
 from collections.abc import Sequence
 
 from nvspan import launch
-from nvspan._warnings import plain_text
-from nvspan.cli.launching import (
+from nvspan._runtime.warnings import plain_text
+from nvspan.cli.program.launching import (
     add_program_options,
     cannot_run,
     command_of,

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 
 import nvspan
 from nvspan.cli._common import add_selection, note, open_recording, parser_of, selected
-from nvspan.report import emptiness, perfetto, viewer
+from nvspan.export import perfetto
+from nvspan.report import emptiness, viewer
 from nvspan.report.progress import Progress
 
 _DESCRIPTION = """\

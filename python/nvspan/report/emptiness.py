@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from nvspan.recording import Recording
-from nvspan.report.device import GROUPS
+from nvspan.report.device_join import GROUPS
 from nvspan.report.text import duration, printable
 
 _MOST = 8  # names that a sentence lists

@@ -16,7 +16,7 @@ from typing import Any
 import nvspan
 from nvspan import _reader
 from nvspan.recording import Recording
-from nvspan.report import device
+from nvspan.report import device_join
 from nvspan.report.summary import TIMES, Summary, process_name, thread_name, zero
 from nvspan.report.text import duration, label, moment, printable
 
@@ -39,7 +39,7 @@ def html(recording: Recording, title: str | None = None) -> str:
         "facts": _facts(summary),
         "notes": summary.notes,
         "columns": _columns(summary),
-        "times": (*TIMES, *device.TIMES),
+        "times": (*TIMES, *device_join.TIMES),
         "rows": [_row(row, summary.gpu) for row in summary.rows[:ROWS]],
         "overhead": summary.overhead_note() if summary.flagged() else "",
         "strip": strip(recording, summary),
@@ -79,7 +79,7 @@ def _facts(summary: Summary) -> list[tuple[str, str]]:
 
 
 def _columns(summary: Summary) -> list[str]:
-    gpu = device.NUMBERS if summary.gpu else ()
+    gpu = device_join.NUMBERS if summary.gpu else ()
     return ["name", "calls", *TIMES, "share", "threads", *gpu, "overhead"]
 
 
@@ -92,7 +92,7 @@ def _row(row: dict[str, Any], gpu: bool) -> list[Any]:
     if row["kind"] == "device":
         cpu = [None] * len(cpu)
     beside = [short(row[key]) if key != "gpu_share" or row[key] is None else round(row[key], 5)
-              for key in device.NUMBERS] if gpu else []  # fmt: skip
+              for key in device_join.NUMBERS] if gpu else []  # fmt: skip
     return [row["label"], *cpu, *beside, round(row["overhead_share"], 3)]
 
 

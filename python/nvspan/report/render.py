@@ -8,11 +8,11 @@ import json
 from collections.abc import Sequence
 from typing import IO, Any
 
-from nvspan.report import device, text
+from nvspan.report import device_join, text
 from nvspan.report.summary import OVERHEAD_LIMIT, TIMES, Summary
 
 FORMATS = ("table", "csv", "json", "markdown")
-_LEFT = ("name", "thread", "process", "category", "payload", *device.GROUPS)
+_LEFT = ("name", "thread", "process", "category", "payload", *device_join.GROUPS)
 _KINDS = {"start_end": " (start/end)", "device": " (GPU)"}
 _DISPENSABLE = ("std", "min", "p90", "mean", "self", "threads")  # on a narrow terminal
 
@@ -20,7 +20,7 @@ _DISPENSABLE = ("std", "min", "p90", "mean", "self", "threads")  # on a narrow t
 def headings(summary: Summary) -> list[str]:
     made = ["calls", *TIMES, "share", "threads"]
     if summary.gpu:
-        made += device.NUMBERS
+        made += device_join.NUMBERS
     if summary.flagged():
         made.append("overhead")
     if summary.by != "name":
@@ -33,7 +33,7 @@ def _cell(row: dict[str, Any], column: str, by: str) -> str:
         return str(row["label"])
     if column == by:
         return str(row["group"])
-    if column in device.NUMBERS:
+    if column in device_join.NUMBERS:
         return _gpu_cell(row[column], column)
     if row["kind"] == "device" and "gpu_calls" in row:
         return ""
@@ -53,7 +53,7 @@ def _gpu_cell(value: Any, column: str) -> str:
         return ""
     if column == "gpu_share":
         return f"{100 * value:.1f} %"
-    return text.duration(value) if column in device.TIMES else str(value)
+    return text.duration(value) if column in device_join.TIMES else str(value)
 
 
 def cells(
@@ -94,7 +94,7 @@ def as_markdown(summary: Summary, top: int | None = None) -> str:
 def raw_columns(summary: Summary) -> list[str]:
     """The keys of `raw_rows`."""
     group = [] if summary.by == "name" else [summary.by]
-    gpu = device.NUMBERS if summary.gpu else ()
+    gpu = device_join.NUMBERS if summary.gpu else ()
     return ["domain", "name", "kind", *group, "calls", "unclosed", *TIMES, "share", "threads",
             "overhead", "overhead_share", *gpu]  # fmt: skip
 
@@ -110,7 +110,7 @@ def raw_rows(summary: Summary, top: int | None = None) -> list[dict[str, Any]]:
         for key in ("share", "threads", "overhead", "overhead_share"):
             entry[key] = row[key]
         if summary.gpu:
-            entry.update({key: row[key] for key in device.NUMBERS})
+            entry.update({key: row[key] for key in device_join.NUMBERS})
         made.append(entry)
     return made
 

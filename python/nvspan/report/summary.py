@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from nvspan import _reader
-from nvspan._losses import DAMAGE, open_lines, window_lines
 from nvspan.device import device_losses_of
 from nvspan.recording import Recording
-from nvspan.report import device
+from nvspan.recording.losses import DAMAGE, open_lines, window_lines
+from nvspan.report import device_join
 from nvspan.report.text import label, printable
 
 TIMES = ("total", "self", "mean", "std", "min", "p50", "p90", "p99", "max")
-NUMBERS = ("calls", *TIMES, "share", "threads", "overhead", *device.NUMBERS)
-GROUPS = ("name", "thread", "process", "category", "payload", *device.GROUPS)
+NUMBERS = ("calls", *TIMES, "share", "threads", "overhead", *device_join.NUMBERS)
+GROUPS = ("name", "thread", "process", "category", "payload", *device_join.GROUPS)
 OVERHEAD_LIMIT = 0.1
 _PAYLOADS = {1: "<Q", 2: "<q", 3: "<d", 4: "<I", 5: "<i", 6: "<f"}
 
@@ -30,7 +30,8 @@ class Summary:
             time) and `overhead_share` (the part of `total` that is the recorder's own). `self` is
             None for start/end ranges, which do not nest, and for ranges of a device.
         gpu: whether there are device ranges; then each row has their numbers beside those of the
-            CPU, see `device.beside`. Grouped by device or stream the rows are of device ranges.
+            CPU, see `device_join.beside`. Grouped by device or stream the rows are of device
+            ranges.
         wall: the ns from the first range's begin to the last one's end, whatever their names.
         notes: what was lost, did not close or was damaged, in words.
         losses: the windows in which events were lost.
@@ -52,8 +53,8 @@ class Summary:
         self.device_lost = device_losses_of(stats)
         self.unclosed = sum(row["unclosed"] for row in self.rows)
         self.gpu = False
-        if by not in device.GROUPS:
-            self.rows, self.gpu = device.beside(self.rows)
+        if by not in device_join.GROUPS:
+            self.rows, self.gpu = device_join.beside(self.rows)
             if self.gpu:
                 self.sort("total")
         self.losses: list[dict[str, Any]] = getattr(stats, "losses", [])
@@ -83,9 +84,9 @@ class Summary:
             if row["category_name"] is not None:
                 return printable(row["category_name"])
             return str(row["category"]) if row["category"] else "-"
-        if self.by in device.GROUPS:
+        if self.by in device_join.GROUPS:
             process = process_name(self.processes[row["process"]])
-            return printable(device.name_of(row, process if len(self.processes) > 1 else None))
+            return printable(device_join.name_of(row, process if len(self.processes) > 1 else None))
         if self.by == "payload":
             return payload_text(row["payload_type"], row["payload"])
         if self.by.startswith("payload."):
@@ -143,7 +144,7 @@ class Summary:
         if key == "name":
             self.rows.sort(key=lambda row: row["label"])
         elif key in NUMBERS:
-            self.rows.sort(key=lambda row: -device.shown(row, key))
+            self.rows.sort(key=lambda row: -device_join.shown(row, key))
         else:
             raise ValueError(f"no such column: {key!r} (there is name, {', '.join(NUMBERS)})")
 

@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Sequence
 
-from nvspan._duration import duration as duration
+from nvspan._runtime.durations import duration as duration
 
 _SCALES = {"": 1e9, "s": 1e9, "ms": 1e6, "us": 1e3, "µs": 1e3, "ns": 1.0}
 

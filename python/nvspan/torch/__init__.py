@@ -11,12 +11,12 @@
 from __future__ import annotations
 
 from nvspan.torch import nvtx
-from nvspan.torch._auto import AutoAnnotations, auto
-from nvspan.torch._loss import loss
-from nvspan.torch._modules import ModuleAnnotations, annotate_module
-from nvspan.torch._ops import OpAnnotations, annotate_ops
-from nvspan.torch._transfers import to_device
-from nvspan.torch._window import ProfileWindow, profile_window
+from nvspan.torch._loop.auto import AutoAnnotations, auto
+from nvspan.torch._loop.loss import loss
+from nvspan.torch._loop.transfers import to_device
+from nvspan.torch._loop.window import ProfileWindow, profile_window
+from nvspan.torch._modules.modules import ModuleAnnotations, annotate_module
+from nvspan.torch._modules.ops import OpAnnotations, annotate_ops
 
 __all__ = [
     "AutoAnnotations",

@@ -1,0 +1,235 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The probes of ``nvspan.doctor``: each is a function that returns findings.
+
+What loads a library or imports a module happens in a process of its own (`_probe_process`).
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+import sys
+
+from nvspan import _core, launch
+from nvspan._doctor import device, process, tools
+from nvspan._doctor.finding import Finding
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+# What nvspan reads from the environment.
+VARIABLES = (
+    "NVSPAN_CHECK", "NVSPAN_DOMAINS", "NVSPAN_EMIT", "NVSPAN_INJECT_LIBRARY", "NVSPAN_LEVEL",
+    "NVSPAN_LIBCUDA", "NVSPAN_MESSAGE_LIMIT", "NVSPAN_RECORD", "NVSPAN_RECORD_COMMAND",
+    "NVSPAN_RECORD_NAMES", "NVSPAN_STRICT", "NVSPAN_TRACE",
+)  # fmt: skip
+_TEST_VARIABLES = ("NVSPAN_NSYS",)
+_OTHER_VARIABLE = {
+    "NVTX_INJECTION64_PATH": "NVTX_INJECTION32_PATH",
+    "NVTX_INJECTION32_PATH": "NVTX_INJECTION64_PATH",
+}
+_PACKAGES = ("torch", "nvtx", "nvidia-nvtx", "cupy", "jax", "cudf")
+# Where the CUDA driver tells NVTX of a tool that is attached to every program.
+_SYSTEM_TOOL = "/run/nvidia/nvtx/nvtx-cuda.yaml"
+
+
+def probes(
+    modules: tuple[str, ...], timeout: float, recordings: tuple[str, ...] = ()
+) -> Iterator[tuple[str, Callable[[], list[Finding]]]]:
+    """The probes with their names, in the order in which they are shown."""
+    yield "versions", versions
+    yield "environment", environment
+    yield "injection", lambda: injection(timeout)
+    yield "tool", lambda: tool(timeout)
+    yield "self-test", lambda: self_test(timeout)
+    yield "libraries", lambda: libraries(modules, timeout)
+    yield "driver", lambda: driver(timeout)
+    yield "device", lambda: device.device(timeout)
+    for path in recordings:
+        yield "recording", functools.partial(device.recording, path)
+    yield "nsys", lambda: nsight("nsys", timeout)
+    yield "ncu", lambda: nsight("ncu", timeout)
+    yield "toolkit", toolkit
+    yield "packages", packages
+
+
+def versions() -> list[Finding]:
+    details: dict[str, Any] = {
+        "nvspan": _core.__version__,
+        "python": platform.python_version(),
+        "free_threaded": not getattr(sys, "_is_gil_enabled", lambda: True)(),
+        "executable": sys.executable,
+        "platform": platform.platform(),
+        "machine": platform.machine(),
+        "nvtx": _core.have_nvtx,
+    }
+    threads = ", free-threaded" if details["free_threaded"] else ""
+    text = (
+        f"nvspan {details['nvspan']}, Python {details['python']}{threads}, {details['platform']}, "
+    )
+    if _core.have_nvtx:
+        return [Finding("versions", "ok", text + "NVTX 3 compiled in", **details)]
+    advice = (
+        "install nvspan where the headers of NVTX are: pip install nvidia-nvtx, then nvspan anew"
+    )
+    text += "built without NVTX: annotations do nothing"
+    return [Finding("versions", "problem", text, advice, **details)]
+
+
+def environment() -> list[Finding]:
+    found = []
+    names = [name for name in os.environ if name.startswith("NVSPAN_")]
+    disabled = os.environ.get("NVTX_DISABLE")
+    if not _core.enabled():
+        text = f"NVTX_DISABLE={disabled} switches all annotations off"
+        found.append(Finding("environment", "problem", text, "unset NVTX_DISABLE"))
+    elif disabled:
+        text = f"NVTX_DISABLE={disabled} leaves nvspan on, but switches the nvtx package off"
+        found.append(Finding("environment", "note", text))
+    problem = _core.switchboard_problem()
+    if problem:
+        advice = "correct it: NVSPAN_DOMAINS='-*,+mylib', NVSPAN_LEVEL='mylib:3,*:1'"
+        found.append(Finding("environment", "problem", problem, advice))
+    for name in sorted(names):
+        text = f"{name}={os.environ[name]}"
+        if name in VARIABLES or name in _TEST_VARIABLES:
+            found.append(Finding("environment", "ok", text))
+        else:
+            text += ": nvspan reads no such variable"
+            found.append(Finding("environment", "note", text, f"is {name} misspelt?"))
+    return found or [Finding("environment", "ok", "no variable changes what is annotated")]
+
+
+def injection(timeout: float) -> list[Finding]:
+    """The library that the environment asks NVTX to load."""
+    variable = launch.INJECTION_VARIABLE
+    path = os.environ.get(variable)
+    found = []
+    other = _OTHER_VARIABLE[variable]
+    if os.environ.get(other) and not path:
+        text = f"{other} is set, but this Python looks at {variable}"
+        found.append(Finding("injection", "problem", text, f"set {variable} instead"))
+    if os.path.exists(_SYSTEM_TOOL):
+        text = f"{_SYSTEM_TOOL} tells of a tool for every program"
+        found.append(Finding("injection", "note", text))
+    if not path:
+        text = f"{variable} is not set: no tool is asked for"
+        return [*found, Finding("injection", "ok", text)]
+    details = {"variable": variable, "path": path}
+    wrong = tools.what_is_wrong_with(path)
+    if not wrong:
+        answer = process.ask("load", [path], timeout)
+        wrong = answer.get("problem") or answer.get("failure")
+    if wrong:
+        text, advice = f"{variable}={path}: {wrong}", f"correct {variable}, or unset it"
+        return [*found, Finding("injection", "problem", text, advice, **details)]
+    return [*found, Finding("injection", "ok", f"{variable}={path} can be loaded", **details)]
+
+
+def tool(timeout: float) -> list[Finding]:
+    """What a program that is started now would have as its tool, tried out."""
+    answer = process.ask("tool", [], timeout)
+    if "failure" in answer:
+        text = f"a program that annotates does not survive: {answer['failure']}"
+        advice = f"run it without the tool: unset {launch.INJECTION_VARIABLE}"
+        return [Finding("tool", "problem", text, advice, **answer)]
+    if answer["tool"] is None:
+        asked = os.environ.get(launch.INJECTION_VARIABLE)
+        if asked and _core.enabled() and _core.have_nvtx:
+            text = f"{asked} was asked for, and does not listen"
+            return [Finding("tool", "problem", text, "see the lines about it above", **answer)]
+        return [Finding("tool", "ok", "no tool is attached to programs started here", **answer)]
+    text = f"{answer['tool']} ({answer['library']}) is attached to programs started here"
+    if not answer["active"]:
+        text += ", and is told nothing"
+        return [Finding("tool", "problem", text, "look at NVSPAN_DOMAINS", **answer)]
+    return [Finding("tool", "ok", text + "; it took a test event", **answer)]
+
+
+def self_test(timeout: float) -> list[Finding]:
+    """Events of a program under nvspan's own injection library, from end to end."""
+    try:
+        library = launch.injection_library()
+    except RuntimeError as error:
+        return [Finding("self-test", "note", f"cannot be made: {error}")]
+    wanted, received, answer = process.round_trip(timeout)
+    failure = answer.get("failure")
+    details: dict[str, Any] = {"library": library, "sent": wanted, "received": received}
+    if answer.get("tool") not in (None, "nvspan"):
+        text = f"cannot be made: {answer['tool']} takes the place of every other tool"
+        return [Finding("self-test", "note", text, **details)]
+    if failure is None and received == wanted:
+        text = f"{len(wanted)} events sent and received through {library}"
+        return [Finding("self-test", "ok", text, **details)]
+    text = f"{len(wanted)} events were sent, {len(received)} received"
+    text += f": {failure}" if failure else ""
+    advice = "install nvspan again; if that does not help, report this with 'nvspan doctor --json'"
+    return [Finding("self-test", "problem", text, advice, **details)]
+
+
+def libraries(modules: tuple[str, ...], timeout: float) -> list[Finding]:
+    """The loaded libraries that have NVTX in them: each looks for a tool by itself."""
+    if modules:
+        answer = process.ask("libraries", list(modules), timeout)
+        if "failure" in answer:
+            text = f"cannot import {', '.join(modules)}: {answer['failure']}"
+            return [Finding("libraries", "problem", text, "import something else")]
+        where = f"after importing {', '.join(modules)}"
+        names = answer["libraries"]
+    else:
+        where, names = "in this process", tools.libraries_with_nvtx()
+    if names is None:
+        return [Finding("libraries", "note", "only Linux tells which libraries are loaded")]
+    listed = ", ".join(os.path.basename(name) for name in names) or "none"
+    advice = None
+    if not modules:
+        advice = "to see the libraries of a package: nvspan doctor --import torch"
+    text = f"with NVTX of their own, {where}: {listed}"
+    return [Finding("libraries", "ok", text, advice, libraries=names, modules=list(modules))]
+
+
+def driver(timeout: float) -> list[Finding]:
+    answer = process.ask("driver", [], timeout)
+    version = answer.get("version")
+    if version is None:
+        why = answer.get("problem") or answer.get("failure")
+        return [Finding("driver", "ok", f"no CUDA driver ({why}); NVTX needs none", **answer)]
+    kernel = tools.kernel_driver()
+    text = f"CUDA driver for CUDA {version}" + (f", kernel module {kernel}" if kernel else "")
+    return [Finding("driver", "ok", text, version=version, kernel_module=kernel)]
+
+
+def nsight(command: str, timeout: float) -> list[Finding]:
+    """Every installation of nsys or ncu, the one that PATH finds first."""
+    found = tools.installations(command, timeout)
+    if not found:
+        text = "not found on PATH nor where it is usually installed"
+        return [Finding(command, "ok", text, path=None)]
+    listed = "; ".join(f"{path} ({version or 'version unknown'})" for path, version in found)
+    details: dict[str, Any] = {"path": found[0][0], "version": found[0][1], "all": found}
+    return [Finding(command, "ok", listed, **details)]
+
+
+def toolkit() -> list[Finding]:
+    folder, version = tools.cuda_toolkit()
+    if folder is None:
+        return [Finding("toolkit", "ok", "no CUDA toolkit; nvspan needs none", path=None)]
+    text = f"CUDA {version} in {folder}"
+    return [Finding("toolkit", "ok", text, path=folder, version=version)]
+
+
+def packages() -> list[Finding]:
+    from importlib import metadata
+
+    installed = {}
+    for name in _PACKAGES:
+        try:
+            installed[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    listed = ", ".join(f"{name} {version}" for name, version in installed.items())
+    return [Finding("packages", "ok", listed or "none of those that use NVTX", **installed)]

@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the commands that run a program have in common."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Collection, Sequence
+
+from nvspan.cli.program.parse import FLAGS
+
+_PYTHON_OPTIONS = ("-m", "-c")
+_NOT_FOUND, _NOT_EXECUTABLE = 127, 126
+
+
+def split(arguments: Sequence[str], value_options: Collection[str]) -> tuple[list[str], list[str]]:
+    """Our own options, of which some take a value, and the program with all that belongs to it."""
+    at = 0
+    while at < len(arguments):
+        word = arguments[at]
+        if word in value_options:
+            at += 2
+            continue
+        if word == "--" or word[:2] in _PYTHON_OPTIONS or not word.startswith("-") or word == "-":
+            break
+        at += 1
+    return list(arguments[:at]), list(arguments[at:])
+
+
+def add_program_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options for a Python program, which `nvspan script.py` has too."""
+    for flag, (name, text) in FLAGS.items():
+        parser.add_argument(flag, dest=name, action="store_true", help=text)
+
+
+def command_of(
+    parser: argparse.ArgumentParser, options: argparse.Namespace, program: Sequence[str]
+) -> list[str]:
+    """The command line of the program that is asked for, with the program `options` in it."""
+    flags = [flag for flag, (name, _) in FLAGS.items() if getattr(options, name)]
+    if not program or program == ["--"]:
+        parser.error("no program to run")
+    if program[0] == "--":
+        if flags:
+            parser.error(
+                f"{' and '.join(flags)} cannot be used with a command after '--', only with a "
+                f"Python program: {parser.prog} {' '.join(flags)} script.py, -m module or -c code"
+            )
+        return list(program[1:])
+    # The interpreter's own options (-X, -W, -O, ...) reach the program as well.
+    interpreter = [sys.executable, *subprocess._args_from_interpreter_flags()]  # type: ignore[attr-defined]
+    if program[0] in _PYTHON_OPTIONS and len(program) == 1:
+        parser.error(f"argument {program[0]}: expected one argument")
+    script = program[0]
+    if script[:2] not in _PYTHON_OPTIONS and script != "-" and not os.path.exists(script):
+        hint = ""
+        if shutil.which(script):
+            hint = f" (to run a command, write: {parser.prog} -- {' '.join(program)})"
+        parser.error(f"no such file: {script!r}{hint}")
+    if not flags:
+        return [*interpreter, *program]
+    # After '--' a script may have the name of one of our commands.
+    is_script = not script.startswith("-")
+    return [*interpreter, "-m", "nvspan", *flags, *(["--"] if is_script else []), *program]
+
+
+def domain_names(given: Sequence[str] | None) -> list[str] | None:
+    """The names in what --domains was given, each time several with commas; None for all."""
+    if given is None:
+        return None
+    return [name for names in given for name in names.split(",") if name]
+
+
+def cannot_run(prog: str, command: Sequence[str], error: OSError) -> int:
+    """Says so, and returns the exit code that a shell would give."""
+    print(f"{prog}: cannot run {command[0]!r}: {error.strerror}", file=sys.stderr)
+    return _NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_EXECUTABLE

@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Dynamo's variables for domains, counters and handles. Imported like _variables.py."""
+
+from __future__ import annotations
+
+from torch._dynamo.variables.base import VariableTracker
+from torch._dynamo.variables.user_defined import UserDefinedObjectVariable
+
+import nvspan
+from nvspan import _core
+from nvspan.torch._compile.ranges import (
+    GETATTR,
+    ID_MATCH,
+    TYPE_MATCH,
+    FunctionOfOursVariable,
+    RangeVariable,
+    answers_attributes,
+    constant,
+    global_object,
+    is_function,
+    is_message,
+    realized,
+    tables,
+)
+from nvspan.torch._compile.register import DEAD_HANDLE
+
+TYPE_CHECKING = False  # as typing's, without its import
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_UNKNOWN = object()
+
+
+def _called(function: Any, args: Any, kwargs: Any) -> Any:
+    """What a function of ours returns for arguments that are constants; else _UNKNOWN.
+
+    For what gives the same again and again, and does nothing that the program could miss.
+    """
+    try:
+        values = [each.as_python_constant() for each in args]
+        named = {name: each.as_python_constant() for name, each in kwargs.items()}
+        return function(*values, **named)
+    except Exception:  # no constants, or wrong ones: Dynamo is to leave the call to the program
+        return _UNKNOWN
+
+
+_DOMAIN_RANGES: dict[str, Any] = {
+    "annotate": _core.annotate,
+    "range": _core.annotate,
+    "span": _core.span,
+    "device_range": _core.device_range,
+}
+_DOMAIN_CALLS = {
+    "push_range": None,
+    "pop_range": None,
+    "mark": None,
+    "start_range": 0,
+    "end_range": None,
+    "event_batch": None,
+}
+_DOMAIN_OBJECTS = ("get_counter", "get_registered_string", "get_event_attributes")
+_DOMAIN_NUMBERS = ("get_category_id", "get_scope_id")
+_COUNTER_CALLS = {"sample": None, "sample_no_value": None, "batch_submit": None}
+
+
+class DomainVariable(UserDefinedObjectVariable):  # type: ignore[misc]
+    def call_method(self, tx: Any, name: str, args: Any, kwargs: Any) -> VariableTracker:
+        if name in _DOMAIN_CALLS:
+            return constant(_DOMAIN_CALLS[name])
+        if name in _DOMAIN_OBJECTS or name in _DOMAIN_NUMBERS:
+            made = _called(getattr(self.value, name), args, kwargs)
+            if made is not _UNKNOWN:
+                if name in _DOMAIN_NUMBERS:
+                    return constant(made)
+                return global_object(tx, "__nvspan_made", made)
+        if name in _DOMAIN_RANGES:
+            if len(args) == 1 and not kwargs and is_function(args[0]):
+                function: VariableTracker = args[0]
+                return function
+            if not args or is_message(args[0]):
+                maker = getattr(self.value, name)
+                return RangeVariable(_DOMAIN_RANGES[name], maker, (list(args), dict(kwargs)))
+        return super().call_method(tx, name, args, kwargs)
+
+
+class GetDomainVariable(FunctionOfOursVariable):
+    """`get_domain`: the domain itself, for which it is called while tracing."""
+
+    def call_function(self, tx: Any, args: Any, kwargs: Any) -> VariableTracker:
+        if len(args) == 1 and not kwargs and isinstance(realized(args[0]), DomainVariable):
+            domain: VariableTracker = args[0]
+            return domain
+        made = _called(self.value, args, kwargs)
+        if made is _UNKNOWN:
+            result: VariableTracker = super().call_function(tx, args, kwargs)
+            return result
+        return global_object(tx, "__nvspan_domain", made)
+
+
+class CounterVariable(UserDefinedObjectVariable):  # type: ignore[misc]
+    def call_method(self, tx: Any, name: str, args: Any, kwargs: Any) -> VariableTracker:
+        if name in _COUNTER_CALLS:
+            return constant(_COUNTER_CALLS[name])
+        return super().call_method(tx, name, args, kwargs)
+
+
+@answers_attributes
+class HandleVariable(UserDefinedObjectVariable):  # type: ignore[misc]
+    """A DeviceRangeHandle: of a range that was not placed."""
+
+    def call_method(self, tx: Any, name: str, args: Any, kwargs: Any) -> VariableTracker:
+        if name in ("done", "elapsed") and self.value is DEAD_HANDLE:
+            return constant(getattr(DEAD_HANDLE, name)())
+        return super().call_method(tx, name, args, kwargs)
+
+    def attribute(self, tx: Any, name: str) -> VariableTracker:
+        if name in ("lost", "timed", "backend") and self.value is DEAD_HANDLE:
+            return constant(getattr(DEAD_HANDLE, name))
+        result: VariableTracker = getattr(super(), GETATTR)(tx, name)
+        return result
+
+
+# ---- registration ------------------------------------------------------------------------------
+
+
+def _build_as(variable: Any, guard: Any) -> Callable[[Any, Any], VariableTracker]:
+    def build(self: Any, value: Any) -> VariableTracker:
+        self.install_guards(guard)
+        made: VariableTracker = variable(value, source=self.source)
+        return made
+
+    return build
+
+
+def register() -> None:
+    types, ids = tables()
+    for table in types:
+        table[_core.Domain] = _build_as(DomainVariable, TYPE_MATCH)
+        table[_core.DeviceRangeHandle] = _build_as(HandleVariable, ID_MATCH)
+        for counter in (_core.Int64Counter, _core.Float64Counter, _core.ExtCounter):
+            table[counter] = _build_as(CounterVariable, TYPE_MATCH)
+    ids[id(nvspan.get_domain)] = _build_as(GetDomainVariable, ID_MATCH)

@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""What torch.compile is told about nvspan: that annotations are nothing.
+
+Functions are registered by the public `torch.compiler.substitute_in_graph`, with a body that does
+nothing in place of theirs. Types need Dynamo's own tables (ranges.py,
+objects.py, bodies.py). What one version of
+torch does not take is left as it is: there an annotation breaks the graph, and one warning says so.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import nvspan
+from nvspan import _core
+from nvspan.torch._loop import transfers
+
+TYPE_CHECKING = False  # as typing's, without its import
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_problems: list[str] = []
+_registered = False
+
+# ---- what stands for a function while a graph is traced -----------------------------------------
+
+
+def _nothing(*args: object, **kwargs: object) -> None:
+    return None
+
+
+def _no(*args: object, **kwargs: object) -> bool:
+    return False
+
+
+# A handle without a range; it is wanted by no domain, so nothing is placed.
+DEAD_HANDLE = _core.start_device_range("none", level=1000)
+
+
+def _dead_handle(*args: object, **kwargs: object) -> Any:
+    return DEAD_HANDLE
+
+
+_ENABLED = nvspan.enabled()  # settled when the process started
+
+
+def _enabled() -> bool:
+    return _ENABLED
+
+
+def _moved(batch: Any, device: Any, non_blocking: bool = True, *, domain: Any = None) -> Any:
+    return transfers.moved_batch(batch, device, non_blocking)
+
+
+def _no_range(*args: object, **kwargs: object) -> tuple[int, None]:
+    return (0, None)  # what end_range takes, and what unpacks
+
+
+_FUNCTIONS: tuple[tuple[Callable[..., Any], Callable[..., Any]], ...] = (
+    (_core.mark, _nothing),
+    (_core.push_range, _nothing),
+    (_core.pop_range, _nothing),
+    (_core.start_range, _no_range),
+    (_core.end_range, _nothing),
+    (_core.start_device_range, _dead_handle),
+    (_core.end_device_range, _nothing),
+    (nvspan.is_active, _no),
+    (nvspan.enabled, _enabled),
+    (transfers.to_device, _moved),
+)
+
+
+def _substitute(substitute: Any, function: Any, stand_in: Any) -> None:
+    def body(*args: object, **kwargs: object) -> Any:  # Dynamo wants one function for each
+        return stand_in(*args, **kwargs)
+
+    substitute(function, skip_signature_check=True)(body)
+
+
+def register_functions(pairs: tuple[tuple[Any, Any], ...]) -> None:
+    """Gives each function a stand-in for tracing. What fails is noted and left."""
+    from torch.compiler import substitute_in_graph
+
+    for function, stand_in in pairs:
+        try:
+            _substitute(substitute_in_graph, function, stand_in)
+        except Exception as error:
+            _problems.append(f"{function.__name__}: {type(error).__name__}: {error}")
+
+
+def register() -> None:
+    """Registers everything; `torch._dynamo` is imported. Raises nothing."""
+    global _registered
+    if _registered:
+        return
+    _registered = True
+    # A decorated function has other code once it is known whether a tool listens: a graph that was
+    # traced before would be traced again.
+    _core.is_active()
+    try:
+        register_functions(_FUNCTIONS)
+    except Exception as error:
+        _problems.append(f"functions: {type(error).__name__}: {error}")
+    try:
+        from nvspan.torch._compile import bodies, objects, ranges
+
+        ranges.register()
+        objects.register()
+        bodies.register()
+    except Exception as error:
+        _problems.append(f"types: {type(error).__name__}: {error}")
+    if _problems:
+        _tell()
+
+
+def is_registered() -> bool:
+    return _registered
+
+
+def problems() -> list[str]:
+    """What this torch did not take; empty if all of it was."""
+    return list(_problems)
+
+
+def _tell() -> None:
+    from nvspan._runtime.warnings import warn_once
+
+    torch = sys.modules.get("torch")
+    version = getattr(torch, "__version__", "?")
+    try:
+        warn_once(
+            "torch.compile",
+            f"torch {version} does not take all of nvspan's registration with torch.compile: "
+            f"annotations may break graphs there ({'; '.join(_problems)})",
+        )
+    except Warning:  # warnings are errors here, and this is an import of torch's
+        print(f"nvspan: torch {version}: annotations may break graphs", file=sys.stderr)

@@ -1,0 +1,3 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Ranges of a training loop: steps, batches, optimizers, losses, captures."""

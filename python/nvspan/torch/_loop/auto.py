@@ -1,0 +1,212 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""One call that shows the parts of a training loop which stays as it is."""
+
+from __future__ import annotations
+
+import weakref
+
+import nvspan
+from nvspan.torch._loop import backward_call, loaders, transfers
+from nvspan.torch._loop import optimizers as _optimizers
+from nvspan.torch._loop.loop import Loop
+from nvspan.torch._modules import modules
+from nvspan.torch._support import attributes, dropped
+from nvspan.torch._support.removable import Removable
+
+TYPE_CHECKING = False  # as typing's, without its import
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+
+class AutoAnnotations(Removable):
+    """What :func:`auto` returns: ``remove()`` gives the loop its own functions back.
+
+    As a context manager it does that at the end of the block. The annotations stay if it is
+    dropped.
+    """
+
+    def __init__(self, loop: Loop) -> None:
+        self._loop = loop
+        self._undo: list[Callable[[], None]] = []
+        #: What the loop is to iterate over: the DataLoader itself, or what stands for another
+        #: iterable; None if :func:`auto` was given none.
+        self.dataloader: Any = None
+
+    @property
+    def step(self) -> int:
+        """The number of the next step: from 0, unless it is set, to go on where a run stopped."""
+        return self._loop.number
+
+    @step.setter
+    def step(self, number: int) -> None:
+        self._loop.number = number
+
+    def remove(self) -> None:
+        """Give model, optimizers and loader their methods back. A second call does nothing.
+
+        An open step ends. A method that somebody else has replaced since is left alone, and shows
+        nothing any more.
+        """
+        self._loop.end()
+        self._loop.alive = False
+        while self._undo:
+            self._undo.pop()()
+
+
+class _Forward:
+    """The range of the model's calls, in the form that annotate_module's machinery takes."""
+
+    kind = "auto"
+    backward = False
+    forward = True
+
+    def __init__(self, torch: Any, model: Any, loop: Loop, domain: Any, device: bool) -> None:
+        self.torch = torch
+        reference = weakref.ref(model)
+
+        def message() -> str:
+            if torch._C._current_graph_task_id() != -1:
+                return "forward (recompute)"
+            if torch.is_grad_enabled() and getattr(reference(), "training", False):
+                loop.forward_begins()
+            return "forward"
+
+        self.annotation = nvspan.annotate(
+            message=message, domain=domain, color="green", device=device
+        )
+        dropped.note(message, self.kind)
+
+
+def auto(
+    model: Any,
+    optimizer: Any = None,
+    dataloader: Any = None,
+    *,
+    step: str | None = "step",
+    device: bool = False,
+    domain: Any = "torch",
+) -> AutoAnnotations:
+    """Show the parts of a training loop, which stays as it is.
+
+    The ranges are ``step`` with its number as payload, ``dataloader.next``, ``forward``,
+    ``backward``, ``optimizer.step``, ``zero_grad`` and ``h2d``; :func:`loss` adds ``loss``. The
+    model, the optimizers and the loader are the same objects as before: methods of theirs are
+    replaced in their own dictionaries, and what copies and pickles are made of them has none of it.
+
+    - A step begins when the loop asks the loader for a batch, and ends when it asks for the next or
+      leaves the loop. A loader whose length is unknown shows a short last step, in which it says
+      that it is through. Without a loader, a step ends after ``optimizer.step``, of the last
+      optimizer if there are several, and begins with the model's next call in training mode, or
+      with ``zero_grad`` if the first step did. Without either there are no steps.
+    - ``backward`` is the outermost ``Tensor.backward`` or ``torch.autograd.backward``, of any
+      tensor.
+    - ``h2d`` is each ``Tensor.to`` and ``Tensor.cuda`` that takes a tensor from the CPU, from the
+      first step with a tool; :func:`to_device` gives one range to a batch.
+
+    While nothing listens, the model runs its own code, and the other calls take some microseconds
+    of a step.
+
+    Args:
+        model: A ``torch.nn.Module``. If you compile it by ``torch.compile``, do that first: ranges
+            within compiled code are dropped, one around it is not. It may also have ranges by
+            :func:`annotate_module`, made before or afterwards.
+        optimizer: An optimizer or several, or None.
+        dataloader: A ``DataLoader``, which works in place, or another iterable: then loop over the
+            result's ``dataloader``. None for no ``dataloader.next``.
+        step: The name of steps; None for none.
+        device: ``forward``, ``backward`` and ``optimizer.step`` have a range of the GPU's work
+            beside them, as ``annotate(device=True)``: torch lets the current stream wait for all
+            that the backward pass did.
+        domain: The ranges' domain.
+
+    Returns:
+        A handle with ``remove()``, which is a context manager too.
+
+    Raises:
+        TypeError: The model is no module, an optimizer has no ``step``, or the loader cannot be
+            iterated over.
+        ValueError: One of them has the ranges of another ``auto`` already.
+
+    Steps belong to the thread that runs the loop. Not to be called while another thread runs it.
+
+    >>> import torch, nvspan.torch                                       # doctest: +SKIP
+    >>> model = torch.nn.Linear(4, 1)                                    # doctest: +SKIP
+    >>> optimizer = torch.optim.SGD(model.parameters(), lr=0.1)          # doctest: +SKIP
+    >>> loader = torch.utils.data.DataLoader(torch.randn(8, 4))          # doctest: +SKIP
+    >>> handle = nvspan.torch.auto(model, optimizer, loader)             # doctest: +SKIP
+    >>> for batch in loader:                                             # doctest: +SKIP
+    ...     model(batch).sum().backward()
+    ...     optimizer.step()
+    >>> handle.remove()                                                  # doctest: +SKIP
+    """
+    import torch
+
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(f"auto takes a torch.nn.Module, not {model!r}")
+    optimizers = _listed(optimizer)
+    for what, each in [("model", model), *(("optimizer", one) for one in optimizers)]:
+        if attributes.has(each, "auto"):
+            raise ValueError(f"the {what} has the ranges of an auto already: remove() that first")
+    annotations = {
+        name: nvspan.annotate(name, domain=domain, color=color, device=device and gpu)
+        for name, color, gpu in (
+            ("dataloader.next", "lightblue", False), ("h2d", "cyan", False),
+            ("zero_grad", "gray", False), ("backward", "orange", True),
+            ("optimizer.step", "purple", True),
+        )
+    }  # fmt: skip
+    if not optimizers and dataloader is None:
+        step = None  # nothing would end it
+    loop = Loop(step, domain, len(optimizers) - 1)
+    handle = AutoAnnotations(loop)
+    try:
+        handle.dataloader = _annotated_loader(torch, dataloader, loop, annotations, handle._undo)
+        for i, each in enumerate(optimizers):
+            handle._undo += _optimizers.install(torch, each, i, loop, annotations)
+        modules.install(model, _Forward(torch, model, loop, domain, device), handle._undo, 1)
+        handle._undo.append(backward_call.install(torch, annotations["backward"]))
+        handle._undo.append(transfers.install(annotations["h2d"]))
+        handle._undo.append(_end_at_exit(loop))
+    except BaseException:
+        handle.remove()
+        raise
+    return handle
+
+
+def _listed(optimizer: Any) -> list[Any]:
+    if optimizer is None:
+        return []
+    found = list(optimizer) if isinstance(optimizer, (list, tuple)) else [optimizer]
+    for each in found:
+        if not callable(getattr(each, "step", None)) or not hasattr(each, "__dict__"):
+            raise TypeError(f"auto takes optimizers, not {each!r}")
+    return found
+
+
+def _annotated_loader(
+    torch: Any, loader: Any, loop: Loop, annotations: dict[str, Any], undo: list[Any]
+) -> Any:
+    annotation = annotations["dataloader.next"]
+    if loader is None:
+        return None
+    kind = torch.utils.data.DataLoader
+    if isinstance(loader, kind):
+        if attributes.has(loader, "auto"):
+            raise ValueError("the loader has the ranges of an auto already: remove() that first")
+        # A subclass that iterates in its own way may fetch ahead: a fetch says nothing of the loop.
+        loop.by_loader = type(loader).__iter__ is kind.__iter__
+        undo.append(loaders.install(loader, loop, annotation))
+        return loader
+    if not hasattr(type(loader), "__iter__") and not hasattr(type(loader), "__getitem__"):
+        raise TypeError(f"auto takes an iterable of batches, not {loader!r}")
+    loop.by_loader = True
+    return loaders.AnnotatedBatches(loader, loop, annotation)
+
+
+def _end_at_exit(loop: Loop) -> Callable[[], None]:
+    import atexit
+
+    atexit.register(loop.end)
+    return lambda: atexit.unregister(loop.end)

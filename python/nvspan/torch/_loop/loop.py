@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The steps of a training loop, as what the loop calls shows where they begin and end."""
+
+from __future__ import annotations
+
+from _thread import get_ident
+
+import nvspan
+from nvspan import _core
+from nvspan._runtime import steps
+from nvspan.torch._loop import transfers
+
+TYPE_CHECKING = False  # as typing's, without its import
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Loop:
+    """The step that is open, and its number. Steps are counted also while nothing listens.
+
+    With a loader that tells when it is asked for the next batch, a step reaches from one asking to
+    the next. Otherwise it reaches to the end of the last optimizer's `step`, from what is called
+    first: `zero_grad`, if the very first step began with it, else the forward pass.
+    """
+
+    def __init__(self, name: str | None, domain: Any, last_optimizer: int) -> None:
+        self.number = 0  # of the next step
+        self.alive = True
+        self.by_loader = False
+        self._name = name
+        self._domain = domain
+        self._last_optimizer = last_optimizer
+        self._first: str | None = None
+        self._calls: set[str] = set()  # made in the open step
+        self._open = False
+        self._range: Any = None  # of the open step, if a tool listens
+        self._owner = 0  # the id of the iterator that began it
+        self._thread = 0
+
+    def begin(self, owner: int = 0) -> None:
+        """Begins a step, after the end of the open one."""
+        transfers.look_who_listens()
+        self.end()
+        if self._name is None or not self.alive:
+            return
+        number = self.number
+        self.number = number + 1
+        self._calls.clear()
+        steps.tell_begin(number)
+        self._range = None
+        if _core.listening():
+            self._range = nvspan.annotate(self._name, domain=self._domain, payload=number)
+            self._range.__enter__()
+        self._open, self._owner, self._thread = True, owner, get_ident()
+
+    def end(self, owner: int = 0) -> None:
+        """Ends the open step, if it is the owner's. Another thread's range cannot be ended."""
+        if not self._open or (owner and owner != self._owner):
+            return
+        self._open = False
+        if self._range is not None and self._thread == get_ident():
+            self._range.__exit__(None, None, None)
+        steps.tell_end(self.number - 1)
+
+    def end_empty(self) -> None:
+        """Ends a step for which there was no batch: its number is the next one's."""
+        if self._open:
+            self.end()
+            self.number -= 1
+
+    # ---- without a loader -----------------------------------------------------------------------
+
+    def zero_grad_begins(self, optimizer: int) -> None:
+        if self.by_loader:
+            return
+        if self._first is None:
+            self._first = "zero_grad"
+        if self._first != "zero_grad":
+            return
+        if not self._open:
+            self.begin()
+        elif optimizer == 0 and "forward" in self._calls and "step" not in self._calls:
+            self.begin()  # the loop gave the step up: an exception, a loss to skip
+
+    def forward_begins(self) -> None:
+        if self.by_loader:
+            return
+        if not self._open:
+            self._first = self._first or "forward"
+            self.begin()
+        self._calls.add("forward")
+
+    def optimizer_begins(self) -> None:
+        if self.by_loader:
+            return
+        if not self._open:
+            self._first = self._first or "forward"
+            self.begin()
+        self._calls.add("step")
+
+    def optimizer_ends(self, optimizer: int) -> None:
+        if not self.by_loader and optimizer == self._last_optimizer:
+            self.end()
+            if self._name is not None and not _core.listening():
+                # A forward pass begins a step only while a tool listens; windows open without one.
+                steps.tell_begin(self.number)

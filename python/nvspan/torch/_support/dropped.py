@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tells that ranges of modules are dropped, as what they are around is within compiled code."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+
+from nvspan import _core
+from nvspan._runtime.warnings import warn_once
+
+TYPE_CHECKING = False  # as typing's, without its import
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+TEXTS = {
+    "annotate_module": (
+        "annotate_module: modules that it has put ranges on are within compiled code, where ranges "
+        "are dropped. For a range around the compiled code, annotate what is compiled: give "
+        "annotate_module what torch.compile returned, or modules on which compile() was called"
+    ),
+    "auto": (
+        "auto: the model that it was given is within compiled code, where ranges are dropped: "
+        "there is no range 'forward'. Compile first, and give auto what torch.compile returned"
+    ),
+}
+
+_features: weakref.WeakKeyDictionary[Callable[[], str], str] = weakref.WeakKeyDictionary()
+
+
+def note(message: Callable[[], str], feature: str) -> None:
+    """Notes whose ranges they are that have this message."""
+    _features[message] = feature
+
+
+def tell_dropped(annotation: Any) -> None:
+    """Warns once for each feature, if a tool misses a range of it. Raises nothing."""
+    arguments = getattr(annotation, "init_args", None)
+    message = arguments[0] if arguments else None
+    if not callable(message) or not _core.listening():
+        return
+    feature = _features.get(message)
+    if feature is None:
+        return
+    try:
+        warn_once(f"{feature} within compiled code", TEXTS[feature])
+    except Warning as error:  # warnings are errors here, and Dynamo is tracing
+        print(f"nvspan: {error}", file=sys.stderr)
