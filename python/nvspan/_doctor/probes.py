@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The probes of ``nvspan.doctor``: each is a function that returns findings.
 
-What loads a library or imports a module happens in a process of its own (`_probe_process`).
+What loads a library or imports a module happens in a process of its own (`process`).
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _START = """\
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
-from nvspan import _probe_process
-_probe_process.answer(sys.argv[2], sys.argv[3:])
+from nvspan._doctor import process
+process.answer(sys.argv[2], sys.argv[3:])
 """
 _ANSWER = "nvspan-doctor-answer:"
 
