@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What generated code calls (python/nvspan/_decorate/codegen.py) is found among the interpreter's builtins,
-// under names of the form `__nvspan_enter__`.
+// What generated code calls (python/nvspan/_decorate/codegen.py) is found among the interpreter's
+// builtins, under names of the form `__nvspan_enter__`.
 
 #include "bindings/py.hpp"
 

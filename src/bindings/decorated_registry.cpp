@@ -150,7 +150,8 @@ int apply_locked(Decorations* decorations, Entry* entry) {
       if (adopt(entry, function, current.get()) < 0) return -1;
     } else if (on && !entry->code) {
       PyObject* arguments[] = {site->original_code, entry->kind.get(), entry->site.get()};
-      entry->code = py_ref::steal(call_python("nvspan._decorate.codegen", "generate", arguments, 3));
+      entry->code =
+          py_ref::steal(call_python("nvspan._decorate.codegen", "generate", arguments, 3));
       if (!entry->code) return -1;
     } else {
       py_ref wanted = py_ref::borrow(on ? entry->code.get() : site->original_code);

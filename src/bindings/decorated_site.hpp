@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the generated code of one decorated function is bound to (python/nvspan/_decorate/codegen.py).
+// What the generated code of one decorated function is bound to
+// (python/nvspan/_decorate/codegen.py).
 //
 // The code names its Site by eight bytes, its key, and owns it as a constant. The garbage collector
 // does not look into code objects, so no constant of theirs may own anything that leads back to the
