@@ -55,6 +55,9 @@ std::uint64_t schema(nvtxDomainHandle_t domain, std::uint64_t flags, std::size_t
   return nvtxPayloadSchemaRegister(domain, &made);
 }
 
+// NVTX_COUNTER_BATCH_FLAG_BEGINTIME_INTERVAL_PAIR, which NVTX 3.2 shifts out of an int.
+constexpr std::uint64_t begin_and_interval = std::uint64_t{1} << 32;
+
 // CLOCK_REALTIME when nvtxTimestampGet was `stamp`; the closest of many readings of both.
 std::int64_t wall_clock_at(std::int64_t stamp) {
   std::int64_t closest = INT64_MAX, result = 0;
@@ -144,7 +147,7 @@ int main() {
   samples.counterId = load;
   samples.counters = loads;
   samples.countersSize = sizeof loads;
-  samples.flags = NVTX_COUNTER_BATCH_FLAG_BEGINTIME_INTERVAL_PAIR;
+  samples.flags = begin_and_interval;
   samples.timestamps = pair;
   samples.timestampsSize = sizeof pair;
   nvtxCounterBatchSubmit(domain, &samples);
