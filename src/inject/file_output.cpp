@@ -5,12 +5,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 namespace nvspan {
 namespace {
@@ -57,7 +60,8 @@ bool FileOutput::open(std::string_view path) {
 }
 
 bool FileOutput::open_path() noexcept {
-  // A pipe without a reader would be waited for.
+  // A pipe without a reader would be waited for, and so would a full one inside write, where no
+  // signal ends the wait.
   refused_ = nullptr;
   fd_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
                0666);
@@ -77,7 +81,6 @@ bool FileOutput::open_path() noexcept {
     refused_ = "it is a device, not a file, a terminal or a pipe";
     return false;
   }
-  ::fcntl(fd_, F_SETFL, ::fcntl(fd_, F_GETFL) & ~O_NONBLOCK);
   const int moved = ::fcntl(fd_, F_DUPFD_CLOEXEC, lowest_descriptor);
   if (moved >= 0) {
     ::close(fd_);
@@ -115,7 +118,9 @@ bool FileOutput::write(const char* data, std::size_t size) noexcept {
   if (!path_.empty() && !is_ours() && !open_path()) return false;
   while (size > 0) {
     if (can_block_) wait_until_writable();
-    const ssize_t written = ::write(fd_, data, size);
+    // A descriptor that poll calls writable takes this much; more would wait inside write.
+    const std::size_t piece = can_block_ ? std::min<std::size_t>(size, PIPE_BUF) : size;
+    const ssize_t written = ::write(fd_, data, piece);
     if (written > 0) {
       data += written;
       size -= static_cast<std::size_t>(written);

@@ -111,7 +111,10 @@ void Checker::add(std::size_t offset, ChunkHeader read) {
   for (int tries = 0; state == ChunkState::damaged && !made_.closed && reread_ && tries < 8;
        ++tries) {
     const std::size_t size = std::min<std::size_t>(read.size, bytes_ - offset);
-    if (!reread_(offset, at(offset), size) || !valid(offset, read)) break;
+    // Another process may have cut the file or put something else there: the first look counts.
+    ChunkHeader again = {};
+    if (!reread_(offset, at(offset), size) || !valid(offset, again)) break;
+    read = again;
     state = state_of(offset, read, sealed);
   }
   places_.push_back(read.sequence);

@@ -6,6 +6,7 @@
 #include "record/event.hpp"
 #include "record/loading.hpp"
 #include "record/recorded_payloads.hpp"
+#include "record/ticks.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -156,12 +157,7 @@ bool Recording::read_header(ReadProcess& process, const std::vector<std::uint64_
   process.closed = (header.flags & file_closed) != 0;
   double frequency = header.estimated_frequency;
   const ClockSample& last = header.last[header.last_sample % 2];
-  constexpr std::uint64_t enough = 10 * 1000 * 1000;
-  if (header.last_sample != 0 && last.monotonic > header.first.monotonic + enough &&
-      last.ticks > header.first.ticks) {
-    frequency = static_cast<double>(last.ticks - header.first.ticks) * 1e9 /
-                static_cast<double>(last.monotonic - header.first.monotonic);
-  }
+  if (header.last_sample != 0) frequency = frequency_between(header.first, last, frequency);
   if (!(frequency >= 1e6 && frequency <= 1e11)) {
     add_problem(process.path + ": its clock is damaged: times are ticks");
     frequency = 1e9;

@@ -12,7 +12,6 @@ namespace nvspan {
 namespace {
 
 constexpr std::string_view lane_name = "deferred events";
-constexpr std::uint64_t enough = 10 * 1000 * 1000;  // ns between two samples of the clocks
 
 // NVTX's numbers of timestamp types.
 enum Stamp : std::uint64_t {
@@ -54,11 +53,7 @@ bool Recorder::to_ticks(std::uint64_t type, std::int64_t stamp, std::uint64_t& t
     default:
       return false;
   }
-  double frequency = frequency_;
-  if (now.monotonic > first.monotonic + enough) {
-    frequency = static_cast<double>(now.ticks - first.ticks) * 1e9 /
-                static_cast<double>(now.monotonic - first.monotonic);
-  }
+  const double frequency = frequency_between(first, now, frequency_);
   const double offset = static_cast<double>(since) * frequency / 1e9;
   if (!(std::abs(offset) < 9e18)) return false;
   ticks = now.ticks + static_cast<std::uint64_t>(std::llround(offset));

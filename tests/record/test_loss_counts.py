@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import os
 import resource
@@ -65,12 +66,23 @@ def kept_and_lost(recording):
 
 
 def ring_events(recording):
-    """The same of a ring and one thread, whose oldest chunk tells of open ranges a second time."""
-    rows = list(recording.losses.rows())
-    (overwritten,) = [row for row in rows if row["reason"] == "overwritten"]
-    kept = [call for call in recording.calls()
-            if call["kind"] in KINDS and call["ts"] >= overwritten["to"]]  # fmt: skip
-    return len(kept) + sum(row["count"] for row in rows if row["reason"] != "payload not kept")
+    """The same of each thread of a ring, None for one of whose events nothing is left to count by.
+
+    A ring's oldest chunk begins with the ranges that were open then, counted as overwritten.
+    """
+    known, since, unknown = collections.Counter(), {}, set()
+    for row in recording.losses.rows():
+        if row["reason"] == "payload not kept":
+            continue
+        if row["reason"] == "overwritten":
+            since[row["thread"]] = row["to"]
+        if row["count"] is None:
+            unknown.add(row["thread"])
+        known[row["thread"]] += row["count"] or 0
+    for call in recording.calls():
+        if call["kind"] in KINDS and call["ts"] >= since.get(call["thread"], 0):
+            known[call["thread"]] += 1
+    return {thread: None if thread in unknown else count for thread, count in known.items()}
 
 
 def limited(size):
@@ -112,12 +124,14 @@ def test_what_a_full_disk_leaves_out_is_counted(tmp_path, kind, mode):
         command = [sys.executable, "-c", PROGRAM, kind, "2", "20000"]
         done = record_command(command, folder=folder, mode=mode)
         assert done.recording.problems == []
-        kept, lost = kept_and_lost(done.recording)
         if mode == "full":
-            assert kept + lost == int(done.stdout)
+            assert sum(kept_and_lost(done.recording)) == int(done.stdout)
         else:
-            # A thread of whose events a ring has nothing left is not known to be missing any.
-            assert 0 < kept + lost <= int(done.stdout)
+            counts = ring_events(done.recording)
+            main, *workers = (counts[thread] for thread in sorted(counts))
+            assert main in (50, None)
+            assert len(workers) == 2
+            assert set(workers) - {None} == {100_000}
 
 
 @pytest.mark.parametrize("kind", ["none", "number", "dict", "mixed", "large"])
@@ -126,7 +140,7 @@ def test_what_a_ring_overwrites_is_counted(tmp_path, kind):
     command[2] = PROGRAM.replace("work(10)", "work(30000)").replace("(10 +", "(30000 +")
     done = record_command(command, folder=tmp_path, mode="ring=1")
     assert done.recording.problems == []
-    assert ring_events(done.recording) == int(done.stdout)
+    assert ring_events(done.recording) == {0: int(done.stdout)}
 
 
 DEEP = """
@@ -160,7 +174,7 @@ def test_a_ring_with_many_open_ranges_goes_on(tmp_path, depth):
     assert recording.problems == []
     names = recording.ranges.text("name")
     assert names.count("after") > 1000
-    assert ring_events(recording) == 2 * depth + 1 + 200_000
+    assert ring_events(recording) == {0: 2 * depth + 1 + 200_000}
 
 
 @pytest.mark.parametrize(("depth", "ended"), [(3000, ["level 2999"]), (6000, [])])

@@ -18,7 +18,7 @@ PROGRAMS = Path(__file__).parents[1] / "programs"
 STUBS = f"-I{PROGRAMS / 'stubs'}"
 
 PYTHON = """
-import threading
+import os, threading, time
 import nvspan
 
 nvspan.push_range("outer", color="red", payload=-7, category="loop")
@@ -32,6 +32,9 @@ nvspan.pop_range()
 thread = threading.Thread(target=lambda: [nvspan.end_range(r) for r in ranges])
 thread.start()
 thread.join()
+# join() returns while the system's thread still ends, and the recorder sees only the latter.
+while os.path.exists(f"/proc/self/task/{thread.native_id}"):
+    time.sleep(0.001)
 nvspan.push_range("left open")
 """
 
