@@ -16,7 +16,7 @@ import nvspan
 from helpers.recorded import record_command
 from helpers.reported import run_nvspan
 from helpers.traced import needs_library
-from nvspan.report import perfetto
+from nvspan.export import perfetto
 
 pytestmark = needs_library
 SLOW = os.environ.get("NVSPAN_SLOW") == "1"
