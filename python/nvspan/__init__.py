@@ -11,6 +11,7 @@
 # `nvspan.annotate` (25 ns a use, CPython 3.11 to 3.13), the second takes longer than all of us.
 
 from nvspan import colors
+from nvspan._adapters.hooks import hand_over as _hand_over_hooks
 from nvspan._compat.handles import RegisteredString
 from nvspan._compat.in_place import install_as_nvtx
 from nvspan._core import (
@@ -72,6 +73,8 @@ from nvspan.tracing import trace
 
 NvtxWarning = NvspanWarning
 
+_hand_over_hooks()
+del _hand_over_hooks
 record_as_environment_says()
 del record_as_environment_says
 start_from_environment()

@@ -13,7 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nvspan.recording import Stats
 
-_core._set_stream_functions(streams.stream_of, streams.find_torch, streams.current_elsewhere)
+_core._add_stream_source("cupy", streams.current_of_cupy)
+_core._add_stream_source("numba.cuda", streams.current_of_numba)
 _LOST_DOMAIN = "nvspan"
 _LOST_MESSAGE = "device ranges lost: "  # a contract with reports
 _KEPT = {"begun", "sent_callback", "sent_exact", "timed", "capture_skipped"}

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// `with annotate(...)` and `async with annotate(...)`.
+// `with annotate(...)`; `async with` is in async_step.hpp.
 
 #include "bindings/annotate_object.hpp"
 
@@ -12,8 +12,5 @@ namespace nvspan {
 int add_context_descriptors(PyTypeObject* type);
 
 void init_bound_methods(Annotation* annotation) noexcept;
-
-PyObject* annotate_aenter(PyObject* annotation, PyObject*);
-PyObject* annotate_aexit(PyObject* annotation, PyObject* const* args, Py_ssize_t nargs);
 
 }  // namespace nvspan

@@ -8,12 +8,13 @@
 #include <new>
 
 #include "bindings/annotate_context.hpp"
-#include "bindings/annotate_device.hpp"
 #include "bindings/annotation_cache.hpp"
+#include "bindings/async_step.hpp"
 #include "bindings/attributes_object.hpp"
+#include "bindings/companion.hpp"
 #include "bindings/domain_object.hpp"
+#include "bindings/free_list.hpp"
 #include "bindings/module_state.hpp"
-#include "bindings/ranges.hpp"
 
 namespace nvspan {
 
@@ -34,18 +35,14 @@ PyObject* as_object(Annotation* annotation) noexcept {
 void initialise(Annotation* annotation) noexcept {
   new (&annotation->own_fields) EventFields;
   annotation->fields = &annotation->own_fields;
-  set_domain(annotation->own_fields, state().default_domain);
+  set_domain(annotation->own_fields, state().event.default_domain);
   annotation->kind = RangeKind::automatic;
   annotation->shareable = true;
   init_bound_methods(annotation);
 }
 
 // Freed annotations of the exact type, fields empty, references dropped, spans kept for reuse.
-#ifndef Py_GIL_DISABLED
-constexpr int most_free = 256;
-Annotation* free_annotations[most_free];
-int free_count = 0;
-#endif
+FreeList<Annotation, 256> free_annotations;
 
 void clear_references(Annotation* annotation) noexcept {
   clear_fields(annotation->own_fields);
@@ -54,7 +51,7 @@ void clear_references(Annotation* annotation) noexcept {
   annotation->fields = &annotation->own_fields;
   Py_CLEAR(annotation->attributes);
   Py_CLEAR(annotation->dict);
-  delete std::exchange(annotation->device, nullptr);
+  delete std::exchange(annotation->companion, nullptr);
 }
 
 int annotate_traverse(PyObject* object, visitproc visit, void* arg) {
@@ -77,13 +74,10 @@ void annotate_dealloc(PyObject* object) {
   if (PyObject_GC_IsTracked(object)) PyObject_GC_UnTrack(object);
   if (annotation->weak_references) PyObject_ClearWeakRefs(object);
   clear_references(annotation);
-#ifndef Py_GIL_DISABLED
-  if (Py_IS_TYPE(object, state().annotate_type) && free_count < most_free) {
+  if (Py_IS_TYPE(object, state().annotation.type) && free_annotations.keep(annotation)) {
     if (annotation->spans) annotation->spans->clear();
-    free_annotations[free_count++] = annotation;
     return;
   }
-#endif
   delete annotation->spans;
   annotation->own_fields.~EventFields();
   PyTypeObject* type = Py_TYPE(object);
@@ -102,8 +96,7 @@ void track_if_needed(Annotation* annotation) noexcept {
 }
 
 PyObject* decorate(PyObject* annotation, PyObject* target) {
-  PyObject* args[] = {annotation, target};
-  return call_python("nvspan._decorate.dispatch", "decorate", args, 2);
+  return call_hook(&PythonHooks::decorate, annotation, target);
 }
 
 bool is_decoration(PyObject* const* args, Py_ssize_t nargs) noexcept {
@@ -292,13 +285,13 @@ PyObject* get_name_from(PyObject* object, void*) {
 }
 
 PyObject* get_device(PyObject* object, void*) {
-  const DevicePart* device = as_annotation(object)->device;
-  return PyBool_FromLong(device && device->range);
+  const Companion* companion = as_annotation(object)->companion;
+  return PyBool_FromLong(companion && companion->device);
 }
 
 PyObject* get_sync(PyObject* object, void*) {
-  const DevicePart* device = as_annotation(object)->device;
-  return PyBool_FromLong(device && device->sync);
+  const Companion* companion = as_annotation(object)->companion;
+  return PyBool_FromLong(companion && companion->sync);
 }
 
 PyObject* annotate_reduce(PyObject* object, PyObject*) {
@@ -307,8 +300,8 @@ PyObject* annotate_reduce(PyObject* object, PyObject*) {
   py_ref name_from = py_ref::steal(get_name_from(object, nullptr));
   if (!arguments || !kind || !name_from) return nullptr;
   const uint32_t level = as_annotation(object)->fields->event.level;
-  const DevicePart* device = as_annotation(object)->device;
-  if (kind.get() == Py_None && name_from.get() == Py_None && level == 1 && !device) {
+  const Companion* companion = as_annotation(object)->companion;
+  if (kind.get() == Py_None && name_from.get() == Py_None && level == 1 && !companion) {
     return Py_BuildValue("(OO)", Py_TYPE(object), arguments.get());
   }
   py_ref functools = py_ref::steal(PyImport_ImportModule("functools"));
@@ -317,8 +310,8 @@ PyObject* annotate_reduce(PyObject* object, PyObject*) {
   py_ref only_type = py_ref::steal(PyTuple_Pack(1, Py_TYPE(object)));
   py_ref keywords = py_ref::steal(
       Py_BuildValue("{s:O,s:I,s:O,s:O,s:O}", "kind", kind.get(), "level", level, "name_from",
-                    name_from.get(), "device", device && device->range ? Py_True : Py_False, "sync",
-                    device && device->sync ? Py_True : Py_False));
+                    name_from.get(), "device", companion && companion->device ? Py_True : Py_False,
+                    "sync", companion && companion->sync ? Py_True : Py_False));
   if (!partial || !only_type || !keywords) return nullptr;
   py_ref maker = py_ref::steal(PyObject_Call(partial.get(), only_type.get(), keywords.get()));
   return maker ? Py_BuildValue("(OO)", maker.get(), arguments.get()) : nullptr;
@@ -444,18 +437,14 @@ PyType_Spec spec = {"nvspan.annotate", sizeof(Annotation), 0,
 }  // namespace
 
 Annotation* annotation_new() {
-#ifndef Py_GIL_DISABLED
-  if (free_count > 0) {
-    Annotation* annotation = free_annotations[--free_count];
-    Py_SET_REFCNT(as_object(annotation), 1);
+  if (Annotation* annotation = free_annotations.take()) {
     annotation->kind = RangeKind::automatic;
     annotation->shareable = true;
     annotation->failed_lazily = false;
-    set_domain(annotation->own_fields, state().default_domain);
+    set_domain(annotation->own_fields, state().event.default_domain);
     return annotation;
   }
-#endif
-  PyTypeObject* type = state().annotate_type;
+  PyTypeObject* type = state().annotation.type;
   PyObject* object = type->tp_alloc(type, 0);
   if (!object) return nullptr;
   PyObject_GC_UnTrack(object);
@@ -470,7 +459,7 @@ Annotation* annotation_clone(const Annotation* original) {
   annotation->kind = original->kind;
   annotation->domain_argument = Py_XNewRef(original->domain_argument);
   annotation->name_from = Py_XNewRef(original->name_from);
-  if (original->device) annotation->device = new DevicePart(*original->device);
+  if (original->companion) annotation->companion = new Companion(*original->companion);
   return annotation;
 }
 
@@ -489,9 +478,9 @@ PyObject* annotate_in_domain(PyObject* domain, PyObject* const* args, Py_ssize_t
 int annotate_object_add_to_module(PyObject* module) {
   PyTypeObject* type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!type) return -1;
-  state().annotate_type = type;
+  state().annotation.type = type;
   type->tp_vectorcall = annotate_vectorcall;
-  if (add_context_descriptors(type) < 0) return -1;
+  if (add_context_descriptors(type) < 0 || async_step_init() < 0) return -1;
   // CPython specialises calls of immutable classes with a vectorcall (6 ns a call on 3.11).
   type->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
   PyType_Modified(type);

@@ -14,7 +14,7 @@ namespace nvspan {
 
 enum class RangeKind : uint8_t { automatic, nested, span };
 
-struct DevicePart;
+struct Companion;
 
 struct Annotation {
   PyObject_HEAD EventFields*
@@ -30,8 +30,8 @@ struct Annotation {
   PyObject* name_from;        // null: "name"
   PyObject* attributes;       // EventAttributes, once asked for
   PyObject* weak_references;
-  PyObject* dict;      // attributes that the program has set; null: none
-  DevicePart* device;  // owned; null: neither device=True nor sync=True
+  PyObject* dict;        // attributes that the program has set; null: none
+  Companion* companion;  // owned; null: neither device=True nor sync=True
 };
 
 // Makes the types and adds them to the module. 0, or -1 with an exception set.
@@ -45,6 +45,10 @@ struct CallForm;
 // An annotation for the user from a call's arguments, or null with an exception set.
 PyObject* annotation_from_call(const CallForm& form, PyObject* receiver, PyObject* const* args,
                                Py_ssize_t nargs, PyObject* kwnames);
+
+// annotate() in a given domain: an annotation, or the decorated function or class.
+PyObject* annotate_in_domain(PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
+                             PyObject* kwnames);
 
 // A new annotation of the exact type with the same fields and nothing open.
 Annotation* annotation_clone(const Annotation* original);
@@ -64,5 +68,8 @@ bool decided() noexcept;
 // As `with annotation:` does.
 void annotation_enter(Annotation* annotation) noexcept;
 void annotation_exit(Annotation* annotation) noexcept;
+
+// As `async with annotation:` does: the range may be open while its coroutine is suspended.
+void annotation_enter_suspended(Annotation* annotation) noexcept;
 
 }  // namespace nvspan

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "annotate/switchboard.hpp"
-#include "bindings/annotate_device.hpp"
+#include "bindings/companion.hpp"
 #include "bindings/domain_object.hpp"
 #include "bindings/module_state.hpp"
 
@@ -47,7 +47,7 @@ size_t slot_of(uintptr_t hash) noexcept { return (hash ^ (hash >> 10)) & (cache_
 
 bool immutable(PyObject* value) noexcept {
   return PyUnicode_CheckExact(value) || value == Py_None || PyLong_CheckExact(value) ||
-         PyBool_Check(value) || Py_IS_TYPE(value, state().domain_type);
+         PyBool_Check(value) || Py_IS_TYPE(value, state().event.domain_type);
 }
 
 void clear_entry(Entry& entry) noexcept {
@@ -213,8 +213,8 @@ int set_annotation(Annotation* annotation, const CallForm& form, PyObject* recei
   } else {
     Py_CLEAR(annotation->name_from);
   }
-  if (!values[field_device] && !values[field_sync] && !annotation->device) return 0;
-  return set_device_part(annotation, values[field_device], values[field_sync]);
+  if (!values[field_device] && !values[field_sync] && !annotation->companion) return 0;
+  return set_companion(annotation, values[field_device], values[field_sync]);
 }
 
 Annotation* annotation_for_call(const CallForm& form, PyObject* receiver, PyObject* const* args,

@@ -17,11 +17,11 @@ AttributesObject* as_attributes(PyObject* object) noexcept {
 EventFields& fields_of(PyObject* object) noexcept { return as_attributes(object)->fields; }
 
 AttributesObject* allocate() {
-  PyTypeObject* type = state().attributes_type;
+  PyTypeObject* type = state().event.attributes_type;
   PyObject* object = type->tp_alloc(type, 0);
   if (!object) return nullptr;
   new (&as_attributes(object)->fields) EventFields;
-  set_domain(fields_of(object), state().default_domain);
+  set_domain(fields_of(object), state().event.default_domain);
   return as_attributes(object);
 }
 
@@ -85,8 +85,7 @@ void attributes_dealloc(PyObject* object) {
 PyObject* get_message(PyObject* object, void*) {
   const EventFields& fields = fields_of(object);
   if (!fields.message) Py_RETURN_NONE;
-  PyObject* args[] = {fields.domain, fields.message};
-  return call_python("nvspan._compat.handles", "registered_string", args, 2);
+  return call_hook(&PythonHooks::registered_string, fields.domain, fields.message);
 }
 
 PyObject* get_domain(PyObject* object, void*) { return Py_NewRef(fields_of(object).domain); }
@@ -223,10 +222,10 @@ PyObject* domain_set_event_attributes(PyObject*, PyObject* const* args, Py_ssize
 }
 
 int attributes_object_add_to_module(PyObject* module) {
-  state().attributes_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-  if (!state().attributes_type) return -1;
+  state().event.attributes_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (!state().event.attributes_type) return -1;
   return PyModule_AddObjectRef(module, "EventAttributes",
-                               reinterpret_cast<PyObject*>(state().attributes_type));
+                               reinterpret_cast<PyObject*>(state().event.attributes_type));
 }
 
 }  // namespace nvspan

@@ -20,7 +20,7 @@ struct AttributesObject {
 int attributes_object_add_to_module(PyObject* module);
 
 inline bool is_attributes(PyObject* object) noexcept {
-  return Py_IS_TYPE(object, state().attributes_type);
+  return Py_IS_TYPE(object, state().event.attributes_type);
 }
 
 // A new EventAttributes with the fields of `source`.

@@ -8,21 +8,18 @@
 
 namespace nvspan {
 
-GraphTypes graph_types;
-
 namespace {
 
 constexpr size_t most_compared = 16;
 
-PyObject* name_grad_fn;
-PyObject* name_next_functions;
-PyObject* name_sequence_nr;
-PyObject* name_fields;
+PyTypeObject* tensor_type() noexcept {
+  return reinterpret_cast<PyTypeObject*>(state().torch.functions.tensor_type);
+}
 
 int collect(PyObject* value, std::vector<Producer>& producers);
 
 int collect_tensor(PyObject* tensor, std::vector<Producer>& producers) {
-  py_ref node = py_ref::steal(PyObject_GetAttr(tensor, name_grad_fn));
+  py_ref node = py_ref::steal(PyObject_GetAttr(tensor, state().torch.names.grad_fn));
   if (!node) return -1;
   if (node.get() != Py_None) producers.push_back({py_ref::borrow(tensor), std::move(node)});
   return 0;
@@ -51,7 +48,7 @@ int collect_fields(PyObject* value, PyObject* fields, std::vector<Producer>& pro
 
 int collect(PyObject* value, std::vector<Producer>& producers) {
   PyTypeObject* type = Py_TYPE(value);
-  if (PyType_IsSubtype(type, graph_types.tensor)) return collect_tensor(value, producers);
+  if (PyType_IsSubtype(type, tensor_type())) return collect_tensor(value, producers);
   const bool sequence = PyTuple_Check(value) || PyList_Check(value);
   const bool mapping = !sequence && PyDict_Check(value);
   if (!sequence && !mapping && !PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) return 0;
@@ -63,8 +60,8 @@ int collect(PyObject* value, std::vector<Producer>& producers) {
     const py_ref values = py_ref::steal(PyDict_Values(value));
     result = values ? collect_items(values.get(), producers) : -1;
   } else {
-    const py_ref fields =
-        py_ref::steal(PyObject_GetAttr(reinterpret_cast<PyObject*>(type), name_fields));
+    const py_ref fields = py_ref::steal(
+        PyObject_GetAttr(reinterpret_cast<PyObject*>(type), state().torch.names.dataclass_fields));
     if (!fields) PyErr_Clear();
     if (fields && PyDict_Check(fields.get())) {
       result = collect_fields(value, fields.get(), producers);
@@ -85,7 +82,8 @@ bool later(const Numbered& one, const Numbered& other) noexcept {
 
 // The number that autograd gave the node when it was made.
 int number_of(PyObject* node, uint64_t& number) {
-  const py_ref value = py_ref::steal(PyObject_CallMethodNoArgs(node, name_sequence_nr));
+  const py_ref value =
+      py_ref::steal(PyObject_CallMethodNoArgs(node, state().torch.names.sequence_nr));
   if (!value) return -1;
   number = PyLong_AsUnsignedLongLong(value.get());
   return PyErr_Occurred() ? -1 : 0;
@@ -139,7 +137,8 @@ int find_first_made(const NodeSet& outputs, const NodeSet& producers, uint64_t f
     std::pop_heap(todo.begin(), todo.end(), later);
     const Numbered current = todo.back();
     todo.pop_back();
-    const py_ref followers = py_ref::steal(PyObject_GetAttr(current.node, name_next_functions));
+    const py_ref followers =
+        py_ref::steal(PyObject_GetAttr(current.node, state().torch.names.next_functions));
     if (!followers) return -1;
     if (!PyTuple_Check(followers.get())) {
       PyErr_SetString(PyExc_TypeError, "a node's next_functions are no tuple");
@@ -149,8 +148,7 @@ int find_first_made(const NodeSet& outputs, const NodeSet& producers, uint64_t f
       PyObject* pair = PyTuple_GET_ITEM(followers.get(), i);
       PyObject* follower =
           PyTuple_Check(pair) && PyTuple_GET_SIZE(pair) ? PyTuple_GET_ITEM(pair, 0) : Py_None;
-      if (follower == Py_None || Py_IS_TYPE(follower, graph_types.accumulate) ||
-          producers.contains(follower)) {
+      if (follower == Py_None || is_leaf(follower) || producers.contains(follower)) {
         continue;
       }
       if (visit(follower) < 0) return -1;
@@ -166,25 +164,10 @@ int is_last_before(const Producer& producer, uint64_t first, bool& result) {
   uint64_t number = 0;
   if (number_of(producer.node.get(), number) < 0) return -1;
   if (number + 1 != first) return 0;
-  const py_ref now = py_ref::steal(PyObject_GetAttr(producer.tensor.get(), name_grad_fn));
+  const py_ref now =
+      py_ref::steal(PyObject_GetAttr(producer.tensor.get(), state().torch.names.grad_fn));
   if (!now) return -1;
   result = now.get() == producer.node.get();
-  return 0;
-}
-
-int backward_graph_init() {
-  struct Name {
-    PyObject** place;
-    const char* text;
-  };
-  const Name names[] = {{&name_grad_fn, "grad_fn"},
-                        {&name_next_functions, "next_functions"},
-                        {&name_sequence_nr, "_sequence_nr"},
-                        {&name_fields, "__dataclass_fields__"}};
-  for (const Name& name : names) {
-    *name.place = PyUnicode_InternFromString(name.text);
-    if (!*name.place) return -1;
-  }
   return 0;
 }
 

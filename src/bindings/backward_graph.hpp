@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bindings/py.hpp"
+#include "bindings/module_state.hpp"
 
 namespace nvspan {
 
@@ -32,14 +33,6 @@ struct Producer {
   py_ref node;
 };
 
-// What the walk needs of torch. Set once, by nvspan.torch.
-struct GraphTypes {
-  PyTypeObject* tensor;
-  PyTypeObject* accumulate;  // of the nodes at which parameters' gradients arrive
-};
-
-extern GraphTypes graph_types;
-
 // All of these: 0, or -1 with an exception set.
 
 // The tensors in nested lists, tuples, dictionaries and dataclasses that a node made.
@@ -55,6 +48,9 @@ int find_first_made(const NodeSet& outputs, const NodeSet& producers, uint64_t f
 // `first`: then nothing runs between the module's nodes and this one.
 int is_last_before(const Producer& producer, uint64_t first, bool& result);
 
-int backward_graph_init();
+// Whether it is a node at which a parameter's gradient arrives.
+inline bool is_leaf(PyObject* node) noexcept {
+  return reinterpret_cast<PyObject*>(Py_TYPE(node)) == state().torch.functions.accumulate_grad_type;
+}
 
 }  // namespace nvspan

@@ -7,10 +7,9 @@
 #include <utility>
 
 #include "bindings/backward_graph.hpp"
+#include "bindings/module_state.hpp"
 
 namespace nvspan {
-
-NodeHooks node_hooks;
 
 namespace {
 
@@ -22,15 +21,6 @@ struct NodeHook {
   bool before_run;       // registered so that the engine calls it only if it runs the node
   bool after;
 };
-
-PyTypeObject* hook_type;
-PyObject* name_key;
-PyObject* name_metadata;
-PyObject* name_backward_hooks;
-PyObject* name_next_functions;
-PyObject* name_register_hook_dict;
-PyObject* name_register_prehook;
-PyObject* name_register_hook;
 
 NodeHook* as_hook(PyObject* object) noexcept { return reinterpret_cast<NodeHook*>(object); }
 
@@ -49,8 +39,6 @@ int call_method(PyObject* object, PyObject* name, PyObject* argument) {
   return py_ref::steal(PyObject_CallMethodOneArg(object, name, argument)) ? 0 : -1;
 }
 
-bool is_leaf(PyObject* node) noexcept { return Py_IS_TYPE(node, graph_types.accumulate); }
-
 // Of a node's `next_functions`, those that are leaves, or those that are not: whether the pass
 // reaches one.
 bool reaches(PyObject* followers, bool leaves) {
@@ -59,7 +47,8 @@ bool reaches(PyObject* followers, bool leaves) {
     if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) == 0) continue;
     PyObject* follower = PyTuple_GET_ITEM(pair, 0);
     if (follower == Py_None || is_leaf(follower) != leaves) continue;
-    const py_ref reached = py_ref::steal(PyObject_CallOneArg(node_hooks.is_reached, follower));
+    const py_ref reached =
+        py_ref::steal(PyObject_CallOneArg(state().torch.functions.is_node_reached, follower));
     if (!reached) PyErr_Clear();  // a leaf whose gradient `autograd.grad()` takes
     if (!reached || reached.get() == Py_True) return true;
   }
@@ -70,7 +59,8 @@ bool reaches(PyObject* followers, bool leaves) {
 // where the node made one of the `inputs` of `backward()`, and not for `autograd.grad()`. Leaves
 // come last: raising for one costs 10 us.
 bool is_needed(PyObject* node) {
-  const py_ref followers = py_ref::steal(PyObject_GetAttr(node, name_next_functions));
+  const py_ref followers =
+      py_ref::steal(PyObject_GetAttr(node, state().torch.names.next_functions));
   if (!followers || !PyTuple_Check(followers.get())) return false;
   return reaches(followers.get(), false) || reaches(followers.get(), true);
 }
@@ -78,14 +68,14 @@ bool is_needed(PyObject* node) {
 void before_node_or_capture(NodeHook* hook, int64_t pass) {
   end_all(hook->ending, pass);
   if (hook->beginning.empty()) return;
-  const py_ref node = py_ref::steal(PyObject_CallNoArgs(node_hooks.current_node));
+  const py_ref node = py_ref::steal(PyObject_CallNoArgs(state().torch.functions.current_node));
   if (!node) return;
   if (node.get() == Py_None || is_needed(node.get())) {  // None: compiled autograd
     begin_all(hook, pass);
   } else if (!hook->before_run) {
     // The engine is to tell: it comes to these hooks next, if it runs the node.
     PyObject* object = reinterpret_cast<PyObject*>(hook);
-    hook->before_run = call_method(node.get(), name_register_prehook, object) == 0;
+    hook->before_run = call_method(node.get(), state().torch.names.register_prehook, object) == 0;
   }
 }
 
@@ -127,7 +117,7 @@ PyType_Spec spec = {"nvspan._core.BackwardHook", sizeof(NodeHook), 0,
                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
 
 py_ref new_hook() {
-  NodeHook* hook = PyObject_New(NodeHook, hook_type);
+  NodeHook* hook = PyObject_New(NodeHook, state().torch.node_hook_type);
   if (!hook) return {};
   new (&hook->ending) BackwardRanges;
   new (&hook->beginning) BackwardRanges;
@@ -138,39 +128,42 @@ py_ref new_hook() {
 
 // The node's hook, made if it has none.
 py_ref hook_of(PyObject* node) {
-  const py_ref metadata = py_ref::steal(PyObject_GetAttr(node, name_metadata));
+  const py_ref metadata = py_ref::steal(PyObject_GetAttr(node, state().torch.names.metadata));
   if (!metadata) return {};
   if (!PyDict_Check(metadata.get())) {
     PyErr_SetString(PyExc_TypeError, "a node's metadata is no dict");
     return {};
   }
-  PyObject* known = PyDict_GetItemWithError(metadata.get(), name_key);
-  if (known && Py_IS_TYPE(known, hook_type)) return py_ref::borrow(known);
+  PyObject* known = PyDict_GetItemWithError(metadata.get(), state().torch.names.nvspan);
+  if (known && Py_IS_TYPE(known, state().torch.node_hook_type)) return py_ref::borrow(known);
   if (PyErr_Occurred()) return {};
   py_ref made = new_hook();
-  if (!made || PyDict_SetItem(metadata.get(), name_key, made.get()) < 0) return {};
+  if (!made || PyDict_SetItem(metadata.get(), state().torch.names.nvspan, made.get()) < 0)
+    return {};
   return made;
 }
 
 // The tensor keeps nothing: a range ends at the latest when its graph is freed.
 int register_as_of_tensor(PyObject* node, PyObject* hook) {
   const py_ref hooks = py_ref::steal(PyDict_New());
-  if (!hooks || PyDict_SetItem(hooks.get(), name_key, hook) < 0) return -1;
-  const py_section section(node_hooks.tensor);  // of what hooks it has
-  if (PyObject_SetAttr(node_hooks.tensor, name_backward_hooks, hooks.get()) < 0) return -1;
-  const int result = call_method(node, name_register_hook_dict, node_hooks.tensor);
+  if (!hooks || PyDict_SetItem(hooks.get(), state().torch.names.nvspan, hook) < 0) return -1;
+  PyObject* tensor = state().torch.functions.hooked_tensor;
+  const py_section section(tensor);  // of what hooks it has
+  if (PyObject_SetAttr(tensor, state().torch.names.backward_hooks, hooks.get()) < 0) return -1;
+  const int result = call_method(node, state().torch.names.register_hook_dict, tensor);
   const py_error_scope scope;
-  PyObject_SetAttr(node_hooks.tensor, name_backward_hooks, Py_None);
+  PyObject_SetAttr(tensor, state().torch.names.backward_hooks, Py_None);
   return result;
 }
 
 int register_before(PyObject* node, PyObject* hook) {
-  return node_hooks.tensor ? register_as_of_tensor(node, hook)
-                           : call_method(node, name_register_prehook, hook);
+  return state().torch.functions.hooked_tensor
+             ? register_as_of_tensor(node, hook)
+             : call_method(node, state().torch.names.register_prehook, hook);
 }
 
 int register_after(PyObject* node, PyObject* hook) {
-  return call_method(node, name_register_hook, hook);
+  return call_method(node, state().torch.names.register_hook, hook);
 }
 
 int add(PyObject* node, BackwardRanges NodeHook::* list, bool NodeHook::* registered,
@@ -206,23 +199,8 @@ int end_after(PyObject* node, const std::shared_ptr<BackwardRange>& range) {
 }
 
 int backward_node_init() {
-  struct Name {
-    PyObject** place;
-    const char* text;
-  };
-  const Name names[] = {{&name_key, "nvspan"},
-                        {&name_metadata, "metadata"},
-                        {&name_backward_hooks, "_backward_hooks"},
-                        {&name_next_functions, "next_functions"},
-                        {&name_register_hook_dict, "_register_hook_dict"},
-                        {&name_register_prehook, "register_prehook"},
-                        {&name_register_hook, "register_hook"}};
-  for (const Name& name : names) {
-    *name.place = PyUnicode_InternFromString(name.text);
-    if (!*name.place) return -1;
-  }
-  hook_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-  return hook_type ? 0 : -1;
+  state().torch.node_hook_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  return state().torch.node_hook_type ? 0 : -1;
 }
 
 }  // namespace nvspan

@@ -7,9 +7,9 @@
 // and no node, so nothing here keeps a graph alive.
 //
 // torch's own way to hook a node before it runs, `register_prehook`, is Python and costs 2 us.
-// Where torch has what NodeHooks names, the node takes the object as it takes the hook of a tensor
-// instead. The engine calls such a hook before the node's own, and also where it does not run the
-// node but only takes the gradient that arrives there: no range begins then.
+// Where torch has what TorchFunctions has last, the node takes the object as it takes the hook of a
+// tensor instead. The engine calls such a hook before the node's own, and also where it does not
+// run the node but only takes the gradient that arrives there: no range begins then.
 
 #include <memory>
 
@@ -17,15 +17,6 @@
 #include "bindings/backward_range.hpp"
 
 namespace nvspan {
-
-// Set once, by nvspan.torch; null where torch has not got it.
-struct NodeHooks {
-  PyObject* tensor;        // a node takes the hooks that it has
-  PyObject* current_node;  // () -> the node whose hooks this thread runs, if the engine runs them
-  PyObject* is_reached;    // (node) -> bool: the pass runs it or takes its gradient
-};
-
-extern NodeHooks node_hooks;
 
 // Each: 0, or -1 with an exception set. `node` is a node of torch's.
 int begin_before(PyObject* node, const std::shared_ptr<BackwardRange>& range);

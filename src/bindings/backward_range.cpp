@@ -11,10 +11,9 @@
 #include "bindings/device_range_object.hpp"
 #include "bindings/device_stream.hpp"
 #include "bindings/domain_object.hpp"
+#include "bindings/module_state.hpp"
 
 namespace nvspan {
-
-BackwardEngine backward_engine;
 
 namespace {
 
@@ -23,8 +22,6 @@ struct Pass {
   PyObject_HEAD int64_t number;
   BackwardRanges ranges;
 };
-
-PyTypeObject* pass_type;
 
 object_mutex passes_mutex;
 
@@ -75,7 +72,7 @@ Pass* pass_of(int64_t number) {
     const auto found = passes().find(number);
     if (found != passes().end()) return found->second;
   }
-  Pass* pass = PyObject_New(Pass, pass_type);
+  Pass* pass = PyObject_New(Pass, state().torch.pass_type);
   if (!pass) return nullptr;
   pass->number = number;
   new (&pass->ranges) BackwardRanges;
@@ -85,7 +82,7 @@ Pass* pass_of(int64_t number) {
     passes()[number] = pass;
   }
   const py_ref done =
-      py_ref::steal(PyObject_CallOneArg(backward_engine.queue_callback, owned.get()));
+      py_ref::steal(PyObject_CallOneArg(state().torch.functions.queue_callback, owned.get()));
   return done ? pass : nullptr;
 }
 
@@ -127,7 +124,7 @@ cuda::DeviceRange* start_on_device(Annotation* annotation, uint64_t payload) noe
 }  // namespace
 
 int64_t current_pass() noexcept {
-  const py_ref number = py_ref::steal(PyObject_CallNoArgs(backward_engine.task_id));
+  const py_ref number = py_ref::steal(PyObject_CallNoArgs(state().torch.functions.graph_task_id));
   const long long value = number ? PyLong_AsLongLong(number.get()) : no_pass;
   if (value == no_pass) PyErr_Clear();
   return value;
@@ -195,8 +192,8 @@ void BackwardRange::close(bool on_current_stream) noexcept {
 }
 
 int backward_range_init() {
-  pass_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&pass_spec));
-  return pass_type ? 0 : -1;
+  state().torch.pass_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&pass_spec));
+  return state().torch.pass_type ? 0 : -1;
 }
 
 }  // namespace nvspan

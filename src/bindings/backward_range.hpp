@@ -20,14 +20,6 @@ namespace nvspan {
 
 struct Annotation;
 
-// What tells autograd's passes apart and calls back at their end. Set once, by nvspan.torch.
-struct BackwardEngine {
-  PyObject* task_id;         // () -> int, -1 outside of a pass
-  PyObject* queue_callback;  // (callable)
-};
-
-extern BackwardEngine backward_engine;
-
 constexpr int64_t no_pass = -1;
 
 // The pass whose hooks this thread runs.

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/call_arguments.hpp"
 
+#include <string>
+
 #include "bindings/module_state.hpp"
 
 namespace nvspan {
@@ -74,6 +76,37 @@ PyObject* required_argument(const char* function, const char* name, PyObject* co
     PyErr_Format(PyExc_TypeError, "%s() missing 1 required argument: '%s'", function, name);
   }
   return value;
+}
+
+int read_named_values(const char* function, const NamedValue* values, size_t count,
+                      PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  if (nargs > 0) {
+    PyErr_Format(PyExc_TypeError, "%s() takes no positional arguments (%zd given)", function,
+                 nargs);
+    return -1;
+  }
+  for (size_t i = 0; i < count; ++i) *values[i].place = nullptr;
+  const Py_ssize_t keywords = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
+  for (Py_ssize_t keyword = 0; keyword < keywords; ++keyword) {
+    PyObject* name = PyTuple_GET_ITEM(kwnames, keyword);
+    size_t i = 0;
+    while (i < count && PyUnicode_CompareWithASCIIString(name, values[i].name) != 0) ++i;
+    if (i == count) {
+      PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument %R", function, name);
+      return -1;
+    }
+    *values[i].place = args[keyword];
+  }
+  std::string missing;
+  for (size_t i = 0; i < count; ++i) {
+    if (*values[i].place) continue;
+    if (!missing.empty()) missing += ", ";
+    missing.append("'").append(values[i].name).append("'");
+  }
+  if (missing.empty()) return 0;
+  PyErr_Format(PyExc_TypeError, "%s() needs these keyword arguments too: %s", function,
+               missing.c_str());
+  return -1;
 }
 
 }  // namespace nvspan

@@ -58,4 +58,15 @@ bool single_argument(const char* function, const char* name, PyObject* const* ar
 PyObject* required_argument(const char* function, const char* name, PyObject* const* args,
                             Py_ssize_t nargs, PyObject* kwnames);
 
+// A value that is given by keyword, and where it goes; borrowed.
+struct NamedValue {
+  const char* name;
+  PyObject** place;
+};
+
+// For a function of keywords alone, each of which must be given. 0, or -1 with a TypeError that
+// names all that are missing, or the first that is not known.
+int read_named_values(const char* function, const NamedValue* values, size_t count,
+                      PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
+
 }  // namespace nvspan

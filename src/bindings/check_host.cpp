@@ -16,8 +16,6 @@ namespace nvspan {
 
 namespace {
 
-PyObject* check_error;  // nvspan.CheckError
-bool raise_reports;
 thread_local bool may_raise;
 
 constexpr int coroutine_flags = CO_COROUTINE | CO_ASYNC_GENERATOR | CO_ITERABLE_COROUTINE;
@@ -68,15 +66,15 @@ void tell(const CheckReport& report, bool first, bool calling) noexcept {
     return;
   }
   if (may_raise && !PyErr_Occurred()) {
-    if (raise_reports)
-      PyErr_SetString(check_error, report.text.c_str());
+    if (state().check.is_strict)
+      PyErr_SetString(state().check.error, report.text.c_str());
     else if (first)
       warn_at(report);
     return;
   }
   const py_error_scope scope;
-  if (raise_reports)
-    PyErr_SetString(check_error, report.text.c_str());
+  if (state().check.is_strict)
+    PyErr_SetString(state().check.error, report.text.c_str());
   else if (first)
     warn_at(report);
   if (PyErr_Occurred()) PyErr_WriteUnraisable(state().warning_type);
@@ -98,7 +96,7 @@ RaisingChecks::RaisingChecks() noexcept : before_(may_raise) { may_raise = true;
 RaisingChecks::~RaisingChecks() { may_raise = before_; }
 
 void start_check_mode(bool strict, const char* own_folder) {
-  raise_reports = strict;
+  state().check.is_strict = strict;
   if (own_folder) look_through(own_folder);
   start_checking(host);
 }
@@ -126,10 +124,11 @@ uint64_t check_reports_lost() {
 }
 
 int check_host_add_to_module(PyObject* module) {
-  check_error = PyErr_NewExceptionWithDoc(
+  state().check.error = PyErr_NewExceptionWithDoc(
       "nvspan.CheckError", "Raised in strict check mode by the call that does not pair up.",
       PyExc_RuntimeError, nullptr);
-  return check_error ? PyModule_AddObjectRef(module, "CheckError", check_error) : -1;
+  return state().check.error ? PyModule_AddObjectRef(module, "CheckError", state().check.error)
+                             : -1;
 }
 
 }  // namespace nvspan

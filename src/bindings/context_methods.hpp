@@ -151,4 +151,47 @@ struct ContextMethod {
 template <class Traits>
 ContextMethodTypes ContextMethod<Traits>::types{};
 
+// What `__enter__` and `__exit__` of all types have in common. Methods: the Owner, whose members
+// `enter` and `exit` are the BoundMethods; `type` and `object`, what it is called; is_owner();
+// enter() and exit().
+template <class Methods>
+struct EnterTraits : Methods {
+  using Owner = typename Methods::Owner;
+  static constexpr const char* name = "__enter__";
+  static constexpr size_t offset = offsetof(Owner, enter);
+  static PyObject* call(Owner* owner, Py_ssize_t arguments) {
+    if (arguments != 0) {
+      return PyErr_Format(PyExc_TypeError, "__enter__() takes no arguments (%zd given)", arguments);
+    }
+    return Methods::enter(owner);
+  }
+};
+
+template <class Methods>
+struct ExitTraits : Methods {
+  using Owner = typename Methods::Owner;
+  static constexpr const char* name = "__exit__";
+  static constexpr size_t offset = offsetof(Owner, exit);
+  static PyObject* call(Owner* owner, Py_ssize_t arguments) {
+    if (arguments != 3) {
+      return PyErr_Format(PyExc_TypeError, "__exit__() takes 3 arguments (%zd given)", arguments);
+    }
+    return Methods::exit(owner);
+  }
+};
+
+// Gives `type` its __enter__ and __exit__. 0, or -1 with an exception set.
+template <class Methods>
+int add_context_methods(PyTypeObject* type) {
+  if (ContextMethod<EnterTraits<Methods>>::add_to(type) < 0) return -1;
+  return ContextMethod<ExitTraits<Methods>>::add_to(type);
+}
+
+// For a new owner.
+template <class Methods>
+void init_bound_methods(typename Methods::Owner* owner) noexcept {
+  ContextMethod<EnterTraits<Methods>>::init_bound(owner->enter);
+  ContextMethod<ExitTraits<Methods>>::init_bound(owner->exit);
+}
+
 }  // namespace nvspan

@@ -34,11 +34,6 @@ struct CounterObject {
   PyObject* weak_references;
 };
 
-PyTypeObject* counter_type;
-PyTypeObject* int64_type;
-PyTypeObject* float64_type;
-PyTypeObject* ext_type;
-
 CounterObject* as_counter(PyObject* object) noexcept {
   return reinterpret_cast<CounterObject*>(object);
 }
@@ -92,11 +87,11 @@ int describe(CounterObject* counter, PyTypeObject* type, CounterDescription& des
     if (counter_meaning_from_object(counter->semantics, *description.meaning) < 0) return -1;
   }
   if (number_of_choice(counter->time_domain, "time_domain", description.time_domain) < 0) return -1;
-  if (type == int64_type) {
+  if (type == state().counter.int64_type) {
     description.type = entry_type::int64;
     return 0;
   }
-  if (type == float64_type) {
+  if (type == state().counter.float64_type) {
     description.type = entry_type::float64;
     return 0;
   }
@@ -112,7 +107,7 @@ PyObject* counter_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
                                    &values[5], &values[6])) {
     return nullptr;
   }
-  if (type == counter_type) {
+  if (type == state().counter.type) {
     PyErr_SetString(PyExc_NotImplementedError,
                     "Use Domain.get_counter() to create a concrete counter.");
     return nullptr;
@@ -364,7 +359,7 @@ PyTypeObject* make_type(const char* name, PyMethodDef* methods, const char* doc,
                          {0, nullptr}};
   const unsigned long flags = base ? Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE : Py_TPFLAGS_DEFAULT;
   PyType_Spec spec = {name, sizeof(CounterObject), 0, static_cast<unsigned>(flags), slots};
-  PyObject* bases = base ? nullptr : reinterpret_cast<PyObject*>(counter_type);
+  PyObject* bases = base ? nullptr : reinterpret_cast<PyObject*>(state().counter.type);
   return reinterpret_cast<PyTypeObject*>(PyType_FromSpecWithBases(&spec, bases));
 }
 
@@ -393,20 +388,23 @@ int scope_from_object(PyObject* value, py_ref& path, uint64_t& predefined) {
 }
 
 int counter_object_add_to_module(PyObject* module) {
-  counter_type = make_type("nvspan.Counter", base_methods, base_doc, true);
-  if (!counter_type) return -1;
-  int64_type = make_type("nvspan.Int64Counter", int64_methods, int64_doc, false);
-  float64_type = make_type("nvspan.Float64Counter", float64_methods, float64_doc, false);
-  ext_type = make_type("nvspan.ExtCounter", ext_methods, ext_doc, false);
-  if (!int64_type || !float64_type || !ext_type) return -1;
+  state().counter.type = make_type("nvspan.Counter", base_methods, base_doc, true);
+  if (!state().counter.type) return -1;
+  state().counter.int64_type = make_type("nvspan.Int64Counter", int64_methods, int64_doc, false);
+  state().counter.float64_type =
+      make_type("nvspan.Float64Counter", float64_methods, float64_doc, false);
+  state().counter.ext_type = make_type("nvspan.ExtCounter", ext_methods, ext_doc, false);
+  if (!state().counter.int64_type || !state().counter.float64_type || !state().counter.ext_type)
+    return -1;
   const auto add = [&](const char* name, PyTypeObject* type) {
     return PyModule_AddObjectRef(module, name, reinterpret_cast<PyObject*>(type));
   };
-  if (add("Counter", counter_type) < 0 || add("Int64Counter", int64_type) < 0 ||
-      add("Float64Counter", float64_type) < 0) {
+  if (add("Counter", state().counter.type) < 0 ||
+      add("Int64Counter", state().counter.int64_type) < 0 ||
+      add("Float64Counter", state().counter.float64_type) < 0) {
     return -1;
   }
-  return add("ExtCounter", ext_type);
+  return add("ExtCounter", state().counter.ext_type);
 }
 
 }  // namespace nvspan

@@ -20,14 +20,12 @@ struct AnnotatedCallable {
   bool as_span;
 };
 
-PyTypeObject* callable_type = nullptr;  // one for the process, as ModuleState
-
 AnnotatedCallable* as_callable(PyObject* object) noexcept {
   return reinterpret_cast<AnnotatedCallable*>(object);
 }
 
 bool is_callable_proxy(PyObject* object) noexcept {
-  return PyObject_TypeCheck(object, callable_type);
+  return PyObject_TypeCheck(object, state().decorate.callable_type);
 }
 
 PyObject* call(PyObject* self, PyObject* const* arguments, size_t count, PyObject* names) {
@@ -51,7 +49,7 @@ PyObject* callable_new(PyTypeObject* type, PyObject* arguments, PyObject*) {
   PyObject *wrapped, *annotation;
   int as_span = 0;
   PyObject* replacement = Py_None;
-  if (!PyArg_ParseTuple(arguments, "OO!|pO:AnnotatedCallable", &wrapped, state().annotate_type,
+  if (!PyArg_ParseTuple(arguments, "OO!|pO:AnnotatedCallable", &wrapped, state().annotation.type,
                         &annotation, &as_span, &replacement)) {
     return nullptr;
   }
@@ -119,17 +117,14 @@ PyObject* compare(PyObject* self, PyObject* other, int operation) {
   return PyObject_RichCompare(as_callable(self)->wrapped, other, operation);
 }
 
-PyObject* copied(PyObject* self, PyObject*) {
-  return call_python("nvspan._decorate.dispatch", "copy_callable", &self, 1);
-}
+PyObject* copied(PyObject* self, PyObject*) { return call_hook(&PythonHooks::copy_callable, self); }
 
 PyObject* deeply_copied(PyObject* self, PyObject* memo) {
-  PyObject* arguments[] = {self, memo};
-  return call_python("nvspan._decorate.dispatch", "copy_callable", arguments, 2);
+  return call_hook(&PythonHooks::copy_callable, self, memo);
 }
 
 PyObject* reduced(PyObject* self, PyObject*) {
-  return call_python("nvspan._decorate.dispatch", "reduce_callable", &self, 1);
+  return call_hook(&PythonHooks::reduce_callable, self);
 }
 
 PyObject* get_wrapped(PyObject* self, void*) { return Py_NewRef(as_callable(self)->wrapped); }
@@ -223,7 +218,7 @@ PyType_Spec spec = {
 int decorated_callable_add_to_module(PyObject* module) {
   PyObject* type = PyType_FromModuleAndSpec(module, &spec, nullptr);
   if (type == nullptr) return -1;
-  callable_type = reinterpret_cast<PyTypeObject*>(type);
+  state().decorate.callable_type = reinterpret_cast<PyTypeObject*>(type);
   return PyModule_AddObjectRef(module, "AnnotatedCallable", type);
 }
 

@@ -122,8 +122,8 @@ int adopt(Entry* entry, PyFunctionObject* function, PyObject* current) {
   Site* site = entry->get();
   py_ref adopted = py_ref::borrow(current);
   if (entry->code && code_calls_site(current, site)) {
-    PyObject* arguments[] = {site->original_code, entry->code.get(), current};
-    adopted = py_ref::steal(call_python("nvspan._decorate.codegen", "carried_over", arguments, 3));
+    adopted = py_ref::steal(
+        call_hook(&PythonHooks::carried_over, site->original_code, entry->code.get(), current));
     if (!adopted || function_set_code(function, adopted.get()) < 0) return -1;
   }
   Py_XSETREF(site->original_code, adopted.release());
@@ -149,9 +149,8 @@ int apply_locked(Decorations* decorations, Entry* entry) {
     if (current.get() != site->original_code && current.get() != entry->code.get()) {
       if (adopt(entry, function, current.get()) < 0) return -1;
     } else if (on && !entry->code) {
-      PyObject* arguments[] = {site->original_code, entry->kind.get(), entry->site.get()};
-      entry->code =
-          py_ref::steal(call_python("nvspan._decorate.codegen", "generate", arguments, 3));
+      entry->code = py_ref::steal(call_hook(&PythonHooks::generate, site->original_code,
+                                            entry->kind.get(), entry->site.get()));
       if (!entry->code) return -1;
     } else {
       py_ref wanted = py_ref::borrow(on ? entry->code.get() : site->original_code);
@@ -179,7 +178,7 @@ int apply(Decorations* decorations, Entry* entry) {
 // call.
 PyObject* registry_decorate(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   if (count != 3 || !PyFunction_Check(arguments[0]) ||
-      !PyObject_TypeCheck(arguments[1], state().annotate_type)) {
+      !PyObject_TypeCheck(arguments[1], state().annotation.type)) {
     PyErr_SetString(PyExc_TypeError, "decorate(function, annotation, kind)");
     return nullptr;
   }

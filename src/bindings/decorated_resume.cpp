@@ -5,11 +5,10 @@
 #include "bindings/decorated_builtins.hpp"
 #include "bindings/decorated_recursion.hpp"
 #include "bindings/decorated_resumer.hpp"
+#include "bindings/module_state.hpp"
 
 namespace nvspan {
 namespace {
-
-PyTypeObject* resumer_type = nullptr;  // one for the process, as ModuleState
 
 // The value of the StopIteration that is set, which it clears; null with an exception set.
 py_ref stop_value() {
@@ -145,7 +144,7 @@ PyMethodDef functions[] = {
 }  // namespace
 
 Resumer* checked_resumer(PyObject* object) {
-  if (Py_IS_TYPE(object, resumer_type)) return as_resumer(object);
+  if (Py_IS_TYPE(object, state().decorate.resumer_type)) return as_resumer(object);
   PyErr_SetString(PyExc_TypeError, "not what drives a decorated generator");
   return nullptr;
 }
@@ -199,7 +198,8 @@ PyObject* resumer_caught(PyObject*, PyObject* argument) {
 }
 
 PyObject* resumer_new(PyObject* annotation, PyObject* inner, bool as_span) {
-  Resumer* driver = as_resumer(resumer_type->tp_alloc(resumer_type, 0));
+  Resumer* driver =
+      as_resumer(state().decorate.resumer_type->tp_alloc(state().decorate.resumer_type, 0));
   if (driver == nullptr) return nullptr;
   driver->annotation = py_ref::borrow(annotation).release();
   driver->inner = py_ref::borrow(inner).release();
@@ -211,7 +211,7 @@ PyObject* resumer_new(PyObject* annotation, PyObject* inner, bool as_span) {
 int decorated_resume_add_to_module(PyObject* module) {
   PyObject* type = PyType_FromModuleAndSpec(module, &resumer_spec, nullptr);
   if (type == nullptr) return -1;
-  resumer_type = reinterpret_cast<PyTypeObject*>(type);
+  state().decorate.resumer_type = reinterpret_cast<PyTypeObject*>(type);
   return add_builtins(functions);
 }
 

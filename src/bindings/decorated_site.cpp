@@ -236,8 +236,6 @@ PyMethodDef functions[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-PyTypeObject* site_type = nullptr;  // one for the process, as ModuleState
-
 // ---- serialisation by value, and the type -------------------------------------------------------
 
 PyObject* site_reduce(PyObject* self, PyObject*) {
@@ -254,7 +252,7 @@ PyObject* site_restored(PyTypeObject*, PyObject* arguments, PyObject*) {
   if (!PyArg_ParseTuple(arguments, "OO!L:_Site", &annotation, &PyCode_Type, &code, &key)) {
     return nullptr;
   }
-  if (annotation != Py_None && !PyObject_TypeCheck(annotation, state().annotate_type)) {
+  if (annotation != Py_None && !PyObject_TypeCheck(annotation, state().annotation.type)) {
     PyErr_SetString(PyExc_TypeError, "_Site() takes an annotate object or None");
     return nullptr;
   }
@@ -262,7 +260,7 @@ PyObject* site_restored(PyTypeObject*, PyObject* arguments, PyObject*) {
     site->copied = true;
     return Py_NewRef(reinterpret_cast<PyObject*>(site));
   }
-  auto* site = as_site(site_type->tp_alloc(site_type, 0));
+  auto* site = as_site(state().decorate.site_type->tp_alloc(state().decorate.site_type, 0));
   if (site == nullptr) return nullptr;
   if (annotation != Py_None) site->annotation = Py_NewRef(annotation);
   site->original_code = Py_NewRef(code);
@@ -316,7 +314,7 @@ PyType_Spec site_spec = {"nvspan._core._Site", sizeof(Site), 0, Py_TPFLAGS_DEFAU
 // tracks, but for types and domains.
 int visit_owner(PyObject* object, void* found) {
   if (PyObject_GC_IsTracked(object) && !PyType_Check(object) &&
-      Py_TYPE(object) != state().domain_type) {
+      Py_TYPE(object) != state().event.domain_type) {
     *static_cast<bool*>(found) = true;
   }
   return 0;
@@ -350,7 +348,7 @@ Site* site_new(PyObject* annotation, PyObject* original_code, PyObject* function
     }
     annotation = nullptr;
   }
-  auto* site = as_site(site_type->tp_alloc(site_type, 0));
+  auto* site = as_site(state().decorate.site_type->tp_alloc(state().decorate.site_type, 0));
   if (site == nullptr) return nullptr;
   site->annotation = py_ref::borrow(annotation).release();
   site->weak_annotation = weak_annotation.release();
@@ -376,7 +374,7 @@ bool code_calls_site(PyObject* code, const Site* site) noexcept {
 int decorated_site_add_to_module(PyObject* module) {
   py_ref type = py_ref::steal(PyType_FromModuleAndSpec(module, &site_spec, nullptr));
   if (!type || PyModule_AddObjectRef(module, "_Site", type.get()) < 0) return -1;
-  site_type = reinterpret_cast<PyTypeObject*>(type.release());
+  state().decorate.site_type = reinterpret_cast<PyTypeObject*>(type.release());
   return add_builtins(functions);
 }
 

@@ -4,11 +4,10 @@
 
 #include "bindings/annotate_object.hpp"
 #include "bindings/decorated_builtins.hpp"
+#include "bindings/module_state.hpp"
 
 namespace nvspan {
 namespace {
-
-PyTypeObject* open_span_type = nullptr;  // one for the process, as ModuleState
 
 struct OpenSpan {
   PyObject_HEAD Span span;
@@ -37,7 +36,7 @@ PyType_Spec open_span_spec = {"nvspan._core._OpenSpan", sizeof(OpenSpan), 0,
 
 // END(token): token is what START answered, or None if it never ran.
 PyObject* end_span(PyObject*, PyObject* token) {
-  if (Py_IS_TYPE(token, open_span_type)) open_span_end(token);
+  if (Py_IS_TYPE(token, state().decorate.open_span_type)) open_span_end(token);
   Py_RETURN_NONE;
 }
 
@@ -49,7 +48,8 @@ PyMethodDef functions[] = {
 }  // namespace
 
 PyObject* open_span_new(PyObject* annotation) {
-  auto* open = reinterpret_cast<OpenSpan*>(open_span_type->tp_alloc(open_span_type, 0));
+  auto* open = reinterpret_cast<OpenSpan*>(
+      state().decorate.open_span_type->tp_alloc(state().decorate.open_span_type, 0));
   if (open == nullptr) return nullptr;
   open->span = annotation != nullptr ? annotation_start(annotation) : Span{};
   return reinterpret_cast<PyObject*>(open);
@@ -58,7 +58,7 @@ PyObject* open_span_new(PyObject* annotation) {
 int decorated_span_add_to_module(PyObject* module) {
   PyObject* type = PyType_FromModuleAndSpec(module, &open_span_spec, nullptr);
   if (type == nullptr) return -1;
-  open_span_type = reinterpret_cast<PyTypeObject*>(type);
+  state().decorate.open_span_type = reinterpret_cast<PyTypeObject*>(type);
   return add_builtins(functions);
 }
 

@@ -11,12 +11,9 @@ namespace nvspan {
 namespace {
 
 enum DeviceField { device_stream, device_backend, device_placement, device_timing, device_capture };
-constexpr int device_field_count = 5;
 constexpr const char* device_field_names[device_field_count] = {"stream", "backend", "placement",
                                                                 "timing", "capture"};
 constexpr Py_ssize_t most_arguments = 16;
-
-PyObject* names[device_field_count];  // interned
 
 // How the keywords of a call site part into those of the event and ours.
 struct Split {
@@ -31,6 +28,7 @@ Split splits[split_count];
 #endif
 
 int field_of(PyObject* name) noexcept {
+  PyObject* const* names = state().device.field_names;
   for (int i = 0; i < device_field_count; ++i) {
     if (names[i] == name) return i;
   }
@@ -175,8 +173,7 @@ int parse_device_call(const CallForm& form, PyObject* receiver, PyObject* const*
 
 int device_arguments_init() {
   for (int i = 0; i < device_field_count; ++i) {
-    names[i] = PyUnicode_InternFromString(device_field_names[i]);
-    if (!names[i]) return -1;
+    if (intern_names({{&state().device.field_names[i], device_field_names[i]}}) < 0) return -1;
   }
   return 0;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/device_handle.hpp"
 
+#include "bindings/free_list.hpp"
 #include "bindings/module_state.hpp"
 
 namespace nvspan {
@@ -12,14 +13,7 @@ struct DeviceHandle {
   PyObject_HEAD cuda::DeviceRange* range;  // one reference; null: no range
 };
 
-PyTypeObject* handle_type;
-PyObject* idle_handle;
-
-#ifndef Py_GIL_DISABLED
-constexpr int most_free = 64;
-DeviceHandle* free_handles[most_free];
-int free_count = 0;
-#endif
+FreeList<DeviceHandle, 64> free_handles;
 
 DeviceHandle* as_handle(PyObject* object) noexcept {
   return reinterpret_cast<DeviceHandle*>(object);
@@ -30,12 +24,7 @@ void handle_dealloc(PyObject* object) {
     if (!range->ended.load(std::memory_order_acquire)) cuda::abandon_range(range);
     cuda::release(range);
   }
-#ifndef Py_GIL_DISABLED
-  if (free_count < most_free) {
-    free_handles[free_count++] = as_handle(object);
-    return;
-  }
-#endif
+  if (free_handles.keep(as_handle(object))) return;
   PyTypeObject* type = Py_TYPE(object);
   PyObject_Free(object);
   Py_DECREF(type);
@@ -55,7 +44,7 @@ PyObject* handle_elapsed(PyObject* object, PyObject*) {
 }
 
 PyObject* handle_await(PyObject* object) {
-  return call_python("nvspan._decorate.device", "wait", &object, 1);
+  return call_hook(&PythonHooks::wait_for_device_range, object);
 }
 
 PyObject* handle_lost(PyObject* object, void*) {
@@ -126,15 +115,9 @@ PyType_Spec spec = {"nvspan.DeviceRangeHandle", sizeof(DeviceHandle), 0,
 }  // namespace
 
 PyObject* device_handle_new(cuda::DeviceRange* range) {
-  if (!range && idle_handle) return Py_NewRef(idle_handle);
-  DeviceHandle* handle = nullptr;
-#ifndef Py_GIL_DISABLED
-  if (free_count > 0) {
-    handle = free_handles[--free_count];
-    Py_SET_REFCNT(reinterpret_cast<PyObject*>(handle), 1);
-  }
-#endif
-  if (!handle) handle = PyObject_New(DeviceHandle, handle_type);
+  if (!range && state().device.idle_handle) return Py_NewRef(state().device.idle_handle);
+  DeviceHandle* handle = free_handles.take();
+  if (!handle) handle = PyObject_New(DeviceHandle, state().device.handle_type);
   if (!handle) {
     cuda::release(range);
     return nullptr;
@@ -143,7 +126,9 @@ PyObject* device_handle_new(cuda::DeviceRange* range) {
   return reinterpret_cast<PyObject*>(handle);
 }
 
-bool is_device_handle(PyObject* object) noexcept { return Py_IS_TYPE(object, handle_type); }
+bool is_device_handle(PyObject* object) noexcept {
+  return Py_IS_TYPE(object, state().device.handle_type);
+}
 
 cuda::DeviceRange* range_of_handle(PyObject* handle) noexcept { return as_handle(handle)->range; }
 
@@ -155,12 +140,12 @@ void end_device_handle(PyObject* handle, const cuda::Target* other) noexcept {
 }
 
 int device_handle_add_to_module(PyObject* module) {
-  handle_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-  if (!handle_type) return -1;
-  idle_handle = device_handle_new(nullptr);
-  if (!idle_handle) return -1;
+  state().device.handle_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (!state().device.handle_type) return -1;
+  state().device.idle_handle = device_handle_new(nullptr);
+  if (!state().device.idle_handle) return -1;
   return PyModule_AddObjectRef(module, "DeviceRangeHandle",
-                               reinterpret_cast<PyObject*>(handle_type));
+                               reinterpret_cast<PyObject*>(state().device.handle_type));
 }
 
 }  // namespace nvspan

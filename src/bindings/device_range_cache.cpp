@@ -48,7 +48,8 @@ size_t slot_of(uintptr_t hash) noexcept { return (hash ^ (hash >> 8)) % entry_co
 
 bool unchanging(PyObject* value) noexcept {
   return PyUnicode_CheckExact(value) || value == Py_None || PyLong_CheckExact(value) ||
-         PyBool_Check(value) || PyFloat_CheckExact(value) || Py_IS_TYPE(value, state().domain_type);
+         PyBool_Check(value) || PyFloat_CheckExact(value) ||
+         Py_IS_TYPE(value, state().event.domain_type);
 }
 
 void drop(const Entry& entry) noexcept {

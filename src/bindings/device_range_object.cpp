@@ -5,12 +5,14 @@
 #include <mutex>
 #include <vector>
 
+#include "bindings/annotate_device.hpp"
 #include "bindings/device_arguments.hpp"
 #include "bindings/device_handle.hpp"
 #include "bindings/device_range_cache.hpp"
 #include "bindings/device_stream.hpp"
 #include "bindings/domain_object.hpp"
 #include "bindings/event_fields.hpp"
+#include "bindings/free_list.hpp"
 #include "bindings/module_state.hpp"
 
 namespace nvspan {
@@ -38,13 +40,7 @@ struct DeviceRangeObject {
   object_mutex mutex;
 };
 
-PyTypeObject* range_type;
-
-#ifndef Py_GIL_DISABLED
-constexpr int most_free = 64;
-DeviceRangeObject* free_ranges[most_free];
-int free_count = 0;
-#endif
+FreeList<DeviceRangeObject, 64> free_ranges;
 
 DeviceRangeObject* as_range(PyObject* object) noexcept {
   return reinterpret_cast<DeviceRangeObject*>(object);
@@ -98,25 +94,19 @@ cuda::DeviceRange* begin(Annotation* annotation, PyObject* stream,
   return range;
 }
 
-void init_bound_methods(DeviceRangeObject* range) noexcept;
+void init_methods(DeviceRangeObject* range) noexcept;
 
 // Takes over the reference to `annotation`.
 PyObject* range_with(Annotation* annotation, PyObject* stream, const cuda::Options& options) {
-  DeviceRangeObject* range = nullptr;
-#ifndef Py_GIL_DISABLED
-  if (free_count > 0) {
-    range = free_ranges[--free_count];
-    Py_SET_REFCNT(reinterpret_cast<PyObject*>(range), 1);
-  }
-#endif
+  DeviceRangeObject* range = free_ranges.take();
   if (!range) {
-    range = PyObject_New(DeviceRangeObject, range_type);
+    range = PyObject_New(DeviceRangeObject, state().device.range_type);
     if (!range) {
       Py_DECREF(reinterpret_cast<PyObject*>(annotation));
       return nullptr;
     }
     new (&range->mutex) object_mutex;
-    init_bound_methods(range);
+    init_methods(range);
   }
   range->annotation = annotation;
   range->stream = Py_XNewRef(stream);
@@ -147,12 +137,7 @@ void range_dealloc(PyObject* object) {
     for (const Open& open : *range->more) Py_DECREF(open.handle);
     delete range->more;
   }
-#ifndef Py_GIL_DISABLED
-  if (free_count < most_free) {
-    free_ranges[free_count++] = range;
-    return;
-  }
-#endif
+  if (free_ranges.keep(range)) return;
   range->mutex.~object_mutex();
   PyTypeObject* type = Py_TYPE(object);
   PyObject_Free(object);
@@ -165,8 +150,7 @@ bool is_decoration(PyObject* const* args, Py_ssize_t nargs) noexcept {
 }
 
 PyObject* decorate(PyObject* range, PyObject* target) {
-  PyObject* args[] = {range, target};
-  return call_python("nvspan._decorate.device", "decorate", args, 2);
+  return call_hook(&PythonHooks::decorate_with_device_range, range, target);
 }
 
 PyObject* call(const CallForm& form, PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
@@ -231,34 +215,19 @@ PyObject* take(DeviceRangeObject* self) noexcept {
   return handle;
 }
 
-struct EnterTraits {
+struct Methods {
   using Owner = DeviceRangeObject;
   static constexpr const char* type = "device_range";
   static constexpr const char* object = "a device_range";
-  static constexpr const char* name = "__enter__";
-  static constexpr size_t offset = offsetof(DeviceRangeObject, enter);
-  static bool is_owner(PyObject* object) { return Py_IS_TYPE(object, range_type); }
-  static PyObject* call(DeviceRangeObject* self, Py_ssize_t arguments) {
-    if (arguments != 0) {
-      return PyErr_Format(PyExc_TypeError, "__enter__() takes no arguments (%zd given)", arguments);
-    }
+  static bool is_owner(PyObject* object) noexcept {
+    return Py_IS_TYPE(object, state().device.range_type);
+  }
+  static PyObject* enter(DeviceRangeObject* self) {
     PyObject* handle = device_handle_new(begin(self->annotation, self->stream, self->options));
     if (handle) remember(self, handle);
     return handle;
   }
-};
-
-struct ExitTraits {
-  using Owner = DeviceRangeObject;
-  static constexpr const char* type = "device_range";
-  static constexpr const char* object = "a device_range";
-  static constexpr const char* name = "__exit__";
-  static constexpr size_t offset = offsetof(DeviceRangeObject, exit);
-  static bool is_owner(PyObject* object) { return Py_IS_TYPE(object, range_type); }
-  static PyObject* call(DeviceRangeObject* self, Py_ssize_t arguments) {
-    if (arguments != 3) {
-      return PyErr_Format(PyExc_TypeError, "__exit__() takes 3 arguments (%zd given)", arguments);
-    }
+  static PyObject* exit(DeviceRangeObject* self) {
     if (PyObject* handle = take(self)) {
       end_device_handle(handle, nullptr);
       Py_DECREF(handle);
@@ -267,10 +236,7 @@ struct ExitTraits {
   }
 };
 
-void init_bound_methods(DeviceRangeObject* range) noexcept {
-  ContextMethod<EnterTraits>::init_bound(range->enter);
-  ContextMethod<ExitTraits>::init_bound(range->exit);
-}
+void init_methods(DeviceRangeObject* range) noexcept { init_bound_methods<Methods>(range); }
 
 // For the decorators: the same, with nothing open.
 PyObject* range_fresh(PyObject* object, PyObject*) {
@@ -400,18 +366,15 @@ PyObject* device_range_in_domain(PyObject* domain, PyObject* const* args, Py_ssi
 }
 
 int device_range_object_add_to_module(PyObject* module) {
-  if (device_arguments_init() < 0) return -1;
-  range_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-  if (!range_type) return -1;
-  range_type->tp_vectorcall = range_vectorcall;
-  if (ContextMethod<EnterTraits>::add_to(range_type) < 0 ||
-      ContextMethod<ExitTraits>::add_to(range_type) < 0) {
-    return -1;
-  }
-  range_type->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
-  PyType_Modified(range_type);
+  annotate_device_init();
+  auto* type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (!type || device_arguments_init() < 0 || add_context_methods<Methods>(type) < 0) return -1;
+  type->tp_vectorcall = range_vectorcall;
+  type->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
+  PyType_Modified(type);
+  state().device.range_type = type;
   if (PyModule_AddFunctions(module, functions) < 0) return -1;
-  return PyModule_AddObjectRef(module, "device_range", reinterpret_cast<PyObject*>(range_type));
+  return PyModule_AddObjectRef(module, "device_range", reinterpret_cast<PyObject*>(type));
 }
 
 }  // namespace nvspan

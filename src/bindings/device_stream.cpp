@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/device_stream.hpp"
 
+#include <atomic>
+
 #include "bindings/module_state.hpp"
 
 namespace nvspan {
@@ -9,19 +11,23 @@ namespace nvspan {
 namespace {
 
 constexpr size_t most_known_types = 16;
+constexpr size_t most_sources = 8;
 
-// Functions of nvspan._device.streams, and what they found. Never freed.
+// Where to find the current stream of a framework other than torch.
+struct StreamSource {
+  PyObject* module;   // interned: the name of the module that shows that it is loaded
+  PyObject* current;  // () -> handle, 0 for the default stream
+};
+
+// What is known of frameworks. Never freed.
 struct Frameworks {
-  PyObject* stream_of;          // (object) -> (handle, device)
-  PyObject* find_torch;         // () -> (current raw stream of a device, current device) or None
-  PyObject* current_elsewhere;  // () -> handle of CuPy's or numba's current stream
-  PyObject* torch_stream;
-  PyObject* torch_device;
-  PyObject* name_torch;  // interned
-  PyObject* name_cupy;
-  PyObject* name_numba;
+  PyObject* torch_stream;  // (device) -> handle of the current stream
+  PyObject* torch_device;  // () -> the current device
+  PyObject* name_torch;    // interned
   PyObject* name_cuda_stream;
   PyObject* name_device_index;
+  StreamSource sources[most_sources];  // in the order in which they are asked
+  std::atomic<size_t> source_count;
   PyTypeObject* known_types[most_known_types];
   size_t known_count;
 };
@@ -72,11 +78,7 @@ bool from_torch(PyObject* stream, cuda::Target& target) noexcept {
 
 int from_object(PyObject* stream, cuda::Target& target) {
   if (is_known(Py_TYPE(stream)) && from_torch(stream, target)) return 0;
-  if (!frameworks.stream_of) {
-    PyErr_Format(PyExc_TypeError, "stream must be a CUDA stream, an int or None, not %R", stream);
-    return -1;
-  }
-  py_ref found = py_ref::steal(PyObject_CallOneArg(frameworks.stream_of, stream));
+  py_ref found = py_ref::steal(call_hook(&PythonHooks::stream_of, stream));
   if (!found) return -1;
   PyObject* handle = PyTuple_GET_ITEM(found.get(), 0);
   target.device = static_cast<int>(PyLong_AsLong(PyTuple_GET_ITEM(found.get(), 1)));
@@ -90,7 +92,7 @@ bool loaded(PyObject* modules, PyObject* name) noexcept {
 }
 
 int find_torch() {
-  py_ref found = py_ref::steal(PyObject_CallNoArgs(frameworks.find_torch));
+  py_ref found = py_ref::steal(call_hook(&PythonHooks::find_torch_streams));
   if (!found) return -1;
   if (found.get() == Py_None) return 0;
   frameworks.torch_device = Py_NewRef(PyTuple_GET_ITEM(found.get(), 1));
@@ -111,7 +113,6 @@ int current_torch_stream(cuda::Target& target) {
 
 int current_stream(cuda::Target& target) {
   PyObject* modules = PyImport_GetModuleDict();  // borrowed
-  if (!frameworks.find_torch) return 0;
   if (!frameworks.torch_stream && loaded(modules, frameworks.name_torch) && find_torch() < 0) {
     return -1;
   }
@@ -119,22 +120,38 @@ int current_stream(cuda::Target& target) {
     if (current_torch_stream(target) < 0) return -1;
     if (target.stream) return 0;
   }
-  if (loaded(modules, frameworks.name_cupy) || loaded(modules, frameworks.name_numba)) {
-    py_ref handle = py_ref::steal(PyObject_CallNoArgs(frameworks.current_elsewhere));
-    if (!handle) return -1;
-    return from_int(handle.get(), target);
+  const size_t count = frameworks.source_count.load(std::memory_order_acquire);
+  for (size_t i = 0; i < count; ++i) {
+    const StreamSource& source = frameworks.sources[i];
+    if (!loaded(modules, source.module)) continue;
+    py_ref handle = py_ref::steal(PyObject_CallNoArgs(source.current));
+    if (!handle || from_int(handle.get(), target) < 0) return -1;
+    if (target.stream) return 0;
   }
   return 0;
 }
 
-PyObject* set_frameworks(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
-  if (nargs != 3) {
-    PyErr_SetString(PyExc_TypeError, "three functions are needed");
+// _add_stream_source(module, current): from now on the framework whose `module` is loaded is asked
+// for its current stream, after those that were added before.
+PyObject* add_stream_source(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
+  if (nargs != 2 || !PyUnicode_CheckExact(args[0]) || !PyCallable_Check(args[1])) {
+    PyErr_SetString(PyExc_TypeError, "_add_stream_source() takes a module's name and a function");
     return nullptr;
   }
-  frameworks.stream_of = Py_NewRef(args[0]);
-  frameworks.find_torch = Py_NewRef(args[1]);
-  frameworks.current_elsewhere = Py_NewRef(args[2]);
+  const py_section section(state().module);
+  const size_t count = frameworks.source_count.load(std::memory_order_relaxed);
+  for (size_t i = 0; i < count; ++i) {
+    if (PyUnicode_Compare(frameworks.sources[i].module, args[0]) != 0) continue;
+    frameworks.sources[i].current = Py_NewRef(args[1]);  // a thread may be calling the one before
+    Py_RETURN_NONE;
+  }
+  if (count == most_sources) {
+    return PyErr_Format(PyExc_RuntimeError, "there are %zu stream sources already", count);
+  }
+  PyObject* module = Py_NewRef(args[0]);
+  PyUnicode_InternInPlace(&module);
+  frameworks.sources[count] = {module, Py_NewRef(args[1])};
+  frameworks.source_count.store(count + 1, std::memory_order_release);
   Py_RETURN_NONE;
 }
 
@@ -147,7 +164,7 @@ PyObject* stream_target(PyObject*, PyObject* stream) {
 }
 
 PyMethodDef functions[] = {
-    {"_set_stream_functions", as_method(set_frameworks), METH_FASTCALL, nullptr},
+    {"_add_stream_source", as_method(add_stream_source), METH_FASTCALL, nullptr},
     {"_stream_target", as_method(stream_target), METH_O, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 
@@ -166,18 +183,10 @@ int resolve_stream(PyObject* stream, cuda::Target& target) {
 }
 
 int device_stream_add_to_module(PyObject* module) {
-  struct Name {
-    PyObject** place;
-    const char* text;
-  };
-  const Name names[] = {{&frameworks.name_torch, "torch"},
-                        {&frameworks.name_cupy, "cupy"},
-                        {&frameworks.name_numba, "numba.cuda"},
-                        {&frameworks.name_cuda_stream, "cuda_stream"},
-                        {&frameworks.name_device_index, "device_index"}};
-  for (const Name& name : names) {
-    *name.place = PyUnicode_InternFromString(name.text);
-    if (!*name.place) return -1;
+  if (intern_names({{&frameworks.name_torch, "torch"},
+                    {&frameworks.name_cuda_stream, "cuda_stream"},
+                    {&frameworks.name_device_index, "device_index"}}) < 0) {
+    return -1;
   }
   return PyModule_AddFunctions(module, functions);
 }

@@ -3,7 +3,8 @@
 #pragma once
 
 // The `stream=` argument: None, an int, or a stream object of any framework. Frameworks are asked
-// through what they have loaded already; nothing is imported.
+// through what they have loaded already; nothing is imported. torch is known by name, for speed;
+// any other registers a source of streams from Python.
 
 #include "bindings/py.hpp"
 #include "cuda/device_range.hpp"

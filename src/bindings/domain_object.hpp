@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The raw type `Domain`. One object per name for the life of the process.
+// The objects of the type `Domain`, and how arguments lead to them. One object for each name and
+// type, for the life of the process: events refer to it without owning it. The type is in
+// domain_type.cpp.
 
 #include "bindings/py.hpp"
 #include "annotate/domain.hpp"
@@ -16,7 +18,16 @@ struct DomainObject {
   PyObject* dict;  // attributes that the program has set; null: none
 };
 
-int domain_object_add_to_module(PyObject* module);
+inline DomainObject* as_domain(PyObject* object) noexcept {
+  return reinterpret_cast<DomainObject*>(object);
+}
+
+// Makes the domain of that name, None or an exact str, unless another thread does it first.
+// Borrowed; null with an exception set.
+PyObject* make_domain(PyTypeObject* type, PyObject* name);
+
+// The domain of the same name as an object of a subclass; as make_domain.
+PyObject* domain_of_type(PyTypeObject* type, PyObject* domain);
 
 // The domain for a `domain=` argument: None, a name (str, bytes) or a Domain. Borrowed: domains are
 // immortal. Null with a TypeError for anything else.
@@ -24,6 +35,9 @@ PyObject* domain_from_object(PyObject* value);
 
 // A `level=` argument. 0, or -1 with a TypeError or ValueError.
 int level_from_object(PyObject* value, uint32_t& level);
+
+// The id of a named category. 0, or -1 with an exception set.
+int category_id_of_name(DomainObject* domain, PyObject* name, CategoryIds ids, uint32_t& id);
 
 // The id for a `category=` argument other than None: a name or a number.
 int category_id_from_object(DomainObject* domain, PyObject* value, uint32_t& id);

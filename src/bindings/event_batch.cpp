@@ -11,6 +11,7 @@
 #include "bindings/domain_object.hpp"
 #include "bindings/payload_encoder.hpp"
 #include "bindings/payload_numpy.hpp"
+#include "bindings/python_hooks.hpp"
 
 namespace nvspan {
 
@@ -156,13 +157,11 @@ PyObject* domain_get_timestamp(PyObject*, PyObject*) {
 }
 
 PyObject* domain_get_counter(PyObject* domain, PyObject* args, PyObject* kwargs) {
-  py_ref module = py_ref::steal(PyImport_ImportModule("nvspan.counters"));
-  if (!module) return nullptr;
-  py_ref function = py_ref::steal(PyObject_GetAttrString(module.get(), "_get_counter"));
+  PyObject* function = python_hook(&PythonHooks::get_counter);
   py_ref first = py_ref::steal(PyTuple_Pack(1, domain));
   if (!function || !first) return nullptr;
   py_ref all = py_ref::steal(PySequence_Concat(first.get(), args));
-  return all ? PyObject_Call(function.get(), all.get(), kwargs) : nullptr;
+  return all ? PyObject_Call(function, all.get(), kwargs) : nullptr;
 }
 
 }  // namespace nvspan

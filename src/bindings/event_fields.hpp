@@ -36,6 +36,23 @@ struct EventFields {
   bool special() const noexcept { return lazy_message | lazy_payload | has_data; }
 };
 
+// Stores a new reference to `value` (None counts as nothing).
+inline void store(PyObject*& slot, PyObject* value) noexcept {
+  PyObject* kept = value == Py_None ? nullptr : value;
+  Py_XINCREF(kept);
+  PyObject* old = std::exchange(slot, kept);
+  Py_XDECREF(old);
+}
+
+// Forgets what is encoded at each entry.
+inline void drop_data(EventFields& fields) noexcept {
+  if (!fields.has_data) return;
+  Py_CLEAR(fields.data);
+  fields.has_data = false;
+  fields.data_was_sent.store(false, std::memory_order_relaxed);
+  if (EncodedPayload* old = fields.encoded_data.exchange(nullptr)) old->release();
+}
+
 void set_domain(EventFields& fields, PyObject* domain_object) noexcept;
 int set_message(EventFields& fields, PyObject* value, bool callables);
 int set_color(EventFields& fields, PyObject* value);

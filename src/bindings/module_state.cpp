@@ -8,10 +8,7 @@
 
 namespace nvspan {
 
-ModuleState& state() noexcept {
-  static ModuleState instance{};
-  return instance;
-}
+ModuleState detail::module_state{};
 
 namespace {
 
@@ -29,6 +26,14 @@ int warn_once_v(const char* topic, const char* format, va_list arguments) {
 
 }  // namespace
 
+int intern_names(std::initializer_list<InternedName> names) {
+  for (const InternedName& name : names) {
+    *name.place = PyUnicode_InternFromString(name.text);
+    if (!*name.place) return -1;
+  }
+  return 0;
+}
+
 int warn_once(const char* topic, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
@@ -43,15 +48,6 @@ void warn_once_quietly(const char* topic, const char* format, ...) noexcept {
   va_start(arguments, format);
   if (warn_once_v(topic, format, arguments) < 0) PyErr_WriteUnraisable(state().warning_type);
   va_end(arguments);
-}
-
-PyObject* call_python(const char* module, const char* function, PyObject* const* args,
-                      Py_ssize_t count) {
-  py_ref owner = py_ref::steal(PyImport_ImportModule(module));
-  if (!owner) return nullptr;
-  py_ref callable = py_ref::steal(PyObject_GetAttrString(owner.get(), function));
-  if (!callable) return nullptr;
-  return PyObject_Vectorcall(callable.get(), args, static_cast<size_t>(count), nullptr);
 }
 
 }  // namespace nvspan

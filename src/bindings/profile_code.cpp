@@ -12,6 +12,7 @@
 
 #include "annotate/switchboard.hpp"
 #include "bindings/domain_object.hpp"
+#include "bindings/module_state.hpp"
 
 namespace nvspan {
 
@@ -20,9 +21,6 @@ Py_ssize_t detail::profile_code_index = -1;
 object_mutex detail::profile_codes_mutex;
 
 namespace {
-
-// Borrowed, immortal. Its critical section is that of the settings and of making what is below.
-PyObject* domain_object;
 
 std::string_view utf8_view(PyObject* text) noexcept {
   Py_ssize_t size = 0;
@@ -95,7 +93,7 @@ bool is_wanted(const PyCodeObject* code) {
 }
 
 bool fill(EventFields& fields, PyObject* message) noexcept {
-  set_domain(fields, domain_object);
+  set_domain(fields, profile_domain());
   if (message && set_message(fields, message, false) == 0) return true;
   PyErr_Clear();
   return false;
@@ -168,12 +166,12 @@ CFunctionEvent* make_c_function_event(const char* name) noexcept {
 }  // namespace
 
 void profile_set_settings(ProfileSettings settings) noexcept {
-  const py_section section(domain_object);
+  const py_section section(profile_domain());
   profile_state.settings = std::move(settings);
 }
 
 ProfileCode* detail::judge_profile_code(PyObject* code, uint64_t session) noexcept {
-  const py_section section(domain_object);
+  const py_section section(profile_domain());
   py_error_scope scope;
   ProfileCode* known = profile_code_known(code);
   if (known && known->judged(session)) return known;
@@ -214,7 +212,7 @@ Event* profile_c_function_event(PyObject* callable) noexcept {
   };
   constexpr size_t recent_count = 1024;
   static Recent recent[recent_count];
-  const py_section section(domain_object);
+  const py_section section(profile_domain());
   Recent& slot = recent[reinterpret_cast<uintptr_t>(method) / sizeof(PyMethodDef) % recent_count];
   if (slot.method == method && slot.event->name == method->ml_name) {
     return &slot.event->fields.event;
@@ -226,14 +224,14 @@ Event* profile_c_function_event(PyObject* callable) noexcept {
   return &event->fields.event;
 }
 
-PyObject* profile_domain() noexcept { return domain_object; }
+PyObject* profile_domain() noexcept { return state().profile.domain; }
 
 int profile_codes_prepare() {
   if (detail::profile_code_index >= 0) return 0;
   py_ref name = py_ref::steal(PyUnicode_FromString("nvtx.py"));
   if (!name) return -1;
-  domain_object = domain_from_object(name.get());
-  if (!domain_object) return -1;
+  state().profile.domain = domain_from_object(name.get());
+  if (!state().profile.domain) return -1;
   detail::profile_code_index = request_code_extra_index(forget_code);
   if (detail::profile_code_index >= 0) return 0;
   PyErr_SetString(PyExc_RuntimeError, "no room is left in code objects for the profile's names");

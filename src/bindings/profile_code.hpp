@@ -85,7 +85,8 @@ inline ProfileCode* profile_code(PyObject* code, uint64_t session) noexcept {
 // The event of a C function, or null for any other callable.
 Event* profile_c_function_event(PyObject* callable) noexcept;
 
-// The domain of all events, a Domain; borrowed. Valid after profile_codes_prepare.
+// The domain of all events, a Domain; borrowed. Valid after profile_codes_prepare. Its critical
+// section is that of the settings and of what code objects keep.
 PyObject* profile_domain() noexcept;
 
 // Called before the first session. 0, or -1 with an exception set.

@@ -9,6 +9,7 @@
 
 #include <cstring>
 
+#include "bindings/module_state.hpp"
 #include "bindings/profile_code.hpp"
 #include "bindings/profile_threads.hpp"
 
@@ -25,14 +26,10 @@ struct Hook {
   bool starter;           // the one of threading.setprofile: makes one for each thread
 };
 
-PyTypeObject* hook_type;
-PyObject* starter;  // owned; the hook that threading.setprofile has
-PyObject* threading;
-
 Hook* as_hook(PyObject* object) noexcept { return reinterpret_cast<Hook*>(object); }
 
 PyObject* new_hook(Py_tracefunc previous, PyObject* argument, bool is_starter) noexcept {
-  Hook* hook = PyObject_GC_New(Hook, hook_type);
+  Hook* hook = PyObject_GC_New(Hook, state().profile.hook_type);
   if (!hook) return nullptr;
   hook->previous = previous;
   hook->previous_argument = Py_XNewRef(argument);
@@ -181,40 +178,42 @@ void for_each_thread(Visit&& visit) noexcept {
 
 // 1 if threading's hook for new threads is ours, 0 if it is not; -1 with an exception set.
 int threads_get_starter() {
-  py_ref current = call_method(threading, "getprofile");
+  py_ref current = call_method(state().profile.threading, "getprofile");
   if (!current) return -1;
-  return starter && current.get() == starter;
+  return state().profile.starter && current.get() == state().profile.starter;
 }
 
 int install_starter() {
-  py_ref current = call_method(threading, "getprofile");
+  py_ref current = call_method(state().profile.threading, "getprofile");
   if (!current) return -1;
   py_ref made =
       py_ref::steal(new_hook(nullptr, current.get() == Py_None ? nullptr : current.get(), true));
   if (!made) return -1;
-  py_ref done = call_method(threading, "setprofile", made.get());
+  py_ref done = call_method(state().profile.threading, "setprofile", made.get());
   if (!done) return -1;
-  Py_XSETREF(starter, made.release());
+  Py_XSETREF(state().profile.starter, made.release());
   return 0;
 }
 
 void uninstall_starter() noexcept {
   const int ours = threads_get_starter();
-  PyObject* previous = starter ? as_hook(starter)->previous_argument : nullptr;
+  PyObject* previous =
+      state().profile.starter ? as_hook(state().profile.starter)->previous_argument : nullptr;
   py_ref done;
   if (ours > 0) {
-    done = call_method(threading, "setprofile", previous ? previous : Py_None);
+    done = call_method(state().profile.threading, "setprofile", previous ? previous : Py_None);
   }
-  if (ours < 0 || (ours > 0 && !done)) PyErr_WriteUnraisable(threading);
-  Py_CLEAR(starter);
+  if (ours < 0 || (ours > 0 && !done)) PyErr_WriteUnraisable(state().profile.threading);
+  Py_CLEAR(state().profile.starter);
 }
 
 }  // namespace
 
 int profile_backend_claim() {
-  if (!hook_type) hook_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&hook_spec));
-  if (!threading) threading = PyImport_ImportModule("threading");
-  return hook_type && threading ? 0 : -1;
+  if (!state().profile.hook_type)
+    state().profile.hook_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&hook_spec));
+  if (!state().profile.threading) state().profile.threading = PyImport_ImportModule("threading");
+  return state().profile.hook_type && state().profile.threading ? 0 : -1;
 }
 
 int profile_backend_begin() {
@@ -226,7 +225,7 @@ int profile_backend_begin() {
 
 // A thread that has ranges open keeps its hook, which closes them and goes at its next event.
 void profile_backend_end() noexcept {
-  if (!starter) return;
+  if (!state().profile.starter) return;
   py_error_scope scope;
   uninstall_starter();
   PyThreadState* const own = PyThreadState_Get();

@@ -7,6 +7,7 @@
 
 #include "annotate/tool.hpp"
 #include "bindings/domain_object.hpp"
+#include "bindings/module_state.hpp"
 #include "bindings/profile_code.hpp"
 #include "bindings/profile_threads.hpp"
 
@@ -14,7 +15,6 @@ namespace nvspan {
 
 namespace {
 
-PyObject* enabled_profile;  // owned; null: none
 uint64_t last_session;
 
 int read_patterns(PyObject* patterns, std::vector<std::string>& result) {
@@ -46,9 +46,10 @@ PyObject* start(PyObject*, PyObject* arguments) {
                         &include, &PyTuple_Type, &exclude, &max_depth, &own_folder)) {
     return nullptr;
   }
-  if (enabled_profile == profile) Py_RETURN_FALSE;
-  if (enabled_profile) {
-    PyErr_Format(PyExc_RuntimeError, "another profile is enabled already: %R", enabled_profile);
+  if (state().profile.enabled == profile) Py_RETURN_FALSE;
+  if (state().profile.enabled) {
+    PyErr_Format(PyExc_RuntimeError, "another profile is enabled already: %R",
+                 state().profile.enabled);
     return nullptr;
   }
   ProfileSettings settings;
@@ -71,16 +72,16 @@ PyObject* start(PyObject*, PyObject* arguments) {
       return nullptr;
     }
   }
-  enabled_profile = Py_NewRef(profile);
+  state().profile.enabled = Py_NewRef(profile);
   Py_RETURN_TRUE;
 }
 
 // _profile_stop(profile): True, or False if that profile is not enabled.
 PyObject* stop(PyObject*, PyObject* profile) {
-  if (enabled_profile != profile) Py_RETURN_FALSE;
+  if (state().profile.enabled != profile) Py_RETURN_FALSE;
   profile_state.session.store(0, std::memory_order_release);
   if (ProfileThread* thread = detail::profile_thread) profile_close_all(*thread);
-  Py_CLEAR(enabled_profile);
+  Py_CLEAR(state().profile.enabled);
   if (disabled_by_environment()) Py_RETURN_TRUE;
   profile_backend_end();
   Domain& domain = *reinterpret_cast<DomainObject*>(profile_domain())->core;
@@ -89,7 +90,7 @@ PyObject* stop(PyObject*, PyObject* profile) {
 }
 
 PyObject* running(PyObject*, PyObject* profile) {
-  return PyBool_FromLong(enabled_profile == profile);
+  return PyBool_FromLong(state().profile.enabled == profile);
 }
 
 PyMethodDef functions[] = {{"_profile_start", start, METH_VARARGS, nullptr},
@@ -100,10 +101,10 @@ PyMethodDef functions[] = {{"_profile_start", start, METH_VARARGS, nullptr},
 }  // namespace
 
 void profile_tool_changed(bool possible) noexcept {
-  if (!possible || !enabled_profile || profile_state.session.load() != 0) return;
+  if (!possible || !state().profile.enabled || profile_state.session.load() != 0) return;
   if (disabled_by_environment() || !listening_tool()) return;
   if (profile_state.session.load() != 0) return;
-  if (begin() < 0) PyErr_WriteUnraisable(enabled_profile);
+  if (begin() < 0) PyErr_WriteUnraisable(state().profile.enabled);
 }
 
 int profile_add_to_module(PyObject* module) { return PyModule_AddFunctions(module, functions); }

@@ -6,6 +6,7 @@
 
 #include "bindings/check_host.hpp"
 #include "bindings/domain_object.hpp"
+#include "bindings/free_list.hpp"
 #include "bindings/module_state.hpp"
 
 namespace nvspan {
@@ -20,19 +21,10 @@ struct RangeHandle {
 
 RangeHandle* as_handle(PyObject* object) noexcept { return reinterpret_cast<RangeHandle*>(object); }
 
-#ifndef Py_GIL_DISABLED
-constexpr int most_free = 64;
-RangeHandle* free_handles[most_free];
-int free_count = 0;
-#endif
+FreeList<RangeHandle, 64> free_handles;
 
 void handle_dealloc(PyObject* object) {
-#ifndef Py_GIL_DISABLED
-  if (free_count < most_free) {
-    free_handles[free_count++] = as_handle(object);
-    return;
-  }
-#endif
+  if (free_handles.keep(as_handle(object))) return;
   PyTypeObject* type = Py_TYPE(object);
   PyObject_Free(object);
   Py_DECREF(type);
@@ -115,7 +107,7 @@ int check_foreign(PyObject* handle) {
   }
   (void)PyLong_AsUnsignedLongLong(id);
   if (PyErr_Occurred()) return -1;
-  if (domain != Py_None && !PyObject_TypeCheck(domain, state().domain_type)) {
+  if (domain != Py_None && !PyObject_TypeCheck(domain, state().event.domain_type)) {
     PyErr_Format(PyExc_TypeError, "range_id must be a handle from start_range or None, not %R",
                  handle);
     return -1;
@@ -126,15 +118,9 @@ int check_foreign(PyObject* handle) {
 }  // namespace
 
 PyObject* range_handle_new(const Span& span, PyObject* domain) {
-  RangeHandle* handle = nullptr;
-#ifndef Py_GIL_DISABLED
-  if (free_count > 0) {
-    handle = free_handles[--free_count];
-    Py_SET_REFCNT(reinterpret_cast<PyObject*>(handle), 1);
-  }
-#endif
+  RangeHandle* handle = free_handles.take();
   if (!handle) {
-    handle = PyObject_New(RangeHandle, state().range_handle_type);
+    handle = PyObject_New(RangeHandle, state().range.handle_type);
     if (!handle) return nullptr;
   }
   handle->id = span.id;
@@ -153,7 +139,7 @@ int end_range_by_id(const Domain& domain, uint64_t id) {
 }
 
 int end_range_handle(PyObject* handle) {
-  if (Py_IS_TYPE(handle, state().range_handle_type)) {
+  if (Py_IS_TYPE(handle, state().range.handle_type)) {
     RangeHandle* own = as_handle(handle);
     if (own->epoch.load(std::memory_order_relaxed) == 0) {
       if (!checking() || own->id == 0) return 0;
@@ -182,10 +168,10 @@ int end_range_handle(PyObject* handle) {
 }
 
 int range_handle_add_to_module(PyObject* module) {
-  state().range_handle_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-  if (!state().range_handle_type) return -1;
+  state().range.handle_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (!state().range.handle_type) return -1;
   return PyModule_AddObjectRef(module, "RangeHandle",
-                               reinterpret_cast<PyObject*>(state().range_handle_type));
+                               reinterpret_cast<PyObject*>(state().range.handle_type));
 }
 
 }  // namespace nvspan

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/ranges.hpp"
 
+#include "annotate/open_ranges.hpp"
 #include "bindings/annotation_cache.hpp"
 #include "bindings/attributes_object.hpp"
 #include "bindings/check_host.hpp"
 #include "bindings/domain_object.hpp"
 #include "bindings/module_state.hpp"
 #include "bindings/range_handle.hpp"
+#include "bindings/send.hpp"
 
 namespace nvspan {
 
@@ -19,10 +21,6 @@ constexpr CallForm start_form = {"start_range", 5, event_fields};
 constexpr CallForm domain_mark_form = {"mark", 0, attribute_fields};
 constexpr CallForm domain_push_form = {"push_range", 0, attribute_fields};
 constexpr CallForm domain_start_form = {"start_range", 0, attribute_fields};
-
-void notice_overflow(const EventFields& fields) noexcept {
-  if (overflow_pending(*fields.event.domain)) warn_overflow(*fields.event.domain);
-}
 
 void mark_fields(EventFields& fields, bool& failed_lazily) noexcept {
   const ToolTable* tool = listening_tool();

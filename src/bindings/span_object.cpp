@@ -10,7 +10,7 @@
 #include "bindings/check_host.hpp"
 #include "bindings/domain_object.hpp"
 #include "bindings/module_state.hpp"
-#include "bindings/ranges.hpp"
+#include "bindings/send.hpp"
 
 namespace nvspan {
 
@@ -32,15 +32,13 @@ struct SpanObject {
   object_mutex mutex;
 };
 
-PyTypeObject* span_type;
-
 SpanObject* as_span(PyObject* object) noexcept { return reinterpret_cast<SpanObject*>(object); }
 
 PyObject* new_span(const CallForm& form, PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
                    PyObject* kwnames) {
   py_ref annotation = py_ref::steal(annotation_from_call(form, domain, args, nargs, kwnames));
   if (!annotation) return nullptr;
-  SpanObject* span = PyObject_GC_New(SpanObject, span_type);
+  SpanObject* span = PyObject_GC_New(SpanObject, state().range.span_type);
   if (!span) return nullptr;
   span->annotation = reinterpret_cast<Annotation*>(annotation.release());
   span->open = nullptr;
@@ -81,7 +79,7 @@ void start(SpanObject* self, const ToolTable& tool) noexcept {
     if (!self->open) self->open = new std::vector<Open>;
     self->open->push_back({span, PyThread_get_thread_ident()});
   }
-  if (overflow_pending(*fields.event.domain)) warn_overflow(*fields.event.domain);
+  notice_overflow(fields);
 }
 
 // The newest range that this thread started, else the newest of all.
@@ -198,12 +196,13 @@ PyObject* span_in_domain(PyObject* domain, PyObject* const* args, Py_ssize_t nar
 }
 
 int span_object_add_to_module(PyObject* module) {
-  span_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-  if (!span_type) return -1;
-  span_type->tp_vectorcall = span_vectorcall;
-  span_type->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
-  PyType_Modified(span_type);
-  return PyModule_AddObjectRef(module, "span", reinterpret_cast<PyObject*>(span_type));
+  state().range.span_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (!state().range.span_type) return -1;
+  state().range.span_type->tp_vectorcall = span_vectorcall;
+  state().range.span_type->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
+  PyType_Modified(state().range.span_type);
+  return PyModule_AddObjectRef(module, "span",
+                               reinterpret_cast<PyObject*>(state().range.span_type));
 }
 
 }  // namespace nvspan

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -24,17 +25,6 @@ struct BackwardCalls {
   bool device;
 };
 
-// Functions of torch. Set once, by nvspan.torch.
-struct Torch {
-  PyObject* is_grad_enabled;
-  PyObject* sequence;      // () -> int
-  PyObject* is_compiling;  // () -> bool
-  PyObject* compiler;      // dict of the module that has the function
-  PyObject* flag;          // what the function looks at, under that name
-};
-
-Torch torch;
-
 BackwardCalls* as_calls(PyObject* object) noexcept {
   return reinterpret_cast<BackwardCalls*>(object);
 }
@@ -46,18 +36,20 @@ bool answer(PyObject* function) noexcept {
 }
 
 bool compiling() noexcept {
-  PyObject* value = PyDict_GetItemWithError(torch.compiler, torch.flag);
+  const TorchFunctions& torch = state().torch.functions;
+  PyObject* flag = state().torch.names.is_compiling_flag;
+  PyObject* value = PyDict_GetItemWithError(torch.compiler, flag);
   return value ? value == Py_True : answer(torch.is_compiling);
 }
 
 bool wanted(const BackwardCalls* calls) noexcept {
   return listening() && annotation_wanted(reinterpret_cast<PyObject*>(calls->annotation)) &&
-         answer(torch.is_grad_enabled) && !compiling();
+         answer(state().torch.functions.is_grad_enabled) && !compiling();
 }
 
 // The number that autograd gives its next node.
 int next_number(uint64_t& number) {
-  const py_ref value = py_ref::steal(PyObject_CallNoArgs(torch.sequence));
+  const py_ref value = py_ref::steal(PyObject_CallNoArgs(state().torch.functions.sequence_number));
   if (!value) return -1;
   number = PyLong_AsUnsignedLongLong(value.get());
   return PyErr_Occurred() ? -1 : 0;
@@ -193,19 +185,17 @@ PyObject* calls_call(PyObject* object, PyObject* args, PyObject* kwargs) {
   return output;
 }
 
-PyTypeObject* calls_type;
-
 PyObject* follow_backward(PyObject*, PyObject* args) {
   PyObject* target;
   PyObject* annotation;
   PyObject* recomputed;
   int device;
-  PyTypeObject* annotate = state().annotate_type;
+  PyTypeObject* annotate = state().annotation.type;
   if (!PyArg_ParseTuple(args, "OO!O!p:_follow_backward", &target, annotate, &annotation, annotate,
                         &recomputed, &device)) {
     return nullptr;
   }
-  BackwardCalls* calls = PyObject_GC_New(BackwardCalls, calls_type);
+  BackwardCalls* calls = PyObject_GC_New(BackwardCalls, state().torch.calls_type);
   if (!calls) return nullptr;
   calls->target = Py_NewRef(target);
   calls->annotation = reinterpret_cast<Annotation*>(Py_NewRef(annotation));
@@ -243,39 +233,66 @@ PyType_Spec spec = {"nvspan._core.BackwardCalls", sizeof(BackwardCalls), 0,
                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                     slots};
 
-PyObject* set_torch_functions(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
-  constexpr Py_ssize_t count = 8;
-  constexpr Py_ssize_t count_with_node_hooks = 11;
-  if ((nargs != count && nargs != count_with_node_hooks) || !PyType_Check(args[0]) ||
-      !PyType_Check(args[1]) || !PyDict_Check(args[7])) {
-    PyErr_SetString(PyExc_TypeError,
-                    "two types, five functions, a dict and perhaps NodeHooks are needed");
+// The last three, which torch may lack, may be None.
+PyObject* set_torch_functions(PyObject*, PyObject* const* args, Py_ssize_t nargs,
+                              PyObject* kwnames) {
+  TorchFunctions given{};
+  const NamedValue values[] = {{"tensor_type", &given.tensor_type},
+                               {"accumulate_grad_type", &given.accumulate_grad_type},
+                               {"graph_task_id", &given.graph_task_id},
+                               {"queue_callback", &given.queue_callback},
+                               {"is_grad_enabled", &given.is_grad_enabled},
+                               {"sequence_number", &given.sequence_number},
+                               {"is_compiling", &given.is_compiling},
+                               {"compiler", &given.compiler},
+                               {"hooked_tensor", &given.hooked_tensor},
+                               {"current_node", &given.current_node},
+                               {"is_node_reached", &given.is_node_reached}};
+  if (read_named_values("_set_torch_functions", values, std::size(values), args, nargs, kwnames) <
+      0) {
     return nullptr;
   }
-  if (torch.is_compiling) Py_RETURN_NONE;
-  graph_types = {reinterpret_cast<PyTypeObject*>(Py_NewRef(args[0])),
-                 reinterpret_cast<PyTypeObject*>(Py_NewRef(args[1]))};
-  backward_engine = {Py_NewRef(args[2]), Py_NewRef(args[3])};
-  PyObject* flag = PyUnicode_InternFromString("_is_compiling_flag");
-  if (!flag) return nullptr;
-  torch = {Py_NewRef(args[4]), Py_NewRef(args[5]), Py_NewRef(args[6]), Py_NewRef(args[7]), flag};
-  if (nargs == count_with_node_hooks) {
-    node_hooks = {Py_NewRef(args[8]), Py_NewRef(args[9]), Py_NewRef(args[10])};
+  if (!PyType_Check(given.tensor_type) || !PyType_Check(given.accumulate_grad_type) ||
+      !PyDict_Check(given.compiler)) {
+    PyErr_SetString(PyExc_TypeError,
+                    "tensor_type and accumulate_grad_type must be types, compiler a dict");
+    return nullptr;
   }
+  if (given.hooked_tensor == Py_None) given.hooked_tensor = nullptr;
+  if (state().torch.functions.is_compiling) Py_RETURN_NONE;
+  for (const NamedValue& value : values) Py_XINCREF(*value.place);
+  state().torch.functions = given;
   Py_RETURN_NONE;
 }
 
-PyMethodDef functions[] = {
-    {"_follow_backward", follow_backward, METH_VARARGS, nullptr},
-    {"_set_torch_functions", as_method(set_torch_functions), METH_FASTCALL, nullptr},
-    {nullptr, nullptr, 0, nullptr}};
+int intern_torch_names() {
+  TorchNames& names = state().torch.names;
+  return intern_names({{&names.backward_hooks, "_backward_hooks"},
+                       {&names.dataclass_fields, "__dataclass_fields__"},
+                       {&names.enter, "__enter__"},
+                       {&names.exit, "__exit__"},
+                       {&names.grad_fn, "grad_fn"},
+                       {&names.is_compiling_flag, "_is_compiling_flag"},
+                       {&names.metadata, "metadata"},
+                       {&names.next_functions, "next_functions"},
+                       {&names.nvspan, "nvspan"},
+                       {&names.register_hook, "register_hook"},
+                       {&names.register_hook_dict, "_register_hook_dict"},
+                       {&names.register_prehook, "register_prehook"},
+                       {&names.sequence_nr, "_sequence_nr"}});
+}
+
+PyMethodDef functions[] = {{"_follow_backward", follow_backward, METH_VARARGS, nullptr},
+                           {"_set_torch_functions", as_method(set_torch_functions),
+                            METH_FASTCALL | METH_KEYWORDS, nullptr},
+                           {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 
 int torch_backward_add_to_module(PyObject* module) {
-  if (backward_range_init() < 0 || backward_node_init() < 0 || backward_graph_init() < 0) return -1;
-  calls_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-  if (!calls_type) return -1;
+  if (intern_torch_names() < 0 || backward_range_init() < 0 || backward_node_init() < 0) return -1;
+  state().torch.calls_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (!state().torch.calls_type) return -1;
   return PyModule_AddFunctions(module, functions);
 }
 

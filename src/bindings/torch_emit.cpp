@@ -34,8 +34,6 @@ std::atomic<PyObject*> record_function_type{nullptr};
 std::atomic<uint64_t> session{1};
 std::atomic<int> profilers{0};
 std::atomic<bool> enabled{false};
-PyObject* enter_name;
-PyObject* exit_name;
 
 void report_failure() noexcept {
   if (!PyErr_Occurred()) return;
@@ -68,7 +66,7 @@ PyObject* enter(const Event& event) {
   PyObject* function = PyObject_CallOneArg(type, name);
   Py_DECREF(name);
   if (!function) return nullptr;
-  PyObject* result = PyObject_CallMethodNoArgs(function, enter_name);
+  PyObject* result = PyObject_CallMethodNoArgs(function, state().torch.names.enter);
   if (!result) Py_CLEAR(function);
   Py_XDECREF(result);
   return function;
@@ -78,7 +76,7 @@ PyObject* enter(const Event& event) {
 void leave(PyObject* function) noexcept {
   if (!function) return;
   PyObject* args[] = {function, Py_None, Py_None, Py_None};
-  Py_XDECREF(PyObject_VectorcallMethod(exit_name, args, 4, nullptr));
+  Py_XDECREF(PyObject_VectorcallMethod(state().torch.names.exit, args, 4, nullptr));
   Py_DECREF(function);
 }
 
@@ -164,11 +162,6 @@ void torch_emit_enable(bool enable) noexcept {
 bool torch_emit_enabled() noexcept { return enabled.load(); }
 
 void torch_profiler_started(PyObject* record_function) noexcept {
-  if (!enter_name) {
-    enter_name = PyUnicode_InternFromString("__enter__");
-    exit_name = PyUnicode_InternFromString("__exit__");
-  }
-  if (!enter_name || !exit_name) return PyErr_Clear();
   Py_INCREF(record_function);
   PyObject* before = record_function_type.exchange(record_function);
   Py_XDECREF(before);

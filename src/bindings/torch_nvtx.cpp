@@ -5,12 +5,13 @@
 #include <cstring>
 #include <string>
 
+#include "annotate/open_ranges.hpp"
 #include "bindings/annotation_cache.hpp"
 #include "bindings/check_host.hpp"
 #include "bindings/domain_object.hpp"
 #include "bindings/module_state.hpp"
 #include "bindings/range_handle.hpp"
-#include "bindings/ranges.hpp"
+#include "bindings/send.hpp"
 #include "bindings/torch_range.hpp"
 
 namespace nvspan {
@@ -71,10 +72,6 @@ Annotation* annotation_of(const CallForm& form, PyObject* const* args, Py_ssize_
 
 void release(Annotation* annotation) noexcept {
   Py_DECREF(reinterpret_cast<PyObject*>(annotation));
-}
-
-void notice_overflow(const EventFields& fields) noexcept {
-  if (overflow_pending(*fields.event.domain)) warn_overflow(*fields.event.domain);
 }
 
 // How many ranges of the domain this thread has open, as far as nvspan opened them.

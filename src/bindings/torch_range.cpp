@@ -4,10 +4,12 @@
 
 #include <algorithm>
 
+#include "annotate/open_ranges.hpp"
 #include "bindings/context_methods.hpp"
 #include "bindings/domain_object.hpp"
+#include "bindings/free_list.hpp"
 #include "bindings/module_state.hpp"
-#include "bindings/ranges.hpp"
+#include "bindings/send.hpp"
 
 namespace nvspan {
 
@@ -27,13 +29,7 @@ struct FormattedRange {
   PyObject* inline_values[most_inline];
 };
 
-PyTypeObject* range_type;
-
-#ifndef Py_GIL_DISABLED
-constexpr int most_free = 64;
-FormattedRange* free_ranges[most_free];
-int free_count = 0;
-#endif
+FreeList<FormattedRange, 64> free_ranges;
 
 FormattedRange* as_range(PyObject* object) noexcept {
   return reinterpret_cast<FormattedRange*>(object);
@@ -62,7 +58,7 @@ void enter_range(FormattedRange* self) noexcept {
   if (self->options) {
     copy_fields(fields, *self->options->fields);
   } else {
-    set_domain(fields, state().default_domain);
+    set_domain(fields, state().event.default_domain);
     fields.event.attributes.colorType = NVTX_COLOR_UNKNOWN;
   }
   Domain* domain = fields.event.domain;
@@ -74,55 +70,33 @@ void enter_range(FormattedRange* self) noexcept {
     tool = listening_tool();
     const uint64_t epoch = tool ? send_push_of(self, fields, *tool, self->failed_lazily) : 0;
     if (epoch != 0) note_push(self, domain, epoch);
-    if (overflow_pending(*domain)) warn_overflow(*domain);
+    notice_overflow(fields);
   }
   clear_fields(fields);
 }
 
-struct EnterTraits {
+struct Methods {
   using Owner = FormattedRange;
   static constexpr const char* type = "range";
   static constexpr const char* object = "a range";
-  static constexpr const char* name = "__enter__";
-  static constexpr size_t offset = offsetof(FormattedRange, enter);
-  static bool is_owner(PyObject* object) { return Py_IS_TYPE(object, range_type); }
-  static PyObject* call(FormattedRange* self, Py_ssize_t arguments) {
-    if (arguments != 0) {
-      return PyErr_Format(PyExc_TypeError, "__enter__() takes no arguments (%zd given)", arguments);
-    }
+  static bool is_owner(PyObject* object) noexcept {
+    return Py_IS_TYPE(object, state().torch.formatted_range_type);
+  }
+  static PyObject* enter(FormattedRange* self) {
     enter_range(self);
     return Py_NewRef(reinterpret_cast<PyObject*>(self));
   }
-};
-
-struct ExitTraits {
-  using Owner = FormattedRange;
-  static constexpr const char* type = "range";
-  static constexpr const char* object = "a range";
-  static constexpr const char* name = "__exit__";
-  static constexpr size_t offset = offsetof(FormattedRange, exit);
-  static bool is_owner(PyObject* object) { return Py_IS_TYPE(object, range_type); }
-  static PyObject* call(FormattedRange* self, Py_ssize_t arguments) {
-    if (arguments != 3) {
-      return PyErr_Format(PyExc_TypeError, "__exit__() takes 3 arguments (%zd given)", arguments);
-    }
+  static PyObject* exit(FormattedRange* self) {
     pop_owned(self);
     Py_RETURN_NONE;
   }
 };
 
 FormattedRange* new_range() noexcept {
-#ifndef Py_GIL_DISABLED
-  if (free_count > 0) {
-    FormattedRange* range = free_ranges[--free_count];
-    Py_SET_REFCNT(reinterpret_cast<PyObject*>(range), 1);
-    return range;
-  }
-#endif
-  FormattedRange* range = PyObject_GC_New(FormattedRange, range_type);
+  if (FormattedRange* kept = free_ranges.take()) return kept;
+  FormattedRange* range = PyObject_GC_New(FormattedRange, state().torch.formatted_range_type);
   if (!range) return nullptr;
-  ContextMethod<EnterTraits>::init_bound(range->enter);
-  ContextMethod<ExitTraits>::init_bound(range->exit);
+  init_bound_methods<Methods>(range);
   return range;
 }
 
@@ -150,12 +124,7 @@ void range_dealloc(PyObject* object) {
   if (PyObject_GC_IsTracked(object)) PyObject_GC_UnTrack(object);
   range_clear(object);
   Py_CLEAR(self->message);
-#ifndef Py_GIL_DISABLED
-  if (free_count < most_free) {
-    free_ranges[free_count++] = self;
-    return;
-  }
-#endif
+  if (free_ranges.keep(self)) return;
   PyTypeObject* type = Py_TYPE(object);
   PyObject_GC_Del(object);
   Py_DECREF(type);
@@ -167,8 +136,7 @@ PyObject* range_call(PyObject* object, PyObject* args, PyObject* kwargs) {
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O:range", const_cast<char**>(names), &target)) {
     return nullptr;
   }
-  PyObject* arguments[] = {object, target};
-  return call_python("nvspan.torch.nvtx", "_decorate", arguments, 2);
+  return call_hook(&PythonHooks::decorate_with_torch_range, object, target);
 }
 
 // (message, args, kwargs): what it was made with.
@@ -240,15 +208,12 @@ PyObject* formatted_range(PyObject* const* args, Py_ssize_t nargs, PyObject* kwn
 }
 
 int torch_range_add_to_module(PyObject* module) {
-  range_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-  if (!range_type) return -1;
-  if (ContextMethod<EnterTraits>::add_to(range_type) < 0 ||
-      ContextMethod<ExitTraits>::add_to(range_type) < 0) {
-    return -1;
-  }
-  range_type->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
-  PyType_Modified(range_type);
-  return PyModule_AddObjectRef(module, "_FormattedRange", reinterpret_cast<PyObject*>(range_type));
+  auto* type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (!type || add_context_methods<Methods>(type) < 0) return -1;
+  type->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
+  PyType_Modified(type);
+  state().torch.formatted_range_type = type;
+  return PyModule_AddObjectRef(module, "_FormattedRange", reinterpret_cast<PyObject*>(type));
 }
 
 }  // namespace nvspan

@@ -19,7 +19,13 @@ DEPENDENCIES = {
 }
 PYTHON_HEADER = "src/bindings/py.hpp"
 PYBIND11_FILES = {
+    "src/bindings/check_functions.cpp",
+    "src/bindings/device_functions.cpp",
+    "src/bindings/domain_functions.cpp",
+    "src/bindings/functions.hpp",
     "src/bindings/module.cpp",
+    "src/bindings/process_functions.cpp",
+    "src/bindings/torch_functions.cpp",
     "src/bindings/py_reader.cpp",
     "src/bindings/py_column.cpp",
     "src/bindings/py_column.hpp",

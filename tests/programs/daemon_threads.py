@@ -265,7 +265,17 @@ def backward():
         return 1
 
     _core._set_torch_functions(
-        Node, Node, lambda *a: None, lambda: -1, lambda: True, number, lambda: False, {}
+        tensor_type=Node,
+        accumulate_grad_type=Node,
+        graph_task_id=lambda *a: None,
+        queue_callback=lambda: -1,
+        is_grad_enabled=lambda: True,
+        sequence_number=number,
+        is_compiling=lambda: False,
+        compiler={},
+        hooked_tensor=None,
+        current_node=None,
+        is_node_reached=None,
     )
     one = nvspan.annotate("backward")
     followed = _core._follow_backward(lambda: nap(), one, one, False)

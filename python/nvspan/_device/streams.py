@@ -103,7 +103,7 @@ def ordinal_of(device: Any) -> int:
     return ordinal
 
 
-def find_torch() -> tuple[Callable[[int], int], Callable[[], int]] | None:
+def find_torch_streams() -> tuple[Callable[[int], int], Callable[[], int]] | None:
     """For the extension module: how torch tells a device's current stream, once it uses CUDA."""
     torch = sys.modules.get("torch")
     cuda = sys.modules.get("torch.cuda")
@@ -115,17 +115,18 @@ def find_torch() -> tuple[Callable[[int], int], Callable[[], int]] | None:
         return None
 
 
-def current_elsewhere() -> int:
-    """For the extension module: the current stream of CuPy, else numba's default stream."""
-    cupy = sys.modules.get("cupy")
+def current_of_cupy() -> int:
+    """The current stream of CuPy, which is loaded."""
     try:
-        if cupy is not None:
-            handle = int(cupy.cuda.get_current_stream().ptr)
-            if handle:
-                return handle
-        numba = sys.modules.get("numba.cuda")
-        if numba is not None and sys.modules["numba"].config.CUDA_PER_THREAD_DEFAULT_STREAM:
-            return 2
+        return int(sys.modules["cupy"].cuda.get_current_stream().ptr)
+    except AttributeError:  # half imported
+        return 0
+
+
+def current_of_numba() -> int:
+    """The default stream of numba, whose part for CUDA is loaded."""
+    try:
+        per_thread = sys.modules["numba"].config.CUDA_PER_THREAD_DEFAULT_STREAM
     except (AttributeError, KeyError):  # half imported, or without the option
-        pass
-    return 0
+        return 0
+    return 2 if per_thread else 0

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def _node_hooks(torch: Any) -> tuple[Any, ...]:
-    """What the core needs to hook a node without torch's Python; nothing where torch lacks it."""
+def _node_hooks(torch: Any) -> dict[str, Any]:
+    """What the core needs to hook a node without torch's Python; None where torch lacks it."""
+    names = ("hooked_tensor", "current_node", "is_node_reached")
     try:
         engine = (torch._C._current_autograd_node, torch._C._will_engine_execute_node)
         torch._C._FunctionBase._register_hook_dict  # noqa: B018
@@ -35,23 +36,23 @@ def _node_hooks(torch: Any) -> tuple[Any, ...]:
             tensor = torch.zeros(1, dtype=torch.float32, device="cpu")
             tensor._backward_hooks = None
     except AttributeError:
-        return ()
-    return (tensor, *engine)
+        return dict.fromkeys(names)
+    return dict(zip(names, (tensor, *engine), strict=True))
 
 
 @functools.cache
 def _set_up(torch: Any) -> None:
     """Tells the core what it needs of torch, once."""
     _core._set_torch_functions(
-        torch.Tensor,
-        torch._C._functions.AccumulateGrad,
-        torch._C._current_graph_task_id,
-        torch.autograd.Variable._execution_engine.queue_callback,
-        torch.is_grad_enabled,
-        torch._C._autograd._get_sequence_nr,
-        torch.compiler.is_compiling,
-        vars(torch.compiler),
-        *_node_hooks(torch),
+        tensor_type=torch.Tensor,
+        accumulate_grad_type=torch._C._functions.AccumulateGrad,
+        graph_task_id=torch._C._current_graph_task_id,
+        queue_callback=torch.autograd.Variable._execution_engine.queue_callback,
+        is_grad_enabled=torch.is_grad_enabled,
+        sequence_number=torch._C._autograd._get_sequence_nr,
+        is_compiling=torch.compiler.is_compiling,
+        compiler=vars(torch.compiler),
+        **_node_hooks(torch),
     )
 
 
