@@ -535,6 +535,7 @@ def end_range(range_id: RangeHandle | tuple[int, Domain | None] | None) -> None:
 
 # For the package's own modules.
 def set_hooks(**hooks: Callable[..., Any]) -> None: ...
+
 class AnnotatedCallable:
     __wrapped__: Any
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
