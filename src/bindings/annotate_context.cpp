@@ -16,10 +16,6 @@ namespace nvspan {
 
 namespace {
 
-Annotation* as_annotation(PyObject* object) noexcept {
-  return reinterpret_cast<Annotation*>(object);
-}
-
 void start_on(Annotation* annotation, const void* frame, const ToolTable& tool) noexcept {
   const Span span = send_start_of(*annotation->fields, tool, annotation->failed_lazily);
   if (span.epoch == 0) return;

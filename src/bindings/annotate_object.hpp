@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The raw type `annotate`: context manager and decorator. See annotate_object.cpp.
+// Annotations: the objects of the raw type `annotate`, context manager and decorator.
 
 #include "bindings/py.hpp"
 #include "annotate/event.hpp"
@@ -34,8 +34,19 @@ struct Annotation {
   Companion* companion;  // owned; null: neither device=True nor sync=True
 };
 
-// Makes the types and adds them to the module. 0, or -1 with an exception set.
-int annotate_object_add_to_module(PyObject* module);
+inline Annotation* as_annotation(PyObject* object) noexcept {
+  return reinterpret_cast<Annotation*>(object);
+}
+
+inline PyObject* as_object(Annotation* annotation) noexcept {
+  return reinterpret_cast<PyObject*>(annotation);
+}
+
+// Whether a call's first argument is what a decorator without parentheses is given.
+inline bool is_decoration(PyObject* const* args, Py_ssize_t nargs) noexcept {
+  return nargs > 0 && !PyUnicode_Check(args[0]) && !PyBytes_Check(args[0]) &&
+         (PyCallable_Check(args[0]) || Py_TYPE(args[0])->tp_descr_get);
+}
 
 // A new annotation with default fields, of the exact type.
 Annotation* annotation_new();

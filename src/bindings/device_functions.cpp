@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/functions.hpp"
+#include "bindings/module.hpp"
 
 #include <pybind11/stl.h>
 

@@ -144,11 +144,6 @@ void range_dealloc(PyObject* object) {
   Py_DECREF(type);
 }
 
-bool is_decoration(PyObject* const* args, Py_ssize_t nargs) noexcept {
-  return nargs > 0 && !PyUnicode_Check(args[0]) && !PyBytes_Check(args[0]) &&
-         (PyCallable_Check(args[0]) || Py_TYPE(args[0])->tp_descr_get);
-}
-
 PyObject* decorate(PyObject* range, PyObject* target) {
   return call_hook(&PythonHooks::decorate_with_device_range, range, target);
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Domains, what is registered in them, and colors.
-#include "bindings/functions.hpp"
+#include "bindings/module.hpp"
 
 #include "annotate/tool.hpp"
 #include "bindings/domain_object.hpp"

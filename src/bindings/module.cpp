@@ -3,13 +3,13 @@
 
 // The extension module nvspan._core: hot types and functions are raw CPython types, the rest is
 // pybind11.
-#include "bindings/py.hpp"
+#include "bindings/module.hpp"
 
 #include <pybind11/pybind11.h>
 
 #include "annotate/switchboard.hpp"
 #include "annotate/tool.hpp"
-#include "bindings/annotate_object.hpp"
+#include "bindings/annotation_type.hpp"
 #include "bindings/attributes_object.hpp"
 #include "bindings/check_host.hpp"
 #include "bindings/counter_object.hpp"
@@ -18,7 +18,6 @@
 #include "bindings/device_range_object.hpp"
 #include "bindings/device_stream.hpp"
 #include "bindings/domain_type.hpp"
-#include "bindings/functions.hpp"
 #include "bindings/module_state.hpp"
 #include "bindings/profile_session.hpp"
 #include "bindings/python_hooks.hpp"
@@ -81,7 +80,7 @@ void add_contents(py::module_ m) {
   require(domain_type_add_to_module(m.ptr()));
   require(attributes_object_add_to_module(m.ptr()));
   require(range_handle_add_to_module(m.ptr()));
-  require(annotate_object_add_to_module(m.ptr()));
+  require(annotation_type_add_to_module(m.ptr()));
   require(ranges_add_to_module(m.ptr()));
   require(decorated_add_to_module(m.ptr()));
   require(span_object_add_to_module(m.ptr()));

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The tool, what is switched on, and the names of threads.
-#include "bindings/functions.hpp"
+#include "bindings/module.hpp"
 
 #include <pybind11/stl.h>
 
