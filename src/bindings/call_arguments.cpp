@@ -85,7 +85,6 @@ int read_named_values(const char* function, const NamedValue* values, size_t cou
                  nargs);
     return -1;
   }
-  for (size_t i = 0; i < count; ++i) *values[i].place = nullptr;
   const Py_ssize_t keywords = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
   for (Py_ssize_t keyword = 0; keyword < keywords; ++keyword) {
     PyObject* name = PyTuple_GET_ITEM(kwnames, keyword);

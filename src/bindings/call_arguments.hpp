@@ -64,8 +64,8 @@ struct NamedValue {
   PyObject** place;
 };
 
-// For a function of keywords alone, each of which must be given. 0, or -1 with a TypeError that
-// names all that are missing, or the first that is not known.
+// For a function of keywords alone, each of which must be given unless its place has a value. 0, or
+// -1 with a TypeError that names all that are missing, or the first that is not known.
 int read_named_values(const char* function, const NamedValue* values, size_t count,
                       PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
 

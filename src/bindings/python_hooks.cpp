@@ -40,15 +40,20 @@ static_assert(sizeof(PythonHooks) == count * sizeof(PyObject*));
 PyObject* set_hooks(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   PyObject* values[count] = {};
   NamedValue wanted[count];
-  for (size_t i = 0; i < count; ++i) wanted[i] = {names[i].name, &values[i]};
+  for (size_t i = 0; i < count; ++i) {
+    values[i] = state().hooks.*names[i].hook;  // what was given before need not be given again
+    wanted[i] = {names[i].name, &values[i]};
+  }
   if (read_named_values("set_hooks", wanted, count, args, nargs, kwnames) < 0) return nullptr;
   for (size_t i = 0; i < count; ++i) {
     if (!PyCallable_Check(values[i])) {
       return PyErr_Format(PyExc_TypeError, "%s must be callable, not %R", names[i].name, values[i]);
     }
   }
-  // What was there before a reload stays: a thread may be calling it.
-  for (size_t i = 0; i < count; ++i) state().hooks.*names[i].hook = Py_NewRef(values[i]);
+  for (size_t i = 0; i < count; ++i) {
+    PyObject*& hook = state().hooks.*names[i].hook;
+    if (hook != values[i]) hook = Py_NewRef(values[i]);  // the old one stays: a thread may call it
+  }
   Py_RETURN_NONE;
 }
 

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "record/arrow.hpp"
 #include "record/payload_text.hpp"
 #include "record/recorded_payloads.hpp"
 #include "record/walk.hpp"

@@ -16,6 +16,7 @@
 
 #include "bindings/py_column.hpp"
 #include "bindings/py_reports.hpp"
+#include "record/arrow.hpp"
 #include "record/columns.hpp"
 #include "record/csv_export.hpp"
 #include "record/selection.hpp"

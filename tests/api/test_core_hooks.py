@@ -36,9 +36,48 @@ def test_the_package_hands_every_hook_over(given):
     _core.set_hooks(**given)
 
 
-def test_missing_hooks_are_named(given):
-    del given["scalar"], given["decorate"]
-    with pytest.raises(TypeError, match=r"^set_hooks\(\) needs .* too: 'decorate', 'scalar'$"):
+ALONE = f"""
+import importlib.util
+spec = importlib.util.spec_from_file_location("nvspan._core", {_core.__file__!r})
+core = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(core)
+def said(call, *args, **kwargs):
+    try:
+        call(*args, **kwargs)
+    except Exception as error:
+        print(type(error).__name__, error)
+"""
+
+
+def said_by(code):
+    """What a program prints that has the extension module and not the package."""
+    command = [sys.executable, "-c", ALONE + code]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def test_missing_hooks_are_named():
+    (line,) = said_by("said(core.set_hooks, decorate=print, scalar=print)")
+    expected = ", ".join(repr(name) for name in GIVEN if name not in {"decorate", "scalar"})
+    assert line == f"TypeError set_hooks() needs these keyword arguments too: {expected}"
+
+
+def test_without_hooks_a_call_that_needs_one_says_so():
+    lines = said_by("said(core.mark, 'x', color=(1, 0, 0)); said(core.mark, 'x', color='red')")
+    assert lines == ["RuntimeError nvspan is not imported to its end"]
+
+
+def test_one_hook_may_be_replaced(given):
+    class Told(Exception):
+        pass
+
+    def color(value):
+        raise Told(value)
+
+    _core.set_hooks(color_from_object=color)
+    try:
+        with pytest.raises(Told, match="rosa"):
+            nvspan.mark("x", color="rosa")
+    finally:
         _core.set_hooks(**given)
 
 

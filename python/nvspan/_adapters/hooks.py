@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
 """The functions of this package that the extension module calls, handed over at import. What most
-programs never need is imported at its first call."""
+programs never need is imported at its first call, and from then on called without this module."""
 
 from __future__ import annotations
 
@@ -21,54 +21,63 @@ if TYPE_CHECKING:
 def _carried_over(original: CodeType, generated: CodeType, current: CodeType) -> CodeType:
     from nvspan._decorate.codegen import carried_over
 
+    _core.set_hooks(carried_over=carried_over)
     return carried_over(original, generated, current)
 
 
 def _copy_callable(proxy: Any, memo: dict[int, Any] | None = None) -> Any:
     from nvspan._decorate.dispatch import copy_callable
 
+    _core.set_hooks(copy_callable=copy_callable)
     return copy_callable(proxy, memo)
 
 
 def _decorate(annotation: _core.Annotation, target: Any) -> Any:
     from nvspan._decorate.dispatch import decorate
 
+    _core.set_hooks(decorate=decorate)
     return decorate(annotation, target)
 
 
 def _decorate_with_device_range(range_: _core.device_range, target: Any) -> Any:
     from nvspan._decorate.device import decorate
 
+    _core.set_hooks(decorate_with_device_range=decorate)
     return decorate(range_, target)
 
 
 def _decorate_with_torch_range(range_: Any, target: Any) -> Any:
     from nvspan.torch.nvtx import _decorate
 
+    _core.set_hooks(decorate_with_torch_range=_decorate)
     return _decorate(range_, target)
 
 
 def _generate(code: CodeType, kind: str | None, site: Any) -> CodeType:
     from nvspan._decorate.codegen import generate
 
+    _core.set_hooks(generate=generate)
     return generate(code, kind, site)
 
 
 def _reduce_callable(proxy: Any) -> str | tuple[Any, ...]:
     from nvspan._decorate.dispatch import reduce_callable
 
+    _core.set_hooks(reduce_callable=reduce_callable)
     return reduce_callable(proxy)
 
 
 def _scalar(value: Any) -> Any:
     from nvspan._decorate.payload_values import scalar
 
+    _core.set_hooks(scalar=scalar)
     return scalar(value)
 
 
 def _wait(handle: _core.DeviceRangeHandle) -> Generator[Any, Any, float | None]:
     from nvspan._decorate.device import wait
 
+    _core.set_hooks(wait_for_device_range=wait)
     return wait(handle)
 
 
