@@ -8,7 +8,7 @@
 
 #include "record/payload_text.hpp"
 #include "record/recorded_payloads.hpp"
-#include "record/walk.hpp"
+#include "record/thread_scan.hpp"
 
 namespace py = pybind11;
 
@@ -17,31 +17,31 @@ namespace nvspan {
 namespace {
 
 // The calls of one thread as they were made: (kind, time, site, depth, id, payload or None).
-class CallList : public WalkVisitor {
+class CallList : public ThreadVisitor {
  public:
   CallList(const Recording& recording, const ReadThread& thread, py::list& out)
       : process_(recording.processes()[thread.process]), out_(out) {}
 
-  std::uint64_t open(const WalkRange& range, std::uint64_t, const WalkPayload& payload) {
+  std::uint64_t open(const PushRange& range, std::uint64_t, const EntryPayload& payload) {
     add("push", range.start, range.site, range.depth, 0, payload);
     return 0;
   }
-  void close(const WalkRange& range, std::uint64_t ticks, const WalkPayload& payload) {
+  void close(const PushRange& range, std::uint64_t ticks, const EntryPayload& payload) {
     add("pop", ticks, range.site, range.depth, 0, payload);
   }
   void orphan(std::uint32_t domain, std::uint64_t ticks) {
     out_.append(
         py::make_tuple("pop", process_.time(ticks), -1 - domain_of(domain), -1, 0, py::none()));
   }
-  void mark(std::uint32_t site, std::uint64_t ticks, const WalkPayload& payload) {
+  void mark(std::uint32_t site, std::uint64_t ticks, const EntryPayload& payload) {
     add("mark", ticks, site, 0, 0, payload);
   }
   void start(std::uint32_t site, std::uint64_t ticks, std::uint64_t id,
-             const WalkPayload& payload) {
+             const EntryPayload& payload) {
     add("start", ticks, site, 0, id, payload);
   }
   void end(std::uint32_t domain, std::uint64_t ticks, std::uint64_t id,
-           const WalkPayload& payload) {
+           const EntryPayload& payload) {
     out_.append(py::make_tuple("end", process_.time(ticks), -1 - domain_of(domain), 0, id,
                                payload_of(payload)));
   }
@@ -50,13 +50,13 @@ class CallList : public WalkVisitor {
   std::int64_t domain_of(std::uint32_t local) const {
     return local < process_.domains.size() ? process_.domains[local] : 0;
   }
-  static py::object payload_of(const WalkPayload& payload) {
+  static py::object payload_of(const EntryPayload& payload) {
     if (!payload.present) return py::none();
     if (payload.bytes == nullptr) return py::int_(payload.bits);
     return py::bytes(reinterpret_cast<const char*>(payload.bytes), payload.bits);
   }
   void add(const char* kind, std::uint64_t ticks, std::uint32_t site, std::uint32_t depth,
-           std::uint64_t id, const WalkPayload& payload) {
+           std::uint64_t id, const EntryPayload& payload) {
     out_.append(py::make_tuple(kind, process_.time(ticks), site, depth, id, payload_of(payload)));
   }
 
@@ -224,7 +224,7 @@ py::list Reader::calls(std::size_t thread) const {
   if (thread >= recording_->threads().size()) throw py::index_error();
   py::list made;
   CallList visitor(*recording_, recording_->threads()[thread], made);
-  walk_thread(*recording_, recording_->threads()[thread], visitor);
+  scan_thread(*recording_, recording_->threads()[thread], visitor);
   return made;
 }
 

@@ -75,7 +75,7 @@ py::dict Reader::stats(const py::str& asked) {
     const auto least = static_cast<double>(row->calls == 0 ? 0 : row->shortest);
     const auto most = static_cast<double>(row->longest);
     const auto quantile = [&](double fraction) {
-      return std::clamp(row->sketch.quantile(fraction, row->calls), least, most);
+      return std::clamp(row->durations.quantile(fraction, row->calls), least, most);
     };
     const std::int32_t domain = recording_->domains()[row->domain];
     entry["domain"] = text(domain);

@@ -4,50 +4,12 @@
 #include "record/aggregate.hpp"
 
 #include "record/payload_columns.hpp"
-#include "record/walk.hpp"
+#include "record/thread_scan.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 namespace nvspan {
-
-void Sketch::add(std::uint64_t value, std::uint64_t count) {
-  const unsigned octave = value == 0 ? 0 : 63u - static_cast<unsigned>(__builtin_clzll(value));
-  const std::uint64_t above = value == 0 ? 0 : value - (std::uint64_t{1} << octave);
-  const std::uint64_t bucket = octave >= 7 ? above >> (octave - 7) : above << (7 - octave);
-  auto& counts = octaves_[octave];
-  if (counts == nullptr) counts = std::make_unique<Octave>();
-  (*counts)[bucket] += count;
-}
-
-void Sketch::merge(const Sketch& other) {
-  for (unsigned i = 0; i < octaves; ++i) {
-    if (other.octaves_[i] == nullptr) continue;
-    if (octaves_[i] == nullptr) octaves_[i] = std::make_unique<Octave>();
-    for (unsigned j = 0; j < buckets; ++j) (*octaves_[i])[j] += (*other.octaves_[i])[j];
-  }
-}
-
-double Sketch::quantile(double fraction, std::uint64_t total) const {
-  if (total == 0) return 0;
-  // The nearest rank: of a hundred values or fewer the 99th percentile is the largest.
-  const auto rank =
-      static_cast<std::uint64_t>(std::max(1.0, std::ceil(fraction * static_cast<double>(total)))) -
-      1;
-  std::uint64_t seen = 0;
-  for (unsigned i = 0; i < octaves; ++i) {
-    if (octaves_[i] == nullptr) continue;
-    for (unsigned j = 0; j < buckets; ++j) {
-      seen += (*octaves_[i])[j];
-      if (seen <= rank) continue;
-      const double low = std::ldexp(1.0 + static_cast<double>(j) / buckets, static_cast<int>(i));
-      // Below 128 each value has a bucket of its own.
-      return i < 7 ? std::floor(low) : low + std::ldexp(0.5 / buckets, static_cast<int>(i));
-    }
-  }
-  return 0;
-}
 
 namespace {
 
@@ -76,7 +38,7 @@ class FieldGroups final : public FlatFields {
     groups_.emplace_back();
   }
 
-  std::uint64_t group_of(std::uint32_t process, const ReadSite& site, const WalkPayload& payload) {
+  std::uint64_t group_of(std::uint32_t process, const ReadSite& site, const EntryPayload& payload) {
     if (!payload.present || payload.bytes == nullptr || site.device != 0) return 0;
     restart();
     found_ = 0;
@@ -115,7 +77,7 @@ class FieldGroups final : public FlatFields {
   std::uint64_t found_ = 0;
 };
 
-class Aggregator : public WalkVisitor {
+class Aggregator : public ThreadVisitor {
  public:
   Aggregator(const Recording& recording, const AggregateOptions& options, Aggregate& out)
       : recording_(recording), options_(options), out_(out) {
@@ -145,26 +107,26 @@ class Aggregator : public WalkVisitor {
   bool is_wanted() const { return wanted_; }
 
   // The payload's bits travel in the range's row: nothing else needs it here.
-  std::uint64_t open(const WalkRange& range, std::uint64_t, const WalkPayload& payload) {
+  std::uint64_t open(const PushRange& range, std::uint64_t, const EntryPayload& payload) {
     see_payload(payload, range.start);
     if (fields_ != nullptr) return group_by_field(range.site, payload);
     return payload.present && payload.bytes == nullptr ? payload.bits : 0;
   }
-  void close(const WalkRange& range, std::uint64_t ticks, const WalkPayload&) {
+  void close(const PushRange& range, std::uint64_t ticks, const EntryPayload&) {
     const std::int64_t start = process_->time(range.start);
     count(range.site, RangeKind::push_pop, range.row, start, process_->time(ticks),
           process_->duration(range.self), thread_, wanted_, overhead(range.inside));
   }
-  void unclosed(const WalkRange& range, std::uint64_t, EndReason) {
+  void unclosed(const PushRange& range, std::uint64_t, EndReason) {
     count_unclosed(range.site, RangeKind::push_pop, range.row, process_->time(range.start));
   }
   void orphan(std::uint32_t, std::uint64_t) { ++out_.orphans; }
-  void mark(std::uint32_t site, std::uint64_t ticks, const WalkPayload& payload) {
+  void mark(std::uint32_t site, std::uint64_t ticks, const EntryPayload& payload) {
     see_payload(payload, ticks);
     if (wanted_ && takes(site, process_->time(ticks))) ++marks_of_site_[site];
   }
   void start(std::uint32_t site, std::uint64_t ticks, std::uint64_t id,
-             const WalkPayload& payload) {
+             const EntryPayload& payload) {
     Started started{process_->time(ticks), site, thread_, group_of(payload), wanted_};
     see_payload(payload, ticks);
     if (fields_ != nullptr) started.group = group_by_field(site, payload);
@@ -178,7 +140,7 @@ class Aggregator : public WalkVisitor {
     count_started(started, ended->second);
     ended_.erase(ended);
   }
-  void end(std::uint32_t, std::uint64_t ticks, std::uint64_t id, const WalkPayload&) {
+  void end(std::uint32_t, std::uint64_t ticks, std::uint64_t id, const EntryPayload&) {
     const auto found = started_.find(id);
     if (found == started_.end()) {
       ended_.emplace(id, process_->time(ticks));
@@ -195,7 +157,7 @@ class Aggregator : public WalkVisitor {
   void gap(std::uint64_t from, std::uint64_t to, std::uint64_t count) {
     ++out_.gaps;
     out_.overwritten += count;
-    out_.losses.push_back(recording_.loss_in(thread_, from, to, count, "overwritten"));
+    out_.losses.push_back(recording_.loss_in(thread_, from, to, count, overwritten_text));
   }
 
   void end_process() {
@@ -229,22 +191,22 @@ class Aggregator : public WalkVisitor {
     bool wanted;
   };
 
-  static std::uint64_t group_of(const WalkPayload& payload) {
+  static std::uint64_t group_of(const EntryPayload& payload) {
     return payload.present && payload.bytes == nullptr ? payload.bits : 0;
   }
-  void see_device(const ReadSite& site, std::uint64_t ticks, const WalkPayload& payload,
+  void see_device(const ReadSite& site, std::uint64_t ticks, const EntryPayload& payload,
                   Started& started) {
     DeviceCall call;
     read_device_call(*process_, site, payload, call);
     const std::uint32_t process = recording_.threads()[thread_].process;
-    if (!asking_) asking_ = std::make_unique<AskingThreads>(recording_);
-    started.thread = asking_->of(process, call, thread_);
+    if (!launch_threads_) launch_threads_ = std::make_unique<LaunchThreads>(recording_);
+    started.thread = launch_threads_->of(process, call, thread_);
     started.group = options_.by == GroupBy::payload ? group_of(call.payload) : 0;
     if (!by_lane()) return;
     if (options_.by == GroupBy::device) call.stream = call.stream_handle = 0;
     started.group = out_.lanes.lane(process, call, ticks);
   }
-  std::uint64_t group_by_field(std::uint32_t site, const WalkPayload& payload) {
+  std::uint64_t group_by_field(std::uint32_t site, const EntryPayload& payload) {
     return fields_->group_of(recording_.threads()[thread_].process, recording_.sites()[site],
                              payload);
   }
@@ -253,7 +215,7 @@ class Aggregator : public WalkVisitor {
   }
   bool by_lane() const { return options_.by == GroupBy::device || options_.by == GroupBy::stream; }
 
-  void see_payload(const WalkPayload& payload, std::uint64_t ticks) {
+  void see_payload(const EntryPayload& payload, std::uint64_t ticks) {
     if (payload.bytes == nullptr) return;
     const std::uint64_t count = payloads_not_kept(payload);
     if (count == 0) return;
@@ -359,7 +321,7 @@ class Aggregator : public WalkVisitor {
     at.overhead += overhead;
     at.shortest = std::min(at.shortest, duration);
     at.longest = std::max(at.longest, duration);
-    at.sketch.add(static_cast<std::uint64_t>(duration));
+    at.durations.add(static_cast<std::uint64_t>(duration));
     see_thread(at, thread);
   }
   // Of what other names and domains the selection would take, too.
@@ -403,7 +365,7 @@ class Aggregator : public WalkVisitor {
   std::int64_t whole_last_ = std::numeric_limits<std::int64_t>::min();
   PagePool pool_;
   std::unique_ptr<FieldGroups> fields_;
-  std::unique_ptr<AskingThreads> asking_;
+  std::unique_ptr<LaunchThreads> launch_threads_;
   LossWindow not_kept_ = {};  // payloads of this thread
   std::vector<AggregateRow*> rows_of_site_;
   std::vector<std::uint64_t> marks_of_site_;
@@ -459,9 +421,8 @@ void Aggregator::add_cells(const ReadStats& chunk) {
       AggregateRow& to = row(site, kind_of(site, kind), 0, thread_);
       for (unsigned i = 0; i < stats_buckets; ++i) {
         if (block.counts[i] == 0) continue;
-        const double middle =
-            std::ldexp(1.0 + (i + 0.5) / stats_buckets, static_cast<int>(block.octave));
-        to.sketch.add(
+        const double middle = log_bucket_middle(block.octave, i);
+        to.durations.add(
             static_cast<std::uint64_t>(process_->duration(static_cast<std::uint64_t>(middle))),
             block.counts[i]);
       }
@@ -498,7 +459,7 @@ Aggregate aggregate(const Recording& recording, const AggregateOptions& options)
     for (std::uint32_t i = 0; i < threads.size(); ++i) {
       if (threads[i].process != process) continue;
       aggregator.begin_thread(i);
-      walk_thread(recording, threads[i], aggregator);
+      scan_thread(recording, threads[i], aggregator);
       aggregator.end_thread();
     }
     aggregator.end_process();

@@ -5,12 +5,12 @@
 
 #pragma once
 
+#include "core/log_histogram.hpp"
 #include "record/device_lanes.hpp"
 #include "record/payload_decoder.hpp"
 #include "record/reader.hpp"
 #include "record/selection.hpp"
 
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -19,21 +19,6 @@
 #include <vector>
 
 namespace nvspan {
-
-// Counts by logarithm: any quantile is within 0.4 % of a value that was added. Adding two sketches
-// gives the sketch of both.
-class Sketch {
- public:
-  void add(std::uint64_t value, std::uint64_t count = 1);
-  void merge(const Sketch& other);
-  double quantile(double fraction, std::uint64_t total) const;
-
- private:
-  static constexpr unsigned octaves = 64;
-  static constexpr unsigned buckets = 128;
-  using Octave = std::array<std::uint64_t, buckets>;
-  std::array<std::unique_ptr<Octave>, octaves> octaves_;
-};
 
 // Grouped by device or stream there are ranges of devices alone.
 enum class GroupBy : std::uint8_t {
@@ -83,7 +68,7 @@ struct AggregateRow {
   std::uint64_t threads = 0;
   std::uint64_t last_thread = static_cast<std::uint64_t>(-1);
   std::unordered_set<std::uint64_t> seen_threads;
-  Sketch sketch;
+  LogHistogram durations;
 };
 
 struct MarkRow {

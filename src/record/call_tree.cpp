@@ -3,7 +3,7 @@
 
 #include "record/call_tree.hpp"
 
-#include "record/paired_walk.hpp"
+#include "record/range_scan.hpp"
 
 #include <algorithm>
 
@@ -31,18 +31,18 @@ std::uint64_t identity(const ReadSite& site, RangeKind kind) {
          static_cast<std::uint64_t>(kind);
 }
 
-class TreeBuilder : public PairedWalk<TreeBuilder> {
+class TreeBuilder : public RangeScan<TreeBuilder> {
  public:
   TreeBuilder(const Recording& recording, const Selection& selection)
-      : PairedWalk(recording, selection) {
+      : RangeScan(recording, selection) {
     last_.resize(recording.sites().size(), Last{-2, 0});
   }
 
-  std::uint64_t open(const WalkRange& range, std::uint64_t parent, const WalkPayload&) {
+  std::uint64_t open(const PushRange& range, std::uint64_t parent, const EntryPayload&) {
     return node(range.site, RangeKind::push_pop,
                 parent == no_row ? -1 : static_cast<std::int64_t>(parent));
   }
-  void ended(const PairedRange& range) {
+  void ended(const ScannedRange& range) {
     const std::uint64_t at =
         range.kind == RangeKind::push_pop ? range.row : node(range.site, range.kind, -1);
     if (at >= nodes.size()) return;
@@ -88,14 +88,14 @@ class TreeBuilder : public PairedWalk<TreeBuilder> {
   std::unordered_map<PathKey, std::uint64_t, PathHash> paths_;
 };
 
-class DurationCollector : public PairedWalk<DurationCollector> {
+class DurationCollector : public RangeScan<DurationCollector> {
  public:
   DurationCollector(const Recording& recording, const Selection& selection)
-      : PairedWalk(recording, selection) {
+      : RangeScan(recording, selection) {
     rows_of_site_.resize(range_kinds * recording.sites().size(), 0);
   }
 
-  void ended(const PairedRange& range) {
+  void ended(const ScannedRange& range) {
     if (range.reason != EndReason::closed) return;
     std::size_t& cached =
         rows_of_site_[range_kinds * range.site + static_cast<std::size_t>(range.kind)];

@@ -3,8 +3,8 @@
 
 #include "record/columns.hpp"
 
-#include "record/event.hpp"
 #include "record/json_text.hpp"
+#include "record/scalar_payload.hpp"
 #include "record/select.hpp"
 #include "record/utf8.hpp"
 
@@ -32,28 +32,10 @@ std::shared_ptr<const Dictionary> make_dictionary(const TextTable& strings) {
 }
 
 double payload_value(std::uint8_t type, std::uint64_t bits) {
-  float single;
-  double real;
-  switch (static_cast<PayloadType>(type)) {
-    case PayloadType::u64:
-      return static_cast<double>(bits);
-    case PayloadType::i64:
-      return static_cast<double>(static_cast<std::int64_t>(bits));
-    case PayloadType::f64:
-      std::memcpy(&real, &bits, sizeof real);
-      return real;
-    case PayloadType::u32:
-      return static_cast<double>(static_cast<std::uint32_t>(bits));
-    case PayloadType::i32:
-      return static_cast<double>(static_cast<std::int32_t>(bits));
-    case PayloadType::f32: {
-      const auto low = static_cast<std::uint32_t>(bits);
-      std::memcpy(&single, &low, sizeof single);
-      return static_cast<double>(single);
-    }
-    default:
-      return 0;
-  }
+  double made = 0;
+  use_scalar(static_cast<PayloadType>(type), bits,
+             [&](auto value) { made = static_cast<double>(value); });
+  return made;
 }
 
 }  // namespace

@@ -3,15 +3,13 @@
 
 #include "record/csv_export.hpp"
 
+#include "record/number_text.hpp"
 #include "record/output_file.hpp"
 #include "record/utf8.hpp"
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <limits>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
@@ -58,56 +56,6 @@ void add_integer(std::string& out, Integer value) {
   out.append(text, end.ptr);
 }
 
-// The shortest digits that give the number back, laid out as Python does.
-void add_real(std::string& out, double value) {
-  if (!std::isfinite(value)) {
-    out += std::isnan(value) ? "nan" : value < 0 ? "-inf" : "inf";
-    return;
-  }
-  constexpr double exact = 9007199254740992.0;  // 2^53
-  const auto whole = static_cast<std::int64_t>(std::clamp(value, -exact, exact));
-  if (static_cast<double>(whole) == value && std::abs(value) < exact &&
-      !(whole == 0 && std::signbit(value))) {
-    add_integer(out, whole);
-    out += ".0";
-    return;
-  }
-  char text[64];
-  // Fifteen are exact unless the number is subnormal; zeros at the end go.
-  const int least = std::abs(value) < std::numeric_limits<double>::min() ? 1 : 15;
-  for (int digits = least; digits <= 17; ++digits) {
-    std::snprintf(text, sizeof text, "%.*e", digits - 1, value);
-    if (std::strtod(text, nullptr) == value) break;
-  }
-  // The locale decides what stands between the digits.
-  std::string digits;
-  const char* at = text;
-  for (; *at != 'e'; ++at) {
-    if (*at >= '0' && *at <= '9') digits += *at;
-  }
-  const auto exponent = static_cast<int>(std::strtol(at + 1, nullptr, 10));
-  digits.erase(std::max<std::size_t>(digits.find_last_not_of('0') + 1, 1));
-  if (std::signbit(value)) out += '-';
-  const auto count = static_cast<int>(digits.size());
-  if (exponent < -4 || exponent >= 16) {
-    out += digits[0];
-    if (count > 1) (out += '.').append(digits, 1);
-    out += exponent < 0 ? "e-" : "e+";
-    if (std::abs(exponent) < 10) out += '0';
-    add_integer(out, std::abs(exponent));
-  } else if (exponent < 0) {
-    out += "0.";
-    out.append(static_cast<std::size_t>(-exponent - 1), '0');
-    out += digits;
-  } else {
-    if (count <= exponent) digits.append(static_cast<std::size_t>(exponent + 1 - count), '0');
-    const auto before = static_cast<std::size_t>(exponent) + 1;
-    out.append(digits, 0, before);
-    out += '.';
-    out += before < digits.size() ? digits.substr(before) : "0";
-  }
-}
-
 // A column, and how its values are written.
 class Field {
  public:
@@ -138,7 +86,8 @@ class Field {
       case 'L':
         return add_number(out, value<std::uint64_t>(row));
       case 'g':
-        return add_real(out, value<double>(row));
+        out += NumberText(value<double>(row)).view();
+        return;
       default:
         return add_number(out, value<std::int64_t>(row));
     }

@@ -4,47 +4,44 @@
 // What is missing in a file that another process made shorter while it was written: all events that
 // its header speaks of, less those that are there or that it says itself are lost.
 
+#include "record/chunk_scan.hpp"
 #include "record/reader.hpp"
-#include "record/walk.hpp"
 
 #include <algorithm>
 
 namespace nvspan {
-namespace {
-
-struct CountEvents : WalkVisitor {
-  std::uint64_t known = 0;
-  std::uint64_t last = 0;  // ticks
-
-  void see(std::uint64_t ticks) { last = std::max(last, ticks); }
-  std::uint64_t open(const WalkRange& range, std::uint64_t, const WalkPayload&) {
-    see(range.start);
-    return no_row;
-  }
-  void close(const WalkRange&, std::uint64_t ticks, const WalkPayload&) { see(ticks); }
-  void mark(std::uint32_t, std::uint64_t ticks, const WalkPayload&) { see(ticks); }
-  void start(std::uint32_t, std::uint64_t ticks, std::uint64_t, const WalkPayload&) { see(ticks); }
-  void end(std::uint32_t, std::uint64_t ticks, std::uint64_t, const WalkPayload&) { see(ticks); }
-  void lost(const LossWindow& window, LossReason) { known += window.count; }
-  void gap(std::uint64_t, std::uint64_t, std::uint64_t count) { known += count; }
-  void walked(std::uint64_t kept) { known += kept; }
-};
-
-}  // namespace
 
 void Recording::add_cut_loss(std::uint32_t process) {
-  const FileHeader& header = processes_[process].header;
-  CountEvents seen;
+  const ReadProcess& read = processes_[process];
+  const FileHeader& header = read.header;
+  const bool ring = header.mode == static_cast<std::uint32_t>(RecordMode::ring);
+  const bool checked = header.version != version_without_checksums;
+  std::uint64_t known = 0;
+  std::uint64_t last = 0;  // ticks
   for (const ReadThread& thread : threads_) {
-    if (thread.process == process) walk_thread(*this, thread, seen);
+    if (thread.process != process) continue;
+    if (thread.overwritten) known += thread.overwritten_events;
+    std::uint64_t number = 0;
+    std::uint64_t made = 0;
+    for (const ReadChunk& chunk : thread.chunks) {
+      if (ring && !checked && chunk.number != number + 1) {
+        known += chunk.before > made ? chunk.before - made : 0;
+        made = chunk.before;
+      }
+      number = chunk.number;
+      const ChunkScan scan = scan_chunk(*this, read, chunk);
+      made += scan.events + scan.lost;
+      known += scan.events + scan.lost;
+      last = std::max(last, scan.last_ticks);
+    }
   }
-  if (header.made != 0 && header.made <= seen.known) return;
+  if (header.made != 0 && header.made <= known) return;
   ReadLoss lost;
   lost.process = process;
-  lost.from = processes_[process].time(std::max(header.loss.from, seen.last));
-  lost.to = std::max(lost.from, processes_[process].time(header.loss.to));
-  lost.count = header.made == 0 ? 0 : header.made - seen.known;
-  lost.reason = "cut off";
+  lost.from = read.time(std::max(header.loss.from, last));
+  lost.to = std::max(lost.from, read.time(header.loss.to));
+  lost.count = header.made == 0 ? 0 : header.made - known;
+  lost.reason = cut_off_text;
   losses_.push_back(lost);
 }
 

@@ -4,7 +4,7 @@
 #include "record/device_lanes.hpp"
 
 #include "record/device_schema.hpp"
-#include "record/paired_walk.hpp"
+#include "record/range_scan.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -48,7 +48,7 @@ std::string in_brackets(const Recording& recording, std::int32_t name) {
 
 }  // namespace
 
-bool read_device_call(const ReadProcess& process, const ReadSite& site, const WalkPayload& payload,
+bool read_device_call(const ReadProcess& process, const ReadSite& site, const EntryPayload& payload,
                       DeviceCall& call) {
   if (site.device == 0) return false;
   call = DeviceCall{};
@@ -134,13 +134,13 @@ struct Launch {
   std::uint64_t launch;
 };
 
-class LaunchCollector : public WalkVisitor {
+class LaunchCollector : public ThreadVisitor {
  public:
   LaunchCollector(const Recording& recording, const Selection& selection, std::vector<Launch>& out)
       : recording_(recording), selection_(selection), out_(out) {}
 
   void begin_thread(std::uint32_t process) { process_ = process; }
-  void start(std::uint32_t site, std::uint64_t ticks, std::uint64_t, const WalkPayload& payload) {
+  void start(std::uint32_t site, std::uint64_t ticks, std::uint64_t, const EntryPayload& payload) {
     DeviceCall call;
     const ReadProcess& process = recording_.processes()[process_];
     if (!read_device_call(process, recording_.sites()[site], payload, call)) return;
@@ -158,22 +158,22 @@ class LaunchCollector : public WalkVisitor {
 
 }  // namespace
 
-// Walks one thread, beside its launches in the order of their times.
-class LaunchFinder : public WalkVisitor {
+// Scans one thread, beside its launches in the order of their times.
+class LaunchFinder : public ThreadVisitor {
  public:
   LaunchFinder(DeviceLaunches& out, std::uint32_t thread, const Launch* begin, const Launch* end)
       : out_(out), thread_(thread), next_(begin), end_(end) {}
 
-  std::uint64_t open(const WalkRange& range, std::uint64_t, const WalkPayload&) {
+  std::uint64_t open(const PushRange& range, std::uint64_t, const EntryPayload&) {
     give(range.start);
     open_.push_back(opened_);
     return opened_++;
   }
-  void close(const WalkRange& range, std::uint64_t ticks, const WalkPayload&) {
+  void close(const PushRange& range, std::uint64_t ticks, const EntryPayload&) {
     give(ticks);
     leave(range.row);
   }
-  void unclosed(const WalkRange& range, std::uint64_t ticks, EndReason) {
+  void unclosed(const PushRange& range, std::uint64_t ticks, EndReason) {
     give(ticks + 1);
     leave(range.row);
   }
@@ -203,7 +203,7 @@ class LaunchFinder : public WalkVisitor {
   std::uint64_t opened_ = 0;
 };
 
-AskingThreads::AskingThreads(const Recording& recording) {
+LaunchThreads::LaunchThreads(const Recording& recording) {
   const auto& threads = recording.threads();
   for (std::uint32_t i = 0; i < threads.size(); ++i) {
     const ReadThread& thread = threads[i];
@@ -217,7 +217,7 @@ AskingThreads::AskingThreads(const Recording& recording) {
   }
 }
 
-std::uint32_t AskingThreads::of(std::uint32_t process, const DeviceCall& call,
+std::uint32_t LaunchThreads::of(std::uint32_t process, const DeviceCall& call,
                                 std::uint32_t submitter) const {
   if (call.launched == 0) return submitter;
   const auto found = lives_.find({process, call.thread});
@@ -235,7 +235,7 @@ DeviceLaunches::DeviceLaunches(const Recording& recording, const Selection& sele
   LaunchCollector collector(recording, selection, launches);
   for (const ReadThread& thread : threads) {
     collector.begin_thread(thread.process);
-    walk_thread(recording, thread, collector);
+    scan_thread(recording, thread, collector);
   }
   std::sort(launches.begin(), launches.end(), [](const Launch& a, const Launch& b) {
     return std::tie(a.process, a.thread, a.ticks) < std::tie(b.process, b.thread, b.ticks);
@@ -253,7 +253,7 @@ DeviceLaunches::DeviceLaunches(const Recording& recording, const Selection& sele
     const auto end = std::lower_bound(begin, launches.end(), to, before);
     if (begin == end) continue;
     LaunchFinder finder(*this, i, &*begin, &*begin + (end - begin));
-    walk_thread(recording, thread, finder, KeepSelected(recording, i, selection));
+    scan_thread(recording, thread, finder, KeepSelected(recording, i, selection));
   }
 }
 

@@ -8,7 +8,7 @@
 
 #include "record/reader.hpp"
 #include "record/selection.hpp"
-#include "record/walk.hpp"
+#include "record/thread_scan.hpp"
 
 #include <cstdint>
 #include <map>
@@ -30,11 +30,11 @@ struct DeviceCall {
   std::uint64_t launched = 0;  // ticks of the recording's clock; 0: not known, as of a replay
   std::uint32_t thread = 0;    // the number that the system has for it
   std::uint32_t uncertainty = 0;
-  WalkPayload payload;  // the program's own
+  EntryPayload payload;  // the program's own
 };
 
 // Whether the range is one of a device, as its site and payload say. The payload is not believed.
-bool read_device_call(const ReadProcess& process, const ReadSite& site, const WalkPayload& payload,
+bool read_device_call(const ReadProcess& process, const ReadSite& site, const EntryPayload& payload,
                       DeviceCall& call);
 
 // A stream of a device in a process. What could not be read has the device -1.
@@ -69,9 +69,9 @@ std::string lane_label(const Recording& recording, const DeviceLane& lane);
 bool has_device_ranges(const Recording& recording);
 
 // The thread that asked for a range of a device, which another thread has submitted.
-class AskingThreads {
+class LaunchThreads {
  public:
-  explicit AskingThreads(const Recording& recording);
+  explicit LaunchThreads(const Recording& recording);
 
   // `submitter` where the thread is not known, as of a replay, or has no event of its own.
   std::uint32_t of(std::uint32_t process, const DeviceCall& call, std::uint32_t submitter) const;
@@ -93,7 +93,7 @@ class DeviceLaunches {
   DeviceLaunches(const Recording& recording, const Selection& selection);
 
   // The flows that leave the `number`th range that opens on the thread, of those that the selection
-  // takes, as a walk meets them.
+  // takes, as a scan meets them.
   struct Flows {
     const std::uint64_t* begin;
     const std::uint64_t* end;

@@ -70,7 +70,7 @@ class RowBuilder {
 
 }  // namespace
 
-void DeviceRows::add(std::uint32_t process, const PairedRange& range) {
+void DeviceRows::add(std::uint32_t process, const ScannedRange& range) {
   DeviceSpan made;
   made.start = range.start;
   made.end = range.end;

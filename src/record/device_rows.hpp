@@ -7,7 +7,7 @@
 #pragma once
 
 #include "record/device_lanes.hpp"
-#include "record/paired_walk.hpp"
+#include "record/range_scan.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -35,14 +35,14 @@ struct DeviceRow {
   std::vector<DeviceStep> steps;
 };
 
-// The ranges of one process while it is walked. In a captured graph nothing waits for what takes
+// The ranges of one process while it is scanned. In a captured graph nothing waits for what takes
 // the times, so ranges that follow one another, or nest, may overlap by less than those times are
 // sure: such a one is moved by that much, 10 us at most.
 class DeviceRows {
  public:
   explicit DeviceRows(const Recording& recording) : recording_(recording) {}
 
-  void add(std::uint32_t process, const PairedRange& range);
+  void add(std::uint32_t process, const ScannedRange& range);
   // Lays out what was added since the last clear(), device by device, stream by stream.
   std::vector<DeviceRow> arrange();
   void clear() { spans_.clear(); }

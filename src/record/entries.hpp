@@ -12,7 +12,7 @@
 
 namespace nvspan {
 
-struct WalkPayload {
+struct EntryPayload {
   bool present = false;
   std::uint64_t bits = 0;  // or, of PayloadType::ext, the number of bytes
   const std::uint64_t* bytes = nullptr;
@@ -24,7 +24,7 @@ struct Entry {
   std::uint32_t site = 0;   // of Recording::sites(), where the subject is one
   std::uint64_t delta = 0;  // ticks
   const std::uint64_t* value = nullptr;
-  WalkPayload payload;
+  EntryPayload payload;
 
   bool is_event() const noexcept { return kind != EntryKind::lost && kind != EntryKind::base; }
   // As ChunkHeader::before counts them.
@@ -46,7 +46,7 @@ inline EntryStep next_entry(const std::uint64_t*& at, const std::uint64_t* end, 
   entry.subject = static_cast<std::uint32_t>(first >> entry_subject_shift);
   entry.delta = first & entry_ticks_mask;
   entry.site = 0;
-  entry.payload = WalkPayload{};
+  entry.payload = EntryPayload{};
   if (entry.subject == entry_wide_subject) {
     if (left() == 0) return EntryStep::damaged;
     entry.subject = static_cast<std::uint32_t>(*at++);

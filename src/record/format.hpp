@@ -368,7 +368,7 @@ static_assert(sizeof(CounterMeaningDefinition) == 80);
 // durations reached. Both start with a word that is written last: 1 a cell, 2 a block.
 
 constexpr unsigned stats_octaves = 48;
-constexpr unsigned stats_buckets = 128;  // of one octave: a width of 0.8 %
+constexpr unsigned stats_buckets = 128;  // of one octave, as core/log_histogram.hpp lays them out
 
 struct StatsCell {
   std::uint64_t kind;  // 1

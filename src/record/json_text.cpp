@@ -51,7 +51,7 @@ void add_json_string(LineBuffer& line, std::string_view text) {
 }
 
 void add_json_real(LineBuffer& line, double value) {
-  if (add_double(line, value)) return;
+  if (add_real(line, value)) return;
   line.add('"');
   line.add(not_finite_name(value));
   line.add('"');

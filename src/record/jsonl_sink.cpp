@@ -7,8 +7,7 @@
 #include "record/number_text.hpp"
 #include "record/payload_text.hpp"
 
-#include <cmath>
-#include <cstring>
+#include <type_traits>
 
 namespace nvspan {
 namespace {
@@ -16,13 +15,6 @@ namespace {
 constexpr std::string_view message_type_names[] = {"none", "ascii", "unicode", "registered"};
 constexpr std::string_view payload_type_names[] = {"none", "u64", "i64", "f64",    "u32",
                                                    "i32",  "f32", "ext", "unknown"};
-
-template <typename T>
-T payload_as(std::uint64_t bits) {
-  T value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
 
 }  // namespace
 
@@ -144,33 +136,16 @@ void JsonlSink::add_range_fields(const Event& event) {
 
 void JsonlSink::add_payload(const Event& event) {
   add_key("payload");
-  switch (event.payload_type) {
-    case PayloadType::u64:
-      line_.add_unsigned(event.payload_bits);
-      break;
-    case PayloadType::i64:
-      line_.add_signed(payload_as<std::int64_t>(event.payload_bits));
-      break;
-    case PayloadType::f64:
-      add_json_real(line_, payload_as<double>(event.payload_bits));
-      break;
-    case PayloadType::u32:
-      line_.add_unsigned(payload_as<std::uint32_t>(event.payload_bits));
-      break;
-    case PayloadType::i32:
-      line_.add_signed(payload_as<std::int32_t>(event.payload_bits));
-      break;
-    case PayloadType::f32: {
-      const float value = payload_as<float>(event.payload_bits);
-      if (!add_float(line_, value)) add_json_real(line_, static_cast<double>(value));
-      break;
+  const auto add = [&](auto value) {
+    if constexpr (std::is_floating_point_v<decltype(value)>) {
+      if (!add_real(line_, value)) add_json_real(line_, static_cast<double>(value));
+    } else if constexpr (std::is_signed_v<decltype(value)>) {
+      line_.add_signed(value);
+    } else {
+      line_.add_unsigned(value);
     }
-    case PayloadType::none:
-    case PayloadType::ext:
-    case PayloadType::unknown:
-      line_.add("null");
-      break;
-  }
+  };
+  if (!use_scalar(event.payload_type, event.payload_bits, add)) line_.add("null");
   add_key("payload_type");
   add_json_string(line_, payload_type_names[static_cast<std::size_t>(event.payload_type)]);
   if (event.payload_type != PayloadType::ext) return;

@@ -4,7 +4,7 @@
 #include "record/overview.hpp"
 
 #include "record/device_rows.hpp"
-#include "record/paired_walk.hpp"
+#include "record/range_scan.hpp"
 #include "record/slots.hpp"
 
 #include <limits>
@@ -13,12 +13,12 @@ namespace nvspan {
 namespace {
 
 // How many ranges, on how many lanes, from when to when.
-class Survey : public PairedWalk<Survey> {
+class Survey : public RangeScan<Survey> {
  public:
   Survey(const Recording& recording, const Selection& selection, std::uint32_t most_levels)
-      : PairedWalk(recording, selection), most_levels_(most_levels) {}
+      : RangeScan(recording, selection), most_levels_(most_levels) {}
 
-  void ended(const PairedRange& range) {
+  void ended(const ScannedRange& range) {
     ++ranges;
     first = std::min(first, range.start);
     last = std::max(last, range.end);
@@ -84,17 +84,17 @@ class LaneBuilder {
   std::vector<OverviewBlock> blocks_;
 };
 
-class Painter : public PairedWalk<Painter> {
+class Painter : public RangeScan<Painter> {
  public:
   Painter(const Recording& recording, const Selection& selection, Overview& out,
           std::uint32_t levels, std::uint32_t threads)
-      : PairedWalk(recording, selection),
+      : RangeScan(recording, selection),
         out_(out),
         levels_(levels),
         threads_(threads),
         devices_(recording) {}
 
-  void ended(const PairedRange& range) {
+  void ended(const ScannedRange& range) {
     if (range.kind == RangeKind::device) {
       devices_.add(recording_.threads()[range.thread].process, range);
     } else if (range.kind == RangeKind::start_end) {
@@ -111,9 +111,9 @@ class Painter : public PairedWalk<Painter> {
   }
   void end_process(std::uint32_t process) {
     std::sort(spans_.begin(), spans_.end(),
-              [](const PairedRange& a, const PairedRange& b) { return a.start < b.start; });
+              [](const ScannedRange& a, const ScannedRange& b) { return a.start < b.start; });
     Slots slots;
-    for (const PairedRange& span : spans_) add(lanes_, slots.place(span.start, span.end), span);
+    for (const ScannedRange& span : spans_) add(lanes_, slots.place(span.start, span.end), span);
     finish(lanes_, process, -1);
     spans_.clear();
     paint_devices(process);
@@ -121,7 +121,7 @@ class Painter : public PairedWalk<Painter> {
   }
 
  private:
-  void add(std::vector<LaneBuilder>& lanes, std::uint32_t level, const PairedRange& range) {
+  void add(std::vector<LaneBuilder>& lanes, std::uint32_t level, const ScannedRange& range) {
     if (level >= levels_) {
       ++out_.hidden;
       return;
@@ -163,7 +163,7 @@ class Painter : public PairedWalk<Painter> {
   std::uint32_t threads_;
   std::uint32_t shown_ = 0;
   std::vector<LaneBuilder> lanes_;
-  std::vector<PairedRange> spans_;
+  std::vector<ScannedRange> spans_;
   DeviceRows devices_;
 };
 

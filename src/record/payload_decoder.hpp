@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include "record/payload_piece.hpp"
 #include "record/payload_schema.hpp"
 
 #include <cstddef>
@@ -77,11 +78,6 @@ enum class PayloadResult : std::uint8_t {
   unsupported,
 };
 std::string_view payload_result_text(PayloadResult result);
-
-struct PayloadPiece {
-  std::uint64_t schema = 0;
-  std::string_view data;
-};
 
 class PayloadDecoder {
  public:

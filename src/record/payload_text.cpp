@@ -20,9 +20,9 @@ bool is_single(const PayloadValue& value) {
 }
 
 // False: not finite.
-bool add_real(LineBuffer& line, const PayloadValue& value) {
-  return is_single(value) ? add_float(line, static_cast<float>(value.real))
-                          : add_double(line, value.real);
+bool add_real_value(LineBuffer& line, const PayloadValue& value) {
+  return is_single(value) ? add_real(line, static_cast<float>(value.real))
+                          : add_real(line, value.real);
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ void add_json_value(LineBuffer& line, const PayloadValue& value) {
     case Kind::count:
       return line.add_unsigned(value.count);
     case Kind::real:
-      if (!add_real(line, value)) add_json_real(line, value.real);
+      if (!add_real_value(line, value)) add_json_real(line, value.real);
       return;
     case Kind::text:
       return add_json_string(line, value.text.data() == nullptr ? "" : value.text);
@@ -125,7 +125,7 @@ bool PayloadLine::value(std::string_view name, const PayloadValue& value) {
       line_.add_unsigned(value.count);
       break;
     case Kind::real:
-      if (!add_real(line_, value)) line_.add(not_finite_name(value.real));
+      if (!add_real_value(line_, value)) line_.add(not_finite_name(value.real));
       break;
     case Kind::text:
       took(add_printable(line_, value.text, left_ + 1));

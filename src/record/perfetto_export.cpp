@@ -4,15 +4,16 @@
 #include "record/perfetto_export.hpp"
 
 #include "record/device_rows.hpp"
-#include "record/event.hpp"
-#include "record/paired_walk.hpp"
 #include "record/perfetto_payload.hpp"
 #include "record/perfetto_stream.hpp"
+#include "record/range_scan.hpp"
 #include "record/recorded_payloads.hpp"
+#include "record/scalar_payload.hpp"
 #include "record/slots.hpp"
 
 #include <map>
 #include <set>
+#include <type_traits>
 
 namespace nvspan {
 namespace {
@@ -27,7 +28,7 @@ struct Span {
   std::int64_t start, end;
   std::uint32_t site, thread, end_thread;
   EndReason reason;
-  WalkPayload payload;
+  EntryPayload payload;
 };
 
 // What the events of one site have in common.
@@ -38,30 +39,16 @@ struct SiteBytes {
   ProtoBytes names;
 };
 
-void add_plain_payload(ProtoBytes& event, std::uint8_t type, const WalkPayload& payload) {
+void add_plain_payload(ProtoBytes& event, std::uint8_t type, const EntryPayload& payload) {
   if (!payload.present) return;
-  float single;
-  double real;
-  const auto low = static_cast<std::uint32_t>(payload.bits);
-  switch (static_cast<PayloadType>(type)) {
-    case PayloadType::u64:
-      return add_annotation(event, Annotation::payload, payload.bits);
-    case PayloadType::i64:
-      return add_annotation(event, Annotation::payload, static_cast<std::int64_t>(payload.bits));
-    case PayloadType::f64:
-      std::memcpy(&real, &payload.bits, sizeof real);
-      return add_annotation(event, Annotation::payload, real);
-    case PayloadType::u32:
-      return add_annotation(event, Annotation::payload, std::uint64_t{low});
-    case PayloadType::i32:
-      return add_annotation(event, Annotation::payload,
-                            std::int64_t{static_cast<std::int32_t>(low)});
-    case PayloadType::f32:
-      std::memcpy(&single, &low, sizeof single);
-      return add_annotation(event, Annotation::payload, static_cast<double>(single));
-    default:
-      break;
-  }
+  const auto add = [&](auto value) {
+    using Value = decltype(value);
+    using Wide = std::conditional_t<
+        std::is_floating_point_v<Value>, double,
+        std::conditional_t<std::is_signed_v<Value>, std::int64_t, std::uint64_t>>;
+    add_annotation(event, Annotation::payload, static_cast<Wide>(value));
+  };
+  if (use_scalar(static_cast<PayloadType>(type), payload.bits, add)) return;
   if (payload.bytes == nullptr) return;
   constexpr std::uint64_t most_shown = 64;
   std::string text = std::to_string(payload.bits) + " bytes:";
@@ -91,11 +78,11 @@ std::string_view reason_text(EndReason reason) {
   return "";
 }
 
-class Exporter : public PairedWalk<Exporter> {
+class Exporter : public RangeScan<Exporter> {
  public:
   Exporter(const Recording& recording, const Selection& selection, TraceFile& file,
            const std::function<void(double)>& progress)
-      : PairedWalk(recording, selection),
+      : RangeScan(recording, selection),
         payloads_(recording),
         file_(file),
         progress_(progress),
@@ -112,7 +99,7 @@ class Exporter : public PairedWalk<Exporter> {
   void write();
 
   void begin_thread(std::uint32_t thread);
-  std::uint64_t open(const WalkRange& range, std::uint64_t, const WalkPayload& payload) {
+  std::uint64_t open(const PushRange& range, std::uint64_t, const EntryPayload& payload) {
     const std::int64_t at = time(range.start);
     Lane& lane = lane_of(range.domain, range.site, at);
     const SiteBytes& site = sites_[range.site];
@@ -128,16 +115,16 @@ class Exporter : public PairedWalk<Exporter> {
     step();
     return 0;
   }
-  void close(const WalkRange& range, std::uint64_t ticks, const WalkPayload&) {
+  void close(const PushRange& range, std::uint64_t ticks, const EntryPayload&) {
     lane_of(range.domain).event(file_, time(ticks), slice_end, {});
     step();
   }
-  void unclosed(const WalkRange& range, std::uint64_t ticks, EndReason reason) {
+  void unclosed(const PushRange& range, std::uint64_t ticks, EndReason reason) {
     more_.clear();
     add_annotation(more_, Annotation::end_reason, reason_text(reason));
     lane_of(range.domain).event(file_, time(ticks), slice_end, more_.view());
   }
-  void mark(std::uint32_t site, std::uint64_t ticks, const WalkPayload& payload) {
+  void mark(std::uint32_t site, std::uint64_t ticks, const EntryPayload& payload) {
     const std::int64_t at = time(ticks);
     if (!takes(site, at, thread_)) return;
     Lane& lane = lane_of(recording_.sites()[site].local_domain, site, at);
@@ -146,7 +133,7 @@ class Exporter : public PairedWalk<Exporter> {
     lane.event(file_, at, sites_[site].instant, more_.view());
     step();
   }
-  void ended(const PairedRange& range) {
+  void ended(const ScannedRange& range) {
     if (range.kind == RangeKind::device) {
       devices_.add(recording_.threads()[range.thread].process, range);
       return step();
@@ -172,7 +159,7 @@ class Exporter : public PairedWalk<Exporter> {
     }
   }
   // By its fields, or else by its bytes.
-  void add_payload(std::uint32_t site, const WalkPayload& payload) {
+  void add_payload(std::uint32_t site, const EntryPayload& payload) {
     const ReadSite& read = recording_.sites()[site];
     if (payload.present && payload.bytes != nullptr) {
       AnnotatedFields fields;

@@ -5,7 +5,7 @@
 
 #include "record/event.hpp"
 #include "record/loading.hpp"
-#include "record/recorded_payloads.hpp"
+#include "record/schemas.hpp"
 #include "record/ticks.hpp"
 
 #include <algorithm>

@@ -8,6 +8,7 @@
 
 #include "record/file_check.hpp"
 #include "record/format.hpp"
+#include "record/loss.hpp"
 #include "record/payload_schema.hpp"
 #include "record/text_table.hpp"
 
@@ -126,20 +127,6 @@ struct ReadThread {
   std::uint64_t overwritten_to = 0;      // ticks
   std::uint64_t overwritten_events = 0;  // 0: not known
 };
-
-struct ReadLoss {
-  std::uint32_t process = 0;
-  std::int64_t thread = -1;  // -1: threads that never had a chunk, or several
-  std::int64_t from = 0;
-  std::int64_t to = 0;
-  std::uint64_t count = 0;  // 0: not known
-  std::string_view reason;
-};
-
-std::string_view loss_reason_text(LossReason reason);
-// Reasons of what was recorded and is not in the file any more.
-constexpr std::string_view damaged_text = "damaged";
-constexpr std::string_view cut_off_text = "cut off";
 
 struct ReadEvent {
   std::uint32_t process = 0;

@@ -5,36 +5,16 @@
 
 #pragma once
 
+#include "record/entries.hpp"
 #include "record/payload_decoder.hpp"
 #include "record/reader.hpp"
-#include "record/walk.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace nvspan {
-
-// What a process of a recording registered, by the domains of its file.
-class ReadSchemas final : public PayloadNames {
- public:
-  explicit ReadSchemas(const Recording& recording) : table(pool), recording_(recording) {}
-
-  std::string_view string(std::uint64_t domain, std::uint64_t handle) const override;
-  std::string_view category(std::uint64_t domain, std::uint32_t number) const override;
-
-  PagePool pool;
-  SchemaTable table;
-  std::unordered_map<std::uint64_t, std::int32_t> strings;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int32_t> categories;
-
- private:
-  std::string_view text(std::int32_t number) const;
-
-  const Recording& recording_;
-};
 
 // Reads payloads, and remembers what it needs for that. Not for two threads at once.
 class RecordedPayloads {
@@ -57,19 +37,7 @@ class RecordedPayloads {
   std::vector<std::unique_ptr<PayloadDecoder>> decoders_;  // by process
 };
 
-constexpr std::string_view payload_loss_text = "payload not kept";
-
 // Pieces of which the recorder kept no bytes: too large, or not readable.
-std::uint64_t payloads_not_kept(const WalkPayload& payload);
-
-// The numbers of a counter group's sample, by where they are in it.
-struct GroupField {
-  std::uint64_t type = 0;
-  std::uint64_t offset = 0;
-  std::string name;
-  CounterUnit unit;
-};
-std::vector<GroupField> fields_of_group(const SchemaTable& table, std::uint64_t domain,
-                                        std::uint64_t schema, std::uint64_t& size);
+std::uint64_t payloads_not_kept(const EntryPayload& payload);
 
 }  // namespace nvspan

@@ -5,29 +5,13 @@
 
 #include "record/recorded_payloads.hpp"
 #include "record/select.hpp"
-#include "record/walk.hpp"
+#include "record/thread_scan.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <limits>
 
 namespace nvspan {
-
-std::string_view loss_reason_text(LossReason reason) {
-  switch (reason) {
-    case LossReason::reentered:
-      return "signal handler";
-    case LossReason::no_space:
-      return "no space";
-    case LossReason::no_memory:
-      return "no memory";
-    case LossReason::too_deep:
-      return "nested too deeply";
-    case LossReason::name_budget:
-      return "past the budget for names";
-  }
-  return "unknown";
-}
 
 namespace {
 
@@ -36,7 +20,7 @@ struct PendingEnd {
   std::uint32_t thread;
 };
 
-class TableBuilder : public WalkVisitor {
+class TableBuilder : public ThreadVisitor {
  public:
   TableBuilder(const Recording& recording, Tables& tables)
       : recording_(recording), tables_(tables) {}
@@ -53,15 +37,15 @@ class TableBuilder : public WalkVisitor {
     process_ = &recording_.processes()[recording_.threads()[thread].process];
   }
 
-  std::uint64_t open(const WalkRange& range, std::uint64_t parent, const WalkPayload& payload) {
+  std::uint64_t open(const PushRange& range, std::uint64_t parent, const EntryPayload& payload) {
     return add(range.site, range.start, RangeKind::push_pop,
                parent == no_row ? -1 : static_cast<std::int64_t>(parent), range.depth, range.level,
                0, payload);
   }
-  void close(const WalkRange& range, std::uint64_t ticks, const WalkPayload&) {
+  void close(const PushRange& range, std::uint64_t ticks, const EntryPayload&) {
     finish(range.row, process_->time(ticks), range.self, EndReason::closed);
   }
-  void unclosed(const WalkRange& range, std::uint64_t ticks, EndReason reason) {
+  void unclosed(const PushRange& range, std::uint64_t ticks, EndReason reason) {
     finish(range.row, process_->time(ticks), range.self, reason);
   }
   void orphan(std::uint32_t, std::uint64_t) { ++tables_.orphan_ends; }
@@ -73,7 +57,7 @@ class TableBuilder : public WalkVisitor {
     not_kept_ = LossWindow{};
   }
 
-  void mark(std::uint32_t site, std::uint64_t ticks, const WalkPayload& payload) {
+  void mark(std::uint32_t site, std::uint64_t ticks, const EntryPayload& payload) {
     see_payload(payload, ticks);
     MarkTable& marks = tables_.marks;
     marks.time.push_back(process_->time(ticks));
@@ -85,7 +69,7 @@ class TableBuilder : public WalkVisitor {
   }
 
   void start(std::uint32_t site, std::uint64_t ticks, std::uint64_t id,
-             const WalkPayload& payload) {
+             const EntryPayload& payload) {
     const ReadSite& read = recording_.sites()[site];
     DeviceCall call;
     const bool of_device = read_device_call(*process_, read, payload, call);
@@ -100,7 +84,7 @@ class TableBuilder : public WalkVisitor {
       started_[id] = row;
     }
   }
-  void end(std::uint32_t, std::uint64_t ticks, std::uint64_t id, const WalkPayload&) {
+  void end(std::uint32_t, std::uint64_t ticks, std::uint64_t id, const EntryPayload&) {
     const PendingEnd end{process_->time(ticks), thread_};
     const auto found = started_.find(id);
     if (found == started_.end()) {
@@ -135,7 +119,7 @@ class TableBuilder : public WalkVisitor {
                                                 loss_reason_text(reason)));
   }
   void gap(std::uint64_t from, std::uint64_t to, std::uint64_t count) {
-    tables_.losses.push_back(recording_.loss_in(thread_, from, to, count, "overwritten"));
+    tables_.losses.push_back(recording_.loss_in(thread_, from, to, count, overwritten_text));
   }
   void damaged() { ++damaged_; }
 
@@ -164,7 +148,7 @@ class TableBuilder : public WalkVisitor {
   std::uint64_t damage() const { return damaged_; }
 
  private:
-  std::uint64_t keep(const WalkPayload& payload) {
+  std::uint64_t keep(const EntryPayload& payload) {
     if (!payload.present) return 0;
     if (payload.bytes == nullptr) return payload.bits;
     const std::uint64_t offset = tables_.bytes.size();
@@ -172,20 +156,20 @@ class TableBuilder : public WalkVisitor {
     tables_.bytes.insert(tables_.bytes.end(), begin, begin + payload.bits);
     return offset;
   }
-  void see_payload(const WalkPayload& payload, std::uint64_t ticks) {
+  void see_payload(const EntryPayload& payload, std::uint64_t ticks) {
     const std::uint64_t count = payloads_not_kept(payload);
     if (count == 0) return;
     if (not_kept_.count == 0) not_kept_.from = ticks;
     not_kept_.count += count;
     not_kept_.to = ticks;
   }
-  static std::uint32_t kept_bytes(const WalkPayload& payload) {
+  static std::uint32_t kept_bytes(const EntryPayload& payload) {
     return payload.bytes == nullptr ? 0 : static_cast<std::uint32_t>(payload.bits);
   }
 
   std::uint64_t add(std::uint32_t site, std::uint64_t ticks, RangeKind kind, std::int64_t parent,
                     std::uint32_t depth, std::uint32_t level, std::uint64_t id,
-                    const WalkPayload& payload) {
+                    const EntryPayload& payload) {
     see_payload(payload, ticks);
     RangeTable& ranges = tables_.ranges;
     ranges.start.push_back(process_->time(ticks));
@@ -307,7 +291,7 @@ Tables make_tables(Recording& recording) {
     for (std::uint32_t i = 0; i < threads.size(); ++i) {
       if (threads[i].process != process) continue;
       builder.begin_thread(i);
-      walk_thread(recording, threads[i], builder);
+      scan_thread(recording, threads[i], builder);
       builder.end_thread();
     }
     builder.end_process(process);

@@ -7,7 +7,7 @@
 #include "record/payload_text.hpp"
 #include "record/printable.hpp"
 
-#include <cstring>
+#include <type_traits>
 
 namespace nvspan {
 namespace {
@@ -64,13 +64,6 @@ void add_padded(LineBuffer& line, std::uint64_t value, std::size_t columns, char
   const std::size_t digits = digits_of(value);
   if (digits < columns) line.fill(columns - digits, padding);
   line.add_unsigned(value);
-}
-
-template <typename T>
-T payload_as(std::uint64_t bits) {
-  T value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
 }
 
 }  // namespace
@@ -315,28 +308,16 @@ void TextSink::add_payload(const Event& event) {
     return;
   }
   add_label("payload=");
-  const auto real = [&](double value) {
-    if (!add_double(line_, value)) line_.add(not_finite_name(value));
-  };
-  switch (event.payload_type) {
-    case PayloadType::u64:
-      return line_.add_unsigned(event.payload_bits);
-    case PayloadType::i64:
-      return line_.add_signed(payload_as<std::int64_t>(event.payload_bits));
-    case PayloadType::u32:
-      return line_.add_unsigned(payload_as<std::uint32_t>(event.payload_bits));
-    case PayloadType::i32:
-      return line_.add_signed(payload_as<std::int32_t>(event.payload_bits));
-    case PayloadType::f64:
-      return real(payload_as<double>(event.payload_bits));
-    case PayloadType::f32: {
-      const float value = payload_as<float>(event.payload_bits);
-      if (!add_float(line_, value)) line_.add(not_finite_name(static_cast<double>(value)));
-      return;
+  const auto add = [&](auto value) {
+    if constexpr (std::is_floating_point_v<decltype(value)>) {
+      if (!add_real(line_, value)) line_.add(not_finite_name(static_cast<double>(value)));
+    } else if constexpr (std::is_signed_v<decltype(value)>) {
+      line_.add_signed(value);
+    } else {
+      line_.add_unsigned(value);
     }
-    default:
-      return line_.add("?");
-  }
+  };
+  if (!use_scalar(event.payload_type, event.payload_bits, add)) line_.add("?");
 }
 
 // False, and nothing, where not all of it can be read.
@@ -434,7 +415,7 @@ void TextSink::add_field(const Field& field) {
       line_.add_unsigned(field.unsigned_integer);
       break;
     case FieldType::real:
-      if (!add_double(line_, field.real)) line_.add(not_finite_name(field.real));
+      if (!add_real(line_, field.real)) line_.add(not_finite_name(field.real));
       break;
     case FieldType::text:
       column_ += add_printable(line_, field.text, value_limit);

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/log_histogram.hpp"
 #include "record/format.hpp"
 #include "record/ticks.hpp"
 
@@ -89,14 +90,8 @@ struct StatsTable {
 };
 
 inline unsigned octave_of(std::uint64_t ticks) noexcept {
-  const unsigned octave = ticks == 0 ? 0 : 63u - static_cast<unsigned>(__builtin_clzll(ticks));
+  const unsigned octave = log_octave(ticks);
   return octave < stats_octaves ? octave : stats_octaves - 1;
-}
-inline unsigned bucket_of(std::uint64_t ticks, unsigned octave) noexcept {
-  const std::uint64_t above = ticks - (std::uint64_t{1} << octave);
-  const std::uint64_t bucket = octave >= 7 ? above >> (octave - 7) : above << (7 - octave);
-  if (ticks == 0) return 0;
-  return bucket < stats_buckets ? static_cast<unsigned>(bucket) : stats_buckets - 1;
 }
 
 struct ThreadWriter {
@@ -264,7 +259,7 @@ struct ThreadWriter {
     if (ticks < cell.shortest) cell.shortest = ticks;
     if (ticks > cell.longest) cell.longest = ticks;
     cell.squares += static_cast<double>(ticks) * static_cast<double>(ticks);
-    ++block->counts[bucket_of(ticks, octave)];
+    ++block->counts[log_bucket(ticks, octave)];
     return true;
   }
 

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A pass over whole recordings in which start/end ranges are paired too, whichever threads their
-// ends are on. Derived gives ended(const PairedRange&) and may hide what WalkVisitor has. With a
+// ends are on. Derived gives ended(const ScannedRange&) and may hide what ThreadVisitor has. With a
 // selection it is told of those ranges alone, nested as they are without the others; marks and
 // counters are for it to leave out.
 
 #pragma once
 
 #include "record/selection.hpp"
-#include "record/walk.hpp"
+#include "record/thread_scan.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace nvspan {
 
-struct PairedRange {
+struct ScannedRange {
   std::uint32_t site = 0;
   RangeKind kind = RangeKind::push_pop;
   EndReason reason = EndReason::closed;
@@ -30,8 +30,8 @@ struct PairedRange {
   std::uint32_t thread = 0;
   std::uint32_t end_thread = 0;
   std::uint32_t level = 0;
-  std::uint64_t row = WalkVisitor::no_row;  // whatever open() returned, of push ranges
-  WalkPayload payload;                      // of start/end ranges
+  std::uint64_t row = ThreadVisitor::no_row;  // whatever open() returned, of push ranges
+  EntryPayload payload;                       // of start/end ranges
 };
 
 // Which of a thread's push ranges a selection takes.
@@ -44,7 +44,7 @@ class KeepSelected {
     // How long a range took is known at its end: an earlier pass finds it.
     if (!wanted_ || selection.shortest <= 0) return;
     Lengths lengths(process_, selection, long_);
-    walk_thread(recording, recording.threads()[thread], lengths);
+    scan_thread(recording, recording.threads()[thread], lengths);
   }
 
   bool operator()(std::uint32_t site, std::uint64_t ticks) {
@@ -54,18 +54,18 @@ class KeepSelected {
   }
 
  private:
-  struct Lengths : WalkVisitor {
+  struct Lengths : ThreadVisitor {
     const ReadProcess& process;
     const Selection& selection;
     std::vector<bool>& made;
 
     Lengths(const ReadProcess& of, const Selection& by, std::vector<bool>& into)
         : process(of), selection(by), made(into) {}
-    std::uint64_t open(const WalkRange&, std::uint64_t, const WalkPayload&) {
+    std::uint64_t open(const PushRange&, std::uint64_t, const EntryPayload&) {
       made.push_back(true);
       return made.size() - 1;
     }
-    void close(const WalkRange& range, std::uint64_t ticks, const WalkPayload&) {
+    void close(const PushRange& range, std::uint64_t ticks, const EntryPayload&) {
       made[range.row] = selection.takes_duration(process.time(ticks) - process.time(range.start));
     }
   };
@@ -78,7 +78,7 @@ class KeepSelected {
 };
 
 template <typename Derived>
-class PairedWalk : public WalkVisitor {
+class RangeScan : public ThreadVisitor {
  public:
   void run() {
     const auto& threads = recording_.threads();
@@ -89,14 +89,14 @@ class PairedWalk : public WalkVisitor {
         thread_ = i;
         self().begin_thread(i);
         if (whole_) {
-          walk_thread(recording_, threads[i], self());
+          scan_thread(recording_, threads[i], self());
         } else {
-          walk_thread(recording_, threads[i], self(), KeepSelected(recording_, i, selection_));
+          scan_thread(recording_, threads[i], self(), KeepSelected(recording_, i, selection_));
         }
         self().end_thread(i);
       }
       for (const auto& entry : started_) {
-        PairedRange range = entry.second;
+        ScannedRange range = entry.second;
         range.reason = process_->closed ? EndReason::process_end : EndReason::killed;
         range.end = std::max(process_->end, range.start);
         range.self = range.end - range.start;
@@ -108,15 +108,15 @@ class PairedWalk : public WalkVisitor {
     }
   }
 
-  void close(const WalkRange& range, std::uint64_t ticks, const WalkPayload&) {
+  void close(const PushRange& range, std::uint64_t ticks, const EntryPayload&) {
     finish(range, ticks, EndReason::closed);
   }
-  void unclosed(const WalkRange& range, std::uint64_t ticks, EndReason reason) {
+  void unclosed(const PushRange& range, std::uint64_t ticks, EndReason reason) {
     finish(range, ticks, reason);
   }
   void start(std::uint32_t site, std::uint64_t ticks, std::uint64_t id,
-             const WalkPayload& payload) {
-    PairedRange range;
+             const EntryPayload& payload) {
+    ScannedRange range;
     range.site = site;
     range.kind = recording_.sites()[site].started_kind();
     range.start = process_->time(ticks);
@@ -131,7 +131,7 @@ class PairedWalk : public WalkVisitor {
     finish(range, ended->second);
     ended_.erase(ended);
   }
-  void end(std::uint32_t, std::uint64_t ticks, std::uint64_t id, const WalkPayload&) {
+  void end(std::uint32_t, std::uint64_t ticks, std::uint64_t id, const EntryPayload&) {
     const End end{process_->time(ticks), thread_};
     const auto found = started_.find(id);
     if (found == started_.end()) {
@@ -160,7 +160,7 @@ class PairedWalk : public WalkVisitor {
 
  private:
   friend Derived;
-  PairedWalk(const Recording& recording, const Selection& selection)
+  RangeScan(const Recording& recording, const Selection& selection)
       : recording_(recording), selection_(selection), whole_(selection.is_whole()) {}
 
   struct End {
@@ -170,26 +170,26 @@ class PairedWalk : public WalkVisitor {
 
   Derived& self() { return static_cast<Derived&>(*this); }
 
-  void finish(const WalkRange& walked, std::uint64_t ticks, EndReason reason) {
-    PairedRange range;
-    range.site = walked.site;
+  void finish(const PushRange& push, std::uint64_t ticks, EndReason reason) {
+    ScannedRange range;
+    range.site = push.site;
     range.reason = reason;
-    range.start = process_->time(walked.start);
+    range.start = process_->time(push.start);
     range.end = process_->time(ticks);
-    range.self = process_->duration(walked.self);
+    range.self = process_->duration(push.self);
     range.thread = range.end_thread = thread_;
-    range.level = walked.level;
-    range.row = walked.row;
+    range.level = push.level;
+    range.row = push.row;
     self().ended(range);
   }
-  void finish(PairedRange range, const End& end) {
+  void finish(ScannedRange range, const End& end) {
     range.end = std::max(end.time, range.start);
     range.self = range.end - range.start;
     range.end_thread = end.thread;
     // The recorder leaves short push ranges out. Where a start/end range ends nobody looks back.
     if (static_cast<std::uint64_t>(range.self) >= process_->header.min_duration) deliver(range);
   }
-  void deliver(const PairedRange& range) {
+  void deliver(const ScannedRange& range) {
     const bool closed = range.reason == EndReason::closed;
     if (takes(range.site, range.start, range.thread) &&
         (!closed || selection_.takes_duration(range.end - range.start))) {
@@ -198,7 +198,7 @@ class PairedWalk : public WalkVisitor {
   }
 
   const bool whole_;
-  std::unordered_map<std::uint64_t, PairedRange> started_;
+  std::unordered_map<std::uint64_t, ScannedRange> started_;
   std::unordered_map<std::uint64_t, End> ended_;
 };
 

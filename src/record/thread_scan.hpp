@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // One pass over a thread's entries, with push ranges paired. Whoever wants something of it derives
-// from WalkVisitor and hides what it needs; nothing is virtual.
+// from ThreadVisitor and hides what it needs; nothing is virtual.
 
 #pragma once
 
 #include "record/entries.hpp"
+#include "record/open_stack.hpp"
 #include "record/payload_numbers.hpp"
 #include "record/reader.hpp"
 
@@ -14,40 +15,28 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <unordered_map>
+#include <string_view>
 #include <vector>
 
 namespace nvspan {
 
-struct WalkRange {
-  std::uint32_t site = 0;
-  std::uint32_t domain = 0;  // the file's
-  std::uint64_t start = 0;   // ticks
-  std::uint64_t self = 0;    // ticks in which it was the innermost
-  std::uint64_t row = 0;     // whatever open() returned
-  std::uint32_t depth = 0;   // in its domain
-  std::uint32_t level = 0;   // over all domains
-  std::uint64_t inside = 0;  // how many events its thread made while it was open
-  bool shown = true;         // depth and level count those alone
-};
+struct ThreadVisitor {
+  static constexpr std::uint64_t no_row = OpenStack::no_row;
 
-struct WalkVisitor {
-  static constexpr std::uint64_t no_row = static_cast<std::uint64_t>(-1);
-
-  std::uint64_t open(const WalkRange&, std::uint64_t, const WalkPayload&) { return no_row; }
-  void close(const WalkRange&, std::uint64_t, const WalkPayload&) {}
-  void unclosed(const WalkRange&, std::uint64_t, EndReason) {}
+  std::uint64_t open(const PushRange&, std::uint64_t, const EntryPayload&) { return no_row; }
+  void close(const PushRange&, std::uint64_t, const EntryPayload&) {}
+  void unclosed(const PushRange&, std::uint64_t, EndReason) {}
   void orphan(std::uint32_t, std::uint64_t) {}
-  void mark(std::uint32_t, std::uint64_t, const WalkPayload&) {}
-  void start(std::uint32_t, std::uint64_t, std::uint64_t, const WalkPayload&) {}
-  void end(std::uint32_t, std::uint64_t, std::uint64_t, const WalkPayload&) {}
+  void mark(std::uint32_t, std::uint64_t, const EntryPayload&) {}
+  void start(std::uint32_t, std::uint64_t, std::uint64_t, const EntryPayload&) {}
+  void end(std::uint32_t, std::uint64_t, std::uint64_t, const EntryPayload&) {}
   void counter(std::uint32_t, EntryKind, std::uint64_t, std::uint64_t) {}
   void lost(const LossWindow&, LossReason) {}
   // What a ring overwrote: from, to and how many events, 0 where that is not known.
   void gap(std::uint64_t, std::uint64_t, std::uint64_t) {}
   void damaged() {}
   // At a thread's end: how many events it has in the file.
-  void walked(std::uint64_t) {}
+  void scanned(std::uint64_t) {}
 };
 
 // Says of each push, in their order, whether the visitor is told of the range.
@@ -55,103 +44,9 @@ struct KeepAll {
   bool operator()(std::uint32_t, std::uint64_t) const { return true; }
 };
 
-// A thread's open ranges: a stack for each domain, and a list over all of them.
-class OpenRanges {
- public:
-  static constexpr std::uint32_t none = 0xFFFFFFFF;
-
-  struct Node {
-    WalkRange range;
-    std::uint32_t above = none;
-    std::uint32_t below = none;
-  };
-
-  void advance(std::uint64_t ticks) {
-    if (top_ != none && ticks > last_) nodes_[top_].range.self += ticks - last_;
-    last_ = ticks;
-  }
-  std::uint64_t top_row() const {
-    return top_ == none ? WalkVisitor::no_row : nodes_[top_].range.row;
-  }
-
-  // Ranges of a site that the file does not define have a stack of their own.
-  static constexpr std::uint32_t unknown_domain = 0xFFFFFFFF;
-
-  Node& push(std::uint32_t site, std::uint32_t domain, std::uint64_t start, bool shown) {
-    std::uint32_t index = free_;
-    if (index != none) {
-      free_ = nodes_[index].below;
-    } else {
-      index = static_cast<std::uint32_t>(nodes_.size());
-      nodes_.emplace_back();
-    }
-    std::vector<std::uint32_t>& stack = stack_of(site == unknown_site ? unknown_domain : domain);
-    std::uint32_t depth = 0;
-    if (!stack.empty()) {
-      const WalkRange& around = nodes_[stack.back()].range;
-      depth = around.depth + (around.shown ? 1 : 0);
-    }
-    Node& node = nodes_[index];
-    node.range = WalkRange{site, domain, start, 0, WalkVisitor::no_row, depth, count_, 0, shown};
-    if (shown) ++count_;
-    node.above = none;
-    node.below = top_;
-    if (top_ != none) nodes_[top_].above = index;
-    top_ = index;
-    stack.push_back(index);
-    return node;
-  }
-
-  bool pop(std::uint32_t domain, WalkRange& out) {
-    const bool unknown = top_ != none && nodes_[top_].range.site == unknown_site;
-    std::vector<std::uint32_t>& stack = stack_of(unknown ? unknown_domain : domain);
-    if (stack.empty()) return false;
-    const std::uint32_t index = stack.back();
-    stack.pop_back();
-    Node& node = nodes_[index];
-    out = node.range;
-    if (node.above != none) nodes_[node.above].below = node.below;
-    if (node.below != none) nodes_[node.below].above = node.above;
-    if (top_ == index) top_ = node.below;
-    node.below = free_;
-    free_ = index;
-    if (out.shown) --count_;
-    return true;
-  }
-
-  // Calls `use` with what is open, the innermost first, and forgets it.
-  template <typename Use>
-  void drain(Use&& use) {
-    for (std::uint32_t at = top_; at != none; at = nodes_[at].below) use(nodes_[at].range);
-    nodes_.clear();
-    for (auto& stack : stacks_) stack.second.clear();
-    top_ = free_ = none;
-    count_ = 0;
-    last_stack_ = nullptr;
-  }
-
- private:
-  std::vector<std::uint32_t>& stack_of(std::uint32_t domain) {
-    if (last_stack_ == nullptr || last_domain_ != domain) {
-      last_stack_ = &stacks_[domain];
-      last_domain_ = domain;
-    }
-    return *last_stack_;
-  }
-
-  std::vector<Node> nodes_;
-  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> stacks_;
-  std::vector<std::uint32_t>* last_stack_ = nullptr;
-  std::uint32_t last_domain_ = 0;
-  std::uint32_t top_ = none;
-  std::uint32_t free_ = none;
-  std::uint32_t count_ = 0;  // shown ones
-  std::uint64_t last_ = 0;
-};
-
 // The numbers in samples that are an extended payload, each as one of a counter of its own.
 template <typename Use>
-void for_each_sample(const ReadProcess& process, std::uint32_t counter, const WalkPayload& payload,
+void for_each_sample(const ReadProcess& process, std::uint32_t counter, const EntryPayload& payload,
                      Use&& use) {
   constexpr std::uint64_t head = 3 * sizeof(std::uint64_t);  // schema, size as given, size kept
   const auto found = process.groups.find(counter);
@@ -174,7 +69,7 @@ void for_each_sample(const ReadProcess& process, std::uint32_t counter, const Wa
 }
 
 template <typename Visitor, typename Keep = KeepAll>
-void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& visitor,
+void scan_thread(const Recording& recording, const ReadThread& thread, Visitor& visitor,
                  Keep&& keep = Keep()) {
   const ReadProcess& process = recording.processes()[thread.process];
   const std::vector<ReadSite>& sites = recording.sites();
@@ -188,16 +83,16 @@ void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& 
   const auto payload_type_of = [&](std::uint32_t site) {
     return checked && site == unknown_site ? -1 : static_cast<int>(sites[site].payload_type);
   };
-  OpenRanges open;
+  OpenStack open;
   const auto push = [&](std::uint32_t site, std::uint64_t start, std::uint64_t events,
-                        const WalkPayload& payload) {
+                        const EntryPayload& payload) {
     const std::uint64_t parent = open.top_row();
     auto& node = open.push(site, sites[site].local_domain, start, keep(site, start));
     node.range.inside = events;
     node.range.row = node.range.shown ? visitor.open(node.range, parent, payload) : parent;
   };
   const auto drain = [&](std::uint64_t at, EndReason reason) {
-    open.drain([&](const WalkRange& range) {
+    open.drain([&](const PushRange& range) {
       if (range.shown) visitor.unclosed(range, at, reason);
     });
   };
@@ -236,7 +131,7 @@ void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& 
       const std::uint32_t site = entry.site;
       const std::uint32_t subject = entry.subject;
       const std::uint64_t* const value = entry.value;
-      const WalkPayload& payload = entry.payload;
+      const EntryPayload& payload = entry.payload;
       if (entry.is_event()) {
         if (ticks > last) last = ticks;
         ++events;
@@ -257,7 +152,7 @@ void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& 
           break;
         case EntryKind::pop: {
           open.advance(ticks);
-          WalkRange range;
+          PushRange range;
           if (open.pop(subject, range)) {
             range.inside = events - range.inside - 1;
             if (range.shown) visitor.close(range, ticks, payload);
@@ -302,7 +197,7 @@ void walk_thread(const Recording& recording, const ReadThread& thread, Visitor& 
                            : process.closed ? EndReason::process_end
                                             : EndReason::killed;
   drain(last, reason);
-  visitor.walked(kept);
+  visitor.scanned(kept);
 }
 
 }  // namespace nvspan
