@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "record/column.hpp"
 #include "record/payload_columns.hpp"
 #include "record/selection.hpp"
 #include "record/tables.hpp"
@@ -19,25 +20,6 @@
 #include <vector>
 
 namespace nvspan {
-
-// UTF-8 text for dictionary columns: bytes that are none are replaced.
-struct Dictionary {
-  std::vector<std::int32_t> offsets;
-  std::vector<char> bytes;
-};
-
-struct Column {
-  std::string name;
-  char type = 'l';  // as in Arrow: l int64, L uint64, i int32, I uint32, C uint8, g float64
-  const void* data = nullptr;
-  std::size_t length = 0;
-  std::shared_ptr<const void> owner;
-  std::shared_ptr<const Dictionary> dictionary;         // then the data are its indices; -1: null
-  std::shared_ptr<std::vector<std::uint8_t>> validity;  // bits; null: every row has a value
-  std::int64_t null_count = 0;
-
-  std::size_t item_size() const noexcept;
-};
 
 // Any number of threads may use one at once. None of its locks is held when it returns, and nothing
 // that is done under them waits for a caller.
@@ -61,12 +43,15 @@ class Columns {
 
  private:
   // What follows wants the mutex held, but for what only looks at tables().
-  template <typename T, typename Value>
-  std::shared_ptr<Column> made(char type, std::size_t rows, Value&& value);
   template <typename T>
-  std::shared_ptr<Column> borrowed(char type, const std::vector<T>& data);
-  template <typename Is>
-  void set_valid(Column& column, Is&& is_valid);
+  std::shared_ptr<Column> borrowed(char type, const std::vector<T>& data) {
+    auto column = std::make_shared<Column>();
+    column->type = type;
+    column->data = data.data();
+    column->length = data.size();
+    column->owner = tables_;
+    return column;
+  }
   std::shared_ptr<Column> text(std::size_t rows, std::vector<std::int32_t> indices);
   template <typename Table>
   std::shared_ptr<Column> of_site(const Table& table, std::string_view name);

@@ -4,25 +4,23 @@
 #include "record/perfetto_export.hpp"
 
 #include "record/device_rows.hpp"
+#include "record/perfetto_fields.hpp"
 #include "record/perfetto_payload.hpp"
 #include "record/perfetto_stream.hpp"
 #include "record/range_scan.hpp"
 #include "record/recorded_payloads.hpp"
-#include "record/scalar_payload.hpp"
 #include "record/slots.hpp"
 
 #include <map>
 #include <set>
-#include <type_traits>
 
 namespace nvspan {
 namespace {
 
+using namespace perfetto;
+
 constexpr std::uint32_t first_lane_sequence = 2;
 constexpr std::uint64_t progress_events = 1 << 18;
-constexpr unsigned interned_category = 1;
-constexpr unsigned interned_name = 2;
-constexpr unsigned interned_string = 29;
 
 struct Span {
   std::int64_t start, end;
@@ -38,29 +36,6 @@ struct SiteBytes {
   std::string instant;
   ProtoBytes names;
 };
-
-void add_plain_payload(ProtoBytes& event, std::uint8_t type, const EntryPayload& payload) {
-  if (!payload.present) return;
-  const auto add = [&](auto value) {
-    using Value = decltype(value);
-    using Wide = std::conditional_t<
-        std::is_floating_point_v<Value>, double,
-        std::conditional_t<std::is_signed_v<Value>, std::int64_t, std::uint64_t>>;
-    add_annotation(event, Annotation::payload, static_cast<Wide>(value));
-  };
-  if (use_scalar(static_cast<PayloadType>(type), payload.bits, add)) return;
-  if (payload.bytes == nullptr) return;
-  constexpr std::uint64_t most_shown = 64;
-  std::string text = std::to_string(payload.bits) + " bytes:";
-  const auto* bytes = reinterpret_cast<const unsigned char*>(payload.bytes);
-  for (std::uint64_t i = 0; i < std::min(payload.bits, most_shown); ++i) {
-    constexpr char digits[] = "0123456789abcdef";
-    if (i % 8 == 0) text += ' ';
-    text += digits[bytes[i] >> 4];
-    text += digits[bytes[i] & 15];
-  }
-  add_annotation(event, Annotation::payload, std::string_view(text));
-}
 
 std::string_view reason_text(EndReason reason) {
   switch (reason) {
@@ -229,8 +204,8 @@ void Exporter::prepare(std::uint32_t site) {
   ProtoBytes common;
   const auto intern = [&](unsigned field, std::uint64_t id, std::string_view text) {
     ProtoBytes entry;
-    entry.number(1, id);
-    entry.text(2, text);
+    entry.number(interned::iid, id);
+    entry.text(interned::name, text);
     made.names.message(field, entry);
   };
   if (read.category_name >= 0 || read.category != 0) {
@@ -238,30 +213,31 @@ void Exporter::prepare(std::uint32_t site) {
     const std::uint64_t id = read.category_name >= 0
                                  ? static_cast<std::uint64_t>(read.category_name) + 1
                                  : (std::uint64_t{1} << 32) + read.category;
-    common.number(3, id);
-    intern(interned_category, id,
+    common.number(track_event::category_iids, id);
+    intern(interned_data::event_categories, id,
            read.category_name >= 0
                ? recording_.strings()[static_cast<std::size_t>(read.category_name)]
                : "category " + std::to_string(read.category));
   }
   if (read.name >= 0) {
     const auto id = static_cast<std::uint64_t>(read.name) + 1;
-    common.number(10, id);
-    intern(interned_name, id, recording_.strings()[static_cast<std::size_t>(read.name)]);
+    common.number(track_event::name_iid, id);
+    intern(interned_data::event_names, id,
+           recording_.strings()[static_cast<std::size_t>(read.name)]);
   }
   if (read.has_color) {
     char text[12];
     std::snprintf(text, sizeof text, "#%08X", static_cast<unsigned>(read.color));
     const std::uint64_t id = std::uint64_t{read.color} + 1;
     ProtoBytes annotation;
-    annotation.number(1, static_cast<std::uint64_t>(Annotation::color));
-    annotation.number(17, id);
-    common.message(4, annotation);
-    intern(interned_string, id, text);
+    annotation.number(debug_annotation::name_iid, static_cast<std::uint64_t>(Annotation::color));
+    annotation.number(debug_annotation::string_value_iid, id);
+    common.message(track_event::debug_annotations, annotation);
+    intern(interned_data::debug_annotation_string_values, id, text);
   }
-  made.begin = "\x48\x01";
+  made.begin = slice_begin;
   made.begin += common.view();
-  made.instant = "\x48\x03";
+  made.instant = instant;
   made.instant += common.view();
   made.made = true;
 }
@@ -368,14 +344,14 @@ void Exporter::counter(std::uint32_t subject, EntryKind kind, std::uint64_t tick
     write_track(file_, made);
   }
   ProtoBytes event;
-  event.number(9, 4);
-  event.number(11, track);
+  event.number(track_event::type, TYPE_COUNTER);
+  event.number(track_event::track_uuid, track);
   if (kind == EntryKind::counter_i64) {
-    event.number(30, bits);
+    event.number(track_event::counter_value, bits);
   } else {
     double value;
     std::memcpy(&value, &bits, sizeof value);
-    event.real(44, value);
+    event.real(track_event::double_counter_value, value);
   }
   write_shared_event(file_, time(ticks), event);
   step();
@@ -390,13 +366,13 @@ void Exporter::add_loss(std::int64_t from, std::int64_t to, const std::string& t
     write_track(file_, made);
   }
   ProtoBytes begin;
-  begin.number(9, 1);
-  begin.number(11, loss_track_);
-  begin.text(23, text);
+  begin.number(track_event::type, TYPE_SLICE_BEGIN);
+  begin.number(track_event::track_uuid, loss_track_);
+  begin.text(track_event::name, text);
   write_shared_event(file_, from, begin);
   ProtoBytes end;
-  end.number(9, 2);
-  end.number(11, loss_track_);
+  end.number(track_event::type, TYPE_SLICE_END);
+  end.number(track_event::track_uuid, loss_track_);
   write_shared_event(file_, std::max(from, to), end);
 }
 

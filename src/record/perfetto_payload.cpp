@@ -3,23 +3,22 @@
 
 #include "record/perfetto_payload.hpp"
 
+#include "record/perfetto_fields.hpp"
+#include "record/perfetto_stream.hpp"
+#include "record/scalar_payload.hpp"
+
+#include <algorithm>
 #include <string>
+#include <type_traits>
 
 namespace nvspan {
 namespace {
 
-// DebugAnnotation
-constexpr unsigned uint_value = 3;
-constexpr unsigned int_value = 4;
-constexpr unsigned double_value = 5;
-constexpr unsigned string_value = 6;
-constexpr unsigned own_name = 10;
-constexpr unsigned dict_entries = 11;
-constexpr unsigned array_values = 12;
+using namespace perfetto::debug_annotation;
 
-ProtoBytes named(std::string_view name) {
+ProtoBytes named(std::string_view given) {
   ProtoBytes made;
-  if (name.data() != nullptr) made.text(own_name, name);
+  if (given.data() != nullptr) made.text(name, given);
   return made;
 }
 
@@ -80,6 +79,25 @@ bool AnnotatedFields::end(bool) {
   open_.pop_back();
   if (!made.empty()) add(made);
   return true;
+}
+
+void add_plain_payload(ProtoBytes& event, std::uint8_t type, const EntryPayload& payload) {
+  if (!payload.present) return;
+  const auto add = [&](auto value) {
+    using Value = decltype(value);
+    using Wide = std::conditional_t<
+        std::is_floating_point_v<Value>, double,
+        std::conditional_t<std::is_signed_v<Value>, std::int64_t, std::uint64_t>>;
+    add_annotation(event, Annotation::payload, static_cast<Wide>(value));
+  };
+  if (use_scalar(static_cast<PayloadType>(type), payload.bits, add)) return;
+  if (payload.bytes == nullptr) return;
+  constexpr std::uint64_t most_shown = 64;
+  std::string text = std::to_string(payload.bits) + " bytes:";
+  const std::string_view bytes(reinterpret_cast<const char*>(payload.bytes),
+                               static_cast<std::size_t>(std::min(payload.bits, most_shown)));
+  for (std::size_t i = 0; i < bytes.size(); i += 8) (text += ' ') += hex_of(bytes.substr(i, 8));
+  add_annotation(event, Annotation::payload, std::string_view(text));
 }
 
 }  // namespace nvspan

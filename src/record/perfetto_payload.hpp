@@ -3,10 +3,12 @@
 
 #pragma once
 
+#include "record/entries.hpp"
 #include "record/payload_decoder.hpp"
 #include "record/proto.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -35,5 +37,8 @@ class AnnotatedFields final : public PayloadVisitor {
   std::vector<Open> open_;
   std::size_t values_ = 0;
 };
+
+// The payload as a number of PayloadType `type`, or as bytes.
+void add_plain_payload(ProtoBytes& event, std::uint8_t type, const EntryPayload& payload);
 
 }  // namespace nvspan

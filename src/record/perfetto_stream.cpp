@@ -8,37 +8,23 @@
 namespace nvspan {
 namespace {
 
+using namespace perfetto;
+
 constexpr std::uint32_t shared_sequence = 1;
-constexpr std::uint64_t boot_clock = 6;
-constexpr std::uint64_t realtime_clock = 1;
-constexpr std::uint64_t own_clock = 64;  // the first that a sequence may define for itself
-
-// TracePacket
-constexpr unsigned packet_clock_snapshot = 6;
-constexpr unsigned packet_timestamp = 8;
-constexpr unsigned packet_sequence = 10;
-constexpr unsigned packet_interned = 12;
-constexpr unsigned packet_flags = 13;
-constexpr unsigned packet_clock = 58;
-constexpr unsigned packet_defaults = 59;
-constexpr unsigned packet_track = 60;
-constexpr std::uint64_t state_cleared = 1;
-constexpr std::uint64_t needs_state = 2;
-
 const char* const annotation_names[] = {"payload",  "color",      "started_by",
                                         "ended_by", "end_reason", "uncertainty_ns"};
 
 ProtoBytes annotation(Annotation name) {
   ProtoBytes made;
-  made.number(1, static_cast<std::uint64_t>(name));
+  made.number(debug_annotation::name_iid, static_cast<std::uint64_t>(name));
   return made;
 }
 
-ProtoBytes clock(std::uint64_t id, std::int64_t time, bool incremental) {
+ProtoBytes clock_at(std::uint64_t id, std::int64_t time, bool incremental) {
   ProtoBytes made;
-  made.number(1, id);
-  made.number(2, static_cast<std::uint64_t>(time));
-  if (incremental) made.number(3, 1);
+  made.number(clock::clock_id, id);
+  made.number(clock::timestamp, static_cast<std::uint64_t>(time));
+  if (incremental) made.number(clock::is_incremental, 1);
   return made;
 }
 
@@ -58,118 +44,118 @@ void TraceFile::packet(std::string_view body) {
 
 void add_annotation(ProtoBytes& event, Annotation name, std::string_view text) {
   ProtoBytes made = annotation(name);
-  made.text(6, text);
-  event.message(4, made);
+  made.text(debug_annotation::string_value, text);
+  event.message(track_event::debug_annotations, made);
 }
 void add_annotation(ProtoBytes& event, Annotation name, std::uint64_t value) {
   ProtoBytes made = annotation(name);
-  made.number(3, value);
-  event.message(4, made);
+  made.number(debug_annotation::uint_value, value);
+  event.message(track_event::debug_annotations, made);
 }
 void add_annotation(ProtoBytes& event, Annotation name, std::int64_t value) {
   ProtoBytes made = annotation(name);
-  made.number(4, static_cast<std::uint64_t>(value));
-  event.message(4, made);
+  made.number(debug_annotation::int_value, static_cast<std::uint64_t>(value));
+  event.message(track_event::debug_annotations, made);
 }
 void add_annotation(ProtoBytes& event, Annotation name, double value) {
   ProtoBytes made = annotation(name);
-  made.real(5, value);
-  event.message(4, made);
+  made.real(debug_annotation::double_value, value);
+  event.message(track_event::debug_annotations, made);
 }
 
 void add_annotation(ProtoBytes& event, Annotation name, const ProtoBytes& entries) {
   ProtoBytes made = annotation(name);
   made.raw(entries.view());
-  event.message(4, made);
+  event.message(track_event::debug_annotations, made);
 }
 
 void add_flow(ProtoBytes& event, std::uint64_t flow, bool arrives) {
-  constexpr unsigned flow_ids = 47, terminating_flow_ids = 48;
-  event.fixed(arrives ? terminating_flow_ids : flow_ids, flow);
+  event.fixed(arrives ? track_event::terminating_flow_ids : track_event::flow_ids, flow);
 }
 
 void write_track(TraceFile& file, const Track& track) {
   ProtoBytes descriptor;
-  descriptor.number(1, track.uuid);
+  descriptor.number(track_descriptor::uuid, track.uuid);
   if (!track.name.empty() && track.kind != TrackKind::process && track.kind != TrackKind::thread) {
-    descriptor.text(2, track.name);
+    descriptor.text(track_descriptor::name, track.name);
   }
   if (track.kind == TrackKind::process) {
     ProtoBytes process;
-    process.number(1, track.pid);
-    for (const std::string& argument : track.command) process.text(2, argument);
-    process.text(6, track.name);
-    descriptor.message(3, process);
+    process.number(process_descriptor::pid, track.pid);
+    for (const std::string& argument : track.command) {
+      process.text(process_descriptor::cmdline, argument);
+    }
+    process.text(process_descriptor::process_name, track.name);
+    descriptor.message(track_descriptor::process, process);
   } else if (track.kind == TrackKind::thread) {
     ProtoBytes thread;
-    thread.number(1, track.pid);
-    thread.number(2, track.tid);
-    if (!track.name.empty()) thread.text(5, track.name);
-    descriptor.message(4, thread);
+    thread.number(thread_descriptor::pid, track.pid);
+    thread.number(thread_descriptor::tid, track.tid);
+    if (!track.name.empty()) thread.text(thread_descriptor::thread_name, track.name);
+    descriptor.message(track_descriptor::thread, thread);
   }
-  if (track.parent != 0) descriptor.number(5, track.parent);
+  if (track.parent != 0) descriptor.number(track_descriptor::parent_uuid, track.parent);
   if (track.kind == TrackKind::counter) {
-    constexpr unsigned unit_name = 6;
     ProtoBytes counter;
-    if (!track.unit.empty()) counter.text(unit_name, track.unit);
-    descriptor.message(8, counter);
+    if (!track.unit.empty()) counter.text(counter_descriptor::unit_name, track.unit);
+    descriptor.message(track_descriptor::counter, counter);
   }
   ProtoBytes packet;
-  packet.number(packet_sequence, shared_sequence);
-  packet.message(packet_track, descriptor);
+  packet.number(trace_packet::trusted_packet_sequence_id, shared_sequence);
+  packet.message(trace_packet::track_descriptor, descriptor);
   file.packet(packet.view());
 }
 
 void write_shared_event(TraceFile& file, std::int64_t time, const ProtoBytes& event) {
   ProtoBytes packet;
-  packet.number(packet_timestamp, static_cast<std::uint64_t>(time));
-  packet.number(packet_sequence, shared_sequence);
-  packet.message(11, event);
+  packet.number(trace_packet::timestamp, static_cast<std::uint64_t>(time));
+  packet.number(trace_packet::trusted_packet_sequence_id, shared_sequence);
+  packet.message(trace_packet::track_event, event);
   file.packet(packet.view());
 }
 
 void write_clocks(TraceFile& file, std::int64_t time, std::int64_t realtime) {
   ProtoBytes snapshot;
-  snapshot.message(1, clock(boot_clock, time, false));
-  snapshot.message(1, clock(realtime_clock, realtime, false));
+  snapshot.message(clock_snapshot::clocks, clock_at(BOOTTIME, time, false));
+  snapshot.message(clock_snapshot::clocks, clock_at(REALTIME, realtime, false));
   ProtoBytes packet;
-  packet.number(packet_timestamp, static_cast<std::uint64_t>(time));
-  packet.number(packet_sequence, shared_sequence);
-  packet.number(packet_flags, state_cleared);
-  packet.message(packet_clock_snapshot, snapshot);
+  packet.number(trace_packet::timestamp, static_cast<std::uint64_t>(time));
+  packet.number(trace_packet::trusted_packet_sequence_id, shared_sequence);
+  packet.number(trace_packet::sequence_flags, SEQ_INCREMENTAL_STATE_CLEARED);
+  packet.message(trace_packet::clock_snapshot, snapshot);
   file.packet(packet.view());
 }
 
 void Lane::begin(TraceFile& file, std::int64_t time) {
   ProtoBytes snapshot;
-  snapshot.message(1, clock(own_clock, time, true));
-  snapshot.message(1, clock(boot_clock, time, false));
+  snapshot.message(clock_snapshot::clocks, clock_at(first_own_clock, time, true));
+  snapshot.message(clock_snapshot::clocks, clock_at(BOOTTIME, time, false));
   ProtoBytes event_defaults;
-  event_defaults.number(11, track_);
+  event_defaults.number(track_event_defaults::track_uuid, track_);
   ProtoBytes defaults;
-  defaults.message(11, event_defaults);
-  defaults.number(packet_clock, own_clock);
-  ProtoBytes interned;
+  defaults.message(trace_packet_defaults::track_event_defaults, event_defaults);
+  defaults.number(trace_packet_defaults::timestamp_clock_id, first_own_clock);
+  ProtoBytes names;
   for (std::uint64_t i = 0; i < std::size(annotation_names); ++i) {
     ProtoBytes name;
-    name.number(1, i + 1);
-    name.text(2, annotation_names[i]);
-    interned.message(3, name);
+    name.number(interned::iid, i + 1);
+    name.text(interned::name, annotation_names[i]);
+    names.message(interned_data::debug_annotation_names, name);
   }
   ProtoBytes packet;
-  packet.number(packet_timestamp, static_cast<std::uint64_t>(time));
-  packet.number(packet_clock, boot_clock);
-  packet.number(packet_sequence, sequence_);
-  packet.number(packet_flags, state_cleared);
-  packet.message(packet_clock_snapshot, snapshot);
-  packet.message(packet_defaults, defaults);
-  packet.message(packet_interned, interned);
+  packet.number(trace_packet::timestamp, static_cast<std::uint64_t>(time));
+  packet.number(trace_packet::timestamp_clock_id, BOOTTIME);
+  packet.number(trace_packet::trusted_packet_sequence_id, sequence_);
+  packet.number(trace_packet::sequence_flags, SEQ_INCREMENTAL_STATE_CLEARED);
+  packet.message(trace_packet::clock_snapshot, snapshot);
+  packet.message(trace_packet::trace_packet_defaults, defaults);
+  packet.message(trace_packet::interned_data, names);
   file.packet(packet.view());
   last_ = time;
   begun_ = true;
   ProtoBytes head;
-  head.number(packet_sequence, sequence_);
-  head.number(packet_flags, needs_state);
+  head.number(trace_packet::trusted_packet_sequence_id, sequence_);
+  head.number(trace_packet::sequence_flags, SEQ_NEEDS_INCREMENTAL_STATE);
   head_ = head.view();
 }
 
@@ -180,7 +166,7 @@ void Lane::define(TraceFile& file, std::uint32_t site, std::int64_t time, const 
   if (names.empty()) return;
   ProtoBytes packet;
   packet.raw(head_);
-  packet.message(packet_interned, names);
+  packet.message(trace_packet::interned_data, names);
   file.packet(packet.view());
 }
 
@@ -194,14 +180,14 @@ void Lane::event(TraceFile& file, std::int64_t time, std::string_view event,
   if (size < 0x80) {
     char body[160 + 24];
     std::size_t at = 0;
-    body[at++] = packet_timestamp << 3;
+    body[at++] = trace_packet::timestamp << 3;
     for (std::uint64_t left = delta;; left >>= 7) {
       body[at++] = static_cast<char>(left < 0x80 ? left : left | 0x80);
       if (left < 0x80) break;
     }
     std::memcpy(body + at, head_.data(), head_.size());
     at += head_.size();
-    body[at++] = 11 << 3 | 2;
+    body[at++] = trace_packet::track_event << 3 | 2;
     body[at++] = static_cast<char>(size);
     std::memcpy(body + at, event.data(), event.size());
     at += event.size();
@@ -213,9 +199,9 @@ void Lane::event(TraceFile& file, std::int64_t time, std::string_view event,
   whole.raw(event);
   whole.raw(more);
   ProtoBytes packet;
-  packet.number(packet_timestamp, delta);
+  packet.number(trace_packet::timestamp, delta);
   packet.raw(head_);
-  packet.message(11, whole);
+  packet.message(trace_packet::track_event, whole);
   file.packet(packet.view());
 }
 

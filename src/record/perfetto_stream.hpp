@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Packets of a Perfetto trace, written as they are made. Field numbers are those of Perfetto's
-// trace_packet.proto and track_event.proto.
+// Packets of a Perfetto trace, written as they are made.
 
 #pragma once
 
 #include "record/output_file.hpp"
+#include "record/perfetto_fields.hpp"
 #include "record/proto.hpp"
 
 #include <cstdint>
@@ -82,6 +82,15 @@ class Lane {
   std::vector<bool> known_;
 };
 
-constexpr std::string_view slice_end("\x48\x02", 2);
+// The field of a TrackEvent that says its type, as it is written.
+template <perfetto::TrackEventType type>
+inline constexpr char type_field[] = {static_cast<char>(perfetto::track_event::type << 3),
+                                      static_cast<char>(type)};
+template <perfetto::TrackEventType type>
+constexpr std::string_view type_bytes{type_field<type>, sizeof type_field<type>};
+
+constexpr std::string_view slice_begin = type_bytes<perfetto::TYPE_SLICE_BEGIN>;
+constexpr std::string_view slice_end = type_bytes<perfetto::TYPE_SLICE_END>;
+constexpr std::string_view instant = type_bytes<perfetto::TYPE_INSTANT>;
 
 }  // namespace nvspan

@@ -174,6 +174,7 @@ class Recording {
 
  private:
   struct Loading;
+  struct Definition;
 
   bool add(const std::string& path, std::vector<std::uint64_t> words, std::size_t bytes,
            const FileCheck& check);
@@ -185,11 +186,15 @@ class Recording {
   void find_damage(const Loading& loading, std::size_t first_thread, const FileCheck& check);
   void read_definition(Loading& loading, DefinitionType type, std::string_view body);
   ReadThread& thread(Loading& loading, std::uint32_t number, std::uint32_t tid);
-  void read_schema(Loading& loading, std::string_view body);
-  void read_enum(Loading& loading, std::string_view body);
-  CounterUnit unit_of(const Loading& loading, const MeaningDefinition& read) const;
   void resolve(Loading& loading);
+  std::uint32_t domain_named(std::int32_t name);
+  std::uint32_t domain_of(const Loading& loading, std::uint32_t local);
+  ReadSite site_of(const Loading& loading, const SiteDefinition& read);
+  void resolve_sites(Loading& loading);
   void resolve_counters(Loading& loading);
+  void resolve_threads(Loading& loading);
+  void resolve_thread_names(Loading& loading);
+  void resolve_losses(const Loading& loading);
   void add_cut_loss(std::uint32_t process);
 
   std::vector<std::vector<std::uint64_t>> files_;
