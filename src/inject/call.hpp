@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "inject/monotonic_time.hpp"
 #include "inject/quiet_section.hpp"
 #include "inject/session.hpp"
 
@@ -51,10 +52,13 @@ class Call {
 
   void add(const Field& field) { scratch.fields.push_back(field); }
 
-  // Emits it with the fields added so far.
-  void emit(Event& event) {
+  // Gives it the fields added so far.
+  void set_fields(Event& event) {
     event.fields = scratch.fields.data();
     event.field_count = scratch.fields.size();
+  }
+  void emit(Event& event) {
+    set_fields(event);
     session.emit(event);
   }
 
@@ -76,6 +80,7 @@ class SessionLock {
   SessionLock(SessionLock&&) = delete;
   SessionLock& operator=(SessionLock&&) = delete;
   ~SessionLock() {
+    session_.close_if_failed();
     session_.set_wait_mask(nullptr);
     session_.unlock();
   }

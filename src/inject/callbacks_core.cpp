@@ -30,45 +30,45 @@ auto from_text(const wchar_t* message) {
 }
 
 void NVTX_API mark_ex(const nvtxEventAttributes_t* attributes) noexcept {
-  mark_what(default_domain, attributes, from_attributes(attributes));
+  mark_event(default_domain, attributes, from_attributes(attributes));
 }
 template <typename Char>
 void NVTX_API mark_text(const Char* message) noexcept {
-  mark_what(default_domain, message, from_text(message));
+  mark_event(default_domain, message, from_text(message));
 }
 nvtxRangeId_t NVTX_API start_ex(const nvtxEventAttributes_t* attributes) noexcept {
-  return start_what(default_domain, attributes, from_attributes(attributes));
+  return start_event(default_domain, attributes, from_attributes(attributes));
 }
 template <typename Char>
 nvtxRangeId_t NVTX_API start_text(const Char* message) noexcept {
-  return start_what(default_domain, message, from_text(message));
+  return start_event(default_domain, message, from_text(message));
 }
-void NVTX_API end_id(nvtxRangeId_t id) noexcept { end_plain(default_domain, id); }
+void NVTX_API end_id(nvtxRangeId_t id) noexcept { end_event(default_domain, id); }
 int NVTX_API push_ex(const nvtxEventAttributes_t* attributes) noexcept {
-  return push_what(default_domain, attributes, from_attributes(attributes));
+  return push_event(default_domain, attributes, from_attributes(attributes));
 }
 template <typename Char>
 int NVTX_API push_text(const Char* message) noexcept {
-  return push_what(default_domain, message, from_text(message));
+  return push_event(default_domain, message, from_text(message));
 }
-int NVTX_API pop_default() noexcept { return pop_plain(default_domain); }
+int NVTX_API pop_default() noexcept { return pop_event(default_domain); }
 
 void NVTX_API domain_mark(nvtxDomainHandle_t domain,
                           const nvtxEventAttributes_t* attributes) noexcept {
-  mark_what(domain, attributes, from_attributes(attributes));
+  mark_event(domain, attributes, from_attributes(attributes));
 }
 nvtxRangeId_t NVTX_API domain_start(nvtxDomainHandle_t domain,
                                     const nvtxEventAttributes_t* attributes) noexcept {
-  return start_what(domain, attributes, from_attributes(attributes));
+  return start_event(domain, attributes, from_attributes(attributes));
 }
 void NVTX_API domain_end(nvtxDomainHandle_t domain, nvtxRangeId_t id) noexcept {
-  end_plain(domain, id);
+  end_event(domain, id);
 }
 int NVTX_API domain_push(nvtxDomainHandle_t domain,
                          const nvtxEventAttributes_t* attributes) noexcept {
-  return push_what(domain, attributes, from_attributes(attributes));
+  return push_event(domain, attributes, from_attributes(attributes));
 }
-int NVTX_API domain_pop(nvtxDomainHandle_t domain) noexcept { return pop_plain(domain); }
+int NVTX_API domain_pop(nvtxDomainHandle_t domain) noexcept { return pop_event(domain); }
 
 template <typename Char>
 void name_category_in(nvtxDomainHandle_t handle, std::uint32_t category,

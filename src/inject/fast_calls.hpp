@@ -100,7 +100,7 @@ Fast fast_event(std::uint64_t domain, What what, Use&& use) noexcept {
   return result;
 }
 
-// What the careful path remembers the site under. False: nothing, or the thread has no writer yet.
+// What the slow path remembers the site under. False: nothing, or the thread has no writer yet.
 template <typename What>
 bool remembered_key(std::uint64_t domain, What what, SiteKey& key) noexcept {
   return thread_slot().writer != nullptr && make_key(domain, what, key);

@@ -28,9 +28,10 @@ class FileOutput final : public Output {
   bool write(const char* data, std::size_t size) noexcept override;
   bool is_terminal() const noexcept override;
 
-  int error() const noexcept { return error_; }  // an errno
-  const char* problem() const noexcept;          // the same in words, after open()
-  const char* name() const noexcept { return path_.empty() ? "standard error" : path_.c_str(); }
+  int error() const noexcept { return error_; }             // an errno
+  const char* problem() const noexcept;                     // the same in words, after open()
+  bool is_file() const noexcept { return !path_.empty(); }  // not standard error
+  const char* name() const noexcept { return path_.c_str(); }
 
   // The signals that may arrive while a full pipe is waited for.
   void set_wait_mask(const sigset_t* mask) noexcept { wait_mask_ = mask; }

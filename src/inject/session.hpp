@@ -13,25 +13,21 @@
 
 #include "inject/arena.hpp"
 #include "inject/config.hpp"
-#include "inject/file_output.hpp"
+#include "inject/record_capture.hpp"
 #include "inject/registered_names.hpp"
 #include "inject/registry.hpp"
+#include "inject/sink_capture.hpp"
 #include "inject/thread_state.hpp"
 #include "inject/time_domains.hpp"
-#include "record/jsonl_sink.hpp"
 #include "record/page_pool.hpp"
 #include "record/payload_decoder.hpp"
 #include "record/payload_schema.hpp"
-#include "record/recorder.hpp"
-#include "record/text_sink.hpp"
 
 #include <pthread.h>
 
 #include <atomic>
 #include <cstdint>
-#include <optional>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 
 namespace nvspan {
@@ -76,37 +72,31 @@ class Session {
   void unlock() noexcept { ::pthread_mutex_unlock(&mutex_); }
   ThreadState& current_thread();
   void retire_thread(ThreadState* state) noexcept;
-  void emit(const Event& event);
-  void set_wait_mask(const sigset_t* mask) noexcept { output_.set_wait_mask(mask); }
+  // What the events go to, while it is active.
+  Capture& capture() noexcept { return *capture_; }
+  void emit(const Event& event) {
+    if (capture_ != nullptr) capture_->other(event);
+  }
+  void close_if_failed() noexcept;  // once the lock's owner is done with a call
+  void set_wait_mask(const sigset_t* mask) noexcept { sinks_.set_wait_mask(mask); }
 
   Registry& registry() noexcept { return registry_; }
   PagePool& pool() noexcept { return pool_; }
   Scratch& scratch() noexcept { return scratch_; }
 
-  // The calling thread's end of the recording; null when there is none.
-  ThreadWriter* record_writer();
-  Recorder& recorder() noexcept { return recorder_; }
+  Recorder& recorder() noexcept { return record_.recorder(); }
   TimeDomains& time_domains() noexcept { return time_domains_; }
   SchemaTable& schemas() noexcept { return schemas_; }
   PayloadDecoder& decoder() noexcept { return decoder_; }
   const PayloadNames& names() const noexcept { return names_; }
-  // Whether a recording can take an event now.
-  bool records() { return record_writer() != nullptr; }
-
-  std::uint64_t new_range_id() noexcept { return next_range_++; }
-  void keep_started(const Event& event, std::uint64_t domain);
-  bool take_started(std::uint64_t id, OpenRange& range) noexcept;  // false: it is not open
+  // Whether a recording can take an event at its own time now.
+  bool records() { return capture_ != nullptr && capture_->takes_deferred(current_thread()); }
 
  private:
   bool open(std::string_view config, bool in_process);
-  bool open_recorder(const Config& config);
   PoolString record_config(std::string_view file);
   void close() noexcept;
-  void stop(int error) noexcept;
-  void report_unclosed(ThreadState& thread, const char* reason);
-  void report_started();
-  void report_lost();
-  TextStyle text_style(std::uint64_t origin) const noexcept;
+  std::uint64_t take_lost() noexcept { return lost_.exchange(0, std::memory_order_relaxed); }
   void install_hooks() noexcept;
 
   static void before_fork() noexcept;
@@ -122,12 +112,10 @@ class Session {
   SchemaTable schemas_;
   RegisteredNames names_;
   PayloadDecoder decoder_;
-  FileOutput output_;
-  std::optional<JsonlSink> jsonl_;
-  std::optional<TextSink> text_sink_;
-  Recorder recorder_;
+  SinkCapture sinks_;
+  RecordCapture record_;
   TimeDomains time_domains_;
-  Sink* sink_ = nullptr;
+  Capture* capture_ = nullptr;  // one of the two, while it is active
   std::uint64_t epoch_ = 0;
   bool in_process_ = false;
   bool failed_ = false;  // the environment's trace could not be opened, or had to stop
@@ -135,17 +123,11 @@ class Session {
   bool forking_ = false;
   sigset_t signals_before_fork_ = {};
   pthread_key_t thread_key_ = 0;
-  std::unordered_map<std::uint64_t, OpenRange, std::hash<std::uint64_t>, std::equal_to<>,
-                     PoolAllocator<std::pair<const std::uint64_t, OpenRange>>>
-      started_;
-  std::uint64_t next_range_ = 1;  // goes on when tracing is closed and opened again
   std::unordered_set<const void*, std::hash<const void*>, std::equal_to<>,
                      PoolAllocator<const void*>>
       connected_;
 };
 
 Session& session() noexcept;
-
-std::uint64_t now() noexcept;  // ns, CLOCK_MONOTONIC
 
 }  // namespace nvspan
