@@ -30,13 +30,9 @@ namespace trace_packet_defaults {
 constexpr unsigned track_event_defaults = 11;
 constexpr unsigned timestamp_clock_id = 58;
 }  // namespace trace_packet_defaults
-namespace track_event_defaults {
-constexpr unsigned track_uuid = 11;
-}
+constexpr unsigned track_event_defaults_track_uuid = 11;
 
-namespace clock_snapshot {
-constexpr unsigned clocks = 1;
-}
+constexpr unsigned clock_snapshot_clocks = 1;
 namespace clock {
 constexpr unsigned clock_id = 1;
 constexpr unsigned timestamp = 2;
@@ -85,7 +81,8 @@ constexpr unsigned event_names = 2;
 constexpr unsigned debug_annotation_names = 3;
 constexpr unsigned debug_annotation_string_values = 29;
 }  // namespace interned_data
-namespace interned {  // EventCategory, EventName, DebugAnnotationName, InternedString
+// EventCategory, EventName, DebugAnnotationName, InternedString
+namespace interned {
 constexpr unsigned iid = 1;
 constexpr unsigned name = 2;
 }  // namespace interned
@@ -108,8 +105,6 @@ constexpr unsigned pid = 1;
 constexpr unsigned tid = 2;
 constexpr unsigned thread_name = 5;
 }  // namespace thread_descriptor
-namespace counter_descriptor {
-constexpr unsigned unit_name = 6;
-}
+constexpr unsigned counter_descriptor_unit_name = 6;
 
 }  // namespace nvspan::perfetto

@@ -97,7 +97,7 @@ void write_track(TraceFile& file, const Track& track) {
   if (track.parent != 0) descriptor.number(track_descriptor::parent_uuid, track.parent);
   if (track.kind == TrackKind::counter) {
     ProtoBytes counter;
-    if (!track.unit.empty()) counter.text(counter_descriptor::unit_name, track.unit);
+    if (!track.unit.empty()) counter.text(counter_descriptor_unit_name, track.unit);
     descriptor.message(track_descriptor::counter, counter);
   }
   ProtoBytes packet;
@@ -116,8 +116,8 @@ void write_shared_event(TraceFile& file, std::int64_t time, const ProtoBytes& ev
 
 void write_clocks(TraceFile& file, std::int64_t time, std::int64_t realtime) {
   ProtoBytes snapshot;
-  snapshot.message(clock_snapshot::clocks, clock_at(BOOTTIME, time, false));
-  snapshot.message(clock_snapshot::clocks, clock_at(REALTIME, realtime, false));
+  snapshot.message(clock_snapshot_clocks, clock_at(BOOTTIME, time, false));
+  snapshot.message(clock_snapshot_clocks, clock_at(REALTIME, realtime, false));
   ProtoBytes packet;
   packet.number(trace_packet::timestamp, static_cast<std::uint64_t>(time));
   packet.number(trace_packet::trusted_packet_sequence_id, shared_sequence);
@@ -128,10 +128,10 @@ void write_clocks(TraceFile& file, std::int64_t time, std::int64_t realtime) {
 
 void Lane::begin(TraceFile& file, std::int64_t time) {
   ProtoBytes snapshot;
-  snapshot.message(clock_snapshot::clocks, clock_at(first_own_clock, time, true));
-  snapshot.message(clock_snapshot::clocks, clock_at(BOOTTIME, time, false));
+  snapshot.message(clock_snapshot_clocks, clock_at(first_own_clock, time, true));
+  snapshot.message(clock_snapshot_clocks, clock_at(BOOTTIME, time, false));
   ProtoBytes event_defaults;
-  event_defaults.number(track_event_defaults::track_uuid, track_);
+  event_defaults.number(track_event_defaults_track_uuid, track_);
   ProtoBytes defaults;
   defaults.message(trace_packet_defaults::track_event_defaults, event_defaults);
   defaults.number(trace_packet_defaults::timestamp_clock_id, first_own_clock);
