@@ -153,7 +153,9 @@ def auto(
     optimizers = _listed(optimizer)
     for what, each in [("model", model), *(("optimizer", one) for one in optimizers)]:
         if _attributes.has(each, "auto"):
-            raise ValueError(f"the {what} has the ranges of an auto already: remove() that first")
+            raise ValueError(
+                f"the {what} already has the ranges of an auto: call its remove() first"
+            )
     annotations = {
         name: nvspan.annotate(name, domain=domain, color=color, device=device and gpu)
         for name, color, gpu in (
@@ -199,7 +201,9 @@ def _annotated_loader(
     kind = torch.utils.data.DataLoader
     if isinstance(loader, kind):
         if _attributes.has(loader, "auto"):
-            raise ValueError("the loader has the ranges of an auto already: remove() that first")
+            raise ValueError(
+                "the loader already has the ranges of an auto: call its remove() first"
+            )
         # A subclass that iterates in its own way may fetch ahead: a fetch says nothing of the loop.
         loop.by_loader = type(loader).__iter__ is kind.__iter__
         undo.append(_loaders.install(loader, loop, annotation))
