@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 def collect(
     modules: Sequence[str] = (), timeout: float = 20.0, recordings: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Look at everything that decides whether annotations are seen, and try them out.
+    """Check everything that decides whether annotations are seen, and send some.
 
-    Whatever could hang or crash runs in processes of its own. Nothing is changed in this one: no
+    Whatever could hang or crash runs in a separate process. Nothing is changed in this one: no
     tool is looked for, the CUDA driver is not initialised and nothing is imported into it.
 
     Args:
         modules: modules to import, in another process, before it is asked which libraries carry
             NVTX; empty looks at the libraries of this process.
         timeout: seconds that one probe may take.
-        recordings: recordings of which it is told what they lack.
+        recordings: recordings to check for lost or damaged events.
 
     Returns:
         What can be written as JSON: ``ok`` (bool), ``verdict`` (str), ``next`` (what to do, list of
@@ -72,7 +72,7 @@ def _guarded(name: str, probe: Probe, timeout: float) -> list[Finding]:
         try:
             found.extend(probe())
         except Exception as error:
-            text = f"could not be found out: {type(error).__name__}: {error}"
+            text = f"the check failed: {type(error).__name__}: {error}"
             found.append(Finding(name, "note", text))
 
     thread = threading.Thread(target=work, name=f"nvspan doctor: {name}", daemon=True)
@@ -87,8 +87,10 @@ def _verdict(findings: Sequence[Finding]) -> tuple[str, list[str]]:
     problems = [finding for finding in findings if finding.status == "problem"]
     todo = [finding.advice for finding in problems if finding.advice]
     if problems:
-        count = f"{len(problems)} problems" if len(problems) > 1 else "one problem"
-        return f"Annotations are not seen here as they should be: {count}.", todo
+        if len(problems) == 1:
+            return f"One problem: {problems[0].text}.", todo
+        names = ", ".join(dict.fromkeys(finding.name for finding in problems))
+        return f"{len(problems)} problems: see {names}.", todo
     todo = [f.advice for f in findings if f.status == "note" and f.advice]
     tool = next((f.details.get("tool") for f in findings if f.name == "tool"), None)
     if tool:

@@ -228,9 +228,7 @@ def numpy_dtype(
 
         from nvspan._core import NvspanWarning
 
-        warnings.warn(
-            "the dtype has a role already, which is left as it is", NvspanWarning, stacklevel=2
-        )
+        warnings.warn("the dtype already has a role, which is kept", NvspanWarning, stacklevel=2)
         return dtype
     metadata[METADATA_KEY] = _PayloadMetadata(counter_semantics, entry_kind, entry_type)
     dtype = numpy.dtype(dtype, metadata=metadata)

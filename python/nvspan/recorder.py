@@ -164,16 +164,16 @@ class record:
         """Starts recording.
 
         Raises:
-            RuntimeError: it runs already; another tool is attached, such as a profiler or a trace;
-                the file cannot be written (standard error says why); or nvspan was built without
-                NVTX.
+            RuntimeError: it is already running; another tool is attached, such as a profiler or a
+                trace; the file cannot be written (standard error says why); or nvspan was built
+                without NVTX.
         """
         with self._lock:
             if self._running:
-                raise RuntimeError("this recording runs already")
+                raise RuntimeError("this recording is already running")
             library = launch.injection_library()
             if _core.tool_attached() or launch.attached_tool():
-                raise RuntimeError("a tool is attached to NVTX already, so it cannot be recorded")
+                raise RuntimeError("a tool is already attached to NVTX, so nothing can be recorded")
             _core.attach(library, self._config)
             os.environ[launch.INJECTION_VARIABLE] = library
             os.environ[launch.CONFIG_VARIABLE] = self._config

@@ -123,7 +123,7 @@ class LiveRecording:
         """
         paths = self.paths
         if not paths:
-            raise RuntimeError("nothing is recorded yet")
+            raise RuntimeError("nothing has been recorded yet")
         found = read(*paths)
         if self._start is None:
             return found

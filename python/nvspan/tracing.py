@@ -60,16 +60,16 @@ class trace:
         """Starts showing events.
 
         Raises:
-            RuntimeError: this trace runs already; another tool is attached, such as a profiler or
-                another trace; or nvspan was built without NVTX.
+            RuntimeError: this trace is already running; another tool is attached, such as a
+                profiler or another trace; or nvspan was built without NVTX.
             OSError: the file cannot be written.
         """
         with self._lock:
             if self._running:
-                raise RuntimeError("this trace runs already")
+                raise RuntimeError("this trace is already running")
             library = launch.injection_library()
             if _core.tool_attached() or launch.attached_tool():
-                raise RuntimeError("a tool is attached to NVTX already, so it cannot be traced")
+                raise RuntimeError("a tool is already attached to NVTX, so nothing can be traced")
             if self._path is not None and not self._emptied:
                 launch.empty_file(self._path)
                 self._emptied = True

@@ -11,6 +11,25 @@
 
 namespace nvspan {
 
+#ifdef Py_GIL_DISABLED
+
+// Without a GIL "nobody else holds it" cannot be read off a reference count.
+Annotation* cached_annotation(const CallForm&, PyObject*, PyObject* const*, Py_ssize_t, PyObject*,
+                              bool) {
+  return nullptr;
+}
+
+void forget_annotation(const Annotation*) noexcept {}
+
+namespace {
+
+void remember_call(const CallForm&, PyObject*, PyObject* const*, Py_ssize_t, PyObject*,
+                   const Annotation*) noexcept {}
+
+}  // namespace
+
+#else
+
 namespace {
 
 constexpr size_t cache_size = 1024;  // a power of two
@@ -103,19 +122,33 @@ bool matches(const Entry& entry, const CallForm& form, PyObject* receiver, PyObj
   return true;
 }
 
-}  // namespace
-
-#ifdef Py_GIL_DISABLED
-
-void forget_annotation(const Annotation*) noexcept {}
-
-// Without a GIL "nobody else holds it" cannot be read off a reference count.
-Annotation* cached_annotation(const CallForm&, PyObject*, PyObject* const*, Py_ssize_t, PyObject*,
-                              bool) {
-  return nullptr;
+// Keeps a call's annotation for the next that has the same arguments, if it may.
+void remember_call(const CallForm& form, PyObject* receiver, PyObject* const* args,
+                   Py_ssize_t nargs, PyObject* kwnames, const Annotation* annotation) {
+  // A payload other than a number may be anything of the user's: it is not kept alive here.
+  const EventFields& given = *annotation->fields;
+  const bool number =
+      !given.payload || PyLong_CheckExact(given.payload) || PyFloat_CheckExact(given.payload);
+  if (!number && !given.has_data) return;
+  PyObject* first = nargs > 0 || kwnames ? args[0] : nullptr;
+  const uintptr_t hash = hash_call(form, receiver, first, kwnames);
+  const size_t slot = slot_of(hash);
+  if (the_cache.last_miss[slot] != hash) {
+    the_cache.last_miss[slot] = hash;
+    return;
+  }
+  // The entry keeps an annotation of its own: the given one goes to the user.
+  Annotation* kept = annotation_clone(annotation);
+  if (!kept) {
+    PyErr_Clear();
+    return;
+  }
+  if (!number) set_payload(*kept->fields, Py_None, false);
+  remember(the_cache.entries[slot], form, receiver, args, nargs, kwnames, kept);
+  Py_DECREF(reinterpret_cast<PyObject*>(kept));
 }
 
-#else
+}  // namespace
 
 void forget_annotation(const Annotation* annotation) noexcept {
   for (Entry& entry : the_cache.entries) {
@@ -231,29 +264,7 @@ Annotation* annotation_for_call(const CallForm& form, PyObject* receiver, PyObje
     Py_DECREF(reinterpret_cast<PyObject*>(annotation));
     return nullptr;
   }
-#ifndef Py_GIL_DISABLED
-  // A payload other than a number may be anything of the user's: it is not kept alive here.
-  const EventFields& given = *annotation->fields;
-  const bool number =
-      !given.payload || PyLong_CheckExact(given.payload) || PyFloat_CheckExact(given.payload);
-  if (!number && !given.has_data) return annotation;
-  PyObject* first = nargs > 0 || kwnames ? args[0] : nullptr;
-  const uintptr_t hash = hash_call(form, receiver, first, kwnames);
-  const size_t slot = slot_of(hash);
-  if (the_cache.last_miss[slot] != hash) {
-    the_cache.last_miss[slot] = hash;
-  } else {
-    // The entry keeps an annotation of its own: this one goes to the user.
-    Annotation* kept = annotation_clone(annotation);
-    if (!kept) {
-      PyErr_Clear();
-      return annotation;
-    }
-    if (!number) set_payload(*kept->fields, Py_None, false);
-    remember(the_cache.entries[slot], form, receiver, args, nargs, kwnames, kept);
-    Py_DECREF(reinterpret_cast<PyObject*>(kept));
-  }
-#endif
+  remember_call(form, receiver, args, nargs, kwnames, annotation);
   return annotation;
 }
 

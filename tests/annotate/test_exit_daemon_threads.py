@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
 from pathlib import Path
 
 import pytest
 
 from helpers import device
+from helpers.compile import build
 from helpers.recorded import record_command
 from helpers.traced import run_plain, run_traced
 
@@ -43,10 +45,18 @@ def recording(tmp_path_factory):
 def end(run, how, names, recording, times=1):
     failed = []
     environment = {**device.environment(), "NVSPAN_TRACE": "format=jsonl;file=/dev/null"}
+    expected = {(7, "goes on\n", "")}
+    if sys.version_info < (3, 11):
+        # When the interpreter is gone, CPython 3.10 still hands the GIL to threads that wait for
+        # it, and they read the interpreter. Without nvspan, but with a library whose destructor
+        # takes 20 ms, 84 of 300 programs end so.
+        library = build(PROGRAM.parent / "interpreter_end.cpp", "-shared", "-fPIC")
+        environment["INTERPRETER_END"] = str(library)
+        expected = {(7, "goes on\nended\n", ""), (-signal.SIGSEGV, "goes on\nended\n", "")}
     for _ in range(times):
         done = run(PROGRAM, how, *names, "--", recording, env=environment, check=False, timeout=100)
-        if (done.returncode, done.stdout, done.stderr) != (7, "goes on\n", ""):
-            failed.append((done.returncode, done.stderr))
+        if (done.returncode, done.stdout, done.stderr) not in expected:
+            failed.append((done.returncode, done.stdout, done.stderr))
     assert failed == []
 
 

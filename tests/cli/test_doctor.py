@@ -98,10 +98,10 @@ VARIABLE = "NVTX_INJECTION64_PATH"
         ({"NVSPAN_DOMAINS": "+"}, [("environment", "NVSPAN_DOMAINS: cannot read '+'")]),
         ({VARIABLE: "/no/such.so"},
          [("injection", f"{VARIABLE}=/no/such.so: there is no such file"),
-          ("tool", "/no/such.so was asked for, and does not listen")]),
+          ("tool", "/no/such.so is configured but does not listen")]),
         ({VARIABLE: "/"},
          [("injection", f"{VARIABLE}=/: it is a folder"),
-          ("tool", "/ was asked for, and does not listen")]),
+          ("tool", "/ is configured but does not listen")]),
         ({"NVTX_INJECTION32_PATH": "/x.so"},
          [("injection", f"NVTX_INJECTION32_PATH is set, but this Python looks at {VARIABLE}")]),
     ],
@@ -137,7 +137,7 @@ TOOLS = {
               "{ for (;;) sleep(1); }",
               "a program that annotates does not survive: no answer after 3 s"),
     "refuses": ("extern \"C\" int InitializeInjectionNvtx2(void*) { return 0; }",
-                "tool.so was asked for, and does not listen"),
+                "tool.so is configured but does not listen"),
 }  # fmt: skip
 
 
@@ -178,7 +178,7 @@ extern "C" int InitializeInjectionNvtx2(void* (*get)(unsigned)) {
     one = finding(found, "self-test")
     if one["status"] == "ok":
         pytest.skip("this python has a sitecustomize of its own")
-    assert one["text"] == "cannot be made: mine takes the place of every other tool"
+    assert one["text"] == "cannot run: mine takes the place of every other tool"
     assert finding(found, "tool")["details"]["tool"] == "mine"
     assert found["ok"]
 
@@ -232,7 +232,7 @@ def test_a_probe_that_fails_or_hangs_is_a_finding(monkeypatch):
     found = doctor.collect(timeout=0.1)
     forever.set()
     assert [(one["name"], one["status"], one["text"]) for one in found["findings"]] == [
-        ("a", "note", "could not be found out: RuntimeError: broken"),
+        ("a", "note", "the check failed: RuntimeError: broken"),
         ("b", "note", "no answer after 1.1 s"),
     ]
     assert found["ok"]

@@ -11,7 +11,7 @@ import pickle
 import pytest
 
 import nvspan
-from helpers.device import device_ranges, only_fake, run_device
+from helpers.device import SYNC_IN_CAPTURE, device_ranges, only_fake, run_device
 from helpers.events import plain
 from helpers.traced import needs_library, run_plain, run_traced
 
@@ -224,21 +224,7 @@ assert not idle(0)
 
 
 def test_sync_leaves_a_capture_alone():
-    done = run_device("""
-s = cuda.stream()
-import sys, types
-cupy = types.ModuleType("cupy")
-class Current: ptr, device_id = s, 0
-cupy.cuda = types.SimpleNamespace(get_current_stream=Current)
-sys.modules["cupy"] = cupy
-with cuda.capture(s) as graph:
-    with nvspan.annotate("captured", device=True, sync=True):
-        cuda.launch(s, 1000)
-assert graph.result == 0, graph.result
-graph.instantiate().launch(s, 2)
-cuda.synchronize(s)
-assert nvspan.device_flush(30)
-""")
+    done = run_device(SYNC_IN_CAPTURE)
     assert plain(done.events) == ["push [] 'captured' depth=0", "pop [] 'captured' depth=0"]
     assert on_gpu(done) == [(None, "captured", None)] * 2
 

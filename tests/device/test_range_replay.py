@@ -9,7 +9,7 @@ import shutil
 
 import pytest
 
-from helpers.device import device_ranges, only_fake, run_device
+from helpers.device import SYNC_IN_CAPTURE, device_ranges, only_fake, run_device
 from helpers.events import plain
 from helpers.traced import LIBRARY, needs_library
 
@@ -87,24 +87,7 @@ assert (stats["begun"], stats["timed"], stats["not_taken"]) == (2, 2, 4), stats
 
 
 def test_a_capture_under_ncu_holds_no_range(under_ncu):
-    done = run_device(
-        """
-s = cuda.stream()
-import sys, types
-cupy = types.ModuleType("cupy")
-class Current: ptr, device_id = s, 0
-cupy.cuda = types.SimpleNamespace(get_current_stream=Current)
-sys.modules["cupy"] = cupy
-with cuda.capture(s) as graph:
-    with nvspan.annotate("captured", device=True, sync=True):
-        cuda.launch(s, 1000)
-assert graph.result == 0, graph.result
-graph.instantiate().launch(s, 2)
-cuda.synchronize(s)
-assert nvspan.device_flush(30)
-""",
-        env=under_ncu,
-    )
+    done = run_device(SYNC_IN_CAPTURE, env=under_ncu)
     assert plain(done.events) == [
         "push [] 'captured' depth=0", "pop [] 'captured' depth=0", LOST.format(1)
     ]  # fmt: skip

@@ -301,7 +301,7 @@ with nvspan.device_range("kept", stream=s):
 assert nvspan.device_flush(30)
 """)
     summary = Summary(nvspan.read(path))
-    assert summary.notes == ["device ranges that are not shown: 1 capture_boundary"]
+    assert summary.notes == ["device ranges not shown: 1 capture_boundary"]
     done = subprocess.run(
         [sys.executable, "-m", "nvspan", "doctor", "--json", path], capture_output=True, text=True,
         env=clean_environment(), check=True,
@@ -309,7 +309,7 @@ assert nvspan.device_flush(30)
     (found,) = [f for f in json.loads(done.stdout)["findings"] if f["name"] == "recording"]
     assert (found["status"], found["details"]["device_lost"]) == ("note", {"capture_boundary": 1})
     assert found["text"].endswith(
-        "1 were not shown: 1 (open across the beginning or end of a capture)"
+        "1 device range not shown: 1 (open across the beginning or end of a capture)"
     )
 
 

@@ -139,3 +139,21 @@ def device_ranges(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
             made["message"] = strings[(made["message"] & 0xFFFFFFFF) - 1]
             found.append(made)
     return found
+
+
+# A range that waits for the GPU, within the capture of a graph that is launched twice.
+SYNC_IN_CAPTURE = """
+s = cuda.stream()
+import sys, types
+cupy = types.ModuleType("cupy")
+class Current: ptr, device_id = s, 0
+cupy.cuda = types.SimpleNamespace(get_current_stream=Current)
+sys.modules["cupy"] = cupy
+with cuda.capture(s) as graph:
+    with nvspan.annotate("captured", device=True, sync=True):
+        cuda.launch(s, 1000)
+assert graph.result == 0, graph.result
+graph.instantiate().launch(s, 2)
+cuda.synchronize(s)
+assert nvspan.device_flush(30)
+"""

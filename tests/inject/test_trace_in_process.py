@@ -103,8 +103,8 @@ with b: nvspan.mark("n")
 """
     done = run_plain(code, first, second)
     assert done.stdout.splitlines() == [
-        "this trace runs already",
-        "a tool is attached to NVTX already, so it cannot be traced",
+        "this trace is already running",
+        "a tool is already attached to NVTX, so nothing can be traced",
     ]
     assert (calls(first), calls(second)) == ([("mark", "m", None)], [("mark", "n", None)])
 
@@ -119,7 +119,7 @@ except RuntimeError as error:
 nvspan.mark("m")
 """
     done = run_traced(code)
-    assert done.stdout == "a tool is attached to NVTX already, so it cannot be traced\n"
+    assert done.stdout == "a tool is already attached to NVTX, so nothing can be traced\n"
     assert done.calls("message") == [("m",)]
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import gc
+import os
 import sys
 import threading
 import time
@@ -57,10 +58,10 @@ if HOW == "unwound":
 
 
 class Late:
-    """As a global of the main module, it lengthens the interpreter's end."""
+    """As a global of the main module, it lengthens the interpreter's end, in which threads end."""
 
-    def __del__(self, sleep=time.sleep):
-        sleep(0.3)
+    def __del__(self, sleep=time.sleep, seconds=0.3 if sys.version_info >= (3, 11) else 1.5):
+        sleep(seconds)
 
 
 class Index:
@@ -447,6 +448,9 @@ def main(names):
         time.sleep(0.05)
     with nvspan.annotate("the main thread goes on"):
         nvspan.mark("and on")
+    if library := os.environ.get("INTERPRETER_END"):
+        # Says so at the end of Py_FinalizeEx().
+        ctypes.pythonapi.Py_AtExit(ctypes.CDLL(library).interpreter_ended)
     print("goes on", flush=True)
     sys.exit(7)
 

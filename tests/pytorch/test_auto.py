@@ -186,7 +186,7 @@ def test_a_second_auto_is_refused_until_the_first_is_removed():
     handle = nvspan.torch.auto(model, optimizer, loader)
     refused = [(model,), (other_model, optimizer), (other_model, other_optimizer, loader)]
     for given, what in zip(refused, ["model", "optimizer", "loader"], strict=True):
-        with pytest.raises(ValueError, match=f"the {what} has the ranges of an auto already"):
+        with pytest.raises(ValueError, match=f"the {what} already has the ranges of an auto"):
             nvspan.torch.auto(*given)
     assert "forward" not in vars(other_model)
     assert "step" not in vars(other_optimizer)

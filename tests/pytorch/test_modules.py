@@ -203,7 +203,7 @@ def test_wrong_arguments():
         annotate_module(lambda x: x)
     model = small()
     handle = annotate_module(model, include="0")
-    with pytest.raises(ValueError, match="module '0' is annotated already"):
+    with pytest.raises(ValueError, match="module '0' is already annotated"):
         annotate_module(model)
     assert "forward" not in vars(model)
     handle.remove()

@@ -249,7 +249,7 @@ def test_a_process_that_did_not_end_its_file_has_not_damaged_it(kind, recorded, 
     assert all(row["reason"] not in DAMAGE for row in recording.losses.rows())
     (process,) = recording.processes
     assert process["closed"] is False
-    note = f"still open: process {process['pid']} (it was killed, or is still running): "
+    note = f"still open: process {process['pid']} (killed, or still running): "
     assert note in run_nvspan("stats", path).stdout
     found = json.loads(run_nvspan("doctor", path, "--json", check=None).stdout)
     (finding,) = [f for f in found["findings"] if f["name"] == "recording"]

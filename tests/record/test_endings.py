@@ -7,16 +7,14 @@ NVSPAN_SLOW=1 runs the last ones at their full size, which takes minutes.
 
 from __future__ import annotations
 
-import contextlib
 import os
-import shutil
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from helpers.compile import build
+from helpers.disks import small_disk
 from helpers.recorded import record_command
 from helpers.traced import needs_library
 
@@ -63,21 +61,6 @@ def test_events_inside_malloc_are_recorded():
     assert names[0] == "number"
     assert set(names[1:]) == {"malloc"}
     assert len(names) - 1 + lost >= 1000
-
-
-@contextlib.contextmanager
-def small_disk(folder, size):
-    """A file system of `size` bytes; skips where this may not be made."""
-    folder.mkdir()
-    if shutil.which("mount") is None or os.geteuid() != 0:
-        pytest.skip("a file system can be mounted by root alone")
-    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
-    if subprocess.run(command, capture_output=True, check=False).returncode != 0:
-        pytest.skip("no file system can be mounted here")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", str(folder)], check=True)
 
 
 @pytest.mark.parametrize("mode", ["full", "ring=8"])

@@ -5,15 +5,12 @@
 from __future__ import annotations
 
 import collections
-import contextlib
-import os
 import resource
-import shutil
-import subprocess
 import sys
 
 import pytest
 
+from helpers.disks import small_disk
 from helpers.recorded import record_command
 from helpers.traced import needs_library
 
@@ -101,20 +98,6 @@ def test_what_a_limit_of_file_size_leaves_out_is_counted(tmp_path, kind, threads
     kept, lost = kept_and_lost(done.recording)
     assert kept + lost == int(done.stdout)
     assert {row["reason"] for row in done.recording.losses.rows()} == {"no space"}
-
-
-@contextlib.contextmanager
-def small_disk(folder, size):
-    folder.mkdir()
-    if shutil.which("mount") is None or os.geteuid() != 0:
-        pytest.skip("a file system can be mounted by root alone")
-    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
-    if subprocess.run(command, capture_output=True, check=False).returncode != 0:
-        pytest.skip("no file system can be mounted here")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", str(folder)], check=True)
 
 
 @pytest.mark.parametrize("kind", ["number", "mixed"])

@@ -133,8 +133,8 @@ def test_statistics_count_every_range_and_mark(limit):
     assert stats.others == sum(row["calls"] for row in others) + marks["calls"]
     assert stats.others + sum(own) == 8 * 300
     assert [note for note in Summary(done.recording).notes if note.startswith("other names:")] == [
-        f"other names: {stats.others} ranges and marks came with new names when the space for "
-        'names was spent, and count under "(other names)" (see --names of nvspan record)'
+        f"other names: {stats.others:,} ranges and marks had new names after the space for "
+        'names was full; they are counted under "(other names)" (see nvspan record --names)'
     ]
 
 
@@ -304,7 +304,7 @@ def test_the_command_takes_the_budget_and_tells_of_it(tmp_path):
                           check=True)  # fmt: skip
     others = nvspan.read(str(tmp_path / "run.nvspan")).stats().others
     assert others > 0
-    assert f"other names: {others} ranges and marks came with new names" in done.stderr
+    assert f"other names: {others:,} ranges and marks had new names" in done.stderr
     wrong = subprocess.run([*command[:8], "--names", "0", "-c", "pass"], env=clean_environment(),
                            capture_output=True, text=True, check=False)  # fmt: skip
     assert wrong.returncode == 2

@@ -132,4 +132,4 @@ def test_a_recording_is_the_same_as_itself(runs):
 
 
 def test_wrong_thresholds_are_refused(runs):
-    assert "not a part" in run_nvspan("diff", *runs, "--threshold", "much", check=2).stderr
+    assert "must be a share" in run_nvspan("diff", *runs, "--threshold", "much", check=2).stderr

@@ -18,7 +18,7 @@ CALLS = CORPUS / "calls.nvspan"
 STATS = CORPUS / "stats.nvspan"
 PAYLOADS = CORPUS / "payloads.nvspan"
 EVENTLESS = (
-    f"{STATS}: recorded with --mode stats, which keeps no single events: {{}} has none of its "
+    f"{STATS}: recorded with --mode stats, which keeps no single events: {{}} shows none of its "
     "ranges; 'nvspan stats' shows their statistics"
 )
 RANGES = """
@@ -51,7 +51,7 @@ def _notes(*arguments, check=0):
         ("trian:*", "--filter 'trian:*' matches no name in the recording, which has no domain "
          "'trian'; the nearest domain is 'train'"),
         ("zzzz", "--filter 'zzzz' matches no name in the recording"),
-        ("tick", "--filter matches marks or counters alone: no range is selected"),
+        ("tick", "--filter matches only marks or counters, no range"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("command", [["stats"], ["stats", "--format", "csv"], ["stats", "--tree"]])
@@ -79,8 +79,8 @@ def test_other_commands_say_it_too(tmp_path):
     assert _notes("report", "-o", tmp_path / "a.html", path, "--filter", "forwrd")[1] == [sentence]
     shown, notes = _notes("diff", path, path, "--filter", "forwrd")
     assert notes == [
-        sentence, sentence, f"no range of A ({path}) is compared: it has none",
-        f"no range of B ({path}) is compared: it has none",
+        sentence, sentence, f"A ({path}) holds no ranges to compare",
+        f"B ({path}) holds no ranges to compare",
     ]  # fmt: skip
     assert shown == "no ranges\n\n0 slower by more than 5 %\n"
 
@@ -88,7 +88,9 @@ def test_other_commands_say_it_too(tmp_path):
 def test_times_in_which_nothing_begins():
     _, notes = _notes("stats", "--from", "100s", "--to", "101s", recording_of(RANGES))
     (note,) = notes
-    assert note.startswith("no selected range begins from 100.000 s to 101.000 s; the last range ")
+    assert note.startswith(
+        "no selected range begins between 100.000 s and 101.000 s; the last range "
+    )
 
 
 def test_a_recording_without_ranges(tmp_path):
@@ -147,7 +149,7 @@ def test_groups_of_devices_without_device_ranges(by):
     assert shown.splitlines()[-1] == "no ranges"
     assert notes == [
         f"--by {by} groups device ranges, and there are none here; annotate(device=True) and "
-        "device_range make them"
+        "device_range record them"
     ]
     assert _notes("stats", "--by", by, CORPUS / "device.nvspan")[1] == []
 
@@ -155,9 +157,9 @@ def test_groups_of_devices_without_device_ranges(by):
 @pytest.mark.parametrize(
     ("field", "sentence"),
     [
-        ("stpe", "no payload of a range has a field 'stpe'; the nearest is 'step' (there are comm, "
+        ("stpe", "no range has a payload field 'stpe'; the nearest is 'step' (fields: comm, "
          "bytes, op, name, kind, step)"),
-        ("zz", "no payload of a range has a field 'zz' (there are comm, bytes, op, name, kind, "
+        ("zz", "no range has a payload field 'zz' (fields: comm, bytes, op, name, kind, "
          "step)"),
     ],
 )  # fmt: skip
@@ -177,7 +179,7 @@ def test_groups_of_what_no_range_has():
         "--by category: no range here has a category"
     ]
     assert _notes("stats", "--by", "payload.x", path)[1] == [
-        "no payload of a range has a field 'x'; no range here has a payload with fields"
+        "no range has a payload field 'x'; no range here has a payload with fields"
     ]
 
 

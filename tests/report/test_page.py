@@ -47,8 +47,8 @@ def test_the_page_has_the_figures_and_what_is_missing(report):
     }  # fmt: skip
     assert rows["inner"][1] == 8
     assert data["notes"] == [
-        "unclosed: 1 ranges did not end; they are in no figure",
-        "orphans: 1 ends had no range to close",
+        "unclosed: 1 range still open at the end, not counted in the statistics",
+        "orphans: 1 range end without an open range",
     ]
     assert dict(data["facts"])["calls"] == "19"
 
@@ -139,7 +139,7 @@ def test_a_notebook_shows_a_timeline_and_a_table():
     shown = nvspan.read(recording_of())._repr_html_()
     assert shown.count("<rect ") == 20
     assert shown.count("<tr>") == 1 + 6
-    assert "unclosed: 1 ranges" in shown
+    assert "unclosed: 1 range " in shown
     assert "<script" not in shown
 
 

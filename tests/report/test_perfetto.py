@@ -133,4 +133,4 @@ def test_what_cannot_be_written_is_one_line(tmp_path):
     done = run_nvspan("export", recording_of(), "-o", "/dev/full", check=1)
     assert "No space left on device" in done.stderr
     done = run_nvspan("export", recording_of(), "-o", recording_of(), check=2)
-    assert "is a recording that is to be read" in done.stderr
+    assert "is one of the recordings to read" in done.stderr

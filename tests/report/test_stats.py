@@ -81,8 +81,8 @@ def test_what_is_missing_stands_on_top_and_in_no_figure():
     assert (row["calls"], row["unclosed"], row["total"]) == (0, 1, 0)
     lines = run_nvspan("stats", recording_of()).stdout.splitlines()
     assert lines[:2] == [
-        "unclosed: 1 ranges did not end; they are in no figure",
-        "orphans: 1 ends had no range to close",
+        "unclosed: 1 range still open at the end, not counted in the statistics",
+        "orphans: 1 range end without an open range",
     ]
     assert lines[2].split()[:4] == ["calls", "total", "self", "mean"]
     assert lines[-1].split()[-4:] == ["never", "closed", "(1", "unclosed)"]
@@ -98,8 +98,8 @@ def test_lost_events_are_shown_with_thread_and_window(tmp_path):
     shown = run_nvspan("stats", made.files[0]).stdout.splitlines()
     count = 120_000 - 2 * len(made.recording.ranges)
     assert as_json(made.files[0])["overwritten"] == count
-    assert shown[0] == f"overwritten: {count} older events are gone in 1 places (ring)"
-    assert shown[1].startswith(f"  {count} events of thread ")
+    assert shown[0] == f"overwritten: {count:,} older events (a ring keeps only the newest)"
+    assert shown[1].startswith(f"  {count:,} events of thread ")
     assert shown[1].endswith(": overwritten")
 
 

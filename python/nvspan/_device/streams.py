@@ -99,7 +99,7 @@ def ordinal_of(device: Any) -> int:
     if isinstance(ordinal, bool) or not isinstance(ordinal, int):
         raise TypeError(f"device must be a CUDA device or an int, not {device!r}")
     if not 0 <= ordinal < 1 << 31:
-        raise ValueError(f"device {device!r} is no ordinal")
+        raise ValueError(f"device must be an ordinal from 0 to 2147483647, not {device!r}")
     return ordinal
 
 

@@ -9,24 +9,25 @@ import os
 from nvspan._doctor import process, tools
 from nvspan._doctor.finding import Finding
 from nvspan.device import device_losses, device_losses_of
+from nvspan.recording.losses import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 _REASONS = {
-    "no_cuda": "there was no usable CUDA",
+    "no_cuda": "no usable CUDA",
     "capture_boundary": "open across the beginning or end of a capture",
     "capture_refused": "the stream of a capture refused them",
     "ambiguous": "replays of one graph ran at once",
-    "overrun": "replays left stamps faster than they were read",
-    "unpaired": "a stamp has no partner",
+    "overrun": "replays overwrote timestamps before they were read",
+    "unpaired": "one of the two timestamps is missing",
     "full": "too many were in flight",
     "context_lost": "their context was reset or destroyed",
-    "tool_gone": "the tool detached before",
+    "tool_gone": "the tool detached first",
     "driver_error": "the driver refused a call",
     "not_taken": 'the tool shows no device ranges, or none with backend="exact"',
-    "at_exit": "not done when the process ended",
+    "at_exit": "still running when the process ended",
 }
 
 
@@ -34,13 +35,13 @@ def device(timeout: float) -> list[Finding]:
     """The driver that device ranges use, the GPUs, the backend, and this process's losses."""
     answer = process.ask("device", [], timeout)
     if "failure" in answer:
-        return [Finding("device", "note", f"could not be found out: {answer['failure']}", **answer)]
+        return [Finding("device", "note", f"the check failed: {answer['failure']}", **answer)]
     gpus = tools.gpus()
     details: dict[str, Any] = {**answer, "gpus": gpus}
     found = [_driver(details), _backend(details)]
     lost = device_losses()
     if lost:
-        text = f"of this process's device ranges {said(lost)}"
+        text = f"in this process, {said(lost)}"
         found.append(Finding("device", "note", text, _advice(lost), lost=lost))
     return found
 
@@ -55,17 +56,17 @@ def _driver(details: dict[str, Any]) -> Finding:
         return Finding("device", "ok", text, **details)
     kinds = ", ".join(f"{gpus.count(gpu)} x {gpu}" for gpu in dict.fromkeys(gpus))
     text = f"device ranges use {details['library']}"
-    text += f"; GPUs: {kinds}" if gpus else "; no GPU is known to the kernel module"
+    text += f"; GPUs: {kinds}" if gpus else "; the kernel module lists no GPU"
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is not None:
-        text += f", of which CUDA_VISIBLE_DEVICES={visible} leaves some"
+        text += f" (CUDA_VISIBLE_DEVICES={visible} selects among them)"
     return Finding("device", "ok", text, **details)
 
 
 def _backend(details: dict[str, Any]) -> Finding:
     backend, tool = details["backend"], details["tool"]
     if backend is None:
-        text = "no tool is attached: device ranges leave CUDA alone, but for those with timing=True"
+        text = "no tool is attached: device ranges do not use CUDA, except with timing=True"
     elif backend == "exact":
         text = f'backend "auto" is "exact": {tool} takes deferred events'
     else:
@@ -74,14 +75,14 @@ def _backend(details: dict[str, Any]) -> Finding:
 
 
 def recording(path: str) -> list[Finding]:
-    """What a recording lacks, of the CPU's events and of device ranges."""
+    """What is missing from a recording: the CPU's events and device ranges."""
     import nvspan
 
     try:
         read = nvspan.read(path)
     except (OSError, ValueError) as error:
-        return [Finding("recording", "problem", f"{path}: {error}", "name a recording")]
-    from nvspan.recording.losses import DAMAGE, damage_lines, open_lines
+        return [Finding("recording", "problem", f"{path}: {error}", "pass the path of a recording")]
+    from nvspan.recording.losses import DAMAGE, damage_lines, left_out, open_lines
 
     stats = read.stats()
     lost = device_losses_of(stats)
@@ -89,24 +90,18 @@ def recording(path: str) -> list[Finding]:
     damage = damage_lines(read)
     gone = sum(loss["count"] or 0 for loss in stats.losses if loss["reason"] in DAMAGE)
     lacks = [line.strip() for line in damage + open_lines(read)]
-    if stats.lost > gone:
-        lacks.append(f"{stats.lost - gone} events could not be recorded")
-    if stats.gaps:
-        lacks.append(f"older events are overwritten in {stats.gaps} places (ring)")
-    if unclosed:
-        lacks.append(f"{unclosed} ranges did not end")
-    if stats.orphans:
-        lacks.append(f"{stats.orphans} ends had no range to close")
+    for word, text in left_out(stats.lost - gone, stats.overwritten, unclosed, stats.orphans):
+        lacks.append(f"{word}: {text}")
     if lost:
-        lacks.append(f"of the device ranges {said(lost)}")
+        lacks.append(said(lost))
     details: dict[str, Any] = {
         "path": path, "ranges": sum(row["calls"] for row in stats.rows), "lost": stats.lost,
         "device_lost": lost,
         "device_ranges": sum(row["calls"] for row in stats.rows if row["kind"] == "device"),
     }  # fmt: skip
-    whole = f"{path}: {details['ranges']} ranges"
+    whole = f"{path}: {counted(details['ranges'], 'range')}"
     if details["device_ranges"]:
-        whole += f", {details['device_ranges']} of them of devices"
+        whole += f" ({counted(details['device_ranges'], 'device range')})"
     if not lacks:
         return [Finding("recording", "ok", f"{whole}; nothing was lost", **details)]
     if damage:
@@ -118,8 +113,8 @@ def recording(path: str) -> list[Finding]:
 def said(lost: dict[str, int]) -> str:
     """The losses in words."""
     parts = ", ".join(f"{count} ({_REASONS.get(why, why)})" for why, count in lost.items())
-    return f"{sum(lost.values())} were not shown: {parts}"
+    return f"{counted(sum(lost.values()), 'device range')} not shown: {parts}"
 
 
 def _advice(lost: dict[str, int]) -> str | None:
-    return "docs/device.md, what can go wrong" if lost else None
+    return "see 'What can go wrong' in docs/device.md" if lost else None

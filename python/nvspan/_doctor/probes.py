@@ -73,9 +73,7 @@ def versions() -> list[Finding]:
     )
     if _core.have_nvtx:
         return [Finding("versions", "ok", text + "NVTX 3 compiled in", **details)]
-    advice = (
-        "install nvspan where the headers of NVTX are: pip install nvidia-nvtx, then nvspan anew"
-    )
+    advice = "pip install nvidia-nvtx, for the headers of NVTX; then build and install nvspan again"
     text += "built without NVTX: annotations do nothing"
     return [Finding("versions", "problem", text, advice, **details)]
 
@@ -114,10 +112,10 @@ def injection(timeout: float) -> list[Finding]:
         text = f"{other} is set, but this Python looks at {variable}"
         found.append(Finding("injection", "problem", text, f"set {variable} instead"))
     if os.path.exists(_SYSTEM_TOOL):
-        text = f"{_SYSTEM_TOOL} tells of a tool for every program"
+        text = f"{_SYSTEM_TOOL} names a tool for every program"
         found.append(Finding("injection", "note", text))
     if not path:
-        text = f"{variable} is not set: no tool is asked for"
+        text = f"{variable} is not set: no tool is configured"
         return [*found, Finding("injection", "ok", text)]
     details = {"variable": variable, "path": path}
     wrong = tools.what_is_wrong_with(path)
@@ -140,14 +138,14 @@ def tool(timeout: float) -> list[Finding]:
     if answer["tool"] is None:
         asked = os.environ.get(launch.INJECTION_VARIABLE)
         if asked and _core.enabled() and _core.have_nvtx:
-            text = f"{asked} was asked for, and does not listen"
-            return [Finding("tool", "problem", text, "see the lines about it above", **answer)]
+            text = f"{asked} is configured but does not listen"
+            return [Finding("tool", "problem", text, "see the lines named injection", **answer)]
         return [Finding("tool", "ok", "no tool is attached to programs started here", **answer)]
     text = f"{answer['tool']} ({answer['library']}) is attached to programs started here"
     if not answer["active"]:
-        text += ", and is told nothing"
-        return [Finding("tool", "problem", text, "look at NVSPAN_DOMAINS", **answer)]
-    return [Finding("tool", "ok", text + "; it took a test event", **answer)]
+        text += ", but every domain is switched off"
+        return [Finding("tool", "problem", text, "correct NVSPAN_DOMAINS", **answer)]
+    return [Finding("tool", "ok", text + "; it received a test event", **answer)]
 
 
 def self_test(timeout: float) -> list[Finding]:
@@ -155,12 +153,12 @@ def self_test(timeout: float) -> list[Finding]:
     try:
         library = launch.injection_library()
     except RuntimeError as error:
-        return [Finding("self-test", "note", f"cannot be made: {error}")]
+        return [Finding("self-test", "note", f"cannot run: {error}")]
     wanted, received, answer = process.round_trip(timeout)
     failure = answer.get("failure")
     details: dict[str, Any] = {"library": library, "sent": wanted, "received": received}
     if answer.get("tool") not in (None, "nvspan"):
-        text = f"cannot be made: {answer['tool']} takes the place of every other tool"
+        text = f"cannot run: {answer['tool']} takes the place of every other tool"
         return [Finding("self-test", "note", text, **details)]
     if failure is None and received == wanted:
         text = f"{len(wanted)} events sent and received through {library}"
@@ -177,18 +175,25 @@ def libraries(modules: tuple[str, ...], timeout: float) -> list[Finding]:
         answer = process.ask("libraries", list(modules), timeout)
         if "failure" in answer:
             text = f"cannot import {', '.join(modules)}: {answer['failure']}"
-            return [Finding("libraries", "problem", text, "import something else")]
+            return [
+                Finding(
+                    "libraries",
+                    "problem",
+                    text,
+                    "correct --import: it takes modules that this Python can import",
+                )
+            ]
         where = f"after importing {', '.join(modules)}"
         names = answer["libraries"]
     else:
         where, names = "in this process", tools.libraries_with_nvtx()
     if names is None:
-        return [Finding("libraries", "note", "only Linux tells which libraries are loaded")]
+        return [Finding("libraries", "note", "the loaded libraries can be listed only on Linux")]
     listed = ", ".join(os.path.basename(name) for name in names) or "none"
     advice = None
     if not modules:
         advice = "to see the libraries of a package: nvspan doctor --import torch"
-    text = f"with NVTX of their own, {where}: {listed}"
+    text = f"libraries that contain NVTX, {where}: {listed}"
     return [Finding("libraries", "ok", text, advice, libraries=names, modules=list(modules))]
 
 
@@ -232,4 +237,4 @@ def packages() -> list[Finding]:
         except metadata.PackageNotFoundError:
             continue
     listed = ", ".join(f"{name} {version}" for name, version in installed.items())
-    return [Finding("packages", "ok", listed or "none of those that use NVTX", **installed)]
+    return [Finding("packages", "ok", listed or "no known package that uses NVTX", **installed)]

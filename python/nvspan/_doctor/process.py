@@ -99,7 +99,7 @@ def _load(words: list[str]) -> dict[str, Any]:
     except OSError as error:
         return {"problem": str(error)}
     if not hasattr(library, "InitializeInjectionNvtx2"):
-        return {"problem": "it has no InitializeInjectionNvtx2, so it is no NVTX tool"}
+        return {"problem": "it has no InitializeInjectionNvtx2, so it is not an NVTX tool"}
     return {}
 
 

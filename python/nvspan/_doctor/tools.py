@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the file system tells of tools and libraries, for ``nvspan.doctor``."""
+"""What the file system says about tools and libraries, for ``nvspan.doctor``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FOLDERS = {
 def what_is_wrong_with(path: str) -> str | None:
     """Why this process could not load the library `path`, as far as its file tells."""
     if not os.path.isabs(path):
-        return None if os.sep not in path else "a relative path is found from one folder only"
+        return None if os.sep not in path else "a relative path works from one folder only"
     if not os.path.exists(path):
         return "there is no such file"
     if os.path.isdir(path):
@@ -40,9 +40,10 @@ def what_is_wrong_with(path: str) -> str | None:
     own = _elf(_head("/proc/self/exe"))
     theirs = _elf(head)
     if theirs is None:
-        return "it is no shared library"
+        return "it is not a shared library"
     if own is not None and theirs != own:
-        return f"it is built for {theirs[1]} of {theirs[0]} bits, this is {own[1]} of {own[0]}"
+        built, this = (f"{machine} ({bits} bits)" for bits, machine in (theirs, own))
+        return f"it is built for {built}, this Python for {this}"
     return None
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "diff": "compare the ranges of two recordings",
-    "doctor": "say whether annotations can be seen here, and what to do if not",
+    "doctor": "check whether annotations can be seen here, and what to do if not",
     "export": "write a recording as a Perfetto trace, SQLite, Parquet or CSV",
     "record": "run a program, record its NVTX events, and show a table of them",
     "report": "write one HTML page about recordings",
@@ -40,10 +40,10 @@ NVTX annotations for Python.
 commands:
 {commands}
 
-'nvspan COMMAND --help' says more about each. Anything else is a Python program, which is run as
-python itself runs it; './NAME' is a script that is called as a command is.
+'nvspan COMMAND --help' describes a command. Anything else is run as a Python program, just as
+python runs it. To run a script that has the name of a command, write ./NAME.
 
-options for a program, also one that 'record' or 'trace' runs:
+options for a Python program, with 'record' and 'trace' too:
 {flags}
 
   -h, --help  show this help and exit

@@ -41,14 +41,18 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     """The options that say which part of a recording is meant."""
     parser.add_argument(
         "--filter", metavar="PATTERN", action="append",
-        help="only ranges whose name, or domain:name, is like this (with * and ?); may be repeated",
+        help="only ranges whose name or domain:name matches PATTERN (* and ?); may be repeated",
     )  # fmt: skip
     parser.add_argument(
         "--from", metavar="TIME", dest="start", type=_time,
-        help="only ranges that begin so long after the recording did, or later: 1.5s, 20ms, ...",
+        help="only ranges that begin this long after the recording did, or later: 1.5s, 20ms, ...",
     )  # fmt: skip
     parser.add_argument(
-        "--to", metavar="TIME", dest="stop", type=_time, help="only ranges that begin before this"
+        "--to",
+        metavar="TIME",
+        dest="stop",
+        type=_time,
+        help="only ranges that begin before this time",
     )
 
 

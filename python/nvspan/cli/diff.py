@@ -24,7 +24,7 @@ from nvspan.report.progress import Progress
 
 _DESCRIPTION = """\
 Compares the mean duration of each range of recording B with that of A. A change counts when it is
-larger than the threshold, and surer than the confidence asked for (Welch's test)."""
+larger than --threshold and at least as certain as --confidence (Welch's test)."""
 
 _HEADINGS = ("calls A", "calls B", "mean A", "mean B", "change", "95 % limits", "confidence",
              "verdict", "range")  # fmt: skip
@@ -34,9 +34,11 @@ def _part(given: str) -> float:
     try:
         value = float(given.rstrip("%")) / (100 if given.endswith("%") else 1)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"not a part: {given!r} (write 5% or 0.05)") from None
+        raise argparse.ArgumentTypeError(
+            f"must be a share such as 5% or 0.05, not {given!r}"
+        ) from None
     if value < 0:
-        raise argparse.ArgumentTypeError("it is negative")
+        raise argparse.ArgumentTypeError(f"must not be negative, but is {given!r}")
     return value
 
 
@@ -72,18 +74,16 @@ def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan diff`` with the arguments `argv`."""
     parser = parser_of("diff", _DESCRIPTION)
     parser.add_argument("before", metavar="A", help="the recording to compare with")
-    parser.add_argument("after", metavar="B", help="the recording that is judged")
+    parser.add_argument("after", metavar="B", help="the recording to judge")
     parser.add_argument(
         "--threshold", metavar="PART", type=_part, default=0.05,
-        help="changes of the mean up to this are none: 5%% (the default) or 0.05",
+        help="ignore changes of the mean up to this: 5%% (the default) or 0.05",
     )  # fmt: skip
     parser.add_argument(
         "--confidence", metavar="PART", type=_part, default=SURE,
-        help="how sure a change must be: 95%% (the default)",
+        help="how certain a change must be: 95%% (the default)",
     )  # fmt: skip
-    parser.add_argument(
-        "--fail", action="store_true", help="exit with 1 when a range has become slower"
-    )
+    parser.add_argument("--fail", action="store_true", help="exit with 1 if a range became slower")
     add_selection(parser)
     parser.add_argument("--format", choices=render.FORMATS, default="table")
     add_escape_formulas(parser)

@@ -14,9 +14,9 @@ from nvspan import doctor
 from nvspan.report.text import printable
 
 _DESCRIPTION = """\
-Looks at everything that decides whether annotations are seen, tries them out in processes of their
-own, and says in plain words what it found and what to do next. The exit code is 0 if all is well
-and 1 if there is a problem."""
+Checks everything that decides whether annotations are seen, tries it in separate processes, and
+says what it found and what to do next. The exit code is 0 if all is well and 1 if there is a
+problem."""
 _SIGNS = {"ok": "  ", "note": "* ", "problem": "! "}
 _NAME_WIDTH = 13
 
@@ -27,7 +27,10 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     parser.add_argument(
-        "recordings", nargs="*", metavar="FILE", help="recordings: what do they lack, and why?"
+        "recordings",
+        nargs="*",
+        metavar="FILE",
+        help="recordings to check for lost or damaged events",
     )
     parser.add_argument("--json", action="store_true", help="print everything as one JSON object")
     parser.add_argument(
@@ -37,7 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     parser.add_argument(
         "--timeout", metavar="SECONDS", type=float, default=60.0,
-        help="how long one probe may take (default: 60)",
+        help="the longest time that one check may take (default: 60)",
     )  # fmt: skip
     return parser
 

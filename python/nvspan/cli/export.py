@@ -21,7 +21,7 @@ from nvspan.report.progress import Progress
 
 _DESCRIPTION = """\
 Writes recordings as a trace for the Perfetto UI, as the SQLite database of an nsys export, or as
-tables. The files of several processes make one."""
+tables. The files of several processes become one."""
 
 _SUFFIXES = {"perfetto": ".pftrace", "sqlite": ".sqlite", "parquet": ".parquet", "csv": ".csv"}
 
@@ -33,8 +33,8 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--format", choices=tuple(_SUFFIXES), default="perfetto")
     parser.add_argument(
         "-o", "--output", metavar="OUT",
-        help="the file to write, replaced if it exists; by default that of the first recording "
-        "with the format's suffix",
+        help="the file to write, replaced if it exists (default: the name of the first recording, "
+        "with the format's suffix)",
     )  # fmt: skip
     add_selection(parser)
     add_escape_formulas(parser)
@@ -44,7 +44,7 @@ def main(argv: Sequence[str]) -> int:
         output = os.path.splitext(options.files[0])[0] + _SUFFIXES[options.format]
     if any(os.path.exists(output) and os.path.samefile(output, file)
            for file in options.files if os.path.exists(file)):  # fmt: skip
-        parser.error(f"{output!r} is a recording that is to be read")
+        parser.error(f"{output!r} is one of the recordings to read")
     recording = selected(open_recording(parser, options.files), options)
     made = [output]
     try:

@@ -43,13 +43,13 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     parser.add_argument(
         "-o", "--output", metavar="OUT", default="nvspan-{pid}.nvspan",
-        help="the file of each process; {host}, {rank} and {pid} are replaced (the default is "
-        "nvspan-{pid}.nvspan); for a file that exists a number is added",
+        help="the file of each process, with {host}, {rank} and {pid} filled in (default: "
+        "nvspan-{pid}.nvspan); a number is added to the name of a file that exists",
     )  # fmt: skip
     parser.add_argument(
         "--mode", default="full",
-        help="full (the default); ring=MB keeps the newest events in so many megabytes; stats "
-        "keeps statistics alone",
+        help="full (the default); ring=MB keeps the newest events, in that many megabytes; stats "
+        "keeps only statistics",
     )  # fmt: skip
     parser.add_argument(
         "--domains", metavar="NAME[,NAME]", action="append",
@@ -57,16 +57,14 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     parser.add_argument(
         "--min-duration", metavar="NS", type=int, default=0,
-        help="leave out ranges shorter than so many nanoseconds",
+        help="leave out ranges shorter than this, in nanoseconds",
     )  # fmt: skip
     parser.add_argument(
         "--names", metavar="MB", type=float,
-        help="the megabytes of each file that names may take (16 in a ring, 32 with stats, no "
-        "limit in full); events with further names count under (other names)",
+        help="space for names in each file, in megabytes (default: 16 in a ring, 32 with stats, no "
+        "limit in full); events with further names are counted under (other names)",
     )  # fmt: skip
-    parser.add_argument(
-        "--no-report", action="store_true", help="print no table when the program has ended"
-    )
+    parser.add_argument("--no-report", action="store_true", help="print no table at the end")
     add_program_options(parser)
     return parser
 
@@ -127,7 +125,7 @@ def _left_out(paths: list[str], domains: list[str] | None, shortest: int) -> str
 
 def _report(paths: list[str], domains: list[str] | None, shortest: int) -> None:
     if not paths:
-        print("nvspan record: no NVTX call was made: nothing was recorded", file=sys.stderr)
+        print("nvspan record: the program made no NVTX call: nothing was recorded", file=sys.stderr)
         return
     try:
         _show(paths)

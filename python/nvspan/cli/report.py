@@ -20,7 +20,7 @@ from nvspan.report.progress import Progress
 
 _DESCRIPTION = """\
 Writes one HTML page about recordings: a summary, every range in a table to sort and search, a
-timeline that zooms, and what was lost. It holds all that it needs and loads nothing."""
+timeline that zooms, and what was lost. The page is self-contained and loads nothing."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -29,9 +29,9 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("files", nargs="+", metavar="FILE", help="recordings to read together")
     parser.add_argument(
         "-o", "--output", metavar="OUT",
-        help="the page, replaced if it exists (by default the first recording's name with .html)",
+        help="the page, replaced if it exists (default: the first recording's name, with .html)",
     )  # fmt: skip
-    parser.add_argument("--title", help="the heading (by default the names of the files)")
+    parser.add_argument("--title", help="the heading (default: the names of the files)")
     add_selection(parser)
     options = parser.parse_args(argv)
     output = options.output or os.path.splitext(options.files[0])[0] + ".html"

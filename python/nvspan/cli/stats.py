@@ -26,16 +26,17 @@ from nvspan.report.progress import Progress
 from nvspan.report.summary import GROUPS, NUMBERS, Summary, call_tree
 
 _DESCRIPTION = """\
-Shows every range of recordings: how often, how long in all and by itself, and how its durations are
-distributed. The files of several processes are read together. Unclosed ranges and lost events stand
-on top and are in no figure."""
+Shows every range of recordings: how often it ran, its total time, its time without the ranges
+inside it, and how its durations are distributed. The files of several processes are read together.
+The first lines list what the statistics leave out: ranges still open at the end, and lost
+events."""
 
 
 def _group(given: str) -> str:
     if given in GROUPS or (given.startswith("payload.") and given != "payload."):
         return given
     known = ", ".join(GROUPS[1:])
-    raise argparse.ArgumentTypeError(f"{given!r} is none of {known} and payload.FIELD")
+    raise argparse.ArgumentTypeError(f"{given!r} is not one of {known}, payload.FIELD")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -43,21 +44,21 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("files", nargs="+", metavar="FILE", help="recordings to read together")
     parser.add_argument(
         "--format", choices=render.FORMATS, default="table",
-        help="table (the default), or csv, json and markdown; numbers of csv and json are ns",
+        help="table (the default), or csv, json and markdown; csv and json give times in ns",
     )  # fmt: skip
     parser.add_argument(
-        "--tree", action="store_true", help="show which ranges were open around which"
+        "--tree", action="store_true", help="show each range below the one that encloses it"
     )
     parser.add_argument(
         "--by", type=_group, default="name", metavar="GROUP",
-        help=f"a row for each of these, of each range: {', '.join(GROUPS[1:])} or payload.FIELD, "
-        "a field of payloads",
+        help=f"split each range into rows by {', '.join(GROUPS[1:])} or payload.FIELD, "
+        "a field of its payload",
     )  # fmt: skip
     parser.add_argument(
         "--sort", metavar="COLUMN", default="total", choices=("name", *NUMBERS),
         help=f"name, {', '.join(NUMBERS)}; the largest first (the default is total)",
     )  # fmt: skip
-    parser.add_argument("--top", metavar="N", type=positive, help="show only so many rows")
+    parser.add_argument("--top", metavar="N", type=positive, help="show only the first N rows")
     add_selection(parser)
     add_escape_formulas(parser)
     parser.add_argument(

@@ -18,8 +18,8 @@ from nvspan.report import emptiness, viewer
 from nvspan.report.progress import Progress
 
 _DESCRIPTION = """\
-Shows the timeline of recordings in the browser, in the Perfetto UI. It is served to this machine
-alone, and nothing is sent anywhere. The UI comes with: pip install 'nvspan[view]'"""
+Shows the timeline of recordings in the browser, in the Perfetto UI. Only this machine
+can open it, and nothing is sent anywhere. To install the UI: pip install 'nvspan[view]'"""
 
 
 def _port(text: str) -> int:

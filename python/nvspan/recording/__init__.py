@@ -94,7 +94,7 @@ class Table:
         """
         found = self._reader.column(self._name, column)
         if not found.is_text:
-            raise TypeError(f"{self._name}.{column} holds no text")
+            raise TypeError(f"{self._name}.{column} is not a column of text")
         strings = self._recording.strings
         return [None if index < 0 else strings[index] for index in memoryview(found)]
 
@@ -477,7 +477,7 @@ def read(*paths: str | os.PathLike[str]) -> Recording:
     from nvspan import _reader
 
     if not paths:
-        raise ValueError("no recording is named")
+        raise ValueError("read() needs the path of a recording")
     names = [os.fspath(path) for path in paths]
     for name in names:
         with open(name, "rb"):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a recording lacks, in words: the same in every report, export and in ``nvspan doctor``."""
+"""What is missing from a recording, in words, for reports, exports and ``nvspan doctor``."""
 
 from __future__ import annotations
 
@@ -18,8 +18,34 @@ MOST_WINDOWS = 20
 DAMAGE = ("damaged", "cut off")
 
 
+def counted(count: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "event"), counted(1204, "event")
+    ('1 event', '1,204 events')
+    """
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def left_out(lost: int, overwritten: int, unclosed: int, orphans: int) -> list[tuple[str, str]]:
+    """What the statistics of a recording leave out: a keyword and a sentence for each kind."""
+    found = [
+        ("lost", lost, f"{counted(lost, 'event')} could not be recorded"),
+        (
+            "overwritten", overwritten,
+            f"{counted(overwritten, 'older event')} (a ring keeps only the newest)",
+        ),
+        (
+            "unclosed", unclosed,
+            f"{counted(unclosed, 'range')} still open at the end, not counted in the statistics",
+        ),
+        ("orphans", orphans, f"{counted(orphans, 'range end')} without an open range"),
+    ]  # fmt: skip
+    return [(word, text) for word, count, text in found if count > 0]
+
+
 def damage_lines(recording: Recording) -> list[str]:
-    """What the files had and have not any more: which threads, from when to when, how much."""
+    """What was cut off or overwritten in the files: which threads, from when to when, how much."""
     lines = [f"damaged: {problem}" for problem in recording.problems]
     losses = recording._reader.file_losses()
     gone = [loss for loss in losses if loss["reason"] in DAMAGE]
@@ -27,7 +53,9 @@ def damage_lines(recording: Recording) -> list[str]:
 
 
 def window_lines(recording: Recording, losses: Sequence[dict[str, Any]]) -> list[str]:
-    """A line for each window of `losses`, indented."""
+    """A line for each window of `losses` in which events are missing, indented."""
+    losses = [loss for loss in losses if loss["count"] != 0]
+
     known = _reader.threads(recording._reader.handle())
     processes = recording.processes
     origin = min((process["start"] for process in processes), default=0)
@@ -36,16 +64,16 @@ def window_lines(recording: Recording, losses: Sequence[dict[str, Any]]) -> list
         if loss["thread"] is not None:
             where = _thread_name(known[loss["thread"]], processes)
         elif loss["reason"] in DAMAGE:
-            where = "these or unknown threads together"
+            where = "unidentified threads"
         else:
             where = "threads that recorded nothing"
-        count = "events" if loss["count"] is None else f"{loss['count']} events"
+        count = "events" if loss["count"] is None else counted(loss["count"], "event")
         lines.append(
             f"  {count} of {where}, from {duration(loss['from'] - origin)} to "
             f"{duration(loss['to'] - origin)}: {loss['reason']}"
         )
     if len(losses) > MOST_WINDOWS:
-        lines.append(f"  ... and {len(losses) - MOST_WINDOWS} more such windows")
+        lines.append(f"  ... and {len(losses) - MOST_WINDOWS} more")
     return lines
 
 
@@ -59,13 +87,13 @@ def _thread_name(thread: dict[str, Any], processes: Sequence[dict[str, Any]]) ->
 
 
 def open_lines(recording: Recording) -> list[str]:
-    """The files that their process did not end, and how much of them no checksum protects."""
+    """The files that their process did not close, and how much of them has no checksum."""
     lines = []
     for process in recording.processes:
         count = process["open_chunks"]
         if not count:
             continue
         chunks = "one chunk has" if count == 1 else f"{count} chunks have"
-        why = "after its end" if process["closed"] else "it was killed, or is still running"
+        why = "events after its exit" if process["closed"] else "killed, or still running"
         lines.append(f"still open: process {process['pid']} ({why}): {chunks} no checksum")
     return lines

@@ -30,7 +30,7 @@ def compare(
     (larger, but too few calls to tell), "new" or "gone".
 
     The test is Welch's, on the means; it takes calls to be independent, so that a slow spell of the
-    machine looks surer than it is.
+    machine looks more certain than it is.
     """
     rows: dict[tuple[Any, ...], list[dict[str, Any] | None]] = {}
     for index, recording in enumerate((before, after)):

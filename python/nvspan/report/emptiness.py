@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any
 
+from nvspan.recording.losses import counted
 from nvspan.recording import Recording
 from nvspan.report.device_join import GROUPS
 from nvspan.report.text import duration, printable
@@ -62,7 +63,9 @@ def nothing(recording: Recording) -> list[str]:
     if stats.rows:
         return []
     marks = sum(mark["calls"] for mark in stats.marks)
-    return ["the recording holds no ranges" + (f"; it has {marks} marks" if marks else "")]
+    return [
+        "the recording holds no ranges" + (f"; it has {counted(marks, 'mark')}" if marks else "")
+    ]
 
 
 def selection(
@@ -98,10 +101,10 @@ def selection(
         end = "its end" if stop is None else duration(stop)
         lasts = duration(stats.last - min(p["start"] for p in whole.processes))
         made.append(
-            f"no selected range begins from {begin} to {end}; the last range ends at {lasts}"
+            f"no selected range begins between {begin} and {end}; the last range ends at {lasts}"
         )
     else:
-        made.append("--filter matches marks or counters alone: no range is selected")
+        made.append("--filter matches only marks or counters, no range")
     return made
 
 
@@ -113,8 +116,8 @@ def events(recording: Recording, what: str) -> list[str]:
     if not files:
         return []
     return [
-        f"{', '.join(files)}: recorded with --mode stats, which keeps no single events: {what} has "
-        "none of its ranges; 'nvspan stats' shows their statistics"
+        f"{', '.join(files)}: recorded with --mode stats, which keeps no single events: {what} "
+        "shows none of its ranges; 'nvspan stats' shows their statistics"
     ]
 
 
@@ -125,7 +128,7 @@ def grouping(part: Recording, by: str, rows: Sequence[dict[str, Any]]) -> list[s
             return []
         return [
             f"--by {by} groups device ranges, and there are none here; annotate(device=True) and "
-            "device_range make them"
+            "device_range record them"
         ]
     if by == "payload" and rows and not any(row["payload_type"] for row in rows):
         return ["--by payload: no range here has a payload"]
@@ -142,7 +145,7 @@ def grouping(part: Recording, by: str, rows: Sequence[dict[str, Any]]) -> list[s
 
 def _unknown_field(part: Recording, field: str) -> str:
     fields = [n.removeprefix("payload.") for n in part.ranges.names if n.startswith("payload.")]
-    text = f"no payload of a range has a field '{printable(field)}'"
+    text = f"no range has a payload field '{printable(field)}'"
     if not fields:
         return text + "; no range here has a payload with fields"
     close = nearest(field, fields)
@@ -150,13 +153,13 @@ def _unknown_field(part: Recording, field: str) -> str:
         text += f"; the nearest is '{printable(close)}'"
     listed = ", ".join(printable(name) for name in fields[:_MOST])
     more = f" and {len(fields) - _MOST} more" if len(fields) > _MOST else ""
-    return f"{text} (there are {listed}{more})"
+    return f"{text} (fields: {listed}{more})"
 
 
 def comparison(before: Recording, after: Recording) -> list[str]:
-    """Which side of a comparison has no range."""
+    """Which side of a comparison holds no ranges."""
     return [
-        f"no range of {side} ({printable(recording.processes[0]['path'])}) is compared: it has none"
+        f"{side} ({printable(recording.processes[0]['path'])}) holds no ranges to compare"
         for side, recording in (("A", before), ("B", after))
         if not recording.stats().rows
     ]

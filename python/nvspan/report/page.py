@@ -45,7 +45,7 @@ def html(recording: Recording, title: str | None = None) -> str:
         "strip": strip(recording, summary),
     }
     if len(summary.rows) > ROWS:
-        summary.notes.append(f"the table has the {ROWS} largest of {len(summary.rows)} ranges")
+        summary.notes.append(f"the table shows the {ROWS} largest of {len(summary.rows):,} ranges")
     text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
     return template().replace("@DATA@", text)
 

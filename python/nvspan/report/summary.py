@@ -11,7 +11,7 @@ from typing import Any
 from nvspan import _reader
 from nvspan.device import device_losses_of
 from nvspan.recording import Recording
-from nvspan.recording.losses import DAMAGE, open_lines, window_lines
+from nvspan.recording.losses import DAMAGE, left_out, open_lines, window_lines
 from nvspan.report import device_join
 from nvspan.report.text import label, printable
 
@@ -19,11 +19,12 @@ TIMES = ("total", "self", "mean", "std", "min", "p50", "p90", "p99", "max")
 NUMBERS = ("calls", *TIMES, "share", "threads", "overhead", *device_join.NUMBERS)
 GROUPS = ("name", "thread", "process", "category", "payload", *device_join.GROUPS)
 OVERHEAD_LIMIT = 0.1
+LOSSES = ("lost", "overwritten")  # their windows follow them
 _PAYLOADS = {1: "<Q", 2: "<q", 3: "<d", 4: "<I", 5: "<i", 6: "<f"}
 
 
 class Summary:
-    """Rows of statistics, and the notes that belong on top of them.
+    """Rows of statistics, and the notes to show above them.
 
     Attributes:
         rows: dicts as `Recording.stats` gives them, with `label`, `group`, `share` (of the wall
@@ -33,7 +34,7 @@ class Summary:
             CPU, see `device_join.beside`. Grouped by device or stream the rows are of device
             ranges.
         wall: the ns from the first range's begin to the last one's end, whatever their names.
-        notes: what was lost, did not close or was damaged, in words.
+        notes: what was lost, left open or damaged, in words.
         losses: the windows in which events were lost.
     """
 
@@ -99,27 +100,21 @@ class Summary:
     def _notes(self, recording: Recording, live: bool) -> list[str]:
         notes = [f"damaged: {printable(problem)}" for problem in self.problems]
         damage = sum(loss["count"] or 0 for loss in self.losses if loss["reason"] in DAMAGE)
-        if self.lost > damage:
-            notes.append(f"lost: {self.lost - damage} events could not be recorded")
-        if self.gaps:
-            gone = f"{self.overwritten} older events are gone in {self.gaps} places"
-            notes.append(f"overwritten: {gone} (ring)")
+        lacking = left_out(self.lost - damage, self.overwritten, self.unclosed, self.orphans)
+        notes += [f"{word}: {text}" for word, text in lacking if word in LOSSES]
         windows = window_lines(recording, self.losses) if self.losses else []
         notes += [printable(line) for line in windows]
         notes += [] if live else open_lines(recording)
-        if self.unclosed:
-            notes.append(f"unclosed: {self.unclosed} ranges did not end; they are in no figure")
-        if self.orphans:
-            notes.append(f"orphans: {self.orphans} ends had no range to close")
+        notes += [f"{word}: {text}" for word, text in lacking if word not in LOSSES]
         if self.others:
             notes.append(
-                f"other names: {self.others} ranges and marks came with new names when the space "
-                'for names was spent, and count under "(other names)" '
-                "(see --names of nvspan record)"
+                f"other names: {self.others:,} ranges and marks had new names after the space for "
+                'names was full; they are counted under "(other names)" '
+                "(see nvspan record --names)"
             )
         if self.device_lost:
             reasons = ", ".join(f"{count} {reason}" for reason, count in self.device_lost.items())
-            notes.append(f"device ranges that are not shown: {reasons}")
+            notes.append(f"device ranges not shown: {reasons}")
         return notes
 
     def flagged(self) -> bool:
@@ -131,7 +126,7 @@ class Summary:
         costs = sorted({round(process["event_cost"], 1) for process in self.processes})
         shown = " to ".join(f"{cost:g}" for cost in (costs[:1] + costs[-1:])[: len(costs)])
         return (
-            "overhead: more than a tenth of these rows' time is the recorder's own "
+            "overhead: the recorder itself took more than a tenth of the time of these rows "
             f"({shown} ns for each event, measured when the recording began)"
         )
 

@@ -148,7 +148,9 @@ def auto(
     optimizers = _listed(optimizer)
     for what, each in [("model", model), *(("optimizer", one) for one in optimizers)]:
         if attributes.has(each, "auto"):
-            raise ValueError(f"the {what} has the ranges of an auto already: remove() that first")
+            raise ValueError(
+                f"the {what} already has the ranges of an auto: call its remove() first"
+            )
     annotations = {
         name: nvspan.annotate(name, domain=domain, color=color, device=device and gpu)
         for name, color, gpu in (
@@ -194,7 +196,9 @@ def _annotated_loader(
     kind = torch.utils.data.DataLoader
     if isinstance(loader, kind):
         if attributes.has(loader, "auto"):
-            raise ValueError("the loader has the ranges of an auto already: remove() that first")
+            raise ValueError(
+                "the loader already has the ranges of an auto: call its remove() first"
+            )
         # A subclass that iterates in its own way may fetch ahead: a fetch says nothing of the loop.
         loop.by_loader = type(loader).__iter__ is kind.__iter__
         undo.append(loaders.install(loader, loop, annotation))

@@ -113,7 +113,9 @@ def annotate_module(
     chosen = list(_chosen(model, depth, _matcher(include), _matcher(exclude)))
     for name, module in chosen:
         if attributes.has(module, _Options.kind):
-            raise ValueError(f"module {name!r} is annotated already: remove() that first")
+            raise ValueError(
+                f"module {name!r} is already annotated: call remove() on that handle first"
+            )
     handle = ModuleAnnotations()
     try:
         for name, module in chosen:
