@@ -10,8 +10,7 @@
 # No __getattr__ here, and no typing: the first would keep the interpreter from specialising
 # `nvspan.annotate` (25 ns a use, CPython 3.11 to 3.13), the second takes longer than all of us.
 
-from nvspan import colors
-from nvspan._adapters.hooks import hand_over as _hand_over_hooks
+from nvspan import _adapters, colors
 from nvspan._compat.handles import RegisteredString
 from nvspan._compat.in_place import install_as_nvtx
 from nvspan._core import (
@@ -41,31 +40,28 @@ from nvspan._core import (
 )
 from nvspan._decorate.classes import annotate_class
 from nvspan._device.names import name_device, name_event, name_stream
-from nvspan._doctor.info import info
 from nvspan._runtime.configure import configure, configure_from_environment
 from nvspan._runtime.domains import DummyDomain, enabled, get_domain, set_message_limit
-from nvspan._runtime.import_hook import install as _tell_torch
-from nvspan._runtime.lazy_modules import provide as _provide
-from nvspan._runtime.names import name_category, name_thread, name_threads_automatically
-from nvspan._runtime.steps import Step, step
-from nvspan._runtime.switch import disable, enable, is_active, paused, tool
-from nvspan.checking import CheckReport, check, start_from_environment
-from nvspan.counters import (
+from nvspan._runtime.enums import (
+    BatchOrdering,
     CounterInterpolation,
     CounterNoValueReason,
-    CounterSemantics,
     CounterValueType,
-)
-from nvspan.device import device_available, device_flush, device_problem, device_stats
-from nvspan.payloads import (
-    BatchOrdering,
     EntryKind,
     EventKind,
     PayloadEntryType,
     PredefinedScope,
     TimestampType,
-    numpy_dtype,
 )
+from nvspan._runtime.info import info
+from nvspan._runtime.lazy_modules import provide as _provide
+from nvspan._runtime.names import name_category, name_thread, name_threads_automatically
+from nvspan._runtime.semantics import CounterSemantics
+from nvspan._runtime.steps import Step, step
+from nvspan._runtime.switch import disable, enable, is_active, paused, tool
+from nvspan.checking import CheckReport, check, start_from_environment
+from nvspan.device import device_available, device_flush, device_problem, device_stats
+from nvspan.payloads import numpy_dtype
 from nvspan.profiler import Profile
 from nvspan.recorder import record, record_as_environment_says
 from nvspan.recording import Recording, read
@@ -73,17 +69,23 @@ from nvspan.tracing import trace
 
 NvtxWarning = NvspanWarning
 
-_hand_over_hooks()
-del _hand_over_hooks
+
+def _html_of(recording: Recording) -> str:
+    from nvspan.report.notebook import html
+
+    return html(recording)
+
+
+Recording._html = staticmethod(_html_of)
+
+_adapters.connect()
 record_as_environment_says()
 del record_as_environment_says
 start_from_environment()
 del start_from_environment
 configure_from_environment()
 del configure_from_environment
-_tell_torch()
-del _tell_torch
-_provide("nvspan", "_lib", "nvtx")
+_provide("nvspan", "_lib", "counters", "nvtx")
 del _provide
 
 __all__ = [

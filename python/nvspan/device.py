@@ -7,51 +7,9 @@ from __future__ import annotations
 import atexit
 
 from nvspan import _core
-from nvspan._device import streams
+from nvspan._device.losses import shut_down
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from nvspan.recording import Stats
-
-_core._add_stream_source("cupy", streams.current_of_cupy)
-_core._add_stream_source("numba.cuda", streams.current_of_numba)
-_LOST_DOMAIN = "nvspan"
-_LOST_MESSAGE = "device ranges lost: "  # a contract with reports
-_KEPT = {"begun", "sent_callback", "sent_exact", "timed", "capture_skipped"}
-
-
-def _shut_down() -> None:
-    """At exit: what the GPU is through with is still told to the tool, and what was lost. Nothing
-    waits long."""
-    _core.device_shut_down(1.0)
-    lost = device_losses()
-    lost.pop("no_cuda", None)  # nothing ran that could have been shown
-    if lost and _core.decided() and _core.is_active(None):
-        told = ", ".join(f"{reason}={count}" for reason, count in lost.items())
-        _core.mark(_LOST_MESSAGE + told, domain=_LOST_DOMAIN)
-
-
-atexit.register(_shut_down)
-
-
-def device_losses() -> dict[str, int]:
-    """For `info` and `doctor`: how many device ranges were not shown, by reason."""
-    counts = _core.device_counts()
-    return {reason: n for reason, n in counts.items() if n and reason not in _KEPT}
-
-
-def device_losses_of(stats: Stats) -> dict[str, int]:
-    """For reports: the losses that processes left as marks at their exit, by reason."""
-    lost: dict[str, int] = {}
-    for mark in stats.marks:
-        name = mark["name"] or ""
-        if mark["domain"] != _LOST_DOMAIN or not name.startswith(_LOST_MESSAGE):
-            continue
-        for part in name[len(_LOST_MESSAGE) :].split(", "):
-            reason, _, count = part.partition("=")
-            if count.isdigit():
-                lost[reason] = lost.get(reason, 0) + int(count) * mark["calls"]
-    return lost
+atexit.register(shut_down)
 
 
 def device_available() -> bool:

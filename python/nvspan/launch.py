@@ -19,7 +19,7 @@ from __future__ import annotations
 import os
 import sys
 
-import nvspan
+from nvspan import _core
 
 # `import nvspan` imports this module: nothing that costs, see tests/packaging/test_import.py.
 TYPE_CHECKING = False
@@ -57,7 +57,7 @@ def injection_library() -> str:
     chosen = os.environ.get(LIBRARY_VARIABLE)
     if chosen:
         return os.path.abspath(chosen)
-    folders = [*nvspan.__path__, os.path.dirname(nvspan._core.__file__ or "")]
+    folders = [*sys.modules["nvspan"].__path__, os.path.dirname(_core.__file__ or "")]
     for folder in folders:
         path = os.path.join(os.path.abspath(folder), _LIBRARY_NAME)
         if os.path.exists(path):

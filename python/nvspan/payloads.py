@@ -9,120 +9,34 @@
 
 from __future__ import annotations
 
+from nvspan._runtime.enums import (
+    BatchOrdering,
+    EntryKind,
+    EventKind,
+    PayloadEntryType,
+    PredefinedScope,
+    TimestampType,
+)
+from nvspan._runtime.semantics import CounterSemantics
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from enum import Enum as Choice
     from typing import Any
 
     import numpy as np
 
-    from nvspan.counters import CounterSemantics
-else:
-    from nvspan._runtime.choice import Choice
+__all__ = [
+    "BatchOrdering",
+    "EntryKind",
+    "EventKind",
+    "PayloadEntryType",
+    "PredefinedScope",
+    "TimestampType",
+    "numpy_dtype",
+]
 
 METADATA_KEY = "nvidia_nvtx_payload_metadata"
 NVTX_DTYPE_METADATA_KEY_NAME = METADATA_KEY  # as nvtx calls it
-
-
-class EntryKind(Choice):
-    """What a field of a structured dtype is for, as ``entry_kind`` of :func:`numpy_dtype`.
-
-    ``RANGE_BEGIN``, ``RANGE_END``, ``MARK``: the time of an event. ``COUNTER_TIMESTAMP``: the time
-    of a sample within a counter group. These need a 64-bit integer. ``MESSAGE``: the event's text.
-    """
-
-    RANGE_BEGIN = 1 << 12 | 2 << 10
-    RANGE_END = 2 << 12 | 2 << 10
-    MARK = 3 << 12 | 2 << 10
-    MESSAGE = 1 << 10
-    COUNTER_TIMESTAMP = 2 << 10
-
-
-class PayloadEntryType(Choice):
-    """How a field's number is to be read, as ``entry_type`` of :func:`numpy_dtype`.
-
-    ``RANGE_ID`` and ``SCOPE_ID`` need ``uint64``, ``CATEGORY`` and ``COLOR_ARGB`` ``uint32``,
-    ``REGISTERED_STRING`` (a :attr:`RegisteredString.handle`) ``uintp``, in this machine's byte
-    order.
-    """
-
-    RANGE_ID = 67
-    CATEGORY = 68
-    COLOR_ARGB = 69
-    SCOPE_ID = 70
-    REGISTERED_STRING = 80
-
-
-class EventKind(Choice):
-    """What the rows of :meth:`Domain.event_batch` are."""
-
-    MARK = 4 << 3
-    RANGE_PUSHPOP = 2 << 3
-    RANGE_STARTEND = 3 << 3
-    RANGE_PUSH = 5 << 3
-    RANGE_POP = 6 << 3
-    RANGE_START = 7 << 3
-    RANGE_END = 8 << 3
-
-
-class BatchOrdering(Choice):
-    """How the rows of a batch are ordered by time."""
-
-    SORTED = 0
-    PARTIALLY_SORTED = 1 << 1
-    SORTED_PER_SCOPE = 2 << 1
-    UNSORTED = 3 << 1
-
-
-class PredefinedScope(Choice):
-    """Where a counter or an event belongs: the machine, a processor, the process, a thread."""
-
-    NONE = 0
-    ROOT = 1
-    CURRENT_HW_MACHINE = 2
-    CURRENT_HW_SOCKET = 3
-    CURRENT_HW_CPU_PHYSICAL = 4
-    CURRENT_HW_CPU_LOGICAL = 5
-    CURRENT_HW_INNERMOST = 15
-    CURRENT_HYPERVISOR = 16
-    CURRENT_VM = 17
-    CURRENT_KERNEL = 18
-    CURRENT_CONTAINER = 19
-    CURRENT_OS = 20
-    CURRENT_SW_PROCESS = 21
-    CURRENT_SW_THREAD = 22
-    CURRENT_SW_INNERMOST = 31
-
-
-class TimestampType(Choice):
-    """Which clock times are of. ``TOOL_PROVIDED`` is that of :meth:`Domain.get_timestamp`."""
-
-    NONE = 0
-    TOOL_PROVIDED = 1
-    CPU_TSC = 10
-    CPU_TSC_NONVIRTUALIZED = 11
-    CPU_CLOCK_GETTIME_REALTIME = 12
-    CPU_CLOCK_GETTIME_REALTIME_COARSE = 13
-    CPU_CLOCK_GETTIME_MONOTONIC = 14
-    CPU_CLOCK_GETTIME_MONOTONIC_RAW = 15
-    CPU_CLOCK_GETTIME_MONOTONIC_COARSE = 16
-    CPU_CLOCK_GETTIME_BOOTTIME = 17
-    CPU_CLOCK_GETTIME_PROCESS_CPUTIME_ID = 18
-    CPU_CLOCK_GETTIME_THREAD_CPUTIME_ID = 19
-    WIN_QPC = 30
-    WIN_GSTAFT = 31
-    WIN_GSTAFTP = 32
-    C_TIME = 40
-    C_CLOCK = 41
-    C_TIMESPEC_GET = 42
-    CPP_STEADY_CLOCK = 50
-    CPP_HIGH_RESOLUTION_CLOCK = 51
-    CPP_SYSTEM_CLOCK = 52
-    CPP_UTC_CLOCK = 53
-    CPP_TAI_CLOCK = 54
-    CPP_GPS_CLOCK = 55
-    CPP_FILE_CLOCK = 56
-    GPU_GLOBALTIMER = 80
 
 
 class _PayloadMetadata:
@@ -208,8 +122,6 @@ def numpy_dtype(
         import numpy
     except ImportError:
         raise RuntimeError("numpy_dtype needs numpy: pip install numpy") from None
-    from nvspan.counters import CounterSemantics
-
     for name, value, expected in (
         ("counter_semantics", counter_semantics, CounterSemantics),
         ("entry_kind", entry_kind, EntryKind),

@@ -109,14 +109,14 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     if not _session:
         return
-    from importlib import import_module
+    from nvspan.report.render import plain
+    from nvspan.report.summary import Summary
 
-    # Reports are a layer above: they are asked for by name, when there is something to show.
     recording = _session[-1].read()
-    summary = import_module("nvspan.report.summary").Summary(recording, live=True)
+    summary = Summary(recording, live=True)
     top = config.getoption("--nvspan-top")
     terminalreporter.section("nvspan")
-    terminalreporter.write_line(import_module("nvspan.report.render").plain(summary, top))
+    terminalreporter.write_line(plain(summary, top))
     output = config.getoption("--nvspan-output")
     if output:
         terminalreporter.write_line(f"recorded into {', '.join(_session[-1].paths)}")

@@ -8,6 +8,7 @@ import os
 from _thread import allocate_lock
 
 from nvspan import _core, launch
+from nvspan._runtime.registry import callers_of_nvtx
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ RECORD_VARIABLE = "NVSPAN_RECORD"
 _DEFAULT_NAME = "nvspan-{pid}.nvspan"
 _HEADER = "<QIIQIIIIQ"  # magic, version, bytes, flags, pid, parent, clock, mode, run
 _MAGIC = 0x3152415053564EFF
-_MODULES = ("torch", "nvtx", "cupy", "jax")
 
 
 def mode_config(mode: str) -> str:
@@ -187,7 +187,7 @@ class record:
     def _warn_if_late(self) -> None:
         import sys
 
-        early = [name for name in _MODULES if name in sys.modules]
+        early = [name for name in callers_of_nvtx if name in sys.modules]
         if early:
             import warnings
 

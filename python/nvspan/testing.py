@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import tempfile
 
-import nvspan
+from nvspan import _core
 from nvspan.recorder import record
 from nvspan.recording import Recording, read
 
@@ -168,13 +168,13 @@ class LiveRecording:
         try:
             with warnings.catch_warnings():
                 # A library imported before is nothing to warn a test about.
-                warnings.simplefilter("ignore", nvspan.NvspanWarning)
+                warnings.simplefilter("ignore", _core.NvspanWarning)
                 self._recorder.start()
         except BaseException:
             self._remove()
             raise
         # The file is made by the first event: with it, no events is an answer and no error.
-        nvspan.mark("recording begins", domain="nvspan.testing")
+        _core.mark("recording begins", domain="nvspan.testing")
         return self
 
     def __exit__(

@@ -20,8 +20,9 @@ import nvspan
 from helpers.recorded import record_command
 from helpers.reported import PROGRAM, recording_of, run_nvspan
 from helpers.traced import needs_library
-from nvspan.report import text
+from nvspan._runtime.time_text import duration
 from nvspan.report.summary import Summary
+from nvspan.report.text import parse_duration
 
 pytestmark = needs_library
 
@@ -262,7 +263,7 @@ def test_what_cannot_be_read_is_one_line(tmp_path):
 
 def test_times_are_parsed_and_written():
     given = {"1.5": 1_500_000_000, "2s": 2_000_000_000, "20ms": 20_000_000, "7us": 7000, "5ns": 5}
-    assert {word: text.parse_duration(word) for word in given} == given
-    assert [text.duration(ns) for ns in (0, 999, 1000, 1234567, 2.5e9)] == [
+    assert {word: parse_duration(word) for word in given} == given
+    assert [duration(ns) for ns in (0, 999, 1000, 1234567, 2.5e9)] == [
         "0 ns", "999 ns", "1.000 us", "1.235 ms", "2.500 s",
     ]  # fmt: skip

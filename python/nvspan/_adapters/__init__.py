@@ -1,4 +1,33 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What connects the package with what it is built on: the extension module. It may import every
-module of the package; only `nvspan` itself imports it."""
+"""What connects the package with what it is built on and what it meets: the extension module and
+frameworks, one file for each. It may import every module of the package; only `nvspan` itself
+imports it. A framework is never imported, but looked up once the program has imported it.
+"""
+
+from __future__ import annotations
+
+from nvspan import _core
+from nvspan._adapters import hooks, torch
+from nvspan._runtime import registry
+
+
+def _cupy_stream() -> int:
+    from nvspan._adapters import cupy
+
+    return cupy.current_stream()
+
+
+def _numba_stream() -> int:
+    from nvspan._adapters import numba
+
+    return numba.current_stream()
+
+
+def connect() -> None:
+    """Hands the extension module what it calls, and registers each framework."""
+    hooks.hand_over()
+    torch.connect()
+    _core._add_stream_source("cupy", _cupy_stream)
+    _core._add_stream_source("numba.cuda", _numba_stream)
+    registry.callers_of_nvtx += ["cupy", "jax"]

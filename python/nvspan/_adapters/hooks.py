@@ -6,10 +6,10 @@ programs never need is imported at its first call, and from then on called witho
 from __future__ import annotations
 
 from nvspan import _core, colors
+from nvspan._adapters.torch import find_streams
 from nvspan._compat import handles
 from nvspan._decorate.classes import annotate_class
 from nvspan._device import streams
-from nvspan.counters import _get_counter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def _carried_over(original: CodeType, generated: CodeType, current: CodeType) ->
 
 
 def _copy_callable(proxy: Any, memo: dict[int, Any] | None = None) -> Any:
-    from nvspan._decorate.dispatch import copy_callable
+    from nvspan._decorate.callables import copy_callable
 
     _core.set_hooks(copy_callable=copy_callable)
     return copy_callable(proxy, memo)
@@ -60,8 +60,15 @@ def _generate(code: CodeType, kind: str | None, site: Any) -> CodeType:
     return generate(code, kind, site)
 
 
+def _get_counter(domain: _core.Domain, *args: Any, **kwargs: Any) -> _core.Counter:
+    from nvspan.counters import _get_counter
+
+    _core.set_hooks(get_counter=_get_counter)
+    return _get_counter(domain, *args, **kwargs)
+
+
 def _reduce_callable(proxy: Any) -> str | tuple[Any, ...]:
-    from nvspan._decorate.dispatch import reduce_callable
+    from nvspan._decorate.callables import reduce_callable
 
     _core.set_hooks(reduce_callable=reduce_callable)
     return reduce_callable(proxy)
@@ -75,7 +82,7 @@ def _scalar(value: Any) -> Any:
 
 
 def _wait(handle: _core.DeviceRangeHandle) -> Generator[Any, Any, float | None]:
-    from nvspan._decorate.device import wait
+    from nvspan._device.awaiting import wait
 
     _core.set_hooks(wait_for_device_range=wait)
     return wait(handle)
@@ -92,7 +99,7 @@ def hand_over() -> None:
         decorate_with_device_range=_decorate_with_device_range,
         decorate_with_torch_range=_decorate_with_torch_range,
         domain_handle=handles.domain_handle,
-        find_torch_streams=streams.find_torch_streams,
+        find_torch_streams=find_streams,
         generate=_generate,
         get_counter=_get_counter,
         reduce_callable=_reduce_callable,

@@ -4,13 +4,15 @@
 
 from __future__ import annotations
 
-import nvspan
+from nvspan import _core
 
 # Imports nothing that costs: `import nvspan` imports this module.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, Literal, TypeAlias, TypeVar, overload
+
+    from nvspan._core import Annotation
 
     _Class = TypeVar("_Class", bound=type)
     _Patterns: TypeAlias = str | Iterable[str] | None
@@ -91,7 +93,7 @@ def annotate_class(
     ...     def fit(self): ...
     ...     def size(self): ...
     """
-    annotation = nvspan.annotate(
+    annotation = _core.annotate(
         None, color, domain, category, kind=kind, level=level, name_from=name_from, payload=payload
     )
 
@@ -103,7 +105,7 @@ def annotate_class(
 
 def annotate_methods(
     cls: Any,
-    annotation: nvspan.Annotation,
+    annotation: Annotation,
     include: _Patterns = None,
     exclude: _Patterns = "_*",
     name_from: _NameFrom = "qualname",
@@ -113,7 +115,7 @@ def annotate_methods(
         raise TypeError(f"annotate_class() decorates a class, not {cls!r}")
     if cls.__flags__ & _IMMUTABLE_TYPE:
         raise TypeError(f"annotate_class() cannot change the immutable class {cls.__name__!r}")
-    from nvspan._decorate.dispatch import METHOD_TYPES, is_decorated
+    from nvspan._decorate.functions import METHOD_TYPES, is_decorated
 
     included = ["*"] if include is None else _patterns(include)
     special = [pattern for pattern in included if pattern.startswith("_")]
@@ -130,16 +132,16 @@ def annotate_methods(
 
 def _decorated_method(
     cls: type,
-    annotation: nvspan.Annotation,
+    annotation: Annotation,
     name: str,
     member: Any,
     name_from: _NameFrom,
 ) -> Any:
-    from nvspan._decorate.dispatch import decorate_as
+    from nvspan._decorate.functions import decorate_as
 
     message, color, _, category, payload = annotation.init_args
     if isinstance(message, str):
-        annotation = nvspan.annotate(
+        annotation = _core.annotate(
             f"{message}.{name}", color, annotation.domain, category,
             payload=payload, kind=annotation.kind, level=annotation.level,
         )  # fmt: skip

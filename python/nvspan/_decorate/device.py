@@ -1,22 +1,21 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What `device_range` needs of Python: decorated functions, and awaiting a handle."""
+"""Decorating with `device_range`, and with `annotate(device=True)`."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-import sys
 from types import FunctionType
 
 from nvspan._decorate.codegen import in_place_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable
     from typing import Any
 
-    from nvspan._core import Annotation, DeviceRangeHandle, device_range
+    from nvspan._core import Annotation, device_range
 
 
 def decorate(range_: device_range, target: Any) -> Any:
@@ -99,30 +98,3 @@ def _wrapper(target: Callable[..., Any], range_: Annotation | device_range) -> A
             return target(*args, **kwargs)
 
     return function
-
-
-def wait(handle: DeviceRangeHandle) -> Generator[Any, Any, float | None]:
-    """For the extension module: awaits a handle, in asyncio or trio."""
-    return _wait(handle).__await__()
-
-
-async def _wait(handle: DeviceRangeHandle) -> float | None:
-    sleep = _sleep_function()
-    pause = 0.0
-    while not handle.done():
-        await sleep(pause)
-        pause = min(pause + 0.0001, 0.002)
-    return handle.elapsed()
-
-
-def _sleep_function() -> Callable[[float], Any]:
-    trio = sys.modules.get("trio")
-    if trio is not None:
-        try:
-            trio.lowlevel.current_task()
-            return trio.sleep  # type: ignore[no-any-return]
-        except RuntimeError:
-            pass
-    import asyncio
-
-    return asyncio.sleep

@@ -1,15 +1,13 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA streams of the frameworks that are loaded. Nothing is imported here: a framework that the
-program has not loaded has no stream."""
+"""CUDA streams, events and devices that a program passes: their handles and ordinals.
+
+No framework is imported or named here."""
 
 from __future__ import annotations
 
-import sys
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
 _UNKNOWN_DEVICE = -1
@@ -101,32 +99,3 @@ def ordinal_of(device: Any) -> int:
     if not 0 <= ordinal < 1 << 31:
         raise ValueError(f"device must be an ordinal from 0 to 2147483647, not {device!r}")
     return ordinal
-
-
-def find_torch_streams() -> tuple[Callable[[int], int], Callable[[], int]] | None:
-    """For the extension module: how torch tells a device's current stream, once it uses CUDA."""
-    torch = sys.modules.get("torch")
-    cuda = sys.modules.get("torch.cuda")
-    try:
-        if torch is None or cuda is None or not cuda.is_initialized():
-            return None
-        return torch._C._cuda_getCurrentRawStream, torch._C._cuda_getDevice
-    except AttributeError:  # built without CUDA, or half imported
-        return None
-
-
-def current_of_cupy() -> int:
-    """The current stream of CuPy, which is loaded."""
-    try:
-        return int(sys.modules["cupy"].cuda.get_current_stream().ptr)
-    except AttributeError:  # half imported
-        return 0
-
-
-def current_of_numba() -> int:
-    """The default stream of numba, whose part for CUDA is loaded."""
-    try:
-        per_thread = sys.modules["numba"].config.CUDA_PER_THREAD_DEFAULT_STREAM
-    except (AttributeError, KeyError):  # half imported, or without the option
-        return 0
-    return 2 if per_thread else 0

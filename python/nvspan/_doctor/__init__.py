@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What `nvspan.doctor` and `nvspan.info` look at."""
+"""What `nvspan.doctor` looks at."""

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import os
 
+from nvspan._device.losses import device_losses_of
 from nvspan._doctor import process, tools
 from nvspan._doctor.finding import Finding
-from nvspan.device import device_losses, device_losses_of
-from nvspan.recording.losses import counted
+from nvspan._runtime.info import device_losses
+from nvspan.recording import read
+from nvspan.recording.losses import DAMAGE, counted, damage_lines, left_out, open_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,20 +78,16 @@ def _backend(details: dict[str, Any]) -> Finding:
 
 def recording(path: str) -> list[Finding]:
     """What is missing from a recording: the CPU's events and device ranges."""
-    import nvspan
-
     try:
-        read = nvspan.read(path)
+        read_file = read(path)
     except (OSError, ValueError) as error:
         return [Finding("recording", "problem", f"{path}: {error}", "pass the path of a recording")]
-    from nvspan.recording.losses import DAMAGE, damage_lines, left_out, open_lines
-
-    stats = read.stats()
+    stats = read_file.stats()
     lost = device_losses_of(stats)
     unclosed = sum(row["unclosed"] for row in stats.rows)
-    damage = damage_lines(read)
+    damage = damage_lines(read_file)
     gone = sum(loss["count"] or 0 for loss in stats.losses if loss["reason"] in DAMAGE)
-    lacks = [line.strip() for line in damage + open_lines(read)]
+    lacks = [line.strip() for line in damage + open_lines(read_file)]
     for word, text in left_out(stats.lost - gone, stats.overwritten, unclosed, stats.orphans):
         lacks.append(f"{word}: {text}")
     if lost:

@@ -11,6 +11,10 @@ import subprocess
 import sys
 import tempfile
 
+from nvspan import _core, launch
+from nvspan._runtime.domains import get_domain
+from nvspan._runtime.switch import is_active, tool
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,8 +66,6 @@ def _how_it_ended(done: subprocess.CompletedProcess[str]) -> str:
 def round_trip(timeout: float) -> tuple[list[str], list[str], dict[str, Any]]:
     """Events that a process sends under nvspan's injection library, those that were received, and
     what the process answered: the `tool` that it had, or a `failure`."""
-    from nvspan import launch
-
     wanted = ["push outer", "mark inside", "pop outer", "start span", "end span"]
     with tempfile.TemporaryDirectory(prefix="nvspan-doctor-") as folder:
         file = os.path.join(folder, "events.jsonl")
@@ -104,22 +106,18 @@ def _load(words: list[str]) -> dict[str, Any]:
 
 
 def _emit(_: list[str]) -> dict[str, Any]:
-    import nvspan
-
-    domain = nvspan.get_domain("nvspan.doctor")
+    domain = get_domain("nvspan.doctor")
     with domain.annotate("outer"):
         domain.mark(message="inside")
     domain.end_range(domain.start_range(message="span"))
-    return {"tool": nvspan.tool()}
+    return {"tool": tool()}
 
 
 def _tool(words: list[str]) -> dict[str, Any]:
-    import nvspan
-
-    name = nvspan.tool()
-    active = nvspan.is_active()
+    name = tool()
+    active = is_active()
     _emit(words)
-    return {"tool": name, "library": nvspan._core.tool_library(), "active": active}
+    return {"tool": name, "library": _core.tool_library(), "active": active}
 
 
 def _libraries(words: list[str]) -> dict[str, Any]:
@@ -148,12 +146,9 @@ def _driver(_: list[str]) -> dict[str, Any]:
 
 
 def _device(_: list[str]) -> dict[str, Any]:
-    import nvspan
-    from nvspan import _core
-
     return {
         "backend": _core.device_backend(True),
-        "tool": nvspan.tool(),
+        "tool": tool(),
         "problem": _core.device_problem() or None,  # loads the driver's library, and no more
         "library": _core.device_library() or None,
     }

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the process as a whole is told once."""
+"""Settings of the whole process."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import os
 
 from nvspan import _core
 from nvspan._runtime.import_hook import when_imported
+from nvspan._runtime.registry import emit_targets
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_LISTENERS = ("nvtx", "torch")
-_waiting = False  # for torch.autograd.profiler, or through with it
+_followed: set[str] = set()  # the targets that are followed, or will be once they are imported
 
 
 def configure(*, emit: Iterable[str] | None = None) -> None:
@@ -41,37 +41,34 @@ def configure(*, emit: Iterable[str] | None = None) -> None:
     >>> nvspan.configure(emit=("nvtx",))
     """
     if emit is not None:
-        _emit_to(_listeners(emit))
+        _emit_to(_target_names(emit))
 
 
-def _listeners(emit: Iterable[str]) -> set[str]:
+def _target_names(emit: Iterable[str]) -> set[str]:
     if isinstance(emit, (str, bytes)):
         raise TypeError(f'emit must be several names, as ("nvtx", "torch"), not {emit!r}')
     names = list(emit)
     for name in names:
-        if name not in _LISTENERS:
-            raise ValueError(f'emit must be of "nvtx" and "torch", not {name!r}')
+        if name != "nvtx" and name not in emit_targets:
+            known = " and ".join(f'"{target}"' for target in ("nvtx", *emit_targets))
+            raise ValueError(f"emit must be of {known}, not {name!r}")
     if "nvtx" not in names:
         raise ValueError('emit must have "nvtx"; nvspan.disable() switches annotations off')
     return set(names)
 
 
-def _emit_to(listeners: set[str]) -> None:
-    global _waiting
-    if "torch" in listeners and not _core.have_nvtx:
-        from nvspan._runtime.warnings import warn_once
+def _emit_to(names: set[str]) -> None:
+    for name, target in emit_targets.items():
+        if name in names and not _core.have_nvtx:
+            from nvspan._runtime.warnings import warn_once
 
-        return warn_once("emit", "this nvspan was built without NVTX, and emits nothing to torch")
-    _core.torch_emit_enable("torch" in listeners)
-    if "torch" in listeners and not _waiting:
-        _waiting = True
-        when_imported("torch.autograd.profiler", _follow_profilers)
-
-
-def _follow_profilers() -> None:
-    from nvspan.torch._support import profiler
-
-    profiler.register()
+            text = f"this nvspan was built without NVTX, and emits nothing to {name}"
+            warn_once("emit", text)
+            continue
+        target.switch(name in names)
+        if name in names and name not in _followed:
+            _followed.add(name)
+            when_imported(target.module, target.follow)
 
 
 def configure_from_environment() -> None:
@@ -80,7 +77,7 @@ def configure_from_environment() -> None:
     if not value:
         return
     try:
-        _emit_to(_listeners([name.strip() for name in value.split(",")]))
+        _emit_to(_target_names([name.strip() for name in value.split(",")]))
     except ValueError as problem:
         from nvspan._runtime.warnings import warn_once
 

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Waits for modules of torch, and never imports them: with `torch._dynamo` torch.compile is told
-about nvspan.
+"""Calls a function once a module has been imported, which is never imported for it.
 
 A finder on sys.meta_path waits for the import and removes itself once it has come. It imports
 nothing, finds nothing itself, and costs an import that is not in sys.modules 0.2 us.
@@ -27,7 +26,7 @@ def _is_ready(module: ModuleType | None) -> bool:
     return not getattr(spec, "_initializing", False)
 
 
-class _TorchFinder:
+class _ImportFinder:
     """Waits for one module, whoever imports it and however."""
 
     def __init__(self, awaited: str, then: Callable[[], None]) -> None:
@@ -56,7 +55,7 @@ class _TorchFinder:
         return None
 
     def _follow(self, spec: ModuleSpec) -> None:
-        """Lets the loader tell us when it is through."""
+        """Has the loader call us when the module is there."""
         loader = spec.loader
         execute = getattr(loader, "exec_module", None)
         if loader is None or execute is None:
@@ -83,20 +82,9 @@ class _TorchFinder:
         self._then()
 
 
-def _register() -> None:
-    from nvspan.torch._compile import register
-
-    register.register()
-
-
 def when_imported(awaited: str, then: Callable[[], None]) -> None:
     """Calls `then` once: now, if that module is there, else when it comes."""
     if _is_ready(sys.modules.get(awaited)):
         then()
     else:
-        sys.meta_path.insert(0, _TorchFinder(awaited, then))
-
-
-def install() -> None:
-    """Registers with torch.compile: now, if it is there, else when it comes."""
-    when_imported("torch._dynamo", _register)
+        sys.meta_path.insert(0, _ImportFinder(awaited, then))

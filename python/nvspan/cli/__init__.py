@@ -12,7 +12,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 COMMANDS = {
     "diff": "compare the ranges of two recordings",
@@ -60,6 +60,41 @@ def _help() -> str:
     return _USAGE + _HELP.format(commands=commands, flags=flags)
 
 
+def _command(name: str) -> Callable[[Sequence[str]], int]:
+    """The function that runs a command: no other command is imported for it."""
+    if name == "diff":
+        from nvspan.cli.diff import main as run_diff
+
+        return run_diff
+    if name == "doctor":
+        from nvspan.cli.doctor import main as run_doctor
+
+        return run_doctor
+    if name == "export":
+        from nvspan.cli.export import main as run_export
+
+        return run_export
+    if name == "record":
+        from nvspan.cli.record import main as run_record
+
+        return run_record
+    if name == "report":
+        from nvspan.cli.report import main as run_report
+
+        return run_report
+    if name == "stats":
+        from nvspan.cli.stats import main as run_stats
+
+        return run_stats
+    if name == "trace":
+        from nvspan.cli.trace import main as run_trace
+
+        return run_trace
+    from nvspan.cli.view import main as run_view
+
+    return run_view
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command line `argv` (`sys.argv` when None) and returns the exit code.
 
@@ -79,18 +114,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(_help(), end="")
         return 0
     if first == "--version":
-        from nvspan import __version__
+        from nvspan import _core
 
-        print(f"nvspan {__version__}")
+        print(f"nvspan {_core.__version__}")
         return 0
     from nvspan.cli.program.parse import UsageError, parse, split_flags
 
     flags, words = split_flags(arguments)
     command = words[0] if words else None
     if command in COMMANDS and not (flags and command not in _RUN_A_PROGRAM):
-        from importlib import import_module
-
-        return int(import_module(f"nvspan.cli.{command}").main([*flags, *words[1:]]))
+        return _command(command)([*flags, *words[1:]])
     try:
         if command in COMMANDS:
             raise UsageError(

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 import nvspan
+from nvspan.recording.clock import zero
 from nvspan.recording.losses import damage_lines
 from nvspan.report import emptiness
 from nvspan.report.progress import Progress
-from nvspan.report.summary import zero
 from nvspan.report.text import parse_duration, printable_lines
 
 

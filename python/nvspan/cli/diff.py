@@ -9,6 +9,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from nvspan._runtime.time_text import duration
 from nvspan.cli._common import (
     add_escape_formulas,
     add_selection,
@@ -51,7 +52,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
     limits = "" if row["low"] is None else f"{_percent(row['low'])} .. {_percent(row['high'])}"
     return [
         *("" if side is None else str(side["calls"]) for side in both),
-        *("" if side is None else text.duration(side["mean"]) for side in both),
+        *("" if side is None else duration(side["mean"]) for side in both),
         _percent(row["change"]), limits, _percent(row["confidence"], ""), row["verdict"],
         row["label"],
     ]  # fmt: skip

@@ -8,10 +8,11 @@ import os
 from collections.abc import Callable, Sequence
 
 from nvspan.recording import Recording
+from nvspan.recording.payload import TYPES
 
 KINDS = ("push_pop", "start_end", "device")
 END_REASONS = ("closed", "process_end", "thread_exit", "killed", "lost")
-PAYLOADS = ("none", "u64", "i64", "f64", "u32", "i32", "f32", "extended")
+PAYLOADS = (*TYPES[:-2], "extended")
 _TABLES = ("ranges", "marks", "counters")
 _WORDS: dict[str, dict[str, Sequence[str]]] = {
     "ranges": {"kind": KINDS, "end_reason": END_REASONS, "payload_type": PAYLOADS},

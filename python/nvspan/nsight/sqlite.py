@@ -15,11 +15,11 @@ from contextlib import closing
 from itertools import chain, islice
 from typing import Any
 
-import nvspan
+from nvspan import _core
+from nvspan._runtime.time_text import moment
 from nvspan.nsight.sqlite_events import MARK, PUSH_POP, START_END, Events, signed
 from nvspan.recording import Recording
-from nvspan.report.summary import zero
-from nvspan.report.text import moment
+from nvspan.recording.clock import zero
 
 CATEGORY, THREAD, DOMAIN = 33, 39, 75
 _EVENT_TYPES = {
@@ -144,7 +144,7 @@ class _Writer:
         duration = signed(last - self.origin)
         self.insert("ANALYSIS_DETAILS", 4, [(1 << 48, duration, 0, duration)])
         self.insert("META_DATA_EXPORT", 2, [
-            ("EXPORT_PRODUCT_NAME", "nvspan"), ("EXPORT_PRODUCT_VERSION", nvspan.__version__),
+            ("EXPORT_PRODUCT_NAME", "nvspan"), ("EXPORT_PRODUCT_VERSION", _core.__version__),
             ("EXPORT_SCHEMA_VERSION", "3.7.2"), ("EXPORT_SCHEMA_VERSION_MAJOR", "3"),
             ("EXPORT_SCHEMA_VERSION_MINOR", "7"), ("EXPORT_SCHEMA_VERSION_MICRO", "2"),
         ])  # fmt: skip

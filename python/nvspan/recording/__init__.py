@@ -8,166 +8,28 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from nvspan import _reader
+    from nvspan.recording.stats import Stats
+    from nvspan.recording.table import Table
 
 _FIRST, _LAST = -(2**63), 2**63 - 1
-_MESSAGE_TYPES = ("none", "ascii", "unicode", "registered")
-_PAYLOAD_TYPES = ("none", "u64", "i64", "f64", "u32", "i32", "f32", "ext", "unknown")
-_PAYLOAD_FORMATS = {"u64": "<Q", "i64": "<q", "f64": "<d", "u32": "<I", "i32": "<i", "f32": "<f"}
+
+__all__ = ["Recording", "Stats", "Table", "read"]
 
 
-def _pieces(raw: bytes) -> list[tuple[int, int, bytes]]:
-    """The pieces of an extended payload: (schema id, size as passed, the bytes kept)."""
-    pieces = []
-    at = 0
-    while at + 24 <= len(raw):
-        schema, given, kept = (
-            int.from_bytes(raw[at + 8 * i : at + 8 * i + 8], "little") for i in range(3)
-        )
-        at += 24
-        pieces.append((schema, given, raw[at : at + kept]))
-        at += (kept + 7) // 8 * 8
-    return pieces
+def __getattr__(name: str) -> Any:
+    if name == "Table":
+        from nvspan.recording.table import Table
 
+        return Table
+    if name == "Stats":
+        from nvspan.recording.stats import Stats
 
-def _describe(
-    made: dict[str, Any], site: tuple[Any, ...], payload: int | bytes | None, fields: str | None
-) -> None:
-    domain, message, message_type, color, category, category_name, payload_type = site
-    made.update(domain=domain, message=message, message_type=_MESSAGE_TYPES[message_type])
-    if made["kind"] == "pop":
-        return
-    name = _PAYLOAD_TYPES[payload_type]
-    made.update(color=color, category=category, category_name=category_name, payload_type=name,
-                payload=None)  # fmt: skip
-    if isinstance(payload, bytes):
-        made["payload_data"] = [
-            {"schema": schema, "hex": data.hex()} for schema, _, data in _pieces(payload)
-        ]
-        if fields is not None:
-            import json
-
-            made["payload_fields"] = json.loads(fields)
-    elif payload is not None and name in _PAYLOAD_FORMATS:
-        import struct
-
-        form = _PAYLOAD_FORMATS[name]
-        made["payload"] = struct.unpack_from(form, payload.to_bytes(8, "little"))[0]
-
-
-class Table:
-    """The columns of one kind of thing in a recording: ranges, marks, counters, threads, ...
-
-    ``table["start"]`` is a memoryview of the column, without a copy. A column of text holds
-    indices into `Recording.strings`, -1 for none; `text` decodes one. pyarrow, polars, pandas and
-    duckdb take a table as it is, through the Arrow C data interface:
-
-    >>> import pyarrow                                                   # doctest: +SKIP
-    >>> pyarrow.table(recording.ranges)                                  # doctest: +SKIP
-    """
-
-    def __init__(self, recording: Recording, name: str) -> None:
-        self._recording = recording
-        self._reader = recording._reader
-        self._name = name
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the columns."""
-        return self._reader.names(self._name)
-
-    def __len__(self) -> int:
-        return self._reader.rows(self._name)
-
-    def __getitem__(self, column: str) -> memoryview:
-        return memoryview(self._reader.column(self._name, column))
-
-    def text(self, column: str) -> list[str | None]:
-        """A column of text, decoded. Bytes that are not UTF-8 are surrogates.
-
-        Raises:
-            KeyError: there is no such column.
-            TypeError: it holds no text.
-        """
-        found = self._reader.column(self._name, column)
-        if not found.is_text:
-            raise TypeError(f"{self._name}.{column} is not a column of text")
-        strings = self._recording.strings
-        return [None if index < 0 else strings[index] for index in memoryview(found)]
-
-    def nulls(self, column: str) -> int:
-        """How many rows have no value in a column."""
-        return self._reader.column(self._name, column).null_count
-
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """Each row as a dict, None where it has no value."""
-        columns = []
-        for name in self.names:
-            column = self._reader.column(self._name, name)
-            columns.append((name, column, memoryview(column)))
-        strings = self._recording.strings
-        for row in range(len(self)):
-            made: dict[str, Any] = {}
-            for name, column, values in columns:
-                if column.is_null(row):
-                    made[name] = None
-                else:
-                    made[name] = strings[values[row]] if column.is_text else values[row]
-            yield made
-
-    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
-        return self._reader.arrow_array(self._name)
-
-    def __arrow_c_schema__(self) -> object:
-        return self._reader.arrow_schema(self._name)
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self._reader.arrow_stream(self._name)
-
-    def __repr__(self) -> str:
-        return f"<nvspan Table {self._name}: {len(self)} rows of {', '.join(self.names)}>"
-
-
-class Stats:
-    """Statistics of a recording's ranges: `rows`, and what they do not hold.
-
-    Attributes:
-        rows: a dict for each range, the largest total first; times are ns.
-        lost: how many events could not be recorded, where that is known.
-        gaps: in how many places a ring overwrote older events.
-        overwritten: how many events it overwrote there.
-        orphans: how many ends and pops had nothing to close.
-        others: how many ranges and marks had names past the budget for names; each domain has them
-            in one row, "(other names)".
-        losses: a dict for each time in which events were lost: process, thread, from, to, count,
-            reason.
-        first: when the first of these ranges began, in ns.
-        last: when the last of them ended.
-        wall: the ns between the two.
-        whole: the ns between the first begin and the last end of all ranges, of those that a filter
-            by name or domain leaves out as well.
-        marks: a dict for each mark with its domain, name and calls.
-    """
-
-    def __init__(self, made: dict[str, Any]) -> None:
-        self.rows: list[dict[str, Any]] = made["rows"]
-        self.lost: int = made["lost"]
-        self.gaps: int = made["gaps"]
-        self.overwritten: int = made["overwritten"]
-        self.orphans: int = made["orphans"]
-        self.others: int = made["others"]
-        self.losses: list[dict[str, Any]] = made["losses"]
-        self.first: int = made["first"]
-        self.last: int = made["last"]
-        self.wall: int = self.last - self.first
-        self.whole: int = made["whole"]
-        self.marks: list[dict[str, Any]] = made["marks"]
-
-    def __repr__(self) -> str:
-        return f"<nvspan Stats of {len(self.rows)} ranges>"
+        return Stats
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class Recording:
@@ -185,35 +47,40 @@ class Recording:
         self._reader = reader
         self._strings: list[str] | None = None
 
+    def _table(self, name: str) -> Table:
+        from nvspan.recording.table import Table
+
+        return Table(self, name)
+
     @property
     def ranges(self) -> Table:
         """Every range, in each thread in the order of their start."""
-        return Table(self, "ranges")
+        return self._table("ranges")
 
     @property
     def marks(self) -> Table:
         """Every mark."""
-        return Table(self, "marks")
+        return self._table("marks")
 
     @property
     def counters(self) -> Table:
         """Every sample of a counter."""
-        return Table(self, "counters")
+        return self._table("counters")
 
     @property
     def threads(self) -> Table:
         """The threads that made a call."""
-        return Table(self, "threads")
+        return self._table("threads")
 
     @property
     def domains(self) -> Table:
         """The NVTX domains; the default domain has no name."""
-        return Table(self, "domains")
+        return self._table("domains")
 
     @property
     def losses(self) -> Table:
         """What could not be recorded: how much, of which thread, from when to when, and why."""
-        return Table(self, "losses")
+        return self._table("losses")
 
     @property
     def strings(self) -> list[str]:
@@ -264,12 +131,14 @@ class Recording:
 
         A piece that could not be copied has fewer bytes than its size. Empty where there is none.
         """
+        from nvspan.recording.payload import pieces
+
         reader = self._reader
         size = memoryview(reader.column(table, "payload_bytes"))[row]
         if size == 0:
             return []
         offset = memoryview(reader.column(table, "payload"))[row]
-        return _pieces(reader.payload_bytes(offset, size))
+        return pieces(reader.payload_bytes(offset, size))
 
     def payload_fields(self, row: int, table: str = "ranges") -> dict[str, Any] | None:
         """The fields of a row's extended payload by their names, lists and structs as such.
@@ -303,46 +172,9 @@ class Recording:
         push and pop depth, start and end id.
         Threads are one time line here: for millions of ranges use the tables.
         """
-        import heapq
+        from nvspan.recording.calls import calls_of
 
-        reader = self._reader
-        threads = self.threads
-        sites: dict[int, tuple[Any, ...]] = {}
-        messages: dict[tuple[int, int], tuple[str | None, int]] = {}
-
-        def of_thread(thread: int) -> Iterator[tuple[int, int, int, dict[str, Any]]]:
-            process = threads["process"][thread]
-            where = {"process": process, "thread": thread, "pid": threads["pid"][thread],
-                     "tid": threads["tid"][thread]}  # fmt: skip
-            for order, call in enumerate(reader.calls(thread)):
-                kind, time, site, depth, number, payload = call
-                made: dict[str, Any] = {"kind": kind, **where, "ts": time}
-                if site < 0:
-                    made["domain"] = reader.domains()[-1 - site]
-                    made["message"], made["message_type"] = None, "none"
-                else:
-                    if site not in sites:
-                        sites[site] = reader.site(site)
-                    fields = None
-                    if isinstance(payload, bytes):
-                        fields = reader.payload_json(process, site, payload)
-                    _describe(made, sites[site], payload, fields)
-                if kind in ("push", "pop"):
-                    made["depth"] = depth
-                elif kind in ("start", "end"):
-                    made["id"] = number
-                    made["_site"] = site
-                yield time, thread, order, made
-
-        for _, _, _, made in heapq.merge(*(of_thread(i) for i in range(len(threads)))):
-            if "_site" in made:
-                key = (made["process"], made["id"])
-                if made["kind"] == "start":
-                    messages[key] = (made["message"], made["message_type"])
-                elif key in messages:
-                    made["message"], made["message_type"] = messages.pop(key)
-                del made["_site"]
-            yield made
+        return calls_of(self)
 
     def filter(
         self,
@@ -414,6 +246,8 @@ class Recording:
         >>> for row in nvspan.read("run.nvspan").stats().rows:           # doctest: +SKIP
         ...     print(row["name"], row["calls"], row["p50"])
         """
+        from nvspan.recording.stats import Stats
+
         part = self.filter(domains=domains, names=names, match=match, threads=threads, start=start,
                            stop=stop, min_duration=min_duration)  # fmt: skip
         return Stats(part._reader.stats(by))
@@ -448,12 +282,14 @@ class Recording:
             if takes(of[domain], strings[name] if name >= 0 else None)
         }
 
+    # What makes the HTML: reports are above recordings, and are put here by `nvspan` itself.
+    _html: Callable[[Recording], str] | None = None
+
     def _repr_html_(self) -> str:
         """What a notebook shows: a timeline, and a table of the ranges."""
-        from importlib import import_module
-
-        # Reports are a layer above: a recording asks for them by name, when it is to be shown.
-        return str(import_module("nvspan.report.notebook").html(self))
+        html = type(self)._html
+        assert html is not None
+        return html(self)
 
     def __repr__(self) -> str:
         paths = ", ".join(process["path"] for process in self.processes)

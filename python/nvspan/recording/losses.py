@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 from nvspan import _reader
-from nvspan._runtime.durations import duration
+from nvspan._runtime.time_text import duration
+from nvspan.recording.clock import zero
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def window_lines(recording: Recording, losses: Sequence[dict[str, Any]]) -> list
 
     known = _reader.threads(recording._reader.handle())
     processes = recording.processes
-    origin = min((process["start"] for process in processes), default=0)
+    origin = zero(recording)
     lines = []
     for loss in losses[:MOST_WINDOWS]:
         if loss["thread"] is not None:

@@ -10,9 +10,10 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from nvspan.recording.losses import counted
+from nvspan._runtime.time_text import duration
 from nvspan.recording import Recording
 from nvspan.report.device_join import GROUPS
-from nvspan.report.text import duration, printable
+from nvspan.report.text import printable
 
 _MOST = 8  # names that a sentence lists
 

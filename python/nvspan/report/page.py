@@ -13,12 +13,13 @@ import json
 import os
 from typing import Any
 
-import nvspan
-from nvspan import _reader
+from nvspan import _core, _reader
+from nvspan._runtime.time_text import duration, moment
 from nvspan.recording import Recording
+from nvspan.recording.clock import zero
 from nvspan.report import device_join
-from nvspan.report.summary import TIMES, Summary, process_name, thread_name, zero
-from nvspan.report.text import duration, label, moment, printable
+from nvspan.report.summary import TIMES, Summary, process_name, thread_name
+from nvspan.report.text import label, printable
 
 BLOCKS = 100_000
 LEVELS = 12
@@ -58,7 +59,7 @@ def template() -> str:
 
 def _when(recording: Recording) -> str:
     begin = moment(zero(recording) + recording.unix_offset, "%Y-%m-%d %H:%M:%S UTC")
-    return f"recorded {begin}, nvspan {nvspan.__version__}"
+    return f"recorded {begin}, nvspan {_core.__version__}"
 
 
 def _facts(summary: Summary) -> list[tuple[str, str]]:

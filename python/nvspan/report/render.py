@@ -8,6 +8,7 @@ import json
 from collections.abc import Sequence
 from typing import IO, Any
 
+from nvspan._runtime.time_text import duration
 from nvspan.report import device_join, text
 from nvspan.report.summary import OVERHEAD_LIMIT, TIMES, Summary
 
@@ -44,7 +45,7 @@ def _cell(row: dict[str, Any], column: str, by: str) -> str:
         return f"! {100 * min(part, 1):.0f} %" if part > OVERHEAD_LIMIT else ""
     if column in TIMES:
         value = row[column] if row["calls"] else None
-        return "" if value is None else text.duration(value)
+        return "" if value is None else duration(value)
     return str(row[column])
 
 
@@ -53,7 +54,7 @@ def _gpu_cell(value: Any, column: str) -> str:
         return ""
     if column == "gpu_share":
         return f"{100 * value:.1f} %"
-    return text.duration(value) if column in device_join.TIMES else str(value)
+    return duration(value) if column in device_join.TIMES else str(value)
 
 
 def cells(
@@ -236,8 +237,8 @@ def plain_tree(rows: Sequence[dict[str, Any]], wall: int) -> str:
     columns = ["calls", "total", "self", "share", "name"]
     table = [
         [
-            str(row["calls"]), text.duration(row["total"]),
-            "" if row["kind"] != "push_pop" else text.duration(row["self"]),
+            str(row["calls"]), duration(row["total"]),
+            "" if row["kind"] != "push_pop" else duration(row["self"]),
             f"{100 * row['total'] / wall:.1f} %" if wall else "",
             "  " * row["level"] + row["label"],
         ]

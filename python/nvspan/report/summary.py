@@ -4,14 +4,14 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 from typing import Any
 
 from nvspan import _reader
-from nvspan.device import device_losses_of
+from nvspan._device.losses import device_losses_of
 from nvspan.recording import Recording
 from nvspan.recording.losses import DAMAGE, left_out, open_lines, window_lines
+from nvspan.recording.payload import is_scalar, scalar
 from nvspan.report import device_join
 from nvspan.report.text import label, printable
 
@@ -20,7 +20,6 @@ NUMBERS = ("calls", *TIMES, "share", "threads", "overhead", *device_join.NUMBERS
 GROUPS = ("name", "thread", "process", "category", "payload", *device_join.GROUPS)
 OVERHEAD_LIMIT = 0.1
 LOSSES = ("lost", "overwritten")  # their windows follow them
-_PAYLOADS = {1: "<Q", 2: "<q", 3: "<d", 4: "<I", 5: "<i", 6: "<f"}
 
 
 class Summary:
@@ -144,11 +143,6 @@ class Summary:
             raise ValueError(f"no such column: {key!r} (there is name, {', '.join(NUMBERS)})")
 
 
-def zero(recording: Recording) -> int:
-    """The moment that times are shown from: when the first process began to record."""
-    return min((process["start"] for process in recording.processes), default=0)
-
-
 def threads(recording: Recording) -> list[dict[str, Any]]:
     """The threads, without making the tables; `owner` is their process, where there are several."""
     processes = recording.processes
@@ -171,8 +165,8 @@ def process_name(process: dict[str, Any]) -> str:
 
 
 def payload_text(kind: int, bits: int) -> str:
-    if kind in _PAYLOADS:
-        value = struct.unpack_from(_PAYLOADS[kind], int(bits).to_bytes(8, "little"))[0]
+    if is_scalar(kind):
+        value = scalar(kind, int(bits))
         return f"{value:g}" if isinstance(value, float) else str(value)
     return "-" if kind == 0 else "extended"
 

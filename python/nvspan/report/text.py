@@ -1,32 +1,17 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers, names and tables as text."""
+"""Names, tables and what a spreadsheet takes for a formula, as text."""
 
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Sequence
-
-from nvspan._runtime.durations import duration as duration
 
 _SCALES = {"": 1e9, "s": 1e9, "ms": 1e6, "us": 1e3, "µs": 1e3, "ns": 1.0}
 
 
 # =, +, - and @ in full width
 _WIDE_FORMULA_SIGNS = ("\uff1d", "\uff0b", "\uff0d", "\uff20")
-
-
-def moment(ns: int, form: str, *, local: bool = False) -> str:
-    """A time in ns since 1970 as `time.strftime` writes it; "?" for one that no calendar has.
-
-    >>> moment(0, "%Y-%m-%d")
-    '1970-01-01'
-    """
-    try:
-        return time.strftime(form, (time.localtime if local else time.gmtime)(ns / 1e9))
-    except (OverflowError, ValueError, OSError):
-        return "?"
 
 
 def parse_duration(text: str) -> int:

@@ -12,7 +12,6 @@ Every function also takes ``domain``, ``color``, ``category`` and ``payload`` by
 
 from __future__ import annotations
 
-import nvspan
 from nvspan import _core
 from nvspan._core import _torch_mark as mark
 from nvspan._core import _torch_range as range
@@ -106,7 +105,7 @@ def _decorate(range_object: Any, function: Any) -> Any:
         for name in _OPTIONS
         if name in kwargs and not _core._torch_has_field(message, name)
     }
-    return nvspan.annotate(message=lambda: message.format(*args, **kwargs), **options)(function)
+    return _core.annotate(message=lambda: message.format(*args, **kwargs), **options)(function)
 
 
 _OPTIONS = ("domain", "color", "category", "payload")

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
 """Dynamo's variables for what generated bodies of decorated functions call, while a tool listens
-(nvspan/_decorate/codegen.py). Imported like ranges.py."""
+(nvspan/_decorate/codegen.py). Imported like common.py."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import builtins
 from torch._dynamo.exc import ObservedUserStopIteration, handle_observed_exception
 from torch._dynamo.variables.base import VariableTracker
 
-from nvspan.torch._compile.ranges import (
+from nvspan.torch._compile.common import (
     ID_MATCH,
     FunctionOfOursVariable,
     constant,

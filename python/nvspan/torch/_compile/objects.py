@@ -1,20 +1,19 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Dynamo's variables for domains, counters and handles. Imported like _variables.py."""
+"""Dynamo's variables for domains, counters and handles. Imported like common.py."""
 
 from __future__ import annotations
 
 from torch._dynamo.variables.base import VariableTracker
 from torch._dynamo.variables.user_defined import UserDefinedObjectVariable
 
-import nvspan
 from nvspan import _core
-from nvspan.torch._compile.ranges import (
+from nvspan._runtime import domains
+from nvspan.torch._compile.common import (
     GETATTR,
     ID_MATCH,
     TYPE_MATCH,
     FunctionOfOursVariable,
-    RangeVariable,
     answers_attributes,
     constant,
     global_object,
@@ -23,7 +22,8 @@ from nvspan.torch._compile.ranges import (
     realized,
     tables,
 )
-from nvspan.torch._compile.register import DEAD_HANDLE
+from nvspan.torch._compile.ranges import RangeVariable
+from nvspan.torch._support.dropped import DEAD_HANDLE
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
@@ -141,4 +141,4 @@ def register() -> None:
         table[_core.DeviceRangeHandle] = _build_as(HandleVariable, ID_MATCH)
         for counter in (_core.Int64Counter, _core.Float64Counter, _core.ExtCounter):
             table[counter] = _build_as(CounterVariable, TYPE_MATCH)
-    ids[id(nvspan.get_domain)] = _build_as(GetDomainVariable, ID_MATCH)
+    ids[id(domains.get_domain)] = _build_as(GetDomainVariable, ID_MATCH)

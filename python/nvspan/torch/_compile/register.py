@@ -3,18 +3,19 @@
 """What torch.compile is told about nvspan: that annotations are nothing.
 
 Functions are registered by the public `torch.compiler.substitute_in_graph`, with a body that does
-nothing in place of theirs. Types need Dynamo's own tables (ranges.py,
-objects.py, bodies.py). What one version of
-torch does not take is left as it is: there an annotation breaks the graph, and one warning says so.
+nothing in place of theirs. Types need Dynamo's own tables (ranges.py, steps.py,
+functions.py, objects.py, bodies.py). What one version of torch does not take is left as it is:
+there an annotation breaks the graph, and one warning says so.
 """
 
 from __future__ import annotations
 
 import sys
 
-import nvspan
 from nvspan import _core
+from nvspan._runtime import domains, switch
 from nvspan.torch._loop import transfers
+from nvspan.torch._support.dropped import DEAD_HANDLE
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
@@ -35,15 +36,11 @@ def _no(*args: object, **kwargs: object) -> bool:
     return False
 
 
-# A handle without a range; it is wanted by no domain, so nothing is placed.
-DEAD_HANDLE = _core.start_device_range("none", level=1000)
-
-
 def _dead_handle(*args: object, **kwargs: object) -> Any:
     return DEAD_HANDLE
 
 
-_ENABLED = nvspan.enabled()  # settled when the process started
+_ENABLED = domains.enabled()  # settled when the process started
 
 
 def _enabled() -> bool:
@@ -66,8 +63,8 @@ _FUNCTIONS: tuple[tuple[Callable[..., Any], Callable[..., Any]], ...] = (
     (_core.end_range, _nothing),
     (_core.start_device_range, _dead_handle),
     (_core.end_device_range, _nothing),
-    (nvspan.is_active, _no),
-    (nvspan.enabled, _enabled),
+    (switch.is_active, _no),
+    (domains.enabled, _enabled),
     (transfers.to_device, _moved),
 )
 
@@ -104,11 +101,10 @@ def register() -> None:
     except Exception as error:
         _problems.append(f"functions: {type(error).__name__}: {error}")
     try:
-        from nvspan.torch._compile import bodies, objects, ranges
+        from nvspan.torch._compile import bodies, functions, objects, ranges, steps
 
-        ranges.register()
-        objects.register()
-        bodies.register()
+        for variables in (ranges, steps, functions, objects, bodies):
+            variables.register()
     except Exception as error:
         _problems.append(f"types: {type(error).__name__}: {error}")
     if _problems:

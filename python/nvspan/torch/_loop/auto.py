@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import weakref
 
-import nvspan
+from nvspan import _core
 from nvspan.torch._loop import backward_call, loaders, transfers
 from nvspan.torch._loop import optimizers as _optimizers
 from nvspan.torch._loop.loop import Loop
@@ -73,7 +73,7 @@ class _Forward:
                 loop.forward_begins()
             return "forward"
 
-        self.annotation = nvspan.annotate(
+        self.annotation = _core.annotate(
             message=message, domain=domain, color="green", device=device
         )
         dropped.note(message, self.kind)
@@ -152,7 +152,7 @@ def auto(
                 f"the {what} already has the ranges of an auto: call its remove() first"
             )
     annotations = {
-        name: nvspan.annotate(name, domain=domain, color=color, device=device and gpu)
+        name: _core.annotate(name, domain=domain, color=color, device=device and gpu)
         for name, color, gpu in (
             ("dataloader.next", "lightblue", False), ("h2d", "cyan", False),
             ("zero_grad", "gray", False), ("backward", "orange", True),

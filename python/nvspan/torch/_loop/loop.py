@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from _thread import get_ident
 
-import nvspan
 from nvspan import _core
 from nvspan._runtime import steps
 from nvspan.torch._loop import transfers
@@ -50,7 +49,7 @@ class Loop:
         steps.tell_begin(number)
         self._range = None
         if _core.listening():
-            self._range = nvspan.annotate(self._name, domain=self._domain, payload=number)
+            self._range = _core.annotate(self._name, domain=self._domain, payload=number)
             self._range.__enter__()
         self._open, self._owner, self._thread = True, owner, get_ident()
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-import nvspan
+from nvspan import _core
 from nvspan.torch._support import attributes
 
 TYPE_CHECKING = False  # as typing's, without its import
@@ -35,7 +35,7 @@ def loss(criterion: Any = None, *, device: bool = False, domain: Any = "torch") 
     >>> criterion(3, 1)
     2
     """
-    annotation = nvspan.annotate("loss", domain=domain, color="gold", device=device)
+    annotation = _core.annotate("loss", domain=domain, color="gold", device=device)
     if criterion is None:
         return annotation
     kinds = {each.__name__ for each in type(criterion).__mro__}

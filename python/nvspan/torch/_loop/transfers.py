@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from _thread import get_ident
 
-import nvspan
 from nvspan import _core
 
 TYPE_CHECKING = False  # as typing's, without its import
@@ -114,7 +113,7 @@ def to_device(batch: Any, device: Any, non_blocking: bool = True, *, domain: Any
     >>> nvspan.torch.to_device(["no tensor", 1], "cuda")
     ['no tensor', 1]
     """
-    with nvspan.annotate(
+    with _core.annotate(
         "h2d", domain=domain, color="cyan", payload=lambda: _bytes_to_move(batch, device)
     ):
         thread = get_ident()

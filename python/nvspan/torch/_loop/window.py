@@ -7,8 +7,9 @@ from __future__ import annotations
 import os
 import sys
 
-import nvspan
+from nvspan import _core
 from nvspan._runtime import steps as _steps
+from nvspan._runtime import switch
 from nvspan.torch._support.removable import Removable
 
 TYPE_CHECKING = False  # as typing's, without its import
@@ -53,7 +54,7 @@ class ProfileWindow(Removable):
             if number > self._stop:
                 self._close()
         elif not self._done and self._start <= number <= self._stop:
-            self._range = nvspan.start_range(self._name, domain=self._domain)
+            self._range = _core.start_range(self._name, domain=self._domain)
             self._cuda = _started_profiler() if self._cuda_profiler else None
 
     def step_ends(self, number: int) -> None:
@@ -66,7 +67,7 @@ class ProfileWindow(Removable):
         self._done = True
         if cuda is not None:
             cuda.cudaProfilerStop()
-        nvspan.end_range(opened)
+        _core.end_range(opened)
 
     def remove(self) -> None:
         """End the window if it is open; it does not open any more. A second call does nothing."""
@@ -176,7 +177,7 @@ def _tell(start: int, stop: int, trigger: str) -> None:
         line = shlex.join([*launcher, *nsys, "-o", "report.%q{RANK}", *program])
     else:
         line = shlex.join([*nsys, *program])
-    if nvspan.tool() == "nsys":
+    if switch.tool() == "nsys":
         text = f"nvspan: {steps} are captured as {trigger}"
     else:
         text = f"nvspan: not under nsys; to capture {steps}:\n    {line}"

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import functools
 
-import nvspan
 from nvspan import _core
 
 TYPE_CHECKING = False  # as typing's, without its import
@@ -61,7 +60,7 @@ def following(target: Callable[..., Any], options: Any) -> Callable[..., Any]:
     _set_up(options.torch)
 
     def annotation(name: str) -> Any:
-        return nvspan.annotate(
+        return _core.annotate(
             name, color=None, domain=options.domain, category="backward", level=options.level
         )
 

@@ -14,7 +14,6 @@ import sys
 from fnmatch import fnmatchcase
 from types import FunctionType, MethodType
 
-import nvspan
 from nvspan import _core
 from nvspan._runtime.warnings import warn_once
 from nvspan.torch._modules import backward as _backward
@@ -145,7 +144,7 @@ class _Options:
     ) -> None:
         self.torch = torch
         self.name = name
-        self.domain = nvspan.get_domain(domain)
+        self.domain = _core.get_domain(domain)
         self.level = level
         self.forward = forward
         self.backward = backward
@@ -162,7 +161,7 @@ class _Options:
             payload = functools.partial(_shapes_of_call, self)
         elif backward:
             payload = self.sequence
-        self.annotation = nvspan.annotate(
+        self.annotation = _core.annotate(
             message=message, domain=domain, category="forward", payload=payload, level=level,
             device=device,
         )  # fmt: skip

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tells that ranges of modules are dropped, as what they are around is within compiled code."""
+"""What compiled code drops: a handle without a range, and a warning for ranges of modules."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
+
+# A handle without a range; it is wanted by no domain, so nothing is placed.
+DEAD_HANDLE = _core.start_device_range("none", level=1000)
 
 TEXTS = {
     "annotate_module": (

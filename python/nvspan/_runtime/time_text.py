@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import time
+
 _UNITS = (("s", 1e9), ("ms", 1e6), ("us", 1e3))
 
 
@@ -17,3 +19,15 @@ def duration(ns: float) -> str:
         if abs(ns) >= size:
             return f"{ns / size:.3f} {unit}"
     return f"{ns:.0f} ns"
+
+
+def moment(ns: int, form: str, *, local: bool = False) -> str:
+    """A time in ns since 1970 as `time.strftime` writes it; "?" for one that no calendar has.
+
+    >>> moment(0, "%Y-%m-%d")
+    '1970-01-01'
+    """
+    try:
+        return time.strftime(form, (time.localtime if local else time.gmtime)(ns / 1e9))
+    except (OverflowError, ValueError, OSError):
+        return "?"

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from nvspan import _core
 from nvspan._runtime.switch import tool
-from nvspan.device import device_losses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,6 +43,15 @@ if TYPE_CHECKING:
         findings: int
         device: DeviceInfo
         domains: dict[str, DomainInfo]
+
+
+_SHOWN = {"begun", "sent_callback", "sent_exact", "timed", "capture_skipped"}
+
+
+def device_losses() -> dict[str, int]:
+    """How many device ranges were not shown, by reason."""
+    counts = _core.device_counts()
+    return {reason: n for reason, n in counts.items() if n and reason not in _SHOWN}
 
 
 def info() -> Info:

@@ -1,0 +1,40 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Device ranges that were lost: a mark at the exit of a process, and what reports read of it."""
+
+from __future__ import annotations
+
+from nvspan import _core
+from nvspan._runtime.info import device_losses
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nvspan.recording import Stats
+
+_DOMAIN = "nvspan"
+_MESSAGE = "device ranges lost: "  # a contract with reports
+
+
+def shut_down() -> None:
+    """At exit: what the GPU has finished is still sent to the tool, and what was lost. Nothing
+    waits long."""
+    _core.device_shut_down(1.0)
+    lost = device_losses()
+    lost.pop("no_cuda", None)  # nothing ran that could have been shown
+    if lost and _core.decided() and _core.is_active(None):
+        counts = ", ".join(f"{reason}={count}" for reason, count in lost.items())
+        _core.mark(_MESSAGE + counts, domain=_DOMAIN)
+
+
+def device_losses_of(stats: Stats) -> dict[str, int]:
+    """For reports: the losses that processes left as marks at their exit, by reason."""
+    lost: dict[str, int] = {}
+    for mark in stats.marks:
+        name = mark["name"] or ""
+        if mark["domain"] != _DOMAIN or not name.startswith(_MESSAGE):
+            continue
+        for part in name[len(_MESSAGE) :].split(", "):
+            reason, _, count = part.partition("=")
+            if count.isdigit():
+                lost[reason] = lost.get(reason, 0) + int(count) * mark["calls"]
+    return lost

@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The statistics of a recording's ranges, and what they leave out."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Stats:
+    """Statistics of a recording's ranges: `rows`, and what they do not hold.
+
+    Attributes:
+        rows: a dict for each range, the largest total first; times are ns.
+        lost: how many events could not be recorded, where that is known.
+        gaps: in how many places a ring overwrote older events.
+        overwritten: how many events it overwrote there.
+        orphans: how many ends and pops had nothing to close.
+        others: how many ranges and marks had names past the budget for names; each domain has them
+            in one row, "(other names)".
+        losses: a dict for each time in which events were lost: process, thread, from, to, count,
+            reason.
+        first: when the first of these ranges began, in ns.
+        last: when the last of them ended.
+        wall: the ns between the two.
+        whole: the ns between the first begin and the last end of all ranges, of those that a filter
+            by name or domain leaves out as well.
+        marks: a dict for each mark with its domain, name and calls.
+    """
+
+    __module__ = "nvspan.recording"
+
+    def __init__(self, found: dict[str, Any]) -> None:
+        self.rows: list[dict[str, Any]] = found["rows"]
+        self.lost: int = found["lost"]
+        self.gaps: int = found["gaps"]
+        self.overwritten: int = found["overwritten"]
+        self.orphans: int = found["orphans"]
+        self.others: int = found["others"]
+        self.losses: list[dict[str, Any]] = found["losses"]
+        self.first: int = found["first"]
+        self.last: int = found["last"]
+        self.wall: int = self.last - self.first
+        self.whole: int = found["whole"]
+        self.marks: list[dict[str, Any]] = found["marks"]
+
+    def __repr__(self) -> str:
+        return f"<nvspan Stats of {len(self.rows)} ranges>"
