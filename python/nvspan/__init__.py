@@ -10,9 +10,12 @@
 # No __getattr__ here, and no typing: the first would keep the interpreter from specialising
 # `nvspan.annotate` (25 ns a use, CPython 3.11 to 3.13), the second takes longer than all of us.
 
+from __future__ import annotations
+
 from nvspan import _adapters, colors
 from nvspan._compat.handles import RegisteredString
 from nvspan._compat.in_place import install_as_nvtx
+from nvspan._compat.lazy_modules import provide as _provide
 from nvspan._core import (
     Annotation,
     CheckError,
@@ -54,7 +57,6 @@ from nvspan._runtime.enums import (
     TimestampType,
 )
 from nvspan._runtime.info import info
-from nvspan._runtime.lazy_modules import provide as _provide
 from nvspan._runtime.names import name_category, name_thread, name_threads_automatically
 from nvspan._runtime.semantics import CounterSemantics
 from nvspan._runtime.steps import Step, step

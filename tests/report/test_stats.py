@@ -20,7 +20,7 @@ import nvspan
 from helpers.recorded import record_command
 from helpers.reported import PROGRAM, recording_of, run_nvspan
 from helpers.traced import needs_library
-from nvspan._runtime.time_text import duration
+from nvspan.recording.time_text import duration
 from nvspan.report.summary import Summary
 from nvspan.report.text import parse_duration
 

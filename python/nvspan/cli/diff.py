@@ -9,7 +9,6 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from nvspan._runtime.time_text import duration
 from nvspan.cli._common import (
     add_escape_formulas,
     add_selection,
@@ -19,6 +18,7 @@ from nvspan.cli._common import (
     parser_of,
     selected,
 )
+from nvspan.recording.time_text import duration
 from nvspan.report import emptiness, render, text
 from nvspan.report.compare import SURE, compare
 from nvspan.report.progress import Progress

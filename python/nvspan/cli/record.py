@@ -114,7 +114,7 @@ def _show(paths: list[str], most: int = 50) -> None:
 
 def _left_out(paths: list[str], domains: list[str] | None, shortest: int) -> str | None:
     """What kept all ranges out of the recordings, if they have none and options ask for some."""
-    from nvspan._runtime.time_text import duration
+    from nvspan.recording.time_text import duration
 
     if (not domains and not shortest) or nvspan.read(*paths).stats().rows:
         return None

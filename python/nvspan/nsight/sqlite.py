@@ -16,10 +16,10 @@ from itertools import chain, islice
 from typing import Any
 
 from nvspan import _core
-from nvspan._runtime.time_text import moment
 from nvspan.nsight.sqlite_events import MARK, PUSH_POP, START_END, Events, signed
 from nvspan.recording import Recording
 from nvspan.recording.clock import zero
+from nvspan.recording.time_text import moment
 
 CATEGORY, THREAD, DOMAIN = 33, 39, 75
 _EVENT_TYPES = {

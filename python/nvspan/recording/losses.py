@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 from nvspan import _reader
-from nvspan._runtime.time_text import duration
 from nvspan.recording.clock import zero
+from nvspan.recording.time_text import duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any
 
-from nvspan.recording.losses import counted
-from nvspan._runtime.time_text import duration
 from nvspan.recording import Recording
+from nvspan.recording.losses import counted
+from nvspan.recording.time_text import duration
 from nvspan.report.device_join import GROUPS
 from nvspan.report.text import printable
 

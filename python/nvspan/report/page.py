@@ -14,9 +14,9 @@ import os
 from typing import Any
 
 from nvspan import _core, _reader
-from nvspan._runtime.time_text import duration, moment
 from nvspan.recording import Recording
 from nvspan.recording.clock import zero
+from nvspan.recording.time_text import duration, moment
 from nvspan.report import device_join
 from nvspan.report.summary import TIMES, Summary, process_name, thread_name
 from nvspan.report.text import label, printable

@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from typing import IO, Any
 
-from nvspan._runtime.time_text import duration
+from nvspan.recording.time_text import duration
 from nvspan.report import device_join, text
 from nvspan.report.summary import OVERHEAD_LIMIT, TIMES, Summary
 

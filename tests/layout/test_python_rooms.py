@@ -1,0 +1,241 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The rooms of python/nvspan and the arrows between them: rooms.toml says them, the imports prove
+them. An import within a function counts, and so does one by a string."""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+import importlib
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from helpers.tree import ROOT, cpp_files, relative
+
+tomllib = pytest.importorskip("tomllib", reason="the table is read by CPython 3.11 and newer")
+
+PACKAGE = ROOT / "python" / "nvspan"
+FILES = sorted(path for path in PACKAGE.rglob("*.py*") if path.suffix in {".py", ".pyi"})
+MODULES = [pytest.param(path, id=relative(path)) for path in FILES]
+TABLE = tomllib.loads((Path(__file__).parent / "rooms.toml").read_text(encoding="utf-8"))["python"]
+MOST_FILES = 13
+MOST_LINES = 500
+# What users import by name lies in the root, and nothing else does.
+PUBLIC = {
+    "__init__", "__main__", "_core", "_reader", "checking", "colors", "counters", "device",
+    "doctor", "launch", "nvtx", "payloads", "profiler", "pytest_plugin", "recorder", "testing",
+    "tracing",
+}  # fmt: skip
+EXTENSIONS = {"nvspan._core", "nvspan._reader"}
+# file -> why it imports modules whose names it computes
+COMPUTED = {
+    "_compat/in_place.py": "gives a module of ours to whoever imports one of nvtx",
+    "_doctor/process.py": "imports what the user names, in a process of its own",
+    "_compat/lazy_modules.py": "stands for modules that are loaded when they are used",
+}
+# file -> what it may import inside a function, where the user asked for it
+LAZY = {
+    "colors.py": {"matplotlib"},
+    "counters.py": {"numpy"},
+    "payloads.py": {"numpy"},
+    "export/tables.py": {"pyarrow"},
+    "report/render.py": {"rich"},
+    "torch/_compile/register.py": {"torch"},
+    "torch/_loop/auto.py": {"torch"},
+    "torch/_loop/transfers.py": {"torch"},
+    "torch/_modules/modules.py": {"torch"},
+    "torch/_modules/ops.py": {"torch"},
+    "torch/nvtx.py": {"torch"},
+}
+# file -> what it may import at once: pytest itself loads its plugin, torch._dynamo the others
+EAGER = {
+    "pytest_plugin.py": {"pytest"},
+    "torch/_compile/bodies.py": {"torch"},
+    "torch/_compile/common.py": {"torch"},
+    "torch/_compile/functions.py": {"torch"},
+    "torch/_compile/objects.py": {"torch"},
+    "torch/_compile/ranges.py": {"torch"},
+    "torch/_compile/steps.py": {"torch"},
+}
+
+
+def key(path):
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def module_name(path):
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+PATHS = {module_name(path): path for path in FILES if path.suffix == ".py"}
+NAMES = PATHS.keys() | EXTENSIONS
+
+
+def room_of(module):
+    """A folder is a room; each module of the root is one of its own."""
+    path = PATHS.get(module)
+    if path is None or path.parent == PACKAGE:
+        return module
+    return ".".join(path.parent.relative_to(PACKAGE.parent).parts)
+
+
+def is_import_by_name(node):
+    called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+    return called.rpartition(".")[2] in {"import_module", "__import__"}
+
+
+def imports(path):
+    """(module, is it imported when the file is) of each import, by a statement or by a string;
+    those for type checkers left out."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    late, unseen = set(), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            late.update(id(child) for child in ast.walk(node))
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            unseen.update(id(child) for part in node.body for child in ast.walk(part))
+    for node in ast.walk(tree):
+        if id(node) in unseen:
+            continue
+        eager = id(node) not in late
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, eager) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{key(path)} imports by dots"
+            for alias in node.names:
+                name = f"{node.module}.{alias.name}"
+                yield name if name in NAMES else node.module, eager
+        elif is_import_by_name(node) and isinstance(node.args[0], ast.Constant):
+            yield node.args[0].value, eager
+
+
+def uses(path):
+    return {name for name, _ in imports(path) if name.split(".")[0] == "nvspan"}
+
+
+def arrows():
+    """{room: {room that it imports: the files that do}}, each room once."""
+    found = {room_of(module): {} for module in PATHS}
+    for module, path in PATHS.items():
+        for name in uses(path):
+            if room_of(name) != room_of(module):
+                found[room_of(module)].setdefault(room_of(name), []).append(key(path))
+    return found
+
+
+def circle(graph):
+    """The names of one circle of {name: names it uses}, or []."""
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        return error.args[1]
+    return []
+
+
+def test_a_circle_is_found():
+    assert circle({"a": ["b"], "b": ["c"]}) == []
+    assert set(circle({"a": ["b"], "b": ["c"], "c": ["b"]})) == {"b", "c"}
+
+
+def test_the_table_names_every_room():
+    assert sorted(TABLE) == sorted(arrows())
+    assert {room for entry in TABLE.values() for room in entry["uses"]} <= TABLE.keys() | EXTENSIONS
+
+
+def test_rooms_use_what_the_table_says():
+    wrong = {
+        f"{room} -> {other}": files
+        for room, others in arrows().items()
+        for other, files in others.items()
+        if other not in TABLE[room]["uses"]
+    }
+    assert wrong == {}
+
+
+def test_the_table_says_no_arrow_that_is_gone():
+    found = arrows()
+    assert [
+        f"{room} -> {other}"
+        for room, entry in TABLE.items()
+        for other in entry["uses"]
+        if other not in found[room]
+    ] == []
+
+
+def test_rooms_close_no_circle():
+    assert circle({room: entry["uses"] for room, entry in TABLE.items()}) == []
+
+
+def test_files_close_no_circle():
+    """A file that imports another of its own package does not import the package's __init__."""
+    assert circle({module: uses(path) - {module} for module, path in PATHS.items()}) == []
+
+
+def test_modules_whose_names_are_computed():
+    computing = {
+        key(path)
+        for path in PATHS.values()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if is_import_by_name(node) and not isinstance(node.args[0], ast.Constant)
+    }
+    assert computing == COMPUTED.keys()
+
+
+def test_what_cpp_imports_by_name_is_there():
+    text = "".join(path.read_text(encoding="utf-8") for path in cpp_files("src/bindings"))
+    named = set(re.findall(r'(?:call_python|PyImport_ImportModule)\("(nvspan[\w.]*)"', text))
+    assert named <= PATHS.keys()
+    calls = re.findall(r'call_python\("(nvspan[\w.]*)", "(\w+)"', text)
+    missing = [call for call in calls if not hasattr(importlib.import_module(call[0]), call[1])]
+    assert missing == []
+
+
+def test_the_root_holds_what_users_import_by_name():
+    assert {path.stem for path in FILES if path.parent == PACKAGE} == PUBLIC
+
+
+def test_a_room_is_small_and_has_a_door():
+    rooms = {}
+    for path in PATHS.values():
+        rooms.setdefault(path.parent, []).append(path)
+    del rooms[PACKAGE]
+    assert {key(room): len(files) for room, files in rooms.items() if len(files) > MOST_FILES} == {}
+    doors = [ast.get_docstring(ast.parse((room / "__init__.py").read_text())) for room in rooms]
+    assert all(doors)
+
+
+def test_files_are_short_enough_to_read():
+    lengths = {key(path): len(path.read_text().splitlines()) for path in PATHS.values()}
+    assert {name: length for name, length in lengths.items() if length > MOST_LINES} == {}
+
+
+@pytest.mark.parametrize("path", MODULES)
+def test_a_module_imports_nothing_foreign(path):
+    known = set(sys.stdlib_module_names) | {"nvspan", "nvtx", "__future__"}
+    if path.suffix == ".pyi":
+        return
+    known |= EAGER.get(key(path), set())
+    foreign = {(name, eager) for name, eager in imports(path) if name.split(".")[0] not in known}
+    assert {name for name, eager in foreign if eager} == set()
+    assert {name.split(".")[0] for name, _ in foreign} <= LAZY.get(key(path), set())
+
+
+@pytest.mark.parametrize("path", MODULES)
+def test_annotations_are_not_evaluated(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    features = {
+        alias.name
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__"
+        for alias in node.names
+    }
+    annotated = any(
+        getattr(node, "annotation", None) or getattr(node, "returns", None)
+        for node in ast.walk(tree)
+    )
+    assert not annotated or "annotations" in features or path.suffix == ".pyi"
