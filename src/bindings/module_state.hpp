@@ -53,6 +53,7 @@ struct TorchNames {
 struct ModuleState {
   PyObject* module;                    // nvspan._core
   PythonHooks hooks;                   // null until the package has handed them over
+  PythonFunction hook_loader;          // does so
   PyObject* warning_type;              // nvspan.NvspanWarning
   PyObject* range_error;               // of a number out of range: a ValueError and OverflowError
   PyObject* warned;                    // set: what warn_once has said

@@ -35,13 +35,14 @@ constexpr Name names[] = {
     {"wait_for_device_range", &PythonHooks::wait_for_device_range},
 };
 constexpr size_t count = std::size(names);
-static_assert(sizeof(PythonHooks) == count * sizeof(PyObject*));
+static_assert(sizeof(PythonHooks) == count * sizeof(PythonFunction));
 
 PyObject* set_hooks(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   PyObject* values[count] = {};
   NamedValue wanted[count];
   for (size_t i = 0; i < count; ++i) {
-    values[i] = state().hooks.*names[i].hook;  // what was given before need not be given again
+    // What was given before need not be given again.
+    values[i] = (state().hooks.*names[i].hook).load();
     wanted[i] = {names[i].name, &values[i]};
   }
   if (read_named_values("set_hooks", wanted, count, args, nargs, kwnames) < 0) return nullptr;
@@ -51,21 +52,39 @@ PyObject* set_hooks(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject
     }
   }
   for (size_t i = 0; i < count; ++i) {
-    PyObject*& hook = state().hooks.*names[i].hook;
-    if (hook != values[i]) hook = Py_NewRef(values[i]);  // the old one stays: a thread may call it
+    PythonFunction& hook = state().hooks.*names[i].hook;
+    if (hook.load() != values[i]) hook.store(Py_NewRef(values[i]));  // the old one may be running
   }
   Py_RETURN_NONE;
 }
 
+PyObject* set_hook_loader(PyObject*, PyObject* load) {
+  if (!PyCallable_Check(load)) {
+    return PyErr_Format(PyExc_TypeError, "load must be callable, not %R", load);
+  }
+  state().hook_loader.store(Py_NewRef(load));
+  Py_RETURN_NONE;
+}
+
 PyMethodDef functions[] = {
+    {"set_hook_loader", set_hook_loader, METH_O, nullptr},
     {"set_hooks", as_method(set_hooks), METH_FASTCALL | METH_KEYWORDS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 
 PyObject* python_hook(PythonHook hook) {
-  PyObject* function = state().hooks.*hook;
-  if (!function) PyErr_SetString(PyExc_RuntimeError, "nvspan is not imported to its end");
+  const PythonFunction& kept = state().hooks.*hook;
+  if (PyObject* function = kept.load(std::memory_order_acquire)) return function;
+  PyObject* load = state().hook_loader.load(std::memory_order_acquire);
+  if (!load) {
+    PyErr_SetString(PyExc_RuntimeError, "nvspan is not imported to its end");
+    return nullptr;
+  }
+  const py_ref done = py_ref::steal(PyObject_CallNoArgs(load));
+  if (!done) return nullptr;
+  PyObject* function = kept.load(std::memory_order_acquire);
+  if (!function) PyErr_SetString(PyExc_RuntimeError, "set_hooks() was not called");
   return function;
 }
 

@@ -2,36 +2,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The functions of nvspan's Python half that the core calls. The package hands them over once, when
-// it is imported, by `_core.set_hooks(...)`: the core imports none of its modules.
+// The functions of nvspan's Python half that the core calls. The core imports none of its modules:
+// the package hands the functions over, by `_core.set_hooks(...)`, when the first of them is
+// needed. At import it leaves the one that does so, by `_core.set_hook_loader(load)`.
 
 #include "bindings/py.hpp"
 
+#include <atomic>
+
 namespace nvspan {
 
-// Each is called as its name says; python/nvspan/_adapters/hooks.py has what they are.
+using PythonFunction = std::atomic<PyObject*>;  // replaced while threads call it
+
+// Each is called as its name says; python/nvspan/_adapters has what they are.
 struct PythonHooks {
-  PyObject* annotate_class;
-  PyObject* carried_over;
-  PyObject* color_from_object;
-  PyObject* copy_callable;
-  PyObject* decorate;
-  PyObject* decorate_with_device_range;
-  PyObject* decorate_with_torch_range;
-  PyObject* domain_handle;
-  PyObject* find_torch_streams;
-  PyObject* generate;
-  PyObject* get_counter;
-  PyObject* reduce_callable;
-  PyObject* registered_string;
-  PyObject* scalar;
-  PyObject* stream_of;
-  PyObject* wait_for_device_range;
+  PythonFunction annotate_class;
+  PythonFunction carried_over;
+  PythonFunction color_from_object;
+  PythonFunction copy_callable;
+  PythonFunction decorate;
+  PythonFunction decorate_with_device_range;
+  PythonFunction decorate_with_torch_range;
+  PythonFunction domain_handle;
+  PythonFunction find_torch_streams;
+  PythonFunction generate;
+  PythonFunction get_counter;
+  PythonFunction reduce_callable;
+  PythonFunction registered_string;
+  PythonFunction scalar;
+  PythonFunction stream_of;
+  PythonFunction wait_for_device_range;
 };
 
-using PythonHook = PyObject* PythonHooks::*;
+using PythonHook = PythonFunction PythonHooks::*;
 
-// A hook, borrowed; null with an exception set while the package is only half imported.
+// A hook, borrowed; null with an exception set.
 PyObject* python_hook(PythonHook hook);
 
 // Calls a hook; a new reference or null with an exception set.
@@ -44,7 +49,7 @@ PyObject* call_hook(PythonHook hook, Arguments... arguments) {
                              sizeof...(arguments) | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
 }
 
-// Adds `set_hooks`. 0, or -1 with an exception set.
+// Adds `set_hooks` and `set_hook_loader`. 0, or -1 with an exception set.
 int python_hooks_add_to_module(PyObject* module);
 
 }  // namespace nvspan

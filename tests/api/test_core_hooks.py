@@ -66,6 +66,23 @@ def test_without_hooks_a_call_that_needs_one_says_so():
     assert lines == ["RuntimeError nvspan is not imported to its end"]
 
 
+def test_a_loader_that_fails_is_asked_again():
+    lines = said_by(
+        "asked = []\n"
+        "def load():\n"
+        "    asked.append(1)\n"
+        "    if len(asked) == 1: raise OSError('no file')\n"
+        "core.set_hook_loader(load)\n"
+        "for _ in range(2): said(core.mark, 'x', color=(1, 0, 0))\n"
+        "said(core.set_hook_loader, 3)\n"
+    )
+    assert lines == [
+        "OSError no file",
+        "RuntimeError set_hooks() was not called",
+        "TypeError load must be callable, not 3",
+    ]
+
+
 def test_one_hook_may_be_replaced(given):
     class Told(Exception):
         pass
@@ -112,7 +129,7 @@ def test_missing_functions_of_torch_are_named():
 def test_hooks_are_imported_when_they_are_called():
     code = (
         "import sys, nvspan\n"
-        "lazy = ['nvspan._decorate.dispatch', 'nvspan._decorate.codegen',"
+        "lazy = ['nvspan._adapters.hooks', 'nvspan._decorate.dispatch', 'nvspan._decorate.codegen',"
         " 'nvspan._decorate.device', 'nvspan._decorate.payload_values', 'nvspan.torch']\n"
         "print([name for name in lazy if name in sys.modules])\n"
         "nvspan.annotate(lambda: 0)\n"

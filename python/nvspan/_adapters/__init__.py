@@ -8,8 +8,14 @@ imports it. A framework is never imported, but looked up once the program has im
 from __future__ import annotations
 
 from nvspan import _core
-from nvspan._adapters import hooks, torch
+from nvspan._adapters import torch
 from nvspan._runtime import registry
+
+
+def _hand_over_hooks() -> None:
+    from nvspan._adapters import hooks
+
+    hooks.hand_over()
 
 
 def _cupy_stream() -> int:
@@ -25,8 +31,8 @@ def _numba_stream() -> int:
 
 
 def connect() -> None:
-    """Hands the extension module what it calls, and registers each framework."""
-    hooks.hand_over()
+    """Tells the extension module where to ask for what it calls, and registers each framework."""
+    _core.set_hook_loader(_hand_over_hooks)
     torch.connect()
     _core._add_stream_source("cupy", _cupy_stream)
     _core._add_stream_source("numba.cuda", _numba_stream)

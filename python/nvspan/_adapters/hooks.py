@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of this package that the extension module calls, handed over at import. What most
-programs never need is imported at its first call, and from then on called without this module."""
+"""The functions of this package that the extension module calls, handed over when it needs
+the first of them. What most programs never need is imported at its first call, and from then on
+called without this module."""
 
 from __future__ import annotations
 
