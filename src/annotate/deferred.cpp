@@ -6,7 +6,8 @@
 #include <map>
 #include <mutex>
 
-#include "annotate/nvtx_abi.hpp"
+#include "nvtx/abi.hpp"
+#include "nvtx/device_range_schema.hpp"
 
 #if NVSPAN_HAVE_NVTX
 #include <nvtx3/nvToolsExtSemanticsTime.h>
@@ -76,7 +77,7 @@ uint64_t register_schema(const ToolTable& tool, nvtxDomainHandle_t domain,
   schema.add(NVTX_PAYLOAD_ENTRY_TYPE_COLOR_ARGB, "color", offsetof(DeferredRange, color));
   schema.add(NVTX_PAYLOAD_ENTRY_TYPE_CATEGORY, "category", offsetof(DeferredRange, category));
   schema.add_payload(payload, offsetof(DeferredRange, payload));
-  schema.add(NVTX_PAYLOAD_ENTRY_TYPE_UINT32, "uncertainty_ns",
+  schema.add(NVTX_PAYLOAD_ENTRY_TYPE_UINT32, name_of(nvtx::DeviceField::uncertainty),
              offsetof(DeferredRange, uncertainty));
   schema.add_origin(offsetof(DeferredRange, origin));
   return schema.register_with(tool, domain, sizeof(DeferredRange),

@@ -5,7 +5,8 @@
 #include <map>
 #include <mutex>
 
-#include "annotate/nvtx_abi.hpp"
+#include "nvtx/device_range_schema.hpp"
+#include "nvtx/numbers.hpp"
 
 namespace nvspan {
 
@@ -25,6 +26,9 @@ DeferredPayload deferred_payload_of(int32_t payload_type) noexcept {
 #if NVSPAN_HAVE_NVTX
 
 namespace {
+
+using nvtx::DeviceField;
+using nvtx::name_of;
 
 struct StartedRange {
   uint64_t payload;
@@ -65,18 +69,23 @@ void DeviceSchema::add_payload(DeferredPayload payload, size_t offset) noexcept 
                                                     NVTX_PAYLOAD_ENTRY_TYPE_INT64,
                                                     NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE};
   if (payload != DeferredPayload::none) {
-    add(types[static_cast<size_t>(payload)], "payload", offset);
+    add(types[static_cast<size_t>(payload)], name_of(DeviceField::payload), offset);
   }
 }
 
 void DeviceSchema::add_origin(size_t offset) noexcept {
-  add(NVTX_PAYLOAD_ENTRY_TYPE_INT32, "device", offset + offsetof(DeviceOrigin, device));
-  add(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "stream", offset + offsetof(DeviceOrigin, stream));
-  add(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "stream_handle",
+  add(NVTX_PAYLOAD_ENTRY_TYPE_INT32, name_of(DeviceField::device),
+      offset + offsetof(DeviceOrigin, device));
+  add(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, name_of(DeviceField::stream),
+      offset + offsetof(DeviceOrigin, stream));
+  add(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, name_of(DeviceField::stream_handle),
       offset + offsetof(DeviceOrigin, stream_handle));
-  add(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "launch", offset + offsetof(DeviceOrigin, launch));
-  add(NVTX_PAYLOAD_ENTRY_TYPE_INT64, "launched", offset + offsetof(DeviceOrigin, launched));
-  add(NVTX_PAYLOAD_ENTRY_TYPE_UINT32, "thread", offset + offsetof(DeviceOrigin, thread));
+  add(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, name_of(DeviceField::launch),
+      offset + offsetof(DeviceOrigin, launch));
+  add(NVTX_PAYLOAD_ENTRY_TYPE_INT64, name_of(DeviceField::launched),
+      offset + offsetof(DeviceOrigin, launched));
+  add(NVTX_PAYLOAD_ENTRY_TYPE_UINT32, name_of(DeviceField::thread),
+      offset + offsetof(DeviceOrigin, thread));
 }
 
 uint64_t DeviceSchema::register_with(const ToolTable& tool, nvtxDomainHandle_t domain, size_t size,
@@ -89,7 +98,7 @@ uint64_t DeviceSchema::register_with(const ToolTable& tool, nvtxDomainHandle_t d
       NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
       NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
       NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
-  attributes.name = "nvspan device range";
+  attributes.name = nvtx::device_range_schema_name;
   attributes.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
   attributes.flags = flags;
   attributes.entries = entries_;

@@ -15,8 +15,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "annotate/nvtx_abi.hpp"
 #include "annotate/tool.hpp"
+#include "nvtx/abi.hpp"
 
 namespace nvspan {
 

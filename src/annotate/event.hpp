@@ -9,8 +9,8 @@
 #include <cstdint>
 
 #include "annotate/domain.hpp"
-#include "annotate/nvtx_abi.hpp"
 #include "annotate/tool.hpp"
+#include "nvtx/abi.hpp"
 
 namespace nvspan {
 

@@ -101,9 +101,9 @@ const Schema* Schema::array_of(const Schema& element) {
   description.dynamic = true;
   description.entries.resize(2);
   description.entries[0].name = "size";
-  description.entries[0].type = entry_type::uint64;
+  description.entries[0].type = nvtx::entry_type::uint64;
   description.entries[1].name = "data";
-  description.entries[1].flags = entry_flag::length_index;
+  description.entries[1].flags = nvtx::entry_flag::length_index;
   if (element.predefined_ != 0) {
     description.entries[1].type = element.predefined_;
   } else {
@@ -144,26 +144,6 @@ uint64_t Schema::register_in(const Domain& domain, nvtxDomainHandle_t handle, co
 }
 
 #if NVSPAN_HAVE_NVTX
-
-static_assert(entry_type::int8 == NVTX_PAYLOAD_ENTRY_TYPE_INT8 &&
-              entry_type::uint64 == NVTX_PAYLOAD_ENTRY_TYPE_UINT64 &&
-              entry_type::longdouble == NVTX_PAYLOAD_ENTRY_TYPE_LONGDOUBLE &&
-              entry_type::byte == NVTX_PAYLOAD_ENTRY_TYPE_BYTE &&
-              entry_type::float16 == NVTX_PAYLOAD_ENTRY_TYPE_FLOAT16 &&
-              entry_type::float64 == NVTX_PAYLOAD_ENTRY_TYPE_FLOAT64 &&
-              entry_type::bf16 == NVTX_PAYLOAD_ENTRY_TYPE_BF16 &&
-              entry_type::cstring_utf8 == NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8 &&
-              entry_type::cstring_utf32 == NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF32);
-static_assert(entry_flag::fixed_array == NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE &&
-              entry_flag::zero_terminated == NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_ZERO_TERMINATED &&
-              entry_flag::length_index == NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_LENGTH_INDEX &&
-              entry_flag::hide == NVTX_PAYLOAD_ENTRY_FLAG_HIDE &&
-              entry_flag::timestamp == NVTX_PAYLOAD_ENTRY_FLAG_TIMESTAMP &&
-              entry_flag::counter == NVTX_PAYLOAD_ENTRY_FLAG_COUNTER);
-static_assert(schema_flag::counter_group == NVTX_PAYLOAD_SCHEMA_FLAG_COUNTER_GROUP &&
-              schema_flag::pushpop == NVTX_PAYLOAD_SCHEMA_FLAG_RANGE_PUSHPOP &&
-              schema_flag::startend == NVTX_PAYLOAD_SCHEMA_FLAG_RANGE_STARTEND &&
-              schema_flag::mark == NVTX_PAYLOAD_SCHEMA_FLAG_MARK);
 
 uint64_t Schema::tell(const Domain& domain, nvtxDomainHandle_t handle, const ToolTable& tool,
                       uint64_t epoch) const {

@@ -16,26 +16,11 @@
 #include <vector>
 
 #include "annotate/domain.hpp"
-#include "annotate/nvtx_abi.hpp"
 #include "annotate/tool.hpp"
+#include "nvtx/abi.hpp"
+#include "nvtx/numbers.hpp"
 
 namespace nvspan {
-
-// NVTX's numbers, here also for builds without its headers.
-namespace entry_type {
-constexpr uint64_t int8 = 11, uint8 = 12, int16 = 13, uint16 = 14, int32 = 15, uint32 = 16,
-                   int64 = 17, uint64 = 18, longdouble = 21, byte = 32, float16 = 42, float32 = 43,
-                   float64 = 44, bf16 = 50, cstring_utf8 = 76, cstring_utf32 = 78;
-}  // namespace entry_type
-
-namespace entry_flag {
-constexpr uint64_t fixed_array = 1 << 4, zero_terminated = 2 << 4, length_index = 3 << 4,
-                   hide = 1 << 9, timestamp = 2 << 10, counter = 4 << 12;
-}  // namespace entry_flag
-
-namespace schema_flag {
-constexpr uint64_t counter_group = 1 << 3, pushpop = 2 << 3, startend = 3 << 3, mark = 4 << 3;
-}  // namespace schema_flag
 
 // How a counter's values are to be read: nvtxSemanticsCounter_t.
 struct CounterMeaning {

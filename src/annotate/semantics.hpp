@@ -5,8 +5,8 @@
 // The meaning of values and times as NVTX's structures tell a tool. Included by the .cpp files that
 // register schemas and counters.
 
-#include "annotate/nvtx_abi.hpp"
 #include "annotate/schema.hpp"
+#include "nvtx/abi.hpp"
 
 #if NVSPAN_HAVE_NVTX
 #include <nvtx3/nvToolsExtSemanticsCounters.h>

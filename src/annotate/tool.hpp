@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-#include "annotate/nvtx_abi.hpp"
+#include "nvtx/abi.hpp"
 
 namespace nvspan {
 

@@ -47,12 +47,12 @@ int describe_samples(CounterObject* counter, CounterDescription& description) {
   counter->native_dtype = dtype_is_native(counter->dtype) ? Py_NewRef(counter->dtype)
                                                           : native_dtype(counter->dtype).release();
   if (!counter->native_dtype || PyErr_Occurred()) return -1;
-  description.schema = counter->is_group
-                           ? flat_schema_of_dtype(counter->dtype, schema_flag::counter_group, 0)
-                           : schema_of_dtype(counter->dtype);
+  description.schema =
+      counter->is_group ? flat_schema_of_dtype(counter->dtype, nvtx::schema_flag::counter_group, 0)
+                        : schema_of_dtype(counter->dtype);
   if (!description.schema) return -1;
   for (const SchemaEntry& entry : description.schema->description().entries) {
-    if (entry.flags & entry_flag::timestamp) counter->has_timestamp = true;
+    if (entry.flags & nvtx::entry_flag::timestamp) counter->has_timestamp = true;
   }
   counter->packer = new SamplePacker;
   counter->packer->prepare(*description.schema, counter->is_group, counter->item_size);
@@ -88,11 +88,11 @@ int describe(CounterObject* counter, PyTypeObject* type, CounterDescription& des
   }
   if (number_of_choice(counter->time_domain, "time_domain", description.time_domain) < 0) return -1;
   if (type == state().counter.int64_type) {
-    description.type = entry_type::int64;
+    description.type = nvtx::entry_type::int64;
     return 0;
   }
   if (type == state().counter.float64_type) {
-    description.type = entry_type::float64;
+    description.type = nvtx::entry_type::float64;
     return 0;
   }
   return describe_samples(counter, description);

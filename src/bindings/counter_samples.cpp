@@ -25,7 +25,7 @@ bool put_integer(unsigned char* at, PyObject* value) noexcept {
 
 // False for what is left to numpy, which knows what to do with it or how to refuse it.
 bool put_number(uint64_t type, unsigned char* at, PyObject* value) noexcept {
-  if (type == entry_type::float64 || type == entry_type::float32) {
+  if (type == nvtx::entry_type::float64 || type == nvtx::entry_type::float32) {
     double number = 0;
     if (PyFloat_CheckExact(value)) {
       number = PyFloat_AS_DOUBLE(value);
@@ -39,7 +39,7 @@ bool put_number(uint64_t type, unsigned char* at, PyObject* value) noexcept {
       return false;
     }
     const float narrow = static_cast<float>(number);
-    if (type == entry_type::float64) {
+    if (type == nvtx::entry_type::float64) {
       std::memcpy(at, &number, sizeof number);
     } else {
       std::memcpy(at, &narrow, sizeof narrow);
@@ -48,28 +48,28 @@ bool put_number(uint64_t type, unsigned char* at, PyObject* value) noexcept {
   }
   if (!PyLong_CheckExact(value)) return false;
   switch (type) {
-    case entry_type::int8:
+    case nvtx::entry_type::int8:
       return put_integer<int8_t>(at, value);
-    case entry_type::uint8:
+    case nvtx::entry_type::uint8:
       return put_integer<uint8_t>(at, value);
-    case entry_type::int16:
+    case nvtx::entry_type::int16:
       return put_integer<int16_t>(at, value);
-    case entry_type::uint16:
+    case nvtx::entry_type::uint16:
       return put_integer<uint16_t>(at, value);
-    case entry_type::int32:
+    case nvtx::entry_type::int32:
       return put_integer<int32_t>(at, value);
-    case entry_type::uint32:
+    case nvtx::entry_type::uint32:
       return put_integer<uint32_t>(at, value);
-    case entry_type::int64:
+    case nvtx::entry_type::int64:
       return put_integer<int64_t>(at, value);
     default:
-      return type == entry_type::uint64 && put_integer<uint64_t>(at, value);
+      return type == nvtx::entry_type::uint64 && put_integer<uint64_t>(at, value);
   }
 }
 
 bool is_packable(uint64_t type) noexcept {
-  return (type >= entry_type::int8 && type <= entry_type::uint64) || type == entry_type::float32 ||
-         type == entry_type::float64;
+  return (type >= nvtx::entry_type::int8 && type <= nvtx::entry_type::uint64) ||
+         type == nvtx::entry_type::float32 || type == nvtx::entry_type::float64;
 }
 
 }  // namespace

@@ -36,9 +36,9 @@ struct Kind {
 };
 
 constexpr Kind kinds[] = {
-    {schema_flag::pushpop, has_begin | has_end},
-    {schema_flag::startend, has_begin | has_end},
-    {schema_flag::mark, has_mark},
+    {nvtx::schema_flag::pushpop, has_begin | has_end},
+    {nvtx::schema_flag::startend, has_begin | has_end},
+    {nvtx::schema_flag::mark, has_mark},
     {5 << 3, has_begin},  // one end of a range each: push, pop, start, end
     {6 << 3, has_end},
     {7 << 3, has_begin},
@@ -49,7 +49,7 @@ constexpr Kind kinds[] = {
 const Kind* kind_of(PyObject* asked, PyObject* dtype, unsigned times) {
   if (asked == Py_None) {
     for (const Kind& kind : kinds) {
-      if (kind.times == times && kind.flag <= schema_flag::mark) return &kind;
+      if (kind.times == times && kind.flag <= nvtx::schema_flag::mark) return &kind;
     }
     PyErr_Format(PyExc_ValueError,
                  "rows of dtype %S need a field with entry_kind MARK, or RANGE_BEGIN and RANGE_END "

@@ -59,16 +59,16 @@ py_ref native_copy(PyObject* array, PyObject* dtype) {
 
 // The number that a native struct format of one letter stands for.
 const Scalar* scalar_of_format(const char* format, Py_ssize_t size) noexcept {
-  static constexpr Scalar numbers[] = {{entry_type::int8, "int8", 1},
-                                       {entry_type::int16, "int16", 2},
-                                       {entry_type::int32, "int32", 4},
+  static constexpr Scalar numbers[] = {{nvtx::entry_type::int8, "int8", 1},
+                                       {nvtx::entry_type::int16, "int16", 2},
+                                       {nvtx::entry_type::int32, "int32", 4},
                                        int64_scalar,
-                                       {entry_type::uint8, "uint8", 1},
-                                       {entry_type::uint16, "uint16", 2},
-                                       {entry_type::uint32, "uint32", 4},
+                                       {nvtx::entry_type::uint8, "uint8", 1},
+                                       {nvtx::entry_type::uint16, "uint16", 2},
+                                       {nvtx::entry_type::uint32, "uint32", 4},
                                        uint64_scalar,
-                                       {entry_type::float16, "float16", 2},
-                                       {entry_type::float32, "float32", 4},
+                                       {nvtx::entry_type::float16, "float16", 2},
+                                       {nvtx::entry_type::float32, "float32", 4},
                                        float64_scalar};
   constexpr size_t first_unsigned = 4, first_float = 8;
   if (*format == '@' || *format == '=') ++format;
@@ -143,7 +143,7 @@ int encode_exported(PyObject* value, PayloadBuffer& buffer) {
     buffer.hold_view();
     if (view.len == 0) return 1;
     buffer.schema = bytes_schema(static_cast<size_t>(view.len));
-    if (!buffer.schema) buffer.schema = &Schema::predefined(entry_type::byte);
+    if (!buffer.schema) buffer.schema = &Schema::predefined(nvtx::entry_type::byte);
     buffer.borrow_view();
     return 0;
   }

@@ -55,7 +55,7 @@ const Schema* text_schema(size_t units) {
   description.static_size = units * sizeof(Py_UCS4);
   description.entries.resize(1);
   description.entries[0].name = name;
-  description.entries[0].type = entry_type::cstring_utf32;
+  description.entries[0].type = nvtx::entry_type::cstring_utf32;
   description.entries[0].detail = units;
   return Schema::describe(std::move(description));
 }
@@ -69,8 +69,8 @@ const Schema* describe_bytes(size_t size) {
   description.static_size = size;
   description.entries.resize(1);
   description.entries[0].name = name;
-  description.entries[0].type = entry_type::byte;
-  description.entries[0].flags = entry_flag::fixed_array;
+  description.entries[0].type = nvtx::entry_type::byte;
+  description.entries[0].flags = nvtx::entry_flag::fixed_array;
   description.entries[0].detail = size;
   return Schema::describe(std::move(description));
 }
@@ -101,13 +101,13 @@ int encode_bytes(PyObject* value, PayloadBuffer& buffer) {
   buffer.borrow(PyBytes_AS_STRING(value), size ? size : 1, value);
   buffer.schema = bytes_schema(size ? size : 1);
   // Bytes of ever new lengths: every tool knows the elements at least.
-  if (!buffer.schema) buffer.schema = &Schema::predefined(entry_type::byte);
+  if (!buffer.schema) buffer.schema = &Schema::predefined(nvtx::entry_type::byte);
   buffer.constant = true;
   return 0;
 }
 
 int encode_text(PyObject* value, PayloadBuffer& buffer) {
-  static const Schema& schema = Schema::predefined(entry_type::cstring_utf8);
+  static const Schema& schema = Schema::predefined(nvtx::entry_type::cstring_utf8);
   buffer.schema = &schema;
   buffer.constant = true;
   Py_ssize_t size = 0;

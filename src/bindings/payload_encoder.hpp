@@ -118,10 +118,10 @@ struct Scalar {
   size_t size;
 };
 const Schema* scalar_schema(const Scalar& scalar);
-constexpr Scalar int64_scalar = {entry_type::int64, "int64", 8};
-constexpr Scalar uint64_scalar = {entry_type::uint64, "uint64", 8};
-constexpr Scalar float64_scalar = {entry_type::float64, "float64", 8};
-constexpr Scalar bool_scalar = {entry_type::uint8, "bool", 1};
+constexpr Scalar int64_scalar = {nvtx::entry_type::int64, "int64", 8};
+constexpr Scalar uint64_scalar = {nvtx::entry_type::uint64, "uint64", 8};
+constexpr Scalar float64_scalar = {nvtx::entry_type::float64, "float64", 8};
+constexpr Scalar bool_scalar = {nvtx::entry_type::uint8, "bool", 1};
 
 // Fixed strings as numpy has them: `units` code points, or bytes.
 const Schema* text_schema(size_t units);

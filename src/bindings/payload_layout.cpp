@@ -59,9 +59,10 @@ class SchemaBuilder {
   void sized(const std::string& name, uint64_t type, size_t size) {
     description_.dynamic = true;
     const uint64_t index = description_.entries.size();
-    entry(name + ".size", entry_type::uint64, sizeof(uint64_t)).flags = entry_flag::hide;
+    entry(name + ".size", nvtx::entry_type::uint64, sizeof(uint64_t)).flags =
+        nvtx::entry_flag::hide;
     SchemaEntry& data = entry(name, type, size, 0);
-    data.flags = entry_flag::length_index;
+    data.flags = nvtx::entry_flag::length_index;
     data.detail = index;
   }
 
@@ -78,38 +79,40 @@ class SchemaBuilder {
       const std::string name = prefix + (utf8 ? utf8 : "?");
       switch (code(note)) {
         case FieldCode::boolean:
-          entry(name, entry_type::uint8, 1);
+          entry(name, nvtx::entry_type::uint8, 1);
           break;
         case FieldCode::int64:
-          entry(name, entry_type::int64, 8);
+          entry(name, nvtx::entry_type::int64, 8);
           break;
         case FieldCode::uint64:
-          entry(name, entry_type::uint64, 8);
+          entry(name, nvtx::entry_type::uint64, 8);
           break;
         case FieldCode::float64:
-          entry(name, entry_type::float64, 8);
+          entry(name, nvtx::entry_type::float64, 8);
           break;
         case FieldCode::text:
           description_.dynamic = true;
-          entry(name, entry_type::cstring_utf8, 1, 0).flags = entry_flag::zero_terminated;
+          entry(name, nvtx::entry_type::cstring_utf8, 1, 0).flags =
+              nvtx::entry_flag::zero_terminated;
           break;
         case FieldCode::bytes:
-          sized(name, entry_type::byte, 1);
+          sized(name, nvtx::entry_type::byte, 1);
           break;
         case FieldCode::ints:
         case FieldCode::floats: {
           const bool ints = code(note) == FieldCode::ints;
-          SchemaEntry& made = entry(name, ints ? entry_type::int64 : entry_type::float64, 8,
-                                    static_cast<size_t>(length(note)));
-          made.flags = entry_flag::fixed_array;
+          SchemaEntry& made =
+              entry(name, ints ? nvtx::entry_type::int64 : nvtx::entry_type::float64, 8,
+                    static_cast<size_t>(length(note)));
+          made.flags = nvtx::entry_flag::fixed_array;
           made.detail = length(note);
           break;
         }
         case FieldCode::many_ints:
-          sized(name, entry_type::int64, 8);
+          sized(name, nvtx::entry_type::int64, 8);
           break;
         case FieldCode::many_floats:
-          sized(name, entry_type::float64, 8);
+          sized(name, nvtx::entry_type::float64, 8);
           break;
         case FieldCode::open:
           if (!add(at + 1, name + ".")) return false;

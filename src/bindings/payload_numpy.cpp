@@ -87,29 +87,30 @@ int predefined_type(PyObject* dtype, SchemaEntry& entry) {
   };
   switch (kind.empty() ? '?' : kind[0]) {
     case 'b':
-      entry.type = entry_type::uint8;
+      entry.type = nvtx::entry_type::uint8;
       break;
     case 'i':
-      entry.type =
-          of_size(entry_type::int8, entry_type::int16, entry_type::int32, entry_type::int64);
+      entry.type = of_size(nvtx::entry_type::int8, nvtx::entry_type::int16, nvtx::entry_type::int32,
+                           nvtx::entry_type::int64);
       break;
     case 'u':
-      entry.type =
-          of_size(entry_type::uint8, entry_type::uint16, entry_type::uint32, entry_type::uint64);
+      entry.type = of_size(nvtx::entry_type::uint8, nvtx::entry_type::uint16,
+                           nvtx::entry_type::uint32, nvtx::entry_type::uint64);
       break;
     case 'f':
-      entry.type = of_size(0, entry_type::float16, entry_type::float32, entry_type::float64);
+      entry.type = of_size(0, nvtx::entry_type::float16, nvtx::entry_type::float32,
+                           nvtx::entry_type::float64);
       if (size == sizeof(long double) && size > sizeof(double)) {
-        entry.type = entry_type::longdouble;
+        entry.type = nvtx::entry_type::c_longdouble;
       }
       break;
     case 'U':
-      entry.type = entry_type::cstring_utf32;
+      entry.type = nvtx::entry_type::cstring_utf32;
       entry.detail = size / sizeof(Py_UCS4);
       break;
     case 'S':
-      entry.type = entry_type::byte;
-      entry.flags |= entry_flag::fixed_array;
+      entry.type = nvtx::entry_type::byte;
+      entry.flags |= nvtx::entry_flag::fixed_array;
       entry.detail = size;
       break;
     default:
@@ -184,7 +185,7 @@ int describe_into(PyObject* dtype, SchemaDescription& description) {
   if (no_subarray < 0) return -1;
   if (no_subarray == 0) {
     SchemaEntry& entry = description.entries.emplace_back();
-    entry.flags = entry_flag::fixed_array;
+    entry.flags = nvtx::entry_flag::fixed_array;
     entry.detail = count;
     entry.nested = describe_dtype(element.get());
     return entry.nested ? 0 : -1;
@@ -241,7 +242,7 @@ const Schema* flat_schema_of_dtype(PyObject* dtype, uint64_t schema_flags, uint6
   SchemaDescription description;
   description.flags = schema_flags;
   if (number_attribute(dtype, "itemsize", description.static_size) < 0) return nullptr;
-  const bool group = schema_flags == schema_flag::counter_group;
+  const bool group = schema_flags == nvtx::schema_flag::counter_group;
   const auto add = [&](const char* name, PyObject* field, uint64_t offset) {
     SchemaEntry entry;
     entry.name = name;
@@ -256,17 +257,19 @@ const Schema* flat_schema_of_dtype(PyObject* dtype, uint64_t schema_flags, uint6
       // Of strings it is one long one, as the nvtx package has it.
       uint64_t size = 0;
       if (number_attribute(field, "itemsize", size) < 0) return -1;
-      const bool text = entry.type == entry_type::cstring_utf32;
-      entry.flags = entry_flag::fixed_array;
-      entry.detail = text ? size / sizeof(Py_UCS4) : entry.type == entry_type::byte ? size : count;
+      const bool text = entry.type == nvtx::entry_type::cstring_utf32;
+      entry.flags = nvtx::entry_flag::fixed_array;
+      entry.detail = text                                   ? size / sizeof(Py_UCS4)
+                     : entry.type == nvtx::entry_type::byte ? size
+                                                            : count;
     }
     if (add_roles(field, entry) < 0) return -1;
     if (entry.type == 0) {
       entry.nested = schema_of_dtype(field);
       if (!entry.nested) return -1;
     }
-    const bool is_time = (entry.flags & entry_flag::timestamp) != 0;
-    if (group && !is_time) entry.flags |= entry_flag::counter;
+    const bool is_time = (entry.flags & nvtx::entry_flag::timestamp) != 0;
+    if (group && !is_time) entry.flags |= nvtx::entry_flag::counter;
     if (is_time) entry.time_domain = time_domain;
     description.entries.push_back(std::move(entry));
     return 0;

@@ -14,17 +14,10 @@
 namespace nvspan {
 namespace {
 
-constexpr std::uint64_t role_mask = 7u << 12;
-constexpr std::uint64_t message_or_time_mask = 3u << 10;
-constexpr std::uint64_t kind_mask = 15u << 3;
 constexpr std::size_t most_slice = 256 * 1024;
 
-// NVTX_COUNTER_BATCH_FLAG_*TIME_INTERVAL_PAIR, which CUDA 13.0's header shifts out of an int.
-constexpr std::uint64_t interval_from_begin = std::uint64_t{1} << 32;
-constexpr std::uint64_t interval_from_end = std::uint64_t{2} << 32;
-
 bool is_text(std::uint64_t type) {
-  return type == NVTX_PAYLOAD_ENTRY_TYPE_CSTRING || type == NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8;
+  return type == nvtx::entry_type::cstring || type == nvtx::entry_type::cstring_utf8;
 }
 
 template <typename T>
@@ -36,7 +29,8 @@ bool read(std::string_view bytes, std::uint64_t offset, T& value) {
 
 void read_text(Call& call, const DomainView& domain, const PayloadEntry& entry, std::uint64_t place,
                std::string_view bytes, Event& event) {
-  const bool ends = (entry.flags & payload_entry::array_mask) == payload_entry::zero_terminated;
+  const bool ends =
+      (entry.flags & nvtx::entry_flag::array_mask) == nvtx::entry_flag::zero_terminated;
   if (is_text(entry.type) && (entry.detail != 0 || ends)) {
     if (place >= bytes.size()) return;
     const std::string_view field = bytes.substr(place, ends ? bytes.size() : entry.detail);
@@ -49,7 +43,7 @@ void read_text(Call& call, const DomainView& domain, const PayloadEntry& entry, 
   if (is_text(entry.type)) {
     event.message = kept_text(call, reinterpret_cast<const char*>(bits));
     event.message_type = MessageType::ascii;
-  } else if (entry.type == NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE) {
+  } else if (entry.type == nvtx::entry_type::registered_string) {
     nvtxMessageValue_t value = {};
     value.registered = reinterpret_cast<nvtxStringHandle_t>(bits);
     read_message(call, domain, NVTX_MESSAGE_TYPE_REGISTERED, value, event);
@@ -68,7 +62,8 @@ bool read_time(Call& call, const PayloadEntry& entry, std::uint64_t place, std::
 const PayloadEntry* stamp_of(const PayloadSchema* group) {
   for (std::size_t i = 0; group != nullptr && i < group->count; ++i) {
     const PayloadEntry& entry = group->entries[i];
-    if ((entry.flags & payload_entry::purpose_mask) == payload_entry::timestamp) return &entry;
+    if ((entry.flags & nvtx::entry_flag::purpose_mask) == nvtx::entry_flag::timestamp)
+      return &entry;
   }
   return nullptr;
 }
@@ -117,10 +112,9 @@ bool record_first(Call& call, const DomainView& domain, std::uint64_t schema,
                   std::string_view bytes, std::uint64_t& used) {
   const PayloadSchema* layout = call.session.schemas().schema(domain.handle, schema);
   if (!domain.shown || layout == nullptr || !call.session.records()) return false;
-  const std::uint64_t kind = layout->flags & kind_mask;
-  const bool mark = kind == NVTX_PAYLOAD_SCHEMA_FLAG_MARK;
-  if (!mark && kind != NVTX_PAYLOAD_SCHEMA_FLAG_RANGE_PUSHPOP &&
-      kind != NVTX_PAYLOAD_SCHEMA_FLAG_RANGE_STARTEND) {
+  const std::uint64_t kind = layout->flags & nvtx::schema_flag::event_mask;
+  const bool mark = kind == nvtx::schema_flag::mark;
+  if (!mark && kind != nvtx::schema_flag::pushpop && kind != nvtx::schema_flag::startend) {
     return false;
   }
   const std::uint64_t* places = nullptr;
@@ -142,21 +136,20 @@ bool record_first(Call& call, const DomainView& domain, std::uint64_t schema,
   for (std::size_t i = 0; i < layout->count; ++i) {
     const PayloadEntry& entry = layout->entries[i];
     const std::uint64_t place = places == nullptr ? entry.place : places[i];
-    const std::uint64_t role = entry.flags & role_mask;
-    const std::uint64_t purpose = entry.flags & message_or_time_mask;
+    const std::uint64_t role = entry.flags & nvtx::entry_flag::role_mask;
+    const std::uint64_t purpose = entry.flags & nvtx::entry_flag::purpose_mask;
     std::uint32_t number = 0;
-    if (purpose == NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE) {
+    if (purpose == nvtx::entry_flag::message) {
       read_text(call, domain, entry, place, bytes, event);
-    } else if (role == NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END) {
+    } else if (role == nvtx::entry_flag::range_end) {
       has_end = read_time(call, entry, place, bytes, end);
-    } else if (role == NVTX_PAYLOAD_ENTRY_FLAG_RANGE_BEGIN ||
-               role == NVTX_PAYLOAD_ENTRY_FLAG_MARK ||
-               (mark && purpose == NVTX_PAYLOAD_ENTRY_FLAG_TIMESTAMP)) {
+    } else if (role == nvtx::entry_flag::range_begin || role == nvtx::entry_flag::mark ||
+               (mark && purpose == nvtx::entry_flag::timestamp)) {
       has_begin = read_time(call, entry, place, bytes, begin);
-    } else if (entry.type == NVTX_PAYLOAD_ENTRY_TYPE_CATEGORY && read(bytes, place, number)) {
+    } else if (entry.type == nvtx::entry_type::category && read(bytes, place, number)) {
       event.category = number;
       event.category_name = call.registry.category_name(domain.handle, number);
-    } else if (entry.type == NVTX_PAYLOAD_ENTRY_TYPE_COLOR_ARGB && read(bytes, place, number)) {
+    } else if (entry.type == nvtx::entry_type::color && read(bytes, place, number)) {
       event.color = number;
       event.has_color = true;
     }
@@ -214,8 +207,8 @@ void record_counter_batch(Call& call, const DomainView& domain, std::uint64_t co
     return;
   }
   const std::size_t count = samples.size() / size;
-  const bool from_begin = (flags & interval_from_begin) != 0;
-  const bool from_end = (flags & interval_from_end) != 0;
+  const bool from_begin = (flags & nvtx::batch_flag::interval_from_begin) != 0;
+  const bool from_end = (flags & nvtx::batch_flag::interval_from_end) != 0;
   if (times != nullptr && (from_begin || from_end ? time_count < 2 : time_count < count)) return;
   const std::string_view name = call.registry.counter_name(domain.handle, counter);
   Recorder& recorder = call.session.recorder();
@@ -268,7 +261,8 @@ bool record_large_counters(Call& call, const DomainView& domain, const nvtxCount
   if (known == nullptr) return false;
   const TypeLayout layout = call.session.schemas().layout(domain.handle, known->schema);
   const auto row = static_cast<std::size_t>(layout.size);
-  constexpr std::uint64_t pairs = interval_from_begin | interval_from_end;
+  constexpr std::uint64_t pairs =
+      nvtx::batch_flag::interval_from_begin | nvtx::batch_flag::interval_from_end;
   if (row == 0 || row > most_slice || (batch.flags & pairs) != 0) return false;
   const std::size_t count = batch.countersSize / row;
   const bool has_times = batch.timestamps != nullptr;

@@ -38,12 +38,12 @@ class Attributes final : public PayloadVisitor {
 
   bool value(std::string_view, const PayloadValue& value) override {
     if (depth_ != 0 || value.entry == nullptr) return true;
-    if ((value.flags & payload_entry::purpose_mask) == payload_entry::message) {
+    if ((value.flags & nvtx::entry_flag::purpose_mask) == nvtx::entry_flag::message) {
       take_message(value);
-    } else if (value.type == payload_entry::category) {
+    } else if (value.type == nvtx::entry_type::category) {
       event_.category = static_cast<std::uint32_t>(value.count);
       event_.category_name = call_.registry.category_name(domain_.handle, event_.category);
-    } else if (value.type == payload_entry::color) {
+    } else if (value.type == nvtx::entry_type::color) {
       event_.color = static_cast<std::uint32_t>(value.count);
       event_.has_color = true;
     }
@@ -61,7 +61,7 @@ class Attributes final : public PayloadVisitor {
 
  private:
   void take_message(const PayloadValue& value) {
-    if (value.type == payload_entry::registered_string) {
+    if (value.type == nvtx::entry_type::registered_string) {
       event_.message = value.label;
       event_.message_type = MessageType::registered;
     } else if (value.kind == PayloadValue::Kind::text) {

@@ -13,14 +13,16 @@
 namespace nvspan {
 namespace {
 
-using namespace payload_entry;
+using namespace nvtx::entry_type;
+using namespace nvtx::entry_flag;
+using namespace nvtx::schema_type;
 
 std::uint64_t aligned(std::uint64_t at, std::uint64_t alignment) {
   return (at + alignment - 1) / alignment * alignment;
 }
 
 bool is_character(std::uint64_t type) {
-  return type == character || type == char8 || type == char16 || type == char32 || type == wchar;
+  return type == c_char || type == char8 || type == char16 || type == char32 || type == wchar;
 }
 
 // A struct of one thing that has no name, or that of a type, as NumPy's dtypes have it ("int64").
@@ -147,10 +149,10 @@ bool PayloadDecoder::predefined(std::uint64_t type) {
 
 bool PayloadDecoder::is_left_out(const PayloadSchema& schema, const PayloadEntry& entry) const {
   if ((entry.flags & hide) != 0) return !visitor_->takes_hidden();
-  if (!own_fields_ || (schema.flags & event_mask) == 0) return false;
+  if (!own_fields_ || (schema.flags & nvtx::schema_flag::event_mask) == 0) return false;
   const std::uint64_t role = entry.flags & role_mask;
   return (entry.flags & purpose_mask) == message || role == range_begin || role == range_end ||
-         role == mark || entry.type == payload_entry::category || entry.type == color;
+         role == mark || entry.type == nvtx::entry_type::category || entry.type == color;
 }
 
 bool PayloadDecoder::fields(const PayloadSchema& schema, std::uint64_t base, unsigned depth,
@@ -356,10 +358,10 @@ bool PayloadDecoder::scalar(const PayloadEntry* entry, std::uint64_t type, std::
     case registered_string:
       value.label = names_->string(domain_, value.count);
       break;
-    case payload_entry::category:
+    case nvtx::entry_type::category:
       value.label = names_->category(domain_, static_cast<std::uint32_t>(value.count));
       break;
-    case payload_entry::scope:
+    case nvtx::entry_type::scope:
       if (const PayloadScope* known = table_.scope(domain_, value.count)) value.label = known->path;
       break;
     default:

@@ -11,7 +11,8 @@
 namespace nvspan {
 namespace {
 
-using namespace payload_entry;
+using namespace nvtx::entry_type;
+using namespace nvtx::entry_flag;
 
 }  // namespace
 

@@ -12,7 +12,9 @@
 namespace nvspan {
 namespace {
 
-using namespace payload_entry;
+using namespace nvtx::entry_type;
+using namespace nvtx::entry_flag;
+using namespace nvtx::schema_type;
 
 template <typename T>
 T load(std::string_view bytes) {
@@ -72,34 +74,34 @@ void read_number(std::uint64_t type, std::string_view bytes, PayloadValue& value
   switch (type) {
     case int8:
       return is_integer(load<std::int8_t>(bytes));
-    case int16_short:
+    case c_short:
     case int16:
       return is_integer(load<std::int16_t>(bytes));
-    case int32_int:
+    case c_int:
     case int32:
       return is_integer(load<std::int32_t>(bytes));
-    case int64_long:
-    case int64_longlong:
+    case c_long:
+    case c_longlong:
     case int64:
       return is_integer(load<std::int64_t>(bytes));
-    case uint16_short:
+    case c_ushort:
     case uint16:
       return is_count(load<std::uint16_t>(bytes));
-    case uint32_int:
+    case c_uint:
     case uint32:
-    case payload_entry::category:
+    case nvtx::entry_type::category:
     case color:
     case pid32:
     case tid32:
       return is_count(load<std::uint32_t>(bytes));
-    case single:
+    case c_float:
     case float32:
     case tf32:
       return is_real(static_cast<double>(load<float>(bytes)));
-    case real:
+    case c_double:
     case float64:
       return is_real(load<double>(bytes));
-    case long_double:
+    case c_longdouble:
       return is_real(static_cast<double>(load<long double>(bytes)));
     case float128:
       return is_real(real_of_quad(bytes));

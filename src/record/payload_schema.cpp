@@ -10,7 +10,9 @@
 namespace nvspan {
 namespace {
 
-using namespace payload_entry;
+using namespace nvtx::entry_type;
+using namespace nvtx::entry_flag;
+using namespace nvtx::schema_type;
 
 constexpr std::uint64_t largest = std::uint64_t{1} << 40;
 
@@ -51,11 +53,11 @@ std::size_t room_for(std::string_view text) { return text.data() == nullptr ? 0 
 std::uint64_t string_unit(std::uint64_t type) noexcept {
   switch (type) {
     case cstring:
-    case utf8:
+    case cstring_utf8:
       return 1;
-    case utf16:
+    case cstring_utf16:
       return 2;
-    case utf32:
+    case cstring_utf32:
       return 4;
     default:
       return 0;
@@ -64,29 +66,29 @@ std::uint64_t string_unit(std::uint64_t type) noexcept {
 
 TypeLayout predefined_layout(std::uint64_t type) noexcept {
   switch (type) {
-    case character:
-    case uchar:
+    case c_char:
+    case c_uchar:
     case int8:
     case uint8:
     case char8:
     case byte:
     case cstring:
-    case utf8:
+    case cstring_utf8:
       return {1, 1};
-    case int16_short:
-    case uint16_short:
+    case c_short:
+    case c_ushort:
     case int16:
     case uint16:
     case char16:
     case float16:
     case bf16:
-    case utf16:
+    case cstring_utf16:
       return {2, 2};
-    case int32_int:
-    case uint32_int:
+    case c_int:
+    case c_uint:
     case int32:
     case uint32:
-    case single:
+    case c_float:
     case float32:
     case tf32:
     case wchar:
@@ -95,15 +97,15 @@ TypeLayout predefined_layout(std::uint64_t type) noexcept {
     case color:
     case pid32:
     case tid32:
-    case utf32:
+    case cstring_utf32:
       return {4, 4};
-    case int64_long:
-    case uint64_long:
-    case int64_longlong:
-    case uint64_longlong:
+    case c_long:
+    case c_ulong:
+    case c_longlong:
+    case c_ulonglong:
     case int64:
     case uint64:
-    case real:
+    case c_double:
     case float64:
     case size:
     case address:
@@ -113,7 +115,7 @@ TypeLayout predefined_layout(std::uint64_t type) noexcept {
     case tid64:
     case registered_string:
       return {8, 8};
-    case long_double:
+    case c_longdouble:
     case int128:
     case uint128:
     case float128:
@@ -258,10 +260,10 @@ void SchemaTable::measure(std::uint64_t domain, PayloadSchema& made, PayloadEntr
   made.cites_names = made.has_attributes = false;
   for (std::size_t i = 0; i < made.count; ++i) {
     PayloadEntry& entry = entries[i];
-    const bool names = entry.type == registered_string || entry.type == payload_entry::category;
+    const bool names = entry.type == registered_string || entry.type == nvtx::entry_type::category;
     const PayloadSchema* nested = schema(domain, entry.type);
     made.cites_names = made.cites_names || names || (nested != nullptr && nested->cites_names);
-    made.has_attributes = made.has_attributes || entry.type == payload_entry::category ||
+    made.has_attributes = made.has_attributes || entry.type == nvtx::entry_type::category ||
                           entry.type == color || (entry.flags & purpose_mask) == message;
     TypeLayout of = layout(domain, entry);
     if (made.pack != 0) of.alignment = std::min(of.alignment, made.pack);

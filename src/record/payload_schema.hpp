@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How programs describe their payloads: schemas, enumerations and scopes, by domain and id, with
-// NVTX's numbers for what they are made of.
+// How programs describe their payloads: schemas, enumerations and scopes, by domain and id. What
+// they are made of: nvtx/numbers.hpp.
 
 #pragma once
 
+#include "nvtx/numbers.hpp"
 #include "record/domain_key.hpp"
 #include "record/page_pool.hpp"
 
@@ -16,86 +17,6 @@
 #include <unordered_map>
 
 namespace nvspan {
-
-namespace payload_entry {
-enum Type : std::uint64_t {
-  character = 1,
-  uchar = 2,
-  int16_short = 3,
-  uint16_short = 4,
-  int32_int = 5,
-  uint32_int = 6,
-  int64_long = 7,
-  uint64_long = 8,
-  int64_longlong = 9,
-  uint64_longlong = 10,
-  int8 = 11,
-  uint8 = 12,
-  int16 = 13,
-  uint16 = 14,
-  int32 = 15,
-  uint32 = 16,
-  int64 = 17,
-  uint64 = 18,
-  single = 19,
-  real = 20,
-  long_double = 21,
-  size = 22,
-  address = 23,
-  wchar = 24,
-  char8 = 25,
-  char16 = 26,
-  char32 = 27,
-  byte = 32,
-  int128 = 33,
-  uint128 = 34,
-  float16 = 42,
-  float32 = 43,
-  float64 = 44,
-  float128 = 45,
-  bf16 = 50,
-  tf32 = 52,
-  range_id = 67,
-  category = 68,
-  color = 69,
-  scope = 70,
-  pid32 = 71,
-  pid64 = 72,
-  tid32 = 73,
-  tid64 = 74,
-  cstring = 75,
-  utf8 = 76,
-  utf16 = 77,
-  utf32 = 78,
-  registered_string = 80,
-  union_selector = 100,
-  referenced = 1022,  // of a piece: memory that others point at
-  raw = 1023,         // of a piece: bytes
-  first_custom = 1 << 24,
-};
-
-enum Flag : std::uint64_t {
-  pointer = 1 << 1,
-  offset_from_base = 1 << 2,
-  offset_from_here = 1 << 3,
-  array_mask = 7 << 4,
-  fixed_array = 1 << 4,
-  zero_terminated = 2 << 4,
-  length_index = 3 << 4,
-  length_payload = 4 << 4,
-  hide = 1 << 9,
-  purpose_mask = 3 << 10,
-  message = 1 << 10,
-  timestamp = 2 << 10,
-  role_mask = 7 << 12,
-  range_begin = 1 << 12,
-  range_end = 2 << 12,
-  mark = 3 << 12,
-};
-
-enum Schema : std::uint64_t { fixed_schema = 1, dynamic_schema = 2, union_schema = 3 };
-constexpr std::uint64_t event_mask = 15 << 3;  // of a schema's flags; 0: no event
-}  // namespace payload_entry
 
 // What a counter's value means: nvtxSemanticsCounter_t.
 struct CounterUnit {

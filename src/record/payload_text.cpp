@@ -16,7 +16,7 @@ namespace {
 using Kind = PayloadValue::Kind;
 
 bool is_single(const PayloadValue& value) {
-  return value.type == payload_entry::single || value.type == payload_entry::float32;
+  return value.type == nvtx::entry_type::c_float || value.type == nvtx::entry_type::float32;
 }
 
 // False: not finite.
@@ -158,7 +158,7 @@ bool PayloadLine::end(bool is_list) {
 PayloadResult add_json_rows(LineBuffer& line, PayloadDecoder& decoder, const PayloadNames& names,
                             const PayloadRows& rows) {
   constexpr std::size_t most_bytes = 16 * 1024 * 1024;
-  if (rows.schema < payload_entry::first_custom) {
+  if (rows.schema < nvtx::entry_type::first_custom) {
     // As a list is written, but without what is around it.
     const std::uint64_t unit = predefined_layout(rows.schema).size;
     if (unit == 0) return PayloadResult::unknown;

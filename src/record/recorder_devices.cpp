@@ -45,7 +45,8 @@ void Recorder::keep_device_schema(const Event& event) {
   const Field* name = field_of(event, "name");
   const Field* entries = field_of(event, "entries");
   const Field* id = field_of(event, "id");
-  if (name == nullptr || entries == nullptr || id == nullptr || name->text != device_schema_name) {
+  if (name == nullptr || entries == nullptr || id == nullptr ||
+      name->text != nvtx::device_range_schema_name) {
     return;
   }
   DeviceLayoutDefinition made = {};
@@ -59,7 +60,7 @@ void Recorder::keep_device_schema(const Event& event) {
     const std::uint64_t offset = number_of(member(entry, "offset"));
     if (entry_name == nullptr || offset > most_device_bytes) continue;
     for (std::size_t k = 0; k < device_fields; ++k) {
-      if (entry_name->text != device_field_names[k]) continue;
+      if (entry_name->text != nvtx::device_field_names[k]) continue;
       made.offsets[k] = static_cast<std::uint32_t>(offset);
       if (k != static_cast<std::size_t>(DeviceField::payload)) continue;
       payload = device_payload_type(number_of(member(entry, "type")));

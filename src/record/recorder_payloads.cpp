@@ -63,8 +63,9 @@ void Recorder::describe(const Event& event) {
   bool cites = false;
   for (std::size_t i = 0; i < event.blob_count; ++i) {
     const std::uint64_t id = event.blobs[i].schema_id;
-    if (id < payload_entry::first_custom) {
-      cites = cites || id == payload_entry::registered_string || id == payload_entry::category;
+    if (id < nvtx::entry_type::first_custom) {
+      cites =
+          cites || id == nvtx::entry_type::registered_string || id == nvtx::entry_type::category;
       continue;
     }
     const PayloadSchema* known = schemas_.schema(event.domain_handle, id);
@@ -83,7 +84,7 @@ void Recorder::cite(const Event& event) {
 
 void Recorder::define_type(std::uint64_t handle, std::string_view domain_name, std::uint64_t id,
                            unsigned depth) {
-  if (id < payload_entry::first_custom || depth > most_depth) return;
+  if (id < nvtx::entry_type::first_custom || depth > most_depth) return;
   const DomainKey key{handle, id};
   if (const PayloadSchema* schema = schemas_.schema(handle, id)) {
     if (!is_new(described_, key, schema->version)) return;

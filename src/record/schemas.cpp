@@ -14,8 +14,8 @@ class GroupFields final : public PayloadVisitor {
   bool value(std::string_view name, const PayloadValue& value) override {
     constexpr std::size_t most_fields = 256;
     if (made_.size() >= most_fields) return false;
-    const std::uint64_t purpose = value.flags & payload_entry::purpose_mask;
-    if (purpose == payload_entry::timestamp || value.kind == PayloadValue::Kind::text ||
+    const std::uint64_t purpose = value.flags & nvtx::entry_flag::purpose_mask;
+    if (purpose == nvtx::entry_flag::timestamp || value.kind == PayloadValue::Kind::text ||
         value.kind == PayloadValue::Kind::bytes) {
       return true;
     }

@@ -352,7 +352,7 @@ void TextSink::add_rows(const Event& event) {
   PayloadLine fields(line_, payload_columns);
   std::uint64_t used = 0;
   auto result = PayloadResult::unknown;
-  if (event.row_schema >= payload_entry::first_custom) {
+  if (event.row_schema >= nvtx::entry_type::first_custom) {
     result = decoder_->decode_first(event.domain_handle, event.row_schema, event.rows, *names_,
                                     fields, used);
   } else {

@@ -15,7 +15,9 @@
 
 namespace {
 
-using namespace nvspan::payload_entry;
+using namespace nvspan::nvtx::entry_type;
+using namespace nvspan::nvtx::entry_flag;
+using namespace nvspan::nvtx::schema_type;
 using nvspan::PayloadEntry;
 using nvspan::PayloadEnum;
 using nvspan::PayloadEnumValue;
@@ -130,15 +132,15 @@ void test_numbers() {
   EXPECT_EQUAL(one(bf16, Bytes().add(std::uint16_t{0x4049})), "\"value\": 3.140625");
   EXPECT_EQUAL(one(float128, Bytes().add(std::uint64_t{0}).add(std::uint64_t{0x3FFF800000000000})),
                "\"value\": 1.5");
-  EXPECT_EQUAL(one(long_double, Bytes().add(2.5L).pad(16)), "\"value\": 2.5");
+  EXPECT_EQUAL(one(c_longdouble, Bytes().add(2.5L).pad(16)), "\"value\": 2.5");
   EXPECT_EQUAL(one(int128, Bytes().add(std::int64_t{-2}).add(std::int64_t{-1})), "\"value\": -2");
   EXPECT_EQUAL(one(uint128, Bytes().add(std::uint64_t{1}).add(std::uint64_t{1})),
                "\"value\": \"01000000000000000100000000000000\"");
   EXPECT_EQUAL(one(raw, Bytes().add("\x01\xff", 2)), "\"value\": \"01ff\"");
-  EXPECT_EQUAL(one(utf8, Bytes().add("text\0more", 9)), "\"value\": \"text\"");
-  EXPECT_EQUAL(one(utf16, Bytes().add(u'\u00e9').add(std::uint32_t{0xDE00D83D})),
+  EXPECT_EQUAL(one(cstring_utf8, Bytes().add("text\0more", 9)), "\"value\": \"text\"");
+  EXPECT_EQUAL(one(cstring_utf16, Bytes().add(u'\u00e9').add(std::uint32_t{0xDE00D83D})),
                "\"value\": \"\\u00e9\\ud83d\\ude00\"");
-  EXPECT_EQUAL(one(utf32, Bytes().add(U'x').add(U'\0').add(U'y')), "\"value\": \"x\"");
+  EXPECT_EQUAL(one(cstring_utf32, Bytes().add(U'x').add(U'\0').add(U'y')), "\"value\": \"x\"");
   EXPECT_EQUAL(one(registered_string, Bytes().add(std::uint64_t{77})), "\"value\": \"registered\"");
   EXPECT_EQUAL(one(registered_string, Bytes().add(std::uint64_t{78})), "\"value\": 78");
   EXPECT_EQUAL(one(category, Bytes().add(5)), "\"value\": \"data\"");
@@ -179,9 +181,9 @@ void test_structs() {
       f.read(array, Bytes().add(std::uint64_t{2}).add(std::int64_t{1}).add(std::int64_t{-1})),
       "\"size\": 2, \"data\": [1, -1]");
   EXPECT_EQUAL(f.read(number, Bytes().add(std::int64_t{3})), "\"value\": 3");
-  const std::uint64_t event =
-      f.schema({entry("at", int64, mark), entry("name", utf8, message, 4), entry("loss", float32)},
-               fixed_schema, 16, 4 << 3);
+  const std::uint64_t event = f.schema(
+      {entry("at", int64, mark), entry("name", cstring_utf8, message, 4), entry("loss", float32)},
+      fixed_schema, 16, 4 << 3);
   const Bytes of_event = Bytes().add(std::int64_t{1}).add("step", 4).add(0.5f);
   EXPECT_EQUAL(f.read(event, of_event), "\"at\": 1, \"name\": \"step\", \"loss\": 0.5");
   EXPECT_EQUAL(f.read(event, of_event, true), "\"loss\": 0.5");
@@ -192,9 +194,9 @@ void test_arrays_and_text() {
   const std::uint64_t made = f.schema({
       entry("n", int32),
       entry("numbers", int16, length_index, 0),
-      entry("text", utf8, zero_terminated),
+      entry("text", cstring_utf8, zero_terminated),
       entry("fixed", cstring, 0, 4),
-      entry("chars", character, fixed_array, 3),
+      entry("chars", c_char, fixed_array, 3),
       entry("bytes", byte, length_index, 0),
       entry("ended", uint8, zero_terminated),
       entry("last", uint8),
@@ -226,7 +228,7 @@ void test_arrays_and_text() {
                "\"of_piece\": [1, 2], \"value\": 2");
   EXPECT_EQUAL(f.read({{other, numbers.text}}), "size does not fit");
   const std::uint64_t pointed =
-      f.schema({entry("p", int32, pointer), entry("s", utf8), entry("next", uint8)});
+      f.schema({entry("p", int32, pointer), entry("s", cstring_utf8), entry("next", uint8)});
   EXPECT_EQUAL(f.read(pointed, Bytes().add(std::uint64_t{64}).add(std::uint64_t{65}).add("\1", 1)),
                "\"p\": 64, \"s\": 65, \"next\": 1");
 }
@@ -285,7 +287,7 @@ void test_hostile() {
   EXPECT_EQUAL(f.read(forward, Bytes().pad(8)), "size does not fit");
   const std::uint64_t offsets = f.schema({entry("x", uint8, offset_from_base)});
   EXPECT_EQUAL(f.read(offsets, Bytes().pad(8)), "not supported");
-  const std::uint64_t cut = f.schema({entry("x", utf8, zero_terminated)});
+  const std::uint64_t cut = f.schema({entry("x", cstring_utf8, zero_terminated)});
   EXPECT_EQUAL(f.read(cut, Bytes().add("abc", 3)), "size does not fit");
 }
 
@@ -302,7 +304,7 @@ void test_rows() {
   const std::uint64_t fixed = f.schema({entry("a", int32)}, fixed_schema, 4);
   EXPECT_EQUAL(rows(fixed, Bytes().add(1).add(2)), "{\"a\": 1}, {\"a\": 2}/");
   EXPECT_EQUAL(rows(fixed, Bytes().add(1).add("x", 1)), "{\"a\": 1}/size does not fit");
-  const std::uint64_t dynamic = f.schema({entry("t", utf8, zero_terminated)});
+  const std::uint64_t dynamic = f.schema({entry("t", cstring_utf8, zero_terminated)});
   EXPECT_EQUAL(rows(dynamic, Bytes().add("a\0bc\0", 5)), "{\"t\": \"a\"}, {\"t\": \"bc\"}/");
   const std::uint64_t empty = f.schema({});
   EXPECT_EQUAL(rows(empty, Bytes().add(1)), "/size does not fit");

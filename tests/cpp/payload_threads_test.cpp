@@ -48,7 +48,7 @@ const Schema* describe_row() {
   for (const char* name : {"thread", "turn"}) {
     nvspan::SchemaEntry entry;
     entry.name = name;
-    entry.type = nvspan::entry_type::int64;
+    entry.type = nvspan::nvtx::entry_type::int64;
     entry.offset = made.entries.size() * sizeof(int64_t);
     made.entries.push_back(entry);
   }
@@ -64,8 +64,8 @@ struct Shared {
 
   explicit Shared(Domain& domain)
       : domain(domain),
-        tokens(domain, described("tokens", nvspan::entry_type::int64)),
-        loss(domain, described("loss", nvspan::entry_type::float64)) {
+        tokens(domain, described("tokens", nvspan::nvtx::entry_type::int64)),
+        loss(domain, described("loss", nvspan::nvtx::entry_type::float64)) {
     event.domain = &domain;
     event.set_text(text.c_str(), text.size());
   }

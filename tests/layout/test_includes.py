@@ -11,11 +11,12 @@ from helpers.tree import ROOT, cpp_code, cpp_files, includes, relative
 # layer -> the layers whose headers it may include, itself aside
 DEPENDENCIES = {
     "core": set(),
-    "annotate": {"core"},
-    "record": {"core"},
-    "inject": {"core", "record"},
-    "cuda": {"core", "annotate"},
-    "bindings": {"core", "annotate", "cuda", "record"},
+    "nvtx": {"core"},
+    "annotate": {"core", "nvtx"},
+    "record": {"core", "nvtx"},
+    "inject": {"core", "nvtx", "record"},
+    "cuda": {"core", "nvtx", "annotate"},
+    "bindings": {"core", "nvtx", "annotate", "cuda", "record"},
 }
 PYTHON_HEADER = "src/bindings/py.hpp"
 PYBIND11_FILES = {
@@ -35,7 +36,7 @@ PYBIND11_FILES = {
     "src/bindings/py_reports.cpp",
     "src/bindings/py_reports.hpp",
 }
-NVTX_LAYERS = {"annotate", "inject"}
+NVTX_LAYERS = {"nvtx", "annotate", "inject"}
 
 
 def layer_of(path):

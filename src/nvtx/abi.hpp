@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The NVTX types that the core speaks. With NVSPAN_HAVE_NVTX=0 the same names stand for local types
-// that no tool ever sees, so that one code base serves both builds.
+// NVTX's types as the annotations speak them. With NVSPAN_HAVE_NVTX=0 the same names stand for
+// local types that no tool ever sees, so that one code base serves both builds.
 
 #include <cstddef>
 #include <cstdint>
