@@ -32,6 +32,8 @@ std::string name_of_domain(const Domain& domain) {
 
 namespace check {
 
+namespace {
+
 void pop_without_push(const Domain& domain) noexcept {
   const uint32_t site = call_site();
   const std::string name = name_of_domain(domain);
@@ -59,7 +61,7 @@ void exit_without_enter(const void* owner) noexcept {
              " on another thread, and closes nothing: the range stays open there");
 }
 
-BuriedExit::BuriedExit(const void* owner) noexcept {
+void enter_buried_exit(const void* owner) noexcept {
   std::vector<Entry> inside;
   Entry closed;
   const bool known = take_owned(owner, closed, inside);
@@ -74,7 +76,13 @@ BuriedExit::BuriedExit(const void* owner) noexcept {
   release_task(closed.task);
 }
 
-BuriedExit::~BuriedExit() { set_pop_noted(false); }
+void leave_buried_exit() noexcept { set_pop_noted(false); }
+
+}  // namespace
+
+const CheckHook hook = {pop_without_push, exit_without_enter, enter_buried_exit, leave_buried_exit};
+
+void forget_open_ranges() noexcept { clear_entries(false); }
 
 ExplicitPop::ExplicitPop() noexcept { set_explicit_pop(true); }
 ExplicitPop::~ExplicitPop() { set_explicit_pop(false); }

@@ -4,25 +4,19 @@
 
 // Check mode: finds annotations that do not pair up.
 //
-// While it is on, a dispatch table of ours lies over the tool's (check_tool.cpp) and keeps a record
-// of what each thread has open and where that was opened. The emitting code looks at checking()
-// only where a close finds no matching open, so that check mode costs nothing while it is off.
+// While it is on, a dispatch table of ours lies over the tool's (check_layer.cpp) and keeps a
+// record of what each thread has open and where that was opened. What the emitting code asks of it
+// is check_hook.hpp.
 
-#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "annotate/check_hook.hpp"
+
 namespace nvspan {
 
-class Domain;
 struct ToolTable;
-
-namespace detail {
-extern std::atomic<bool> checking_flag;
-}  // namespace detail
-
-inline bool checking() noexcept { return detail::checking_flag.load(std::memory_order_relaxed); }
 
 enum class CheckKind : uint8_t {
   pop_of_nothing,
@@ -79,19 +73,11 @@ void check_at_exit() noexcept;
 
 namespace check {
 
-// Where the emitting code has found that something does not fit. Only while checking().
-void pop_without_push(const Domain& domain) noexcept;
-void exit_without_enter(const void* owner) noexcept;
-void end_again(uint64_t id, const Domain& domain) noexcept;
+// What the emitting code is given while check mode is on.
+extern const CheckHook hook;
 
-// Lies around the pop of a range of `owner` that is not the innermost.
-class BuriedExit {
- public:
-  explicit BuriedExit(const void* owner) noexcept;
-  ~BuriedExit();
-  BuriedExit(const BuriedExit&) = delete;
-  BuriedExit& operator=(const BuriedExit&) = delete;
-};
+// A range is ended that had been ended before. Only while checking().
+void end_again(uint64_t id, const Domain& domain) noexcept;
 
 // Lies around a pop_range: what it closes should not be an annotation's.
 class ExplicitPop {
@@ -102,14 +88,15 @@ class ExplicitPop {
   ExplicitPop& operator=(const ExplicitPop&) = delete;
 };
 
-// What the table over the tool's notes (check_tool.cpp).
+// What the table over the tool's notes (check_layer.cpp).
 void note_push(const void* attributes) noexcept;
 void note_pop(const void* domain_handle) noexcept;
 void note_start(const void* attributes, uint64_t id) noexcept;
 void note_end(const void* domain_handle, uint64_t id) noexcept;
 
-// The table that lies over `tool` (null: over none). Made once for each and immortal.
+// As ToolLayer has them: what was noted of another tool's ranges is forgotten.
 ToolTable* table_over(const ToolTable* tool) noexcept;
+void forget_open_ranges() noexcept;
 
 }  // namespace check
 

@@ -6,14 +6,10 @@
 #include <mutex>
 #include <tuple>
 
+#include "annotate/attachment.hpp"
 #include "annotate/check_stack.hpp"
-#include "annotate/tool.hpp"
 
 namespace nvspan {
-
-namespace detail {
-std::atomic<bool> checking_flag{false};
-}  // namespace detail
 
 namespace {
 
@@ -59,14 +55,14 @@ void count_and_tell(CheckKind kind, uint32_t site, uint32_t other, std::string t
 
 void start_checking(const CheckHost& host) noexcept {
   current_host.store(&host);
-  if (detail::checking_flag.load()) return;
+  if (detail::active_check_hook.load()) return;
   check::clear_entries(!tool_decided());
-  detail::checking_flag.store(true);
+  detail::active_check_hook.store(&check::hook);
   republish_tool();
 }
 
 void stop_checking() noexcept {
-  if (!detail::checking_flag.exchange(false)) return;
+  if (!detail::active_check_hook.exchange(nullptr)) return;
   republish_tool();
   check::clear_entries(false);
 }

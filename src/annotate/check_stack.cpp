@@ -9,10 +9,7 @@
 
 #include "annotate/check_reports.hpp"
 #include "annotate/domain.hpp"
-
-#ifndef _WIN32
-#include <pthread.h>
-#endif
+#include "core/fork_lock.hpp"
 
 namespace nvspan::check {
 
@@ -76,17 +73,7 @@ void keep_only_own_stack() noexcept {
   if (own_stack) stacks.push_back(own_stack);
 }
 
-void follow_forks() noexcept {
-#ifndef _WIN32
-  static const int once =
-      pthread_atfork([] { record().mutex.lock(); }, [] { record().mutex.unlock(); },
-                     [] {
-                       keep_only_own_stack();
-                       record().mutex.unlock();
-                     });
-  (void)once;
-#endif
-}
+std::mutex& record_mutex() noexcept { return record().mutex; }
 
 Stack& this_threads_stack() {
   if (!own_stack) {
@@ -203,7 +190,7 @@ SpanState end_span_entry(uint64_t id, const void* domain_handle, Entry& out, uin
 }
 
 void clear_entries(bool complete) {
-  follow_forks();
+  hold_over_forks<record_mutex, keep_only_own_stack>();
   std::lock_guard<std::mutex> lock(record().mutex);
   for (Stack* stack : record().stacks) stack->entries.clear();
   record().spans.clear();

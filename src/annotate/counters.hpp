@@ -11,9 +11,9 @@
 #include <optional>
 #include <string>
 
+#include "annotate/attachment.hpp"
 #include "annotate/domain.hpp"
 #include "annotate/schema.hpp"
-#include "annotate/tool.hpp"
 
 namespace nvspan {
 

@@ -6,9 +6,8 @@
 #include <mutex>
 #include <vector>
 
-#if !defined(_WIN32)
-#include <pthread.h>
-#endif
+#include "annotate/attachment.hpp"
+#include "core/fork_lock.hpp"
 
 namespace nvspan {
 
@@ -56,29 +55,20 @@ void send_name(const ToolTable& tool, const Name& name) noexcept {
 void send_name(const ToolTable&, const Name&) noexcept {}
 #endif
 
-#if !defined(_WIN32)
+std::mutex& names_mutex() noexcept { return names().mutex; }
+
 // A forked child cannot use the parent's streams and events; their handles may come again there.
-void before_fork() { names().mutex.lock(); }
-void in_parent() { names().mutex.unlock(); }
-void in_child() {
+void keep_devices() noexcept {
   auto& all = names().all;
   all.erase(std::remove_if(all.begin(), all.end(),
                            [](const Name& name) { return name.what != CudaObject::device; }),
             all.end());
-  names().mutex.unlock();
 }
-void follow_forks() noexcept {
-  static const int once = pthread_atfork(before_fork, in_parent, in_child);
-  (void)once;
-}
-#else
-void follow_forks() noexcept {}
-#endif
 
 }  // namespace
 
 void name_cuda_object(CudaObject what, uint64_t handle, const std::string& name) {
-  follow_forks();
+  hold_over_forks<names_mutex, keep_devices>();
   listening_tool();  // decides, so that the name reaches the tool now or at its attachment
   const Name made{what, handle, name};
   {

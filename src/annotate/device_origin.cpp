@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "annotate/device_origin.hpp"
 
-#include <map>
-#include <mutex>
-
 #include "nvtx/device_range_schema.hpp"
 #include "nvtx/numbers.hpp"
 
@@ -34,22 +31,6 @@ struct StartedRange {
   uint64_t payload;
   DeviceOrigin origin;
 };
-
-struct Schemas {
-  uint64_t epoch = 0;
-  bool asked[deferred_payloads] = {};
-  uint64_t ids[deferred_payloads] = {};
-};
-
-struct SchemaTable {
-  std::mutex mutex;
-  std::map<const Domain*, Schemas> of_domain;
-};
-
-SchemaTable& schema_table() noexcept {
-  static SchemaTable* const table = new SchemaTable;  // immortal, as domains are
-  return *table;
-}
 
 }  // namespace
 
@@ -107,35 +88,25 @@ uint64_t DeviceSchema::register_with(const ToolTable& tool, nvtxDomainHandle_t d
   return call(domain, &attributes);
 }
 
+namespace {
+
+uint64_t register_started_range(const ToolTable& tool, nvtxDomainHandle_t domain,
+                                DeferredPayload payload) {
+  DeviceSchema schema;
+  schema.add_payload(payload, offsetof(StartedRange, payload));
+  schema.add_origin(offsetof(StartedRange, origin));
+  return schema.register_with(tool, domain, sizeof(StartedRange), /*flags=*/0);
+}
+
+}  // namespace
+
 uint64_t origin_schema(const ToolTable& tool, Domain& domain, DeferredPayload payload) noexcept {
+  thread_local StaticSchemas::Known recent;
   const uint64_t epoch = tool.epoch.load(std::memory_order_acquire);
-  struct Recent {
-    uint64_t epoch = 0;
-    const Domain* domain = nullptr;
-    DeferredPayload payload = DeferredPayload::none;
-    uint64_t id = 0;
-  };
-  thread_local Recent recent;
-  if (recent.epoch == epoch && recent.domain == &domain && recent.payload == payload) {
-    return recent.id;
+  if (!recent.is_of(epoch, domain, payload)) {
+    static auto* const schemas = new StaticSchemas(register_started_range);
+    recent = schemas->find(tool, epoch, domain, payload);
   }
-  SchemaTable& table = schema_table();
-  std::lock_guard<std::mutex> lock(table.mutex);
-  Schemas& schemas = table.of_domain[&domain];
-  if (schemas.epoch != epoch) {
-    schemas = Schemas{};
-    schemas.epoch = epoch;
-  }
-  const auto index = static_cast<size_t>(payload);
-  if (!schemas.asked[index]) {
-    schemas.asked[index] = true;
-    DeviceSchema schema;
-    schema.add_payload(payload, offsetof(StartedRange, payload));
-    schema.add_origin(offsetof(StartedRange, origin));
-    schemas.ids[index] =
-        schema.register_with(tool, domain.handle(), sizeof(StartedRange), /*flags=*/0);
-  }
-  recent = {epoch, &domain, payload, schemas.ids[index]};
   return recent.id;
 }
 

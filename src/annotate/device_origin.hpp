@@ -12,7 +12,8 @@
 
 #include "annotate/domain.hpp"
 #include "annotate/event.hpp"
-#include "annotate/tool.hpp"
+#include "annotate/static_schemas.hpp"
+#include "annotate/tool_table.hpp"
 
 namespace nvspan {
 
@@ -28,9 +29,6 @@ struct DeviceOrigin {
   uint32_t thread = 0;
 };
 
-// Which of NVTX's types a range's own payload has. Each has a schema of its own.
-enum class DeferredPayload : uint8_t { none, unsigned_int64, int64, float64 };
-constexpr size_t deferred_payloads = 4;
 DeferredPayload deferred_payload_of(int32_t payload_type) noexcept;
 
 // The id of the schema for ranges that are started and ended while they run; 0: the tool takes

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "annotate/attachment.hpp"
 #include "annotate/event.hpp"
 #include "annotate/switchboard.hpp"
 #include "core/library.hpp"
@@ -77,7 +78,7 @@ void name_category(const ToolTable&, nvtxDomainHandle_t, uint32_t, const char*) 
 Domain::Domain(std::string name, bool is_default)
     : name_(std::move(name)), is_default_(is_default) {
   const DomainSetting setting =
-      Switchboard::of_environment().setting(is_default ? std::string_view("NVTX") : name_);
+      DomainSwitches::of_environment().setting(is_default ? std::string_view("NVTX") : name_);
   enabled_ = setting.enabled;
   on_.store(enabled_);
   level_.store(setting.level);
@@ -195,7 +196,7 @@ void Domain::request_message(std::string_view text) {
   ++requested_messages_;
 }
 
-void Domain::prepare(Event& event, const ToolTable& tool, uint64_t epoch) noexcept {
+void Domain::resolve_message(Event& event, const ToolTable& tool, uint64_t epoch) noexcept {
   std::lock_guard<std::mutex> lock(mutex_);
   if (event.ready_epoch.load(std::memory_order_acquire) == epoch) return;
   int32_t type = NVTX_MESSAGE_UNKNOWN;

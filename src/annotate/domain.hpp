@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "annotate/tool.hpp"
+#include "annotate/tool_table.hpp"
 #include "nvtx/abi.hpp"
 
 namespace nvspan {
@@ -84,7 +84,7 @@ class Domain {
   nvtxDomainHandle_t handle() const noexcept { return handle_.load(std::memory_order_relaxed); }
 
   // Fills in the event's message for `tool`; the domain must be connected.
-  void prepare(Event& event, const ToolTable& tool, uint64_t epoch) noexcept;
+  void resolve_message(Event& event, const ToolTable& tool, uint64_t epoch) noexcept;
 
   // The id of a named category. A name that has none yet gets the next one of `ids` that is neither
   // another name's nor one that the program passed itself.

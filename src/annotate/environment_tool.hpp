@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "annotate/tool.hpp"
+#include "annotate/tool_table.hpp"
 
 namespace nvspan {
 

@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "annotate/attachment.hpp"
 #include "annotate/domain.hpp"
-#include "annotate/tool.hpp"
 #include "nvtx/abi.hpp"
 
 namespace nvspan {
@@ -59,13 +59,13 @@ struct Outgoing {
 
 // Fills `out` and returns true if `tool` wants the event. The message is read between two looks at
 // the epoch, so that it is that of one tool also while another thread looks it up for the next.
-inline bool arm(Event& event, const ToolTable& tool, Outgoing& out) noexcept {
+inline bool prepare(Event& event, const ToolTable& tool, Outgoing& out) noexcept {
   constexpr int most_changes = 4;
   for (int i = 0; i < most_changes; ++i) {
     if (!event.domain->connected(tool) || event.level > event.domain->level()) return false;
     const uint64_t epoch = tool.epoch.load(std::memory_order_acquire);
     if (event.ready_epoch.load(std::memory_order_acquire) != epoch) {
-      event.domain->prepare(event, tool, epoch);
+      event.domain->resolve_message(event, tool, epoch);
     }
     out.attributes = event.attributes;
     out.attributes.messageType = event.message_type.load(std::memory_order_acquire);
@@ -120,7 +120,7 @@ inline void send_end(const Domain&, uint64_t, const ToolTable&) noexcept {}
 
 inline Span start_span(Event& event, const ToolTable& tool) noexcept {
   Outgoing out;
-  if (!arm(event, tool, out)) return {};
+  if (!prepare(event, tool, out)) return {};
   return {send_start(out, tool), out.epoch, event.domain};
 }
 

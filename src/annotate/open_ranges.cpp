@@ -9,6 +9,8 @@ namespace nvspan {
 
 namespace detail {
 
+std::atomic<const CheckHook*> active_check_hook{nullptr};
+
 thread_local OpenRanges open_ranges NVSPAN_TLS_INITIAL_EXEC = {nullptr, 0, 0};
 
 }  // namespace detail
@@ -59,15 +61,13 @@ void detail::close_buried_range(const void* owner) noexcept {
     if (open.entries[i].owner != owner) continue;
     const OpenRange closed = open.entries[i];
     remove_one(open, i);
-    if (checking()) {
-      const check::BuriedExit exit(owner);
-      pop_if_current(*closed.domain, closed.epoch);
-    } else {
-      pop_if_current(*closed.domain, closed.epoch);
-    }
+    const CheckHook* const check = check_hook();
+    if (check) check->enter_buried_exit(owner);
+    pop_if_current(*closed.domain, closed.epoch);
+    if (check) check->leave_buried_exit();
     return;
   }
-  if (checking()) check::exit_without_enter(owner);
+  if (const CheckHook* check = check_hook()) check->exit_without_enter(owner);
 }
 
 bool has_open_range(const void* owner) noexcept {
@@ -87,7 +87,7 @@ void detail::pop_buried_domain(Domain& domain) noexcept {
     pop_if_current(domain, epoch);
     return;
   }
-  if (checking()) check::pop_without_push(domain);
+  if (const CheckHook* check = check_hook()) check->pop_without_push(domain);
   const ToolTable* tool = listening_tool();
   if (tool && domain.connected(*tool)) send_pop(domain, *tool);
 }

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "annotate/check.hpp"
+#include "annotate/check_hook.hpp"
 #include "annotate/event.hpp"
 
 #if defined(__GNUC__) && !defined(__APPLE__) && !defined(_WIN32)
@@ -64,15 +64,6 @@ inline void note_push(const void* owner, Domain* domain, uint64_t epoch) noexcep
   open.entries[open.size++] = {owner, domain, epoch, 1};
 }
 
-// Opens a range for `owner` and sends it if `tool` wants it.
-inline void push(const void* owner, Event& event, const ToolTable& tool) noexcept {
-  Outgoing out;
-  if (!arm(event, tool, out)) return;
-  out.owner = owner;
-  send_push(out, tool);
-  note_push(owner, event.domain, out.epoch);
-}
-
 inline void pop_if_current(const Domain& domain, uint64_t epoch) noexcept {
   const ToolTable* tool = closing_tool();
   if (tool && tool->epoch.load(std::memory_order_acquire) == epoch) send_pop(domain, *tool);
@@ -82,7 +73,7 @@ inline void pop_if_current(const Domain& domain, uint64_t epoch) noexcept {
 inline void pop_owned(const void* owner) noexcept {
   OpenRanges& open = detail::open_ranges;
   if (open.size == 0) {
-    if (checking()) check::exit_without_enter(owner);
+    if (const CheckHook* check = check_hook()) check->exit_without_enter(owner);
     return;
   }
   OpenRange& top = open.entries[open.size - 1];

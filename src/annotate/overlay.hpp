@@ -11,7 +11,7 @@
 #include <memory>
 #include <mutex>
 
-#include "annotate/tool.hpp"
+#include "annotate/tool_table.hpp"
 
 namespace nvspan {
 

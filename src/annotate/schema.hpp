@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "annotate/domain.hpp"
-#include "annotate/tool.hpp"
+#include "annotate/tool_table.hpp"
 #include "nvtx/abi.hpp"
 #include "nvtx/numbers.hpp"
 

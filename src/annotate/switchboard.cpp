@@ -60,12 +60,12 @@ bool matches_pattern(std::string_view pattern, std::string_view name) noexcept {
   return at == pattern.size();
 }
 
-void Switchboard::report(std::string_view name, std::string_view item) {
+void DomainSwitches::report(std::string_view name, std::string_view item) {
   if (!problem_.empty()) return;
   problem_ = std::string(name) + ": cannot read '" + std::string(item) + "'";
 }
 
-Switchboard::Switchboard(std::string_view domains, std::string_view levels) {
+DomainSwitches::DomainSwitches(std::string_view domains, std::string_view levels) {
   for_each_item(domains, [&](std::string_view item) {
     const bool enabled = item.front() != '-';
     if (item.front() == '-' || item.front() == '+') item = trimmed(item.substr(1));
@@ -84,7 +84,7 @@ Switchboard::Switchboard(std::string_view domains, std::string_view levels) {
   });
 }
 
-DomainSetting Switchboard::setting(std::string_view name) const noexcept {
+DomainSetting DomainSwitches::setting(std::string_view name) const noexcept {
   DomainSetting result;
   for (const Rule& rule : switches_) {
     if (!matches_pattern(rule.pattern, name)) continue;
@@ -99,9 +99,9 @@ DomainSetting Switchboard::setting(std::string_view name) const noexcept {
   return result;
 }
 
-const Switchboard& Switchboard::of_environment() {
-  static const Switchboard* const board =
-      new Switchboard(variable("NVSPAN_DOMAINS"), variable("NVSPAN_LEVEL"));
+const DomainSwitches& DomainSwitches::of_environment() {
+  static const DomainSwitches* const board =
+      new DomainSwitches(variable("NVSPAN_DOMAINS"), variable("NVSPAN_LEVEL"));
   return *board;
 }
 

@@ -25,15 +25,15 @@ struct DomainSetting {
   bool level_given = false;  // by the environment, which is stronger than the program
 };
 
-class Switchboard {
+class DomainSwitches {
  public:
   // Parses the two variables' values.
-  Switchboard(std::string_view domains, std::string_view levels);
+  DomainSwitches(std::string_view domains, std::string_view levels);
 
   DomainSetting setting(std::string_view name) const noexcept;
   const std::string& problem() const noexcept { return problem_; }
 
-  static const Switchboard& of_environment();
+  static const DomainSwitches& of_environment();
 
  private:
   struct Rule {

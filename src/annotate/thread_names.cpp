@@ -5,12 +5,14 @@
 #include <map>
 #include <mutex>
 
+#include "annotate/attachment.hpp"
+#include "core/fork_lock.hpp"
+
 #if defined(_WIN32)
 #include <windows.h>
 #elif defined(__APPLE__)
 #include <pthread.h>
 #else
-#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -43,30 +45,22 @@ bool lives(uint32_t id) noexcept {
   const std::string path = "/proc/self/task/" + std::to_string(id);
   return access(path.c_str(), F_OK) == 0;
 }
+#else
+bool lives(uint32_t) noexcept { return true; }
+#endif
+
+std::mutex& names_mutex() noexcept { return names().mutex; }
 
 // A forked child has one thread, with a new id and the name of the one that forked.
 uint32_t forking_thread;
-void before_fork() {
-  names().mutex.lock();
-  forking_thread = native_thread_id();
-}
-void in_parent() { names().mutex.unlock(); }
-void in_child() {
+void note_forking_thread() noexcept { forking_thread = native_thread_id(); }
+void keep_forking_thread() noexcept {
   auto& by_id = names().by_id;
   const auto found = by_id.find(forking_thread);
   const std::string name = found == by_id.end() ? std::string() : found->second;
   by_id.clear();
   if (!name.empty()) by_id[native_thread_id()] = name;
-  names().mutex.unlock();
 }
-void follow_forks() noexcept {
-  static const int once = pthread_atfork(before_fork, in_parent, in_child);
-  (void)once;
-}
-#else
-bool lives(uint32_t) noexcept { return true; }
-void follow_forks() noexcept {}
-#endif
 
 void drop_dead(std::map<uint32_t, std::string>& by_id) {
   for (auto it = by_id.begin(); it != by_id.end();) {
@@ -90,7 +84,7 @@ uint32_t native_thread_id() noexcept {
 
 void name_thread(uint32_t native_id, const std::string& name) {
   constexpr size_t check_for_dead_above = 1024;
-  follow_forks();
+  hold_over_forks<names_mutex, keep_forking_thread, note_forking_thread>();
   listening_tool();  // decides, so that the name reaches the tool now or at its attachment
   {
     std::lock_guard<std::mutex> lock(names().mutex);

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "annotate/tool.hpp"
+#include "annotate/tool_table.hpp"
 
 namespace nvspan {
 

@@ -5,7 +5,7 @@
 #include "bindings/companion.hpp"
 #include "bindings/device_range_object.hpp"
 #include "bindings/device_stream.hpp"
-#include "cuda/device_range.hpp"
+#include "cuda/device_ranges.hpp"
 
 namespace nvspan {
 

@@ -101,7 +101,7 @@ Span start(Annotation* annotation, uint64_t payload) noexcept {
   const ToolTable* tool = listening_tool();
   Event& event = annotation->fields->event;
   Outgoing out;
-  if (!tool || !arm(event, *tool, out)) return {};
+  if (!tool || !prepare(event, *tool, out)) return {};
   out.attributes.payloadType = NVTX_PAYLOAD_TYPE_INT64;
   out.attributes.payload.llValue = static_cast<int64_t>(payload);
   const Span span = {send_start(out, *tool), out.epoch, event.domain};

@@ -14,7 +14,7 @@
 
 #include "bindings/py.hpp"
 #include "annotate/event.hpp"
-#include "cuda/device_range.hpp"
+#include "cuda/device_ranges.hpp"
 
 namespace nvspan {
 

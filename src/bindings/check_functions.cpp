@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/module.hpp"
 
+#include "annotate/check.hpp"
 #include "bindings/check_host.hpp"
 
 namespace py = pybind11;

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "annotate/check.hpp"
 #include "bindings/check_sites.hpp"
 #include "bindings/entering_frame.hpp"
 #include "bindings/module_state.hpp"

@@ -10,7 +10,7 @@
 // annotations: they set `companion_calls` when the module is made.
 
 #include "bindings/py.hpp"
-#include "annotate/tool.hpp"
+#include "annotate/attachment.hpp"
 #include "bindings/annotate_object.hpp"
 
 namespace nvspan {

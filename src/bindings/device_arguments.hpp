@@ -7,7 +7,7 @@
 #include "bindings/py.hpp"
 #include "bindings/annotate_object.hpp"
 #include "bindings/call_arguments.hpp"
-#include "cuda/device_range.hpp"
+#include "cuda/device_ranges.hpp"
 
 namespace nvspan {
 

@@ -4,11 +4,11 @@
 
 #include <pybind11/stl.h>
 
+#include "annotate/attachment.hpp"
 #include "annotate/cuda_names.hpp"
-#include "annotate/deferred.hpp"
-#include "annotate/tool.hpp"
+#include "annotate/deferred_batch.hpp"
 #include "bindings/event_fields.hpp"
-#include "cuda/device_range.hpp"
+#include "cuda/device_ranges.hpp"
 
 namespace py = pybind11;
 
@@ -46,8 +46,8 @@ void add_device_functions(py::module_& m) {
   });
   m.def("device_counts", [] {
     py::dict counts;
-    for (size_t i = 0; i < cuda::count_names_size; ++i) {
-      counts[cuda::count_names[i]] = cuda::counters().get(static_cast<cuda::Count>(i));
+    for (size_t i = 0; i < cuda::outcomes; ++i) {
+      counts[cuda::outcome_names[i]] = cuda::outcome_counts().get(static_cast<cuda::Outcome>(i));
     }
     return counts;
   });

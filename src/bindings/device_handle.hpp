@@ -5,7 +5,7 @@
 // The raw type `DeviceRangeHandle`: one range on its way through the GPU.
 
 #include "bindings/py.hpp"
-#include "cuda/device_range.hpp"
+#include "cuda/device_ranges.hpp"
 
 namespace nvspan {
 

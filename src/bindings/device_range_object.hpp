@@ -5,7 +5,7 @@
 // The raw type `device_range`, and start_device_range and end_device_range.
 
 #include "bindings/py.hpp"
-#include "cuda/device_range.hpp"
+#include "cuda/device_ranges.hpp"
 
 namespace nvspan {
 

@@ -7,7 +7,7 @@
 // any other registers a source of streams from Python.
 
 #include "bindings/py.hpp"
-#include "cuda/device_range.hpp"
+#include "cuda/device_ranges.hpp"
 
 namespace nvspan {
 

@@ -4,7 +4,7 @@
 // Domains, what is registered in them, and colors.
 #include "bindings/module.hpp"
 
-#include "annotate/tool.hpp"
+#include "annotate/attachment.hpp"
 #include "bindings/domain_object.hpp"
 #include "bindings/event_fields.hpp"
 #include "bindings/module_state.hpp"
@@ -28,7 +28,7 @@ uint64_t string_handle(py::handle domain, py::handle string) {
   uint64_t handle = 0;
   const int result = set_message(fields, string.ptr(), false);
   Outgoing out;
-  if (result == 0 && tool && arm(fields.event, *tool, out) &&
+  if (result == 0 && tool && prepare(fields.event, *tool, out) &&
       out.attributes.messageType == NVTX_MESSAGE_TYPE_REGISTERED) {
     handle = reinterpret_cast<uintptr_t>(out.attributes.message.registered);
   }

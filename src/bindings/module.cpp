@@ -7,8 +7,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include "annotate/attachment.hpp"
 #include "annotate/switchboard.hpp"
-#include "annotate/tool.hpp"
 #include "bindings/annotation_type.hpp"
 #include "bindings/attributes_object.hpp"
 #include "bindings/check_host.hpp"
@@ -37,7 +37,7 @@ namespace {
 // Runs in the thread that attached, detached or made the first annotation, which holds the GIL.
 void on_tool_changed(bool possible) {
   py_error_scope scope;
-  const std::string& problem = Switchboard::of_environment().problem();
+  const std::string& problem = DomainSwitches::of_environment().problem();
   if (!problem.empty()) warn_once_quietly("switchboard", "%s; it is ignored", problem.c_str());
   if (decorated_set_listening(state().module, possible) < 0) PyErr_WriteUnraisable(state().module);
   profile_tool_changed(possible);

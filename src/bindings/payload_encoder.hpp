@@ -12,7 +12,7 @@
 #include <cstring>
 #include <memory>
 
-#include "annotate/payload.hpp"
+#include "annotate/encoded_payload.hpp"
 
 namespace nvspan {
 

@@ -8,11 +8,11 @@
 
 #include <optional>
 
-#include "annotate/emit.hpp"
+#include "annotate/attachment.hpp"
+#include "annotate/mirror.hpp"
 #include "annotate/open_ranges.hpp"
 #include "annotate/switchboard.hpp"
 #include "annotate/thread_names.hpp"
-#include "annotate/tool.hpp"
 #include "bindings/annotate_object.hpp"
 
 namespace py = pybind11;
@@ -41,7 +41,7 @@ void pause(int change, const py::object& domain) {
 bool is_active(const py::object& domain) {
   Domain* one = domain_or_null(domain);
   const ToolTable* tool = listening_tool();
-  return tool && (tool->reaches_tool || emitting()) && (!one || one->connected(*tool));
+  return tool && (tool->reaches_tool || mirroring()) && (!one || one->connected(*tool));
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ void add_process_functions(py::module_& m) {
   m.def("named_threads", [] { return named_threads(); });
   m.def("dropped_pushes", [] { return dropped_pushes(); });
   m.def("tool_library", [] { return tool_library(); });
-  m.def("switchboard_problem", [] { return Switchboard::of_environment().problem(); });
+  m.def("switchboard_problem", [] { return DomainSwitches::of_environment().problem(); });
 }
 
 }  // namespace nvspan

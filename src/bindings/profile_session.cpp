@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-#include "annotate/tool.hpp"
+#include "annotate/attachment.hpp"
 #include "bindings/domain_object.hpp"
 #include "bindings/module_state.hpp"
 #include "bindings/profile_code.hpp"

@@ -53,7 +53,7 @@ inline void profile_enter(ProfileThread& thread, uintptr_t entry, Event& event,
   if (size < max_depth) {
     const ToolTable* tool = listening_tool();
     Outgoing out;
-    if (tool && arm(event, *tool, out)) {
+    if (tool && prepare(event, *tool, out)) {
       send_push(out, *tool);
       note_push(&detail::profile_owner, event.domain, out.epoch);
       entry |= profile_sent;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "annotate/check.hpp"
 #include "bindings/check_host.hpp"
 #include "bindings/domain_object.hpp"
 #include "bindings/free_list.hpp"

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/ranges.hpp"
 
+#include "annotate/check.hpp"
 #include "annotate/open_ranges.hpp"
 #include "bindings/annotation_cache.hpp"
 #include "bindings/attributes_object.hpp"

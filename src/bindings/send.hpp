@@ -28,7 +28,7 @@ bool send_special(EventFields& fields, const ToolTable& tool, bool& failed_lazil
   PayloadView view;
   const bool with_data = ready->has_data && encode_data(*ready, buffer, view);
   Outgoing out;
-  const bool wanted = arm(ready->event, tool, out);
+  const bool wanted = prepare(ready->event, tool, out);
   if (wanted) {
     AttachedPayload attached;
     if (with_data) attached.attach(out, tool, view);
@@ -45,7 +45,7 @@ bool send_fields(EventFields& fields, const ToolTable& tool, bool& failed_lazily
                  Send&& send) noexcept {
   Outgoing out;
   if (fields.special()) return send_special(fields, tool, failed_lazily, send);
-  if (!arm(fields.event, tool, out)) return false;
+  if (!prepare(fields.event, tool, out)) return false;
   send(out);
   return true;
 }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "annotate/emit.hpp"
+#include "annotate/mirror.hpp"
 #include "bindings/module_state.hpp"
 
 namespace nvspan {
@@ -144,11 +144,11 @@ void mark(const Outgoing& event) noexcept {
   without_exceptions([&] { leave(enter(*event.source)); });
 }
 
-constexpr EmitHost host = {push, pop, mark};
+constexpr MirrorHost host = {push, pop, mark};
 
 void update() noexcept {
   const bool wanted = enabled.load() && profilers.load() > 0 && !disabled_by_environment();
-  set_emit_host(wanted ? &host : nullptr);
+  set_mirror_host(wanted ? &host : nullptr);
 }
 
 }  // namespace

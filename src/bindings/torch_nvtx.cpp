@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "annotate/check.hpp"
 #include "annotate/open_ranges.hpp"
 #include "bindings/annotation_cache.hpp"
 #include "bindings/check_host.hpp"

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-#include "annotate/tool.hpp"
+#include "annotate/attachment.hpp"
 
 namespace nvspan::cuda {
 

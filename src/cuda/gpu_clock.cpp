@@ -3,11 +3,10 @@
 #include "cuda/gpu_clock.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 
-#include "annotate/deferred.hpp"
+#include "core/clock.hpp"
 #include "cuda/pinned_memory.hpp"
 #include "cuda/stamp_kernels.hpp"
 
@@ -20,12 +19,6 @@ constexpr uint64_t answer_limit_ns = 2'000'000;
 constexpr uint64_t stalled_ns = 2'000'000;
 constexpr size_t most_references = 64;
 constexpr double near_ms = 4000;  // a float of milliseconds has steps of 0.25 us there
-
-uint64_t steady_ns() noexcept {
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                   std::chrono::steady_clock::now().time_since_epoch())
-                                   .count());
-}
 
 // Ticks of the time stamp counter in a nanosecond, as the system's clock has it: for widths, not
 // for times.

@@ -3,6 +3,7 @@
 #include "cuda/graph_ring.hpp"
 
 #include "cuda/pinned_memory.hpp"
+#include "cuda/range_pool.hpp"
 
 namespace nvspan::cuda {
 
@@ -34,7 +35,7 @@ size_t GraphRing::alive() noexcept {
   return open_.size();
 }
 
-size_t GraphRing::read(std::vector<ReadRange>& out, Counters& counters) noexcept {
+size_t GraphRing::read(std::vector<ReadRange>& out, OutcomeCounts& counts) noexcept {
   Stamp* const ring = this->ring();
   if (!ring) return 0;
   std::lock_guard<std::mutex> lock(mutex_);
@@ -56,7 +57,7 @@ size_t GraphRing::read(std::vector<ReadRange>& out, Counters& counters) noexcept
       if (!lap || __atomic_load_n(&slot.time, __ATOMIC_ACQUIRE) != time) break;
       // Go on half a ring behind the writer; what was open cannot be paired any more.
       const uint64_t lost = static_cast<uint64_t>(ahead) - size / 2;
-      counters.add(Count::overrun, lost);
+      counts.add(Outcome::overrun, lost);
       next_ += lost;
       for (auto& [id, open] : open_) {
         open.depth = 0;
@@ -69,7 +70,7 @@ size_t GraphRing::read(std::vector<ReadRange>& out, Counters& counters) noexcept
     ++next_;
     const auto found = open_.find(range);
     if (found == open_.end()) {
-      counters.add(Count::unpaired);
+      counts.add(Outcome::unpaired);
       continue;
     }
     Open& open = found->second;
@@ -78,11 +79,11 @@ size_t GraphRing::read(std::vector<ReadRange>& out, Counters& counters) noexcept
       if (open.depth++ > 0) open.mixed = true;
       open.begin = static_cast<int64_t>(time);
     } else if (open.depth == 0) {
-      counters.add(Count::unpaired);
+      counts.add(Outcome::unpaired);
     } else {
       --open.depth;
       if (open.mixed) {
-        counters.add(Count::ambiguous);
+        counts.add(Outcome::ambiguous);
         if (open.depth == 0) open.mixed = false;
       } else {
         retain(open.range);
@@ -93,7 +94,7 @@ size_t GraphRing::read(std::vector<ReadRange>& out, Counters& counters) noexcept
   for (const uint32_t id : retired) {
     const auto found = open_.find(id);
     DeviceRange* range = found->second.range;
-    if (found->second.depth > 0) counters.add(Count::unpaired, found->second.depth);
+    if (found->second.depth > 0) counts.add(Outcome::unpaired, found->second.depth);
     open_.erase(found);
     release(range);
   }

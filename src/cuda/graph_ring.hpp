@@ -15,9 +15,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cuda/counters.hpp"
 #include "cuda/device_range.hpp"
 #include "cuda/driver.hpp"
+#include "cuda/outcome_counts.hpp"
 #include "cuda/stamp_kernels.hpp"
 
 namespace nvspan::cuda {
@@ -46,7 +46,7 @@ class GraphRing {
 
   // Reads what is new and appends the ranges that are whole. Returns the number of stamps read.
   // One thread.
-  size_t read(std::vector<ReadRange>& out, Counters& counters) noexcept;
+  size_t read(std::vector<ReadRange>& out, OutcomeCounts& counts) noexcept;
 
   // How many captured ranges are alive.
   size_t alive() noexcept;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
+#include "cuda/range_pool.hpp"
 #include "cuda/stamps.hpp"
 
 namespace nvspan::cuda {

@@ -3,6 +3,8 @@
 
 // What the driver calls on threads of its own. Nothing here calls CUDA, waits for a lock of ours or
 // knows of Python.
+#include "cuda/outcome_counts.hpp"
+#include "cuda/range_pool.hpp"
 #include "cuda/stamps.hpp"
 
 namespace nvspan::cuda {
@@ -21,7 +23,7 @@ void end_if_running(DeviceRange& range) noexcept {
 // The schema is of the tool that listened at the capture: another one is told without it.
 Span start_replay(DeviceRange& range, const ToolTable& tool) noexcept {
   Outgoing out;
-  if (!arm(range.event, tool, out)) return {};
+  if (!prepare(range.event, tool, out)) return {};
   const uint64_t schema = out.epoch == range.epoch ? range.origin_schema : 0;
   return {send_device_start(out, tool, schema, range.origin), out.epoch, range.event.domain};
 }
@@ -40,9 +42,11 @@ void conclude(DeviceRange& range) noexcept {
   if (range.running.load(std::memory_order_acquire)) {
     const bool sent = !stopping() && tool_of(range.epoch);
     if (!stopping()) end_if_running(range);
-    counters().add(sent ? Count::sent_callback : stopping() ? Count::at_exit : Count::tool_gone);
+    outcome_counts().add(sent         ? Outcome::sent_callback
+                         : stopping() ? Outcome::at_exit
+                                      : Outcome::tool_gone);
   } else if (!range.cancelled.load(std::memory_order_acquire)) {
-    counters().add(stopping() ? Count::at_exit : Count::tool_gone);
+    outcome_counts().add(stopping() ? Outcome::at_exit : Outcome::tool_gone);
   }
 }
 
@@ -85,7 +89,7 @@ void begin_replay_on_host(void* data) {
   const ToolTable* tool = listening_tool();
   if (!tool) return;
   if (range->started.exchange(true, std::memory_order_acq_rel)) {
-    counters().add(Count::ambiguous);
+    outcome_counts().add(Outcome::ambiguous);
     return;
   }
   range->span = start_replay(*range, *tool);
@@ -102,10 +106,10 @@ void end_replay_on_host(void* data) {
   const Span span = range->span;
   range->started.store(false, std::memory_order_release);
   if (stopping()) {
-    counters().add(Count::at_exit);
+    outcome_counts().add(Outcome::at_exit);
     return;
   }
-  counters().add(tool_of(span.epoch) ? Count::sent_callback : Count::tool_gone);
+  outcome_counts().add(tool_of(span.epoch) ? Outcome::sent_callback : Outcome::tool_gone);
   end_span(span);
   range->phase.store(Phase::done, std::memory_order_release);
 }

@@ -2,12 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/poller.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdlib>
+#include <mutex>
 #include <thread>
 
-#include "cuda/reading.hpp"
-#include "cuda/state.hpp"
+#include "cuda/collector.hpp"
+#include "cuda/device_context.hpp"
 
 namespace nvspan::cuda {
 
@@ -37,7 +41,7 @@ Poller& poller() noexcept {
   return *instance;
 }
 
-Activity look_everywhere(const Driver& api, Poller& self) noexcept {
+Activity poll_contexts(const Driver& api, Poller& self) noexcept {
   Activity most = Activity::none;
   uint64_t backlog = 0;
   const bool hurry = self.hurry.load(std::memory_order_acquire) > 0;
@@ -53,13 +57,13 @@ void run() noexcept {
   const Driver& api = *driver();
   const RelaxedCapture relaxed(api);
   while (!self.stop.load(std::memory_order_acquire)) {
-    Activity activity = look_everywhere(api, self);
+    Activity activity = poll_contexts(api, self);
     self.rounds.fetch_add(1, std::memory_order_acq_rel);
     std::unique_lock<std::mutex> lock(self.mutex);
     if (activity == Activity::none && self.hurry.load() == 0) {
       self.awake.store(false, std::memory_order_seq_cst);
       lock.unlock();
-      activity = look_everywhere(api, self);  // what came before the flag was seen
+      activity = poll_contexts(api, self);  // what came before the flag was seen
       lock.lock();
       if (activity == Activity::none && self.hurry.load() == 0) {
         self.wake.wait(lock, [&] { return self.awake.load() || self.stop.load(); });
@@ -111,7 +115,7 @@ void wake_poller() noexcept {
 }
 
 void read_in_place() noexcept {
-  if (const Driver* api = driver()) look_everywhere(*api, poller());
+  if (const Driver* api = driver()) poll_contexts(*api, poller());
 }
 
 bool poller_needed() noexcept { return poller().needed.load(std::memory_order_acquire); }

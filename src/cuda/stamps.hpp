@@ -5,8 +5,8 @@
 // How the two ends of a range are put where the GPU meets them: on a stream, or into the graph that
 // is being captured from it.
 
+#include "cuda/device_context.hpp"
 #include "cuda/device_range.hpp"
-#include "cuda/state.hpp"
 
 namespace nvspan::cuda {
 

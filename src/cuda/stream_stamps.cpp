@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/stamps.hpp"
 
+#include "cuda/range_pool.hpp"
+
 namespace nvspan::cuda {
 
 namespace {

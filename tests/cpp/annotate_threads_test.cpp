@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "annotate/attachment.hpp"
 #include "annotate/check.hpp"
 #include "annotate/open_ranges.hpp"
 #include "annotate/thread_names.hpp"
@@ -50,9 +51,18 @@ struct SharedEvents {
   }
 };
 
-// What one annotation does, as the bindings do it.
+// As the bindings do it.
+void push(const void* owner, Event& event, const nvspan::ToolTable& tool) {
+  nvspan::Outgoing out;
+  if (!nvspan::prepare(event, tool, out)) return;
+  out.owner = owner;
+  nvspan::send_push(out, tool);
+  nvspan::note_push(owner, event.domain, out.epoch);
+}
+
+// What one annotation does.
 void annotate_once(Event& event, const void* owner) {
-  if (const nvspan::ToolTable* tool = nvspan::listening_tool()) nvspan::push(owner, event, *tool);
+  if (const nvspan::ToolTable* tool = nvspan::listening_tool()) push(owner, event, *tool);
   nvspan::note_push(nullptr, event.domain, 0);
   nvspan::pop_domain(*event.domain);
   nvspan::pop_owned(owner);
@@ -107,7 +117,7 @@ void nothing_is_lost(const std::string& library, const std::string& file,
     threads.emplace_back([&] {
       for (int n = 0; n < each; ++n) {
         Event& event = *shared.events[static_cast<size_t>(n) % shared.events.size()];
-        nvspan::push(&n, event, *nvspan::listening_tool());
+        push(&n, event, *nvspan::listening_tool());
         nvspan::pop_owned(&n);
       }
     });
@@ -205,7 +215,7 @@ void checking_while_annotating(const std::string& library, const std::string& co
       for (int n = 0; n < rounds; ++n) {
         Event& event = *shared.events[static_cast<size_t>(n) % shared.events.size()];
         if (const nvspan::ToolTable* tool = nvspan::listening_tool()) {
-          nvspan::push(&n, event, *tool);
+          push(&n, event, *tool);
           nvspan::pop_owned(&n);
         }
       }

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "annotate/event.hpp"
-#include "cuda/device_range.hpp"
+#include "cuda/device_ranges.hpp"
 
 using nvspan::Domain;
 using nvspan::Event;
@@ -94,8 +94,8 @@ void end(cuda::DeviceRange* range) {
 }
 
 uint64_t sent() {
-  return cuda::counters().get(cuda::Count::sent_callback) +
-         cuda::counters().get(cuda::Count::sent_exact);
+  return cuda::outcome_counts().get(cuda::Outcome::sent_callback) +
+         cuda::outcome_counts().get(cuda::Outcome::sent_exact);
 }
 
 void hammer(const Program& program, Event& event, cuda::Backend backend, int rounds) {

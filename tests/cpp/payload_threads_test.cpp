@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "annotate/counters.hpp"
-#include "annotate/payload.hpp"
+#include "annotate/encoded_payload.hpp"
 
 using nvspan::Domain;
 using nvspan::Event;
@@ -82,7 +82,7 @@ void send(Shared& shared, const Schema& schema, const Row& row) {
   const nvspan::ToolTable* tool = nvspan::listening_tool();
   if (!tool) return;
   nvspan::Outgoing out;
-  if (!nvspan::arm(shared.event, *tool, out)) return;
+  if (!nvspan::prepare(shared.event, *tool, out)) return;
   nvspan::AttachedPayload payload;
   payload.attach(out, *tool, {&schema, &row, sizeof row});
   nvspan::send_mark(out, *tool);

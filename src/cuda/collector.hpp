@@ -2,18 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// One look through a context: what the GPU has timed is read, converted and told to the tool.
+// One look through a context: what the GPU has timed is read, converted and submitted to the tool.
 
 #include <cstdint>
 
-#include "cuda/state.hpp"
+#include "cuda/device_context.hpp"
 
 namespace nvspan::cuda {
 
 enum class Activity : uint8_t { none, watching, working };
 
 // On the poller's thread alone. With `hurry` nothing waits for the next regular calibration. Adds
-// to `backlog` what is read and not told yet.
+// to `backlog` what is read and not submitted yet.
 Activity read_context(const Driver& api, DeviceContext& context, bool hurry,
                       uint64_t& backlog) noexcept;
 

@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda/reading.hpp"
+#include "cuda/collector.hpp"
 
 #include <algorithm>
-#include <chrono>
 
+#include "core/clock.hpp"
+#include "cuda/outcome_counts.hpp"
+#include "cuda/range_pool.hpp"
 #include "cuda/stamps.hpp"
-#include "cuda/telling.hpp"
+#include "cuda/submit.hpp"
 
 namespace nvspan::cuda {
 
@@ -17,12 +19,6 @@ constexpr size_t convert_early = 16384;
 constexpr size_t convert_anyway = 65536;
 constexpr size_t most_waiting = size_t{1} << 18;
 constexpr uint64_t stale_ns = 3'000'000'000;
-
-uint64_t steady_ns() noexcept {
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                   std::chrono::steady_clock::now().time_since_epoch())
-                                   .count());
-}
 
 // Often at first, so that the first ranges do not wait, then once a second.
 uint64_t calibration_period(uint64_t made) noexcept {
@@ -52,7 +48,7 @@ Read read_range(const Driver& api, DeviceContext& context, DeviceRange& range) n
   const bool told = range.backend == Backend::exact && range.epoch != 0;
   if (!told && same_context) {
     const Read read = read_elapsed(api, range);
-    if (read == Read::done) counters().add(Count::timed);
+    if (read == Read::done) outcome_counts().add(Outcome::timed);
     return read;
   }
   GpuClock& end_clock = context.clock;
@@ -70,7 +66,7 @@ Read read_range(const Driver& api, DeviceContext& context, DeviceRange& range) n
   if (range.timed) {
     range.elapsed_ms.store(static_cast<double>(end - begin) / 1e6, std::memory_order_release);
     if (same_context && read_elapsed(api, range) == Read::failed) return Read::failed;
-    counters().add(Count::timed);
+    outcome_counts().add(Outcome::timed);
   }
   if (told) {
     retain(&range);
@@ -206,7 +202,7 @@ void calibrate(const Driver& api, DeviceContext& context, bool hurry) noexcept {
   if ((due || urgent) && !clock.start(api)) {
     if (!still_there(api, context)) return;
     // Never: what wanted the clock is not shown.
-    counters().add(Count::driver_error, context.waiting.size());
+    outcome_counts().add(Outcome::driver_error, context.waiting.size());
     for (const ReadRange& read : context.waiting) release(read.range);
     context.waiting.clear();
     return;
@@ -215,7 +211,7 @@ void calibrate(const Driver& api, DeviceContext& context, bool hurry) noexcept {
   if (context.waiting.empty() || clock.calibrations() < clock.needed_calibrations() ||
       !clock.ready()) {
     if (context.waiting.size() > most_waiting) {
-      counters().add(Count::full, context.waiting.size());
+      outcome_counts().add(Outcome::full, context.waiting.size());
       for (const ReadRange& read : context.waiting) release(read.range);
       context.waiting.clear();
     }
@@ -224,7 +220,7 @@ void calibrate(const Driver& api, DeviceContext& context, bool hurry) noexcept {
   const uint64_t new_age = steady_ns() - clock.last_calibration();
   if (completed || (hurry && (clock.fresh() || clock.stalled())) || new_age > stale_ns ||
       context.waiting.size() > convert_anyway) {
-    tell(context);
+    submit_waiting(context);
   }
 }
 
@@ -234,7 +230,7 @@ namespace {
 
 // Tells what has been read of a context that is gone, as well as its clock is known, and drops it.
 void give_up(DeviceContext& context) noexcept {
-  if (!context.waiting.empty() && context.clock.ready()) tell(context);
+  if (!context.waiting.empty() && context.clock.ready()) submit_waiting(context);
   lose_context(context);
 }
 
@@ -260,7 +256,7 @@ Activity read_held(const Driver& api, DeviceContext& context, bool hurry) noexce
     give_up(context);
     return Activity::working;
   }
-  const size_t stamps = ring_alive ? context.ring.read(context.waiting, counters()) : 0;
+  const size_t stamps = ring_alive ? context.ring.read(context.waiting, outcome_counts()) : 0;
   if (needs.clock || !context.waiting.empty()) calibrate(api, context, hurry);
   if (!still_there(api, context)) {
     give_up(context);

@@ -13,7 +13,7 @@
 
 #include "annotate/device_origin.hpp"
 #include "annotate/domain.hpp"
-#include "annotate/tool.hpp"
+#include "annotate/tool_table.hpp"
 
 namespace nvspan {
 
@@ -43,8 +43,5 @@ bool may_take_deferred(const ToolTable& tool) noexcept;
 // Returns whether it was.
 bool submit_deferred(Domain& domain, uint64_t epoch, DeferredPayload payload,
                      const DeferredRange* ranges, size_t count) noexcept;
-
-// The processor's time stamp counter, or 0 where there is none.
-uint64_t time_stamp() noexcept;
 
 }  // namespace nvspan

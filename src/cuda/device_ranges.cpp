@@ -1,16 +1,17 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda/device_range.hpp"
+#include "cuda/device_ranges.hpp"
 
 #include <chrono>
 #include <cstring>
 #include <thread>
 
-#include "annotate/deferred.hpp"
+#include "annotate/deferred_batch.hpp"
 #include "annotate/thread_names.hpp"
+#include "core/clock.hpp"
+#include "cuda/device_context.hpp"
 #include "cuda/poller.hpp"
 #include "cuda/stamps.hpp"
-#include "cuda/state.hpp"
 
 namespace nvspan::cuda {
 
@@ -26,7 +27,7 @@ bool choose_backend(const Options& options, const ToolTable& tool, const Outgoin
                     Domain& domain, Backend& chosen) noexcept {
   // Nsight Compute shows kernels, no times of ranges, and repeats all that lies in a range.
   if (tool_replays_ranges()) {
-    counters().add(Count::not_taken);
+    outcome_counts().add(Outcome::not_taken);
     return false;
   }
   chosen = Backend::callback;
@@ -36,7 +37,7 @@ bool choose_backend(const Options& options, const ToolTable& tool, const Outgoin
       out.attributes.messageType != NVTX_MESSAGE_TYPE_ASCII && takes_deferred(tool, domain);
   if (exact) chosen = Backend::exact;
   if (exact || options.backend == Backend::automatic) return true;
-  counters().add(Count::not_taken);
+  outcome_counts().add(Outcome::not_taken);
   return false;
 }
 
@@ -88,8 +89,8 @@ bool needs_clock(const DeviceRange& range) noexcept {
   return told || (range.timed && !tool_replays_ranges());
 }
 
-Count reason_of(Result result) noexcept {
-  return result == no_room ? Count::full : Count::driver_error;
+Outcome reason_of(Result result) noexcept {
+  return result == no_room ? Outcome::full : Outcome::driver_error;
 }
 
 // Finds the context of the target, makes it current and asks whether the stream captures. Other
@@ -116,7 +117,7 @@ DeviceRange* try_begin(const Driver& api, Event* event, const ToolTable* tool,
                        const Options& options, Target target, Result& result) noexcept {
   const auto called = static_cast<int64_t>(time_stamp());
   Outgoing out;
-  const bool listened = event && tool && arm(*event, *tool, out);
+  const bool listened = event && tool && prepare(*event, *tool, out);
   if (!listened && !options.timed) return nullptr;
   Backend backend = Backend::exact;
   const bool told = listened && choose_backend(options, *tool, out, *event->domain, backend);
@@ -126,16 +127,16 @@ DeviceRange* try_begin(const Driver& api, Event* event, const ToolTable* tool,
   Capture capture;
   result = locate(api, target, scope, context, capture);
   if (result != success || (capture.status != capture_none && capture.status != capture_active)) {
-    counters().add(Count::capture_refused);
+    outcome_counts().add(Outcome::capture_refused);
     result = success;
     return nullptr;
   }
   if (!context) {
-    counters().add(Count::no_cuda);
+    outcome_counts().add(Outcome::no_cuda);
     return nullptr;
   }
   if (capture.status == capture_active && options.skip_captures) {
-    counters().add(Count::capture_skipped);
+    outcome_counts().add(Outcome::capture_skipped);
     return nullptr;
   }
   DeviceRange* range = new_range();
@@ -167,7 +168,7 @@ DeviceRange* try_begin(const Driver& api, Event* event, const ToolTable* tool,
   if (capture.status == capture_active && event) keep_event(*range, *event);
   result = place_begin(api, *context, target, capture, *range);
   if (result == success) {
-    counters().add(Count::begun);
+    outcome_counts().add(Outcome::begun);
     if (needs_clock(*range)) context->clock.start_if_wanted(api);
     if (range->begin_polled) wake_poller();
     return range;
@@ -176,14 +177,15 @@ DeviceRange* try_begin(const Driver& api, Event* event, const ToolTable* tool,
   if (broke_context(result)) {
     lose_context(*context);
   } else {
-    counters().add(capture.status == capture_active ? Count::capture_refused : reason_of(result));
+    outcome_counts().add(capture.status == capture_active ? Outcome::capture_refused
+                                                          : reason_of(result));
   }
   return nullptr;
 }
 
 // The range cannot be ended as it was begun.
-void give_up(DeviceRange& range, Count why) noexcept {
-  counters().add(why);
+void give_up(DeviceRange& range, Outcome why) noexcept {
+  outcome_counts().add(why);
   cancel(range);
   abandon_range(&range);
   range.phase.store(Phase::lost, std::memory_order_release);
@@ -206,7 +208,7 @@ DeviceRange* begin_range(Event* event, const ToolTable* tool, const Options& opt
                          Target target) noexcept {
   const Driver* api = driver();
   if (!api || !accepting()) {
-    counters().add(Count::no_cuda);
+    outcome_counts().add(Outcome::no_cuda);
     return nullptr;
   }
   Result result = success;
@@ -214,7 +216,7 @@ DeviceRange* begin_range(Event* event, const ToolTable* tool, const Options& opt
   // Once more where the context had been reset: it is known anew then.
   if (!range && broke_context(result)) {
     range = try_begin(*api, event, tool, options, target, result);
-    if (!range && broke_context(result)) counters().add(Count::driver_error);
+    if (!range && broke_context(result)) outcome_counts().add(Outcome::driver_error);
   }
   return range;
 }
@@ -228,14 +230,14 @@ void end_range(DeviceRange* range, const Target* other) noexcept {
   }
   SideStream* const begin_stream = range->begin_stream;
   DeviceContext* const begin_context = begin_stream ? begin_stream->context : range->context;
-  if (begin_context->lost.load()) return give_up(*range, Count::context_lost);
+  if (begin_context->lost.load()) return give_up(*range, Outcome::context_lost);
   Target target = range->target;
   ContextScope scope;
   DeviceContext* context = begin_context;
   Capture capture;
   if (!still_there(*api, *begin_context)) {
     lose_context(*begin_context);
-    return give_up(*range, Count::context_lost);
+    return give_up(*range, Outcome::context_lost);
   }
   Result result = success;
   if (other) {
@@ -246,14 +248,14 @@ void end_range(DeviceRange* range, const Target* other) noexcept {
   } else {
     result = error_invalid_context;
   }
-  if (result != success || !context) return give_up(*range, Count::capture_refused);
+  if (result != success || !context) return give_up(*range, Outcome::capture_refused);
   const bool same = range->captured
                         ? capture.status == capture_active && capture.id == range->capture
                         : capture.status == capture_none;
-  if (!same) return give_up(*range, Count::capture_boundary);
+  if (!same) return give_up(*range, Outcome::capture_boundary);
   if (range->captured) {
     result = stamp_graph(*api, *context, target.stream, capture, *range, true);
-    if (result != success) return give_up(*range, Count::capture_refused);
+    if (result != success) return give_up(*range, Outcome::capture_refused);
     if (needs_clock(*range)) context->clock.start_if_wanted(*api);
     if (range->backend == Backend::exact) wake_poller();
     return;
@@ -269,7 +271,7 @@ void end_range(DeviceRange* range, const Target* other) noexcept {
     if (!range->end_stream) unpin(stream);
   }
   if (result != success) {
-    give_up(*range, broke_context(result) ? Count::context_lost : reason_of(result));
+    give_up(*range, broke_context(result) ? Outcome::context_lost : reason_of(result));
     if (broke_context(result)) lose_context(*context);
     return;
   }
@@ -392,7 +394,7 @@ void shut_down(double seconds) noexcept {
       left += stream->pending.size();
     }
   }
-  counters().add(Count::at_exit, left);
+  outcome_counts().add(Outcome::at_exit, left);
 }
 
 }  // namespace nvspan::cuda

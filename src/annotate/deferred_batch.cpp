@@ -1,59 +1,27 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
-#include "annotate/deferred.hpp"
+#include "annotate/deferred_batch.hpp"
 
-#include <cstring>
-#include <map>
-#include <mutex>
-
+#include "annotate/attachment.hpp"
+#include "core/clock.hpp"
 #include "nvtx/abi.hpp"
 #include "nvtx/device_range_schema.hpp"
 
 #if NVSPAN_HAVE_NVTX
 #include <nvtx3/nvToolsExtSemanticsTime.h>
 #endif
-#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
-#include <intrin.h>
-#elif defined(__x86_64__) || defined(__i386__)
-#include <x86intrin.h>
-#endif
 
 namespace nvspan {
-
-uint64_t time_stamp() noexcept {
-#if defined(__x86_64__) || defined(__i386__) || defined(_M_X64) || defined(_M_IX86)
-  return __rdtsc();
-#elif defined(__aarch64__)
-  uint64_t value;
-  asm volatile("mrs %0, cntvct_el0" : "=r"(value));
-  return value;
-#else
-  return 0;
-#endif
-}
 
 #if NVSPAN_HAVE_NVTX
 
 namespace {
 
-struct Schemas {
-  uint64_t epoch = 0;
-  bool taken = false;
-  uint64_t ids[deferred_payloads] = {};
-};
+using SubmitBatch = void (*)(nvtxDomainHandle_t, const nvtxEventBatch_t*);
 
-struct SchemaTable {
-  std::mutex mutex;
-  std::map<const Domain*, Schemas> of_domain;
-};
-
-SchemaTable& schema_table() noexcept {
-  static SchemaTable* const table = new SchemaTable;  // immortal, as domains are
-  return *table;
-}
-
-uint64_t register_schema(const ToolTable& tool, nvtxDomainHandle_t domain,
-                         DeferredPayload payload) noexcept {
+uint64_t register_deferred_range(const ToolTable& tool, nvtxDomainHandle_t domain,
+                                 DeferredPayload payload) {
+  if (!may_take_deferred(tool)) return 0;
   static const nvtxSemanticsTime_t clock = [] {
     nvtxSemanticsTime_t made{};
     made.header.structSize = sizeof made;
@@ -84,7 +52,10 @@ uint64_t register_schema(const ToolTable& tool, nvtxDomainHandle_t domain,
                               NVTX_PAYLOAD_SCHEMA_FLAG_RANGE_STARTEND);
 }
 
-using SubmitBatch = void (*)(nvtxDomainHandle_t, const nvtxEventBatch_t*);
+StaticSchemas& schemas() noexcept {
+  static auto* const of_deferred_ranges = new StaticSchemas(register_deferred_range);
+  return *of_deferred_ranges;
+}
 
 }  // namespace
 
@@ -95,43 +66,19 @@ bool may_take_deferred(const ToolTable& tool) noexcept {
 }
 
 bool takes_deferred(const ToolTable& tool, Domain& domain) noexcept {
+  thread_local StaticSchemas::Known recent;
   const uint64_t epoch = tool.epoch.load(std::memory_order_acquire);
-  struct Recent {
-    uint64_t epoch = 0;
-    const Domain* domain = nullptr;
-    bool taken = false;
-  };
-  thread_local Recent recent;
-  if (recent.epoch == epoch && recent.domain == &domain) return recent.taken;
-  SchemaTable& table = schema_table();
-  std::lock_guard<std::mutex> lock(table.mutex);
-  Schemas& schemas = table.of_domain[&domain];
-  if (schemas.epoch != epoch) {
-    schemas = Schemas{};
-    schemas.epoch = epoch;
-    if (may_take_deferred(tool)) {
-      schemas.ids[0] = register_schema(tool, domain.handle(), DeferredPayload::none);
-      schemas.taken = schemas.ids[0] != 0;
-    }
+  if (!recent.is_of(epoch, domain, DeferredPayload::none)) {
+    recent = schemas().find(tool, epoch, domain, DeferredPayload::none);
   }
-  recent = {epoch, &domain, schemas.taken};
-  return schemas.taken;
+  return recent.id != 0;
 }
 
 bool submit_deferred(Domain& domain, uint64_t epoch, DeferredPayload payload,
                      const DeferredRange* ranges, size_t count) noexcept {
   const ToolTable* tool = closing_tool();
   if (!tool || tool->epoch.load(std::memory_order_acquire) != epoch) return false;
-  uint64_t schema = 0;
-  {
-    SchemaTable& table = schema_table();
-    std::lock_guard<std::mutex> lock(table.mutex);
-    Schemas& schemas = table.of_domain[&domain];
-    if (schemas.epoch != epoch || !schemas.taken) return false;
-    uint64_t& id = schemas.ids[static_cast<size_t>(payload)];
-    if (id == 0) id = register_schema(*tool, domain.handle(), payload);
-    schema = id;
-  }
+  const uint64_t schema = schemas().find(*tool, epoch, domain, payload).id;
   auto call = tool->payload_slot<SubmitBatch>(NVTX3EXT_CBID_nvtxEventBatchSubmit);
   if (schema == 0 || !call) return false;
   nvtxEventBatch_t batch{};

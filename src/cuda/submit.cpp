@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda/telling.hpp"
+#include "cuda/submit.hpp"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 
-#include "annotate/deferred.hpp"
+#include "annotate/deferred_batch.hpp"
+#include "cuda/outcome_counts.hpp"
+#include "cuda/range_pool.hpp"
 
 namespace nvspan::cuda {
 
@@ -23,9 +25,9 @@ uint64_t attributes_of(DeviceRange& range, nvtxEventAttributes_t& attributes) no
   }
   const ToolTable* tool = listening_tool();
   Outgoing out;
-  if (!tool || !arm(range.event, *tool, out)) return 0;
+  if (!tool || !prepare(range.event, *tool, out)) return 0;
   if (!takes_deferred(*tool, *range.domain)) {
-    counters().add(Count::not_taken);
+    outcome_counts().add(Outcome::not_taken);
     return 0;
   }
   attributes = out.attributes;
@@ -34,14 +36,14 @@ uint64_t attributes_of(DeviceRange& range, nvtxEventAttributes_t& attributes) no
 
 }  // namespace
 
-void tell(DeviceContext& context) noexcept {
+void submit_waiting(DeviceContext& context) noexcept {
   Batches batches;
   for (const ReadRange& read : context.waiting) {
     DeviceRange& range = *read.range;
     if (range.captured) {
       if (range.timed) {
         range.elapsed_ms.store(static_cast<double>(read.end - read.begin) / 1e6);
-        counters().add(Count::timed);
+        outcome_counts().add(Outcome::timed);
       }
       range.phase.store(Phase::done, std::memory_order_release);
     }
@@ -68,7 +70,7 @@ void tell(DeviceContext& context) noexcept {
               [](const DeferredRange& a, const DeferredRange& b) { return a.begin < b.begin; });
     const auto& [domain, epoch, payload] = key;
     const bool sent = submit_deferred(*domain, epoch, payload, ranges.data(), ranges.size());
-    counters().add(sent ? Count::sent_exact : Count::tool_gone, ranges.size());
+    outcome_counts().add(sent ? Outcome::sent_exact : Outcome::tool_gone, ranges.size());
   }
 }
 

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "cuda/state.hpp"
+#include "cuda/device_context.hpp"
 
 namespace nvspan::cuda {
 
 // Tells the tool, as deferred events, of all ranges that wait in the context.
-void tell(DeviceContext& context) noexcept;
+void submit_waiting(DeviceContext& context) noexcept;
 
 }  // namespace nvspan::cuda

@@ -10,7 +10,7 @@
 
 namespace nvspan::cuda {
 
-enum class Count : unsigned {
+enum class Outcome : unsigned {
   begun,             // placed on a stream or into a graph
   sent_callback,     // told to the tool by host functions
   sent_exact,        // told to the tool as deferred events
@@ -31,25 +31,31 @@ enum class Count : unsigned {
   count
 };
 
-constexpr size_t count_names_size = static_cast<size_t>(Count::count);
-constexpr const char* count_names[count_names_size] = {
+constexpr size_t outcomes = static_cast<size_t>(Outcome::count);
+constexpr const char* outcome_names[outcomes] = {
     "begun",        "sent_callback",    "sent_exact",      "timed",
     "no_cuda",      "capture_boundary", "capture_skipped", "capture_refused",
     "ambiguous",    "overrun",          "unpaired",        "full",
     "context_lost", "tool_gone",        "driver_error",    "not_taken",
     "at_exit"};
 
-class Counters {
+class OutcomeCounts {
  public:
-  void add(Count which, uint64_t amount = 1) noexcept {
+  void add(Outcome which, uint64_t amount = 1) noexcept {
     values_[static_cast<size_t>(which)].fetch_add(amount, std::memory_order_relaxed);
   }
-  uint64_t get(Count which) const noexcept {
+  uint64_t get(Outcome which) const noexcept {
     return values_[static_cast<size_t>(which)].load(std::memory_order_relaxed);
   }
 
  private:
-  std::atomic<uint64_t> values_[count_names_size] = {};
+  std::atomic<uint64_t> values_[outcomes] = {};
 };
+
+// Of the process.
+inline OutcomeCounts& outcome_counts() noexcept {
+  static OutcomeCounts counts;
+  return counts;
+}
 
 }  // namespace nvspan::cuda
