@@ -45,7 +45,7 @@ def test_what_is_no_recording_is_an_error(tmp_path, content, problem):
 def test_a_file_that_is_not_there_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError):
         nvspan.read(tmp_path / "none.nvspan")
-    with pytest.raises(ValueError, match="no recording"):
+    with pytest.raises(ValueError, match="needs the path of a recording"):
         nvspan.read()
 
 
