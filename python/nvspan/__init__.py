@@ -13,9 +13,9 @@
 from __future__ import annotations
 
 from nvspan import _adapters, colors
+from nvspan._compat import install_as_nvtx
+from nvspan._compat import provide as _provide
 from nvspan._compat.handles import RegisteredString
-from nvspan._compat.in_place import install_as_nvtx
-from nvspan._compat.lazy_modules import provide as _provide
 from nvspan._core import (
     Annotation,
     CheckError,
@@ -41,8 +41,8 @@ from nvspan._core import (
     start_device_range,
     start_range,
 )
-from nvspan._decorate.classes import annotate_class
-from nvspan._device.names import name_device, name_event, name_stream
+from nvspan._decorate import annotate_class
+from nvspan._device import name_device, name_event, name_stream
 from nvspan._runtime.configure import configure, configure_from_environment
 from nvspan._runtime.domains import DummyDomain, enabled, get_domain, set_message_limit
 from nvspan._runtime.enums import (
@@ -87,7 +87,7 @@ start_from_environment()
 del start_from_environment
 configure_from_environment()
 del configure_from_environment
-_provide("nvspan", "_lib", "counters", "nvtx")
+_provide("nvspan", "_lib", "nvtx")
 del _provide
 
 __all__ = [

@@ -7,9 +7,22 @@ from __future__ import annotations
 import atexit
 
 from nvspan import _core
-from nvspan._device.losses import shut_down
+from nvspan._runtime.info import device_losses
 
-atexit.register(shut_down)
+
+def _shut_down() -> None:
+    """At exit: what the GPU has finished is still sent to the tool, and what was lost. Nothing
+    waits long."""
+    _core.device_shut_down(1.0)
+    lost = device_losses()
+    lost.pop("no_cuda", None)  # nothing ran that could have been shown
+    if lost and _core.decided() and _core.is_active(None):
+        from nvspan._device.losses import mark_losses
+
+        mark_losses(lost)
+
+
+atexit.register(_shut_down)
 
 
 def device_available() -> bool:

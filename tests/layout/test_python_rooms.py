@@ -35,7 +35,7 @@ EXTENSIONS = {"nvspan._core", "nvspan._reader"}
 COMPUTED = {
     "_compat/in_place.py": "gives a module of ours to whoever imports one of nvtx",
     "_doctor/process.py": "imports what the user names, in a process of its own",
-    "_compat/lazy_modules.py": "stands for modules that are loaded when they are used",
+    "_compat/__init__.py": "stands for modules that are loaded when they are used",
 }
 # file -> what it may import inside a function, where the user asked for it
 LAZY = {

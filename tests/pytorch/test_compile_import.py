@@ -14,7 +14,7 @@ CHECK = """
 import sys
 from nvspan.torch import _compile
 from torch._dynamo.testing import CompileCounter
-finders = [each for each in sys.meta_path if type(each).__module__ == "nvspan._runtime.import_hook"]
+finders = [each for each in sys.meta_path if type(each).__module__ == "nvspan._runtime.registry"]
 assert _compile.is_registered() and not _compile.problems() and not finders, _compile.problems()
 
 def function(x):

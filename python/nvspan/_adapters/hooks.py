@@ -9,8 +9,8 @@ from __future__ import annotations
 from nvspan import _core, colors
 from nvspan._adapters.torch import find_streams
 from nvspan._compat import handles
-from nvspan._decorate.classes import annotate_class
-from nvspan._device import streams
+from nvspan._decorate import annotate_class
+from nvspan.counters import _get_counter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,13 +61,6 @@ def _generate(code: CodeType, kind: str | None, site: Any) -> CodeType:
     return generate(code, kind, site)
 
 
-def _get_counter(domain: _core.Domain, *args: Any, **kwargs: Any) -> _core.Counter:
-    from nvspan.counters import _get_counter
-
-    _core.set_hooks(get_counter=_get_counter)
-    return _get_counter(domain, *args, **kwargs)
-
-
 def _reduce_callable(proxy: Any) -> str | tuple[Any, ...]:
     from nvspan._decorate.callables import reduce_callable
 
@@ -80,6 +73,13 @@ def _scalar(value: Any) -> Any:
 
     _core.set_hooks(scalar=scalar)
     return scalar(value)
+
+
+def _stream_of(stream: Any) -> tuple[int, int]:
+    from nvspan._device.streams import stream_of
+
+    _core.set_hooks(stream_of=stream_of)
+    return stream_of(stream)
 
 
 def _wait(handle: _core.DeviceRangeHandle) -> Generator[Any, Any, float | None]:
@@ -106,6 +106,6 @@ def hand_over() -> None:
         reduce_callable=_reduce_callable,
         registered_string=handles.registered_string,
         scalar=_scalar,
-        stream_of=streams.stream_of,
+        stream_of=_stream_of,
         wait_for_device_range=_wait,
     )

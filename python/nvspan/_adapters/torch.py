@@ -8,7 +8,6 @@ import sys
 
 from nvspan import _core
 from nvspan._runtime import registry
-from nvspan._runtime.import_hook import when_imported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,4 +45,4 @@ def connect() -> None:
         "torch.autograd.profiler", _core.torch_emit_enable, _follow_profilers
     )
     registry.callers_of_nvtx.insert(0, "torch")
-    when_imported("torch._dynamo", _register_with_compile)
+    registry.when_imported("torch._dynamo", _register_with_compile)

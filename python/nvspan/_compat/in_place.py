@@ -43,26 +43,8 @@ _MARK = "__nvspan__"  # in the dictionary of each module that stands for one of 
 _lock = allocate_lock()
 
 
-def install_as_nvtx() -> None:
-    """Give nvspan to whatever imports ``nvtx`` from now on, in this process.
-
-    ``import nvtx``, ``from nvtx import annotate``, ``import nvtx.nvtx``, ``nvtx.colors``,
-    ``nvtx._lib`` and its modules are nvspan's then, whether the ``nvtx`` package is installed or
-    not. For a name that nvspan does not have yet the ``AttributeError`` or ``ImportError`` says so.
-    What ``importlib.metadata`` tells of the installed ``nvtx`` stays as it is.
-
-    Call it before anything imports ``nvtx``. If that has happened, a :class:`NvspanWarning` tells
-    which modules keep names of the real package, which go on working, and later imports get
-    nvspan. Calling it again does nothing; any thread may call it. A forked child has it too; a
-    child that is started anew only if it calls this itself, unless the program was started by
-    ``nvspan --as-nvtx``.
-
-    >>> import nvspan
-    >>> nvspan.install_as_nvtx()                                         # doctest: +SKIP
-    >>> import nvtx                                                      # doctest: +SKIP
-    >>> nvtx.annotate is nvspan.annotate                                 # doctest: +SKIP
-    True
-    """
+def install() -> None:
+    """What `install_as_nvtx` does."""
     with _lock:
         if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
             sys.meta_path.insert(0, _Finder())
@@ -80,7 +62,7 @@ def install_as_nvtx() -> None:
 
 
 def installed() -> bool:
-    """Whether `install_as_nvtx` has been called."""
+    """Whether `install` has been called."""
     return any(isinstance(finder, _Finder) for finder in sys.meta_path)
 
 

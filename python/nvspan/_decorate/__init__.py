@@ -4,9 +4,101 @@
 
 from __future__ import annotations
 
+from nvspan import _core
+
+# Imports nothing that costs: `import nvspan` imports this module.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable, Iterable
+    from typing import Any, Literal, TypeAlias, TypeVar, overload
+
+    _Class = TypeVar("_Class", bound=type)
+    _Patterns: TypeAlias = str | Iterable[str] | None
+    _Kind: TypeAlias = Literal["nested", "span"] | None
+    _NameFrom: TypeAlias = Literal["name", "qualname"] | Callable[[Any], str]
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def annotate_class(
+        cls: _Class,
+        /,
+        *,
+        include: _Patterns = ...,
+        exclude: _Patterns = ...,
+        color: Any = ...,
+        domain: Any = ...,
+        category: Any = ...,
+        payload: Any = ...,
+        kind: _Kind = ...,
+        level: int = ...,
+        name_from: _NameFrom = ...,
+    ) -> _Class: ...
+
+    @overload
+    def annotate_class(
+        cls: None = None,
+        /,
+        *,
+        include: _Patterns = ...,
+        exclude: _Patterns = ...,
+        color: Any = ...,
+        domain: Any = ...,
+        category: Any = ...,
+        payload: Any = ...,
+        kind: _Kind = ...,
+        level: int = ...,
+        name_from: _NameFrom = ...,
+    ) -> Callable[[_Class], _Class]: ...
+
+
+def annotate_class(
+    cls: Any = None,
+    /,
+    *,
+    include: _Patterns = None,
+    exclude: _Patterns = "_*",
+    color: Any = None,
+    domain: Any = None,
+    category: Any = None,
+    payload: Any = None,
+    kind: _Kind = None,
+    level: int = 1,
+    name_from: _NameFrom = "qualname",
+) -> Any:
+    """Annotates all public methods that a class defines itself, as `annotate` would each of them.
+
+    Static and class methods, properties, coroutine functions and generators are handled; inherited
+    methods, nested classes and methods that are decorated already stay as they are, so that a
+    second application changes nothing. A range is named `Class.method`.
+
+    include: shell patterns, in a list or separated by '|', of the methods to annotate; None: all.
+    exclude: patterns of those to leave out. A name that begins with '_' is not left out if a
+      pattern of `include` that begins with '_' matches it: `include="__init__|fit"`.
+    color, domain, category, payload, kind, level: as for `annotate`.
+    name_from: 'qualname' (`Class.method`), 'name' (`method`), or a callable given the function.
+
+    The class is changed in place and returned. Raises TypeError if it is not a class, or one that
+    cannot be changed, such as `int`. Not atomic: a thread that calls methods meanwhile may meet old
+    and new ones.
+
+    >>> import nvspan
+    >>> @nvspan.annotate_class(exclude="_*|size")
+    ... class Model:
+    ...     def fit(self): ...
+    ...     def size(self): ...
+    """
+    annotation = _core.annotate(
+        None, color, domain, category, kind=kind, level=level, name_from=name_from, payload=payload
+    )
+
+    def apply(target: Any) -> Any:
+        from nvspan._decorate.classes import annotate_methods
+
+        return annotate_methods(target, annotation, include, exclude, name_from)
+
+    return apply if cls is None else apply(cls)
 
 
 def __getattr__(name: str) -> Any:

@@ -4,103 +4,22 @@
 
 from __future__ import annotations
 
-from nvspan import _core
+from fnmatch import fnmatchcase
 
-# Imports nothing that costs: `import nvspan` imports this module.
+from nvspan import _core
+from nvspan._decorate.functions import METHOD_TYPES, decorate_as, is_decorated
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any, Literal, TypeAlias, TypeVar, overload
+    from typing import Any, Literal, TypeAlias
 
     from nvspan._core import Annotation
 
-    _Class = TypeVar("_Class", bound=type)
     _Patterns: TypeAlias = str | Iterable[str] | None
-    _Kind: TypeAlias = Literal["nested", "span"] | None
     _NameFrom: TypeAlias = Literal["name", "qualname"] | Callable[[Any], str]
 
 _IMMUTABLE_TYPE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
-
-
-if TYPE_CHECKING:
-
-    @overload
-    def annotate_class(
-        cls: _Class,
-        /,
-        *,
-        include: _Patterns = ...,
-        exclude: _Patterns = ...,
-        color: Any = ...,
-        domain: Any = ...,
-        category: Any = ...,
-        payload: Any = ...,
-        kind: _Kind = ...,
-        level: int = ...,
-        name_from: _NameFrom = ...,
-    ) -> _Class: ...
-
-    @overload
-    def annotate_class(
-        cls: None = None,
-        /,
-        *,
-        include: _Patterns = ...,
-        exclude: _Patterns = ...,
-        color: Any = ...,
-        domain: Any = ...,
-        category: Any = ...,
-        payload: Any = ...,
-        kind: _Kind = ...,
-        level: int = ...,
-        name_from: _NameFrom = ...,
-    ) -> Callable[[_Class], _Class]: ...
-
-
-def annotate_class(
-    cls: Any = None,
-    /,
-    *,
-    include: _Patterns = None,
-    exclude: _Patterns = "_*",
-    color: Any = None,
-    domain: Any = None,
-    category: Any = None,
-    payload: Any = None,
-    kind: _Kind = None,
-    level: int = 1,
-    name_from: _NameFrom = "qualname",
-) -> Any:
-    """Annotates all public methods that a class defines itself, as `annotate` would each of them.
-
-    Static and class methods, properties, coroutine functions and generators are handled; inherited
-    methods, nested classes and methods that are decorated already stay as they are, so that a
-    second application changes nothing. A range is named `Class.method`.
-
-    include: shell patterns, in a list or separated by '|', of the methods to annotate; None: all.
-    exclude: patterns of those to leave out. A name that begins with '_' is not left out if a
-      pattern of `include` that begins with '_' matches it: `include="__init__|fit"`.
-    color, domain, category, payload, kind, level: as for `annotate`.
-    name_from: 'qualname' (`Class.method`), 'name' (`method`), or a callable given the function.
-
-    The class is changed in place and returned. Raises TypeError if it is not a class, or one that
-    cannot be changed, such as `int`. Not atomic: a thread that calls methods meanwhile may meet old
-    and new ones.
-
-    >>> import nvspan
-    >>> @nvspan.annotate_class(exclude="_*|size")
-    ... class Model:
-    ...     def fit(self): ...
-    ...     def size(self): ...
-    """
-    annotation = _core.annotate(
-        None, color, domain, category, kind=kind, level=level, name_from=name_from, payload=payload
-    )
-
-    def apply(target: Any) -> Any:
-        return annotate_methods(target, annotation, include, exclude, name_from)
-
-    return apply if cls is None else apply(cls)
 
 
 def annotate_methods(
@@ -115,8 +34,6 @@ def annotate_methods(
         raise TypeError(f"annotate_class() decorates a class, not {cls!r}")
     if cls.__flags__ & _IMMUTABLE_TYPE:
         raise TypeError(f"annotate_class() cannot change the immutable class {cls.__name__!r}")
-    from nvspan._decorate.functions import METHOD_TYPES, is_decorated
-
     included = ["*"] if include is None else _patterns(include)
     special = [pattern for pattern in included if pattern.startswith("_")]
     excluded = [] if exclude is None else _patterns(exclude)
@@ -137,8 +54,6 @@ def _decorated_method(
     member: Any,
     name_from: _NameFrom,
 ) -> Any:
-    from nvspan._decorate.functions import decorate_as
-
     message, color, _, category, payload = annotation.init_args
     if isinstance(message, str):
         annotation = _core.annotate(
@@ -157,6 +72,4 @@ def _patterns(given: str | Iterable[str]) -> list[str]:
 
 
 def _matches(name: str, patterns: list[str]) -> bool:
-    import fnmatch
-
-    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+    return any(fnmatchcase(name, pattern) for pattern in patterns)

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from nvspan import _core
-from nvspan._runtime.info import device_losses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,15 +14,10 @@ _DOMAIN = "nvspan"
 _MESSAGE = "device ranges lost: "  # a contract with reports
 
 
-def shut_down() -> None:
-    """At exit: what the GPU has finished is still sent to the tool, and what was lost. Nothing
-    waits long."""
-    _core.device_shut_down(1.0)
-    lost = device_losses()
-    lost.pop("no_cuda", None)  # nothing ran that could have been shown
-    if lost and _core.decided() and _core.is_active(None):
-        counts = ", ".join(f"{reason}={count}" for reason, count in lost.items())
-        _core.mark(_MESSAGE + counts, domain=_DOMAIN)
+def mark_losses(lost: dict[str, int]) -> None:
+    """At the exit of a process: leaves what was lost, by reason, to those who read a recording."""
+    counts = ", ".join(f"{reason}={count}" for reason, count in lost.items())
+    _core.mark(_MESSAGE + counts, domain=_DOMAIN)
 
 
 def device_losses_of(stats: Stats) -> dict[str, int]:

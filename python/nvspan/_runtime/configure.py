@@ -7,8 +7,7 @@ from __future__ import annotations
 import os
 
 from nvspan import _core
-from nvspan._runtime.import_hook import when_imported
-from nvspan._runtime.registry import emit_targets
+from nvspan._runtime.registry import emit_targets, when_imported
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
