@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import os
 import sys
+from _thread import allocate_lock
 
 from nvspan import _core
 
@@ -25,6 +26,10 @@ from nvspan import _core
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from types import TracebackType
+    from typing import TypeVar
+
+    _Self = TypeVar("_Self", bound="_Attachment")
 
 INJECTION_VARIABLE = "NVTX_INJECTION64_PATH" if sys.maxsize > 2**32 else "NVTX_INJECTION32_PATH"
 """The variable in which NVTX looks for a tool."""
@@ -156,3 +161,72 @@ def empty_file(path: str | os.PathLike[str]) -> None:
         return
     with open(path, "wb"):
         pass
+
+
+class _Attachment:
+    """What `record` and `trace` share: nvspan's injection library, attached to nvspan in this
+    process from `start` to `stop`. Any thread may call them; a subclass says what surrounds them.
+    """
+
+    _noun: str
+    _done: str
+
+    def __init__(self, config: str) -> None:
+        self._config = config
+        self._lock = allocate_lock()
+        self._running = False
+
+    def start(self) -> None:
+        """Starts it.
+
+        Raises:
+            RuntimeError: it is already running; another tool is attached, such as a profiler, a
+                trace or a recording; nvspan was built without NVTX; or the file of a recording
+                cannot be written (standard error says why).
+            OSError: the file of a trace cannot be written.
+        """
+        with self._lock:
+            if self._running:
+                raise RuntimeError(f"this {self._noun} is already running")
+            library = injection_library()
+            if _core.tool_attached() or attached_tool():
+                raise RuntimeError(
+                    f"a tool is already attached to NVTX, so nothing can be {self._done}"
+                )
+            self._before_attaching()
+            _core.attach(library, self._config)
+            self._after_attaching(library)
+            self._running = True
+        self._after_start()
+
+    def stop(self) -> None:
+        """Stops it; does nothing when it is not running."""
+        with self._lock:
+            if self._running:
+                self._running = False
+                self._before_detaching()
+                _core.detach()
+
+    def _before_attaching(self) -> None:
+        pass
+
+    def _after_attaching(self, library: str) -> None:
+        pass
+
+    def _after_start(self) -> None:
+        pass
+
+    def _before_detaching(self) -> None:
+        pass
+
+    def __enter__(self: _Self) -> _Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import os
-from _thread import allocate_lock
 
 from nvspan import _core, launch
 from nvspan._runtime.registry import callers_of_nvtx
@@ -13,7 +12,6 @@ from nvspan._runtime.registry import callers_of_nvtx
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from types import TracebackType
 
 RECORD_VARIABLE = "NVSPAN_RECORD"
 _DEFAULT_NAME = "nvspan-{pid}.nvspan"
@@ -104,7 +102,7 @@ def recording_files(path: str | os.PathLike[str] | None, run: int) -> list[str]:
     return [full for _, full in sorted(found)]
 
 
-class record:
+class record(launch._Attachment):
     """Records NVTX events into a file, from `start` to `stop`.
 
     It sees the annotations that go through nvspan at any time, and those of another library (torch,
@@ -141,6 +139,9 @@ class record:
     1
     """
 
+    _noun = "recording"
+    _done = "recorded"
+
     def __init__(
         self,
         path: str | os.PathLike[str] | None = None,
@@ -151,73 +152,38 @@ class record:
     ) -> None:
         self._path = os.path.abspath(os.fsdecode(_DEFAULT_NAME if path is None else path))
         self._run = int.from_bytes(os.urandom(6), "little") | 1
-        self._config = config_string(self._path, mode, domains, min_duration, self._run, names)
-        self._lock = allocate_lock()
-        self._running = False
+        super().__init__(config_string(self._path, mode, domains, min_duration, self._run, names))
 
     @property
     def paths(self) -> list[str]:
         """The files of this recording, of every process, the oldest first."""
         return recording_files(self._path, self._run)
 
-    def start(self) -> None:
-        """Starts recording.
+    def _after_attaching(self, library: str) -> None:
+        os.environ[launch.INJECTION_VARIABLE] = library
+        os.environ[launch.CONFIG_VARIABLE] = self._config
 
-        Raises:
-            RuntimeError: it is already running; another tool is attached, such as a profiler or a
-                trace; the file cannot be written (standard error says why); or nvspan was built
-                without NVTX.
-        """
-        with self._lock:
-            if self._running:
-                raise RuntimeError("this recording is already running")
-            library = launch.injection_library()
-            if _core.tool_attached() or launch.attached_tool():
-                raise RuntimeError("a tool is already attached to NVTX, so nothing can be recorded")
-            _core.attach(library, self._config)
-            os.environ[launch.INJECTION_VARIABLE] = library
-            os.environ[launch.CONFIG_VARIABLE] = self._config
-            self._running = True
-        try:
-            self._warn_if_late()
-        except Warning:
-            self.stop()  # warnings are errors here: nothing has begun
-            raise
+    def _before_detaching(self) -> None:
+        os.environ.pop(launch.INJECTION_VARIABLE, None)
+        os.environ.pop(launch.CONFIG_VARIABLE, None)
 
-    def _warn_if_late(self) -> None:
+    def _after_start(self) -> None:
         import sys
 
         early = [name for name in callers_of_nvtx if name in sys.modules]
-        if early:
-            import warnings
+        if not early:
+            return
+        import warnings
 
-            warnings.warn(
-                f"{' and '.join(early)} was imported before the recording began: what it sends to "
-                "NVTX is recorded only if it has not done so yet",
-                _core.NvspanWarning,
-                stacklevel=4,
-            )
-
-    def stop(self) -> None:
-        """Stops recording; does nothing when it does not run."""
-        with self._lock:
-            if self._running:
-                self._running = False
-                os.environ.pop(launch.INJECTION_VARIABLE, None)
-                os.environ.pop(launch.CONFIG_VARIABLE, None)
-                _core.detach()
-
-    def __enter__(self) -> record:
-        self.start()
-        return self
-
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.stop()
+        text = (
+            f"{' and '.join(early)} was imported before the recording began: what it sends to NVTX "
+            "is recorded only if it has not done so yet"
+        )
+        try:
+            warnings.warn(text, _core.NvspanWarning, stacklevel=4)
+        except Warning:
+            self.stop()  # warnings are errors here: nothing has begun
+            raise
 
 
 def record_as_environment_says() -> None:

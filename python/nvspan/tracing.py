@@ -5,17 +5,15 @@
 from __future__ import annotations
 
 import os
-from _thread import allocate_lock
 
-from nvspan import _core, launch
+from nvspan import launch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from types import TracebackType
 
 
-class trace:
+class trace(launch._Attachment):
     """Shows the annotations of this process as they happen, from `start` to `stop`.
 
     It attaches nvspan's injection library to nvspan itself, so it sees what goes through nvspan:
@@ -42,6 +40,9 @@ class trace:
     ...         pass
     """
 
+    _noun = "trace"
+    _done = "traced"
+
     def __init__(
         self,
         path: str | os.PathLike[str] | None = None,
@@ -51,46 +52,10 @@ class trace:
         if isinstance(domains, str):
             raise TypeError("domains must be a list of names, not one name")
         self._path = None if path is None else os.path.abspath(os.fsdecode(path))
-        self._config = launch.config_string(format, self._path, domains)
-        self._lock = allocate_lock()
+        super().__init__(launch.config_string(format, self._path, domains))
         self._emptied = False
-        self._running = False
 
-    def start(self) -> None:
-        """Starts showing events.
-
-        Raises:
-            RuntimeError: this trace is already running; another tool is attached, such as a
-                profiler or another trace; or nvspan was built without NVTX.
-            OSError: the file cannot be written.
-        """
-        with self._lock:
-            if self._running:
-                raise RuntimeError("this trace is already running")
-            library = launch.injection_library()
-            if _core.tool_attached() or launch.attached_tool():
-                raise RuntimeError("a tool is already attached to NVTX, so nothing can be traced")
-            if self._path is not None and not self._emptied:
-                launch.empty_file(self._path)
-                self._emptied = True
-            _core.attach(library, self._config)
-            self._running = True
-
-    def stop(self) -> None:
-        """Stops showing events; does nothing when it does not run."""
-        with self._lock:
-            if self._running:
-                self._running = False
-                _core.detach()
-
-    def __enter__(self) -> trace:
-        self.start()
-        return self
-
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.stop()
+    def _before_attaching(self) -> None:
+        if self._path is not None and not self._emptied:
+            launch.empty_file(self._path)
+            self._emptied = True

@@ -146,7 +146,7 @@ PyObject* annotate_spanning(PyObject* object, PyObject*) {
 }
 
 // For the decorators, which ask a device range for the same: an annotation may be open many times.
-PyObject* annotate_fresh(PyObject* object, PyObject*) { return Py_NewRef(object); }
+PyObject* annotate_for_call(PyObject* object, PyObject*) { return Py_NewRef(object); }
 
 PyObject* annotate_repr(PyObject* object) {
   py_ref arguments = py_ref::steal(get_init_args(object, nullptr));
@@ -160,7 +160,7 @@ PyObject* annotate_repr(PyObject* object) {
 PyMethodDef methods[] = {{"__aenter__", as_method(annotate_aenter), METH_NOARGS, nullptr},
                          {"__aexit__", as_method(annotate_aexit), METH_FASTCALL, nullptr},
                          {"__reduce__", as_method(annotate_reduce), METH_NOARGS, nullptr},
-                         {"_fresh", as_method(annotate_fresh), METH_NOARGS, nullptr},
+                         {"_for_call", as_method(annotate_for_call), METH_NOARGS, nullptr},
                          {"_spanning", as_method(annotate_spanning), METH_NOARGS, nullptr},
                          {"_named", as_method(annotate_named), METH_O, nullptr},
                          {nullptr, nullptr, 0, nullptr}};

@@ -234,7 +234,7 @@ struct Methods {
 void init_methods(DeviceRangeObject* range) noexcept { init_bound_methods<Methods>(range); }
 
 // For the decorators: the same, with nothing open.
-PyObject* range_fresh(PyObject* object, PyObject*) {
+PyObject* range_for_call(PyObject* object, PyObject*) {
   DeviceRangeObject* self = as_range(object);
   Py_INCREF(reinterpret_cast<PyObject*>(self->annotation));
   return range_with(self->annotation, self->stream, self->options);
@@ -284,7 +284,7 @@ PyObject* end_range(PyObject*, PyObject* args, PyObject* kwargs) {
   Py_RETURN_NONE;
 }
 
-PyMethodDef methods[] = {{"_fresh", as_method(range_fresh), METH_NOARGS, nullptr},
+PyMethodDef methods[] = {{"_for_call", as_method(range_for_call), METH_NOARGS, nullptr},
                          {"_named", as_method(range_named), METH_O, nullptr},
                          {nullptr, nullptr, 0, nullptr}};
 

@@ -24,6 +24,8 @@ from __future__ import annotations
 
 import sys
 
+from nvspan._decorate.code_shapes import compiled_body
+
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
     from types import CodeType
@@ -160,17 +162,9 @@ def _compile(
     if flags & _VARKEYWORDS:
         parameters.append("**kw")
         arguments.append("**kw")
-    free = [f"f{i:05d}" for i in range(free_count)]
     prefix = "async def" if body.startswith(("coroutine", "asyncgen")) else "def"
-    lines = ["def outer():"]
-    lines += [f"    {name} = None" for name in free]
-    lines += [f"    {prefix} body({', '.join(parameters)}):", '        "\\0doc"']
-    # Names that are used nowhere else are free variables all the same.
-    lines += [f"        if 0: {name}" for name in free]
-    lines += [f"        {line}" for line in _body(body, arguments)]
-    code = compile("\n".join(lines), "<nvspan>", "exec", dont_inherit=True, optimize=0)
-    for _ in range(2):
-        code = next(each for each in code.co_consts if hasattr(each, "co_code"))
+    definition = f"{prefix} body({', '.join(parameters)})"
+    code = compiled_body(definition, _body(body, arguments), free_count, doc="\\0doc")
     return code.replace(co_linetable=_line_table(len(code.co_code)))
 
 

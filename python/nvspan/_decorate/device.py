@@ -54,12 +54,12 @@ def _wrapped(target: Callable[..., Any], range_: Annotation | device_range) -> A
 
 
 def _wrapper(target: Callable[..., Any], range_: Annotation | device_range) -> Any:
-    # `_fresh` gives one object for each call: tasks that take turns end their own range. As a
+    # `_for_call` gives one object for each call: tasks that take turns end their own range. As a
     # method call in the body it is what nvspan/torch/_compile knows in a function it traces.
     if inspect.iscoroutinefunction(target):
 
         async def coroutine(*args: Any, **kwargs: Any) -> Any:
-            with range_._fresh():
+            with range_._for_call():
                 return await target(*args, **kwargs)
 
         return coroutine
@@ -67,7 +67,7 @@ def _wrapper(target: Callable[..., Any], range_: Annotation | device_range) -> A
 
         async def async_generator(*args: Any, **kwargs: Any) -> Any:
             inner = target(*args, **kwargs)
-            with range_._fresh():
+            with range_._for_call():
                 resume = inner.__anext__()
                 while True:
                     try:
@@ -88,13 +88,13 @@ def _wrapper(target: Callable[..., Any], range_: Annotation | device_range) -> A
     if inspect.isgeneratorfunction(target):
 
         def generator(*args: Any, **kwargs: Any) -> Any:
-            with range_._fresh():
+            with range_._for_call():
                 return (yield from target(*args, **kwargs))
 
         return generator
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        with range_._fresh():
+        with range_._for_call():
             return target(*args, **kwargs)
 
     return function

@@ -81,7 +81,7 @@ class RangeVariable(NullContextVariable):  # type: ignore[misc]
             return self.enter(tx)
         if name == "__exit__":
             return constant(None)
-        if name == "_fresh":  # of the functions in nvspan/_decorate/device.py
+        if name == "_for_call":  # of the functions in nvspan/_decorate/device.py
             if is_outermost(tx):
                 leave_to_python()
             tell_dropped(self.kept)

@@ -11,22 +11,23 @@ from __future__ import annotations
 
 import functools
 import sys
-from fnmatch import fnmatchcase
 from types import FunctionType, MethodType
 
 from nvspan import _core
-from nvspan._runtime.warnings import warn_once
+from nvspan._decorate.code_shapes import compiled_body
 from nvspan.torch._modules import backward as _backward
+from nvspan.torch._modules.choose import chosen_modules, matcher
 from nvspan.torch._support import attributes, dropped
 from nvspan.torch._support.removable import Removable
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable
     from types import CodeType
     from typing import Any
 
-    _Choice = str | type | Iterable[str | type] | None
+    from nvspan.torch._modules.choose import Choice
+
 
 _SUSPENDING = 0x80 | 0x20 | 0x200 | 0x100  # coroutine, generator and so on
 _FORWARD = "forward"
@@ -60,8 +61,8 @@ def annotate_module(
     backward: bool = False,
     device: bool = False,
     depth: int | None = None,
-    include: _Choice = None,
-    exclude: _Choice = None,
+    include: Choice = None,
+    exclude: Choice = None,
     shapes: bool = False,
     level: int = 1,
     domain: Any = "torch",
@@ -109,7 +110,7 @@ def annotate_module(
 
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"annotate_module takes a torch.nn.Module, not {model!r}")
-    chosen = list(_chosen(model, depth, _matcher(include), _matcher(exclude)))
+    chosen = list(chosen_modules(model, depth, matcher(include), matcher(exclude)))
     for name, module in chosen:
         if attributes.has(module, _Options.kind):
             raise ValueError(
@@ -188,62 +189,6 @@ def _shapes_of_call(options: _Options) -> dict[str, Any]:
     return found
 
 
-# ---- which modules ------------------------------------------------------------------------------
-
-
-def _matcher(choice: _Choice) -> Callable[[str, Any], bool] | None:
-    if choice is None:
-        return None
-    every = [choice] if isinstance(choice, (str, type)) else list(choice)
-    names = [each for each in every if isinstance(each, str)]
-    kinds = tuple(each for each in every if isinstance(each, type))
-
-    def matches(name: str, module: Any) -> bool:
-        return isinstance(module, kinds) or any(fnmatchcase(name, each) for each in names)
-
-    return matches
-
-
-def _is_compiled(module: Any) -> bool:
-    return "_orig_mod" in module._modules or module._compiled_call_impl is not None
-
-
-def _class_name(module: Any) -> str:
-    """The name of the class that the user wrote: FSDP2 puts a class of its own before it."""
-    names = [each.__name__ for each in type(module).__mro__]
-    if "FSDPModule" in names:
-        names = [each for each in names if not each.startswith("FSDP")]
-    return names[0]
-
-
-def _chosen(
-    model: Any,
-    depth: int | None,
-    include: Callable[[str, Any], bool] | None,
-    exclude: Callable[[str, Any], bool] | None,
-) -> Iterator[tuple[str, Any]]:
-    """(name, module), each module once; nothing below one that is compiled."""
-    compiled: list[str] = []
-    for name, module in model.named_modules():
-        if any(name.startswith(prefix) for prefix in compiled):
-            continue
-        if depth is not None and name and name.count(".") >= depth:
-            continue
-        shown = name or _class_name(getattr(model, "_orig_mod", model))
-        if _is_compiled(module):
-            compiled.append(f"{name}." if name else "")
-            warn_once(
-                "annotate_module of a compiled module",
-                f"annotate_module: {shown} is compiled: it gets one range around the compiled "
-                "code, and those of the modules within it would be dropped",
-            )
-        if include is not None and not include(shown, module):
-            continue
-        if exclude is not None and exclude(shown, module):
-            continue
-        yield shown, module
-
-
 # ---- one module ---------------------------------------------------------------------------------
 
 
@@ -298,15 +243,11 @@ def _calling(target: Any, options: _Options) -> Callable[..., Any]:
 @functools.cache
 def _passing_on(free_variables: int) -> CodeType:
     """Code that hands its arguments to the keyword `__nvspan__`, with so many free variables."""
-    names = [f"f{i:05d}" for i in range(free_variables)]
-    lines = ["def outer():", *[f"    {name} = None" for name in names]]
-    lines += ["    def forward(*args, __nvspan__, **kwargs):"]
-    lines += [f"        if 0: {name}" for name in names]
-    lines += ["        return __nvspan__(*args, **kwargs)"]
-    code = compile("\n".join(lines), "<nvspan>", "exec", dont_inherit=True)
-    for _ in range(2):
-        code = next(each for each in code.co_consts if hasattr(each, "co_code"))
-    return code
+    return compiled_body(
+        "def forward(*args, __nvspan__, **kwargs)",
+        ["return __nvspan__(*args, **kwargs)"],
+        free_variables,
+    )
 
 
 def _with_backward(function: FunctionType, options: _Options) -> Any:
