@@ -8,6 +8,7 @@ import contextlib
 import enum
 import os
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -441,9 +442,11 @@ warnings: tuple[type[NvspanWarning], type[NvtxWarning]] = (NvspanWarning, NvtxWa
 if sys.platform == "linux":
     with trace(os.devnull, format="text"):
         mark("traced")
-    with record("example.nvspan", mode="ring=8", domains=["example"], min_duration=100) as recorder:
-        mark("recorded")
-    recording = read(*recorder.paths)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "example.nvspan")
+        with record(path, mode="ring=8", domains=["example"], min_duration=100) as recorder:
+            mark("recorded")
+        recording = read(*recorder.paths)
     assert_type(recording, Recording)
     assert_type(recording.ranges["start"], memoryview)
     for row in range(len(recording.ranges)):

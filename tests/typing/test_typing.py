@@ -68,6 +68,7 @@ def test_the_example_runs(tmp_path):
         cwd=tmp_path,
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_mypy_accepts_the_example(tmp_path):
