@@ -45,25 +45,27 @@ from nvspan._decorate import annotate_class
 from nvspan._device import name_device, name_event, name_stream
 from nvspan._runtime.configure import configure, configure_from_environment
 from nvspan._runtime.domains import DummyDomain, enabled, get_domain, set_message_limit
-from nvspan._runtime.enums import (
-    BatchOrdering,
+from nvspan._runtime.info import info
+from nvspan._runtime.names import name_category, name_thread, name_threads_automatically
+from nvspan._runtime.steps import Step, step
+from nvspan._runtime.switch import disable, enable, is_active, paused, tool
+from nvspan.checking import CheckReport, check, start_from_environment
+from nvspan.counters import (
     CounterInterpolation,
     CounterNoValueReason,
+    CounterSemantics,
     CounterValueType,
+)
+from nvspan.device import device_available, device_flush, device_problem, device_stats
+from nvspan.payloads import (
+    BatchOrdering,
     EntryKind,
     EventKind,
     PayloadEntryType,
     PredefinedScope,
     TimestampType,
+    numpy_dtype,
 )
-from nvspan._runtime.info import info
-from nvspan._runtime.names import name_category, name_thread, name_threads_automatically
-from nvspan._runtime.semantics import CounterSemantics
-from nvspan._runtime.steps import Step, step
-from nvspan._runtime.switch import disable, enable, is_active, paused, tool
-from nvspan.checking import CheckReport, check, start_from_environment
-from nvspan.device import device_available, device_flush, device_problem, device_stats
-from nvspan.payloads import numpy_dtype
 from nvspan.profiler import Profile
 from nvspan.recorder import record, record_as_environment_says
 from nvspan.recording import Recording, read
