@@ -12,10 +12,10 @@ pytest.importorskip("torch", reason="torch is not installed")
 
 CHECK = """
 import sys
-from nvspan.torch import _compile
+from nvspan.torch._compile import register
 from torch._dynamo.testing import CompileCounter
 finders = [each for each in sys.meta_path if type(each).__module__ == "nvspan._runtime.registry"]
-assert _compile.is_registered() and not _compile.problems() and not finders, _compile.problems()
+assert register.is_registered() and not register.problems() and not finders, register.problems()
 
 def function(x):
     with nvspan.annotate("x"):

@@ -205,7 +205,7 @@ def fake(monkeypatch):
 
     made = FakeTorch()
     profiler._wrap(made.profiler, made.c)
-    monkeypatch.setattr(configure, "_waiting", True)
+    monkeypatch.setattr(configure, "_followed", {"torch"})
     nvspan.configure(emit=("nvtx", "torch"))
     yield made
     nvspan.configure(emit=("nvtx",))
