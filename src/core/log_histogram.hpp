@@ -42,7 +42,7 @@ inline double log_bucket_middle(unsigned octave, unsigned bucket) {
 // Any quantile is within 0.4 % of a value that was added.
 class LogHistogram {
  public:
-  void add(std::uint64_t value, std::uint64_t count = 1) {
+  [[gnu::always_inline]] void add(std::uint64_t value, std::uint64_t count = 1) {
     const unsigned octave = log_octave(value);
     counts_of(octave)[log_bucket(value, octave)] += count;
   }
@@ -68,10 +68,12 @@ class LogHistogram {
  private:
   using Octave = std::array<std::uint64_t, log_buckets>;
 
-  Octave& counts_of(unsigned octave) {
-    auto& counts = octaves_[octave];
-    if (counts == nullptr) counts = std::make_unique<Octave>();
-    return *counts;
+  [[gnu::noinline]] void make_octave(unsigned octave) {
+    octaves_[octave] = std::make_unique<Octave>();
+  }
+  [[gnu::always_inline]] Octave& counts_of(unsigned octave) {
+    if (octaves_[octave] == nullptr) make_octave(octave);
+    return *octaves_[octave];
   }
 
   std::array<std::unique_ptr<Octave>, log_octaves> octaves_;

@@ -76,9 +76,9 @@ void DeviceRows::add(std::uint32_t process, const ScannedRange& range) {
   made.end = range.end;
   made.site = range.site;
   made.reason = range.reason;
-  read_device_call(recording_.processes()[process], recording_.sites()[range.site], range.payload,
-                   made.call);
-  made.lane = lanes_.lane(process, made.call, range.start_ticks);
+  read_device_call(recording_.processes()[process], recording_.sites()[range.site],
+                   range.call->payload, made.call);
+  made.lane = lanes_.lane(process, made.call, range.call->ticks);
   spans_.push_back(made);
 }
 

@@ -84,7 +84,7 @@ class LaneBuilder {
   std::vector<OverviewBlock> blocks_;
 };
 
-class Painter : public RangeScan<Painter> {
+class Painter : public RangeScan<Painter, true> {
  public:
   Painter(const Recording& recording, const Selection& selection, Overview& out,
           std::uint32_t levels, std::uint32_t threads)

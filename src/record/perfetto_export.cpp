@@ -53,7 +53,7 @@ std::string_view reason_text(EndReason reason) {
   return "";
 }
 
-class Exporter : public RangeScan<Exporter> {
+class Exporter : public RangeScan<Exporter, true> {
  public:
   Exporter(const Recording& recording, const Selection& selection, TraceFile& file,
            const std::function<void(double)>& progress)
@@ -114,7 +114,7 @@ class Exporter : public RangeScan<Exporter> {
       return step();
     }
     spans_.push_back(Span{range.start, range.end, range.site, range.thread, range.end_thread,
-                          range.reason, range.payload});
+                          range.reason, range.call->payload});
     step();
   }
   void counter(std::uint32_t subject, EntryKind kind, std::uint64_t ticks, std::uint64_t bits);

@@ -31,6 +31,12 @@ struct Selection {
            to == std::numeric_limits<std::int64_t>::max();
   }
 
+  // All of it.
+  static const Selection& whole() {
+    static const Selection all;
+    return all;
+  }
+
   // What both take.
   Selection operator&(const Selection& other) const {
     Selection made;

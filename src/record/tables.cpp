@@ -3,9 +3,8 @@
 
 #include "record/tables.hpp"
 
-#include "record/recorded_payloads.hpp"
+#include "record/range_scan.hpp"
 #include "record/select.hpp"
-#include "record/thread_scan.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -15,26 +14,13 @@ namespace nvspan {
 
 namespace {
 
-struct PendingEnd {
-  std::int64_t time;
-  std::uint32_t thread;
-};
-
-class TableBuilder : public ThreadVisitor {
+class TableBuilder : public RangeScan<TableBuilder> {
  public:
   TableBuilder(const Recording& recording, Tables& tables)
-      : recording_(recording), tables_(tables) {}
+      : RangeScan(recording, Selection::whole()), tables_(tables) {}
 
-  void begin_process() {
-    started_.clear();
-    ended_.clear();
-    calls_.clear();
-    first_rows_.clear();
-  }
   void begin_thread(std::uint32_t thread) {
-    thread_ = thread;
     first_rows_.emplace_back(thread, tables_.ranges.size());
-    process_ = &recording_.processes()[recording_.threads()[thread].process];
   }
 
   std::uint64_t open(const PushRange& range, std::uint64_t parent, const EntryPayload& payload) {
@@ -42,20 +28,28 @@ class TableBuilder : public ThreadVisitor {
                parent == no_row ? -1 : static_cast<std::int64_t>(parent), range.depth, range.level,
                0, payload);
   }
-  void close(const PushRange& range, std::uint64_t ticks, const EntryPayload&) {
-    finish(range.row, process_->time(ticks), range.self, EndReason::closed);
+  std::uint64_t opened(const ScannedRange& range, const StartCall& began) {
+    const ReadSite& read = recording_.sites()[range.site];
+    DeviceCall call;
+    const bool of_device = read_device_call(*process_, read, began.payload, call);
+    const std::uint64_t row = add(range.site, began.ticks, range.kind, -1, 0, 0, began.id,
+                                  of_device ? call.payload : began.payload);
+    if (of_device) add_device(row, call, began.ticks);
+    return row;
   }
-  void unclosed(const PushRange& range, std::uint64_t ticks, EndReason reason) {
-    finish(range.row, process_->time(ticks), range.self, reason);
+  [[gnu::always_inline]] void ended(const ScannedRange& range) {
+    RangeTable& ranges = tables_.ranges;
+    ranges.end[range.row] = range.end;
+    ranges.self[range.row] = range.self;
+    ranges.end_reason[range.row] = static_cast<std::uint8_t>(range.reason);
+    if (range.kind == RangeKind::push_pop) return;
+    ranges.end_thread[range.row] = range.end_thread;
+    if (range.reason != EndReason::closed) unclosed_.push_back(range.row);
   }
+  void left_out(const ScannedRange& range) { left_out_.push_back(range.row); }
   void orphan(std::uint32_t, std::uint64_t) { ++tables_.orphan_ends; }
-
-  void end_thread() {
-    if (not_kept_.count == 0) return;
-    tables_.losses.push_back(recording_.loss_in(thread_, not_kept_.from, not_kept_.to,
-                                                not_kept_.count, payload_loss_text));
-    not_kept_ = LossWindow{};
-  }
+  void lone_ends(std::uint64_t count) { tables_.orphan_ends += count; }
+  void loss(LossKind, const ReadLoss& loss) { tables_.losses.push_back(loss); }
 
   void mark(std::uint32_t site, std::uint64_t ticks, const EntryPayload& payload) {
     see_payload(payload, ticks);
@@ -66,33 +60,6 @@ class TableBuilder : public ThreadVisitor {
     marks.payload.push_back(keep(payload));
     marks.payload_bytes.push_back(kept_bytes(payload));
     marks.has_payload.push_back(payload.present);
-  }
-
-  void start(std::uint32_t site, std::uint64_t ticks, std::uint64_t id,
-             const EntryPayload& payload) {
-    const ReadSite& read = recording_.sites()[site];
-    DeviceCall call;
-    const bool of_device = read_device_call(*process_, read, payload, call);
-    const std::uint64_t row =
-        add(site, ticks, read.started_kind(), -1, 0, 0, id, of_device ? call.payload : payload);
-    if (of_device) add_device(row, call, ticks);
-    const auto ended = ended_.find(id);
-    if (ended != ended_.end()) {
-      close_started(row, ended->second);
-      ended_.erase(ended);
-    } else {
-      started_[id] = row;
-    }
-  }
-  void end(std::uint32_t, std::uint64_t ticks, std::uint64_t id, const EntryPayload&) {
-    const PendingEnd end{process_->time(ticks), thread_};
-    const auto found = started_.find(id);
-    if (found == started_.end()) {
-      if (!ended_.emplace(id, end).second) ++tables_.orphan_ends;
-      return;
-    }
-    close_started(found->second, end);
-    started_.erase(found);
   }
 
   void counter(std::uint32_t subject, EntryKind kind, std::uint64_t ticks, std::uint64_t bits) {
@@ -114,36 +81,25 @@ class TableBuilder : public ThreadVisitor {
         static_cast<std::uint32_t>(kind) - static_cast<std::uint32_t>(EntryKind::counter_i64)));
   }
 
-  void lost(const LossWindow& window, LossReason reason) {
-    tables_.losses.push_back(recording_.loss_in(thread_, window.from, window.to, window.count,
-                                                loss_reason_text(reason)));
-  }
-  void gap(std::uint64_t from, std::uint64_t to, std::uint64_t count) {
-    tables_.losses.push_back(recording_.loss_in(thread_, from, to, count, overwritten_text));
-  }
   void damaged() { ++damaged_; }
 
-  // After all threads of a process.
   void end_process(std::uint32_t process) {
-    const ReadProcess& read = recording_.processes()[process];
-    RangeTable& ranges = tables_.ranges;
-    std::int64_t last = read.end;
-    for (const auto& entry : started_) last = std::max(last, ranges.start[entry.second]);
-    const auto reason =
-        static_cast<std::uint8_t>(read.closed ? EndReason::process_end : EndReason::killed);
-    for (const auto& entry : started_) {
-      ranges.end[entry.second] = last;
-      ranges.self[entry.second] = last - ranges.start[entry.second];
-      ranges.end_reason[entry.second] = reason;
-    }
-    tables_.orphan_ends += ended_.size();
+    end_together(recording_.processes()[process].end);
     find_launchers(process);
+    calls_.clear();
+    first_rows_.clear();
   }
   void finish_devices() {
     RangeTable& ranges = tables_.ranges;
     if (ranges.lane.empty()) return;
     ranges.lane.resize(ranges.size(), no_lane);
     ranges.launcher.resize(ranges.size(), -1);
+  }
+  void leave_short_ones_out() {
+    if (left_out_.empty()) return;
+    std::vector<bool> keep(tables_.ranges.size(), true);
+    for (const std::uint64_t row : left_out_) keep[row] = false;
+    tables_.ranges = select_ranges(tables_.ranges, keep);
   }
   std::uint64_t damage() const { return damaged_; }
 
@@ -155,13 +111,6 @@ class TableBuilder : public ThreadVisitor {
     const auto* begin = reinterpret_cast<const std::uint8_t*>(payload.bytes);
     tables_.bytes.insert(tables_.bytes.end(), begin, begin + payload.bits);
     return offset;
-  }
-  void see_payload(const EntryPayload& payload, std::uint64_t ticks) {
-    const std::uint64_t count = payloads_not_kept(payload);
-    if (count == 0) return;
-    if (not_kept_.count == 0) not_kept_.from = ticks;
-    not_kept_.count += count;
-    not_kept_.to = ticks;
   }
   static std::uint32_t kept_bytes(const EntryPayload& payload) {
     return payload.bytes == nullptr ? 0 : static_cast<std::uint32_t>(payload.bits);
@@ -189,12 +138,15 @@ class TableBuilder : public ThreadVisitor {
     ranges.end_reason.push_back(static_cast<std::uint8_t>(EndReason::killed));
     return ranges.start.size() - 1;
   }
-  void finish(std::uint64_t row, std::int64_t end, std::uint64_t self_ticks, EndReason reason) {
+  // All that is still open then has one end: when the process ended, or the last of them began.
+  void end_together(std::int64_t last) {
     RangeTable& ranges = tables_.ranges;
-    if (row >= ranges.size()) return;
-    ranges.end[row] = end;
-    ranges.self[row] = process_->duration(self_ticks);
-    ranges.end_reason[row] = static_cast<std::uint8_t>(reason);
+    for (const std::uint64_t row : unclosed_) last = std::max(last, ranges.start[row]);
+    for (const std::uint64_t row : unclosed_) {
+      ranges.end[row] = last;
+      ranges.self[row] = last - ranges.start[row];
+    }
+    unclosed_.clear();
   }
   void add_device(std::uint64_t row, const DeviceCall& call, std::uint64_t ticks) {
     RangeTable& ranges = tables_.ranges;
@@ -236,22 +188,10 @@ class TableBuilder : public ThreadVisitor {
     const bool found = row >= first && ranges.kind[static_cast<std::size_t>(row)] == 0;
     return found ? row : -1;
   }
-  void close_started(std::uint64_t row, const PendingEnd& end) {
-    RangeTable& ranges = tables_.ranges;
-    ranges.end[row] = end.time;
-    ranges.self[row] = end.time - ranges.start[row];
-    ranges.end_thread[row] = end.thread;
-    ranges.end_reason[row] = static_cast<std::uint8_t>(EndReason::closed);
-  }
-
-  const Recording& recording_;
   Tables& tables_;
-  const ReadProcess* process_ = nullptr;
-  std::uint32_t thread_ = 0;
   std::uint64_t damaged_ = 0;
-  LossWindow not_kept_ = {};  // payloads of this thread
-  std::unordered_map<std::uint64_t, std::uint64_t> started_;
-  std::unordered_map<std::uint64_t, PendingEnd> ended_;
+  std::vector<std::uint64_t> unclosed_;  // rows of start/end ranges of this process
+  std::vector<std::uint64_t> left_out_;  // rows
   struct Call {
     std::uint64_t row;
     std::uint64_t ticks;
@@ -261,43 +201,15 @@ class TableBuilder : public ThreadVisitor {
   std::vector<std::pair<std::uint32_t, std::uint64_t>> first_rows_;  // of this process's threads
 };
 
-// The recorder leaves short push/pop ranges out. Where a start/end range ends nobody looks back.
-void leave_short_ones_out(const Recording& recording, RangeTable& ranges) {
-  bool any = false;
-  for (const ReadProcess& process : recording.processes()) {
-    any = any || process.header.min_duration != 0;
-  }
-  if (!any) return;
-  std::vector<bool> keep(ranges.size(), true);
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
-    if (ranges.kind[i] == static_cast<std::uint8_t>(RangeKind::push_pop)) continue;
-    if (ranges.end_reason[i] != static_cast<std::uint8_t>(EndReason::closed)) continue;
-    const ReadThread& thread = recording.threads()[ranges.thread[i]];
-    const auto duration = static_cast<std::uint64_t>(ranges.end[i] - ranges.start[i]);
-    keep[i] = duration >= recording.processes()[thread.process].header.min_duration;
-  }
-  ranges = select_ranges(ranges, keep);
-}
-
 }  // namespace
 
 Tables make_tables(Recording& recording) {
   Tables tables;
   tables.losses = recording.losses();
   TableBuilder builder(recording, tables);
-  const auto& threads = recording.threads();
-  for (std::uint32_t process = 0; process < recording.processes().size(); ++process) {
-    builder.begin_process();
-    for (std::uint32_t i = 0; i < threads.size(); ++i) {
-      if (threads[i].process != process) continue;
-      builder.begin_thread(i);
-      scan_thread(recording, threads[i], builder);
-      builder.end_thread();
-    }
-    builder.end_process(process);
-  }
+  builder.run_whole();
   builder.finish_devices();
-  leave_short_ones_out(recording, tables.ranges);
+  builder.leave_short_ones_out();
   if (builder.damage() != 0) {
     recording.add_problem("some entries are damaged and were left out");
   }
