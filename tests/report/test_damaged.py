@@ -20,7 +20,9 @@ TRY = """
 import random, sys
 from nvspan import _reader
 from nvspan.recording import read
-from nvspan.report import nsys_sum, page, perfetto
+from nvspan.export import perfetto
+from nvspan.nsight.summary import nvtx_sum
+from nvspan.report import page
 from nvspan.report.summary import Summary, call_tree
 
 source, folder, first, last = sys.argv[1:]
@@ -52,7 +54,7 @@ for seed in range(int(first), int(last)):
     summary = Summary(recording)
     handle = recording._reader.handle()
     call_tree(recording)
-    nsys_sum.nvtx_sum(recording)
+    nvtx_sum(recording)
     _reader.strip(handle, chance.choice((10, 100_000)), 12, 64)
     page.html(recording)
     perfetto.write(recording, folder + "/out.pftrace")

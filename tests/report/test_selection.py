@@ -360,7 +360,7 @@ def test_reports_in_python_take_the_part():
 
 
 def test_counters_go_by_their_names(tmp_path):
-    source = ROOT / "tests" / "integration" / "programs" / "every_extension_call.cpp"
+    source = ROOT / "tests" / "programs" / "every_extension_call.cpp"
     program = build(source, f"-I{source.parent / 'stubs'}")
     recording = record_command([str(program)], folder=tmp_path).recording
     pytest.importorskip("perfetto")
