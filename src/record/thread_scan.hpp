@@ -91,14 +91,15 @@ void scan_thread(const Recording& recording, const ReadThread& thread, Visitor& 
     node.range.inside = events;
     node.range.row = node.range.shown ? visitor.open(node.range, parent, payload) : parent;
   };
+  std::uint64_t events = 0;
   const auto drain = [&](std::uint64_t at, EndReason reason) {
-    open.drain([&](const PushRange& range) {
+    open.drain([&](PushRange range) {
+      range.inside = events - range.inside;
       if (range.shown) visitor.unclosed(range, at, reason);
     });
   };
   std::uint64_t last = thread.start_ticks;
   std::uint64_t number = 0;
-  std::uint64_t events = 0;
   std::uint64_t made = 0;  // as ChunkHeader::before counts them
   std::uint64_t kept = 0;
   const bool ring = process.header.mode == static_cast<std::uint32_t>(RecordMode::ring);

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "expect.hpp"
+
 namespace {
 
 using namespace nvspan::nvtx::entry_type;
@@ -24,15 +26,6 @@ using nvspan::PayloadEnumValue;
 using nvspan::PayloadPiece;
 using nvspan::PayloadResult;
 using nvspan::PayloadSchema;
-
-int failures = 0;
-
-void expect_equal(const std::string& found, const std::string& wanted, int line) {
-  if (found == wanted) return;
-  std::fprintf(stderr, "line %d:\n  found  %s\n  wanted %s\n", line, found.c_str(), wanted.c_str());
-  ++failures;
-}
-#define EXPECT_EQUAL(found, wanted) expect_equal(found, wanted, __LINE__)
 
 class Names final : public nvspan::PayloadNames {
  public:
@@ -388,6 +381,6 @@ int main() {
   test_rows();
   test_line();
   test_random();
-  if (failures == 0) std::puts("payloads are decoded");
-  return failures == 0 ? 0 : 1;
+  if (nvspan_test::failures() == 0) std::puts("payloads are decoded");
+  return nvspan_test::failures() == 0 ? 0 : 1;
 }

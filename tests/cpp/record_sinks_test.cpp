@@ -23,24 +23,9 @@
 #include <string>
 #include <vector>
 
+#include "expect.hpp"
+
 namespace {
-
-int failures = 0;
-
-void expect_equal(const std::string& found, const std::string& wanted, int line) {
-  if (found == wanted) return;
-  std::fprintf(stderr, "line %d:\n  found  %s\n  wanted %s\n", line, found.c_str(), wanted.c_str());
-  ++failures;
-}
-
-void expect(bool condition, const char* text, int line) {
-  if (condition) return;
-  std::fprintf(stderr, "line %d: not true: %s\n", line, text);
-  ++failures;
-}
-
-#define EXPECT_EQUAL(found, wanted) expect_equal(found, wanted, __LINE__)
-#define EXPECT(condition) expect(condition, #condition, __LINE__)
 
 class MemoryOutput final : public nvspan::Output {
  public:
@@ -78,6 +63,15 @@ void test_numbers() {
   EXPECT_EQUAL(of_double(1e300), "1e+300");
   EXPECT_EQUAL(of_double(1.0 / 3), "0.3333333333333333");
   EXPECT_EQUAL(of_double(std::numeric_limits<double>::denorm_min()), "5e-324");
+  // As Python's repr() lays them out, and the digits that it takes.
+  EXPECT_EQUAL(of_double(1e15), "1000000000000000.0");
+  EXPECT_EQUAL(of_double(1e16), "1e+16");
+  EXPECT_EQUAL(of_double(123456789012345678), "1.2345678901234568e+17");
+  EXPECT_EQUAL(of_double(0.0001), "0.0001");
+  EXPECT_EQUAL(of_double(-1.5e-5), "-1.5e-05");
+  EXPECT_EQUAL(of_double(9007199254740993.0), "9007199254740992.0");
+  EXPECT_EQUAL(of_double(0x1p-24), "5.960464477539063e-08");
+  EXPECT_EQUAL(of_double(-std::numeric_limits<double>::max()), "-1.7976931348623157e+308");
   EXPECT_EQUAL(of_double(std::nan("")), "nan");
   EXPECT_EQUAL(of_double(-std::numeric_limits<double>::infinity()), "-inf");
   EXPECT_EQUAL(built([](nvspan::LineBuffer& line) { nvspan::add_real(line, 0.1f); }), "0.1");
@@ -274,6 +268,6 @@ int main() {
   test_jsonl();
   test_text();
   test_pool();
-  std::printf("%s\n", failures == 0 ? "ok" : "failed");
-  return failures == 0 ? 0 : 1;
+  std::printf("%s\n", nvspan_test::failures() == 0 ? "ok" : "failed");
+  return nvspan_test::failures() == 0 ? 0 : 1;
 }
