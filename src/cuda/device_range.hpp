@@ -3,6 +3,26 @@
 #pragma once
 
 // A range that shows when a stream of the GPU did the enclosed work.
+//
+// Its life, by what happens to it and what that sets:
+//
+//   the program ends it, or drops it   ended            once: a second end does nothing
+//   its end cannot be placed           cancelled, lost  a start that was sent is ended at once
+//   with host functions, on a stream, in either order:
+//     the beginning is reached         running          if the tool is still there; then begin_told
+//     the end is reached               end_came, done   (done by the reader where the range is
+//     timed) both                             concluded        running is ended and counted, once
+//   with host functions, in a graph, each replay:
+//     the beginning is reached         started, running only if complete; started already:
+//     ambiguous the end is reached               done             running, then started, are taken
+//     back
+//   with events or stamps:
+//     the reader has both times        done
+//   its context dies                   lost
+//   both its nodes are in the graph    complete
+//   the last graph with it is gone     retired          after which its stamps are read once more
+//
+// tests/cpp/device_range_lifecycle_test.cpp goes through them.
 
 #include <atomic>
 #include <cstddef>
@@ -35,7 +55,7 @@ struct Target {
   DeviceOrdinal device = -1;
 };
 
-enum class Phase : uint8_t { open, ended, done, lost };
+enum class Phase : uint8_t { open, done, lost };
 
 // One range on its way. Reference counted: a handle holds one reference, what is in flight another.
 struct DeviceRange {
@@ -74,7 +94,6 @@ struct DeviceRange {
   // captured
   DeviceContext* context = nullptr;
   unsigned long long capture = 0;
-  GraphHandle graph = nullptr;
   GraphNode begin_node = nullptr;
   uint32_t stamp_id = 0;
   std::atomic<bool> complete{false};  // both nodes are in the graph

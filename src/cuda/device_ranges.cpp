@@ -70,7 +70,6 @@ Result place_begin(const Driver& api, DeviceContext& context, Target target, con
   if (capture.status == capture_active) {
     range.captured = true;
     range.capture = capture.id;
-    range.graph = capture.graph;
     range.context = &context;
     range.origin.stream = known_stream_id(context, target.stream);
     return stamp_graph(api, context, target.stream, capture, range, false);

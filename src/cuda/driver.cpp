@@ -36,7 +36,6 @@ void load_functions(const Library& library, Loaded& loaded) {
   std::string ignored;
 #define NVSPAN_FIND(name) find(library, api.name, #name, missing)
 #define NVSPAN_FIND_NEWER(name) find(library, api.name, #name, ignored)
-  NVSPAN_FIND(cuDriverGetVersion);
   NVSPAN_FIND(cuDeviceGetCount);
   NVSPAN_FIND(cuCtxGetCurrent);
   NVSPAN_FIND(cuCtxPushCurrent_v2);
@@ -48,7 +47,6 @@ void load_functions(const Library& library, Loaded& loaded) {
   NVSPAN_FIND(cuDevicePrimaryCtxRelease_v2);
   NVSPAN_FIND(cuStreamGetCtx);
   NVSPAN_FIND(cuStreamCreateWithPriority);
-  NVSPAN_FIND(cuStreamDestroy_v2);
   NVSPAN_FIND(cuStreamQuery);
   NVSPAN_FIND(cuStreamSynchronize);
   NVSPAN_FIND(cuStreamWaitEvent);
@@ -64,7 +62,6 @@ void load_functions(const Library& library, Loaded& loaded) {
   NVSPAN_FIND(cuMemHostAlloc);
   NVSPAN_FIND(cuMemAlloc_v2);
   NVSPAN_FIND(cuMemsetD8_v2);
-  NVSPAN_FIND(cuGetErrorName);
   NVSPAN_FIND_NEWER(cuCtxGetId);
   NVSPAN_FIND_NEWER(cuStreamGetId);
   NVSPAN_FIND_NEWER(cuStreamIsCapturing);
@@ -141,11 +138,6 @@ bool context_id(const Driver& api, ContextHandle context, unsigned long long& id
 bool still_there(const Driver& api, const ContextIdentity& context) noexcept {
   unsigned long long id = 0;
   return context_id(api, context.handle, id) && id == context.id;
-}
-
-const char* result_name(const Driver& api, Result result) noexcept {
-  const char* name = nullptr;
-  return api.cuGetErrorName(result, &name) == success && name ? name : "an unknown CUDA error";
 }
 
 }  // namespace nvspan::cuda

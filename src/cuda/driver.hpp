@@ -35,14 +35,11 @@ using HostFunction = void (*)(void*);
 using DevicePointer = unsigned long long;
 
 constexpr Result success = 0;
-constexpr Result error_deinitialized = 4;
-constexpr Result error_not_initialized = 3;
 constexpr Result error_context_is_destroyed = 709;
 constexpr Result error_invalid_handle = 400;
 constexpr Result error_invalid_context = 201;
 constexpr Result error_not_ready = 600;
 constexpr Result error_not_supported = 801;
-constexpr Result error_capture_implicit = 906;
 
 constexpr unsigned stream_non_blocking = 1;
 constexpr unsigned event_disable_timing = 2;
@@ -82,7 +79,6 @@ struct KernelNodeParams {
 
 // Members are called as the driver calls them. Those under "newer" may be null.
 struct Driver {
-  Result (*cuDriverGetVersion)(int*);
   Result (*cuDeviceGetCount)(int*);
   Result (*cuCtxGetCurrent)(ContextHandle*);
   Result (*cuCtxPushCurrent_v2)(ContextHandle);
@@ -94,7 +90,6 @@ struct Driver {
   Result (*cuDevicePrimaryCtxRelease_v2)(DeviceOrdinal);
   Result (*cuStreamGetCtx)(StreamHandle, ContextHandle*);
   Result (*cuStreamCreateWithPriority)(StreamHandle*, unsigned, int);
-  Result (*cuStreamDestroy_v2)(StreamHandle);
   Result (*cuStreamQuery)(StreamHandle);
   Result (*cuStreamSynchronize)(StreamHandle);
   Result (*cuStreamWaitEvent)(StreamHandle, EventHandle, unsigned);
@@ -111,7 +106,6 @@ struct Driver {
   Result (*cuMemHostAlloc)(void**, size_t, unsigned);
   Result (*cuMemAlloc_v2)(DevicePointer*, size_t);
   Result (*cuMemsetD8_v2)(DevicePointer, unsigned char, size_t);
-  Result (*cuGetErrorName)(Result, const char**);
   // newer
   Result (*cuCtxGetId)(ContextHandle, unsigned long long*);
   Result (*cuStreamGetId)(StreamHandle, unsigned long long*);
@@ -145,9 +139,6 @@ std::string driver_library();
 
 // Whether the process has initialised CUDA. Never does so itself.
 bool driver_initialised(const Driver& api) noexcept;
-
-// The driver's name of a result, as CUDA_ERROR_NOT_READY.
-const char* result_name(const Driver& api, Result result) noexcept;
 
 // A context as it was: its handle may come again for another one, its id does not.
 struct ContextIdentity {

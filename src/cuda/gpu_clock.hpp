@@ -69,7 +69,6 @@ class GpuClock {
   bool fresh() const noexcept;
 
   FunctionHandle stamp_function(const Driver& api) noexcept;
-  StreamHandle stream() const noexcept { return stream_; }
 
  private:
   using Point = ClockPoint;

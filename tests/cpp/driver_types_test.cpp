@@ -88,7 +88,6 @@ constexpr std::size_t checked_before = __COUNTER__;
   static_assert(__COUNTER__ > 0)
 
 // In the order of the table. A symbol without a suffix is the function's first version.
-SAME(cuDriverGetVersion, cuDriverGetVersion_v2020);
 SAME(cuDeviceGetCount, cuDeviceGetCount_v2000);
 SAME(cuCtxGetCurrent, cuCtxGetCurrent_v4000);
 SAME(cuCtxPushCurrent_v2, cuCtxPushCurrent_v4000);
@@ -100,7 +99,6 @@ SAME(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain_v7000);
 SAME(cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRelease_v11000);
 SAME(cuStreamGetCtx, cuStreamGetCtx_v9020);
 SAME(cuStreamCreateWithPriority, cuStreamCreateWithPriority_v5050);
-SAME(cuStreamDestroy_v2, cuStreamDestroy_v4000);
 SAME(cuStreamQuery, cuStreamQuery_v2000);
 SAME(cuStreamSynchronize, cuStreamSynchronize_v2000);
 SAME(cuStreamWaitEvent, cuStreamWaitEvent_v3020);
@@ -116,7 +114,6 @@ SAME(cuModuleGetFunction, cuModuleGetFunction_v2000);
 SAME(cuMemHostAlloc, cuMemHostAlloc_v2020);
 SAME(cuMemAlloc_v2, cuMemAlloc_v3020);
 SAME(cuMemsetD8_v2, cuMemsetD8_v3020);
-SAME(cuGetErrorName, cuGetErrorName_v6000);
 SAME(cuCtxGetId, cuCtxGetId_v12000);
 SAME(cuStreamGetId, cuStreamGetId_v12000);
 SAME(cuStreamIsCapturing, cuStreamIsCapturing_v10000);
@@ -136,14 +133,11 @@ static_assert(__COUNTER__ - checked_before - 1 == sizeof(Driver) / sizeof(void (
 
 #define VALUE(ours, theirs) static_assert(static_cast<long long>(ours) == (theirs), #ours)
 VALUE(success, CUDA_SUCCESS);
-VALUE(error_deinitialized, CUDA_ERROR_DEINITIALIZED);
-VALUE(error_not_initialized, CUDA_ERROR_NOT_INITIALIZED);
 VALUE(error_context_is_destroyed, CUDA_ERROR_CONTEXT_IS_DESTROYED);
 VALUE(error_invalid_handle, CUDA_ERROR_INVALID_HANDLE);
 VALUE(error_invalid_context, CUDA_ERROR_INVALID_CONTEXT);
 VALUE(error_not_ready, CUDA_ERROR_NOT_READY);
 VALUE(error_not_supported, CUDA_ERROR_NOT_SUPPORTED);
-VALUE(error_capture_implicit, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
 VALUE(stream_non_blocking, CU_STREAM_NON_BLOCKING);
 VALUE(event_disable_timing, CU_EVENT_DISABLE_TIMING);
 VALUE(host_alloc_portable, CU_MEMHOSTALLOC_PORTABLE);

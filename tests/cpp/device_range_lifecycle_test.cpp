@@ -1,0 +1,245 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The life of one device range with host functions, as the table in cuda/device_range.hpp has it:
+// the driver calls them in either order, and a range may be given up in between. No GPU and no
+// driver takes part. Made to run under the sanitizers:
+//   device_range_lifecycle_test PATH_OF_libnvspan_inject.so
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "annotate/attachment.hpp"
+#include "annotate/event.hpp"
+#include "cuda/device_ranges.hpp"
+#include "cuda/stamps.hpp"
+
+using nvspan::Domain;
+using nvspan::Event;
+namespace cuda = nvspan::cuda;
+using cuda::DeviceRange;
+using cuda::Outcome;
+
+namespace {
+
+int failures = 0;
+
+void expect(bool condition, const std::string& what) {
+  if (condition) return;
+  std::fprintf(stderr, "failed: %s\n", what.c_str());
+  ++failures;
+}
+
+// What a tool saw and what was counted.
+struct Told {
+  int starts = 0;
+  int ends = 0;
+  uint64_t sent = 0;
+  uint64_t tool_gone = 0;
+  uint64_t ambiguous = 0;
+
+  bool operator==(const Told& other) const {
+    return starts == other.starts && ends == other.ends && sent == other.sent &&
+           tool_gone == other.tool_gone && ambiguous == other.ambiguous;
+  }
+  std::string text() const {
+    return std::to_string(starts) + " starts, " + std::to_string(ends) + " ends, " +
+           std::to_string(sent) + " sent, " + std::to_string(tool_gone) + " of another tool, " +
+           std::to_string(ambiguous) + " ambiguous";
+  }
+};
+
+class Lives {
+ public:
+  Lives(std::string library, std::string file)
+      : library_(std::move(library)), file_(std::move(file)), domain_(domain()) {
+    event_.domain = &domain_;
+    event_.set_text("work", 4);
+  }
+
+  // Runs `life` of a range that begins and ends on a stream, or in a graph.
+  void expect_told(const std::string& what, const Told& wanted,
+                   const std::function<void(DeviceRange&)>& life, bool captured = false,
+                   int times = 1) {
+    std::remove(file_.c_str());
+    expect(nvspan::attach_tool(library_, "format=jsonl;file=" + file_).empty(), "attach");
+    const Told before = counted();
+    for (int i = 0; i < times; ++i) live(life, captured);
+    nvspan::detach_tool();
+    Told told = counted();
+    told.sent -= before.sent;
+    told.tool_gone -= before.tool_gone;
+    told.ambiguous -= before.ambiguous;
+    std::ifstream lines(file_);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.find("\"kind\": \"start\"") != std::string::npos) ++told.starts;
+      if (line.find("\"kind\": \"end\"") != std::string::npos) ++told.ends;
+    }
+    expect(told == wanted, what + ": " + told.text());
+    std::remove(file_.c_str());
+  }
+
+ private:
+  static Domain& domain() {
+    static const std::string name = "lives";
+    return Domain::get(&name);
+  }
+
+  static Told counted() {
+    const cuda::OutcomeCounts& counts = cuda::outcome_counts();
+    return {0, 0, counts.get(Outcome::sent_callback), counts.get(Outcome::tool_gone),
+            counts.get(Outcome::ambiguous)};
+  }
+
+  void live(const std::function<void(DeviceRange&)>& life, bool captured) {
+    nvspan::Outgoing out;
+    expect(nvspan::prepare(event_, *nvspan::listening_tool(), out), "the tool listens");
+    DeviceRange* range = cuda::new_range();
+    range->domain = &domain_;
+    range->event.domain = &domain_;
+    range->event.attributes = event_.attributes;
+    range->event.set_text("work", 4);
+    range->attributes = out.attributes;
+    range->epoch = out.epoch;
+    range->captured = captured;
+    if (!captured) {
+      stream_.pins.store(2);
+      stream_.callbacks.store(2);
+      range->begin_stream = &stream_;
+      range->end_stream = &stream_;
+      cuda::retain(range);  // of each host function
+      cuda::retain(range);
+    }
+    life(*range);
+    if (!captured) {
+      expect(stream_.callbacks.load() == 0, "no host function is in flight");
+      expect(range->references.load() == 1, "what was in flight has let the range go");
+    }
+    cuda::release(range);
+    if (!captured) expect(stream_.pins.load() == 0, "the stream is let go");
+  }
+
+  const std::string library_;
+  const std::string file_;
+  Domain& domain_;
+  Event event_;
+  cuda::SideStream stream_;
+};
+
+void on_a_stream(Lives& lives) {
+  lives.expect_told("it begins and ends", {1, 1, 1, 0, 0}, [](DeviceRange& range) {
+    cuda::begin_on_host(&range);
+    expect(range.phase.load() == cuda::Phase::open, "open until its end");
+    cuda::end_on_host(&range);
+    expect(range.phase.load() == cuda::Phase::done, "done");
+  });
+  lives.expect_told("its end comes first", {1, 1, 1, 0, 0}, [](DeviceRange& range) {
+    cuda::end_on_host(&range);
+    cuda::begin_on_host(&range);
+  });
+  lives.expect_told("given up before it begins", {0, 0, 0, 0, 0}, [](DeviceRange& range) {
+    cuda::cancel(range);
+    cuda::begin_on_host(&range);
+    cuda::end_on_host(&range);
+  });
+  lives.expect_told("given up while it runs", {1, 1, 0, 0, 0}, [](DeviceRange& range) {
+    cuda::begin_on_host(&range);
+    cuda::cancel(range);
+    cuda::end_on_host(&range);
+  });
+  lives.expect_told("of a tool that has gone", {0, 0, 0, 1, 0}, [](DeviceRange& range) {
+    --range.epoch;
+    cuda::begin_on_host(&range);
+    cuda::end_on_host(&range);
+  });
+  lives.expect_told("the tool goes while it runs", {1, 0, 0, 1, 0}, [](DeviceRange& range) {
+    cuda::begin_on_host(&range);
+    --range.epoch;
+    --range.span.epoch;
+    cuda::end_on_host(&range);
+  });
+}
+
+void both_ends_at_once(Lives& lives) {
+  constexpr int times = 300;
+  lives.expect_told(
+      "its ends come at once", {times, times, times, 0, 0},
+      [](DeviceRange& range) {
+        std::atomic<bool> go{false};
+        std::thread other([&] {
+          while (!go.load()) {
+          }
+          cuda::end_on_host(&range);
+        });
+        go.store(true);
+        cuda::begin_on_host(&range);
+        other.join();
+      },
+      false, times);
+}
+
+void in_a_graph(Lives& lives) {
+  const auto replay = [](DeviceRange& range) {
+    cuda::begin_replay_on_host(&range);
+    cuda::end_replay_on_host(&range);
+  };
+  lives.expect_told(
+      "a graph without its end", {0, 0, 0, 0, 0}, [&](DeviceRange& range) { replay(range); }, true);
+  lives.expect_told(
+      "two replays", {2, 2, 2, 0, 0},
+      [&](DeviceRange& range) {
+        range.complete.store(true);
+        replay(range);
+        replay(range);
+        expect(range.phase.load() == cuda::Phase::done, "done after a replay");
+      },
+      true);
+  lives.expect_told(
+      "two replays at once", {1, 1, 1, 0, 1},
+      [&](DeviceRange& range) {
+        range.complete.store(true);
+        cuda::begin_replay_on_host(&range);
+        cuda::begin_replay_on_host(&range);
+        cuda::end_replay_on_host(&range);
+        cuda::end_replay_on_host(&range);
+      },
+      true);
+  lives.expect_told(
+      "given up while a replay runs", {1, 1, 0, 0, 0},
+      [&](DeviceRange& range) {
+        range.complete.store(true);
+        cuda::begin_replay_on_host(&range);
+        cuda::cancel(range);
+        cuda::end_replay_on_host(&range);
+      },
+      true);
+  lives.expect_told(
+      "the graph lets it go", {0, 0, 0, 0, 0},
+      [&](DeviceRange& range) {
+        cuda::retain(&range);
+        cuda::retire(&range);
+        expect(range.retired.load() && range.references.load() == 1, "retired");
+      },
+      true);
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+  if (count != 2) return 2;
+  unsetenv("NVTX_INJECTION64_PATH");
+  const std::string file = "device_range_lifecycle_test." + std::to_string(getpid()) + ".jsonl";
+  Lives lives(values[1], file);
+  on_a_stream(lives);
+  both_ends_at_once(lives);
+  in_a_graph(lives);
+  if (failures == 0) std::puts("device_range_lifecycle_test: passed");
+  return failures == 0 ? 0 : 1;
+}
