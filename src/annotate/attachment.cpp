@@ -86,12 +86,12 @@ void publish(Attachment& state, ToolTable* tool) noexcept {
     tool->epoch.store(epoch, std::memory_order_release);
   else
     state.toolless_epoch = epoch;
-  for (const ToolLayer& layer : tool_layers.layers) {
-    if (layer.epoch_changed && state.decided.load() && layer.enabled()) layer.epoch_changed();
-  }
   state.real = tool;
-  state.decided.store(true);
+  const bool decided_before = state.decided.exchange(true);
   publish_layers(state);
+  for (const ToolLayer& layer : tool_layers.layers) {
+    if (layer.epoch_changed && decided_before && layer.enabled()) layer.epoch_changed();
+  }
   if (!tool) return;
   for (const OnAttach on_attach : tool_layers.on_attach) on_attach(*tool);
 }

@@ -93,10 +93,11 @@ void note_push(const void* attributes) noexcept {
   entry.owner = event.owner;
   entry.domain = event.source->domain;
   entry.handle = event.domain;
+  entry.epoch = event.epoch;
   entry.site = call_site();
   entry.task = current_task();
   entry.set_name(event.source->text, event.source->text_size);
-  push_entry(entry);
+  if (!push_entry(entry)) release_task(entry.task);
 }
 
 void note_pop(const void* domain_handle) noexcept {

@@ -95,6 +95,7 @@ void note_start(const void* attributes, uint64_t id) noexcept;
 void note_end(const void* domain_handle, uint64_t id) noexcept;
 
 // As ToolLayer has them: what was noted of another tool's ranges is forgotten.
+bool wanted() noexcept;
 ToolTable* table_over(const ToolTable* tool) noexcept;
 void forget_open_ranges() noexcept;
 

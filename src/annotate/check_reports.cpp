@@ -28,6 +28,7 @@ Reports& reports() noexcept {
 }
 
 std::atomic<const CheckHost*> current_host{nullptr};
+std::atomic<bool> layer_wanted{false};
 
 void count_and_tell(CheckKind kind, uint32_t site, uint32_t other, std::string text,
                     bool calling) noexcept {
@@ -55,14 +56,16 @@ void count_and_tell(CheckKind kind, uint32_t site, uint32_t other, std::string t
 
 void start_checking(const CheckHost& host) noexcept {
   current_host.store(&host);
-  if (detail::active_check_hook.load()) return;
+  if (layer_wanted.exchange(true)) return;
+  // In this order: what is noted from the clearing on has its close noted too.
+  republish_tool();
   check::clear_entries(!tool_decided());
   detail::active_check_hook.store(&check::hook);
-  republish_tool();
 }
 
 void stop_checking() noexcept {
-  if (!detail::active_check_hook.exchange(nullptr)) return;
+  if (!layer_wanted.exchange(false)) return;
+  detail::active_check_hook.store(nullptr);
   republish_tool();
   check::clear_entries(false);
 }
@@ -78,6 +81,8 @@ void check_at_exit() noexcept {
 }
 
 namespace check {
+
+bool wanted() noexcept { return layer_wanted.load(); }
 
 uint32_t call_site() noexcept {
   const CheckHost* host = current_host.load(std::memory_order_relaxed);

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "annotate/attachment.hpp"
 #include "annotate/check_reports.hpp"
 #include "annotate/domain.hpp"
 #include "core/fork_lock.hpp"
@@ -40,18 +41,30 @@ Record& record() noexcept {
   return *it;
 }
 
+// Whether a pop of the range would be sent, and noted. Under the lock: the entries are cleared
+// after a change of the epoch.
+bool is_current(const Entry& entry) noexcept {
+  const ToolTable* tool = closing_tool();
+  return tool && tool->epoch.load(std::memory_order_acquire) == entry.epoch;
+}
+
 void drop_stack(Stack* stack) noexcept {
   std::vector<Entry> left;
   bool process_ends = false;
+  bool checked = false;
   {
     std::lock_guard<std::mutex> lock(record().mutex);
     process_ends = record().process_ends;
+    checked = checking();
     auto& stacks = record().stacks;
     stacks.erase(std::remove(stacks.begin(), stacks.end(), stack), stacks.end());
-    left.swap(stack->entries);
+    for (Entry& entry : stack->entries) {
+      if (is_current(entry)) left.push_back(std::move(entry));
+    }
+    stack->entries.clear();
   }
   // The interpreter's end kills threads: they have left nothing open.
-  if (!checking() || process_ends) return;
+  if (!checked || process_ends) return;
   for (const Entry& entry : left) {
     if (!entry.reported) report_open(entry, false);
   }
@@ -111,10 +124,12 @@ std::string Entry::domain_name() const {
   return !domain || domain->is_default() ? std::string() : domain->name();
 }
 
-void push_entry(Entry entry) {
+bool push_entry(const Entry& entry) {
   Stack& stack = this_threads_stack();
   std::lock_guard<std::mutex> lock(record().mutex);
-  stack.entries.push_back(std::move(entry));
+  if (!is_current(entry)) return false;
+  stack.entries.push_back(entry);
+  return true;
 }
 
 bool take_innermost(const void* domain_handle, Entry& out) {

@@ -18,6 +18,7 @@ struct Entry {
   const void* owner = nullptr;  // the annotation; null for push_range
   const Domain* domain = nullptr;
   const void* handle = nullptr;  // of the domain
+  uint64_t epoch = 0;            // of the tool that it was sent to
   uint32_t site = 0;
   bool started = false;  // a start/end range
   bool reported = false;
@@ -30,7 +31,8 @@ struct Entry {
 
 enum class Where { this_thread, other_threads };
 
-void push_entry(Entry entry);
+// False if the tool has changed since: no pop of the range will be sent, and none noted.
+bool push_entry(const Entry& entry);
 
 // Removes the innermost range of that domain on this thread.
 bool take_innermost(const void* domain_handle, Entry& out);

@@ -13,7 +13,7 @@ namespace nvspan {
 
 const ToolLayers tool_layers = {
     {{mirroring, mirror::table_over, nullptr},
-     {checking, check::table_over, check::forget_open_ranges}},
+     {check::wanted, check::table_over, check::forget_open_ranges}},
     {send_thread_names, send_cuda_names},
 };
 

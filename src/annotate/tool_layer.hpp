@@ -16,7 +16,7 @@ struct ToolLayer {
   bool (*enabled)() noexcept;
   // The table that lies over `tool` (null: over none). Made once for each and immortal.
   ToolTable* (*table_over)(const ToolTable* tool) noexcept;
-  void (*epoch_changed)() noexcept;  // while it is enabled; may be null
+  void (*epoch_changed)() noexcept;  // after it has, while the layer is enabled; may be null
 };
 
 using OnAttach = void (*)(const ToolTable& tool) noexcept;

@@ -230,7 +230,9 @@ void checking_while_annotating(const std::string& library, const std::string& co
   }
   for (std::thread& thread : threads) thread.join();
   uint64_t lost = 0;
-  expect(nvspan::check_reports(lost).empty(), "nothing to report");
+  for (const nvspan::CheckReport& report : nvspan::check_reports(lost)) {
+    expect(false, std::string(nvspan::name_of(report.kind)) + ": " + report.text);
+  }
   nvspan::start_checking(host);
   std::thread([] { nvspan::pop_domain(Domain::get(nullptr)); }).join();
   nvspan::stop_checking();
