@@ -100,7 +100,9 @@ class Lives {
 
   void live(const std::function<void(DeviceRange&)>& life, bool captured) {
     nvspan::Outgoing out;
-    expect(nvspan::prepare(event_, *nvspan::listening_tool(), out), "the tool listens");
+    if (!nvspan::prepare(event_, *nvspan::listening_tool(), out)) {
+      return expect(false, "the tool listens");
+    }
     DeviceRange* range = cuda::new_range();
     range->domain = &domain_;
     range->event.domain = &domain_;
