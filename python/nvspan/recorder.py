@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 RECORD_VARIABLE = "NVSPAN_RECORD"
 _DEFAULT_NAME = "nvspan-{pid}.nvspan"
-_HEADER = "<QIIQIIIIQ"  # magic, version, bytes, flags, pid, parent, clock, mode, run
-_MAGIC = 0x3152415053564EFF
 
 
 def mode_config(mode: str) -> str:
@@ -77,7 +75,7 @@ def config_string(
 
 def recording_files(path: str | os.PathLike[str] | None, run: int) -> list[str]:
     """The files that processes with this `run` made of the template `path`, the oldest first."""
-    import struct
+    from nvspan import _reader
 
     folder, name = os.path.split(os.path.abspath(os.fspath(path or _DEFAULT_NAME)))
     prefix = os.path.splitext(name)[0].partition("{")[0]
@@ -91,12 +89,9 @@ def recording_files(path: str | os.PathLike[str] | None, run: int) -> list[str]:
             continue
         full = os.path.join(folder, entry)
         try:
-            with open(full, "rb") as file:
-                head = file.read(struct.calcsize(_HEADER))
-            if len(head) == struct.calcsize(_HEADER):
-                fields = struct.unpack(_HEADER, head)
-                if fields[0] == _MAGIC and fields[-1] == run:
-                    found.append((os.stat(full).st_ctime_ns, full))
+            header = _reader.file_header(os.fsencode(full))
+            if header is not None and header["run"] == run:
+                found.append((os.stat(full).st_ctime_ns, full))
         except OSError:
             continue
     return [full for _, full in sorted(found)]

@@ -9,12 +9,35 @@
 #include <pybind11/stl.h>
 
 #include "bindings/reader_object.hpp"
+#include "record/file_header.hpp"
 
 namespace py = pybind11;
+
+namespace {
+
+// None: no recording.
+py::object file_header(const std::string& path) {
+  nvspan::FileHeader header = {};
+  bool read = false;
+  {
+    const nvspan::released_gil released;
+    read = nvspan::read_file_header(path, header);
+  }
+  if (!read) return py::none();
+  py::dict made;
+  made["version"] = header.version;
+  made["pid"] = header.pid;
+  made["run"] = header.run;
+  made["closed"] = (header.flags & nvspan::file_closed) != 0;
+  return made;
+}
+
+}  // namespace
 
 PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
   using nvspan::Reader;
   nvspan::bind_column(m);
+  m.def("file_header", &file_header);
   py::class_<Reader>(m, "Reader")
       .def(py::init<const std::vector<std::string>&>())
       .def("filtered", &Reader::filtered)
