@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "record/checksum.hpp"
+#include "record/file/checksum.hpp"
 
 namespace {
 

@@ -6,12 +6,12 @@
 #include <cstring>
 #include <thread>
 
-#include "annotate/deferred_batch.hpp"
-#include "annotate/thread_names.hpp"
-#include "core/clock.hpp"
-#include "cuda/device_context.hpp"
-#include "cuda/poller.hpp"
-#include "cuda/stamps.hpp"
+#include "annotate/names/thread_names.hpp"
+#include "annotate/payload/deferred_batch.hpp"
+#include "core/os/clock.hpp"
+#include "cuda/collect/poller.hpp"
+#include "cuda/context/device_context.hpp"
+#include "cuda/stamps/stamps.hpp"
 
 namespace nvspan::cuda {
 

@@ -8,9 +8,9 @@
 // cannot be done is left out and counted. All functions may be called from any thread; those that
 // call the driver may block as the driver blocks, so a caller lets go of locks of its own.
 
-#include "cuda/device_range.hpp"
-#include "cuda/outcome_counts.hpp"
-#include "cuda/range_pool.hpp"
+#include "cuda/context/range_pool.hpp"
+#include "cuda/model/device_range.hpp"
+#include "cuda/model/outcome_counts.hpp"
 
 namespace nvspan::cuda {
 

@@ -16,10 +16,10 @@
 #include <thread>
 #include <vector>
 
-#include "annotate/attachment.hpp"
-#include "annotate/check.hpp"
-#include "annotate/open_ranges.hpp"
-#include "annotate/thread_names.hpp"
+#include "annotate/event/open_ranges.hpp"
+#include "annotate/layers/check.hpp"
+#include "annotate/names/thread_names.hpp"
+#include "annotate/tool/attachment.hpp"
 
 using nvspan::Domain;
 using nvspan::Event;

@@ -3,7 +3,7 @@
 
 // CRC32C against the values of RFC 3720, and the processor's instruction against the tables.
 
-#include "record/checksum.hpp"
+#include "record/file/checksum.hpp"
 
 #include <cstdio>
 #include <cstring>

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <random>
 
-#include "cuda/clock_fit.hpp"
+#include "cuda/clock/clock_fit.hpp"
 
 using nvspan::cuda::ClockFit;
 

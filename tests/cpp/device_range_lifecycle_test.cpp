@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The life of one device range with host functions, as the table in cuda/device_range.hpp has it:
-// the driver calls them in either order, and a range may be given up in between. No GPU and no
+// The life of one device range with host functions, as the table in cuda/model/device_range.hpp has
+// it: the driver calls them in either order, and a range may be given up in between. No GPU and no
 // driver takes part. Made to run under the sanitizers:
 //   device_range_lifecycle_test PATH_OF_libnvspan_inject.so
 
@@ -16,10 +16,10 @@
 #include <string>
 #include <thread>
 
-#include "annotate/attachment.hpp"
-#include "annotate/event.hpp"
+#include "annotate/event/event.hpp"
+#include "annotate/tool/attachment.hpp"
 #include "cuda/device_ranges.hpp"
-#include "cuda/stamps.hpp"
+#include "cuda/stamps/stamps.hpp"
 
 using nvspan::Domain;
 using nvspan::Event;

@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "annotate/event.hpp"
+#include "annotate/event/event.hpp"
 #include "cuda/device_ranges.hpp"
 
 using nvspan::Domain;

@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "cuda/driver.hpp"
+#include "cuda/driver/driver.hpp"
 
 namespace {
 

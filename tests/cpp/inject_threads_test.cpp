@@ -5,7 +5,7 @@
 // forking, all at once. Made for ThreadSanitizer and AddressSanitizer:
 //
 //   g++ -std=c++17 -g -O1 -fsanitize=thread -pthread -Isrc -isystem NVTX_INCLUDE_DIRECTORY
-//       tests/cpp/inject_threads_test.cpp src/inject/*.cpp src/record/*.cpp -ldl
+//       tests/cpp/inject_threads_test.cpp src/{core,trace,record,inject}/*/*.cpp -ldl
 //       -o inject_threads_test
 //
 // Linked without the library's sources, it loads the library that NVSPAN_INJECT_LIBRARY names, or

@@ -4,8 +4,8 @@
 // Payloads of every kind as JSON, and schemas and bytes by a generator with a fixed seed, of which
 // nothing is expected but that they touch no memory of others and come to an end.
 
-#include "record/json_text.hpp"
-#include "record/payload_text.hpp"
+#include "core/text/json_text.hpp"
+#include "trace/sinks/payload_text.hpp"
 
 #include <cstdint>
 #include <cstdio>

@@ -16,8 +16,8 @@
 #include <thread>
 #include <vector>
 
-#include "annotate/counters.hpp"
-#include "annotate/encoded_payload.hpp"
+#include "annotate/payload/counters.hpp"
+#include "annotate/payload/encoded_payload.hpp"
 
 using nvspan::Domain;
 using nvspan::Event;

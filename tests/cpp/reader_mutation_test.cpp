@@ -6,16 +6,16 @@
 // own. Arguments: how many mutations of each, then the files; with 0 the files may be anything, and
 // are only read. Built with NVSPAN_FUZZER it is a libFuzzer target instead.
 
-#include "record/aggregate.hpp"
-#include "record/arrow.hpp"
-#include "record/call_tree.hpp"
-#include "record/checksum.hpp"
-#include "record/columns.hpp"
-#include "record/csv_export.hpp"
-#include "record/device_lanes.hpp"
-#include "record/overview.hpp"
-#include "record/perfetto_export.hpp"
-#include "record/selection.hpp"
+#include "reader/export/csv_export.hpp"
+#include "reader/export/perfetto_export.hpp"
+#include "reader/scan/device_lanes.hpp"
+#include "reader/scan/selection.hpp"
+#include "reader/stats/aggregate.hpp"
+#include "reader/stats/call_tree.hpp"
+#include "reader/stats/overview.hpp"
+#include "reader/tables/arrow.hpp"
+#include "reader/tables/columns.hpp"
+#include "record/file/checksum.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -3,12 +3,12 @@
 
 // What the recorder writes, as its readers see it: ranges paired, tables, columns and statistics.
 
-#include "record/aggregate.hpp"
-#include "record/columns.hpp"
-#include "record/range_scan.hpp"
-#include "record/reader.hpp"
-#include "record/recorder.hpp"
-#include "record/tables.hpp"
+#include "reader/file/recording.hpp"
+#include "reader/scan/range_scan.hpp"
+#include "reader/stats/aggregate.hpp"
+#include "reader/tables/columns.hpp"
+#include "reader/tables/tables.hpp"
+#include "record/writer/recorder.hpp"
 
 #include <unistd.h>
 

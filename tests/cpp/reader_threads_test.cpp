@@ -5,16 +5,16 @@
 // must get what one alone gets. Made for ThreadSanitizer. Arguments: how many rounds, then the
 // files.
 
-#include "record/aggregate.hpp"
-#include "record/arrow.hpp"
-#include "record/call_tree.hpp"
-#include "record/columns.hpp"
-#include "record/csv_export.hpp"
-#include "record/device_lanes.hpp"
-#include "record/overview.hpp"
-#include "record/perfetto_export.hpp"
-#include "record/recorded_payloads.hpp"
-#include "record/selection.hpp"
+#include "reader/export/csv_export.hpp"
+#include "reader/export/perfetto_export.hpp"
+#include "reader/scan/device_lanes.hpp"
+#include "reader/scan/payloads.hpp"
+#include "reader/scan/selection.hpp"
+#include "reader/stats/aggregate.hpp"
+#include "reader/stats/call_tree.hpp"
+#include "reader/stats/overview.hpp"
+#include "reader/tables/arrow.hpp"
+#include "reader/tables/columns.hpp"
 
 #include <atomic>
 #include <cstdio>

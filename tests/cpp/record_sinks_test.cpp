@@ -4,14 +4,14 @@
 // The sinks, the text of numbers and names, and the memory under them.
 //
 //   g++ -std=c++17 -g -fsanitize=address,undefined -Isrc tests/cpp/record_sinks_test.cpp
-//       src/record/*.cpp -o record_sinks_test
+//       src/{core,trace}/*/*.cpp -o record_sinks_test
 
-#include "record/jsonl_sink.hpp"
-#include "record/number_text.hpp"
-#include "record/page_pool.hpp"
-#include "record/printable.hpp"
-#include "record/text_sink.hpp"
-#include "record/utf8.hpp"
+#include "core/memory/page_pool.hpp"
+#include "core/text/number_text.hpp"
+#include "core/text/printable.hpp"
+#include "core/text/utf8.hpp"
+#include "trace/sinks/jsonl_sink.hpp"
+#include "trace/sinks/text_sink.hpp"
 
 #include <cmath>
 #include <cstdint>

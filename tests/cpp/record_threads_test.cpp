@@ -20,8 +20,8 @@
 #include <thread>
 #include <vector>
 
-#include "record/aggregate.hpp"
-#include "record/tables.hpp"
+#include "reader/stats/aggregate.hpp"
+#include "reader/tables/tables.hpp"
 
 extern "C" {
 int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t);

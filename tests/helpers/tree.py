@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
+import graphlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,3 +65,12 @@ _COMMENT_OR_STRING = re.compile(
 def cpp_code(path: Path) -> str:
     """A C++ file without its comments and the contents of its strings."""
     return _COMMENT_OR_STRING.sub(" ", path.read_text(encoding="utf-8"))
+
+
+def circle(graph: Mapping[str, Iterable[str]]) -> list[str]:
+    """The names of one circle of {name: names it uses}, or []."""
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        return error.args[1]
+    return []

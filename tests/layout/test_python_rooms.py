@@ -6,7 +6,6 @@ them. An import within a function counts, and so does one by a string."""
 from __future__ import annotations
 
 import ast
-import graphlib
 import importlib
 import re
 import sys
@@ -14,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers.tree import ROOT, cpp_files, relative
+from helpers.tree import ROOT, circle, cpp_files, relative
 
 tomllib = pytest.importorskip("tomllib", reason="the table is read by CPython 3.11 and newer")
 
@@ -126,20 +125,6 @@ def arrows():
             if room_of(name) != room_of(module):
                 found[room_of(module)].setdefault(room_of(name), []).append(key(path))
     return found
-
-
-def circle(graph):
-    """The names of one circle of {name: names it uses}, or []."""
-    try:
-        graphlib.TopologicalSorter(graph).prepare()
-    except graphlib.CycleError as error:
-        return error.args[1]
-    return []
-
-
-def test_a_circle_is_found():
-    assert circle({"a": ["b"], "b": ["c"]}) == []
-    assert set(circle({"a": ["b"], "b": ["c"], "c": ["b"]})) == {"b", "c"}
 
 
 def test_the_table_names_every_room():

@@ -83,7 +83,8 @@ def test_the_wheel_is_for_this_interpreter(wheel):
 def test_the_sdist_builds_and_tests_itself(sdist_names):
     kept = {"CMakeLists.txt", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md",
             "cmake/build_backend.py", "cmake/find_headers.py", "python/nvspan/__init__.py",
-            "src/bindings/module.cpp", "src/inject/exports.map", "tests/conftest.py",
+            "src/bindings/CMakeLists.txt", "src/bindings/module/module.cpp",
+            "src/inject/callbacks/exports.map", "tests/conftest.py",
             "examples/train_loop.py", "docs/index.md", "benchmarks/bench_annotate.py"}  # fmt: skip
     assert kept - sdist_names == set()
 

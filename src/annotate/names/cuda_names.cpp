@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "annotate/names/cuda_names.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include "annotate/tool/attachment.hpp"
+#include "core/os/fork_lock.hpp"
+
+namespace nvspan {
+
+namespace {
+
+constexpr size_t most_names = 4096;
+
+struct Name {
+  CudaObject what;
+  uint64_t handle;
+  std::string text;
+};
+
+struct Names {
+  std::mutex mutex;
+  std::vector<Name> all;  // oldest first
+};
+
+Names& names() noexcept {
+  static Names* const it = new Names;
+  return *it;
+}
+
+#if NVSPAN_HAVE_NVTX
+template <class Handle>
+void send(const ToolTable& tool, unsigned id, Handle handle, const std::string& text) noexcept {
+  using Call = void(NVTX_API*)(Handle, const char*);
+  if (auto call = tool.cuda_slot<Call>(id)) call(handle, text.c_str());
+}
+
+void send_name(const ToolTable& tool, const Name& name) noexcept {
+  const auto pointer = reinterpret_cast<void*>(static_cast<uintptr_t>(name.handle));
+  switch (name.what) {
+    case CudaObject::device:
+      send(tool, NVTX_CBID_CUDA_NameCuDeviceA, static_cast<int>(name.handle), name.text);
+      break;
+    case CudaObject::stream:
+      send(tool, NVTX_CBID_CUDA_NameCuStreamA, pointer, name.text);
+      break;
+    default:
+      send(tool, NVTX_CBID_CUDA_NameCuEventA, pointer, name.text);
+  }
+}
+#else
+void send_name(const ToolTable&, const Name&) noexcept {}
+#endif
+
+std::mutex& names_mutex() noexcept { return names().mutex; }
+
+// A forked child cannot use the parent's streams and events; their handles may come again there.
+void keep_devices() noexcept {
+  auto& all = names().all;
+  all.erase(std::remove_if(all.begin(), all.end(),
+                           [](const Name& name) { return name.what != CudaObject::device; }),
+            all.end());
+}
+
+}  // namespace
+
+void name_cuda_object(CudaObject what, uint64_t handle, const std::string& name) {
+  hold_over_forks<names_mutex, keep_devices>();
+  listening_tool();  // decides, so that the name reaches the tool now or at its attachment
+  const Name made{what, handle, name};
+  {
+    std::lock_guard<std::mutex> lock(names().mutex);
+    auto& all = names().all;
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Name& other) {
+      return other.what == what && other.handle == handle;
+    });
+    if (found != all.end()) all.erase(found);
+    if (all.size() >= most_names) all.erase(all.begin());
+    all.push_back(made);
+  }
+  if (const ToolTable* tool = closing_tool()) send_name(*tool, made);
+}
+
+void send_cuda_names(const ToolTable& tool) noexcept {
+  std::vector<Name> all;
+  {
+    std::lock_guard<std::mutex> lock(names().mutex);
+    all = names().all;
+  }
+  for (const Name& name : all) send_name(tool, name);
+}
+
+size_t named_cuda_objects() noexcept {
+  std::lock_guard<std::mutex> lock(names().mutex);
+  return names().all.size();
+}
+
+}  // namespace nvspan

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Names of OS threads. They are kept, because a tool that attaches later wants them too.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "annotate/tool/tool_table.hpp"
+
+namespace nvspan {
+
+// The calling thread's id as the operating system and NVTX know it.
+uint32_t native_thread_id() noexcept;
+
+// Keeps the name and sends it to the tool that is attached. Any thread.
+void name_thread(uint32_t native_id, const std::string& name);
+
+// The thread is gone: its id may become another's.
+void forget_thread(uint32_t native_id) noexcept;
+
+// Sends all names to a tool that has just been attached.
+void send_thread_names(const ToolTable& tool) noexcept;
+
+size_t named_threads() noexcept;
+bool has_thread_name(uint32_t native_id) noexcept;
+
+}  // namespace nvspan

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Where on a GPU a range ran, and which call asked for it: what travels with a device range in an
+// extended payload, so that a tool can tell it from ranges of the CPU.
+//
+// The schema's name and the names of its entries are a contract with readers: docs/device.md.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "annotate/event/domain.hpp"
+#include "annotate/event/event.hpp"
+#include "annotate/payload/static_schemas.hpp"
+#include "annotate/tool/tool_table.hpp"
+
+namespace nvspan {
+
+// The members are what the schema tells the tool: their order and sizes are part of it.
+struct DeviceOrigin {
+  uint64_t stream = 0;         // the stream's id in this process
+  uint64_t stream_handle = 0;  // what names of streams are given to
+  uint64_t launch = 0;         // the number of the call; replays of a captured range share it
+  // When the call came, by the processor's time stamp counter, and its thread. 0 for a range in a
+  // captured graph: its replays are launched from elsewhere.
+  int64_t launched = 0;
+  int32_t device = -1;  // ordinal of the GPU
+  uint32_t thread = 0;
+};
+
+DeferredPayload deferred_payload_of(int32_t payload_type) noexcept;
+
+// The id of the schema for ranges that are started and ended while they run; 0: the tool takes
+// none. The domain must be connected to the tool. Takes a lock at the first call of a domain.
+uint64_t origin_schema(const ToolTable& tool, Domain& domain, DeferredPayload payload) noexcept;
+
+// Starts a range that tells its origin, by a schema of origin_schema() of the same epoch, or, with
+// 0, without it. The event's own payload travels in it. Takes no lock.
+uint64_t send_device_start(const Outgoing& event, const ToolTable& tool, uint64_t schema,
+                           const DeviceOrigin& origin) noexcept;
+
+#if NVSPAN_HAVE_NVTX
+
+// A static schema "nvspan device range" in the making.
+class DeviceSchema {
+ public:
+  nvtxPayloadSchemaEntry_t& add(uint64_t type, const char* name, size_t offset,
+                                uint64_t flags = 0) noexcept;
+  void add_payload(DeferredPayload payload, size_t offset) noexcept;  // nothing for `none`
+  void add_origin(size_t offset) noexcept;
+  // The tool's id, or 0.
+  uint64_t register_with(const ToolTable& tool, nvtxDomainHandle_t domain, size_t size,
+                         uint64_t flags) const noexcept;
+
+ private:
+  static constexpr size_t most_entries = 16;
+  nvtxPayloadSchemaEntry_t entries_[most_entries];
+  size_t count_ = 0;
+};
+
+#endif
+
+}  // namespace nvspan

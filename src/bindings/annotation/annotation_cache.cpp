@@ -1,0 +1,271 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/annotation/annotation_cache.hpp"
+
+#include <cstdint>
+
+#include "annotate/event/switchboard.hpp"
+#include "bindings/annotation/companion.hpp"
+#include "bindings/event/domain_object.hpp"
+#include "bindings/support/module_state.hpp"
+
+namespace nvspan {
+
+#ifdef Py_GIL_DISABLED
+
+// Without a GIL "nobody else holds it" cannot be read off a reference count.
+Annotation* cached_annotation(const CallForm&, PyObject*, PyObject* const*, Py_ssize_t, PyObject*,
+                              bool) {
+  return nullptr;
+}
+
+void forget_annotation(const Annotation*) noexcept {}
+
+namespace {
+
+void remember_call(const CallForm&, PyObject*, PyObject* const*, Py_ssize_t, PyObject*,
+                   const Annotation*) noexcept {}
+
+}  // namespace
+
+#else
+
+namespace {
+
+constexpr size_t cache_size = 1024;  // a power of two
+constexpr Py_ssize_t most_arguments = field_count;
+
+// All references are strong, so that an address in an entry is that of the same object.
+struct Entry {
+  const CallForm* form;
+  PyObject* receiver;
+  PyObject* kwnames;
+  PyObject* values[most_arguments];
+  int8_t nargs;
+  int8_t count;
+  int8_t payload;  // its index in values, or -1; not compared
+  Annotation* annotation;
+};
+
+struct Cache {
+  Entry entries[cache_size];
+  // The hash of the call that last missed here. An entry is made at the second call in a row, so
+  // that messages that are never seen again do not throw out those that are.
+  uintptr_t last_miss[cache_size];
+};
+
+Cache the_cache;  // zero is empty; under the GIL
+
+uintptr_t hash_call(const CallForm& form, PyObject* receiver, PyObject* first,
+                    PyObject* kwnames) noexcept {
+  const auto bits = [](const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); };
+  return (bits(first) >> 4) ^ (bits(kwnames) >> 5) ^ (bits(receiver) >> 3) ^ (bits(&form) >> 2);
+}
+
+size_t slot_of(uintptr_t hash) noexcept { return (hash ^ (hash >> 10)) & (cache_size - 1); }
+
+bool immutable(PyObject* value) noexcept {
+  return PyUnicode_CheckExact(value) || value == Py_None || PyLong_CheckExact(value) ||
+         PyBool_Check(value) || Py_IS_TYPE(value, state().event.domain_type);
+}
+
+void clear_entry(Entry& entry) noexcept {
+  Entry old = entry;
+  entry = Entry{};
+  Py_XDECREF(old.receiver);
+  Py_XDECREF(old.kwnames);
+  for (PyObject* value : old.values) Py_XDECREF(value);
+  Py_XDECREF(reinterpret_cast<PyObject*>(old.annotation));
+}
+
+void remember(Entry& entry, const CallForm& form, PyObject* receiver, PyObject* const* args,
+              Py_ssize_t nargs, PyObject* kwnames, Annotation* annotation) noexcept {
+  const Py_ssize_t count = nargs + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0);
+  if (count > most_arguments) return;
+  constexpr Py_ssize_t positional_payload = 4;
+  int payload = -1;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    const bool is_payload =
+        i < nargs ? i == positional_payload
+                  : field_from_name(PyTuple_GET_ITEM(kwnames, i - nargs)) == field_payload;
+    if (is_payload) {
+      payload = static_cast<int>(i);
+    } else if (!immutable(args[i])) {
+      return;
+    }
+  }
+  Entry fresh{};
+  fresh.form = &form;
+  fresh.receiver = Py_XNewRef(receiver);
+  fresh.kwnames = Py_XNewRef(kwnames);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (i != payload) fresh.values[i] = Py_NewRef(args[i]);
+  }
+  fresh.nargs = static_cast<int8_t>(nargs);
+  fresh.count = static_cast<int8_t>(count);
+  fresh.payload = static_cast<int8_t>(payload);
+  fresh.annotation =
+      reinterpret_cast<Annotation*>(Py_NewRef(reinterpret_cast<PyObject*>(annotation)));
+  clear_entry(entry);
+  entry = fresh;
+}
+
+bool matches(const Entry& entry, const CallForm& form, PyObject* receiver, PyObject* const* args,
+             Py_ssize_t nargs, PyObject* kwnames) noexcept {
+  if (entry.form != &form || entry.receiver != receiver || entry.kwnames != kwnames ||
+      entry.nargs != nargs) {
+    return false;
+  }
+  for (int i = 0; i < entry.count; ++i) {
+    if (entry.values[i] != args[i] && i != entry.payload) return false;
+  }
+  return true;
+}
+
+// Keeps a call's annotation for the next that has the same arguments, if it may.
+void remember_call(const CallForm& form, PyObject* receiver, PyObject* const* args,
+                   Py_ssize_t nargs, PyObject* kwnames, const Annotation* annotation) {
+  // A payload other than a number may be anything of the user's: it is not kept alive here.
+  const EventFields& given = *annotation->fields;
+  const bool number =
+      !given.payload || PyLong_CheckExact(given.payload) || PyFloat_CheckExact(given.payload);
+  if (!number && !given.has_data) return;
+  PyObject* first = nargs > 0 || kwnames ? args[0] : nullptr;
+  const uintptr_t hash = hash_call(form, receiver, first, kwnames);
+  const size_t slot = slot_of(hash);
+  if (the_cache.last_miss[slot] != hash) {
+    the_cache.last_miss[slot] = hash;
+    return;
+  }
+  // The entry keeps an annotation of its own: the given one goes to the user.
+  Annotation* kept = annotation_clone(annotation);
+  if (!kept) {
+    PyErr_Clear();
+    return;
+  }
+  if (!number) set_payload(*kept->fields, Py_None, false);
+  remember(the_cache.entries[slot], form, receiver, args, nargs, kwnames, kept);
+  Py_DECREF(reinterpret_cast<PyObject*>(kept));
+}
+
+}  // namespace
+
+void forget_annotation(const Annotation* annotation) noexcept {
+  for (Entry& entry : the_cache.entries) {
+    if (entry.annotation == annotation) clear_entry(entry);
+  }
+}
+
+Annotation* cached_annotation(const CallForm& form, PyObject* receiver, PyObject* const* args,
+                              Py_ssize_t nargs, PyObject* kwnames, bool exclusive) {
+  PyObject* first = nargs > 0 || kwnames ? args[0] : nullptr;
+  Entry& entry = the_cache.entries[slot_of(hash_call(form, receiver, first, kwnames))];
+  if (nargs == 1 && !kwnames && entry.count == 1 && entry.values[0] == first &&
+      entry.form == &form && entry.nargs == 1 && entry.receiver == receiver) {
+    // The commonest call, a message alone, without the loop over the arguments.
+    Annotation* annotation = entry.annotation;
+    PyObject* object = reinterpret_cast<PyObject*>(annotation);
+    if (annotation->shareable && (!exclusive || Py_REFCNT(object) == 1)) {
+      Py_INCREF(object);
+      return annotation;
+    }
+  }
+  if (!matches(entry, form, receiver, args, nargs, kwnames)) return nullptr;
+  Annotation* annotation = entry.annotation;
+  if (!annotation->shareable) return nullptr;
+  PyObject* payload = entry.payload >= 0 ? args[static_cast<int>(entry.payload)] : nullptr;
+  // A payload of the user's is not kept alive here: it goes into an annotation of its own.
+  const bool number = payload && (PyLong_CheckExact(payload) || PyFloat_CheckExact(payload));
+  if (payload && !number && !is_data(payload)) return nullptr;
+  if ((payload && !number) ||
+      ((exclusive || payload) && Py_REFCNT(reinterpret_cast<PyObject*>(annotation)) != 1)) {
+    annotation = annotation_clone(annotation);
+    if (!annotation) return nullptr;
+  } else {
+    Py_INCREF(reinterpret_cast<PyObject*>(annotation));
+  }
+  if (payload && !set_simple_payload(*annotation->fields, payload)) {
+    Py_DECREF(reinterpret_cast<PyObject*>(annotation));
+    return nullptr;
+  }
+  return annotation;
+}
+
+#endif
+
+int set_annotation(Annotation* annotation, const CallForm& form, PyObject* receiver,
+                   const CallArguments& arguments) {
+  EventFields& fields = *annotation->fields;
+  PyObject* const* values = arguments.values;
+  PyObject* domain =
+      receiver ? receiver
+               : domain_from_object(values[field_domain] ? values[field_domain] : Py_None);
+  if (!domain) return -1;
+  set_domain(fields, domain);
+  PyObject* domain_argument = receiver               ? receiver
+                              : values[field_domain] ? values[field_domain]
+                                                     : Py_None;
+  Py_XSETREF(annotation->domain_argument, Py_NewRef(domain_argument));
+  const bool callables = true;
+  if (set_message(fields, values[field_message] ? values[field_message] : Py_None, callables) < 0 ||
+      set_color(fields, values[field_color] ? values[field_color] : Py_None) < 0 ||
+      set_category(fields, values[field_category] ? values[field_category] : Py_None) < 0 ||
+      set_payload(fields, values[field_payload] ? values[field_payload] : Py_None, callables) < 0) {
+    return -1;
+  }
+  (void)form;
+  annotation->kind = RangeKind::automatic;
+  if (PyObject* kind = values[field_kind]; kind && kind != Py_None) {
+    if (!PyUnicode_Check(kind)) {
+      PyErr_Format(PyExc_TypeError, "kind must be None, 'nested' or 'span', not %R", kind);
+      return -1;
+    }
+    if (PyUnicode_CompareWithASCIIString(kind, "nested") == 0) {
+      annotation->kind = RangeKind::nested;
+    } else if (PyUnicode_CompareWithASCIIString(kind, "span") == 0) {
+      annotation->kind = RangeKind::span;
+    } else {
+      PyErr_Format(PyExc_ValueError, "kind must be None, 'nested' or 'span', not %R", kind);
+      return -1;
+    }
+  }
+  fields.event.level = default_level;
+  if (PyObject* level = values[field_level]) {
+    if (level_from_object(level, fields.event.level) < 0) return -1;
+  }
+  if (PyObject* name_from = values[field_name_from]; name_from && name_from != Py_None) {
+    const bool known = PyUnicode_Check(name_from) &&
+                       (PyUnicode_CompareWithASCIIString(name_from, "name") == 0 ||
+                        PyUnicode_CompareWithASCIIString(name_from, "qualname") == 0);
+    if (!known && !PyCallable_Check(name_from)) {
+      PyErr_Format(PyUnicode_Check(name_from) ? PyExc_ValueError : PyExc_TypeError,
+                   "name_from must be 'name', 'qualname' or a callable, not %R", name_from);
+      return -1;
+    }
+    Py_XSETREF(annotation->name_from, Py_NewRef(name_from));
+  } else {
+    Py_CLEAR(annotation->name_from);
+  }
+  if (!values[field_device] && !values[field_sync] && !annotation->companion) return 0;
+  return set_companion(annotation, values[field_device], values[field_sync]);
+}
+
+Annotation* annotation_for_call(const CallForm& form, PyObject* receiver, PyObject* const* args,
+                                Py_ssize_t nargs, PyObject* kwnames, bool exclusive) {
+  if (Annotation* cached = cached_annotation(form, receiver, args, nargs, kwnames, exclusive)) {
+    return cached;
+  }
+  if (PyErr_Occurred()) return nullptr;
+  CallArguments arguments;
+  if (parse_call(form, args, nargs, kwnames, arguments) < 0) return nullptr;
+  Annotation* annotation = annotation_new();
+  if (!annotation) return nullptr;
+  if (set_annotation(annotation, form, receiver, arguments) < 0) {
+    Py_DECREF(reinterpret_cast<PyObject*>(annotation));
+    return nullptr;
+  }
+  remember_call(form, receiver, args, nargs, kwnames, annotation);
+  return annotation;
+}
+
+}  // namespace nvspan

@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/device/handle.hpp"
+
+#include "bindings/support/free_list.hpp"
+#include "bindings/support/module_state.hpp"
+
+namespace nvspan {
+
+namespace {
+
+struct DeviceHandle {
+  PyObject_HEAD cuda::DeviceRange* range;  // one reference; null: no range
+};
+
+FreeList<DeviceHandle, 64> free_handles;
+
+DeviceHandle* as_handle(PyObject* object) noexcept {
+  return reinterpret_cast<DeviceHandle*>(object);
+}
+
+void handle_dealloc(PyObject* object) {
+  if (cuda::DeviceRange* range = as_handle(object)->range) {
+    if (!range->ended.load(std::memory_order_acquire)) cuda::abandon_range(range);
+    cuda::release(range);
+  }
+  if (free_handles.keep(as_handle(object))) return;
+  PyTypeObject* type = Py_TYPE(object);
+  PyObject_Free(object);
+  Py_DECREF(type);
+}
+
+PyObject* handle_done(PyObject* object, PyObject*) {
+  const cuda::DeviceRange* range = as_handle(object)->range;
+  return PyBool_FromLong(!range || cuda::is_done(range));
+}
+
+PyObject* handle_elapsed(PyObject* object, PyObject*) {
+  const cuda::DeviceRange* range = as_handle(object)->range;
+  if (!range || !range->timed || !cuda::is_done(range)) Py_RETURN_NONE;
+  const double ms = range->elapsed_ms.load(std::memory_order_acquire);
+  if (ms < 0) Py_RETURN_NONE;
+  return PyFloat_FromDouble(ms);
+}
+
+PyObject* handle_await(PyObject* object) {
+  return call_hook(&PythonHooks::wait_for_device_range, object);
+}
+
+PyObject* handle_lost(PyObject* object, void*) {
+  const cuda::DeviceRange* range = as_handle(object)->range;
+  return PyBool_FromLong(range && range->phase.load() == cuda::Phase::lost);
+}
+
+PyObject* handle_timed(PyObject* object, void*) {
+  const cuda::DeviceRange* range = as_handle(object)->range;
+  return PyBool_FromLong(range && range->timed);
+}
+
+PyObject* handle_backend(PyObject* object, void*) {
+  const cuda::DeviceRange* range = as_handle(object)->range;
+  if (!range) Py_RETURN_NONE;
+  return PyUnicode_FromString(range->backend == cuda::Backend::exact ? "exact" : "callback");
+}
+
+PyObject* handle_repr(PyObject* object) {
+  const cuda::DeviceRange* range = as_handle(object)->range;
+  if (!range) return PyUnicode_FromString("DeviceRangeHandle(idle)");
+  static const char* const names[] = {"open", "ended", "done", "lost"};
+  const cuda::Phase phase = range->phase.load();
+  const bool ended = phase == cuda::Phase::open && range->ended.load();
+  return PyUnicode_FromFormat("DeviceRangeHandle(%llu, %s)",
+                              static_cast<unsigned long long>(range->origin.launch),
+                              ended ? "ended" : names[static_cast<int>(phase)]);
+}
+
+PyMethodDef methods[] = {
+    {"done", as_method(handle_done), METH_NOARGS,
+     "done($self)\n--\n\n"
+     "Whether the GPU is through with the range, or it was lost. Does not wait. A handle for "
+     "which\n"
+     "nothing was placed is done at once; a captured range after its first replay."},
+    {"elapsed", as_method(handle_elapsed), METH_NOARGS,
+     "elapsed($self)\n--\n\n"
+     "The range's time on the GPU in milliseconds; None until it is done, and for a handle "
+     "without\n"
+     "timing=True. For a captured range the time of its latest replay that was read."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyGetSetDef properties[] = {
+    {"lost", handle_lost, nullptr, "Whether the range was given up; device_stats() says why.",
+     nullptr},
+    {"timed", handle_timed, nullptr, "Whether elapsed() will tell a time.", nullptr},
+    {"backend", handle_backend, nullptr, "'exact', 'callback', or None where nothing was placed.",
+     nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+const char documentation[] =
+    "What start_device_range and `with device_range(...) as handle` give: one range on its way\n"
+    "through the GPU. May be passed to any thread. Can be awaited: `await handle` returns "
+    "elapsed()\n"
+    "when the range is done.";
+
+PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(handle_dealloc)},
+                       {Py_tp_repr, reinterpret_cast<void*>(handle_repr)},
+                       {Py_tp_methods, methods},
+                       {Py_tp_getset, properties},
+                       {Py_am_await, reinterpret_cast<void*>(handle_await)},
+                       {Py_tp_doc, const_cast<char*>(documentation)},
+                       {0, nullptr}};
+
+PyType_Spec spec = {"nvspan.DeviceRangeHandle", sizeof(DeviceHandle), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+
+}  // namespace
+
+PyObject* device_handle_new(cuda::DeviceRange* range) {
+  if (!range && state().device.idle_handle) return Py_NewRef(state().device.idle_handle);
+  DeviceHandle* handle = free_handles.take();
+  if (!handle) handle = PyObject_New(DeviceHandle, state().device.handle_type);
+  if (!handle) {
+    cuda::release(range);
+    return nullptr;
+  }
+  handle->range = range;
+  return reinterpret_cast<PyObject*>(handle);
+}
+
+bool is_device_handle(PyObject* object) noexcept {
+  return Py_IS_TYPE(object, state().device.handle_type);
+}
+
+cuda::DeviceRange* range_of_handle(PyObject* handle) noexcept { return as_handle(handle)->range; }
+
+void end_device_handle(PyObject* handle, const cuda::Target* other) noexcept {
+  cuda::DeviceRange* range = as_handle(handle)->range;
+  if (!range || range->ended.load(std::memory_order_acquire)) return;
+  const released_gil released;
+  cuda::end_range(range, other);
+}
+
+int device_handle_add_to_module(PyObject* module) {
+  state().device.handle_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (!state().device.handle_type) return -1;
+  state().device.idle_handle = device_handle_new(nullptr);
+  if (!state().device.idle_handle) return -1;
+  return PyModule_AddObjectRef(module, "DeviceRangeHandle",
+                               reinterpret_cast<PyObject*>(state().device.handle_type));
+}
+
+}  // namespace nvspan

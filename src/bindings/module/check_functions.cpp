@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/module/module.hpp"
+
+#include "annotate/layers/check.hpp"
+#include "bindings/check/host.hpp"
+
+namespace py = pybind11;
+
+namespace nvspan {
+
+void add_check_functions(py::module_& m) {
+  m.def("start_checking",
+        [](bool strict, const std::string& folder) { start_check_mode(strict, folder.c_str()); });
+  m.def("stop_checking", [] { stop_checking(); });
+  m.def("checking", [] { return checking(); });
+  m.def("check_at_exit", [] { check_at_exit(); });
+  m.def("check_reports_lost", [] { return check_reports_lost(); });
+  m.def("check_reports", [] {
+    PyObject* list = check_report_list();
+    if (!list) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(list);
+  });
+}
+
+}  // namespace nvspan

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The tool, what is switched on, and the names of threads.
+#include "bindings/module/module.hpp"
+
+#include <pybind11/stl.h>
+
+#include <optional>
+
+#include "annotate/event/open_ranges.hpp"
+#include "annotate/event/switchboard.hpp"
+#include "annotate/layers/mirror.hpp"
+#include "annotate/names/thread_names.hpp"
+#include "annotate/tool/attachment.hpp"
+#include "bindings/annotation/annotation.hpp"
+
+namespace py = pybind11;
+
+namespace nvspan {
+
+namespace {
+
+// None is the whole process here, so the default domain is named by its object.
+void set_enabled(bool enabled, const py::object& domain) {
+  Domain* one = domain_or_null(domain);
+  if (one)
+    one->set_enabled(enabled);
+  else
+    set_annotations_enabled(enabled);
+}
+
+void pause(int change, const py::object& domain) {
+  Domain* one = domain_or_null(domain);
+  if (one)
+    one->pause(change);
+  else
+    pause_annotations(change);
+}
+
+bool is_active(const py::object& domain) {
+  Domain* one = domain_or_null(domain);
+  const ToolTable* tool = listening_tool();
+  return tool && (tool->reaches_tool || mirroring()) && (!one || one->connected(*tool));
+}
+
+}  // namespace
+
+void add_process_functions(py::module_& m) {
+  m.def("attach", [](const std::string& library, const std::string& config) {
+    const std::string problem = attach_tool(library, config);
+    if (!problem.empty()) throw std::runtime_error("cannot attach: " + problem);
+  });
+  m.def("detach", [] { detach_tool(); });
+  m.def("tool_attached", [] { return tool_decided() && real_tool() && annotations_enabled(); });
+  m.def("listening", [] { return listening(); });
+  m.def("decided", [] { return decided(); });
+  m.def("enabled", [] { return !disabled_by_environment(); });
+  m.def("set_enabled", set_enabled, py::arg("enabled"), py::arg("domain") = py::none());
+  m.def("pause", pause, py::arg("change"), py::arg("domain") = py::none());
+  m.def("is_active", is_active, py::arg("domain") = py::none());
+  m.def("name_thread", [](const std::string& name, std::optional<uint32_t> native_id) {
+    name_thread(native_id ? *native_id : native_thread_id(), name);
+  });
+  m.def("forget_thread", [](uint32_t native_id) { forget_thread(native_id); });
+  m.def("has_thread_name", [](uint32_t native_id) { return has_thread_name(native_id); });
+  m.def("named_threads", [] { return named_threads(); });
+  m.def("dropped_pushes", [] { return dropped_pushes(); });
+  m.def("tool_library", [] { return tool_library(); });
+  m.def("switchboard_problem", [] { return DomainSwitches::of_environment().problem(); });
+}
+
+}  // namespace nvspan

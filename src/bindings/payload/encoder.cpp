@@ -1,0 +1,181 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/payload/encoder.hpp"
+
+#include <new>
+#include <string>
+
+#include "bindings/support/module_state.hpp"
+
+namespace nvspan {
+
+unsigned char* PayloadBuffer::extend(size_t size, size_t alignment) {
+  const size_t start = (size_ + alignment - 1) & ~(alignment - 1);
+  if (start + size > capacity_) {
+    const size_t wanted = start + size > 2 * capacity_ ? start + size : 2 * capacity_;
+    std::unique_ptr<unsigned char[]> larger(new (std::nothrow) unsigned char[wanted]);
+    if (!larger) {
+      PyErr_NoMemory();
+      return nullptr;
+    }
+    std::memcpy(larger.get(), bytes(), size_);
+    large_ = std::move(larger);
+    capacity_ = wanted;
+  }
+  std::memset(bytes() + size_, 0, start - size_);
+  size_ = start + size;
+  return bytes() + start;
+}
+
+EncodedPayload* EncodedPayload::copy_of(PayloadBuffer& buffer) noexcept {
+  const PayloadView view = buffer.contents();
+  std::unique_ptr<EncodedPayload> made(new (std::nothrow) EncodedPayload);
+  if (!made) return nullptr;
+  made->bytes.reset(new (std::nothrow) unsigned char[view.size]);
+  if (!made->bytes) return nullptr;
+  std::memcpy(made->bytes.get(), view.data, view.size);
+  made->schema = view.schema;
+  made->size = view.size;
+  return made.release();
+}
+
+const Schema* scalar_schema(const Scalar& scalar) {
+  SchemaDescription description;
+  description.static_size = scalar.size;
+  description.entries.resize(1);
+  description.entries[0].name = scalar.name;
+  description.entries[0].type = scalar.type;
+  return Schema::describe(std::move(description));
+}
+
+const Schema* text_schema(size_t units) {
+  constexpr size_t unit_bits = 32;
+  const std::string name = "str" + std::to_string(units * unit_bits);
+  SchemaDescription description;
+  description.static_size = units * sizeof(Py_UCS4);
+  description.entries.resize(1);
+  description.entries[0].name = name;
+  description.entries[0].type = nvtx::entry_type::cstring_utf32;
+  description.entries[0].detail = units;
+  return Schema::describe(std::move(description));
+}
+
+namespace {
+
+const Schema* describe_bytes(size_t size) {
+  constexpr size_t byte_bits = 8;
+  const std::string name = "bytes" + std::to_string(size * byte_bits);
+  SchemaDescription description;
+  description.static_size = size;
+  description.entries.resize(1);
+  description.entries[0].name = name;
+  description.entries[0].type = nvtx::entry_type::byte;
+  description.entries[0].flags = nvtx::entry_flag::fixed_array;
+  description.entries[0].detail = size;
+  return Schema::describe(std::move(description));
+}
+
+}  // namespace
+
+const Schema* bytes_schema(size_t size) {
+  static std::atomic<const Schema*> usual[256];
+  if (size >= sizeof(usual) / sizeof(usual[0])) return describe_bytes(size);
+  const Schema* known = usual[size].load(std::memory_order_acquire);
+  if (!known) {
+    known = describe_bytes(size);
+    usual[size].store(known, std::memory_order_release);
+  }
+  return known;
+}
+
+int too_many_schemas() {
+  PyErr_SetString(PyExc_ValueError, "the process has described too many different layouts");
+  return -1;
+}
+
+namespace {
+
+// As a numpy string of that length: the empty one has one zero byte.
+int encode_bytes(PyObject* value, PayloadBuffer& buffer) {
+  const size_t size = static_cast<size_t>(PyBytes_GET_SIZE(value));
+  buffer.borrow(PyBytes_AS_STRING(value), size ? size : 1, value);
+  buffer.schema = bytes_schema(size ? size : 1);
+  // Bytes of ever new lengths: every tool knows the elements at least.
+  if (!buffer.schema) buffer.schema = &Schema::predefined(nvtx::entry_type::byte);
+  buffer.constant = true;
+  return 0;
+}
+
+int encode_text(PyObject* value, PayloadBuffer& buffer) {
+  static const Schema& schema = Schema::predefined(nvtx::entry_type::cstring_utf8);
+  buffer.schema = &schema;
+  buffer.constant = true;
+  Py_ssize_t size = 0;
+  const char* utf8 = PyUnicode_AsUTF8AndSize(value, &size);
+  if (utf8) {
+    buffer.borrow(utf8, static_cast<size_t>(size), value);
+  } else {  // lone surrogates
+    PyErr_Clear();
+    py_ref bytes = py_ref::steal(PyUnicode_AsEncodedString(value, "utf-8", "backslashreplace"));
+    if (!bytes) return -1;
+    size = PyBytes_GET_SIZE(bytes.get());
+    buffer.borrow(PyBytes_AS_STRING(bytes.get()), static_cast<size_t>(size), bytes.get());
+  }
+  return size == 0 ? 1 : 0;
+}
+
+bool has_dlpack(PyObject* value) noexcept {
+  return PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(value)), "__dlpack__") == 1;
+}
+
+}  // namespace
+
+bool is_data(PyObject* value) noexcept {
+  constexpr unsigned long data_types = Py_TPFLAGS_LIST_SUBCLASS | Py_TPFLAGS_TUPLE_SUBCLASS |
+                                       Py_TPFLAGS_BYTES_SUBCLASS | Py_TPFLAGS_UNICODE_SUBCLASS |
+                                       Py_TPFLAGS_DICT_SUBCLASS;
+  if (PyType_GetFlags(Py_TYPE(value)) & data_types) return true;
+  return PyRange_Check(value) || is_numpy_array(value);
+}
+
+int encode_payload(PyObject* value, PayloadBuffer& buffer) {
+  if (PyTuple_CheckExact(value) || PyList_Check(value)) return encode_sequence(value, buffer);
+  if (PyDict_Check(value)) return encode_record(value, buffer);
+  if (PyUnicode_Check(value)) return encode_text(value, buffer);
+  if (PyBytes_Check(value)) return encode_bytes(value, buffer);
+  if (PyRange_Check(value)) return encode_range(value, buffer);
+  if (is_numpy_array(value)) return encode_array(value, buffer);
+  if (record_kind(Py_TYPE(value)) != RecordKind::none) return encode_record(value, buffer);
+  if (PyTuple_Check(value)) return encode_sequence(value, buffer);
+  if (PyErr_Occurred()) return -1;
+  if (PyObject_CheckBuffer(value)) return encode_exported(value, buffer);
+  if (has_dlpack(value)) return encode_dlpack(value, buffer);
+  PyErr_Format(PyExc_TypeError, "a %s has no binary form", Py_TYPE(value)->tp_name);
+  return -1;
+}
+
+bool encode_quietly(PyObject* value, PayloadBuffer& buffer) noexcept {
+  int result = -1;
+  try {
+    result = encode_payload(value, buffer);
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  }
+  if (result >= 0) return result == 0;
+  PyObject *type, *error, *traceback;
+  PyErr_Fetch(&type, &error, &traceback);
+  PyErr_NormalizeException(&type, &error, &traceback);
+  const char* name = Py_TYPE(value)->tp_name;
+  char topic[160];
+  (void)PyOS_snprintf(topic, sizeof topic, "payload of %.100s is not encoded", name);
+  warn_once_quietly(topic,
+                    "payload of type '%s' cannot be encoded: %S. The event is sent without a "
+                    "payload",
+                    name, error ? error : Py_None);
+  Py_XDECREF(type);
+  Py_XDECREF(error);
+  Py_XDECREF(traceback);
+  return false;
+}
+
+}  // namespace nvspan

@@ -1,0 +1,241 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/profile/code.hpp"
+
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "annotate/event/switchboard.hpp"
+#include "bindings/event/domain_object.hpp"
+#include "bindings/support/module_state.hpp"
+
+namespace nvspan {
+
+ProfileState profile_state;
+Py_ssize_t detail::profile_code_index = -1;
+object_mutex detail::profile_codes_mutex;
+
+namespace {
+
+std::string_view utf8_view(PyObject* text) noexcept {
+  Py_ssize_t size = 0;
+  const char* utf8 = text && PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, &size) : nullptr;
+  if (!utf8) {
+    PyErr_Clear();  // lone surrogates
+    return {};
+  }
+  return {utf8, static_cast<size_t>(size)};
+}
+
+std::string_view base_name(std::string_view path) noexcept {
+  const size_t slash = path.find_last_of("/\\");
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+PyObject* qualified_name(const PyCodeObject* code) noexcept {
+#if PY_VERSION_HEX >= 0x030B0000
+  return code->co_qualname;
+#else
+  return code->co_name;
+#endif
+}
+
+// The dotted name of the code in the running frame: module.qualname.
+std::string dotted_name(const PyCodeObject* code) {
+  PyObject* globals = PyEval_GetGlobals();
+  PyObject* module = globals ? PyDict_GetItemString(globals, "__name__") : nullptr;
+  std::string name(utf8_view(module));
+  name += '.';
+  name += utf8_view(qualified_name(code));
+  return name;
+}
+
+bool matches_any(const std::vector<std::string>& patterns, std::string_view path,
+                 std::string_view dotted, std::string_view qualified) noexcept {
+  for (const std::string& pattern : patterns) {
+    if (matches_pattern(pattern, path) || matches_pattern(pattern, base_name(path)) ||
+        matches_pattern(pattern, qualified)) {
+      return true;
+    }
+    for (size_t end = 0; end != std::string_view::npos;) {
+      end = dotted.find('.', end + 1);
+      if (matches_pattern(pattern, dotted.substr(0, end))) return true;
+    }
+  }
+  return false;
+}
+
+// Whether `code` is the body that a decorated function was given, which calls the original.
+bool is_generated(const PyCodeObject* code) noexcept {
+  constexpr std::string_view prefix = "__nvspan_";
+  PyObject* names = code->co_names;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i) {
+    if (utf8_view(PyTuple_GET_ITEM(names, i)).substr(0, prefix.size()) == prefix) return true;
+  }
+  return false;
+}
+
+bool is_wanted(const PyCodeObject* code) {
+  const ProfileSettings& settings = profile_state.settings;
+  const std::string_view path = utf8_view(code->co_filename);
+  if (path.substr(0, settings.own_folder.size()) == settings.own_folder) return false;
+  if (is_generated(code)) return false;
+  if (settings.include_all && settings.exclude.empty()) return true;
+  const std::string dotted = dotted_name(code);
+  const std::string_view qualified = utf8_view(qualified_name(code));
+  if (matches_any(settings.exclude, path, dotted, qualified)) return false;
+  return settings.include_all || matches_any(settings.include, path, dotted, qualified);
+}
+
+bool fill(EventFields& fields, PyObject* message) noexcept {
+  set_domain(fields, profile_domain());
+  if (message && set_message(fields, message, false) == 0) return true;
+  PyErr_Clear();
+  return false;
+}
+
+bool name_event(ProfileCode& known, const PyCodeObject* code, bool linenos) {
+  bool& have = linenos ? known.have_line : known.have_named;
+  EventFields& fields = linenos ? known.with_line : known.named;
+  if (!have) {
+    py_ref text = py_ref::borrow(code->co_name);
+    if (linenos) {
+      Py_ssize_t start = PyUnicode_FindChar(code->co_filename, '/', 0,
+                                            PyUnicode_GET_LENGTH(code->co_filename), -1);
+#if defined(_WIN32)
+      const Py_ssize_t other = PyUnicode_FindChar(code->co_filename, '\\', 0,
+                                                  PyUnicode_GET_LENGTH(code->co_filename), -1);
+      if (other > start) start = other;
+#endif
+      py_ref file = py_ref::steal(
+          PyUnicode_Substring(code->co_filename, start < 0 ? 0 : start + 1, PY_SSIZE_T_MAX));
+      text = py_ref::steal(
+          file ? PyUnicode_FromFormat("%U:%d(%U)", file.get(), code->co_firstlineno, code->co_name)
+               : nullptr);
+    }
+    have = fill(fields, text.get());
+  }
+  known.event.store(have ? &fields.event : nullptr, std::memory_order_release);
+  return have;
+}
+
+void forget_code(void* extra) noexcept {
+  auto* known = static_cast<ProfileCode*>(extra);
+  if (!known) return;
+  clear_fields(known->named);
+  clear_fields(known->with_line);
+  delete known;
+}
+
+// The events of C functions by name. Immortal.
+struct CFunctionEvent {
+  EventFields fields;
+  std::string name;
+};
+
+using CFunctionEvents = std::unordered_map<std::string_view, std::unique_ptr<CFunctionEvent>>;
+
+CFunctionEvents& c_function_events() {
+  static auto* const events = new CFunctionEvents;
+  return *events;
+}
+
+CFunctionEvent* make_c_function_event(const char* name) noexcept {
+  try {
+    CFunctionEvents& events = c_function_events();
+    const auto found = events.find(name);
+    if (found != events.end()) return found->second.get();
+    auto made = std::make_unique<CFunctionEvent>();
+    made->name = name;
+    py_ref text = py_ref::steal(
+        PyUnicode_DecodeUTF8(name, static_cast<Py_ssize_t>(strlen(name)), "backslashreplace"));
+    if (!fill(made->fields, text.get())) return nullptr;
+    CFunctionEvent* result = made.get();
+    events.emplace(std::string_view(result->name), std::move(made));
+    return result;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+void profile_set_settings(ProfileSettings settings) noexcept {
+  const py_section section(profile_domain());
+  profile_state.settings = std::move(settings);
+}
+
+ProfileCode* detail::judge_profile_code(PyObject* code, uint64_t session) noexcept {
+  const py_section section(profile_domain());
+  py_error_scope scope;
+  ProfileCode* known = profile_code_known(code);
+  if (known && known->judged(session)) return known;
+  if (!known) {
+    known = new (std::nothrow) ProfileCode;
+    if (!known) return nullptr;
+    std::unique_lock<object_mutex> codes(profile_codes_mutex);
+    const int result = set_code_extra(code, profile_code_index, known);
+    codes.unlock();
+    if (result < 0) {
+      PyErr_Clear();
+      delete known;
+      return nullptr;
+    }
+  }
+  auto* object = reinterpret_cast<PyCodeObject*>(code);
+  bool wanted = false;
+  try {
+    wanted = is_wanted(object) && name_event(*known, object, profile_state.settings.linenos);
+  } catch (const std::bad_alloc&) {
+    wanted = false;
+  }
+  known->verdict.store(session << 1 | static_cast<uint64_t>(wanted), std::memory_order_release);
+  return known;
+}
+
+Event* profile_c_function_event(PyObject* callable) noexcept {
+  const PyMethodDef* method = nullptr;
+  if (PyCFunction_Check(callable))
+    method = reinterpret_cast<PyCFunctionObject*>(callable)->m_ml;
+  else if (Py_IS_TYPE(callable, &PyMethodDescr_Type))
+    method = reinterpret_cast<PyMethodDescrObject*>(callable)->d_method;
+  if (!method) return nullptr;
+  // A definition's memory may be used again for another, so its name is compared, too.
+  struct Recent {
+    const PyMethodDef* method;
+    CFunctionEvent* event;
+  };
+  constexpr size_t recent_count = 1024;
+  static Recent recent[recent_count];
+  const py_section section(profile_domain());
+  Recent& slot = recent[reinterpret_cast<uintptr_t>(method) / sizeof(PyMethodDef) % recent_count];
+  if (slot.method == method && slot.event->name == method->ml_name) {
+    return &slot.event->fields.event;
+  }
+  py_error_scope scope;
+  CFunctionEvent* event = make_c_function_event(method->ml_name);
+  if (!event) return nullptr;
+  slot = {method, event};
+  return &event->fields.event;
+}
+
+PyObject* profile_domain() noexcept { return state().profile.domain; }
+
+int profile_codes_prepare() {
+  if (detail::profile_code_index >= 0) return 0;
+  py_ref name = py_ref::steal(PyUnicode_FromString("nvtx.py"));
+  if (!name) return -1;
+  state().profile.domain = domain_from_object(name.get());
+  if (!state().profile.domain) return -1;
+  detail::profile_code_index = request_code_extra_index(forget_code);
+  if (detail::profile_code_index >= 0) return 0;
+  PyErr_SetString(PyExc_RuntimeError, "no room is left in code objects for the profile's names");
+  return -1;
+}
+
+}  // namespace nvspan

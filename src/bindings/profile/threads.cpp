@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/profile/threads.hpp"
+
+#include <cstdlib>
+#include <mutex>
+#include <new>
+
+#if !defined(_WIN32)
+#include <pthread.h>
+#endif
+
+namespace nvspan {
+
+namespace detail {
+thread_local ProfileThread* profile_thread NVSPAN_TLS_INITIAL_EXEC = nullptr;
+const char profile_owner = 0;
+}  // namespace detail
+
+namespace {
+
+// All records. Immortal, because threads end after the module.
+struct Registry {
+  std::mutex mutex;
+  ProfileThread* first = nullptr;
+};
+
+Registry& registry() noexcept {
+  static Registry* const instance = new Registry;
+  return *instance;
+}
+
+void link(ProfileThread& thread) noexcept {
+  Registry& all = registry();
+  thread.next = all.first;
+  thread.previous = nullptr;
+  if (all.first) all.first->previous = &thread;
+  all.first = &thread;
+}
+
+void unlink(ProfileThread& thread) noexcept {
+  Registry& all = registry();
+  if (thread.previous)
+    thread.previous->next = thread.next;
+  else
+    all.first = thread.next;
+  if (thread.next) thread.next->previous = thread.previous;
+}
+
+struct Release {
+  ~Release() {
+    ProfileThread* thread = detail::profile_thread;
+    detail::profile_thread = nullptr;
+    if (!thread) return;
+    {
+      std::lock_guard<std::mutex> lock(registry().mutex);
+      unlink(*thread);
+    }
+    std::free(thread->entries);
+    delete thread;
+  }
+};
+
+#if !defined(_WIN32)
+void before_fork() { registry().mutex.lock(); }
+void in_parent() { registry().mutex.unlock(); }
+
+// Of the child's threads, only the one that forked exists.
+void in_child() {
+  registry().first = nullptr;
+  if (detail::profile_thread) link(*detail::profile_thread);
+  registry().mutex.unlock();
+}
+
+void follow_forks() noexcept {
+  static const int once = pthread_atfork(before_fork, in_parent, in_child);
+  (void)once;
+}
+#else
+void follow_forks() noexcept {}
+#endif
+
+}  // namespace
+
+ProfileThread* detail::make_profile_thread() noexcept {
+  auto* thread = new (std::nothrow) ProfileThread;
+  if (!thread) return nullptr;
+  follow_forks();
+  thread_local Release release;
+  (void)&release;
+  std::lock_guard<std::mutex> lock(registry().mutex);
+  link(*thread);
+  profile_thread = thread;
+  return thread;
+}
+
+bool detail::grow_profile_thread(ProfileThread& thread) noexcept {
+  constexpr uint32_t most_entries = 1u << 24;
+  if (thread.capacity >= most_entries) return false;
+  const uint32_t capacity = thread.capacity ? thread.capacity * 2 : 256;
+  void* entries = std::realloc(thread.entries, capacity * sizeof(uintptr_t));
+  if (!entries) return false;
+  thread.entries = static_cast<uintptr_t*>(entries);
+  thread.capacity = capacity;
+  return true;
+}
+
+namespace {
+
+void close_down_to(ProfileThread& thread, uint32_t size) noexcept {
+  for (uint32_t i = thread.size.load(std::memory_order_relaxed); i-- > size;) {
+    thread.size.store(i, std::memory_order_relaxed);
+    if (thread.entries[i] & profile_sent) pop_owned(&detail::profile_owner);
+  }
+}
+
+}  // namespace
+
+void detail::leave_buried(ProfileThread& thread, uintptr_t entry) noexcept {
+  for (uint32_t i = thread.size.load(std::memory_order_relaxed); i-- > 0;) {
+    if ((thread.entries[i] & ~profile_sent) != entry) continue;
+    close_down_to(thread, i);
+    return;
+  }
+}
+
+void profile_close_all(ProfileThread& thread) noexcept { close_down_to(thread, 0); }
+
+bool profile_any_open() noexcept {
+  std::lock_guard<std::mutex> lock(registry().mutex);
+  for (ProfileThread* thread = registry().first; thread; thread = thread->next) {
+    if (thread->size.load(std::memory_order_relaxed) != 0) return true;
+  }
+  return false;
+}
+
+}  // namespace nvspan

@@ -1,0 +1,262 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/range/push_pop.hpp"
+
+#include "annotate/event/open_ranges.hpp"
+#include "annotate/layers/check.hpp"
+#include "bindings/annotation/annotation_cache.hpp"
+#include "bindings/check/host.hpp"
+#include "bindings/event/domain_object.hpp"
+#include "bindings/event/event_attributes.hpp"
+#include "bindings/event/send.hpp"
+#include "bindings/range/range_handle.hpp"
+#include "bindings/support/module_state.hpp"
+
+namespace nvspan {
+
+namespace {
+
+constexpr CallForm mark_form = {"mark", 5, event_fields};
+constexpr CallForm push_form = {"push_range", 5, event_fields};
+constexpr CallForm start_form = {"start_range", 5, event_fields};
+constexpr CallForm domain_mark_form = {"mark", 0, attribute_fields};
+constexpr CallForm domain_push_form = {"push_range", 0, attribute_fields};
+constexpr CallForm domain_start_form = {"start_range", 0, attribute_fields};
+
+void mark_fields(EventFields& fields, bool& failed_lazily) noexcept {
+  const ToolTable* tool = listening_tool();
+  if (!tool) return;
+  send_fields(fields, *tool, failed_lazily,
+              [&](const Outgoing& event) { send_mark(event, *tool); });
+  notice_overflow(fields);
+}
+
+// A push that is not sent is recorded too: its pop must not close what was open before.
+void push_fields(EventFields& fields, bool& failed_lazily) noexcept {
+  const ToolTable* tool = listening_tool();
+  const uint64_t epoch = tool ? send_push_of(nullptr, fields, *tool, failed_lazily) : 0;
+  note_push(nullptr, fields.event.domain, epoch);
+  if (epoch != 0) notice_overflow(fields);
+}
+
+// pop_range in check mode: what it closes, or does not, is looked at and may raise.
+PyObject* checked_pop(Domain& domain) {
+  const check::ExplicitPop explicit_pop;
+  if (!with_raising_checks([&] { pop_domain(domain); })) return nullptr;
+  Py_RETURN_NONE;
+}
+
+Span start_fields(EventFields& fields, bool& failed_lazily) noexcept {
+  const ToolTable* tool = listening_tool();
+  if (!tool) return {};
+  const Span span = send_start_of(fields, *tool, failed_lazily);
+  notice_overflow(fields);
+  return span;
+}
+
+PyObject* module_mark(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  Annotation* annotation = annotation_for_call(mark_form, nullptr, args, nargs, kwnames, false);
+  if (!annotation) return nullptr;
+  mark_fields(*annotation->fields, annotation->failed_lazily);
+  Py_DECREF(reinterpret_cast<PyObject*>(annotation));
+  Py_RETURN_NONE;
+}
+
+PyObject* module_push_range(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  Annotation* annotation = annotation_for_call(push_form, nullptr, args, nargs, kwnames, false);
+  if (!annotation) return nullptr;
+  push_fields(*annotation->fields, annotation->failed_lazily);
+  Py_DECREF(reinterpret_cast<PyObject*>(annotation));
+  Py_RETURN_NONE;
+}
+
+PyObject* module_start_range(PyObject*, PyObject* const* args, Py_ssize_t nargs,
+                             PyObject* kwnames) {
+  Annotation* annotation = annotation_for_call(start_form, nullptr, args, nargs, kwnames, false);
+  if (!annotation) return nullptr;
+  const Span span = start_fields(*annotation->fields, annotation->failed_lazily);
+  PyObject* domain = annotation->fields->domain;
+  Py_DECREF(reinterpret_cast<PyObject*>(annotation));
+  return range_handle_new(span, domain);
+}
+
+PyObject* module_pop_range(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  PyObject* name = Py_None;
+  if (!single_argument("pop_range", "domain", args, nargs, kwnames, name)) return nullptr;
+  PyObject* domain = domain_from_object(name);
+  if (!domain) return nullptr;
+  Domain& core = *reinterpret_cast<DomainObject*>(domain)->core;
+  if (checking()) return checked_pop(core);
+  pop_domain(core);
+  Py_RETURN_NONE;
+}
+
+PyObject* module_end_range(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  PyObject* handle = required_argument("end_range", "range_id", args, nargs, kwnames);
+  if (!handle || end_range_handle(handle) < 0) return nullptr;
+  Py_RETURN_NONE;
+}
+
+// The attributes and the rest of the arguments of a Domain method.
+struct DomainCall {
+  AttributesObject* attributes = nullptr;  // borrowed
+  py_ref shortened;                        // keyword names without "attributes"
+  PyObject* kwnames = nullptr;
+  PyObject* const* keyword_values = nullptr;
+  PyObject* moved[field_count + 1];
+};
+
+int split_domain_call(const char* function, PyObject* const* args, Py_ssize_t nargs,
+                      PyObject* kwnames, DomainCall& call) {
+  if (nargs > 1) {
+    PyErr_Format(PyExc_TypeError, "%s() takes at most 1 positional argument (%zd given)", function,
+                 nargs);
+    return -1;
+  }
+  PyObject* attributes = nargs ? args[0] : Py_None;
+  call.kwnames = kwnames;
+  call.keyword_values = args + nargs;
+  const Py_ssize_t keywords = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
+  for (Py_ssize_t i = 0; i < keywords && nargs == 0; ++i) {
+    if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, i), "attributes") != 0) continue;
+    attributes = args[i];
+    if (keywords > static_cast<Py_ssize_t>(field_count)) break;
+    call.shortened = py_ref::steal(PyTuple_New(keywords - 1));
+    if (!call.shortened) return -1;
+    for (Py_ssize_t from = 0, to = 0; from < keywords; ++from) {
+      if (from == i) continue;
+      PyTuple_SET_ITEM(call.shortened.get(), to, Py_NewRef(PyTuple_GET_ITEM(kwnames, from)));
+      call.moved[to++] = args[from];
+    }
+    call.kwnames = call.shortened.get();
+    call.keyword_values = call.moved;
+    break;
+  }
+  if (attributes == Py_None) return 0;
+  if (!is_attributes(attributes)) {
+    PyErr_Format(PyExc_TypeError, "attributes must be an EventAttributes or None, not %R",
+                 attributes);
+    return -1;
+  }
+  call.attributes = reinterpret_cast<AttributesObject*>(attributes);
+  return 0;
+}
+
+// Calls `send(fields, failed_lazily)` with the attributes that a Domain method was given.
+template <class Send>
+bool with_domain_fields(const CallForm& form, PyObject* domain, PyObject* const* args,
+                        Py_ssize_t nargs, PyObject* kwnames, Send&& send) {
+  bool failed_lazily = false;
+  if (nargs == 1 && !kwnames && is_attributes(args[0])) {
+    EventFields& fields = reinterpret_cast<AttributesObject*>(args[0])->fields;
+    if (fields.domain == domain) {
+      send(fields, failed_lazily);
+      return true;
+    }
+  }
+  DomainCall call;
+  if (split_domain_call(form.function, args, nargs, kwnames, call) < 0) return false;
+  if (!call.attributes) {
+    Annotation* annotation =
+        annotation_for_call(form, domain, call.keyword_values, 0, call.kwnames, false);
+    if (!annotation) return false;
+    send(*annotation->fields, annotation->failed_lazily);
+    Py_DECREF(reinterpret_cast<PyObject*>(annotation));
+    return true;
+  }
+  CallArguments arguments;
+  if (parse_call(form, call.keyword_values, 0, call.kwnames, arguments) < 0 ||
+      update_attributes(call.attributes, arguments) < 0) {
+    return false;
+  }
+  EventFields& fields = call.attributes->fields;
+  if (fields.domain == domain) {
+    send(fields, failed_lazily);
+    return true;
+  }
+  EventFields here;
+  const bool copied = copy_fields_to_domain(here, fields, domain) == 0;
+  if (copied) send(here, failed_lazily);
+  clear_fields(here);
+  return copied;
+}
+
+PyMethodDef functions[] = {
+    {"mark", as_method(module_mark), METH_FASTCALL | METH_KEYWORDS,
+     "mark(message=None, color='blue', domain=None, category=None, payload=None)\n--\n\n"
+     "Sends an instantaneous event.\n\n"
+     "Arguments as for annotate. Any thread; after a fork the child's events are its own.\n\n"
+     ">>> import nvspan\n"
+     ">>> nvspan.mark('checkpoint saved', color='green', payload=3)\n"},
+    {"push_range", as_method(module_push_range), METH_FASTCALL | METH_KEYWORDS,
+     "push_range(message=None, color='blue', domain=None, category=None, payload=None)\n--\n\n"
+     "Opens a range nested in this thread's open ranges of the domain; close it with pop_range on\n"
+     "the same thread. Prefer `with annotate(...)`, which cannot be left open.\n\n"
+     ">>> import nvspan\n"
+     ">>> nvspan.push_range('load')\n"
+     ">>> nvspan.pop_range()\n"},
+    {"pop_range", as_method(module_pop_range), METH_FASTCALL | METH_KEYWORDS,
+     "pop_range(domain=None)\n--\n\n"
+     "Closes this thread's innermost open range of the domain."},
+    {"start_range", as_method(module_start_range), METH_FASTCALL | METH_KEYWORDS,
+     "start_range(message=None, color=None, domain=None, category=None, payload=None)\n--\n\n"
+     "Starts a range that any thread may end, in any order, with end_range.\n\n"
+     "Returns an opaque handle that unpacks as (range_id, domain).\n\n"
+     ">>> import nvspan\n"
+     ">>> handle = nvspan.start_range('request', payload=17)\n"
+     ">>> nvspan.end_range(handle)\n"},
+    {"end_range", as_method(module_end_range), METH_FASTCALL | METH_KEYWORDS,
+     "end_range(range_id)\n--\n\n"
+     "Ends a range by the handle of start_range, from any thread. None, and a handle that was "
+     "ended\n"
+     "before, are ignored; anything else is a TypeError."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+PyObject* domain_mark(PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
+                      PyObject* kwnames) {
+  if (!with_domain_fields(domain_mark_form, domain, args, nargs, kwnames, mark_fields))
+    return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject* domain_push_range(PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
+                            PyObject* kwnames) {
+  if (!with_domain_fields(domain_push_form, domain, args, nargs, kwnames, push_fields))
+    return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject* domain_pop_range(PyObject* domain, PyObject*) {
+  Domain& core = *reinterpret_cast<DomainObject*>(domain)->core;
+  if (checking()) return checked_pop(core);
+  pop_domain(core);
+  Py_RETURN_NONE;
+}
+
+PyObject* domain_start_range(PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
+                             PyObject* kwnames) {
+  Span span;
+  const auto send = [&](EventFields& fields, bool& failed) { span = start_fields(fields, failed); };
+  if (!with_domain_fields(domain_start_form, domain, args, nargs, kwnames, send)) return nullptr;
+  return PyLong_FromUnsignedLongLong(span.id);
+}
+
+PyObject* domain_end_range(PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
+                           PyObject* kwnames) {
+  PyObject* range_id = required_argument("end_range", "range_id", args, nargs, kwnames);
+  if (!range_id) return nullptr;
+  if (!PyLong_Check(range_id)) {
+    return PyErr_Format(PyExc_TypeError, "range_id must be an int from start_range, not %R",
+                        range_id);
+  }
+  const unsigned long long id = PyLong_AsUnsignedLongLong(range_id);
+  if (PyErr_Occurred()) return nullptr;
+  if (end_range_by_id(*reinterpret_cast<DomainObject*>(domain)->core, id) < 0) return nullptr;
+  Py_RETURN_NONE;
+}
+
+int ranges_add_to_module(PyObject* module) { return PyModule_AddFunctions(module, functions); }
+
+}  // namespace nvspan

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A column of a recording as Python sees it: memoryview(column) shares its memory.
+
+#pragma once
+
+#include "bindings/support/py.hpp"
+
+#include <pybind11/pybind11.h>
+
+#include "reader/tables/columns.hpp"
+
+#include <memory>
+
+namespace nvspan {
+
+struct ColumnView {
+  std::shared_ptr<const Column> column;
+};
+
+void bind_column(pybind11::module_& module);
+
+}  // namespace nvspan

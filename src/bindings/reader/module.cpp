@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The extension module nvspan._reader. It is loaded when a recording is read, and never with the
+// annotations.
+#include "bindings/support/py.hpp"
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "bindings/reader/reader_object.hpp"
+#include "reader/chunks/file_header.hpp"
+
+namespace py = pybind11;
+
+namespace {
+
+// None: no recording.
+py::object file_header(const std::string& path) {
+  nvspan::FileHeader header = {};
+  bool read = false;
+  {
+    const nvspan::released_gil released;
+    read = nvspan::read_file_header(path, header);
+  }
+  if (!read) return py::none();
+  py::dict made;
+  made["version"] = header.version;
+  made["pid"] = header.pid;
+  made["run"] = header.run;
+  made["closed"] = (header.flags & nvspan::file_closed) != 0;
+  return made;
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
+  using nvspan::Reader;
+  nvspan::bind_column(m);
+  m.def("file_header", &file_header);
+  py::class_<Reader>(m, "Reader")
+      .def(py::init<const std::vector<std::string>&>())
+      .def("filtered", &Reader::filtered)
+      .def("pairs", &Reader::pairs)
+      .def("strings", &Reader::strings)
+      .def("string_count", &Reader::string_count)
+      .def("text", &Reader::text)
+      .def("domains", &Reader::domains)
+      .def("problems", &Reader::problems)
+      .def("file_losses", &Reader::file_losses)
+      .def("processes", &Reader::processes)
+      .def("events", &Reader::events)
+      .def("names", &Reader::names)
+      .def("rows", &Reader::rows)
+      .def("column", &Reader::column)
+      .def("calls", &Reader::calls)
+      .def("site", &Reader::site)
+      .def("payload_bytes", &Reader::payload_bytes)
+      .def("payload_json", &Reader::payload_json)
+      .def("row_json", &Reader::row_json)
+      .def("orphan_ends", &Reader::orphan_ends)
+      .def("arrow_array", &Reader::arrow_array)
+      .def("arrow_schema", &Reader::arrow_schema)
+      .def("arrow_stream", &Reader::arrow_stream)
+      .def("stats", &Reader::stats)
+      .def("write_csv", &Reader::write_csv)
+      .def("handle", &Reader::handle);
+  nvspan::bind_reports(m);
+}

@@ -1,0 +1,384 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/reader/reader_object.hpp"
+
+#include <pybind11/stl.h>
+
+#include <algorithm>
+
+#include "reader/scan/payloads.hpp"
+#include "reader/scan/thread_scan.hpp"
+#include "trace/sinks/payload_text.hpp"
+
+namespace py = pybind11;
+
+namespace nvspan {
+
+namespace {
+
+// The calls of one thread as they were made: (kind, time, site, depth, id, payload or None).
+class CallList : public ThreadVisitor {
+ public:
+  CallList(const Recording& recording, const ReadThread& thread, py::list& out)
+      : process_(recording.processes()[thread.process]), out_(out) {}
+
+  std::uint64_t open(const PushRange& range, std::uint64_t, const EntryPayload& payload) {
+    add("push", range.start, range.site, range.depth, 0, payload);
+    return 0;
+  }
+  void close(const PushRange& range, std::uint64_t ticks, const EntryPayload& payload) {
+    add("pop", ticks, range.site, range.depth, 0, payload);
+  }
+  void orphan(std::uint32_t domain, std::uint64_t ticks) {
+    out_.append(
+        py::make_tuple("pop", process_.time(ticks), -1 - domain_of(domain), -1, 0, py::none()));
+  }
+  void mark(std::uint32_t site, std::uint64_t ticks, const EntryPayload& payload) {
+    add("mark", ticks, site, 0, 0, payload);
+  }
+  void start(std::uint32_t site, std::uint64_t ticks, std::uint64_t id,
+             const EntryPayload& payload) {
+    add("start", ticks, site, 0, id, payload);
+  }
+  void end(std::uint32_t domain, std::uint64_t ticks, std::uint64_t id,
+           const EntryPayload& payload) {
+    out_.append(py::make_tuple("end", process_.time(ticks), -1 - domain_of(domain), 0, id,
+                               payload_of(payload)));
+  }
+
+ private:
+  std::int64_t domain_of(std::uint32_t local) const {
+    return local < process_.domains.size() ? process_.domains[local] : 0;
+  }
+  static py::object payload_of(const EntryPayload& payload) {
+    if (!payload.present) return py::none();
+    if (payload.bytes == nullptr) return py::int_(payload.bits);
+    return py::bytes(reinterpret_cast<const char*>(payload.bytes), payload.bits);
+  }
+  void add(const char* kind, std::uint64_t ticks, std::uint32_t site, std::uint32_t depth,
+           std::uint64_t id, const EntryPayload& payload) {
+    out_.append(py::make_tuple(kind, process_.time(ticks), site, depth, id, payload_of(payload)));
+  }
+
+  const ReadProcess& process_;
+  py::list& out_;
+};
+
+// A consumer that takes the struct leaves its release empty.
+template <typename Struct>
+py::object capsule(Struct* given, const char* name) {
+  PyObject* made = PyCapsule_New(given, name, [](PyObject* self) {
+    auto* held = static_cast<Struct*>(PyCapsule_GetPointer(self, PyCapsule_GetName(self)));
+    if (held == nullptr) return PyErr_Clear();
+    if (held->release != nullptr) held->release(held);
+    delete held;
+  });
+  if (made == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(made);
+}
+
+template <typename Test>
+std::vector<bool> mask(std::size_t size, Test&& test) {
+  std::vector<bool> made(size);
+  for (std::size_t i = 0; i < size; ++i) made[i] = test(i);
+  return made;
+}
+
+}  // namespace
+
+// What is kept from one payload to the next.
+struct Reader::Decoder {
+  explicit Decoder(const Recording& recording) : payloads(recording), line(pool) {}
+
+  RecordedPayloads payloads;
+  PagePool pool;
+  LineBuffer line;
+};
+// One that no other thread uses: Python may run while it is lent.
+class Reader::LentDecoder {
+ public:
+  explicit LentDecoder(Reader& reader) : reader_(reader) {
+    {
+      const std::lock_guard<std::mutex> lock(reader.decoders_mutex_);
+      if (!reader.decoders_.empty()) {
+        decoder_ = std::move(reader.decoders_.back());
+        reader.decoders_.pop_back();
+        return;
+      }
+    }
+    decoder_ = std::make_unique<Decoder>(*reader.recording_);
+  }
+  LentDecoder(const LentDecoder&) = delete;
+  LentDecoder& operator=(const LentDecoder&) = delete;
+  LentDecoder(LentDecoder&&) = delete;
+  LentDecoder& operator=(LentDecoder&&) = delete;
+  ~LentDecoder() {
+    const std::lock_guard<std::mutex> lock(reader_.decoders_mutex_);
+    if (reader_.decoders_.size() < most_decoders) reader_.decoders_.push_back(std::move(decoder_));
+  }
+
+  Decoder* operator->() const noexcept { return decoder_.get(); }
+
+ private:
+  Reader& reader_;
+  std::unique_ptr<Decoder> decoder_;
+};
+
+Reader::Reader(const std::vector<std::string>& paths)
+    : recording_(std::make_shared<Recording>()),
+      whole_(std::make_shared<Columns>(recording_)),
+      columns_(whole_) {
+  decoders_.reserve(most_decoders);
+  const released_gil released;
+  for (const std::string& path : paths) recording_->add(path);
+}
+
+Reader::~Reader() = default;
+
+Reader::Reader(const Reader& of, Selection part)
+    : recording_(of.recording_),
+      whole_(of.whole_),
+      columns_(std::make_shared<Columns>(whole_, part)),
+      selection_(std::move(part)) {
+  decoders_.reserve(most_decoders);
+}
+
+py::set Reader::pairs() const {
+  py::set made;
+  for (const ReadSite& site : recording_->sites()) {
+    made.add(py::make_tuple(site.domain, site.name));
+  }
+  for (const ReadCounter& counter : recording_->counters()) {
+    made.add(py::make_tuple(counter.domain, counter.name));
+  }
+  return made;
+}
+
+py::list Reader::strings() const {
+  py::list made;
+  const TextTable& strings = recording_->strings();
+  for (std::size_t i = 0, count = strings.size(); i < count; ++i) {
+    made.append(text_of(strings[i]));
+  }
+  return made;
+}
+
+py::object Reader::text(std::int32_t index) const {
+  if (index < 0 || static_cast<std::size_t>(index) >= recording_->strings().size()) {
+    return py::none();
+  }
+  return text_of(recording_->strings()[static_cast<std::size_t>(index)]);
+}
+
+py::list Reader::domains() const {
+  py::list made;
+  for (const std::int32_t name : recording_->domains()) made.append(text(name));
+  return made;
+}
+
+py::list Reader::problems() const {
+  py::list made;
+  for (const std::string& problem : recording_->problems()) made.append(text_of(problem));
+  return made;
+}
+
+py::list Reader::events() const {
+  py::list made;
+  for (const ReadEvent& event : recording_->events()) {
+    made.append(py::make_tuple(event.process, text_of(event.json)));
+  }
+  return made;
+}
+
+py::list Reader::names(const std::string& table) {
+  std::vector<std::string> found;
+  {
+    const released_gil released;
+    found = columns_->names(table);
+  }
+  py::list made;
+  for (const std::string& name : found) made.append(text_of(name));
+  return made;
+}
+
+std::size_t Reader::rows(const std::string& table) {
+  const released_gil released;
+  return columns_->rows(table);
+}
+
+ColumnView Reader::column(const std::string& table, const py::str& asked) {
+  const std::string name = bytes_of(asked);
+  std::shared_ptr<const Column> found;
+  {
+    const released_gil released;
+    found = columns_->column(table, name);
+  }
+  if (found == nullptr) {
+    PyErr_SetObject(PyExc_KeyError, asked.ptr());
+    throw py::error_already_set();
+  }
+  return ColumnView{found};
+}
+
+py::list Reader::calls(std::size_t thread) const {
+  if (thread >= recording_->threads().size()) throw py::index_error();
+  py::list made;
+  CallList visitor(*recording_, recording_->threads()[thread], made);
+  scan_thread(*recording_, recording_->threads()[thread], visitor);
+  return made;
+}
+
+py::tuple Reader::site(std::size_t index) const {
+  if (index >= recording_->sites().size()) throw py::index_error();
+  const ReadSite& at = recording_->sites()[index];
+  return py::make_tuple(text(recording_->domains()[at.domain]), text(at.name), at.message_type,
+                        at.has_color ? py::object(py::int_(at.color)) : py::none(), at.category,
+                        text(at.category_name), at.payload_type);
+}
+
+py::bytes Reader::payload_bytes(std::uint64_t offset, std::uint64_t size) {
+  const auto& bytes = tables().bytes;
+  if (offset > bytes.size() || size > bytes.size() - offset) throw py::index_error();
+  return py::bytes(reinterpret_cast<const char*>(bytes.data()) + offset, size);
+}
+
+py::object Reader::payload_json(std::uint32_t process, std::uint32_t site,
+                                const std::string& bytes) {
+  if (process >= recording_->processes().size() || site >= recording_->sites().size()) {
+    throw py::index_error();
+  }
+  const LentDecoder decoder(*this);
+  LineBuffer& line = decoder->line;
+  line.clear();
+  line.add('{');
+  PayloadJson json(line);
+  const PayloadResult result = decoder->payloads.read(
+      process, recording_->sites()[site].local_domain, bytes.data(), bytes.size(), json);
+  if (result != PayloadResult::whole || line.size() == 1) return py::none();
+  line.add('}');
+  return py::str(line.data(), line.size());
+}
+
+py::object Reader::row_json(const std::string& table, std::size_t row) {
+  const Tables& tables = this->tables();
+  const auto read = [&](const auto& rows) -> py::object {
+    if (row >= rows.site.size()) throw py::index_error();
+    const std::string bytes(reinterpret_cast<const char*>(tables.bytes.data()) +
+                                rows.payload[row] * (rows.payload_bytes[row] != 0 ? 1 : 0),
+                            rows.payload_bytes[row]);
+    if (bytes.empty()) return py::none();
+    return payload_json(recording_->threads()[rows.thread[row]].process, rows.site[row], bytes);
+  };
+  if (table == "ranges") return read(tables.ranges);
+  if (table == "marks") return read(tables.marks);
+  throw py::key_error(table);
+}
+
+py::tuple Reader::arrow_array(const std::string& table) {
+  const ColumnList columns = all(table);
+  auto schema = std::make_unique<ArrowSchema>();
+  auto array = std::make_unique<ArrowArray>();
+  export_schema(columns, schema.get());
+  export_array(columns, rows(table), array.get());
+  return py::make_tuple(capsule(schema.release(), "arrow_schema"),
+                        capsule(array.release(), "arrow_array"));
+}
+
+py::object Reader::arrow_schema(const std::string& table) {
+  auto schema = std::make_unique<ArrowSchema>();
+  export_schema(all(table), schema.get());
+  return capsule(schema.release(), "arrow_schema");
+}
+
+py::object Reader::arrow_stream(const std::string& table) {
+  auto stream = std::make_unique<ArrowArrayStream>();
+  export_stream(all(table), rows(table), stream.get());
+  return capsule(stream.release(), "arrow_array_stream");
+}
+
+void Reader::write_csv(const std::string& table, const std::string& path, const ColumnWords& words,
+                       const py::object& progress, bool escape_formulas) {
+  try {
+    released_gil released;
+    export_csv(*columns_, table, path, words, progress_of<std::size_t>(progress, released),
+               escape_formulas);
+  } catch (const std::system_error& error) {
+    raise_os_error(error, path);
+  }
+}
+
+const Tables& Reader::tables() {
+  if (columns_->has_tables()) return columns_->tables();
+  const released_gil released;
+  return columns_->tables();
+}
+
+ColumnList Reader::all(const std::string& table) {
+  ColumnList columns;
+  const released_gil released;
+  for (const std::string& name : columns_->names(table)) {
+    columns.push_back(columns_->column(table, name));
+  }
+  return columns;
+}
+
+py::list Reader::processes() const {
+  static const char* const modes[] = {"full", "ring", "stats"};
+  py::list made;
+  for (const ReadProcess& process : recording_->processes()) {
+    const FileHeader& header = process.header;
+    py::dict entry;
+    py::list command;
+    for (const std::string& argument : process.command) command.append(text_of(argument));
+    entry["path"] = text_of(process.path);
+    entry["pid"] = header.pid;
+    entry["parent_pid"] = header.parent_pid;
+    entry["host"] = text_of(header.host);
+    entry["boot_id"] = text_of(header.boot_id).attr("strip")();
+    entry["command"] = command;
+    entry["rank"] = header.rank < 0 ? py::object(py::none()) : py::int_(header.rank);
+    entry["local_rank"] =
+        header.local_rank < 0 ? py::object(py::none()) : py::int_(header.local_rank);
+    entry["world_size"] =
+        header.world_size < 0 ? py::object(py::none()) : py::int_(header.world_size);
+    entry["run"] = header.run;
+    entry["mode"] = modes[std::min<std::uint32_t>(header.mode, 2)];
+    entry["clock"] = header.clock == 0 ? "tsc" : "monotonic";
+    entry["closed"] = process.closed;
+    entry["open_chunks"] = process.open_chunks;
+    entry["start"] = process.time(header.first.ticks);
+    entry["end"] = process.end;
+    entry["unix_offset"] = static_cast<std::int64_t>(header.first.realtime) -
+                           static_cast<std::int64_t>(header.first.monotonic) - process.offset;
+    entry["event_cost"] = header.event_cost / 1000.0;
+    entry["inner_cost"] = header.inner_cost / 1000.0;
+    entry["min_duration"] = header.min_duration;
+    made.append(entry);
+  }
+  return made;
+}
+
+std::unique_ptr<Reader> Reader::filtered(const py::object& pairs, const py::object& threads,
+                                         std::int64_t from, std::int64_t to,
+                                         std::int64_t shortest) {
+  Selection part;
+  part.from = from;
+  part.to = to;
+  part.shortest = shortest;
+  if (!pairs.is_none()) {
+    const auto has = [&](const auto& entry) {
+      return pairs.contains(py::make_tuple(entry.domain, entry.name));
+    };
+    const auto& sites = recording_->sites();
+    part.sites = mask(sites.size(), [&](std::size_t i) { return has(sites[i]); });
+    const auto& counters = recording_->counters();
+    part.counters = mask(counters.size(), [&](std::size_t i) { return has(counters[i]); });
+  }
+  if (!threads.is_none()) {
+    part.threads =
+        mask(recording_->threads().size(), [&](std::size_t i) { return threads.contains(i); });
+  }
+  return std::unique_ptr<Reader>(new Reader(*this, selection_ & part));
+}
+
+}  // namespace nvspan

@@ -1,0 +1,220 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bindings/support/py.hpp"
+
+#include "bindings/reader/reports.hpp"
+
+#include <pybind11/stl.h>
+
+#include "reader/export/perfetto_export.hpp"
+#include "reader/stats/call_tree.hpp"
+#include "reader/stats/overview.hpp"
+
+#include <cerrno>
+#include <cmath>
+
+namespace py = pybind11;
+
+namespace nvspan {
+
+py::object text_of(std::string_view bytes) {
+  PyObject* made =
+      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape");
+  if (made == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(made);
+}
+
+std::string bytes_of(const py::str& text) {
+  PyObject* made = PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogateescape");
+  if (made == nullptr) {  // surrogates that no bytes became: no text of a recording has them
+    PyErr_Clear();
+    made = PyUnicode_AsEncodedString(text.ptr(), "utf-8", "backslashreplace");
+  }
+  if (made == nullptr) throw py::error_already_set();
+  return std::string(py::reinterpret_steal<py::bytes>(made));
+}
+
+py::list list_losses(const std::vector<ReadLoss>& losses) {
+  py::list made;
+  for (const ReadLoss& loss : losses) {
+    py::dict entry;
+    entry["process"] = loss.process;
+    entry["thread"] = loss.thread < 0 ? py::object(py::none()) : py::int_(loss.thread);
+    entry["from"] = loss.from;
+    entry["to"] = loss.to;
+    entry["count"] = loss.count == 0 ? py::object(py::none()) : py::int_(loss.count);
+    entry["reason"] = text_of(loss.reason);
+    made.append(entry);
+  }
+  return made;
+}
+
+const char* kind_text(RangeKind kind) {
+  static const char* const names[range_kinds] = {"push_pop", "start_end", "device"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+void add_lane(py::dict& entry, const Recording& recording, const DeviceLane& lane,
+              bool with_stream) {
+  const auto text = [&](std::int32_t name) {
+    return name < 0 ? py::object(py::none())
+                    : text_of(recording.strings()[static_cast<std::size_t>(name)]);
+  };
+  entry["process"] = lane.process;
+  entry["device"] = lane.device < 0 ? py::object(py::none()) : py::int_(lane.device);
+  entry["device_name"] = text(device_name(recording, lane));
+  if (with_stream) {
+    entry["stream"] = lane.stream;
+    entry["stream_name"] = text(stream_name(recording, lane));
+  }
+  entry["lane"] =
+      text_of(with_stream ? lane_label(recording, lane) : device_label(recording, lane));
+}
+
+void raise_os_error(const std::system_error& error, const std::string& path) {
+  errno = error.code().value();
+  PyErr_SetFromErrnoWithFilename(PyExc_OSError, path.c_str());
+  throw py::error_already_set();
+}
+
+namespace {
+
+py::object string_at(const Recording& recording, std::int32_t index) {
+  if (index < 0 || static_cast<std::size_t>(index) >= recording.strings().size()) return py::none();
+  return text_of(recording.strings()[static_cast<std::size_t>(index)]);
+}
+py::object domain_at(const Recording& recording, std::uint32_t domain) {
+  return string_at(recording, recording.domains()[domain]);
+}
+py::list threads(const RecordingHandle& handle) {
+  const Recording& recording = *handle.recording;
+  py::list made;
+  for (const ReadThread& thread : recording.threads()) {
+    py::dict entry;
+    entry["process"] = thread.process;
+    entry["pid"] = recording.processes()[thread.process].header.pid;
+    entry["tid"] = thread.tid;
+    entry["name"] = string_at(recording, thread.name);
+    made.append(entry);
+  }
+  return made;
+}
+
+py::list tree(const RecordingHandle& handle) {
+  const Recording& recording = *handle.recording;
+  std::vector<CallNode> nodes;
+  {
+    const released_gil released;
+    nodes = call_tree(recording, handle.selection);
+  }
+  py::list made;
+  for (const CallNode& node : nodes) {
+    py::dict entry;
+    entry["parent"] = node.parent < 0 ? py::object(py::none()) : py::int_(node.parent);
+    entry["domain"] = domain_at(recording, node.domain);
+    entry["name"] = string_at(recording, node.name);
+    entry["kind"] = kind_text(node.kind);
+    entry["calls"] = node.calls;
+    entry["unclosed"] = node.unclosed;
+    entry["total"] = node.total;
+    entry["self"] = node.self;
+    entry["min"] = node.calls == 0 ? 0 : node.shortest;
+    entry["max"] = node.longest;
+    made.append(entry);
+  }
+  return made;
+}
+
+// Exact figures, for reports that promise those of another tool.
+py::list exact(const RecordingHandle& handle) {
+  const Recording& recording = *handle.recording;
+  std::vector<Durations> rows;
+  {
+    const released_gil released;
+    rows = all_durations(recording, handle.selection);
+  }
+  py::list made;
+  for (const Durations& row : rows) {
+    const std::size_t count = row.ns.size();
+    std::int64_t total = 0;
+    for (const std::int64_t ns : row.ns) total += ns;
+    const double mean = static_cast<double>(total) / static_cast<double>(count);
+    double squares = 0;
+    for (const std::int64_t ns : row.ns) {
+      squares += (static_cast<double>(ns) - mean) * (static_cast<double>(ns) - mean);
+    }
+    const auto middle = static_cast<double>(row.ns[count / 2]);
+    py::dict entry;
+    entry["domain"] = domain_at(recording, row.domain);
+    entry["name"] = string_at(recording, row.name);
+    entry["kind"] = kind_text(row.kind);
+    entry["calls"] = count;
+    entry["total"] = total;
+    entry["mean"] = mean;
+    entry["median"] =
+        count % 2 == 1 ? middle : (middle + static_cast<double>(row.ns[count / 2 - 1])) / 2;
+    entry["min"] = row.ns.front();
+    entry["max"] = row.ns.back();
+    entry["std"] = count < 2 ? 0.0 : std::sqrt(squares / static_cast<double>(count - 1));
+    made.append(entry);
+  }
+  return made;
+}
+
+py::dict strip(const RecordingHandle& handle, std::uint64_t budget, std::uint32_t levels,
+               std::uint32_t most_threads) {
+  const Recording& recording = *handle.recording;
+  Overview shown;
+  {
+    const released_gil released;
+    shown = overview(recording, handle.selection, budget, levels, most_threads);
+  }
+  py::list lanes;
+  for (const OverviewLane& lane : shown.lanes) {
+    py::list blocks;
+    for (const OverviewBlock& block : lane.blocks) {
+      const std::int32_t domain = recording.domains()[block.domain];
+      blocks.append(py::make_tuple(block.start - shown.first, block.end - block.start, domain,
+                                   block.name, block.count));
+    }
+    py::dict entry;
+    entry["process"] = lane.process;
+    entry["thread"] = lane.thread < 0 ? py::object(py::none()) : py::int_(lane.thread);
+    entry["device"] = lane.device.empty() ? py::object(py::none()) : text_of(lane.device);
+    entry["level"] = lane.level;
+    entry["blocks"] = blocks;
+    lanes.append(entry);
+  }
+  py::dict made;
+  made["first"] = shown.first;
+  made["last"] = shown.last;
+  made["resolution"] = shown.resolution;
+  made["hidden"] = shown.hidden;
+  made["lanes"] = lanes;
+  return made;
+}
+
+std::uint64_t write_perfetto(const RecordingHandle& handle, const std::string& path,
+                             const py::object& progress) {
+  try {
+    released_gil released;
+    return export_perfetto(*handle.recording, handle.selection, path,
+                           progress_of<double>(progress, released));
+  } catch (const std::system_error& error) {
+    raise_os_error(error, path);
+  }
+}
+
+}  // namespace
+
+void bind_reports(py::module_& module) {
+  const py::class_<RecordingHandle> handle(module, "RecordingHandle");
+  module.def("threads", &threads);
+  module.def("tree", &tree);
+  module.def("exact", &exact);
+  module.def("strip", &strip);
+  module.def("write_perfetto", &write_perfetto);
+}
+
+}  // namespace nvspan

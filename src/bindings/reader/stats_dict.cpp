@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Statistics, as the dictionaries that Python gets.
+#include "bindings/reader/reader_object.hpp"
+
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string_view>
+
+#include "reader/stats/aggregate.hpp"
+
+namespace py = pybind11;
+
+namespace nvspan {
+
+namespace {
+
+py::object value_of(const FieldGroup& group) {
+  static_assert(sizeof(double) == sizeof group.bits);
+  double real = 0;
+  switch (group.kind) {
+    case PayloadValue::Kind::integer:
+      return py::int_(static_cast<std::int64_t>(group.bits));
+    case PayloadValue::Kind::count:
+      return py::int_(group.bits);
+    case PayloadValue::Kind::real:
+      std::memcpy(&real, &group.bits, sizeof real);
+      return py::float_(real);
+    default:
+      return text_of(group.text);
+  }
+}
+
+}  // namespace
+
+py::dict Reader::stats(const py::str& asked) {
+  const std::string by = bytes_of(asked);
+  AggregateOptions options;
+  static_cast<Selection&>(options) = selection_;
+  const std::pair<const char*, GroupBy> groups[] = {
+      {"name", GroupBy::name},         {"thread", GroupBy::thread},   {"process", GroupBy::process},
+      {"category", GroupBy::category}, {"payload", GroupBy::payload}, {"device", GroupBy::device},
+      {"stream", GroupBy::stream}};
+  constexpr std::string_view prefix = "payload.";
+  if (by.compare(0, prefix.size(), prefix) == 0 && by.size() > prefix.size()) {
+    options.field = by.substr(prefix.size());
+  }
+  const auto* group = std::find_if(std::begin(groups), std::end(groups),
+                                   [&](const auto& known) { return by == known.first; });
+  if (group == std::end(groups) && options.field.empty()) {
+    PyErr_Format(PyExc_ValueError,
+                 "by must be one of name, thread, process, category, payload, payload.FIELD, "
+                 "device, stream, not %R",
+                 asked.ptr());
+    throw py::error_already_set();
+  }
+  options.by = options.field.empty() ? group->second : GroupBy::field;
+  Aggregate made;
+  {
+    const released_gil released;
+    made = aggregate(*recording_, options);
+    std::stable_sort(made.rows.begin(), made.rows.end(),
+                     [](const auto& a, const auto& b) { return a->total > b->total; });
+  }
+  py::list rows;
+  for (const auto& row : made.rows) {
+    py::dict entry;
+    const auto calls = static_cast<double>(row->calls);
+    const double mean = row->calls == 0 ? 0 : row->total / calls;
+    const double variance = row->calls < 2 ? 0 : (row->squares - row->total * mean) / (calls - 1);
+    const auto least = static_cast<double>(row->calls == 0 ? 0 : row->shortest);
+    const auto most = static_cast<double>(row->longest);
+    const auto quantile = [&](double fraction) {
+      return std::clamp(row->durations.quantile(fraction, row->calls), least, most);
+    };
+    const std::int32_t domain = recording_->domains()[row->domain];
+    entry["domain"] = text(domain);
+    entry["name"] = text(row->name);
+    entry["kind"] = kind_text(row->kind);
+    entry["calls"] = row->calls;
+    entry["unclosed"] = row->unclosed;
+    entry["total"] = row->total;
+    entry["self"] = row->self;
+    entry["mean"] = mean;
+    entry["std"] = std::sqrt(std::max(variance, 0.0));
+    entry["min"] = least;
+    entry["p50"] = quantile(0.5);
+    entry["p90"] = quantile(0.9);
+    entry["p99"] = quantile(0.99);
+    entry["p999"] = quantile(0.999);
+    entry["max"] = most;
+    entry["threads"] = row->threads;
+    entry["overhead"] = row->overhead;
+    if (options.by == GroupBy::thread) entry["thread"] = row->thread;
+    if (options.by == GroupBy::thread || options.by == GroupBy::process) {
+      entry["process"] = row->process;
+    }
+    if (options.by == GroupBy::category) {
+      entry["category"] = row->category;
+      entry["category_name"] = text(row->category_name);
+    }
+    if (options.by == GroupBy::payload) {
+      entry["payload_type"] = row->payload_type;
+      entry["payload"] = row->payload;
+    }
+    if (options.by == GroupBy::field) {
+      entry[asked] =
+          row->payload == 0 ? py::object(py::none()) : value_of(made.groups[row->payload]);
+    }
+    if (row->lane >= 0) {
+      const DeviceLane& lane = made.lanes.lanes()[static_cast<std::size_t>(row->lane)];
+      add_lane(entry, *recording_, lane, options.by == GroupBy::stream);
+    }
+    rows.append(entry);
+  }
+  py::dict result;
+  result["rows"] = rows;
+  result["losses"] = list_losses(made.losses);
+  result["lost"] = made.lost;
+  result["gaps"] = made.gaps;
+  result["overwritten"] = made.overwritten;
+  result["orphans"] = made.orphans;
+  result["others"] = made.others;
+  result["first"] = made.first;
+  result["last"] = made.last;
+  result["whole"] = made.whole;
+  py::list marks;
+  for (const MarkRow& row : made.marks) {
+    py::dict entry;
+    entry["domain"] = text(recording_->domains()[row.domain]);
+    entry["name"] = text(row.name);
+    entry["calls"] = row.calls;
+    marks.append(entry);
+  }
+  result["marks"] = marks;
+  return result;
+}
+
+}  // namespace nvspan

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Arguments of the annotation calls, all of which take the same names.
+
+#include "bindings/support/py.hpp"
+
+namespace nvspan {
+
+enum Field : unsigned {
+  field_message,
+  field_color,
+  field_domain,
+  field_category,
+  field_payload,
+  field_kind,
+  field_level,
+  field_name_from,
+  field_device,
+  field_sync,
+  field_count
+};
+
+constexpr unsigned field_bit(Field field) { return 1u << field; }
+
+// One callable's signature: fields in the order above, the first `positional` of them by position.
+struct CallForm {
+  const char* function;
+  unsigned positional;
+  unsigned allowed;  // bits of the fields it takes
+};
+
+constexpr unsigned attribute_fields = field_bit(field_message) | field_bit(field_color) |
+                                      field_bit(field_category) | field_bit(field_payload);
+constexpr unsigned event_fields = attribute_fields | field_bit(field_domain);
+constexpr unsigned annotate_fields = event_fields | field_bit(field_kind) | field_bit(field_level) |
+                                     field_bit(field_name_from) | field_bit(field_device) |
+                                     field_bit(field_sync);
+
+struct CallArguments {
+  PyObject* values[field_count] = {};  // borrowed; null: not given
+};
+
+// The field that a keyword names, or field_count.
+Field field_from_name(PyObject* name) noexcept;
+
+// 0, or -1 with a TypeError as for a Python function of that signature.
+int parse_call(const CallForm& form, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames,
+               CallArguments& result);
+
+// For a function of one argument, by position or as `name`. `value` keeps its contents if the
+// argument is not given. False with a TypeError.
+bool single_argument(const char* function, const char* name, PyObject* const* args,
+                     Py_ssize_t nargs, PyObject* kwnames, PyObject*& value);
+
+// As single_argument, where the argument must be given: null with a TypeError if not.
+PyObject* required_argument(const char* function, const char* name, PyObject* const* args,
+                            Py_ssize_t nargs, PyObject* kwnames);
+
+// A value that is given by keyword, and where it goes; borrowed.
+struct NamedValue {
+  const char* name;
+  PyObject** place;
+};
+
+// For a function of keywords alone, each of which must be given unless its place has a value. 0, or
+// -1 with a TypeError that names all that are missing, or the first that is not known.
+int read_named_values(const char* function, const NamedValue* values, size_t count,
+                      PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
+
+}  // namespace nvspan

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The functions of nvspan's Python half that the core calls. The core imports none of its modules:
+// the package hands the functions over, by `_core.set_hooks(...)`, when the first of them is
+// needed. At import it leaves the one that does so, by `_core.set_hook_loader(load)`.
+
+#include "bindings/support/py.hpp"
+
+#include <atomic>
+
+namespace nvspan {
+
+using PythonFunction = std::atomic<PyObject*>;  // replaced while threads call it
+
+// Each is called as its name says; python/nvspan/_adapters has what they are.
+struct PythonHooks {
+  PythonFunction annotate_class;
+  PythonFunction carried_over;
+  PythonFunction color_from_object;
+  PythonFunction copy_callable;
+  PythonFunction decorate;
+  PythonFunction decorate_with_device_range;
+  PythonFunction decorate_with_torch_range;
+  PythonFunction domain_handle;
+  PythonFunction find_torch_streams;
+  PythonFunction generate;
+  PythonFunction get_counter;
+  PythonFunction reduce_callable;
+  PythonFunction registered_string;
+  PythonFunction scalar;
+  PythonFunction stream_of;
+  PythonFunction wait_for_device_range;
+};
+
+using PythonHook = PythonFunction PythonHooks::*;
+
+// A hook, borrowed; null with an exception set.
+PyObject* python_hook(PythonHook hook);
+
+// Calls a hook; a new reference or null with an exception set.
+template <class... Arguments>
+PyObject* call_hook(PythonHook hook, Arguments... arguments) {
+  PyObject* function = python_hook(hook);
+  if (!function) return nullptr;
+  PyObject* stack[] = {nullptr, arguments...};
+  return PyObject_Vectorcall(function, stack + 1,
+                             sizeof...(arguments) | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
+}
+
+// Adds `set_hooks` and `set_hook_loader`. 0, or -1 with an exception set.
+int python_hooks_add_to_module(PyObject* module);
+
+}  // namespace nvspan

@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A GPU's clocks told in the processor's time stamp counter.
+//
+// Events and the GPU's globaltimer tick alike but have different zeros, and the time stamp counter
+// has another rate. A calibration ties the three together: a kernel of one thread answers questions
+// of the CPU with globaltimer (the shortest round trip counts), and events between two readings of
+// globaltimer tell the events' zero. Times between two calibrations are interpolated.
+//
+// Used by one thread, with the context current; stamp_function() and start_if_wanted() by any.
+//
+// A launch into a context that another thread destroys meanwhile breaks CUDA for the whole process
+// (the next cuCtxCreate answers 719, or hangs); queries and a kernel that still runs do not. So
+// what the program may destroy is given kernels by the program's own threads alone, when they use
+// it.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "cuda/clock/clock_fit.hpp"
+#include "cuda/driver/driver.hpp"
+
+namespace nvspan::cuda {
+
+class GpuClock {
+ public:
+  GpuClock(const ContextIdentity& context, bool may_be_destroyed) noexcept
+      : context_(context),
+        may_be_destroyed_(may_be_destroyed),
+        phase_(may_be_destroyed ? Phase::wanted : Phase::idle) {}
+
+  // Queues a calibration, or leaves that to a thread of the program; advance() takes it further.
+  // Never waits for the GPU. False: the driver refused, and there will be none.
+  bool start(const Driver& api) noexcept;
+  void start_if_wanted(const Driver& api) noexcept {
+    if (phase_.load(std::memory_order_relaxed) == Phase::wanted) start_wanted(api);
+  }
+  bool running() const noexcept { return phase_.load(std::memory_order_acquire) == Phase::running; }
+  // Whether a calibration is asked of the program's threads, and whether none came to start it.
+  bool asks() const noexcept {
+    return phase_.load(std::memory_order_acquire) == Phase::wanted &&
+           wanted_since_.load(std::memory_order_relaxed) != 0;
+  }
+  bool stalled() const noexcept;
+  uint64_t needed_calibrations() const noexcept { return may_be_destroyed_ ? 1 : 2; }
+
+  // True when a calibration has been completed by this call. It spins, on the poller's thread,
+  // while the GPU answers: about 100 us, and some 50 ms at most where the program's work fills the
+  // GPU.
+  bool advance(const Driver& api) noexcept;
+
+  bool ready() const noexcept { return !fit_.empty() && reference_ != nullptr; }
+  uint64_t last_calibration() const noexcept { return last_; }  // steady ns; 0: never
+  uint64_t calibrations() const noexcept { return calibrations_; }
+
+  // globaltimer, in ns, at which the event was recorded: not_ready as the driver says it.
+  Result event_time(const Driver& api, EventHandle event, int64_t& global) const noexcept;
+
+  // The time stamp counter at a time of globaltimer. `uncertainty`, in ns, is raised to that of
+  // this time.
+  int64_t to_time_stamp(int64_t global, uint32_t& uncertainty) const noexcept;
+
+  // Whether the newest calibration tells what happens now well enough.
+  bool fresh() const noexcept;
+
+  FunctionHandle stamp_function(const Driver& api) noexcept;
+
+ private:
+  using Point = ClockPoint;
+  struct Reference {
+    EventHandle event;
+    int64_t global;
+    double half_width;  // ns
+  };
+
+  // The phase says who may touch what follows: while `launching` the thread that starts, else the
+  // one that calls advance().
+  enum class Phase : uint8_t { idle, wanted, launching, running, broken };
+
+  void start_wanted(const Driver& api) noexcept;
+  bool prepare(const Driver& api) noexcept;
+  bool launch_all(const Driver& api) noexcept;
+  void set(Phase phase) noexcept { phase_.store(phase, std::memory_order_release); }
+  bool load(const Driver& api) noexcept;
+  Result query_finished(const Driver& api) const noexcept;
+  bool ask(Point& point) noexcept;
+  bool ask_slowly(const Driver& api, Point& point) noexcept;
+  bool bound_roughly(Point& point) const noexcept;
+  void read_references(const Driver& api) noexcept;
+
+  static constexpr unsigned rounds = 32;
+  static constexpr unsigned sandwiches = 8;
+
+  const ContextIdentity context_;  // to be asked for while we wait: it may be destroyed meanwhile
+  const bool may_be_destroyed_;
+  std::mutex load_mutex_;
+  bool load_failed_ = false;  // under load_mutex_
+  std::atomic<Phase> phase_;
+  std::atomic<uint64_t> wanted_since_{0};  // steady ns; 0: the first one, of the first range
+  uint64_t launched_ = 0;                  // time stamp
+  bool slow_ready_ = false;
+  ClockPoint slow_{};
+  uint64_t last_ = 0;
+  uint64_t calibrations_ = 0;
+  StreamHandle stream_ = nullptr;
+  ModuleHandle module_ = nullptr;
+  FunctionHandle stamp_ = nullptr;
+  FunctionHandle clock_ = nullptr;
+  FunctionHandle ping_ = nullptr;
+  DevicePointer answers_on_gpu_ = 0;
+  DevicePointer question_on_gpu_ = 0;
+  uint64_t* answers_ = nullptr;  // pinned: rounds + 1, then the readings of the sandwiches
+  uint32_t* question_ = nullptr;
+  EventHandle between_[sandwiches] = {};
+  EventHandle spare_ = nullptr;  // in place of between_[0], which becomes a reference
+  EventHandle finished_ = nullptr;
+  EventHandle reference_ = nullptr;    // the newest of references_
+  std::vector<Reference> references_;  // oldest first; the events are reused
+  ClockFit fit_;
+  double nominal_ =
+      1;  // ticks a ns, as of the newest calibration: the same for both ends of a range
+};
+
+}  // namespace nvspan::cuda

@@ -1,0 +1,283 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/collect/collector.hpp"
+
+#include <algorithm>
+
+#include "core/os/clock.hpp"
+#include "cuda/collect/submit.hpp"
+#include "cuda/context/range_pool.hpp"
+#include "cuda/model/outcome_counts.hpp"
+#include "cuda/stamps/stamps.hpp"
+
+namespace nvspan::cuda {
+
+namespace {
+
+constexpr size_t batch_size = 256;
+constexpr size_t convert_early = 16384;
+constexpr size_t convert_anyway = 65536;
+constexpr size_t most_waiting = size_t{1} << 18;
+constexpr uint64_t stale_ns = 3'000'000'000;
+
+// Often at first, so that the first ranges do not wait, then once a second.
+uint64_t calibration_period(uint64_t made) noexcept {
+  constexpr uint64_t ms = 1'000'000;
+  return made < 2 ? 5 * ms : made < 4 ? 50 * ms : made < 8 ? 200 * ms : 1000 * ms;
+}
+
+enum class Read : uint8_t { done, not_yet, failed };
+
+void give_back(SideStream* stream, EventHandle event) noexcept {
+  if (!stream || !event) return;
+  std::lock_guard<std::mutex> lock(stream->mutex);
+  stream->events.push_back(event);
+}
+
+Read read_elapsed(const Driver& api, DeviceRange& range) noexcept {
+  float ms = 0;
+  const Result result = api.cuEventElapsedTime(&ms, range.begin_event, range.end_event);
+  if (result == error_not_ready) return Read::not_yet;
+  if (result != success) return Read::failed;
+  range.elapsed_ms.store(std::max(0.0, static_cast<double>(ms)), std::memory_order_release);
+  return Read::done;
+}
+
+Read read_range(const Driver& api, DeviceContext& context, DeviceRange& range) noexcept {
+  const bool same_context = range.begin_stream->context == &context;
+  const bool told = range.backend == Backend::exact && range.epoch != 0;
+  if (!told && same_context) {
+    const Read read = read_elapsed(api, range);
+    if (read == Read::done) outcome_counts().add(Outcome::timed);
+    return read;
+  }
+  GpuClock& end_clock = context.clock;
+  DeviceContext& begin_context = *range.begin_stream->context;
+  if (!same_context && !still_there(api, begin_context)) return Read::failed;
+  GpuClock& begin_clock = begin_context.clock;
+  if (!end_clock.ready() || !begin_clock.ready()) return Read::not_yet;
+  int64_t begin = 0;
+  int64_t end = 0;
+  Result result = end_clock.event_time(api, range.end_event, end);
+  if (result == success) result = begin_clock.event_time(api, range.begin_event, begin);
+  if (result == error_not_ready) return Read::not_yet;
+  if (result != success) return Read::failed;
+  end = std::max(begin, end);
+  if (range.timed) {
+    range.elapsed_ms.store(static_cast<double>(end - begin) / 1e6, std::memory_order_release);
+    if (same_context && read_elapsed(api, range) == Read::failed) return Read::failed;
+    outcome_counts().add(Outcome::timed);
+  }
+  if (told) {
+    retain(&range);
+    context.waiting.push_back({&range, begin, end});
+  }
+  return Read::done;
+}
+
+// Whether an event on one of our streams has happened. Range replay of Nsight Compute refuses to
+// ask for an event, not for its stream: the answer may come later there.
+Result query(const Driver& api, const SideStream& stream, EventHandle event) noexcept {
+  return tool_replays_ranges() ? api.cuStreamQuery(stream.side) : api.cuEventQuery(event);
+}
+
+// Whether both events of a range have happened. Asked before their times are: a tool that watches
+// the driver reports every call for a time that is not known yet as an error.
+Read look_whether_over(const Driver& api, const SideStream& stream, const DeviceRange& range,
+                       bool end_is_over) noexcept {
+  Result result = end_is_over ? success : query(api, stream, range.end_event);
+  if (result == success && range.begin_stream != &stream) {
+    result = query(api, *range.begin_stream, range.begin_event);
+  }
+  return result == success ? Read::done : result == error_not_ready ? Read::not_yet : Read::failed;
+}
+
+// The ranges of one stream that are over, in their order. False: the context does not answer.
+bool read_stream(const Driver& api, DeviceContext& context, SideStream& stream, bool& left) {
+  DeviceRange* batch[batch_size];
+  for (;;) {
+    size_t count = 0;
+    {
+      std::lock_guard<std::mutex> lock(stream.mutex);
+      count = std::min(batch_size, stream.pending.size());
+      std::copy_n(stream.pending.begin(), count, batch);
+    }
+    size_t read = 0;
+    Read last = Read::done;
+    const EventHandle newest = count > 0 ? batch[count - 1]->end_event : nullptr;
+    const bool all_over =
+        newest && still_there(api, context) && query(api, stream, newest) == success;
+    for (; read < count; ++read) {
+      DeviceRange& range = *batch[read];
+      if (!still_there(api, context)) {
+        last = Read::failed;
+      } else if (!range.cancelled.load(std::memory_order_acquire)) {
+        last = look_whether_over(api, stream, range, all_over);
+        if (last == Read::done) last = read_range(api, context, range);
+      }
+      if (last != Read::done) break;
+    }
+    {
+      std::lock_guard<std::mutex> lock(stream.mutex);
+      stream.pending.erase(stream.pending.begin(),
+                           stream.pending.begin() + static_cast<std::ptrdiff_t>(read));
+      for (size_t i = 0; i < read; ++i) {
+        if (batch[i]->end_event) stream.events.push_back(batch[i]->end_event);
+        if (batch[i]->begin_stream == &stream) stream.events.push_back(batch[i]->begin_event);
+      }
+    }
+    for (size_t i = 0; i < read; ++i) {
+      DeviceRange* range = batch[i];
+      if (range->begin_stream != &stream) give_back(range->begin_stream, range->begin_event);
+      finish(range, Phase::done);
+    }
+    if (last == Read::failed) return false;
+    if (read < batch_size) {
+      left = left || read < count;
+      return true;
+    }
+  }
+}
+
+// Does what host functions would have done, for the events that are over. False: as read_stream.
+bool call_polled(const Driver& api, const DeviceContext& context, SideStream& stream, bool& left) {
+  for (;;) {
+    PolledCall call{};
+    {
+      std::lock_guard<std::mutex> lock(stream.mutex);
+      if (stream.polled.empty()) return true;
+      call = stream.polled.front();
+    }
+    if (!still_there(api, context)) return false;
+    const Result result = api.cuEventQuery(call.event);
+    const bool too_early = call.is_end && !call.range->begin_told.load(std::memory_order_acquire);
+    if (result == error_not_ready || (result == success && too_early)) {
+      left = true;
+      return true;
+    }
+    if (result != success) return false;
+    (call.is_end ? end_on_host : begin_on_host)(call.range);
+    std::lock_guard<std::mutex> lock(stream.mutex);
+    stream.polled.pop_front();
+    stream.events.push_back(call.event);
+  }
+}
+
+std::vector<SideStream*> streams_of(DeviceContext& context) {
+  std::lock_guard<std::mutex> lock(context.mutex);
+  std::vector<SideStream*> found;
+  for (auto& [key, stream] : context.streams) found.push_back(stream.get());
+  return found;
+}
+
+// Whether something here needs the clock, and whether there is anything at all.
+struct Needs {
+  bool anything = false;
+  bool clock = false;
+};
+
+Needs needs_of(DeviceContext& context, const std::vector<SideStream*>& streams) {
+  Needs needs;
+  for (SideStream* stream : streams) {
+    std::lock_guard<std::mutex> lock(stream->mutex);
+    needs.anything = needs.anything || !stream->polled.empty();
+    if (stream->pending.empty()) continue;
+    const DeviceRange& first = *stream->pending.front();
+    const DeviceRange& last = *stream->pending.back();
+    needs.anything = true;
+    needs.clock = needs.clock || (first.backend == Backend::exact && first.epoch != 0) ||
+                  (last.backend == Backend::exact && last.epoch != 0) ||
+                  first.begin_stream->context != &context;
+  }
+  if (!context.waiting.empty() || context.clock.running()) needs.anything = needs.clock = true;
+  return needs;
+}
+
+void calibrate(const Driver& api, DeviceContext& context, bool hurry) noexcept {
+  GpuClock& clock = context.clock;
+  const uint64_t now = steady_ns();
+  const uint64_t age = now - clock.last_calibration();
+  const bool due = clock.last_calibration() == 0 || age > calibration_period(clock.calibrations());
+  const bool urgent = context.waiting.size() > convert_early || (hurry && !clock.fresh());
+  if ((due || urgent) && !clock.start(api)) {
+    if (!still_there(api, context)) return;
+    // Never: what wanted the clock is not shown.
+    outcome_counts().add(Outcome::driver_error, context.waiting.size());
+    for (const ReadRange& read : context.waiting) release(read.range);
+    context.waiting.clear();
+    return;
+  }
+  const bool completed = clock.advance(api);
+  if (context.waiting.empty() || clock.calibrations() < clock.needed_calibrations() ||
+      !clock.ready()) {
+    if (context.waiting.size() > most_waiting) {
+      outcome_counts().add(Outcome::full, context.waiting.size());
+      for (const ReadRange& read : context.waiting) release(read.range);
+      context.waiting.clear();
+    }
+    return;
+  }
+  const uint64_t new_age = steady_ns() - clock.last_calibration();
+  if (completed || (hurry && (clock.fresh() || clock.stalled())) || new_age > stale_ns ||
+      context.waiting.size() > convert_anyway) {
+    submit_waiting(context);
+  }
+}
+
+}  // namespace
+
+namespace {
+
+// Tells what has been read of a context that is gone, as well as its clock is known, and drops it.
+void give_up(DeviceContext& context) noexcept {
+  if (!context.waiting.empty() && context.clock.ready()) submit_waiting(context);
+  lose_context(context);
+}
+
+// With `reading` held.
+Activity read_held(const Driver& api, DeviceContext& context, bool hurry) noexcept {
+  const std::vector<SideStream*> streams = streams_of(context);
+  const bool ring_alive = context.ring.prepared() && context.ring.alive() > 0;
+  Needs needs = needs_of(context, streams);
+  if (!needs.anything && !ring_alive) return Activity::none;
+  ContextScope scope;
+  if (!still_there(api, context) || !scope.push(api, context.handle)) {
+    give_up(context);
+    return Activity::none;
+  }
+  bool left = false;
+  for (SideStream* stream : streams) {
+    if (!call_polled(api, context, *stream, left) || !read_stream(api, context, *stream, left)) {
+      give_up(context);
+      return Activity::working;
+    }
+  }
+  if (!still_there(api, context)) {
+    give_up(context);
+    return Activity::working;
+  }
+  const size_t stamps = ring_alive ? context.ring.read(context.waiting, outcome_counts()) : 0;
+  if (needs.clock || !context.waiting.empty()) calibrate(api, context, hurry);
+  if (!still_there(api, context)) {
+    give_up(context);
+    return Activity::working;
+  }
+  if (left || stamps || !context.waiting.empty() || context.clock.running()) {
+    return Activity::working;
+  }
+  return ring_alive ? Activity::watching : Activity::none;
+}
+
+}  // namespace
+
+Activity read_context(const Driver& api, DeviceContext& context, bool hurry,
+                      uint64_t& backlog) noexcept {
+  if (context.reading.exchange(true)) return Activity::none;  // somebody drops it
+  const Activity activity = read_held(api, context, hurry);
+  backlog += context.waiting.size() + (context.clock.running() ? 1 : 0);
+  context.reading.store(false);
+  drop_if_lost(context);
+  return activity;
+}
+
+}  // namespace nvspan::cuda

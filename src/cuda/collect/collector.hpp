@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// One look through a context: what the GPU has timed is read, converted and submitted to the tool.
+
+#include <cstdint>
+
+#include "cuda/context/device_context.hpp"
+
+namespace nvspan::cuda {
+
+enum class Activity : uint8_t { none, watching, working };
+
+// On the poller's thread alone. With `hurry` nothing waits for the next regular calibration. Adds
+// to `backlog` what is read and not submitted yet.
+Activity read_context(const Driver& api, DeviceContext& context, bool hurry,
+                      uint64_t& backlog) noexcept;
+
+}  // namespace nvspan::cuda

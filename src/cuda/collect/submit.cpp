@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/collect/submit.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "annotate/payload/deferred_batch.hpp"
+#include "cuda/context/range_pool.hpp"
+#include "cuda/model/outcome_counts.hpp"
+
+namespace nvspan::cuda {
+
+namespace {
+
+using Batches =
+    std::map<std::tuple<Domain*, uint64_t, DeferredPayload>, std::vector<DeferredRange>>;
+
+// Fills in what the tool that listens now knows the range as. 0: it does not want it.
+uint64_t attributes_of(DeviceRange& range, nvtxEventAttributes_t& attributes) noexcept {
+  if (!range.captured) {
+    attributes = range.attributes;
+    return range.epoch;
+  }
+  const ToolTable* tool = listening_tool();
+  Outgoing out;
+  if (!tool || !prepare(range.event, *tool, out)) return 0;
+  if (!takes_deferred(*tool, *range.domain)) {
+    outcome_counts().add(Outcome::not_taken);
+    return 0;
+  }
+  attributes = out.attributes;
+  return out.epoch;
+}
+
+}  // namespace
+
+void submit_waiting(DeviceContext& context) noexcept {
+  Batches batches;
+  for (const ReadRange& read : context.waiting) {
+    DeviceRange& range = *read.range;
+    if (range.captured) {
+      if (range.timed) {
+        range.elapsed_ms.store(static_cast<double>(read.end - read.begin) / 1e6);
+        outcome_counts().add(Outcome::timed);
+      }
+      range.phase.store(Phase::done, std::memory_order_release);
+    }
+    nvtxEventAttributes_t attributes{};
+    const uint64_t epoch = attributes_of(range, attributes);
+    if (epoch != 0) {
+      DeferredRange made{};
+      made.begin = context.clock.to_time_stamp(read.begin, made.uncertainty);
+      made.end = context.clock.to_time_stamp(read.end, made.uncertainty);
+      if (attributes.messageType == NVTX_MESSAGE_TYPE_REGISTERED) {
+        made.message = reinterpret_cast<uintptr_t>(attributes.message.registered);
+      }
+      made.payload = attributes.payload.ullValue;
+      made.color = attributes.color | 0xFF000000u;
+      made.category = attributes.category;
+      made.origin = range.origin;
+      batches[{range.domain, epoch, deferred_payload_of(attributes.payloadType)}].push_back(made);
+    }
+    release(read.range);
+  }
+  context.waiting.clear();
+  for (auto& [key, ranges] : batches) {
+    std::sort(ranges.begin(), ranges.end(),
+              [](const DeferredRange& a, const DeferredRange& b) { return a.begin < b.begin; });
+    const auto& [domain, epoch, payload] = key;
+    const bool sent = submit_deferred(*domain, epoch, payload, ranges.data(), ranges.size());
+    outcome_counts().add(sent ? Outcome::sent_exact : Outcome::tool_gone, ranges.size());
+  }
+}
+
+}  // namespace nvspan::cuda

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/context/range_pool.hpp"
+
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "cuda/context/side_stream.hpp"
+
+namespace nvspan::cuda {
+
+namespace {
+
+// Ranges are made by one thread and let go by another: the allocator's slowest case.
+struct RangePool {
+  static constexpr size_t most = 1024;
+  std::mutex mutex;
+  std::vector<void*> free;
+};
+
+RangePool& range_pool() noexcept {
+  static RangePool* const pool = [] {
+    RangePool* made = new RangePool;
+    made->free.reserve(RangePool::most);
+    return made;
+  }();
+  return *pool;
+}
+
+void free_range(DeviceRange* range) noexcept {
+  unpin(range->begin_stream);
+  unpin(range->end_stream);
+  range->~DeviceRange();
+  RangePool& pool = range_pool();
+  {
+    std::lock_guard<std::mutex> lock(pool.mutex);
+    if (pool.free.size() < RangePool::most) {
+      pool.free.push_back(range);
+      return;
+    }
+  }
+  ::operator delete(range);
+}
+
+}  // namespace
+
+DeviceRange* new_range() noexcept {
+  RangePool& pool = range_pool();
+  void* memory = nullptr;
+  {
+    std::lock_guard<std::mutex> lock(pool.mutex);
+    if (!pool.free.empty()) {
+      memory = pool.free.back();
+      pool.free.pop_back();
+    }
+  }
+  return new (memory ? memory : ::operator new(sizeof(DeviceRange))) DeviceRange;
+}
+
+void retain(DeviceRange* range) noexcept {
+  range->references.fetch_add(1, std::memory_order_relaxed);
+}
+
+void release(DeviceRange* range) noexcept {
+  if (range->references.fetch_sub(1, std::memory_order_acq_rel) == 1) free_range(range);
+}
+
+void finish(DeviceRange* range, Phase phase) noexcept {
+  range->phase.store(phase, std::memory_order_release);
+  release(range);
+}
+
+}  // namespace nvspan::cuda

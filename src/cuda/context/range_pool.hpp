@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The memory of device ranges and the references to them.
+
+#include "cuda/model/device_range.hpp"
+
+namespace nvspan::cuda {
+
+// With one reference.
+DeviceRange* new_range() noexcept;
+
+void retain(DeviceRange* range) noexcept;
+void release(DeviceRange* range) noexcept;
+
+// The range is over: told to its handle, and the reference of what was in flight let go.
+void finish(DeviceRange* range, Phase phase) noexcept;
+
+}  // namespace nvspan::cuda

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The entry points: what NVTX finds by name in this library, and what nvspan itself uses to trace
+// inside a running process. Every shared object of a process that uses NVTX calls the first two
+// for itself, and several may do so at once.
+
+#include "inject/callbacks/callbacks.hpp"
+#include "inject/decode/call.hpp"
+#include "inject/decode/nvtx_types.hpp"
+#include "inject/session/session.hpp"
+
+#include <dlfcn.h>
+#include <errno.h>
+
+namespace nvspan {
+namespace {
+
+// The high byte of an extension's compatId: its structs only grow within one.
+constexpr unsigned known_compatibility = 0x01;
+
+void install_all(const NvtxExportTableCallbacks& callbacks) {
+  const auto install = [&](NvtxCallbackModule module, void (*fill)(NvtxFunctionTable, unsigned)) {
+    NvtxFunctionTable table = nullptr;
+    unsigned size = 0;
+    if (callbacks.GetModuleFunctionTable(module, &table, &size) == 0) return;
+    if (table != nullptr) fill(table, size);
+  };
+  install(NVTX_CB_MODULE_CORE, install_core);
+  install(NVTX_CB_MODULE_CORE2, install_core2);
+  install(NVTX_CB_MODULE_CUDA, install_cuda);
+  install(NVTX_CB_MODULE_CUDART, install_cudart);
+  install(NVTX_CB_MODULE_OPENCL, install_opencl);
+  install(NVTX_CB_MODULE_SYNC, install_sync);
+}
+
+// The file that holds `address`. It takes the loader's lock, so no lock of ours may be held.
+std::string_view object_of(const void* address) noexcept {
+  Dl_info info = {};
+  if (::dladdr(address, &info) == 0 || info.dli_fname == nullptr) return {};
+  return info.dli_fname;
+}
+
+int connect(NvtxGetExportTableFunc_t get_table) noexcept {
+  const auto* callbacks =
+      static_cast<const NvtxExportTableCallbacks*>(get_table(NVTX_ETID_CALLBACKS));
+  if (callbacks == nullptr || callbacks->struct_size < sizeof *callbacks ||
+      callbacks->GetModuleFunctionTable == nullptr) {
+    return 0;
+  }
+  std::uint32_t version = 0;
+  const auto* information =
+      static_cast<const NvtxExportTableVersionInfo*>(get_table(NVTX_ETID_VERSIONINFO));
+  if (information != nullptr && information->struct_size >= sizeof *information) {
+    version = information->version;
+    if (information->SetInjectionNvtxVersion != nullptr) {
+      information->SetInjectionNvtxVersion(NVTX_VERSION);
+    }
+  }
+  const std::string_view object = object_of(reinterpret_cast<const void*>(get_table));
+  if (session().remember_connection(callbacks)) {
+    guarded([&](Call& call) {
+      Event event = call.event(EventKind::init);
+      call.add(Field::count("nvtx_version", version));
+      call.add(Field::string("object", object));
+      call.emit(event);
+    });
+  }
+  install_all(*callbacks);
+  return 1;
+}
+
+int connect_extension(nvtxExtModuleInfo_t& module) noexcept {
+  if (module.structSize < sizeof module || module.segmentsCount == 0 ||
+      module.segments == nullptr || module.segments->functionSlots == nullptr) {
+    return 0;
+  }
+  // What is not known is left alone: its functions do nothing, and count as connected.
+  if (module.compatId >> 8 != known_compatibility) return 1;
+  std::intptr_t* slots = module.segments->functionSlots;
+  const std::size_t count = module.segments->slotCount;
+  switch (module.moduleId) {
+    case NVTX_EXT_PAYLOAD_MODULEID:
+      install_payload(slots, count);
+      install_deferred(slots, count);
+      return 1;
+    case NVTX_EXT_COUNTERS_MODULEID:
+      install_counters(slots, count);
+      return 1;
+    case NVTX_EXT_MODULEID_MEM:
+      install_memory(slots, count);
+      return 1;
+    default:
+      return 1;
+  }
+}
+
+__attribute__((destructor)) void report_at_exit() { session().at_process_exit(); }
+
+}  // namespace
+}  // namespace nvspan
+
+#define NVSPAN_EXPORT extern "C" __attribute__((visibility("default")))
+
+// Non-zero: connected. Zero: nothing can be traced, and NVTX turns itself off.
+NVSPAN_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table) {
+  const int saved = errno;
+  int connected = 0;
+  if (get_table != nullptr && nvspan::session().open_from_environment()) {
+    connected = nvspan::connect(get_table);
+  }
+  errno = saved;
+  return connected;
+}
+
+NVSPAN_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) {
+  const int saved = errno;
+  int connected = 0;
+  if (module != nullptr && nvspan::session().open_from_environment()) {
+    connected = nvspan::connect_extension(*module);
+  }
+  errno = saved;
+  return connected;
+}
+
+// Starts tracing in this process, as `config` says ("format=jsonl;file=/tmp/trace.jsonl"). Zero:
+// it could not (a line on standard error says why), or tracing is on already.
+NVSPAN_EXPORT int nvspan_inject_open(const char* config) {
+  return nvspan::session().open_in_process(config) ? 1 : 0;
+}
+
+// Ends what nvspan_inject_open started, once the callbacks that are under way are done. Callbacks
+// that stay installed do nothing.
+NVSPAN_EXPORT void nvspan_inject_close() { nvspan::session().close_in_process(); }

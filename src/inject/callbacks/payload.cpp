@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inject/callbacks/callbacks.hpp"
+#include "inject/callbacks/event_calls.hpp"
+#include "inject/decode/deferred_events.hpp"
+#include "inject/decode/extension_data.hpp"
+#include "inject/decode/payload_reading.hpp"
+
+namespace nvspan {
+namespace {
+
+auto from_payloads(const nvtxPayloadData_t* pieces, std::size_t count) {
+  return [pieces, count](Call& call, const DomainView& domain, Event& event) {
+    read_payloads(call, domain, pieces, count, event);
+  };
+}
+// Of what opens or marks: there the payload has the name.
+auto named_by_payloads(const nvtxPayloadData_t* pieces, std::size_t count) {
+  return [pieces, count](Call& call, const DomainView& domain, Event& event) {
+    read_payloads(call, domain, pieces, count, event);
+    take_attributes(call, domain, event);
+  };
+}
+
+void NVTX_API mark_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* pieces,
+                           std::size_t count) noexcept {
+  mark(domain, named_by_payloads(pieces, count));
+}
+int NVTX_API push_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* pieces,
+                          std::size_t count) noexcept {
+  return push(domain, named_by_payloads(pieces, count));
+}
+int NVTX_API pop_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* pieces,
+                         std::size_t count) noexcept {
+  return pop(domain, from_payloads(pieces, count));
+}
+nvtxRangeId_t NVTX_API start_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* pieces,
+                                     std::size_t count) noexcept {
+  return start(domain, named_by_payloads(pieces, count));
+}
+void NVTX_API end_payload(nvtxDomainHandle_t domain, nvtxRangeId_t id,
+                          const nvtxPayloadData_t* pieces, std::size_t count) noexcept {
+  end(domain, id, from_payloads(pieces, count));
+}
+
+std::uint8_t NVTX_API domain_is_enabled(nvtxDomainHandle_t handle) noexcept {
+  return guarded(std::uint8_t{0}, [&](Call& call) {
+    return std::uint8_t{call.registry.domain(handle_bits(handle)).shown};
+  });
+}
+
+Field entry_field(Call& call, const nvtxPayloadSchemaEntry_t& entry) {
+  constexpr std::size_t members = 7;
+  Field* fields = call.scratch.arena.array<Field>(members);
+  fields[0] = Field::count("flags", entry.flags);
+  fields[1] = Field::count("type", entry.type);
+  fields[2] = Field::string("name", kept_text(call, entry.name));
+  fields[3] = Field::string("description", kept_text(call, entry.description));
+  fields[4] = Field::count("array_or_union_detail", entry.arrayOrUnionDetail);
+  fields[5] = Field::count("offset", entry.offset);
+  fields[6] = semantics_field(call, entry.semantics);
+  return Field::object(nullptr, fields, members);
+}
+
+std::uint64_t NVTX_API register_schema(nvtxDomainHandle_t handle,
+                                       const nvtxPayloadSchemaAttr_t* attributes) noexcept {
+  return guarded(std::uint64_t{0}, [&](Call& call) {
+    const DomainView domain = call.registry.domain(handle_bits(handle));
+    nvtxPayloadSchemaAttr_t read = {};
+    if (!read_memory(attributes, &read, sizeof read)) {
+      call.add(Field::string("error", attributes == nullptr ? "null" : "unreadable"));
+    }
+    const auto has = [&](std::uint64_t field) { return (read.fieldMask & field) != 0; };
+    std::uint64_t id = has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID) ? read.schemaId : 0;
+    if (id == 0) id = call.registry.next_id(NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START);
+    const std::uint64_t bytes =
+        has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE) ? read.payloadStaticSize : 0;
+    if (bytes != 0) call.registry.set_schema_size(domain.handle, id, bytes);
+
+    call.add(Field::count("id", id));
+    call.add(Field::string("name", has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME)
+                                       ? kept_text(call, read.name)
+                                       : std::string_view()));
+    call.add(Field::count("type", has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE) ? read.type : 0));
+    call.add(Field::count("flags", has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS) ? read.flags : 0));
+    call.add(Field::count("static_size", bytes));
+    call.add(Field::count("pack_align",
+                          has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT) ? read.packAlign : 0));
+    std::size_t count = has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES) &&
+                                has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES)
+                            ? read.numEntries
+                            : 0;
+    const nvtxPayloadSchemaEntry_t* entries = read_array(call, read.entries, count);
+    Field* list = call.scratch.arena.array<Field>(count);
+    for (std::size_t i = 0; i < count; ++i) list[i] = entry_field(call, entries[i]);
+    call.add(Field::list("entries", list, count));
+    call.add(Field::bytes("hex", std::string_view(reinterpret_cast<const char*>(entries),
+                                                  count * sizeof(nvtxPayloadSchemaEntry_t))));
+    PayloadSchema kept;
+    kept.id = id;
+    kept.type = has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE) ? read.type : 0;
+    kept.flags = has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS) ? read.flags : 0;
+    kept.size = bytes;
+    kept.pack = has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT) ? read.packAlign : 0;
+    kept.name = call.scratch.fields[1].text;
+    keep_schema(call, domain, kept, entries, list, count);
+    if (!domain.shown) return id;
+    Event event = call.event(EventKind::schema_register, domain);
+    call.emit(event);
+    return id;
+  });
+}
+
+std::uint64_t NVTX_API register_enum(nvtxDomainHandle_t handle,
+                                     const nvtxPayloadEnumAttr_t* attributes) noexcept {
+  return guarded(std::uint64_t{0}, [&](Call& call) {
+    const DomainView domain = call.registry.domain(handle_bits(handle));
+    nvtxPayloadEnumAttr_t read = {};
+    if (!read_memory(attributes, &read, sizeof read)) {
+      call.add(Field::string("error", attributes == nullptr ? "null" : "unreadable"));
+    }
+    const auto has = [&](std::uint64_t field) { return (read.fieldMask & field) != 0; };
+    std::uint64_t id = has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID) ? read.schemaId : 0;
+    if (id == 0) id = call.registry.next_id(NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START);
+
+    call.add(Field::count("id", id));
+    call.add(Field::string("name", has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_NAME)
+                                       ? kept_text(call, read.name)
+                                       : std::string_view()));
+    call.add(Field::count("size", has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE) ? read.sizeOfEnum : 0));
+    std::size_t count =
+        has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES) && has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES)
+            ? read.numEntries
+            : 0;
+    const nvtxPayloadEnum_t* entries = read_array(call, read.entries, count);
+    Field* list = call.scratch.arena.array<Field>(count);
+    auto* values = call.scratch.arena.array<PayloadEnumValue>(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      constexpr std::size_t members = 3;
+      Field* fields = call.scratch.arena.array<Field>(members);
+      values[i] = PayloadEnumValue{kept_text(call, entries[i].name), entries[i].value,
+                                   entries[i].isFlag != 0};
+      fields[0] = Field::string("name", values[i].name);
+      fields[1] = Field::count("value", entries[i].value);
+      fields[2] = Field::flag("is_flag", entries[i].isFlag != 0);
+      list[i] = Field::object(nullptr, fields, members);
+    }
+    call.add(Field::list("entries", list, count));
+    PayloadEnum kept;
+    kept.id = id;
+    kept.size = has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE) ? read.sizeOfEnum : 0;
+    kept.values = values;
+    kept.count = count;
+    call.session.schemas().add(domain.handle, kept);
+    if (!domain.shown) return id;
+    Event event = call.event(EventKind::enum_register, domain);
+    call.emit(event);
+    return id;
+  });
+}
+
+std::uint64_t NVTX_API register_scope(nvtxDomainHandle_t handle,
+                                      const nvtxScopeAttr_t* attributes) noexcept {
+  return guarded(std::uint64_t{0}, [&](Call& call) {
+    const DomainView domain = call.registry.domain(handle_bits(handle));
+    const nvtxScopeAttr_t read = read_sized(call, attributes, &nvtxScopeAttr_t::structSize);
+    const std::uint64_t id =
+        read.scopeId != 0 ? read.scopeId : call.registry.next_id(NVTX_SCOPE_ID_DYNAMIC_START);
+    const std::string_view path = kept_text(call, read.path);
+    call.session.schemas().add_scope(domain.handle, id, PayloadScope{read.parentScope, path});
+    if (!domain.shown) return id;
+    call.add(Field::count("id", id));
+    call.add(Field::string("name", path));
+    call.add(Field::count("parent", read.parentScope));
+    Event event = call.event(EventKind::scope_register, domain);
+    call.emit(event);
+    return id;
+  });
+}
+
+}  // namespace
+
+void install_payload(std::intptr_t* slots, std::size_t count) {
+  set_slot(slots, count, NVTX3EXT_CBID_nvtxPayloadSchemaRegister, register_schema);
+  set_slot(slots, count, NVTX3EXT_CBID_nvtxPayloadEnumRegister, register_enum);
+  set_slot(slots, count, NVTX3EXT_CBID_nvtxMarkPayload, mark_payload);
+  set_slot(slots, count, NVTX3EXT_CBID_nvtxRangePushPayload, push_payload);
+  set_slot(slots, count, NVTX3EXT_CBID_nvtxRangePopPayload, pop_payload);
+  set_slot(slots, count, NVTX3EXT_CBID_nvtxRangeStartPayload, start_payload);
+  set_slot(slots, count, NVTX3EXT_CBID_nvtxRangeEndPayload, end_payload);
+  set_slot(slots, count, NVTX3EXT_CBID_nvtxDomainIsEnabled, domain_is_enabled);
+  set_slot(slots, count, NVTX3EXT_CBID_nvtxScopeRegister, register_scope);
+}
+
+}  // namespace nvspan

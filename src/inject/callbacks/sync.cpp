@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inject/callbacks/callbacks.hpp"
+#include "inject/decode/attributes.hpp"
+
+#include <cstring>
+
+namespace nvspan {
+namespace {
+
+nvtx_nvtxSyncUser_t NVTX_API sync_create(nvtxDomainHandle_t handle,
+                                         const nvtx_nvtxSyncUserAttributes_t* given) noexcept {
+  return guarded(nvtx_nvtxSyncUser_t{}, [&](Call& call) {
+    const DomainView domain = call.registry.domain(handle_bits(handle));
+    const auto* attributes = static_cast<const nvtxSyncUserAttributes_t*>(given);
+    nvtxSyncUserAttributes_t read = {};
+    if (attributes != nullptr && attributes->size >= sizeof read) {
+      read = *attributes;
+    } else if (attributes != nullptr) {
+      std::memcpy(&read, attributes, attributes->size);
+      add_malformed(call, "size", attributes->size);
+    }
+    Event event = call.event(EventKind::sync_create, domain);
+    read_message(call, domain, read.messageType, read.message, event);
+    const std::uint64_t made =
+        call.registry.create_object(HandleType::sync, domain.handle, event.message);
+    if (domain.shown) {
+      call.add(Field::count("handle", made));
+      call.add(Field::string("name", event.message));
+      add_malformed_field(call);
+      event.message = std::string_view();
+      call.emit(event);
+    }
+    return handle_from<nvtx_nvtxSyncUser_t>(made);
+  });
+}
+
+template <EventKind kind>
+void NVTX_API sync_event(nvtx_nvtxSyncUser_t handle) noexcept {
+  guarded([&](Call& call) {
+    const std::uint64_t bits = handle_bits(handle);
+    const NamedObject object = call.registry.object(bits);
+    const DomainView domain = call.registry.domain(object.domain);
+    if (kind == EventKind::sync_destroy) call.registry.destroy_object(bits);
+    if (!domain.shown) return;
+    Event event = call.event(kind, domain);
+    call.add(Field::count("handle", bits));
+    call.add(Field::string("name", object.name));
+    call.emit(event);
+  });
+}
+
+}  // namespace
+
+void install_sync(NvtxFunctionTable table, unsigned size) {
+  set_entry(table, size, NVTX_CBID_SYNC_DomainSyncUserCreate, sync_create);
+  set_entry(table, size, NVTX_CBID_SYNC_DomainSyncUserDestroy, sync_event<EventKind::sync_destroy>);
+  set_entry(table, size, NVTX_CBID_SYNC_DomainSyncUserAcquireStart,
+            sync_event<EventKind::sync_acquire_start>);
+  set_entry(table, size, NVTX_CBID_SYNC_DomainSyncUserAcquireFailed,
+            sync_event<EventKind::sync_acquire_failed>);
+  set_entry(table, size, NVTX_CBID_SYNC_DomainSyncUserAcquireSuccess,
+            sync_event<EventKind::sync_acquire_success>);
+  set_entry(table, size, NVTX_CBID_SYNC_DomainSyncUserReleasing,
+            sync_event<EventKind::sync_releasing>);
+}
+
+}  // namespace nvspan

@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "core/os/monotonic_time.hpp"
+#include "inject/session/session.hpp"
+#include "inject/thread/quiet_section.hpp"
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+namespace nvspan {
+
+// One NVTX call that is being handled, with the session's lock held.
+class Call {
+ public:
+  explicit Call(Session& owner)
+      : session(owner),
+        registry(owner.registry()),
+        scratch(owner.scratch()),
+        thread(owner.current_thread()),
+        ts(now()) {
+    scratch.arena.clear();
+    scratch.fields.clear();
+    scratch.malformed.clear();
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+  Call(Call&&) = delete;
+  Call& operator=(Call&&) = delete;
+  ~Call() = default;
+
+  Event event(EventKind kind) const {
+    Event event;
+    event.kind = kind;
+    event.pid = thread.pid;
+    event.tid = thread.tid;
+    event.ts = ts;
+    event.nesting = thread.nesting;
+    event.thread_name = registry.thread_name(thread.tid);
+    return event;
+  }
+  Event event(EventKind kind, const DomainView& domain) const {
+    Event made = event(kind);
+    made.has_domain = true;
+    made.domain = domain.name;
+    made.domain_handle = domain.handle;
+    return made;
+  }
+
+  void add(const Field& field) { scratch.fields.push_back(field); }
+
+  // Gives it the fields added so far.
+  void set_fields(Event& event) {
+    event.fields = scratch.fields.data();
+    event.field_count = scratch.fields.size();
+  }
+  void emit(Event& event) {
+    set_fields(event);
+    session.emit(event);
+  }
+
+  Session& session;
+  Registry& registry;
+  Scratch& scratch;
+  ThreadState& thread;
+  const std::uint64_t ts;
+};
+
+class SessionLock {
+ public:
+  SessionLock(Session& owner, const QuietSection& quiet) noexcept : session_(owner) {
+    session_.lock();
+    session_.set_wait_mask(quiet.signals());
+  }
+  SessionLock(const SessionLock&) = delete;
+  SessionLock& operator=(const SessionLock&) = delete;
+  SessionLock(SessionLock&&) = delete;
+  SessionLock& operator=(SessionLock&&) = delete;
+  ~SessionLock() {
+    session_.close_if_failed();
+    session_.set_wait_mask(nullptr);
+    session_.unlock();
+  }
+
+ private:
+  Session& session_;
+};
+
+// Runs body(Call&) as every callback must run: it never throws, never disturbs the program, does
+// nothing (and returns `neutral`) without an open session, and counts what it cannot show: a call
+// made from inside another callback, and one for which there is no memory.
+template <typename Result, typename Body>
+Result guarded(Result neutral, Body&& body) noexcept {
+  Session& current = session();
+  if (!current.active()) return neutral;
+  if (thread_slot().busy) {
+    current.count_lost();
+    return neutral;
+  }
+  const QuietSection quiet;
+  const SessionLock lock(current, quiet);
+  if (!current.active()) return neutral;
+  try {
+    Call call(current);
+    return std::forward<Body>(body)(call);
+  } catch (...) {
+    current.count_lost();
+    return neutral;
+  }
+}
+
+template <typename Body>
+void guarded(Body&& body) noexcept {
+  guarded(0, [&](Call& call) {
+    body(call);
+    return 0;
+  });
+}
+
+template <typename Handle>
+std::uint64_t handle_bits(Handle handle) noexcept {
+  return reinterpret_cast<std::uintptr_t>(handle);
+}
+
+template <typename Handle>
+Handle handle_from(std::uint64_t bits) noexcept {
+  return reinterpret_cast<Handle>(static_cast<std::uintptr_t>(bits));
+}
+
+}  // namespace nvspan

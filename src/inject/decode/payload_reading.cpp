@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inject/decode/payload_reading.hpp"
+
+#include "inject/decode/extension_data.hpp"
+#include "trace/sinks/payload_text.hpp"
+
+#include <nvtx3/nvToolsExtSemanticsCounters.h>
+#include <nvtx3/nvToolsExtSemanticsTime.h>
+
+#include <algorithm>
+
+namespace nvspan {
+namespace {
+
+constexpr std::uint64_t most_semantics = 16;
+
+// Copies the first struct of that id in the chain. False: there is none.
+template <typename Struct>
+bool find_semantics(const nvtxSemanticsHeader_t* first, std::uint16_t id, Struct& out) {
+  const auto* at = first;
+  for (std::uint64_t i = 0; at != nullptr && i < most_semantics; ++i) {
+    nvtxSemanticsHeader_t header = {};
+    if (!read_memory(at, &header, sizeof header)) return false;
+    if (header.semanticId == id && header.structSize >= sizeof out) {
+      return read_memory(reinterpret_cast<const Struct*>(at), &out, sizeof out);
+    }
+    at = header.next;
+  }
+  return false;
+}
+
+class Attributes final : public PayloadVisitor {
+ public:
+  Attributes(Call& call, const DomainView& domain, Event& event)
+      : call_(call), domain_(domain), event_(event) {}
+
+  bool value(std::string_view, const PayloadValue& value) override {
+    if (depth_ != 0 || value.entry == nullptr) return true;
+    if ((value.flags & nvtx::entry_flag::purpose_mask) == nvtx::entry_flag::message) {
+      take_message(value);
+    } else if (value.type == nvtx::entry_type::category) {
+      event_.category = static_cast<std::uint32_t>(value.count);
+      event_.category_name = call_.registry.category_name(domain_.handle, event_.category);
+    } else if (value.type == nvtx::entry_type::color) {
+      event_.color = static_cast<std::uint32_t>(value.count);
+      event_.has_color = true;
+    }
+    return true;
+  }
+  bool begin(std::string_view, bool) override {
+    ++depth_;
+    return true;
+  }
+  bool end(bool) override {
+    --depth_;
+    return true;
+  }
+  bool takes_hidden() const override { return true; }
+
+ private:
+  void take_message(const PayloadValue& value) {
+    if (value.type == nvtx::entry_type::registered_string) {
+      event_.message = value.label;
+      event_.message_type = MessageType::registered;
+    } else if (value.kind == PayloadValue::Kind::text) {
+      event_.message = call_.scratch.arena.copy(value.text);
+      event_.message_type = MessageType::ascii;
+    } else if (string_unit(value.entry->type) == 1) {
+      event_.message = kept_text(call_, handle_from<const char*>(value.count));
+      event_.message_type = MessageType::ascii;
+    }
+  }
+
+  Call& call_;
+  const DomainView& domain_;
+  Event& event_;
+  unsigned depth_ = 0;
+};
+
+}  // namespace
+
+std::uint64_t time_domain_of(const nvtxSemanticsHeader_t* semantics) {
+  nvtxSemanticsTime_t time = {};
+  return find_semantics(semantics, NVTX_SEMANTIC_ID_TIME_V1, time) ? time.timeDomainId : 0;
+}
+
+CounterUnit counter_unit_of(Call& call, const nvtxSemanticsHeader_t* semantics) {
+  CounterUnit made;
+  nvtxSemanticsCounter_t read = {};
+  if (!find_semantics(semantics, NVTX_SEMANTIC_ID_COUNTERS_V1, read)) return made;
+  made.unit = kept_text(call, read.unit);
+  made.flags = read.flags;
+  made.scale_numerator = read.unitScaleNumerator;
+  made.scale_denominator = read.unitScaleDenominator;
+  made.limit_type = read.limitType;
+  made.min_bits = read.min.u64;
+  made.max_bits = read.max.u64;
+  return made;
+}
+
+void keep_schema(Call& call, const DomainView& domain, const PayloadSchema& schema,
+                 const nvtxPayloadSchemaEntry_t* entries, const Field* fields, std::size_t count) {
+  PayloadEntry* made = call.scratch.arena.array<PayloadEntry>(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    made[i] = PayloadEntry();
+    made[i].flags = entries[i].flags;
+    made[i].type = entries[i].type;
+    made[i].detail = entries[i].arrayOrUnionDetail;
+    made[i].offset = entries[i].offset;
+    made[i].name = fields[i].children[2].text;
+    made[i].time_domain = time_domain_of(entries[i].semantics);
+    made[i].unit = counter_unit_of(call, entries[i].semantics);
+  }
+  PayloadSchema given = schema;
+  given.entries = made;
+  given.count = count;
+  call.session.schemas().add(domain.handle, given);
+}
+
+void take_attributes(Call& call, const DomainView& domain, Event& event) {
+  bool any = false;
+  for (std::size_t i = 0; i < event.blob_count; ++i) {
+    const PayloadSchema* known =
+        call.session.schemas().schema(domain.handle, event.blobs[i].schema_id);
+    any = any || (known != nullptr && known->has_attributes);
+  }
+  if (!any) return;
+  PayloadDecoder& decoder = call.session.decoder();
+  const PoolVector<PayloadPiece>& pieces = pieces_of(event, decoder);
+  Attributes visitor(call, domain, event);
+  decoder.decode(domain.handle, pieces.data(), pieces.size(), call.session.names(), visitor);
+}
+
+}  // namespace nvspan

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "core/memory/page_pool.hpp"
+#include "core/memory/pool_map.hpp"
+#include "trace/payload/domain_key.hpp"
+
+#include <cstdint>
+#include <string_view>
+#include <unordered_set>
+
+namespace nvspan {
+
+enum class HandleType : std::uint8_t {
+  domain = 1,
+  string,
+  resource,
+  sync,
+  heap,
+  region,
+  permissions,
+};
+
+struct DomainView {
+  std::uint64_t handle = 0;
+  std::string_view name;  // absent: the default domain
+  bool shown = true;
+};
+
+struct RegisteredString {
+  std::uint64_t domain = 0;
+  std::string_view text;  // absent: a null pointer was registered
+};
+
+struct NamedObject {
+  std::uint64_t domain = 0;
+  std::string_view name;
+};
+
+// All that programs registered, for the life of the process: handles given out stay known when
+// tracing is closed and opened again. A handle is a tagged number, unique in the process and looked
+// up rather than followed, so that one that was never given out does no harm. Text is copied into
+// storage that never moves. Guarded by the session's lock.
+class Registry {
+ public:
+  explicit Registry(PagePool& pool);
+
+  std::string_view intern(std::string_view text);
+
+  void show_all_domains();
+  void show_only(const PoolVector<PoolString>& names);
+
+  std::uint64_t create_domain(std::string_view name);
+  void destroy_domain(std::uint64_t handle);
+  DomainView domain(std::uint64_t handle) const;
+
+  // The same text in the same domain has one handle, however often it is registered.
+  std::uint64_t register_string(std::uint64_t domain, std::string_view text);
+  const RegisteredString* string(std::uint64_t handle) const;
+
+  void name_category(std::uint64_t domain, std::uint32_t category, std::string_view name);
+  std::string_view category_name(std::uint64_t domain, std::uint32_t category) const;
+
+  void name_thread(std::uint32_t tid, std::string_view name);
+  void forget_thread(std::uint32_t tid);
+  std::string_view thread_name(std::uint32_t tid) const;
+
+  std::uint64_t create_object(HandleType type, std::uint64_t domain, std::string_view name);
+  void destroy_object(std::uint64_t handle) { objects_.erase(handle); }
+  NamedObject object(std::uint64_t handle) const;
+
+  // Ids of schemas, enumerations, scopes, time domains and counters, from `first` upwards.
+  std::uint64_t next_id(std::uint64_t first) { return first + serial_++; }
+  void set_schema_size(std::uint64_t domain, std::uint64_t schema, std::uint64_t bytes);
+  std::uint64_t schema_size(std::uint64_t domain, std::uint64_t schema) const;  // 0: unknown
+  void name_counter(std::uint64_t domain, std::uint64_t counter, std::string_view name);
+  std::string_view counter_name(std::uint64_t domain, std::uint64_t counter) const;
+
+ private:
+  struct Domain {
+    std::string_view name;
+    bool shown = true;
+  };
+  std::uint64_t make_handle(HandleType type);
+  bool is_shown(std::string_view name) const;
+
+  PagePool& pool_;
+  std::unordered_set<std::string_view, std::hash<std::string_view>, std::equal_to<>,
+                     PoolAllocator<std::string_view>>
+      texts_;
+  bool all_shown_ = true;
+  bool default_shown_ = true;
+  PoolVector<std::string_view> shown_names_;
+  PoolMap<std::uint64_t, Domain> domains_;
+  PoolVector<std::uint64_t> destroyed_;  // a ring: late events of a destroyed domain keep its name
+  std::size_t next_destroyed_ = 0;
+  PoolVector<RegisteredString> strings_;
+  PoolMap<DomainKey, std::uint64_t, DomainKeyHash> string_handles_;
+  PoolMap<DomainKey, std::string_view, DomainKeyHash> categories_;
+  PoolMap<std::uint32_t, std::string_view> thread_names_;
+  PoolMap<std::uint64_t, NamedObject> objects_;
+  PoolMap<DomainKey, std::uint64_t, DomainKeyHash> schema_sizes_;
+  PoolMap<DomainKey, std::string_view, DomainKeyHash> counter_names_;
+  std::uint64_t serial_ = 1;
+};
+
+}  // namespace nvspan

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What becomes of the events of a session: lines of text or JSON (sink_capture), or a recording
+// (record_capture). Whoever calls holds the session's lock, with signals blocked.
+
+#pragma once
+
+#include "inject/registry/registry.hpp"
+#include "inject/thread/thread_state.hpp"
+#include "record/writer/thread_writer.hpp"
+#include "trace/event/event.hpp"
+
+#include <cstdint>
+
+namespace nvspan {
+
+constexpr int no_push_pop_tracking = -2;  // NVTX_NO_PUSH_POP_TRACKING
+
+class Capture {
+ public:
+  Capture() = default;
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+  Capture(Capture&&) = delete;
+  Capture& operator=(Capture&&) = delete;
+  virtual ~Capture() = default;
+
+  // The five event calls. Of a hidden domain nothing is shown. A recording remembers the event's
+  // site under `key`, if there is one, so that the next such call is a fast one.
+  virtual void mark(ThreadState& thread, const DomainView& domain, Event& event,
+                    const SiteKey* key) = 0;
+  // The depth of the range in its domain; no_push_pop_tracking where it is not known.
+  virtual int push(ThreadState& thread, const DomainView& domain, Event& event,
+                   const SiteKey* key) = 0;
+  virtual int pop(ThreadState& thread, const DomainView& domain, Event& event) = 0;
+  // The range's id, which the call that ends it has in its event.
+  virtual std::uint64_t start(ThreadState& thread, const DomainView& domain, Event& event,
+                              const SiteKey* key) = 0;
+  virtual void end(ThreadState& thread, const DomainView& domain, Event& event) = 0;
+
+  // Any other call.
+  virtual void other(const Event& event) = 0;
+  // Whether a deferred event can be recorded at its own time now.
+  virtual bool takes_deferred(ThreadState&) { return false; }
+
+  virtual void thread_exit(ThreadState&) {}
+  // `lost`: how many calls could not be shown.
+  virtual void process_exit(ThreadState& thread, std::uint64_t lost) = 0;
+  virtual void forked() noexcept {}
+  // The last that comes when the program itself ends the capture, before close().
+  virtual void stop(ThreadState&, std::uint64_t) {}
+  virtual void close() noexcept = 0;
+
+  // It cannot go on, and has said why.
+  bool has_failed() const noexcept { return has_failed_; }
+
+ protected:
+  void set_failed(bool failed) noexcept { has_failed_ = failed; }
+
+ private:
+  bool has_failed_ = false;
+};
+
+}  // namespace nvspan

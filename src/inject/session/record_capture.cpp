@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inject/session/record_capture.hpp"
+
+#include "core/os/error_line.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace nvspan {
+
+bool RecordCapture::open(const Config& config) {
+  RecordOptions options;
+  options.path = config.file;
+  options.mode = config.mode;
+  options.ring_bytes = config.ring_bytes;
+  options.min_duration = config.min_duration;
+  options.name_bytes = config.name_bytes;
+  const char* const names = std::getenv("NVSPAN_RECORD_NAMES");
+  if (options.name_bytes == 0 && names != nullptr && *names != '\0' &&
+      !parse_megabytes(names, options.name_bytes)) {
+    options.name_bytes = 0;
+    write_error_line("NVSPAN_RECORD_NAMES is no number of megabytes, %s: it has no effect", names);
+  }
+  options.run = config.run;
+  set_failed(false);
+  return recorder_.open(options);
+}
+
+// The calling thread's end of the recording; null when there is none.
+ThreadWriter* RecordCapture::writer_of(std::uint32_t tid) {
+  if (has_failed()) return nullptr;
+  ThreadSlot& slot = thread_slot();
+  if (recorder_.is_orphan() && !recorder_.open_in_child()) {
+    slot.writer = nullptr;
+    set_failed(true);
+    return nullptr;
+  }
+  if (slot.writer == nullptr || !slot.writer->is_live()) {
+    slot.writer = recorder_.ready(slot.writer, tid);
+  }
+  recorder_.set_current(slot.writer);
+  return slot.writer;
+}
+
+template <typename Use>
+void RecordCapture::with_writer(ThreadState& thread, const DomainView& domain, const SiteKey* key,
+                                Use&& use) {
+  ThreadWriter* writer = writer_of(thread.tid);
+  if (writer == nullptr) return;
+  if (writer->busy.load(std::memory_order_relaxed) != 0) {
+    writer->drop(LossReason::reentered);
+  } else if (domain.shown) {
+    use(*writer);
+  } else {
+    recorder_.hide(*writer, domain.handle, key);
+  }
+}
+
+void RecordCapture::mark(ThreadState& thread, const DomainView& domain, Event& event,
+                         const SiteKey* key) {
+  with_writer(thread, domain, key,
+              [&](ThreadWriter& writer) { recorder_.mark(writer, domain.handle, event, key); });
+}
+
+int RecordCapture::push(ThreadState& thread, const DomainView& domain, Event& event,
+                        const SiteKey* key) {
+  int depth = no_push_pop_tracking;
+  with_writer(thread, domain, key, [&](ThreadWriter& writer) {
+    depth = recorder_.push(writer, domain.handle, event, key);
+  });
+  return depth;
+}
+
+int RecordCapture::pop(ThreadState& thread, const DomainView& domain, Event& event) {
+  int depth = no_push_pop_tracking;
+  with_writer(thread, domain, nullptr,
+              [&](ThreadWriter& writer) { depth = recorder_.pop(writer, domain.handle, event); });
+  return depth;
+}
+
+std::uint64_t RecordCapture::start(ThreadState& thread, const DomainView& domain, Event& event,
+                                   const SiteKey* key) {
+  std::uint64_t id = 0;
+  with_writer(thread, domain, key, [&](ThreadWriter& writer) {
+    id = recorder_.start(writer, domain.handle, event, key);
+  });
+  return id;
+}
+
+void RecordCapture::end(ThreadState& thread, const DomainView& domain, Event& event) {
+  with_writer(thread, domain, nullptr, [&](ThreadWriter& writer) {
+    recorder_.end(writer, domain.handle, event.range_id, event);
+  });
+}
+
+void RecordCapture::other(const Event& event) {
+  ThreadWriter* writer = writer_of(event.tid);
+  if (has_failed()) return;
+  if (writer != nullptr && writer->busy.load(std::memory_order_relaxed) != 0) {
+    recorder_.set_current(nullptr);
+  }
+  recorder_.write(event);
+}
+
+// A call that could not be shown is counted by the recorder itself.
+void RecordCapture::process_exit(ThreadState&, std::uint64_t) {
+  recorder_.at_process_exit(thread_slot().writer);
+}
+
+void RecordCapture::forked() noexcept {
+  if (static_cast<std::uint32_t>(::getpid()) != recorder_.pid()) recorder_.mark_forked();
+}
+
+void RecordCapture::close() noexcept { recorder_.close(thread_slot().writer); }
+
+}  // namespace nvspan

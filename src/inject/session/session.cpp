@@ -1,0 +1,250 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inject/session/session.hpp"
+
+#include "core/os/error_line.hpp"
+#include "inject/thread/quiet_section.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <new>
+
+namespace nvspan {
+namespace {
+
+std::string_view environment(const char* name) noexcept {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+}  // namespace
+
+Session& session() noexcept {
+  alignas(Session) static unsigned char storage[sizeof(Session)];
+  static Session* const instance = new (storage) Session;
+  return *instance;
+}
+
+Session::Session()
+    : scratch_(pool_),
+      registry_(pool_),
+      schemas_(pool_),
+      names_(registry_),
+      decoder_(schemas_, pool_),
+      sinks_(pool_, registry_, decoder_, names_, scratch_.fields),
+      record_(pool_, schemas_, names_),
+      time_domains_(pool_),
+      connected_(pool_) {}
+
+bool Session::open(std::string_view config_text, bool in_process) {
+  Config config(pool_);
+  if (const char* problem = parse_config(config_text, config)) {
+    write_error_line("cannot trace, bad configuration: %s", problem);
+    return false;
+  }
+  const bool records = config.format == Format::record;
+  if (!(records ? record_.open(config) : sinks_.open(config))) return false;
+  if (config.all_domains) {
+    registry_.show_all_domains();
+  } else {
+    registry_.show_only(config.domains);
+  }
+  capture_ = records ? static_cast<Capture*>(&record_) : &sinks_;
+  if (!hooked_) install_hooks();
+  ++epoch_;
+  in_process_ = in_process;
+  lost_.store(0, std::memory_order_relaxed);
+  connected_.clear();
+  active_.store(true, std::memory_order_release);
+  return true;
+}
+
+// What NVSPAN_RECORD=file stands for.
+PoolString Session::record_config(std::string_view file) {
+  PoolString config("format=record;file=", pool_);
+  for (const char byte : file) {
+    if (byte == '%' || byte == ';') {
+      config.append(byte == '%' ? "%25" : "%3B");
+    } else {
+      config.push_back(byte);
+    }
+  }
+  return config;
+}
+
+bool Session::open_from_environment() noexcept {
+  if (active()) return true;
+  if (thread_slot().busy) return false;
+  const QuietSection quiet;
+  lock();
+  bool opened = active();
+  if (!opened && !failed_) {
+    try {
+      const std::string_view config = environment("NVSPAN_TRACE");
+      const std::string_view file = environment("NVSPAN_RECORD");
+      if (config.empty() && !file.empty()) {
+        opened = open(record_config(file), false);
+      } else {
+        opened = open(config, false);
+      }
+    } catch (...) {
+      write_error_line("cannot trace, out of memory: no trace is written");
+    }
+    failed_ = !opened;
+  }
+  unlock();
+  return opened;
+}
+
+bool Session::open_in_process(const char* config) noexcept {
+  if (thread_slot().busy) return false;
+  const QuietSection quiet;
+  lock();
+  bool opened = false;
+  if (!active()) {
+    try {
+      opened = open(config == nullptr ? std::string_view() : std::string_view(config), true);
+    } catch (...) {
+      write_error_line("cannot trace, out of memory: no trace is written");
+    }
+  }
+  unlock();
+  return opened;
+}
+
+void Session::close_in_process() noexcept {
+  if (thread_slot().busy) return;
+  const QuietSection quiet;
+  lock();
+  if (in_process_) {
+    try {
+      if (active()) capture_->stop(current_thread(), take_lost());
+    } catch (...) {
+      count_lost();
+    }
+    close();
+  }
+  unlock();
+}
+
+void Session::close() noexcept {
+  active_.store(false, std::memory_order_release);
+  in_process_ = false;
+  if (capture_ != nullptr) capture_->close();
+  capture_ = nullptr;
+}
+
+void Session::close_if_failed() noexcept {
+  if (capture_ == nullptr || !capture_->has_failed()) return;
+  failed_ = !in_process_;
+  const bool in_process = in_process_;
+  close();
+  in_process_ = in_process;
+}
+
+bool Session::remember_connection(const void* callbacks) noexcept {
+  if (thread_slot().busy) return false;
+  const QuietSection quiet;
+  lock();
+  bool fresh = false;
+  try {
+    fresh = connected_.insert(callbacks).second;
+  } catch (...) {
+    count_lost();
+  }
+  unlock();
+  return fresh;
+}
+
+ThreadState& Session::current_thread() {
+  ThreadSlot& slot = thread_slot();
+  if (slot.state == nullptr) {
+    slot.state = new (pool_.allocate(sizeof(ThreadState))) ThreadState(pool_);
+    ::pthread_setspecific(thread_key_, slot.state);
+  }
+  ThreadState& thread = *slot.state;
+  // Asked for each time: the calls that make a process need not run fork handlers.
+  const auto pid = static_cast<std::uint32_t>(::getpid());
+  if (thread.pid != pid) {
+    thread.pid = pid;
+    thread.tid = static_cast<std::uint32_t>(::syscall(SYS_gettid));
+  }
+  if (thread.epoch != epoch_) {
+    thread.forget_ranges();
+    thread.epoch = epoch_;
+  }
+  return thread;
+}
+
+void Session::retire_thread(ThreadState* state) noexcept {
+  record_.retire(thread_slot().writer);
+  thread_slot().writer = nullptr;
+  registry_.forget_thread(state->tid);
+  state->~ThreadState();
+  pool_.deallocate(state, sizeof(ThreadState));
+}
+
+void Session::at_process_exit() noexcept {
+  if (!active() || thread_slot().busy) return;
+  const QuietSection quiet;
+  lock();
+  try {
+    if (active()) capture_->process_exit(current_thread(), take_lost());
+  } catch (...) {
+    count_lost();
+  }
+  close_if_failed();
+  unlock();
+}
+
+void Session::install_hooks() noexcept {
+  hooked_ = true;
+  ::pthread_atfork(before_fork, after_fork, after_fork);
+  ::pthread_key_create(&thread_key_, at_thread_exit);
+}
+
+// The forking thread holds the lock, so that the child finds everything in order. It is marked busy
+// meanwhile: other fork handlers may annotate, and would wait for this very thread. A signal
+// handler that forks while its thread waits, in a callback, for a full pipe holds the lock already.
+void Session::before_fork() noexcept {
+  if (thread_slot().busy) return;
+  Session& self = session();
+  sigset_t signals;
+  QuietSection::block_signals(&signals);
+  thread_slot().busy = true;
+  self.lock();
+  self.forking_ = true;
+  self.signals_before_fork_ = signals;
+}
+
+void Session::after_fork() noexcept {
+  Session& self = session();
+  if (!thread_slot().busy || !self.forking_) return;
+  self.forking_ = false;
+  if (self.capture_ != nullptr) self.capture_->forked();
+  const sigset_t signals = self.signals_before_fork_;
+  self.unlock();
+  thread_slot().busy = false;
+  ::pthread_sigmask(SIG_SETMASK, &signals, nullptr);
+}
+
+void Session::at_thread_exit(void* state) noexcept {
+  const QuietSection quiet;
+  Session& self = session();
+  self.lock();
+  auto* thread = static_cast<ThreadState*>(state);
+  try {
+    if (self.active() && thread->epoch == self.epoch_) self.capture_->thread_exit(*thread);
+  } catch (...) {
+    self.count_lost();
+  }
+  self.close_if_failed();
+  thread_slot().state = nullptr;
+  self.retire_thread(thread);
+  self.unlock();
+}
+
+}  // namespace nvspan

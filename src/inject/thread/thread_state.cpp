@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inject/thread/thread_state.hpp"
+
+#include <cstring>
+
+namespace nvspan {
+namespace {
+
+constexpr std::size_t kept_stacks = 64;
+
+}  // namespace
+
+OpenRange OpenRange::keep(const Event& event, std::uint64_t domain, PagePool& pool) {
+  OpenRange range;
+  range.domain = domain;
+  range.ts = event.ts;
+  range.pid = event.pid;
+  range.color = event.color;
+  range.has_color = event.has_color;
+  range.nesting = event.nesting;
+  range.message_type = event.message_type;
+  range.message = event.message;
+  const bool borrowed =
+      event.message_type == MessageType::ascii || event.message_type == MessageType::unicode;
+  if (borrowed && !event.message.empty()) {
+    auto* copy = static_cast<char*>(pool.allocate(event.message.size()));
+    std::memcpy(copy, event.message.data(), event.message.size());
+    range.message = std::string_view(copy, event.message.size());
+    range.owns_message = true;
+  } else if (borrowed && event.message.data() != nullptr) {
+    range.message = std::string_view("");
+  }
+  return range;
+}
+
+void OpenRange::release(PagePool& pool) noexcept {
+  if (owns_message) pool.deallocate(const_cast<char*>(message.data()), message.size());
+  owns_message = false;
+}
+
+void OpenRange::close(Event& event) const noexcept {
+  event.message = message;
+  event.message_type = message_type;
+  event.open_color = color;
+  event.has_open_color = has_color;
+  event.duration = event.ts > ts ? static_cast<std::int64_t>(event.ts - ts) : 0;
+  event.nesting = nesting;
+}
+
+DomainStack& ThreadState::stack(std::uint64_t domain) {
+  for (std::size_t i = stacks.size(); i-- > 0;) {
+    if (stacks[i].domain == domain) return stacks[i];
+  }
+  if (stacks.size() >= kept_stacks) {
+    for (std::size_t i = stacks.size(); i-- > 0;) {
+      if (!stacks[i].ranges.empty()) continue;
+      stacks[i] = std::move(stacks.back());
+      stacks.pop_back();
+    }
+  }
+  stacks.push_back(DomainStack{domain, PoolVector<OpenRange>(pool)});
+  return stacks.back();
+}
+
+void ThreadState::forget_ranges() noexcept {
+  for (DomainStack& stack : stacks) {
+    for (OpenRange& range : stack.ranges) range.release(pool);
+  }
+  stacks.clear();
+  nesting = 0;
+}
+
+__thread ThreadSlot this_thread_slot __attribute__((tls_model("initial-exec")));
+
+}  // namespace nvspan

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "core/memory/page_pool.hpp"
+#include "record/writer/thread_writer.hpp"
+#include "trace/event/event.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace nvspan {
+
+// A range that waits for its end. Its message is interned, or a copy that release() gives back.
+struct OpenRange {
+  std::uint64_t ts = 0;
+  std::uint64_t domain = 0;
+  std::string_view message;
+  std::uint32_t pid = 0;  // of the process that opened it: a forked child inherits the range
+  std::uint32_t color = 0;
+  std::int32_t nesting = 0;
+  MessageType message_type = MessageType::none;
+  bool has_color = false;
+  bool owns_message = false;
+
+  static OpenRange keep(const Event& event, std::uint64_t domain, PagePool& pool);
+  void release(PagePool& pool) noexcept;
+  void close(Event& event) const noexcept;  // fills in what the closing event repeats
+};
+
+// A domain's open push ranges in one thread.
+struct DomainStack {
+  std::uint64_t domain;
+  PoolVector<OpenRange> ranges;
+};
+
+// One thread's part of the session. It is touched only by its thread, with the session's lock held.
+struct ThreadState {
+  explicit ThreadState(PagePool& memory) : pool(memory), stacks(memory) {}
+  ThreadState(const ThreadState&) = delete;
+  ThreadState& operator=(const ThreadState&) = delete;
+  ThreadState(ThreadState&&) = delete;
+  ThreadState& operator=(ThreadState&&) = delete;
+  ~ThreadState() { forget_ranges(); }
+
+  DomainStack& stack(std::uint64_t domain);
+  void forget_ranges() noexcept;
+
+  PagePool& pool;
+  std::uint64_t epoch = 0;  // of the tracing that `stacks` belong to
+  std::uint32_t pid = 0;
+  std::uint32_t tid = 0;
+  std::int32_t nesting = 0;
+  PoolVector<DomainStack> stacks;
+};
+
+// What each thread has in thread-local storage: zero-initialised, no constructor, no destructor.
+struct ThreadSlot {
+  ThreadState* state;
+  ThreadWriter* writer;  // of the recorder
+  bool busy;             // this thread is inside a callback
+};
+
+// A library that dlopen loads reaches its thread-local storage through calls that may use malloc,
+// unless the storage is of the initial-exec kind; glibc keeps room for such small ones. `__thread`,
+// because thread_local would reach it through a function that initialises.
+extern __thread ThreadSlot this_thread_slot __attribute__((tls_model("initial-exec")));
+
+inline ThreadSlot& thread_slot() noexcept { return this_thread_slot; }
+
+}  // namespace nvspan

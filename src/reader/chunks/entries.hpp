@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The entries of an event chunk, one after the other.
+
+#pragma once
+
+#include "record/file/format.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nvspan {
+
+struct EntryPayload {
+  bool present = false;
+  std::uint64_t bits = 0;  // or, of PayloadType::ext, the number of bytes
+  const std::uint64_t* bytes = nullptr;
+};
+
+struct Entry {
+  EntryKind kind = EntryKind::base;
+  std::uint32_t subject = 0;
+  std::uint32_t site = 0;   // of Recording::sites(), where the subject is one
+  std::uint64_t delta = 0;  // ticks
+  const std::uint64_t* value = nullptr;
+  EntryPayload payload;
+
+  bool is_event() const noexcept { return kind != EntryKind::lost && kind != EntryKind::base; }
+  // As ChunkHeader::before counts them.
+  bool is_counted() const noexcept { return is_event() && kind != EntryKind::open; }
+};
+
+enum class EntryStep { entry, end, damaged };
+
+// Takes the entry at `at` and moves behind it. `site_of` makes a site of the file one of
+// Recording::sites(); `payload_type_of` is asked for that one's payload type, and says -1 where the
+// site is not known: then nobody knows how long its payload is.
+template <typename SiteOf, typename PayloadTypeOf>
+inline EntryStep next_entry(const std::uint64_t*& at, const std::uint64_t* end, SiteOf&& site_of,
+                            PayloadTypeOf&& payload_type_of, Entry& entry) {
+  if (at >= end || *at == 0) return EntryStep::end;
+  const std::uint64_t first = *at++;
+  const auto left = [&] { return static_cast<std::size_t>(end - at); };
+  entry.kind = static_cast<EntryKind>(first >> entry_kind_shift & 15);
+  entry.subject = static_cast<std::uint32_t>(first >> entry_subject_shift);
+  entry.delta = first & entry_ticks_mask;
+  entry.site = 0;
+  entry.payload = EntryPayload{};
+  if (entry.subject == entry_wide_subject) {
+    if (left() == 0) return EntryStep::damaged;
+    entry.subject = static_cast<std::uint32_t>(*at++);
+  }
+  std::size_t values = 0;
+  bool by_site = false;
+  switch (entry.kind) {
+    case EntryKind::push:
+    case EntryKind::mark:
+      by_site = true;
+      break;
+    case EntryKind::pop:
+    case EntryKind::counter_bytes:
+      break;
+    case EntryKind::lost:
+      values = 3;
+      break;
+    case EntryKind::start:
+    case EntryKind::open:
+      by_site = true;
+      values = 1;
+      break;
+    case EntryKind::end:
+    case EntryKind::base:
+    case EntryKind::counter_i64:
+    case EntryKind::counter_f64:
+    case EntryKind::counter_none:
+      values = 1;
+      break;
+    default:
+      return EntryStep::damaged;
+  }
+  if (values > left()) return EntryStep::damaged;
+  entry.value = at;
+  at += values;
+  if (by_site) entry.site = site_of(entry.subject);
+  if ((first & entry_payload_bit) == 0) return EntryStep::entry;
+  if (left() == 0) return EntryStep::damaged;
+  entry.payload.present = true;
+  entry.payload.bits = *at++;
+  constexpr int extended = 7;  // PayloadType::ext
+  const int type = by_site ? payload_type_of(entry.site) : extended;
+  if (type < 0) return EntryStep::damaged;
+  if (type != extended) return EntryStep::entry;
+  const std::size_t words = entry.payload.bits / 8 + (entry.payload.bits % 8 != 0);
+  if (words > left()) return EntryStep::damaged;
+  entry.payload.bytes = at;
+  at += words;
+  return EntryStep::entry;
+}
+
+}  // namespace nvspan

@@ -1,0 +1,241 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "reader/chunks/file_check.hpp"
+
+#include "record/file/checksum.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace nvspan {
+namespace {
+
+constexpr std::size_t word = sizeof(std::uint64_t);
+
+bool is_chunk_type(std::uint32_t type) { return type >= 1 && type <= 3; }
+bool is_chunk_size(std::uint32_t size, std::size_t header) {
+  return size >= header && size % chunk_alignment == 0;
+}
+
+class Checker {
+ public:
+  Checker(const FileHeader& header, std::vector<std::uint64_t>& words, std::size_t bytes,
+          const Reread& reread)
+      : header_(header), words_(words), bytes_(bytes), reread_(reread) {}
+
+  FileCheck old_file();
+  FileCheck file();
+
+ private:
+  char* at(std::size_t offset) { return reinterpret_cast<char*>(words_.data()) + offset; }
+  const std::uint64_t* words_at(std::size_t offset) const { return words_.data() + offset / word; }
+  bool is_zero(std::size_t from, std::size_t to) const {
+    const auto* begin = reinterpret_cast<const char*>(words_.data());
+    return std::all_of(begin + from, begin + to, [](char byte) { return byte == 0; });
+  }
+
+  bool valid(std::size_t offset, ChunkHeader& read);
+  ChunkState state_of(std::size_t offset, const ChunkHeader& read, bool& sealed) const;
+  void add(std::size_t offset, ChunkHeader read);
+  void gap(std::size_t from, std::size_t to);
+  void count_places();
+
+  const FileHeader& header_;
+  std::vector<std::uint64_t>& words_;
+  const std::size_t bytes_;
+  const Reread& reread_;
+  FileCheck made_;
+  std::vector<std::uint64_t> places_;  // sequences
+};
+
+FileCheck Checker::old_file() {
+  std::size_t offset = file_header_bytes;
+  while (offset + sizeof(OldChunkHeader) <= bytes_) {
+    OldChunkHeader read = {};
+    std::memcpy(&read, at(offset), sizeof read);
+    if (read.magic != old_chunk_magic || !is_chunk_type(read.type) ||
+        !is_chunk_size(read.size, sizeof read)) {
+      if (read.magic == old_chunk_magic) made_.damaged_bytes += chunk_alignment;
+      offset += chunk_alignment;
+      continue;
+    }
+    ReadChunk chunk = {};
+    chunk.begin = words_at(offset + sizeof read);
+    chunk.end = words_at(offset + std::min<std::size_t>(read.size, bytes_ - offset));
+    chunk.type = static_cast<ChunkType>(read.type);
+    chunk.thread = read.thread;
+    chunk.tid = read.tid;
+    chunk.offset = offset;
+    chunk.sequence = read.sequence;
+    chunk.base_ticks = read.base_ticks;
+    chunk.end_ticks = read.end_ticks;
+    chunk.number = read.number;
+    chunk.before = read.before;
+    if (chunk.type != ChunkType::events || chunk.thread != no_thread) {
+      made_.chunks.push_back(chunk);
+    }
+    offset += read.size;
+  }
+  return std::move(made_);
+}
+
+bool Checker::valid(std::size_t offset, ChunkHeader& read) {
+  if (offset + sizeof read > bytes_) return false;
+  std::memcpy(&read, at(offset), sizeof read);
+  return read.magic == chunk_magic && is_chunk_type(read.type) &&
+         is_chunk_size(read.size, sizeof read) &&
+         read.place == static_cast<std::uint32_t>(offset / chunk_alignment) &&
+         read.header_sum == crc32c(&read, header_sum_offset);
+}
+
+ChunkState Checker::state_of(std::size_t offset, const ChunkHeader& read, bool& sealed) const {
+  const bool cut = read.size > bytes_ - offset;
+  sealed = false;
+  if (read.used == 0 && read.seal_sum == 0) return cut ? ChunkState::cut : ChunkState::open;
+  const std::uint32_t used = read.used & ~seal_flags;
+  sealed =
+      read.seal_sum == crc32c(&read, seal_sum_offset) && used >= sizeof read && used <= read.size;
+  if (sealed && used <= bytes_ - offset) {
+    const auto* body = reinterpret_cast<const char*>(words_.data()) + offset + sizeof read;
+    const bool whole = crc32c(body, used - sizeof read) == read.body_sum;
+    return whole ? ChunkState::whole : ChunkState::damaged;
+  }
+  return sealed && cut ? ChunkState::cut : ChunkState::damaged;
+}
+
+void Checker::add(std::size_t offset, ChunkHeader read) {
+  bool sealed = false;
+  ChunkState state = state_of(offset, read, sealed);
+  // The process may be writing it at this moment.
+  for (int tries = 0; state == ChunkState::damaged && !made_.closed && reread_ && tries < 8;
+       ++tries) {
+    const std::size_t size = std::min<std::size_t>(read.size, bytes_ - offset);
+    // Another process may have cut the file or put something else there: the first look counts.
+    ChunkHeader again = {};
+    if (!reread_(offset, at(offset), size) || !valid(offset, again)) break;
+    read = again;
+    state = state_of(offset, read, sealed);
+  }
+  places_.push_back(read.sequence);
+  if (read.type == static_cast<std::uint32_t>(ChunkType::events) && read.thread == no_thread) {
+    return;
+  }
+  if (state == ChunkState::open) {
+    // Whoever ends a file in order seals all that is in it.
+    if (made_.closed && header_.in_hand != offset)
+      state = ChunkState::damaged;
+    else
+      ++made_.open_chunks;
+  }
+  ReadChunk chunk = {};
+  std::size_t used = sealed ? read.used & ~seal_flags : read.size;
+  // Its rest is on its way to another thread.
+  if (!sealed && header_.in_hand > offset && header_.in_hand - offset < used) {
+    used = (header_.in_hand - offset) & ~(chunk_alignment - 1);
+  }
+  chunk.begin = words_at(offset + sizeof read);
+  chunk.end =
+      std::max(chunk.begin, words_at(offset + std::min<std::size_t>(used, bytes_ - offset)));
+  chunk.type = static_cast<ChunkType>(read.type);
+  chunk.state = state;
+  chunk.sealed = sealed;
+  chunk.last = sealed && (read.used & last_of_thread) != 0;
+  chunk.thread = read.thread;
+  chunk.tid = read.tid;
+  chunk.offset = offset;
+  chunk.sequence = read.sequence;
+  chunk.base_ticks = read.base_ticks;
+  chunk.end_ticks = read.end_ticks;
+  chunk.last_ticks = sealed ? read.last_ticks : 0;
+  chunk.number = read.number;
+  chunk.before = read.before;
+  constexpr std::uint32_t or_more = 0xFFFFFFFF;
+  chunk.events = sealed && read.events != or_more ? read.events : 0;
+  made_.chunks.push_back(chunk);
+}
+
+// Where no chunk was found.
+void Checker::gap(std::size_t from, std::size_t to) {
+  if (from >= to) return;
+  const bool zero = is_zero(from, to);
+  if (zero && to - from == chunk_alignment) return;  // too little for a chunk
+  if (made_.closed && from >= made_.expected) {
+    if (!zero) made_.surplus_bytes += to - from;
+    return;
+  }
+  if (!made_.closed) {
+    const bool at_end = to + chunk_alignment > bytes_;
+    if (header_.in_hand == from || (zero && at_end && from >= made_.expected)) return;
+  }
+  made_.damaged_bytes += to - from;
+}
+
+void Checker::count_places() {
+  std::sort(places_.begin(), places_.end());
+  places_.erase(std::unique(places_.begin(), places_.end()), places_.end());
+  const std::uint64_t allowed = header_.in_hand != 0 ? 1 : 0;
+  const std::uint64_t found = places_.size();
+  if (header_.chunks > found + allowed) made_.missing_chunks = header_.chunks - found;
+  // Of a file in progress the header was read before them.
+  if (made_.closed && !places_.empty() && places_.back() > header_.chunks) {
+    made_.header_damaged = true;
+  }
+}
+
+FileCheck Checker::file() {
+  made_.closed = header_.file_bytes != 0 && header_.closing_sum == closing_sum(header_);
+  made_.header_damaged =
+      header_.fixed_sum != fixed_sum(header_) || (!made_.closed && header_.closing_sum != 0);
+  if (header_.last_sample != 0) {
+    const std::size_t slot = header_.last_sample % 2;
+    made_.header_damaged |=
+        header_.last_sums[slot] != sample_sum(header_.last[slot], header_.last_sample);
+  }
+  made_.expected = made_.closed ? header_.file_bytes : header_.allocated;
+  std::size_t offset = file_header_bytes;
+  std::size_t from = offset;
+  while (offset < bytes_) {
+    ChunkHeader read = {};
+    if (!valid(offset, read)) {
+      offset += chunk_alignment;
+      continue;
+    }
+    gap(from, offset);
+    add(offset, read);
+    offset += std::min<std::size_t>(read.size, bytes_ - offset);
+    from = offset;
+  }
+  gap(from, bytes_);
+  count_places();
+  if (made_.expected > bytes_) made_.missing_bytes = made_.expected - bytes_;
+  // A file that goes on after its end has something open.
+  const bool ended = (header_.flags & (file_closed | file_cut)) == file_closed;
+  if (!made_.closed && ended && header_.in_hand == 0 && made_.open_chunks == 0 &&
+      made_.missing_bytes == 0) {
+    made_.header_damaged = true;
+  }
+  return std::move(made_);
+}
+
+}  // namespace
+
+bool FileCheck::is_whole() const {
+  if (header_damaged || missing_bytes + damaged_bytes + surplus_bytes + missing_chunks != 0) {
+    return false;
+  }
+  return std::none_of(chunks.begin(), chunks.end(), [](const ReadChunk& chunk) {
+    return chunk.state == ChunkState::damaged || chunk.state == ChunkState::cut;
+  });
+}
+
+FileCheck check_file(std::vector<std::uint64_t>& words, std::size_t bytes, const Reread& reread) {
+  words.resize(std::max<std::size_t>(words.size(), file_header_bytes / word + 1));
+  FileHeader header = {};
+  std::memcpy(static_cast<void*>(&header), words.data(), sizeof header);
+  if (bytes < file_header_bytes || header.magic != file_magic) return FileCheck{};
+  Checker checker(header, words, bytes, reread);
+  return header.version == version_without_checksums ? checker.old_file() : checker.file();
+}
+
+}  // namespace nvspan

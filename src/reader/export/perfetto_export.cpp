@@ -1,0 +1,472 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "reader/export/perfetto_export.hpp"
+
+#include "reader/export/perfetto_fields.hpp"
+#include "reader/export/perfetto_payload.hpp"
+#include "reader/export/perfetto_stream.hpp"
+#include "reader/scan/device_rows.hpp"
+#include "reader/scan/payloads.hpp"
+#include "reader/scan/range_scan.hpp"
+#include "reader/scan/slots.hpp"
+
+#include <map>
+#include <set>
+
+namespace nvspan {
+namespace {
+
+using namespace perfetto;
+
+constexpr std::uint32_t first_lane_sequence = 2;
+constexpr std::uint64_t progress_events = 1 << 18;
+
+struct Span {
+  std::int64_t start, end;
+  std::uint32_t site, thread, end_thread;
+  EndReason reason;
+  EntryPayload payload;
+};
+
+// What the events of one site have in common.
+struct SiteBytes {
+  bool made = false;
+  std::string begin;  // the fields of a TrackEvent
+  std::string instant;
+  ProtoBytes names;
+};
+
+std::string_view reason_text(EndReason reason) {
+  switch (reason) {
+    case EndReason::process_end:
+      return "the process ended";
+    case EndReason::thread_exit:
+      return "its thread ended";
+    case EndReason::killed:
+      return "the process was killed";
+    case EndReason::lost:
+      return "its end was lost";
+    case EndReason::closed:
+      break;
+  }
+  return "";
+}
+
+class Exporter : public RangeScan<Exporter, true> {
+ public:
+  Exporter(const Recording& recording, const Selection& selection, TraceFile& file,
+           const std::function<void(double)>& progress)
+      : RangeScan(recording, selection),
+        payloads_(recording),
+        file_(file),
+        progress_(progress),
+        sites_(recording.sites().size()),
+        devices_(recording),
+        launches_(recording, selection) {
+    for (const ReadThread& thread : recording.threads()) {
+      for (const ReadChunk& chunk : thread.chunks) {
+        expected_ += static_cast<std::uint64_t>(chunk.end - chunk.begin);
+      }
+    }
+  }
+
+  void write();
+
+  void begin_thread(std::uint32_t thread);
+  std::uint64_t open(const PushRange& range, std::uint64_t, const EntryPayload& payload) {
+    const std::int64_t at = time(range.start);
+    Lane& lane = lane_of(range.domain, range.site, at);
+    const SiteBytes& site = sites_[range.site];
+    const auto flows = launches_.of(thread_, opened_++);
+    if (payload.present || flows.begin != flows.end) {
+      more_.clear();
+      add_payload(range.site, payload);
+      for (const auto* flow = flows.begin; flow != flows.end; ++flow) add_flow(more_, *flow, false);
+      lane.event(file_, at, site.begin, more_.view());
+    } else {
+      lane.event(file_, at, site.begin, {});
+    }
+    step();
+    return 0;
+  }
+  void close(const PushRange& range, std::uint64_t ticks, const EntryPayload&) {
+    lane_of(range.domain).event(file_, time(ticks), slice_end, {});
+    step();
+  }
+  void unclosed(const PushRange& range, std::uint64_t ticks, EndReason reason) {
+    more_.clear();
+    add_annotation(more_, Annotation::end_reason, reason_text(reason));
+    lane_of(range.domain).event(file_, time(ticks), slice_end, more_.view());
+  }
+  void mark(std::uint32_t site, std::uint64_t ticks, const EntryPayload& payload) {
+    const std::int64_t at = time(ticks);
+    if (!takes(site, at, thread_)) return;
+    Lane& lane = lane_of(recording_.sites()[site].local_domain, site, at);
+    more_.clear();
+    add_payload(site, payload);
+    lane.event(file_, at, sites_[site].instant, more_.view());
+    step();
+  }
+  void ended(const ScannedRange& range) {
+    if (range.kind == RangeKind::device) {
+      devices_.add(recording_.threads()[range.thread].process, range);
+      return step();
+    }
+    spans_.push_back(Span{range.start, range.end, range.site, range.thread, range.end_thread,
+                          range.reason, range.call->payload});
+    step();
+  }
+  void counter(std::uint32_t subject, EntryKind kind, std::uint64_t ticks, std::uint64_t bits);
+  void lost(const LossWindow& window, LossReason) {
+    add_loss(time(window.from), time(window.to), std::to_string(window.count) + " events lost");
+  }
+  void gap(std::uint64_t from, std::uint64_t to, std::uint64_t count) {
+    const std::string many = count == 0 ? "" : std::to_string(count) + " events ";
+    add_loss(time(from), time(to), many + "overwritten by the ring");
+  }
+  void end_process(std::uint32_t process);
+
+ private:
+  void step() {
+    if (++events_ % progress_events == 0 && progress_ && expected_ != 0) {
+      progress_(std::min(static_cast<double>(events_) / static_cast<double>(expected_), 1.0));
+    }
+  }
+  // By its fields, or else by its bytes.
+  void add_payload(std::uint32_t site, const EntryPayload& payload) {
+    const ReadSite& read = recording_.sites()[site];
+    if (payload.present && payload.bytes != nullptr) {
+      AnnotatedFields fields;
+      const std::uint32_t process = recording_.threads()[thread_].process;
+      const PayloadResult result =
+          payloads_.read(process, read.local_domain, payload.bytes, payload.bits, fields);
+      if (result == PayloadResult::whole && !fields.empty()) {
+        return add_annotation(more_, Annotation::payload, fields.entries());
+      }
+    }
+    add_plain_payload(more_, read.payload_type, payload);
+  }
+  void prepare(std::uint32_t site);
+  Lane& lane_of(std::uint32_t local_domain) {
+    if (last_lane_ == nullptr || last_domain_ != local_domain) {
+      last_domain_ = local_domain;
+      last_lane_ = &find_lane(local_domain);
+    }
+    return *last_lane_;
+  }
+  Lane& lane_of(std::uint32_t local_domain, std::uint32_t site, std::int64_t at) {
+    named_site_ = site;
+    Lane& lane = lane_of(local_domain);
+    if (!lane.knows(site)) define(lane, site, at);
+    return lane;
+  }
+  Lane& find_lane(std::uint32_t local_domain);
+  void define(Lane& lane, std::uint32_t site, std::int64_t at) {
+    if (!sites_[site].made) prepare(site);
+    lane.define(file_, site, at, sites_[site].names);
+  }
+  std::string domain_name(std::uint32_t domain) const {
+    const std::int32_t name = recording_.domains()[domain];
+    return name < 0 ? std::string() : recording_.strings()[static_cast<std::size_t>(name)];
+  }
+  void add_loss(std::int64_t from, std::int64_t to, const std::string& text);
+  void write_devices(std::uint32_t process);
+  std::uint64_t thread_track();
+
+  RecordedPayloads payloads_;
+  TraceFile& file_;
+  const std::function<void(double)>& progress_;
+  std::vector<SiteBytes> sites_;
+  std::map<std::uint32_t, Lane> lanes_;  // of this thread, by the file's domain
+  Lane* last_lane_ = nullptr;
+  std::uint32_t last_domain_ = 0;
+  std::uint32_t named_site_ = 0;
+  std::vector<Span> spans_;
+  DeviceRows devices_;
+  DeviceLaunches launches_;
+  std::uint64_t opened_ = 0;  // push ranges of this thread
+  std::map<std::uint32_t, std::uint64_t> counter_tracks_;
+  std::vector<std::uint64_t> process_tracks_;
+  std::vector<std::uint32_t> pids_;
+  std::uint64_t thread_track_ = 0;
+  std::uint64_t loss_track_ = 0;
+  std::uint64_t next_track_ = 1;
+  std::uint32_t next_sequence_ = first_lane_sequence;
+  std::uint64_t events_ = 0;
+  std::uint64_t expected_ = 0;
+  ProtoBytes more_;
+};
+
+void Exporter::prepare(std::uint32_t site) {
+  SiteBytes& made = sites_[site];
+  const ReadSite& read = recording_.sites()[site];
+  ProtoBytes common;
+  const auto intern = [&](unsigned field, std::uint64_t id, std::string_view text) {
+    ProtoBytes entry;
+    entry.number(interned::iid, id);
+    entry.text(interned::name, text);
+    made.names.message(field, entry);
+  };
+  if (read.category_name >= 0 || read.category != 0) {
+    // A name takes its number in `strings`, a bare category one past all of those.
+    const std::uint64_t id = read.category_name >= 0
+                                 ? static_cast<std::uint64_t>(read.category_name) + 1
+                                 : (std::uint64_t{1} << 32) + read.category;
+    common.number(track_event::category_iids, id);
+    intern(interned_data::event_categories, id,
+           read.category_name >= 0
+               ? recording_.strings()[static_cast<std::size_t>(read.category_name)]
+               : "category " + std::to_string(read.category));
+  }
+  if (read.name >= 0) {
+    const auto id = static_cast<std::uint64_t>(read.name) + 1;
+    common.number(track_event::name_iid, id);
+    intern(interned_data::event_names, id,
+           recording_.strings()[static_cast<std::size_t>(read.name)]);
+  }
+  if (read.has_color) {
+    char text[12];
+    std::snprintf(text, sizeof text, "#%08X", static_cast<unsigned>(read.color));
+    const std::uint64_t id = std::uint64_t{read.color} + 1;
+    ProtoBytes annotation;
+    annotation.number(debug_annotation::name_iid, static_cast<std::uint64_t>(Annotation::color));
+    annotation.number(debug_annotation::string_value_iid, id);
+    common.message(track_event::debug_annotations, annotation);
+    intern(interned_data::debug_annotation_string_values, id, text);
+  }
+  made.begin = slice_begin;
+  made.begin += common.view();
+  made.instant = instant;
+  made.instant += common.view();
+  made.made = true;
+}
+
+void Exporter::write() {
+  // Two processes of one number, of two machines, must stay two.
+  std::set<std::uint32_t> taken;
+  std::uint32_t made_up = 1u << 30;
+  for (const ReadProcess& process : recording_.processes()) {
+    const std::uint32_t pid =
+        taken.insert(process.header.pid).second ? process.header.pid : made_up++;
+    pids_.push_back(pid);
+    process_tracks_.push_back(next_track_);
+    Track track;
+    track.uuid = next_track_++;
+    track.kind = TrackKind::process;
+    track.pid = pid;
+    track.command = process.command;
+    if (process.header.rank >= 0) track.name = "rank " + std::to_string(process.header.rank) + ": ";
+    if (!process.command.empty()) {
+      const std::string& first = process.command[0];
+      track.name += first.substr(first.find_last_of('/') + 1);
+      for (std::size_t i = 1; i < process.command.size() && track.name.size() < 120; ++i) {
+        track.name += ' ' + process.command[i];
+      }
+    }
+    const std::int64_t begin = process.time(process.header.first.ticks);
+    if (process_tracks_.size() == 1) {
+      write_clocks(file_, begin,
+                   begin + static_cast<std::int64_t>(process.header.first.realtime) -
+                       static_cast<std::int64_t>(process.header.first.monotonic));
+    }
+    write_track(file_, track);
+  }
+  run();
+}
+
+void Exporter::begin_thread(std::uint32_t) {
+  lanes_.clear();
+  last_lane_ = nullptr;
+  opened_ = 0;
+  loss_track_ = thread_track_ = 0;
+  // Those of which nothing is wanted are left out, and what stands for no thread of the system.
+  if (selection_.is_whole() && recording_.threads()[thread_].tid != 0) thread_track();
+  for (const ReadLoss& loss : recording_.losses()) {
+    if (loss.thread != static_cast<std::int64_t>(thread_)) continue;
+    const std::string many = loss.count == 0 ? "" : std::to_string(loss.count) + " ";
+    add_loss(loss.from, loss.to, many + "events missing: " + std::string(loss.reason));
+  }
+}
+
+std::uint64_t Exporter::thread_track() {
+  if (thread_track_ != 0) return thread_track_;
+  const ReadThread& read = recording_.threads()[thread_];
+  Track track;
+  track.uuid = thread_track_ = next_track_++;
+  track.kind = TrackKind::thread;
+  track.pid = pids_[read.process];
+  track.tid = read.tid;
+  if (read.name >= 0) track.name = recording_.strings()[static_cast<std::size_t>(read.name)];
+  write_track(file_, track);
+  return thread_track_;
+}
+
+Lane& Exporter::find_lane(std::uint32_t local_domain) {
+  const auto found = lanes_.find(local_domain);
+  if (found != lanes_.end()) return found->second;
+  std::uint64_t track = thread_track();
+  const std::string name = domain_name(recording_.sites()[named_site_].domain);
+  if (!name.empty()) {
+    Track made;
+    made.parent = track;
+    made.uuid = track = next_track_++;
+    made.name = name;
+    write_track(file_, made);
+  }
+  return lanes_.emplace(local_domain, Lane(next_sequence_++, track)).first->second;
+}
+
+void Exporter::counter(std::uint32_t subject, EntryKind kind, std::uint64_t ticks,
+                       std::uint64_t bits) {
+  if (subject >= process_->counters.size() || kind == EntryKind::counter_none) return;
+  const std::uint32_t number = process_->counters[subject];
+  if (!selection_.takes_counter(number) || !selection_.takes_thread(thread_) ||
+      !selection_.takes_time(time(ticks))) {
+    return;
+  }
+  std::uint64_t& track = counter_tracks_[number];
+  if (track == 0) {
+    const ReadCounter& read = recording_.counters()[number];
+    Track made;
+    made.uuid = track = next_track_++;
+    made.parent = process_tracks_[recording_.threads()[thread_].process];
+    made.kind = TrackKind::counter;
+    const std::string domain = domain_name(read.domain);
+    made.name = domain.empty() ? "" : domain + ":";
+    made.name += read.name < 0 ? "counter " + std::to_string(read.id)
+                               : recording_.strings()[static_cast<std::size_t>(read.name)];
+    const auto text = [&](std::int32_t number) {
+      return number < 0 ? std::string() : recording_.strings()[static_cast<std::size_t>(number)];
+    };
+    if (read.field >= 0) made.name += '.' + text(read.field);
+    made.unit = text(read.unit);
+    write_track(file_, made);
+  }
+  ProtoBytes event;
+  event.number(track_event::type, TYPE_COUNTER);
+  event.number(track_event::track_uuid, track);
+  if (kind == EntryKind::counter_i64) {
+    event.number(track_event::counter_value, bits);
+  } else {
+    double value;
+    std::memcpy(&value, &bits, sizeof value);
+    event.real(track_event::double_counter_value, value);
+  }
+  write_shared_event(file_, time(ticks), event);
+  step();
+}
+
+void Exporter::add_loss(std::int64_t from, std::int64_t to, const std::string& text) {
+  if (loss_track_ == 0) {
+    Track made;
+    made.parent = thread_track();
+    made.uuid = loss_track_ = next_track_++;
+    made.name = "lost events";
+    write_track(file_, made);
+  }
+  ProtoBytes begin;
+  begin.number(track_event::type, TYPE_SLICE_BEGIN);
+  begin.number(track_event::track_uuid, loss_track_);
+  begin.text(track_event::name, text);
+  write_shared_event(file_, from, begin);
+  ProtoBytes end;
+  end.number(track_event::type, TYPE_SLICE_END);
+  end.number(track_event::track_uuid, loss_track_);
+  write_shared_event(file_, std::max(from, to), end);
+}
+
+void Exporter::end_process(std::uint32_t process) {
+  const auto& sites = recording_.sites();
+  std::sort(spans_.begin(), spans_.end(), [&](const Span& a, const Span& b) {
+    const std::uint32_t of_a = sites[a.site].domain, of_b = sites[b.site].domain;
+    return of_a != of_b ? of_a < of_b : a.start < b.start;
+  });
+  for (std::size_t begin = 0, end; begin < spans_.size(); begin = end) {
+    const std::uint32_t domain = sites[spans_[begin].site].domain;
+    for (end = begin; end < spans_.size() && sites[spans_[end].site].domain == domain;) ++end;
+    const std::string name = domain_name(domain);
+    Slots slots;
+    std::vector<Lane> lanes;
+    for (std::size_t i = begin; i < end; ++i) {
+      const Span& span = spans_[i];
+      const std::uint32_t slot = slots.place(span.start, span.end);
+      if (slot == lanes.size()) {
+        Track made;
+        made.uuid = next_track_++;
+        made.parent = process_tracks_[process];
+        made.name = name.empty() ? "start/end ranges" : name + ": start/end ranges";
+        write_track(file_, made);
+        lanes.emplace_back(next_sequence_++, made.uuid);
+      }
+      Lane& lane = lanes[slot];
+      if (!lane.knows(span.site)) define(lane, span.site, span.start);
+      more_.clear();
+      add_payload(span.site, span.payload);
+      const auto& threads = recording_.threads();
+      add_annotation(more_, Annotation::started_by, std::uint64_t{threads[span.thread].tid});
+      lane.event(file_, span.start, sites_[span.site].begin, more_.view());
+      more_.clear();
+      if (span.end_thread != span.thread) {
+        add_annotation(more_, Annotation::ended_by, std::uint64_t{threads[span.end_thread].tid});
+      }
+      if (span.reason != EndReason::closed) {
+        add_annotation(more_, Annotation::end_reason, reason_text(span.reason));
+      }
+      lane.event(file_, span.end, slice_end, more_.view());
+    }
+  }
+  spans_.clear();
+  write_devices(process);
+  counter_tracks_.clear();
+}
+
+void Exporter::write_devices(std::uint32_t process) {
+  std::vector<DeviceRow> rows = devices_.arrange();
+  for (const DeviceRow& row : rows) {
+    Track made;
+    made.uuid = next_track_++;
+    made.parent = process_tracks_[process];
+    made.name = lane_label(recording_, devices_.lane(row.lane));
+    write_track(file_, made);
+    Lane lane(next_sequence_++, made.uuid);
+    for (const DeviceStep& step : row.steps) {
+      const DeviceSpan& span = devices_.spans()[step.span];
+      more_.clear();
+      if (step.is_begin) {
+        if (!lane.knows(span.site)) define(lane, span.site, step.time);
+        const ReadSite& site = recording_.sites()[span.site];
+        add_plain_payload(more_, site.own_payload_type(), span.call.payload);
+        if (span.call.thread != 0) {
+          add_annotation(more_, Annotation::started_by, std::uint64_t{span.call.thread});
+        }
+        if (span.call.uncertainty != 0) {
+          add_annotation(more_, Annotation::uncertainty, std::uint64_t{span.call.uncertainty});
+        }
+        if (const std::uint64_t flow = launches_.to(process, span.call)) {
+          add_flow(more_, flow, true);
+        }
+      } else if (span.reason != EndReason::closed) {
+        add_annotation(more_, Annotation::end_reason, reason_text(span.reason));
+      }
+      lane.event(file_, step.time,
+                 step.is_begin ? std::string_view(sites_[span.site].begin) : slice_end,
+                 more_.view());
+    }
+  }
+  devices_.clear();
+}
+
+}  // namespace
+
+std::uint64_t export_perfetto(const Recording& recording, const Selection& selection,
+                              const std::string& path,
+                              const std::function<void(double)>& progress) {
+  TraceFile file(path);
+  Exporter exporter(recording, selection, file, progress);
+  exporter.write();
+  file.finish();
+  return file.written();
+}
+
+}  // namespace nvspan

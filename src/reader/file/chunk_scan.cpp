@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "reader/file/chunk_scan.hpp"
+
+#include "reader/chunks/entries.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace nvspan {
+namespace {
+
+constexpr std::size_t word = sizeof(std::uint64_t);
+
+// A process may be killed while it writes an entry: then its first word is missing, and what
+// follows is at most as long as its payload says.
+bool is_one_unfinished_entry(const std::uint64_t* at, const std::uint64_t* end) {
+  const std::uint64_t* last = end;
+  while (last != at && last[-1] == 0) --last;
+  if (last - at <= static_cast<std::ptrdiff_t>(entry_most_words + 1)) return true;
+  for (std::ptrdiff_t i = 1; i <= 3 && at + i < end; ++i) {
+    const auto room = static_cast<std::uint64_t>(end - at - i - 1) * word;
+    if (at[i] <= room && last - at <= i + 1 + static_cast<std::ptrdiff_t>((at[i] + 7) / word)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+ChunkScan scan_chunk(const Recording& recording, const ReadProcess& process,
+                     const ReadChunk& chunk) {
+  ChunkScan scan;
+  scan.last_ticks = chunk.base_ticks;
+  const auto site_of = [&](std::uint32_t number) {
+    return number < process.sites.size() ? process.sites[number] : unknown_site;
+  };
+  // Version 1 takes every payload of an unknown site to be one word.
+  const bool checked = process.header.version != version_without_checksums;
+  const auto payload_type_of = [&](std::uint32_t site) {
+    return checked && site == unknown_site ? -1
+                                           : static_cast<int>(recording.sites()[site].payload_type);
+  };
+  std::uint64_t base = chunk.base_ticks;
+  const std::uint64_t* at = chunk.begin;
+  Entry entry;
+  for (;;) {
+    const EntryStep step = next_entry(at, chunk.end, site_of, payload_type_of, entry);
+    if (step == EntryStep::damaged) scan.damaged = true;
+    if (step != EntryStep::entry) break;
+    if (entry.kind == EntryKind::base) base = *entry.value;
+    if (entry.kind == EntryKind::lost) scan.lost += *entry.value;
+    if (entry.is_event()) scan.last_ticks = std::max(scan.last_ticks, base + entry.delta);
+    if (!entry.is_counted()) continue;
+    ++scan.events;
+    const bool by_site = entry.kind == EntryKind::push || entry.kind == EntryKind::start ||
+                         entry.kind == EntryKind::mark;
+    if (by_site && entry.site == unknown_site) ++scan.unknown;
+  }
+  if (chunk.state == ChunkState::open && !is_one_unfinished_entry(at, chunk.end)) {
+    scan.damaged = true;
+  }
+  return scan;
+}
+
+}  // namespace nvspan

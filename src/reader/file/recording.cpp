@@ -1,0 +1,243 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "reader/file/recording.hpp"
+
+#include "reader/file/loading.hpp"
+#include "reader/file/schemas.hpp"
+#include "record/file/ticks.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+namespace nvspan {
+namespace {
+
+constexpr std::size_t most_problems = 100;
+constexpr std::size_t word = sizeof(std::uint64_t);
+
+bool read_words(const std::string& path, std::vector<std::uint64_t>& words, std::size_t& bytes,
+                std::string& problem) {
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) {
+    problem = std::strerror(errno);
+    return false;
+  }
+  std::setvbuf(file, nullptr, _IONBF, 0);
+  // A recording in progress grows while it is read: its header first, so that what that promises is
+  // in the file, then its length, and what is there now counts.
+  words.assign(file_header_bytes / word, 0);
+  bytes = std::fread(words.data(), 1, file_header_bytes, file);
+  bool failed = std::ferror(file) != 0;
+  if (!failed && bytes == file_header_bytes) {
+    failed = std::fseek(file, 0, SEEK_END) != 0;
+    const long size = failed ? 0 : std::ftell(file);
+    const std::size_t limit = std::max<std::size_t>(size < 0 ? 0 : size, bytes);
+    words.resize(limit / word + 1);
+    failed = failed || std::fseek(file, file_header_bytes, SEEK_SET) != 0;
+    while (!failed && bytes < limit) {
+      const std::size_t count =
+          std::fread(reinterpret_cast<char*>(words.data()) + bytes, 1, limit - bytes, file);
+      if (count == 0) break;
+      bytes += count;
+    }
+    failed = failed || std::ferror(file) != 0;
+  }
+  if (failed) problem = std::strerror(errno);
+  std::fclose(file);
+  words.resize(bytes / word + 1);
+  return !failed;
+}
+
+bool read_again(const std::string& path, std::uint64_t offset, void* to, std::size_t bytes) {
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) return false;
+  const bool read = std::fseek(file, static_cast<long>(offset), SEEK_SET) == 0 &&
+                    std::fread(to, 1, bytes, file) == bytes;
+  std::fclose(file);
+  return read;
+}
+
+}  // namespace
+
+ReadLoss Recording::loss_in(std::uint32_t thread, std::uint64_t from, std::uint64_t to,
+                            std::uint64_t count, std::string_view reason) const {
+  ReadLoss loss;
+  loss.process = threads_[thread].process;
+  loss.thread = thread;
+  loss.from = processes_[loss.process].time(from);
+  loss.to = processes_[loss.process].time(to);
+  loss.count = count;
+  loss.reason = reason;
+  return loss;
+}
+
+std::vector<std::string> Recording::problems() const {
+  const std::lock_guard<std::mutex> lock(problems_mutex_);
+  return problems_;
+}
+
+void Recording::add_problem(std::string text) {
+  const std::lock_guard<std::mutex> lock(problems_mutex_);
+  if (problems_.size() < most_problems) problems_.push_back(std::move(text));
+}
+
+bool Recording::add(const std::string& path) {
+  std::vector<std::uint64_t> words;
+  std::size_t bytes = 0;
+  std::string problem;
+  FileCheck check;
+  // One that is being written may change between the looks at its parts.
+  constexpr int most_tries = 5;
+  for (int tries = 0; tries < most_tries; ++tries) {
+    if (!read_words(path, words, bytes, problem)) {
+      std::string line = path;
+      line.append(": ").append(problem);
+      add_problem(std::move(line));
+      return false;
+    }
+    check = check_file(words, bytes, [&](std::uint64_t offset, void* to, std::size_t size) {
+      return read_again(path, offset, to, size);
+    });
+    if (check.closed) break;
+    FileHeader then = {};
+    FileHeader now = {};
+    std::memcpy(static_cast<void*>(&then), words.data(), sizeof then);
+    check.moving = read_again(path, 0, &now, sizeof now) &&
+                   (then.last_sample != now.last_sample || then.chunks != now.chunks ||
+                    then.in_hand != now.in_hand);
+    if (check.is_whole()) break;
+  }
+  return add(path, std::move(words), bytes, check);
+}
+
+bool Recording::add(const std::string& path, std::vector<std::uint64_t> words, std::size_t bytes) {
+  const FileCheck check = check_file(words, bytes, {});
+  return add(path, std::move(words), bytes, check);
+}
+
+bool Recording::read_header(ReadProcess& process, const std::vector<std::uint64_t>& words,
+                            std::size_t bytes) {
+  const auto refuse = [&](const char* why) {
+    add_problem(process.path + ": " + why);
+    return false;
+  };
+  if (bytes < file_header_bytes) return refuse("too short to be a recording");
+  FileHeader& header = process.header;
+  std::memcpy(static_cast<void*>(&header), words.data(), sizeof header);
+  if (header.magic != file_magic) return refuse("not a recording of nvspan");
+  if (header.version > format_version) {
+    return refuse("a recording of a newer version of nvspan");
+  }
+  if (header.version < version_without_checksums || header.header_bytes != file_header_bytes) {
+    return refuse("a recording of another version of nvspan");
+  }
+  header.host[sizeof header.host - 1] = '\0';
+  header.boot_id[sizeof header.boot_id - 1] = '\0';
+  const std::size_t command = std::min<std::size_t>(header.command_bytes, sizeof header.command);
+  std::string argument;
+  for (std::size_t i = 0; i < command; ++i) {
+    if (header.command[i] != '\0') argument.push_back(header.command[i]);
+    if (header.command[i] != '\0' && i + 1 != command) continue;
+    process.command.push_back(std::move(argument));
+    argument.clear();
+  }
+  process.closed = (header.flags & file_closed) != 0;
+  double frequency = header.estimated_frequency;
+  const ClockSample& last = header.last[header.last_sample % 2];
+  if (header.last_sample != 0) frequency = frequency_between(header.first, last, frequency);
+  if (!(frequency >= 1e6 && frequency <= 1e11)) {
+    add_problem(process.path + ": its clock is damaged: times are ticks");
+    frequency = 1e9;
+  }
+  process.ratio = static_cast<std::uint64_t>(std::llround(1e9 / frequency * 4294967296.0));
+  if (!processes_.empty()) {
+    const FileHeader& base = processes_.front().header;
+    if (std::strcmp(base.boot_id, header.boot_id) != 0) {
+      // Another machine: by the wall clocks.
+      process.offset = static_cast<std::int64_t>(header.first.realtime - header.first.monotonic) -
+                       static_cast<std::int64_t>(base.first.realtime - base.first.monotonic);
+    }
+  }
+  process.end = process.time(header.last_sample != 0 ? last.ticks : header.first.ticks);
+  return true;
+}
+
+void Recording::find_chunks(Loading& loading, const FileCheck& check) {
+  for (const ReadChunk& chunk : check.chunks) {
+    switch (chunk.type) {
+      case ChunkType::definitions:
+        loading.definitions.push_back(chunk);
+        break;
+      case ChunkType::events:
+        if (loading.fits(chunk.thread)) {
+          thread(loading, chunk.thread, chunk.tid).chunks.push_back(chunk);
+        }
+        break;
+      case ChunkType::stats:
+        if (!loading.fits(chunk.thread)) break;
+        thread(loading, chunk.thread, chunk.tid);
+        if (chunk.state == ChunkState::damaged || chunk.state == ChunkState::cut) {
+          loading.lost_stats.push_back(chunk);
+        }
+        if (chunk.state != ChunkState::damaged) {
+          stats_.push_back(ReadStats{loading.index, chunk.thread,
+                                     std::vector<std::uint64_t>(chunk.begin, chunk.end)});
+        }
+        break;
+    }
+  }
+  if (!loading.is_checked() && check.damaged_bytes != 0) {
+    add_problem(loading.process.path + ": a damaged chunk was left out");
+  }
+}
+
+ReadThread& Recording::thread(Loading& loading, std::uint32_t number, std::uint32_t tid) {
+  const auto found = loading.threads.find(number);
+  if (found != loading.threads.end()) return threads_[found->second];
+  loading.threads.emplace(number, static_cast<std::uint32_t>(threads_.size()));
+  ReadThread& made = threads_.emplace_back();
+  made.process = loading.index;
+  made.number = number;
+  made.tid = tid;
+  return made;
+}
+
+bool Recording::add(const std::string& path, std::vector<std::uint64_t> words, std::size_t bytes,
+                    const FileCheck& check) {
+  ReadProcess process;
+  process.path = path;
+  process.schemas = std::make_shared<ReadSchemas>(*this);
+  if (!read_header(process, words, bytes)) return false;
+  process.open_chunks = check.open_chunks;
+  files_.push_back(std::move(words));
+  processes_.push_back(std::move(process));
+  Loading loading(processes_.back(), static_cast<std::uint32_t>(processes_.size() - 1), bytes);
+  const std::size_t first_thread = threads_.size();
+  const std::size_t first_stats = stats_.size();
+  find_chunks(loading, check);
+  std::stable_sort(loading.definitions.begin(), loading.definitions.end(),
+                   [](const ReadChunk& a, const ReadChunk& b) { return a.sequence < b.sequence; });
+  for (const ReadChunk& chunk : loading.definitions) read_definitions(loading, chunk);
+  resolve(loading);
+  // In the order in which they began, whatever the order of their chunks.
+  std::stable_sort(
+      threads_.begin() + static_cast<std::ptrdiff_t>(first_thread), threads_.end(),
+      [](const ReadThread& a, const ReadThread& b) { return a.start_ticks < b.start_ticks; });
+  std::unordered_map<std::uint32_t, std::uint32_t>& rows = loading.threads;
+  for (std::size_t i = first_thread; i < threads_.size(); ++i) {
+    rows[threads_[i].number] = static_cast<std::uint32_t>(i);
+  }
+  for (std::size_t i = first_stats; i < stats_.size(); ++i) {
+    stats_[i].thread = rows[stats_[i].thread];
+  }
+  if (loading.is_checked()) find_damage(loading, first_thread, check);
+  if ((loading.process.header.flags & file_cut) != 0) add_cut_loss(loading.index);
+  return true;
+}
+
+}  // namespace nvspan

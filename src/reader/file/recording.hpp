@@ -1,0 +1,215 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Reading recordings. Nothing in a file is believed: what does not fit is left out and said in
+// problems().
+
+#pragma once
+
+#include "core/text/text_table.hpp"
+#include "reader/chunks/file_check.hpp"
+#include "reader/file/loss.hpp"
+#include "record/file/format.hpp"
+#include "trace/payload/payload_schema.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace nvspan {
+
+constexpr std::int32_t no_name = -1;
+constexpr std::uint32_t unknown_site = 0;  // of ReadSites: a site that the file does not define
+
+enum class EndReason : std::uint8_t { closed, process_end, thread_exit, killed, lost };
+enum class RangeKind : std::uint8_t { push_pop, start_end, device };
+constexpr std::size_t range_kinds = 3;
+
+struct ReadSite {
+  std::uint32_t domain = 0;        // of Recording::domains()
+  std::uint32_t local_domain = 0;  // of the file: two domains of one name are two here
+  std::int32_t name = no_name;     // of Recording::strings()
+  std::uint8_t message_type = 0;
+  std::uint8_t payload_type = 0;
+  bool has_color = false;
+  std::uint8_t device = 0;  // as in SiteDefinition
+  bool is_others = false;   // of all names that were past the budget
+  std::uint32_t color = 0;
+  std::uint32_t category = 0;
+  std::int32_t category_name = no_name;
+
+  // Of a range that is not a push range.
+  RangeKind started_kind() const noexcept {
+    return device != 0 ? RangeKind::device : RangeKind::start_end;
+  }
+  // Of what the program itself gave.
+  std::uint8_t own_payload_type() const noexcept {
+    return device != 0 ? static_cast<std::uint8_t>(device - 1) : payload_type;
+  }
+};
+
+struct DeviceLayout {
+  std::uint32_t offsets[device_fields];
+};
+struct GivenName {
+  std::uint64_t ticks = 0;
+  std::int32_t name = no_name;
+};
+
+struct ReadCounter {
+  std::uint32_t domain = 0;
+  std::int32_t name = no_name;
+  std::uint64_t id = 0;
+  std::int32_t field = no_name;  // of a counter group
+  std::int32_t unit = no_name;
+};
+
+class ReadSchemas;
+
+// A counter whose samples are of several numbers: each is a counter of its own.
+struct ReadGroup {
+  struct Part {
+    std::uint32_t counter;  // of ReadProcess::counters
+    std::uint64_t type;
+    std::uint64_t offset;
+  };
+  std::uint64_t size = 0;  // bytes of a sample
+  std::vector<Part> parts;
+};
+
+struct ReadProcess {
+  std::string path;
+  FileHeader header;
+  std::vector<std::string> command;
+  bool closed = false;
+  std::uint64_t open_chunks = 0;     // without a checksum, as their process did not end them
+  std::int64_t end = 0;              // the last moment that it knows of
+  std::vector<std::uint32_t> sites;  // by the file's number
+  std::vector<std::uint32_t> counters;
+  std::vector<std::uint32_t> domains;
+  std::map<std::uint32_t, ReadGroup> groups;  // by the file's number of the counter
+  std::shared_ptr<ReadSchemas> schemas;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, DeviceLayout> device_layouts;  // domain, schema
+  std::map<std::uint64_t, std::vector<GivenName>> device_names, stream_names;      // by handle
+  // ns of CLOCK_MONOTONIC = first.monotonic + (ticks - first.ticks) * ratio / 2^32
+  std::uint64_t ratio = 0;
+  std::int64_t offset = 0;  // added to reach the time line of the first file
+
+  std::int64_t time(std::uint64_t ticks) const noexcept {
+    const auto delta = static_cast<std::int64_t>(ticks - header.first.ticks);
+    const auto scaled = static_cast<__int128>(delta) * static_cast<std::int64_t>(ratio) >> 32;
+    return static_cast<std::int64_t>(header.first.monotonic) + static_cast<std::int64_t>(scaled) +
+           offset;
+  }
+  std::int64_t duration(std::uint64_t ticks) const noexcept {  // in ns
+    return time(header.first.ticks + ticks) - time(header.first.ticks);
+  }
+};
+
+struct ReadThread {
+  std::uint32_t process = 0;
+  std::uint32_t number = 0;  // the file's
+  std::uint32_t tid = 0;
+  std::int32_t name = no_name;
+  bool defined = false;
+  bool exited = false;
+  std::uint64_t start_ticks = 0;
+  std::uint64_t end_ticks = 0;  // of its last event, or of its exit
+  std::vector<ReadChunk> chunks;
+  // Of a ring: its first chunks were used again.
+  bool overwritten = false;
+  std::uint64_t overwritten_to = 0;      // ticks
+  std::uint64_t overwritten_events = 0;  // 0: not known
+};
+
+struct ReadEvent {
+  std::uint32_t process = 0;
+  std::string_view json;
+};
+
+struct ReadStats {
+  std::uint32_t process = 0;
+  std::uint32_t thread = 0;          // of threads()
+  std::vector<std::uint64_t> bytes;  // a copy of the chunk, whose writer may be alive
+};
+
+// What add() has read does not change, so that any number of threads may read it at once; texts and
+// problems that are found later are added to it behind locks of their own.
+class Recording {
+ public:
+  Recording() = default;
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+  Recording(Recording&&) = delete;
+  Recording& operator=(Recording&&) = delete;
+  ~Recording() = default;
+
+  // Reads the file, beside those read before. False: it is no recording, and problem() of it is the
+  // last of problems(). Not while another thread uses the Recording.
+  bool add(const std::string& path);
+  bool add(const std::string& path, std::vector<std::uint64_t> words, std::size_t bytes);
+
+  const TextTable& strings() const noexcept { return strings_; }
+  const std::vector<std::int32_t>& domains() const noexcept { return domains_; }  // names
+  const std::vector<ReadSite>& sites() const noexcept { return sites_; }
+  const std::vector<ReadCounter>& counters() const noexcept { return counters_; }
+  const std::vector<ReadProcess>& processes() const noexcept { return processes_; }
+  const std::vector<ReadThread>& threads() const noexcept { return threads_; }
+  const std::vector<ReadLoss>& losses() const noexcept { return losses_; }
+  const std::vector<ReadEvent>& events() const noexcept { return events_; }
+  const std::vector<ReadStats>& stats_chunks() const noexcept { return stats_; }
+  std::vector<std::string> problems() const;
+
+  // A loss of that thread, its window given in ticks.
+  ReadLoss loss_in(std::uint32_t thread, std::uint64_t from, std::uint64_t to, std::uint64_t count,
+                   std::string_view reason) const;
+  void add_problem(std::string text);
+  std::int32_t intern(std::string_view text) { return strings_.add(text); }
+
+ private:
+  struct Loading;
+  struct Definition;
+
+  bool add(const std::string& path, std::vector<std::uint64_t> words, std::size_t bytes,
+           const FileCheck& check);
+  bool read_header(ReadProcess& process, const std::vector<std::uint64_t>& words,
+                   std::size_t bytes);
+  void find_chunks(Loading& loading, const FileCheck& check);
+  void read_definitions(Loading& loading, const ReadChunk& chunk);
+  void read_checked_definitions(Loading& loading, const ReadChunk& chunk);
+  void find_damage(const Loading& loading, std::size_t first_thread, const FileCheck& check);
+  void read_definition(Loading& loading, DefinitionType type, std::string_view body);
+  ReadThread& thread(Loading& loading, std::uint32_t number, std::uint32_t tid);
+  void resolve(Loading& loading);
+  std::uint32_t domain_named(std::int32_t name);
+  std::uint32_t domain_of(const Loading& loading, std::uint32_t local);
+  ReadSite site_of(const Loading& loading, const SiteDefinition& read);
+  void resolve_sites(Loading& loading);
+  void resolve_counters(Loading& loading);
+  void resolve_threads(Loading& loading);
+  void resolve_thread_names(Loading& loading);
+  void resolve_losses(const Loading& loading);
+  void add_cut_loss(std::uint32_t process);
+
+  std::vector<std::vector<std::uint64_t>> files_;
+  TextTable strings_;
+  std::vector<std::int32_t> domains_;
+  std::unordered_map<std::int32_t, std::uint32_t> domain_ids_;
+  std::vector<ReadSite> sites_{ReadSite{}};
+  std::vector<ReadCounter> counters_;
+  std::vector<ReadProcess> processes_;
+  std::vector<ReadThread> threads_;
+  std::vector<ReadLoss> losses_;
+  std::vector<ReadEvent> events_;
+  std::vector<ReadStats> stats_;
+  mutable std::mutex problems_mutex_;
+  std::vector<std::string> problems_;
+};
+
+}  // namespace nvspan

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "reader/file/schemas.hpp"
+
+namespace nvspan {
+namespace {
+
+// Leaves of a struct that is read from zeros.
+class GroupFields final : public PayloadVisitor {
+ public:
+  explicit GroupFields(std::vector<GroupField>& made) : made_(made) {}
+
+  bool value(std::string_view name, const PayloadValue& value) override {
+    constexpr std::size_t most_fields = 256;
+    if (made_.size() >= most_fields) return false;
+    const std::uint64_t purpose = value.flags & nvtx::entry_flag::purpose_mask;
+    if (purpose == nvtx::entry_flag::timestamp || value.kind == PayloadValue::Kind::text ||
+        value.kind == PayloadValue::Kind::bytes) {
+      return true;
+    }
+    GroupField field;
+    field.type = value.type;
+    field.offset = value.offset;
+    field.name = path(name);
+    if (value.entry != nullptr) field.unit = value.entry->unit;
+    made_.push_back(std::move(field));
+    return true;
+  }
+  bool begin(std::string_view name, bool) override {
+    const std::string inner = path(name);
+    paths_.push_back(inner);
+    numbers_.push_back(0);
+    return true;
+  }
+  bool end(bool) override {
+    paths_.pop_back();
+    numbers_.pop_back();
+    return true;
+  }
+
+ private:
+  std::string path(std::string_view name) {
+    std::string made = paths_.empty() ? std::string() : paths_.back();
+    if (name.data() == nullptr) {
+      made += '[' + std::to_string(numbers_.empty() ? 0 : numbers_.back()++) + ']';
+    } else {
+      if (!made.empty()) made += '.';
+      made += name;
+    }
+    return made;
+  }
+
+  std::vector<GroupField>& made_;
+  std::vector<std::string> paths_;
+  std::vector<std::uint64_t> numbers_;
+};
+
+class NoNames final : public PayloadNames {
+ public:
+  std::string_view string(std::uint64_t, std::uint64_t) const override { return {}; }
+  std::string_view category(std::uint64_t, std::uint32_t) const override { return {}; }
+};
+
+}  // namespace
+
+std::string_view ReadSchemas::text(std::int32_t number) const {
+  const auto& texts = recording_.strings();
+  const auto index = static_cast<std::size_t>(number);
+  return number < 0 || index >= texts.size() ? std::string_view() : texts[index];
+}
+
+std::string_view ReadSchemas::string(std::uint64_t, std::uint64_t handle) const {
+  const auto found = strings.find(handle);
+  return found == strings.end() ? std::string_view() : text(found->second);
+}
+
+std::string_view ReadSchemas::category(std::uint64_t domain, std::uint32_t number) const {
+  const auto found = categories.find({static_cast<std::uint32_t>(domain), number});
+  return found == categories.end() ? std::string_view() : text(found->second);
+}
+
+std::vector<GroupField> fields_of_group(const SchemaTable& table, std::uint64_t domain,
+                                        std::uint64_t schema, std::uint64_t& size) {
+  std::vector<GroupField> made;
+  constexpr std::uint64_t most_bytes = 64 * 1024;
+  size = table.layout(domain, schema).size;
+  if (size == 0 || size > most_bytes) return made;
+  const std::string zeros(static_cast<std::size_t>(size), '\0');
+  PagePool pool;
+  PayloadDecoder decoder(table, pool);
+  GroupFields visitor(made);
+  const PayloadPiece piece{schema, zeros};
+  if (decoder.decode(domain, &piece, 1, NoNames(), visitor) != PayloadResult::whole) made.clear();
+  if (made.size() == 1 && made[0].name == "value") made[0].name.clear();
+  return made;
+}
+
+}  // namespace nvspan

@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "reader/scan/device_rows.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace nvspan {
+namespace {
+
+std::int64_t slack(const DeviceSpan& a, const DeviceSpan& b) {
+  constexpr std::int64_t most = 10'000;  // ns; times that are less sure are shown as they are
+  return std::min(most, std::int64_t{a.call.uncertainty} + b.call.uncertainty);
+}
+
+// One row in the making: the ranges that are open in it.
+class RowBuilder {
+ public:
+  RowBuilder(std::vector<DeviceSpan>& spans, std::uint32_t lane) : spans_(spans) {
+    row_.lane = lane;
+  }
+
+  // Takes the next range, in the order of their starts, if it nests in or follows those it has.
+  bool take(std::size_t index) {
+    DeviceSpan& span = spans_[index];
+    const std::int64_t start = span.start;
+    while (!open_.empty()) {
+      const DeviceSpan& top = spans_[open_.back()];
+      if (top.end <= span.start) {
+        close();
+        continue;
+      }
+      if (top.end >= span.end) break;
+      const std::int64_t over = span.end - top.end, under = top.end - span.start;
+      if (std::min(over, under) > slack(top, span)) {
+        span.start = start;
+        return false;
+      }
+      if (over <= under) {
+        span.end = top.end;
+      } else {
+        span.start = top.end;
+      }
+    }
+    span.depth = static_cast<std::uint32_t>(open_.size());
+    levels_ = std::max(levels_, span.depth + 1);
+    row_.steps.push_back(DeviceStep{span.start, index, true});
+    open_.push_back(index);
+    return true;
+  }
+  DeviceRow finish(std::uint32_t& first_level) {
+    while (!open_.empty()) close();
+    row_.first_level = first_level;
+    first_level += levels_;
+    return std::move(row_);
+  }
+
+ private:
+  void close() {
+    row_.steps.push_back(DeviceStep{spans_[open_.back()].end, open_.back(), false});
+    open_.pop_back();
+  }
+
+  std::vector<DeviceSpan>& spans_;
+  DeviceRow row_;
+  std::vector<std::size_t> open_;
+  std::uint32_t levels_ = 0;
+};
+
+}  // namespace
+
+void DeviceRows::add(std::uint32_t process, const ScannedRange& range) {
+  DeviceSpan made;
+  made.start = range.start;
+  made.end = range.end;
+  made.site = range.site;
+  made.reason = range.reason;
+  read_device_call(recording_.processes()[process], recording_.sites()[range.site],
+                   range.call->payload, made.call);
+  made.lane = lanes_.lane(process, made.call, range.call->ticks);
+  spans_.push_back(made);
+}
+
+// A range that was begun first is around one that was begun later, also where the stamps of their
+// beginnings are the other way round.
+void DeviceRows::untangle(std::vector<std::size_t>& order) {
+  const auto before = [&](std::size_t a, std::size_t b) {
+    const DeviceSpan &x = spans_[a], &y = spans_[b];
+    return std::make_tuple(x.lane, x.start, -x.end, x.call.launch, a) <
+           std::make_tuple(y.lane, y.start, -y.end, y.call.launch, b);
+  };
+  std::sort(order.begin(), order.end(), before);
+  constexpr std::size_t most_ahead = 64;
+  bool moved = false;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    DeviceSpan& inner = spans_[order[i]];
+    for (std::size_t k = i + 1; k < std::min(order.size(), i + most_ahead); ++k) {
+      const DeviceSpan& outer = spans_[order[k]];
+      if (outer.lane != inner.lane || outer.start - inner.start > slack(inner, outer)) break;
+      if (outer.call.launch >= inner.call.launch || outer.start >= inner.end ||
+          outer.end < inner.end) {
+        continue;
+      }
+      inner.start = outer.start;
+      moved = true;
+    }
+  }
+  if (moved) std::sort(order.begin(), order.end(), before);
+}
+
+std::vector<DeviceRow> DeviceRows::arrange() {
+  std::vector<std::size_t> order(spans_.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  untangle(order);
+  std::vector<DeviceRow> made;
+  for (std::size_t begin = 0, end; begin < order.size(); begin = end) {
+    const std::uint32_t lane = spans_[order[begin]].lane;
+    std::vector<RowBuilder> rows;
+    for (end = begin; end < order.size() && spans_[order[end]].lane == lane; ++end) {
+      bool taken = false;
+      for (std::size_t row = 0; row < rows.size() && !taken; ++row) {
+        taken = rows[row].take(order[end]);
+      }
+      if (taken) continue;
+      rows.emplace_back(spans_, lane);
+      rows.back().take(order[end]);
+    }
+    std::uint32_t level = 0;
+    for (RowBuilder& row : rows) made.push_back(row.finish(level));
+  }
+  std::stable_sort(made.begin(), made.end(), [&](const DeviceRow& a, const DeviceRow& b) {
+    const DeviceLane &x = lane(a.lane), &y = lane(b.lane);
+    return std::tie(x.device, x.stream) < std::tie(y.device, y.stream);
+  });
+  return made;
+}
+
+}  // namespace nvspan

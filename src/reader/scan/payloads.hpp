@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The payloads of a recording as named fields.
+
+#pragma once
+
+#include "reader/chunks/entries.hpp"
+#include "reader/file/recording.hpp"
+#include "trace/payload/payload_decoder.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace nvspan {
+
+// Reads payloads, and remembers what it needs for that. Not for two threads at once.
+class RecordedPayloads {
+ public:
+  explicit RecordedPayloads(const Recording& recording) : recording_(recording) {}
+  RecordedPayloads(const RecordedPayloads&) = delete;
+  RecordedPayloads& operator=(const RecordedPayloads&) = delete;
+  RecordedPayloads(RecordedPayloads&&) = delete;
+  RecordedPayloads& operator=(RecordedPayloads&&) = delete;
+  ~RecordedPayloads() = default;
+
+  // `bytes` are the pieces of an extended payload, as the file has them. Without fields that say
+  // when a deferred event was and what it is called: those are in columns of their own.
+  PayloadResult read(std::uint32_t process, std::uint32_t local_domain, const void* bytes,
+                     std::size_t size, PayloadVisitor& visitor);
+
+ private:
+  const Recording& recording_;
+  PagePool pool_;
+  std::vector<std::unique_ptr<PayloadDecoder>> decoders_;  // by process
+};
+
+// Pieces of which the recorder kept no bytes: too large, or not readable.
+std::uint64_t payloads_not_kept(const EntryPayload& payload);
+
+}  // namespace nvspan

@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// One pass over a thread's entries, with push ranges paired. Whoever wants something of it derives
+// from ThreadVisitor and hides what it needs; nothing is virtual.
+
+#pragma once
+
+#include "reader/chunks/entries.hpp"
+#include "reader/file/recording.hpp"
+#include "reader/scan/open_stack.hpp"
+#include "trace/payload/payload_numbers.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+namespace nvspan {
+
+struct ThreadVisitor {
+  static constexpr std::uint64_t no_row = OpenStack::no_row;
+
+  std::uint64_t open(const PushRange&, std::uint64_t, const EntryPayload&) { return no_row; }
+  void close(const PushRange&, std::uint64_t, const EntryPayload&) {}
+  void unclosed(const PushRange&, std::uint64_t, EndReason) {}
+  void orphan(std::uint32_t, std::uint64_t) {}
+  void mark(std::uint32_t, std::uint64_t, const EntryPayload&) {}
+  void start(std::uint32_t, std::uint64_t, std::uint64_t, const EntryPayload&) {}
+  void end(std::uint32_t, std::uint64_t, std::uint64_t, const EntryPayload&) {}
+  void counter(std::uint32_t, EntryKind, std::uint64_t, std::uint64_t) {}
+  void lost(const LossWindow&, LossReason) {}
+  // What a ring overwrote: from, to and how many events, 0 where that is not known.
+  void gap(std::uint64_t, std::uint64_t, std::uint64_t) {}
+  void damaged() {}
+  // At a thread's end: how many events it has in the file.
+  void scanned(std::uint64_t) {}
+};
+
+// Says of each push, in their order, whether the visitor is told of the range.
+struct KeepAll {
+  bool operator()(std::uint32_t, std::uint64_t) const { return true; }
+};
+
+// The numbers in samples that are an extended payload, each as one of a counter of its own.
+template <typename Use>
+void for_each_sample(const ReadProcess& process, std::uint32_t counter, const EntryPayload& payload,
+                     Use&& use) {
+  constexpr std::uint64_t head = 3 * sizeof(std::uint64_t);  // schema, size as given, size kept
+  const auto found = process.groups.find(counter);
+  if (found == process.groups.end() || payload.bytes == nullptr || payload.bits < head) return;
+  const ReadGroup& group = found->second;
+  const auto size = static_cast<std::size_t>(std::min(payload.bytes[2], payload.bits - head));
+  const std::string_view bytes(reinterpret_cast<const char*>(payload.bytes + 3), size);
+  for (std::size_t at = 0; group.size != 0 && size - at >= group.size; at += group.size) {
+    for (const ReadGroup::Part& part : group.parts) {
+      PayloadValue value;
+      const TypeLayout layout = predefined_layout(part.type);
+      if (layout.size == 0) continue;
+      read_number(part.type, bytes.substr(at + part.offset, layout.size), value);
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, &value.count, sizeof bits);
+      const bool real = value.kind == PayloadValue::Kind::real;
+      use(part.counter, real ? EntryKind::counter_f64 : EntryKind::counter_i64, bits);
+    }
+  }
+}
+
+template <typename Visitor, typename Keep = KeepAll>
+void scan_thread(const Recording& recording, const ReadThread& thread, Visitor& visitor,
+                 Keep&& keep = Keep()) {
+  const ReadProcess& process = recording.processes()[thread.process];
+  const std::vector<ReadSite>& sites = recording.sites();
+  const auto site_of = [&](std::uint32_t number) {
+    const std::uint32_t site = number < process.sites.size() ? process.sites[number] : unknown_site;
+    if (site == unknown_site) visitor.damaged();
+    return site;
+  };
+  // Version 1 takes every payload of an unknown site to be one word.
+  const bool checked = process.header.version != version_without_checksums;
+  const auto payload_type_of = [&](std::uint32_t site) {
+    return checked && site == unknown_site ? -1 : static_cast<int>(sites[site].payload_type);
+  };
+  OpenStack open;
+  const auto push = [&](std::uint32_t site, std::uint64_t start, std::uint64_t events,
+                        const EntryPayload& payload) {
+    const std::uint64_t parent = open.top_row();
+    auto& node = open.push(site, sites[site].local_domain, start, keep(site, start));
+    node.range.inside = events;
+    node.range.row = node.range.shown ? visitor.open(node.range, parent, payload) : parent;
+  };
+  std::uint64_t events = 0;
+  const auto drain = [&](std::uint64_t at, EndReason reason) {
+    open.drain([&](PushRange range) {
+      range.inside = events - range.inside;
+      if (range.shown) visitor.unclosed(range, at, reason);
+    });
+  };
+  std::uint64_t last = thread.start_ticks;
+  std::uint64_t number = 0;
+  std::uint64_t made = 0;  // as ChunkHeader::before counts them
+  std::uint64_t kept = 0;
+  const bool ring = process.header.mode == static_cast<std::uint32_t>(RecordMode::ring);
+  // A thread is known by its first event: where no chunk is left, others took them all.
+  if (checked) {
+    if (thread.overwritten) visitor.gap(last, thread.overwritten_to, thread.overwritten_events);
+  } else if (ring && thread.chunks.empty()) {
+    visitor.gap(last, last, 0);
+  }
+  for (const ReadChunk& chunk : thread.chunks) {
+    const bool missing = chunk.number != number + 1;
+    if (missing) {
+      const std::uint64_t before = chunk.before;
+      if (!checked && ring)
+        visitor.gap(last, chunk.base_ticks, before > made ? before - made : 0);
+      else if (!checked)
+        visitor.damaged();
+      made = before;
+      drain(last, EndReason::lost);
+    }
+    number = chunk.number;
+    std::uint64_t base = chunk.base_ticks;
+    const std::uint64_t* at = chunk.begin;
+    Entry entry;
+    for (;;) {
+      const EntryStep step = next_entry(at, chunk.end, site_of, payload_type_of, entry);
+      if (step == EntryStep::damaged) visitor.damaged();
+      if (step != EntryStep::entry) break;
+      const std::uint64_t ticks = base + entry.delta;
+      const std::uint32_t site = entry.site;
+      const std::uint32_t subject = entry.subject;
+      const std::uint64_t* const value = entry.value;
+      const EntryPayload& payload = entry.payload;
+      if (entry.is_event()) {
+        if (ticks > last) last = ticks;
+        ++events;
+        if (entry.is_counted()) {
+          ++made;
+          ++kept;
+        }
+      }
+      switch (entry.kind) {
+        case EntryKind::push:
+          open.advance(ticks);
+          push(site, ticks, events, payload);
+          break;
+        case EntryKind::open:
+          if (!missing) break;
+          open.advance(base);
+          push(site, *value, events, payload);
+          break;
+        case EntryKind::pop: {
+          open.advance(ticks);
+          PushRange range;
+          if (open.pop(subject, range)) {
+            range.inside = events - range.inside - 1;
+            if (range.shown) visitor.close(range, ticks, payload);
+          } else {
+            visitor.orphan(subject, ticks);
+          }
+          break;
+        }
+        case EntryKind::mark:
+          visitor.mark(site, ticks, payload);
+          break;
+        case EntryKind::start:
+          visitor.start(site, ticks, *value, payload);
+          break;
+        case EntryKind::end:
+          visitor.end(subject, ticks, *value, payload);
+          break;
+        case EntryKind::base:
+          base = *value;
+          break;
+        case EntryKind::lost:
+          made += value[0];
+          visitor.lost(LossWindow{value[0], value[1], value[2]}, static_cast<LossReason>(subject));
+          break;
+        case EntryKind::counter_i64:
+        case EntryKind::counter_f64:
+        case EntryKind::counter_none:
+          visitor.counter(subject, entry.kind, ticks, *value);
+          break;
+        case EntryKind::counter_bytes:
+          for_each_sample(process, subject, payload,
+                          [&](std::uint32_t of, EntryKind sampled, std::uint64_t bits) {
+                            visitor.counter(of, sampled, ticks, bits);
+                          });
+          break;
+      }
+    }
+  }
+  if (thread.exited && thread.end_ticks > last) last = thread.end_ticks;
+  open.advance(last);
+  const EndReason reason = thread.exited    ? EndReason::thread_exit
+                           : process.closed ? EndReason::process_end
+                                            : EndReason::killed;
+  drain(last, reason);
+  visitor.scanned(kept);
+}
+
+}  // namespace nvspan

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Statistics of ranges in one pass, without a table of them: memory goes with the number of names.
+
+#pragma once
+
+#include "core/log_histogram.hpp"
+#include "reader/file/recording.hpp"
+#include "reader/scan/device_lanes.hpp"
+#include "reader/scan/selection.hpp"
+#include "trace/payload/payload_decoder.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+namespace nvspan {
+
+// Grouped by device or stream there are ranges of devices alone.
+enum class GroupBy : std::uint8_t {
+  name,
+  thread,
+  process,
+  category,
+  payload,
+  device,
+  stream,
+  field,
+};
+
+struct AggregateOptions : Selection {
+  GroupBy by = GroupBy::name;
+  std::string field;  // by field: the payload's, "outer.inner" within a struct
+};
+
+// A value of the field that rows are grouped by.
+struct FieldGroup {
+  PayloadValue::Kind kind = PayloadValue::Kind::count;
+  std::uint64_t bits = 0;
+  std::string text;
+};
+
+struct AggregateRow {
+  std::uint32_t domain = 0;
+  std::int32_t name = no_name;
+  RangeKind kind = RangeKind::push_pop;
+  // Of the group, where it is grouped so.
+  std::int64_t thread = -1;
+  std::int64_t process = -1;
+  std::uint32_t category = 0;
+  std::int32_t category_name = no_name;
+  std::uint8_t payload_type = 0;
+  std::uint64_t payload = 0;  // by field: of Aggregate::groups, 0 where it has none
+  std::int64_t lane = -1;     // of Aggregate::lanes; by device: one of that device
+
+  std::uint64_t calls = 0;  // closed ones; what follows is about those
+  std::uint64_t unclosed = 0;
+  double total = 0;  // ns
+  double self = 0;
+  double squares = 0;
+  double overhead = 0;  // ns of it that are the recorder's own, by its calibration
+  std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
+  std::int64_t longest = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t last_thread = static_cast<std::uint64_t>(-1);
+  std::unordered_set<std::uint64_t> seen_threads;
+  LogHistogram durations;
+};
+
+struct MarkRow {
+  std::uint32_t domain = 0;
+  std::int32_t name = no_name;
+  std::uint64_t calls = 0;
+};
+
+struct Aggregate {
+  std::vector<FieldGroup> groups;  // by field; the first stands for none
+  DeviceLanes lanes;               // where they are grouped by device or stream
+  std::vector<std::unique_ptr<AggregateRow>> rows;
+  std::uint64_t lost = 0;         // events, where the number is known
+  std::uint64_t gaps = 0;         // places where a ring overwrote
+  std::uint64_t overwritten = 0;  // events there, where that is known
+  std::vector<ReadLoss> losses;
+  std::uint64_t orphans = 0;  // ends of what was not open
+  std::uint64_t others = 0;   // ranges and marks whose names were past the budget
+  std::int64_t first = 0;     // the first and the last moment of what was counted
+  std::int64_t last = 0;
+  std::int64_t whole = 0;  // ns from the first to the last, of other names and domains too
+  std::vector<MarkRow> marks;
+};
+
+Aggregate aggregate(const Recording& recording, const AggregateOptions& options);
+
+}  // namespace nvspan

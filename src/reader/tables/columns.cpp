@@ -1,0 +1,195 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "reader/tables/columns.hpp"
+
+#include "core/text/json_text.hpp"
+#include "reader/tables/select.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace nvspan {
+namespace {
+
+const std::vector<std::string>& plain_names(std::string_view table) {
+  static const std::vector<std::string> none;
+  static const std::map<std::string, std::vector<std::string>, std::less<>> tables = {
+      {"ranges",
+       {"process",      "thread",   "end_thread",    "kind",          "domain",     "name",
+        "message_type", "category", "category_name", "color",         "start",      "end",
+        "duration",     "self",     "parent",        "depth",         "level",      "range_id",
+        "payload_type", "payload",  "payload_value", "payload_bytes", "end_reason", "device",
+        "stream",       "launcher"}},
+      {"marks",
+       {"process", "thread", "domain", "name", "message_type", "category", "category_name", "color",
+        "time", "payload_type", "payload", "payload_value", "payload_bytes"}},
+      {"counters",
+       {"process", "thread", "domain", "name", "counter", "time", "kind", "value", "integer",
+        "field", "unit"}},
+      {"threads", {"process", "pid", "tid", "name", "start", "end", "exited"}},
+      {"domains", {"domain"}},
+      {"losses", {"process", "thread", "from", "to", "count", "reason"}},
+  };
+  const auto found = tables.find(table);
+  return found == tables.end() ? none : found->second;
+}
+
+constexpr std::string_view payload_prefix = "payload.";
+
+}  // namespace
+
+std::vector<std::string> Columns::names(std::string_view table) {
+  std::vector<std::string> made = plain_names(table);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (const PayloadColumns* known = payloads(table)) {
+    for (const auto& field : known->fields()) {
+      made.push_back(std::string(payload_prefix) + field.name);
+    }
+  }
+  return made;
+}
+
+const PayloadColumns* Columns::payloads(std::string_view table) {
+  const bool of_ranges = table == "ranges";
+  if (!of_ranges && table != "marks") return nullptr;
+  auto& made = of_ranges ? range_payloads_ : mark_payloads_;
+  if (made == nullptr) {
+    const Tables& all = tables();
+    made = of_ranges ? std::make_unique<PayloadColumns>(*recording_, all.ranges, all.bytes)
+                     : std::make_unique<PayloadColumns>(*recording_, all.marks, all.bytes);
+    if (made->refused() != 0 && whole_ == nullptr) {
+      recording_->add_problem(std::to_string(made->refused()) + " payloads of " +
+                              std::string(table) + " do not fit their schemas");
+    }
+    if (made->left_out() != 0 && whole_ == nullptr) {
+      recording_->add_problem(std::to_string(made->left_out()) + " values in payloads of " +
+                              std::string(table) + " have no column: there are more than " +
+                              std::to_string(PayloadColumns::most_fields) + " fields");
+    }
+  }
+  return made.get();
+}
+
+std::shared_ptr<Column> Columns::of_payload(std::string_view table, const std::string& name) {
+  const PayloadColumns* known = payloads(table);
+  const PayloadColumns::Field* field = known == nullptr ? nullptr : known->find(name);
+  if (field == nullptr) return nullptr;
+  using Kind = PayloadValue::Kind;
+  bool text = false, real = false, is_signed = false, large = false;
+  for (const FieldValue& value : field->values) {
+    text = text || value.kind == Kind::text;
+    real = real || value.kind == Kind::real;
+    is_signed = is_signed || value.kind == Kind::integer;
+    large = large || (value.kind == Kind::count && value.bits >> 63 != 0);
+  }
+  real = real || (is_signed && large);
+  const std::size_t rows = this->rows(table);
+  const auto fill = [&](auto& column, auto value) {
+    for (std::size_t i = 0; i < field->rows.size(); ++i) {
+      column[field->rows[i]] = value(field->values[i]);
+    }
+  };
+  const auto number = [](const FieldValue& value) {
+    double made = 0;
+    if (value.kind == Kind::integer)
+      return static_cast<double>(static_cast<std::int64_t>(value.bits));
+    if (value.kind == Kind::count) return static_cast<double>(value.bits);
+    std::memcpy(&made, &value.bits, sizeof made);
+    return made;
+  };
+  if (text) {
+    std::vector<std::int32_t> indices(rows, no_name);
+    PagePool pool;
+    LineBuffer line(pool);
+    fill(indices, [&](const FieldValue& value) {
+      if (value.kind == Kind::text) return static_cast<std::int32_t>(value.bits);
+      line.clear();
+      if (value.kind == Kind::integer) line.add_signed(static_cast<std::int64_t>(value.bits));
+      if (value.kind == Kind::count) line.add_unsigned(value.bits);
+      if (value.kind == Kind::real) add_json_real(line, number(value));
+      return recording_->intern(std::string_view(line.data(), line.size()));
+    });
+    return this->text(rows, std::move(indices));
+  }
+  std::vector<bool> known_rows(rows);
+  for (const std::uint64_t row : field->rows) known_rows[row] = true;
+  std::shared_ptr<Column> column;
+  if (real) {
+    std::vector<double> values(rows);
+    fill(values, number);
+    column = make_column<double>('g', rows, [&](std::size_t i) { return values[i]; });
+  } else {
+    std::vector<std::uint64_t> values(rows);
+    fill(values, [](const FieldValue& value) { return value.bits; });
+    column = large ? make_column<std::uint64_t>('L', rows, [&](std::size_t i) { return values[i]; })
+                   : make_column<std::int64_t>('l', rows, [&](std::size_t i) { return values[i]; });
+  }
+  set_valid(*column, [&](std::size_t i) { return known_rows[i]; });
+  return column;
+}
+
+const Tables& Columns::tables() {
+  if (const Tables* made = made_.load(std::memory_order_acquire)) return *made;
+  const std::lock_guard<std::mutex> lock(tables_mutex_);
+  if (tables_ == nullptr) {
+    tables_ = std::make_shared<const Tables>(
+        whole_ == nullptr ? make_tables(*recording_) : select_rows(whole_->tables(), part_));
+    made_.store(tables_.get(), std::memory_order_release);
+  }
+  return *tables_;
+}
+
+std::size_t Columns::rows(std::string_view table) {
+  if (table == "ranges") return tables().ranges.size();
+  if (table == "marks") return tables().marks.time.size();
+  if (table == "counters") return tables().counters.time.size();
+  if (table == "threads") return recording_->threads().size();
+  if (table == "domains") return recording_->domains().size();
+  if (table == "losses") return tables().losses.size();
+  return 0;
+}
+
+std::shared_ptr<const Column> Columns::column(std::string_view table, std::string_view name) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto key = std::make_pair(std::string(table), std::string(name));
+  const auto found = columns_.find(key);
+  if (found != columns_.end()) return found->second;
+  std::shared_ptr<Column> made;
+  if (name.substr(0, payload_prefix.size()) == payload_prefix) {
+    made = of_payload(table, std::string(name.substr(payload_prefix.size())));
+    if (made != nullptr) made->name = name;
+    columns_[key] = made;
+    return made;
+  }
+  if (table == "ranges") made = of_ranges(name);
+  if (table == "marks") made = of_marks(name);
+  if (table == "counters") made = of_counters(name);
+  if (table == "threads") made = of_threads(name);
+  if (table == "domains") made = of_domains(name);
+  if (table == "losses") made = of_losses(name);
+  if (made == nullptr) return nullptr;
+  made->name = name;
+  columns_[key] = made;
+  return made;
+}
+
+std::shared_ptr<Column> Columns::text(std::size_t rows, std::vector<std::int32_t> indices) {
+  const auto largest = std::max_element(indices.begin(), indices.end());
+  const std::size_t needed = largest == indices.end() ? 0 : static_cast<std::size_t>(*largest + 1);
+  if (dictionary_ == nullptr || dictionary_->offsets.size() <= needed) {
+    dictionary_ = std::make_shared<const Dictionary>(recording_->strings());
+  }
+  auto data = std::make_shared<std::vector<std::int32_t>>(std::move(indices));
+  auto column = std::make_shared<Column>();
+  column->type = 'i';
+  column->data = data->data();
+  column->length = rows;
+  column->owner = data;
+  column->dictionary = dictionary_;
+  set_valid(*column, [&](std::size_t i) { return (*data)[i] >= 0; });
+  return column;
+}
+
+// What follows from a row's site and thread, in ranges and marks alike.
+}  // namespace nvspan

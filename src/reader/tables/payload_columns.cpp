@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "reader/tables/payload_columns.hpp"
+
+#include <cstring>
+
+namespace nvspan {
+
+using Kind = PayloadValue::Kind;
+
+void FlatFields::restart() {
+  path_.clear();
+  lengths_.clear();
+  lists_ = 0;
+  list_.clear();
+  json_.restart();
+}
+
+bool FlatFields::value(std::string_view name, const PayloadValue& value) {
+  if (lists_ != 0) return json_.value(name, value);
+  const std::size_t before = path_.size();
+  if (before != 0) path_ += '.';
+  path_ += name;
+  FieldValue made;
+  if (!wants(path_)) {
+    path_.resize(before);
+    return true;
+  }
+  if (value.label.data() != nullptr) {
+    made = text(value.label);
+  } else if (value.kind == Kind::text) {
+    made = text(value.text.data() == nullptr ? std::string_view("") : value.text);
+  } else if (value.kind == Kind::bytes) {
+    list_.clear();
+    list_.add_hex(value.text);
+    made = text(std::string_view(list_.data(), list_.size()));
+  } else {
+    made.kind = value.kind;
+    std::memcpy(&made.bits, &value.count, sizeof made.bits);
+  }
+  const bool goes_on = add(path_, made);
+  path_.resize(before);
+  return goes_on;
+}
+
+bool FlatFields::begin(std::string_view name, bool is_list) {
+  if (lists_ != 0) {
+    ++lists_;
+    return json_.begin(name, is_list);
+  }
+  lengths_.push_back(path_.size());
+  if (!path_.empty()) path_ += '.';
+  path_ += name;
+  if (!is_list) return true;
+  lists_ = 1;
+  list_.clear();
+  json_.restart();
+  return json_.begin({}, true);
+}
+
+bool FlatFields::end(bool is_list) {
+  if (lists_ > 1) {
+    --lists_;
+    return json_.end(is_list);
+  }
+  bool goes_on = true;
+  if (lists_ == 1) {
+    lists_ = 0;
+    json_.end(true);
+    if (wants(path_)) {
+      goes_on = add(path_, text(std::string_view(list_.data(), list_.size())));
+    }
+  }
+  path_.resize(lengths_.back());
+  lengths_.pop_back();
+  return goes_on;
+}
+
+class PayloadColumns::Collector final : public FlatFields {
+ public:
+  Collector(Recording& recording, PagePool& pool, PayloadColumns& made)
+      : FlatFields(pool), recording_(recording), made_(made) {}
+
+  void at(std::uint64_t row) {
+    restart();
+    row_ = row;
+  }
+
+ protected:
+  std::uint64_t keep(std::string_view text) override {
+    return static_cast<std::uint64_t>(recording_.intern(text));
+  }
+  bool add(const std::string& name, const FieldValue& value) override {
+    const auto found = made_.numbers_.find(name);
+    std::size_t number = 0;
+    if (found != made_.numbers_.end()) {
+      number = found->second;
+    } else {
+      if (made_.fields_.size() >= most_fields) {
+        ++made_.left_out_;
+        return true;
+      }
+      number = made_.fields_.size();
+      made_.numbers_.emplace(name, number);
+      made_.fields_.emplace_back().name = name;
+    }
+    Field& field = made_.fields_[number];
+    if (!field.rows.empty() && field.rows.back() == row_) {
+      field.values.back() = value;  // the last of that name counts
+      return true;
+    }
+    field.rows.push_back(row_);
+    field.values.push_back(value);
+    return true;
+  }
+
+ private:
+  Recording& recording_;
+  PayloadColumns& made_;
+  std::uint64_t row_ = 0;
+};
+
+template <typename Table>
+void PayloadColumns::read(Recording& recording, const Table& table,
+                          const std::vector<std::uint8_t>& bytes) {
+  PagePool pool;
+  RecordedPayloads payloads(recording);
+  Collector collector(recording, pool, *this);
+  for (std::size_t row = 0; row < table.site.size(); ++row) {
+    if (table.payload_bytes[row] == 0) continue;
+    const std::uint64_t at = table.payload[row];
+    const std::uint32_t size = table.payload_bytes[row];
+    if (at > bytes.size() || size > bytes.size() - at) continue;
+    collector.at(row);
+    const std::uint32_t process = recording.threads()[table.thread[row]].process;
+    const PayloadResult result =
+        payloads.read(process, recording.sites()[table.site[row]].local_domain, bytes.data() + at,
+                      size, collector);
+    if (result != PayloadResult::whole && result != PayloadResult::unknown) ++refused_;
+  }
+}
+
+PayloadColumns::PayloadColumns(Recording& recording, const RangeTable& rows,
+                               const std::vector<std::uint8_t>& bytes) {
+  read(recording, rows, bytes);
+}
+
+PayloadColumns::PayloadColumns(Recording& recording, const MarkTable& rows,
+                               const std::vector<std::uint8_t>& bytes) {
+  read(recording, rows, bytes);
+}
+
+const PayloadColumns::Field* PayloadColumns::find(const std::string& name) const {
+  const auto found = numbers_.find(name);
+  return found == numbers_.end() ? nullptr : &fields_[found->second];
+}
+
+}  // namespace nvspan

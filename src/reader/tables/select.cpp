@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "reader/tables/select.hpp"
+
+#include <cstddef>
+
+namespace nvspan {
+namespace {
+
+template <typename T>
+std::vector<T> taken(const std::vector<T>& from, const std::vector<std::size_t>& rows) {
+  std::vector<T> made;
+  made.reserve(rows.size());
+  for (const std::size_t row : rows) made.push_back(from[row]);
+  return made;
+}
+
+template <typename Test>
+std::vector<std::size_t> rows_where(std::size_t count, Test&& test) {
+  std::vector<std::size_t> made;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (test(i)) made.push_back(i);
+  }
+  return made;
+}
+
+}  // namespace
+
+RangeTable select_ranges(const RangeTable& ranges, const std::vector<bool>& keep) {
+  const std::vector<std::size_t> rows =
+      rows_where(ranges.size(), [&](std::size_t i) { return keep[i]; });
+  // A parent comes before its children.
+  std::vector<std::int64_t> nearest(ranges.size());
+  std::int64_t next = 0;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const std::int64_t parent = ranges.parent[i];
+    const bool known = parent >= 0 && static_cast<std::size_t>(parent) < i;
+    nearest[i] = keep[i] ? next++ : known ? nearest[static_cast<std::size_t>(parent)] : -1;
+  }
+  RangeTable made;
+  made.start = taken(ranges.start, rows);
+  made.end = taken(ranges.end, rows);
+  made.self = taken(ranges.self, rows);
+  made.parent.reserve(rows.size());
+  for (const std::size_t row : rows) {
+    const std::int64_t parent = ranges.parent[row];
+    const bool known = parent >= 0 && static_cast<std::size_t>(parent) < row;
+    made.parent.push_back(known ? nearest[static_cast<std::size_t>(parent)] : -1);
+  }
+  made.thread = taken(ranges.thread, rows);
+  made.end_thread = taken(ranges.end_thread, rows);
+  made.site = taken(ranges.site, rows);
+  made.depth = taken(ranges.depth, rows);
+  made.level = taken(ranges.level, rows);
+  made.range_id = taken(ranges.range_id, rows);
+  made.payload = taken(ranges.payload, rows);
+  made.payload_bytes = taken(ranges.payload_bytes, rows);
+  made.has_payload = taken(ranges.has_payload, rows);
+  made.kind = taken(ranges.kind, rows);
+  made.end_reason = taken(ranges.end_reason, rows);
+  if (!ranges.lane.empty()) {
+    made.lane = taken(ranges.lane, rows);
+    for (const std::size_t row : rows) {
+      const std::int64_t launcher = ranges.launcher[row];
+      made.launcher.push_back(launcher < 0 ? -1 : nearest[static_cast<std::size_t>(launcher)]);
+    }
+  }
+  return made;
+}
+
+Tables select_rows(const Tables& tables, const Selection& selection) {
+  const auto takes = [&](std::uint32_t site, std::uint32_t thread, std::int64_t time) {
+    return selection.takes_site(site) && selection.takes_thread(thread) &&
+           selection.takes_time(time);
+  };
+  const RangeTable& ranges = tables.ranges;
+  std::vector<bool> keep(ranges.size());
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const bool closed = ranges.end_reason[i] == static_cast<std::uint8_t>(EndReason::closed);
+    keep[i] = takes(ranges.site[i], ranges.thread[i], ranges.start[i]) &&
+              (!closed || selection.takes_duration(ranges.end[i] - ranges.start[i]));
+  }
+  Tables made;
+  made.ranges = select_ranges(ranges, keep);
+
+  const MarkTable& marks = tables.marks;
+  const auto mark_rows = rows_where(marks.time.size(), [&](std::size_t i) {
+    return takes(marks.site[i], marks.thread[i], marks.time[i]);
+  });
+  made.marks.time = taken(marks.time, mark_rows);
+  made.marks.thread = taken(marks.thread, mark_rows);
+  made.marks.site = taken(marks.site, mark_rows);
+  made.marks.payload = taken(marks.payload, mark_rows);
+  made.marks.payload_bytes = taken(marks.payload_bytes, mark_rows);
+  made.marks.has_payload = taken(marks.has_payload, mark_rows);
+
+  const CounterTable& counters = tables.counters;
+  const auto counter_rows = rows_where(counters.time.size(), [&](std::size_t i) {
+    return selection.takes_counter(counters.counter[i]) &&
+           selection.takes_thread(counters.thread[i]) && selection.takes_time(counters.time[i]);
+  });
+  made.counters.time = taken(counters.time, counter_rows);
+  made.counters.thread = taken(counters.thread, counter_rows);
+  made.counters.counter = taken(counters.counter, counter_rows);
+  made.counters.value = taken(counters.value, counter_rows);
+  made.counters.integer = taken(counters.integer, counter_rows);
+  made.counters.kind = taken(counters.kind, counter_rows);
+
+  made.bytes = tables.bytes;
+  made.losses = tables.losses;
+  made.lanes = tables.lanes;
+  made.orphan_ends = tables.orphan_ends;
+  return made;
+}
+
+}  // namespace nvspan

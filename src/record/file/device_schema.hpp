@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a recording keeps of the extended payload by which a program describes a range of a device.
+
+#pragma once
+
+#include "nvtx/device_range_schema.hpp"
+#include "nvtx/numbers.hpp"
+#include "record/file/format.hpp"
+#include "trace/event/event.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nvspan {
+
+constexpr std::uint64_t most_device_bytes = 4096;
+
+using nvtx::DeviceField;
+static_assert(nvtx::device_field_count == device_fields);
+
+// Of NVTX's number of an entry's type; none: not one that a payload has.
+constexpr PayloadType device_payload_type(std::uint64_t entry_type) {
+  return entry_type == nvtx::entry_type::int64      ? PayloadType::i64
+         : entry_type == nvtx::entry_type::uint64   ? PayloadType::u64
+         : entry_type == nvtx::entry_type::c_double ? PayloadType::f64
+                                                    : PayloadType::none;
+}
+
+}  // namespace nvspan

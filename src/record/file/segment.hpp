@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "core/memory/page_pool.hpp"
+#include "record/file/fault_guard.hpp"
+#include "record/file/format.hpp"
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace nvspan {
+
+// The file of one process's recording, grown in extents that are mapped and never move. Disk space
+// is reserved before it is mapped, so a full disk is an error here and not a SIGBUS later. A forked
+// child does not inherit the mappings. No descriptor stays open: a program that closes "all"
+// descriptors would hand its number to something else. Guarded by its owner's lock.
+class Segment {
+ public:
+  explicit Segment(PagePool& pool) : pool_(pool), path_(pool), extents_(pool) {}
+  Segment(const Segment&) = delete;
+  Segment& operator=(const Segment&) = delete;
+  Segment(Segment&&) = delete;
+  Segment& operator=(Segment&&) = delete;
+  ~Segment() = default;
+
+  // Creates the file; one that exists is left alone and "-1", "-2", ... put before the suffix.
+  // False with error() set: it could not.
+  bool create(std::string_view path);
+  bool is_open() const noexcept { return header_ != nullptr; }
+  FileHeader* header() const noexcept { return header_; }
+  const char* path() const noexcept { return path_.c_str(); }
+  int error() const noexcept { return error_; }
+
+  // Whether another process made the file shorter than what was written. A page that was touched
+  // since then says so at any time, the size when it is looked at.
+  bool is_cut() const noexcept { return cut_ || fault_seen(); }
+  void check_size() noexcept;
+  // Writes over the beginning of the file, however short that is. False: it is not there any more.
+  bool rewrite(const FileHeader& header) noexcept;
+
+  // `bytes` of zeros, null when the file cannot grow: error() says why.
+  char* allocate(std::size_t bytes) noexcept;
+  // What allocate() had to leave unused before the bytes that it gave: no chunk lies there.
+  struct Hole {
+    char* start = nullptr;
+    std::size_t bytes = 0;
+  };
+  Hole take_hole() noexcept {
+    const Hole taken = hole_;
+    hole_ = Hole{};
+    return taken;
+  }
+  std::uint64_t offset_of(const void* at) const noexcept;  // in the file
+  std::uint64_t end() const noexcept {
+    return extents_.empty() ? 0 : extents_.back().offset + extents_.back().used;
+  }
+  bool ends_at(const char* end) const noexcept {
+    return !extents_.empty() && extents_.back().start + extents_.back().used == end;
+  }
+  // Gives back what allocate() returned last, from `end` on, if that was the last.
+  void shrink_last(const char* end) noexcept;
+
+  void trim() noexcept;    // cuts off what was never allocated
+  void close() noexcept;   // trims and unmaps
+  void forget() noexcept;  // in a forked child, where nothing of it is mapped
+
+ private:
+  struct Extent {
+    char* start;
+    std::size_t bytes;
+    std::uint64_t offset;
+    std::size_t used;
+    std::size_t mapped;
+  };
+
+  int open_again() noexcept;
+  bool grow(std::size_t bytes) noexcept;
+  bool reserve(int fd, std::uint64_t offset, std::size_t bytes) noexcept;
+
+  PagePool& pool_;
+  PoolString path_;
+  PoolVector<Extent> extents_;
+  FileHeader* header_ = nullptr;
+  Hole hole_;
+  std::uint64_t file_bytes_ = 0;
+  std::uint64_t written_bytes_ = 0;  // the size that the file was given last
+  bool cut_ = false;
+  std::size_t next_extent_ = 0;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+  int error_ = 0;
+};
+
+}  // namespace nvspan

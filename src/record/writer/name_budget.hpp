@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "record/file/format.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+namespace nvspan {
+
+// How many bytes of a recording may be names: the texts and sites of events, and in mode `stats`
+// the cells that count them. A ring and statistics would grow with every new name without it.
+class NameBudget {
+ public:
+  static constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
+  static constexpr std::uint64_t of_ring = 16'000'000;
+  static constexpr std::uint64_t of_stats = 32'000'000;
+
+  // `bytes` 0: what the mode has.
+  void restart(RecordMode mode, std::uint64_t bytes) noexcept {
+    limit_ = bytes != 0                  ? bytes
+             : mode == RecordMode::ring  ? of_ring
+             : mode == RecordMode::stats ? of_stats
+                                         : no_limit;
+    spent_ = 0;
+  }
+
+  // False, and nothing is spent: it would be too much.
+  bool take(std::size_t bytes) noexcept {
+    if (bytes > limit_ || spent_ > limit_ - bytes) return false;
+    spent_ += bytes;
+    return true;
+  }
+  // For what cannot be left out.
+  void spend(std::size_t bytes) noexcept { spent_ += bytes; }
+
+ private:
+  std::uint64_t limit_ = no_limit;
+  std::uint64_t spent_ = 0;
+};
+
+// What events are called whose names are past the budget.
+constexpr std::string_view other_names = "(other names)";
+
+// What a name past the budget leaves of a site, which the cells of a thread that has no room for
+// their own need as well.
+struct SiteRest {
+  std::uint32_t domain;
+  std::uint8_t payload_type;
+  std::uint8_t device;
+  bool other;  // it is such a rest itself
+};
+
+}  // namespace nvspan

@@ -1,0 +1,311 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// One thread's end of a recording: what an event costs is here. Only its thread writes, and a
+// signal handler in that thread that finds it busy drops its event, which is counted.
+
+#pragma once
+
+#include "core/log_histogram.hpp"
+#include "record/file/format.hpp"
+#include "record/file/ticks.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace nvspan {
+
+// Shared by all threads and wiped to zeros in a forked child by the kernel, so that one comparison
+// tells a writer that its recording ended, or belongs to the parent process.
+struct LivePage {
+  std::atomic<std::uint64_t> epoch;  // 0: nothing records
+};
+extern LivePage* live_page;
+
+// What a program passed for an event, as it is compared before anything is looked up. The small
+// fields are one word: bytes written one by one and read together make the processor wait.
+struct SiteKey {
+  std::uint64_t domain = 0;   // handle
+  std::uint64_t message = 0;  // address or handle
+  std::uint32_t color = 0;
+  std::uint32_t category = 0;
+  std::uint32_t types = 0;  // of the message, the payload, the color: 8 bits each
+
+  void set_types(std::uint32_t message_type, std::uint32_t payload_type, bool has_color) noexcept {
+    types = message_type | payload_type << 8 | std::uint32_t{has_color} << 16;
+  }
+  std::uint32_t message_type() const noexcept { return types & 0xFF; }
+  std::uint32_t payload_type() const noexcept { return types >> 8 & 0xFF; }
+};
+
+struct DomainCell {
+  std::uint64_t handle;
+  std::uint32_t id;
+  std::int32_t depth;  // open push ranges
+  bool hidden;
+};
+
+struct CachedSite {
+  SiteKey key;
+  const char* text;  // of a plain message: the address alone says nothing
+  DomainCell* domain;
+  std::uint32_t site;
+  bool used;
+};
+
+// An open push range, where a mode needs it at the pop.
+struct OpenPush {
+  std::uint64_t ticks;
+  std::uint64_t inner;  // ticks of the ranges directly inside
+  std::atomic<std::uint64_t>* entry;
+  std::uint32_t site;
+  std::uint32_t domain;
+};
+
+// A site's statistics in one thread; the cells lie in the file.
+struct StatsSlot {
+  std::uint32_t site_and_kind;  // 0: free
+  StatsCell* cell;
+  StatsBlock* blocks[stats_octaves];
+};
+struct StatsTable {
+  StatsSlot* slots;
+  std::size_t capacity;  // a power of two
+  std::size_t used;
+
+  static std::uint32_t key_of(std::uint32_t site, EntryKind kind) noexcept {
+    return (site << 3 | static_cast<std::uint32_t>(kind)) + 1;
+  }
+  StatsSlot* find(std::uint32_t key) const noexcept {
+    if (capacity == 0) return nullptr;
+    for (std::size_t i = key * 0x9E3779B1u;; ++i) {
+      StatsSlot& slot = slots[i & (capacity - 1)];
+      if (slot.site_and_kind == key) return &slot;
+      if (slot.site_and_kind == 0) return nullptr;
+    }
+  }
+};
+
+inline unsigned octave_of(std::uint64_t ticks) noexcept {
+  const unsigned octave = log_octave(ticks);
+  return octave < stats_octaves ? octave : stats_octaves - 1;
+}
+
+struct ThreadWriter {
+  static constexpr std::size_t cache_sites = 1024;
+  static constexpr std::size_t most_domains = 64;
+  static constexpr std::size_t own_text_bytes = 64;
+  static constexpr std::size_t most_open = 4096;
+  static constexpr std::size_t reserved_words = 4;  // at the end of a chunk, for a loss
+
+  std::atomic<std::uint64_t>* cursor;
+  std::atomic<std::uint64_t>* end;  // null: the next event takes the slow path
+  std::uint64_t base;
+  std::uint64_t written;  // events in all chunks
+  std::uint64_t lost;     // events in none
+  std::uint64_t epoch;
+  std::atomic<std::uint8_t> busy;
+  bool plain;  // full mode without a shortest duration: a push and a pop are only written
+  std::uint8_t mode;
+  std::uint64_t min_ticks;
+  std::uint64_t next_range;
+  ChunkHeader* chunk;
+  std::uint64_t chunk_count;
+  std::uint64_t written_before;  // this chunk
+  std::atomic<std::uint64_t>* chunk_end;
+  std::uint32_t thread;
+  std::uint32_t tid;
+  std::uint32_t next_chunk_bytes;
+  LossWindow dropped;
+  LossReason drop_reason;
+  std::atomic<std::uint64_t>* loss_entry;  // of dropped, where the chunk has one
+  ThreadWriter* next;                      // of all, and of the free
+  ThreadWriter* next_free;
+  StatsTable stats;
+  std::size_t open_count;
+  std::size_t open_beyond;  // opened with no room left to remember them
+  OpenPush open[most_open];
+  std::size_t domain_count;
+  DomainCell domains[most_domains];
+  CachedSite cache[cache_sites];
+  char* own_texts;  // for each of them, of names that nothing else keeps; null: none yet
+
+  void enter() noexcept {
+    busy.store(1, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  void leave() noexcept { busy.store(0, std::memory_order_release); }
+  bool is_live() const noexcept {
+    return epoch == live_page->epoch.load(std::memory_order_relaxed);
+  }
+
+  // Counts an event that could not be kept; the next one writes the count down.
+  void drop(LossReason reason) noexcept {
+    const std::uint64_t at = ticks_now();
+    if (dropped.count++ == 0) dropped.from = at;
+    dropped.to = at;
+    ++lost;
+    drop_reason = reason;
+    end = nullptr;
+  }
+
+  static std::size_t slot_of(const SiteKey& key) noexcept {
+    std::uint64_t hash = (key.message ^ key.domain << 17) * 0x9E3779B97F4A7C15u;
+    hash ^= (std::uint64_t{key.category} << 32 | key.color) * 0xC2B2AE3D27D4EB4Fu;
+    hash ^= hash >> 29;
+    return static_cast<std::size_t>(hash >> 7) % (cache_sites / 2) * 2;
+  }
+
+  static bool same_text(const char* a, const char* b) noexcept {
+    for (; *a == *b; ++a, ++b) {
+      if (*a == '\0') return true;
+    }
+    return false;
+  }
+
+  const CachedSite* find(const SiteKey& key, bool by_text) noexcept {
+    const CachedSite* at = cache + slot_of(key);
+    for (const CachedSite* last = at + 2; at != last; ++at) {
+      if (!at->used || at->key.message != key.message || at->key.domain != key.domain ||
+          at->key.color != key.color || at->key.category != key.category ||
+          at->key.types != key.types) {
+        continue;
+      }
+      if (by_text && !same_text(reinterpret_cast<const char*>(key.message), at->text)) continue;
+      return at;
+    }
+    return nullptr;
+  }
+
+  void remember(const SiteKey& key, const char* text, DomainCell* domain,
+                std::uint32_t site) noexcept {
+    CachedSite* at = cache + slot_of(key);
+    if (at->used) {
+      at[1] = at[0];  // the newer one first
+      if (own_texts != nullptr && at->text == own_text(at)) {
+        std::memcpy(own_text(at + 1), at->text, own_text_bytes);
+        at[1].text = own_text(at + 1);
+      }
+    }
+    at->key = key;
+    at->text = text;
+    at->domain = domain;
+    at->site = site;
+    at->used = true;
+  }
+
+  char* own_text(const CachedSite* site) const noexcept {
+    return own_texts + static_cast<std::size_t>(site - cache) * own_text_bytes;
+  }
+
+  // The same, with a copy of the text, which is shorter than own_text_bytes.
+  void remember_copy(const SiteKey& key, std::string_view text, DomainCell* domain,
+                     std::uint32_t site) noexcept {
+    CachedSite* at = cache + slot_of(key);
+    remember(key, nullptr, domain, site);
+    std::memcpy(own_text(at), text.data(), text.size());
+    own_text(at)[text.size()] = '\0';
+    at->text = own_text(at);
+  }
+
+  DomainCell* find_domain(std::uint64_t handle) noexcept {
+    for (std::size_t i = 0; i < domain_count; ++i) {
+      if (domains[i].handle == handle) return domains + i;
+    }
+    return nullptr;
+  }
+
+  // Writes an entry of `count` words after its first. False: not here, the slow path must.
+  bool put(EntryKind kind, std::uint32_t subject, std::uint64_t ticks, std::uint64_t bits,
+           const std::uint64_t* words, std::size_t count) noexcept {
+    const std::uint64_t delta = ticks - base;
+    if (__builtin_expect(delta > entry_ticks_mask || subject >= entry_wide_subject, 0)) {
+      return false;
+    }
+    if (__builtin_expect(end == nullptr || cursor + count >= end, 0)) return false;
+    for (std::size_t i = 0; i < count; ++i) {
+      cursor[1 + i].store(words[i], std::memory_order_relaxed);
+    }
+    cursor->store(make_entry(kind, subject, delta) | bits, std::memory_order_release);
+    cursor += 1 + count;
+    ++written;
+    return true;
+  }
+
+  // What a push leaves behind for the pop, where `plain` is false.
+  void opened(std::uint32_t site, std::uint32_t domain, std::uint64_t ticks,
+              std::atomic<std::uint64_t>* entry) noexcept {
+    if (open_count == most_open) {
+      ++open_beyond;
+      return;
+    }
+    open[open_count++] = OpenPush{ticks, 0, entry, site, domain};
+  }
+
+  // False: the cell or its block has to be made first.
+  bool count(std::uint32_t site, EntryKind kind, std::uint64_t ticks, std::uint64_t self) noexcept {
+    StatsSlot* slot = stats.find(StatsTable::key_of(site, kind));
+    if (slot == nullptr) return false;
+    const unsigned octave = octave_of(ticks);
+    StatsBlock* block = slot->blocks[octave];
+    if (block == nullptr) return false;
+    StatsCell& cell = *slot->cell;
+    ++cell.count;
+    cell.total += ticks;
+    cell.self += self;
+    if (ticks < cell.shortest) cell.shortest = ticks;
+    if (ticks > cell.longest) cell.longest = ticks;
+    cell.squares += static_cast<double>(ticks) * static_cast<double>(ticks);
+    ++block->counts[log_bucket(ticks, octave)];
+    return true;
+  }
+
+  // Takes the innermost open range of `domain` off. False: there is none.
+  bool closed(std::uint32_t domain, OpenPush& range) noexcept {
+    if (open_beyond != 0) {
+      --open_beyond;
+      return false;
+    }
+    for (std::size_t i = open_count; i-- > 0;) {
+      if (open[i].domain != domain) continue;
+      range = open[i];
+      std::memmove(open + i, open + i + 1, (open_count - i - 1) * sizeof(OpenPush));
+      --open_count;
+      return true;
+    }
+    return false;
+  }
+
+  // A range shorter than the shortest to keep, with nothing kept inside, was never written.
+  bool take_back(const OpenPush& range, std::uint64_t now) noexcept {
+    if (range.entry == nullptr || now - range.ticks >= min_ticks || range.entry < first_word()) {
+      return false;
+    }
+    const bool payload = (range.entry->load(std::memory_order_relaxed) & entry_payload_bit) != 0;
+    if (range.entry + (payload ? 2 : 1) != cursor) return false;
+    range.entry->store(0, std::memory_order_release);
+    if (payload) range.entry[1].store(0, std::memory_order_relaxed);
+    cursor = range.entry;
+    --written;
+    return true;
+  }
+
+  // Counts into the loss that the full chunk holds already. False: it holds none.
+  bool drop_in_place() noexcept {
+    if (loss_entry == nullptr) return false;
+    ++lost;
+    loss_entry[1].store(++dropped.count, std::memory_order_relaxed);
+    dropped.to = ticks_now();
+    loss_entry[3].store(dropped.to, std::memory_order_relaxed);
+    return true;
+  }
+
+  std::atomic<std::uint64_t>* first_word() const noexcept {
+    return reinterpret_cast<std::atomic<std::uint64_t>*>(chunk + 1);
+  }
+};
+
+}  // namespace nvspan
