@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <memory>
 
-namespace nvspan {
+namespace nvspan::core {
 
 constexpr unsigned log_octaves = 64;
 constexpr unsigned log_octave_bits = 7;
@@ -79,4 +79,4 @@ class LogHistogram {
   std::array<std::unique_ptr<Octave>, log_octaves> octaves_;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::core

@@ -23,18 +23,19 @@ bool broke_context(Result result) noexcept {
 }
 
 // Which backend shows the range, or none: then only its time is wanted.
-bool choose_backend(const Options& options, const ToolTable& tool, const Outgoing& out,
-                    Domain& domain, Backend& chosen) noexcept {
+bool choose_backend(const Options& options, const annotate::ToolTable& tool,
+                    const annotate::Outgoing& out, annotate::Domain& domain,
+                    Backend& chosen) noexcept {
   // Nsight Compute shows kernels, no times of ranges, and repeats all that lies in a range.
-  if (tool_replays_ranges()) {
+  if (annotate::tool_replays_ranges()) {
     outcome_counts().add(Outcome::not_taken);
     return false;
   }
   chosen = Backend::callback;
   if (options.backend == Backend::callback) return true;
   // A message that the tool has not registered cannot be named in a deferred event.
-  const bool exact =
-      out.attributes.messageType != NVTX_MESSAGE_TYPE_ASCII && takes_deferred(tool, domain);
+  const bool exact = out.attributes.messageType != NVTX_MESSAGE_TYPE_ASCII &&
+                     annotate::takes_deferred(tool, domain);
   if (exact) chosen = Backend::exact;
   if (exact || options.backend == Backend::automatic) return true;
   outcome_counts().add(Outcome::not_taken);
@@ -49,12 +50,12 @@ void copy_text(DeviceRange& range, const char* text, size_t size) noexcept {
 
 // Asked of the system once a thread: a forked child places no range.
 uint32_t calling_thread() noexcept {
-  thread_local const uint32_t id = native_thread_id();
+  thread_local const uint32_t id = annotate::native_thread_id();
   return id;
 }
 
 // A captured range is told to whichever tool listens at a replay: it keeps the whole event.
-void keep_event(DeviceRange& range, const Event& event) noexcept {
+void keep_event(DeviceRange& range, const annotate::Event& event) noexcept {
   range.event.domain = event.domain;
   range.event.level = event.level;
   range.event.attributes = event.attributes;
@@ -85,7 +86,7 @@ Result place_begin(const Driver& api, DeviceContext& context, Target target, con
 
 bool needs_clock(const DeviceRange& range) noexcept {
   const bool told = range.backend == Backend::exact && range.epoch != 0;
-  return told || (range.timed && !tool_replays_ranges());
+  return told || (range.timed && !annotate::tool_replays_ranges());
 }
 
 Outcome reason_of(Result result) noexcept {
@@ -112,11 +113,11 @@ Result locate(const Driver& api, Target target, ContextScope& scope, DeviceConte
   return query_capture(api, target.stream, capture);
 }
 
-DeviceRange* try_begin(const Driver& api, Event* event, const ToolTable* tool,
+DeviceRange* try_begin(const Driver& api, annotate::Event* event, const annotate::ToolTable* tool,
                        const Options& options, Target target, Result& result) noexcept {
-  const auto called = static_cast<int64_t>(time_stamp());
-  Outgoing out;
-  const bool listened = event && tool && prepare(*event, *tool, out);
+  const auto called = static_cast<int64_t>(core::time_stamp());
+  annotate::Outgoing out;
+  const bool listened = event && tool && annotate::prepare(*event, *tool, out);
   if (!listened && !options.timed) return nullptr;
   Backend backend = Backend::exact;
   const bool told = listened && choose_backend(options, *tool, out, *event->domain, backend);
@@ -140,7 +141,7 @@ DeviceRange* try_begin(const Driver& api, Event* event, const ToolTable* tool,
   }
   DeviceRange* range = new_range();
   range->backend = backend;
-  range->placement = tool_replays_ranges() ? Placement::side : options.placement;
+  range->placement = annotate::tool_replays_ranges() ? Placement::side : options.placement;
   range->timed = options.timed;
   range->origin.launch = next_launch();
   if (capture.status != capture_active) {
@@ -156,8 +157,8 @@ DeviceRange* try_begin(const Driver& api, Event* event, const ToolTable* tool,
     range->epoch = out.epoch;
     range->attributes = out.attributes;
     if (backend == Backend::callback) {
-      range->origin_schema =
-          origin_schema(*tool, *event->domain, deferred_payload_of(out.attributes.payloadType));
+      range->origin_schema = annotate::origin_schema(
+          *tool, *event->domain, annotate::deferred_payload_of(out.attributes.payloadType));
     }
     if (capture.status != capture_active && out.attributes.messageType == NVTX_MESSAGE_TYPE_ASCII) {
       copy_text(*range, event->text, event->text_size);
@@ -203,8 +204,8 @@ DeviceOrdinal current_device() noexcept {
   return api && api->cuCtxGetDevice(&device) == success ? device : -1;
 }
 
-DeviceRange* begin_range(Event* event, const ToolTable* tool, const Options& options,
-                         Target target) noexcept {
+DeviceRange* begin_range(annotate::Event* event, const annotate::ToolTable* tool,
+                         const Options& options, Target target) noexcept {
   const Driver* api = driver();
   if (!api || !accepting()) {
     outcome_counts().add(Outcome::no_cuda);
@@ -292,7 +293,7 @@ void abandon_range(DeviceRange* range) noexcept {
 }
 
 bool is_done(const DeviceRange* range) noexcept {
-  if (tool_replays_ranges() && accepting()) read_in_place();
+  if (annotate::tool_replays_ranges() && accepting()) read_in_place();
   const Phase phase = range->phase.load(std::memory_order_acquire);
   if (phase == Phase::done || phase == Phase::lost) return true;
   const SideStream* stream = range->begin_stream;
@@ -365,7 +366,7 @@ bool flush(double seconds) noexcept {
   hurry_poller(true);
   uint64_t looked_from = poller_rounds();
   for (;;) {
-    if (tool_replays_ranges()) read_in_place();
+    if (annotate::tool_replays_ranges()) read_in_place();
     start_wanted_clock(*api);
     const bool pending = anything_pending(*api);
     // What is over by now is read in the next whole round, and told in it or the one after.

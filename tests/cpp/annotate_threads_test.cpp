@@ -21,8 +21,8 @@
 #include "annotate/names/thread_names.hpp"
 #include "annotate/tool/attachment.hpp"
 
-using nvspan::Domain;
-using nvspan::Event;
+using nvspan::annotate::Domain;
+using nvspan::annotate::Event;
 
 namespace {
 
@@ -52,23 +52,24 @@ struct SharedEvents {
 };
 
 // As the bindings do it.
-void push(const void* owner, Event& event, const nvspan::ToolTable& tool) {
-  nvspan::Outgoing out;
-  if (!nvspan::prepare(event, tool, out)) return;
+void push(const void* owner, Event& event, const nvspan::annotate::ToolTable& tool) {
+  nvspan::annotate::Outgoing out;
+  if (!nvspan::annotate::prepare(event, tool, out)) return;
   out.owner = owner;
-  nvspan::send_push(out, tool);
-  nvspan::note_push(owner, event.domain, out.epoch);
+  nvspan::annotate::send_push(out, tool);
+  nvspan::annotate::note_push(owner, event.domain, out.epoch);
 }
 
 // What one annotation does.
 void annotate_once(Event& event, const void* owner) {
-  if (const nvspan::ToolTable* tool = nvspan::listening_tool()) push(owner, event, *tool);
-  nvspan::note_push(nullptr, event.domain, 0);
-  nvspan::pop_domain(*event.domain);
-  nvspan::pop_owned(owner);
-  if (const nvspan::ToolTable* tool = nvspan::listening_tool()) {
-    const nvspan::Span span = nvspan::start_span(event, *tool);
-    nvspan::end_span(span);
+  if (const nvspan::annotate::ToolTable* tool = nvspan::annotate::listening_tool())
+    push(owner, event, *tool);
+  nvspan::annotate::note_push(nullptr, event.domain, 0);
+  nvspan::annotate::pop_domain(*event.domain);
+  nvspan::annotate::pop_owned(owner);
+  if (const nvspan::annotate::ToolTable* tool = nvspan::annotate::listening_tool()) {
+    const nvspan::annotate::Span span = nvspan::annotate::start_span(event, *tool);
+    nvspan::annotate::end_span(span);
   }
 }
 
@@ -95,10 +96,10 @@ void while_a_tool_comes_and_goes(const std::string& library, const std::string& 
   std::vector<std::thread> threads;
   for (int i = 0; i < thread_count; ++i) threads.emplace_back([&, i] { hammer(shared, i); });
   for (int i = 0; i < 40; ++i) {
-    const std::string problem = nvspan::attach_tool(library, config);
+    const std::string problem = nvspan::annotate::attach_tool(library, config);
     expect(problem.empty(), "attach: " + problem);
     std::this_thread::yield();
-    nvspan::detach_tool();
+    nvspan::annotate::detach_tool();
   }
   for (std::thread& thread : threads) thread.join();
 }
@@ -107,8 +108,8 @@ void while_a_tool_comes_and_goes(const std::string& library, const std::string& 
 void nothing_is_lost(const std::string& library, const std::string& file,
                      const std::string& config) {
   std::remove(file.c_str());
-  expect(nvspan::attach_tool(library, config).empty(), "attach");
-  expect(!nvspan::attach_tool(library, config).empty(), "a second tool is refused");
+  expect(nvspan::annotate::attach_tool(library, config).empty(), "attach");
+  expect(!nvspan::annotate::attach_tool(library, config).empty(), "a second tool is refused");
   static const std::string name = "counted";
   SharedEvents shared(Domain::get(&name));
   std::vector<std::thread> threads;
@@ -117,13 +118,13 @@ void nothing_is_lost(const std::string& library, const std::string& file,
     threads.emplace_back([&] {
       for (int n = 0; n < each; ++n) {
         Event& event = *shared.events[static_cast<size_t>(n) % shared.events.size()];
-        push(&n, event, *nvspan::listening_tool());
-        nvspan::pop_owned(&n);
+        push(&n, event, *nvspan::annotate::listening_tool());
+        nvspan::annotate::pop_owned(&n);
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  nvspan::detach_tool();
+  nvspan::annotate::detach_tool();
   std::map<std::string, int> seen;
   std::ifstream lines(file);
   for (std::string line; std::getline(lines, line);) {
@@ -141,7 +142,7 @@ void nothing_is_lost(const std::string& library, const std::string& file,
 // has seen as many pops as pushes, and as many ends as starts.
 void switching(const std::string& library, const std::string& file, const std::string& config) {
   std::remove(file.c_str());
-  expect(nvspan::attach_tool(library, config).empty(), "attach");
+  expect(nvspan::annotate::attach_tool(library, config).empty(), "attach");
   static const std::string name = "switched";
   Domain& domain = Domain::get(&name);
   SharedEvents shared(domain);
@@ -158,10 +159,10 @@ void switching(const std::string& library, const std::string& file, const std::s
         const bool on = n % 2 == 1;
         switch (i % 5) {
           case 0:
-            nvspan::set_annotations_enabled(on);
+            nvspan::annotate::set_annotations_enabled(on);
             break;
           case 1:
-            nvspan::pause_annotations(on ? -1 : 1);
+            nvspan::annotate::pause_annotations(on ? -1 : 1);
             break;
           case 2:
             domain.set_enabled(on);
@@ -171,16 +172,16 @@ void switching(const std::string& library, const std::string& file, const std::s
             break;
           default:
             domain.set_level(on ? 1 : 0);
-            nvspan::name_thread(nvspan::native_thread_id(), "switching");
+            nvspan::annotate::name_thread(nvspan::annotate::native_thread_id(), "switching");
         }
         std::this_thread::yield();
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  expect(domain.enabled() && nvspan::annotations_enabled(), "all is on again");
+  expect(domain.enabled() && nvspan::annotate::annotations_enabled(), "all is on again");
   annotate_once(*shared.events[0], &shared);
-  nvspan::detach_tool();
+  nvspan::annotate::detach_tool();
   std::map<std::string, int> seen;
   std::ifstream lines(file);
   for (std::string line; std::getline(lines, line);) {
@@ -199,12 +200,12 @@ thread_local uint32_t current_line;
 
 // Check mode goes on and off under threads that annotate rightly: it finds nothing.
 void checking_while_annotating(const std::string& library, const std::string& config) {
-  static const nvspan::CheckHost host = {
+  static const nvspan::annotate::CheckHost host = {
       []() noexcept { return current_line; },
       [](uint32_t site) { return "line " + std::to_string(site); },
-      []() noexcept { return nvspan::TaskMark{}; },
-      [](const nvspan::TaskMark&) noexcept {},
-      [](const nvspan::CheckReport&, bool, bool) noexcept {},
+      []() noexcept { return nvspan::annotate::TaskMark{}; },
+      [](const nvspan::annotate::TaskMark&) noexcept {},
+      [](const nvspan::annotate::CheckReport&, bool, bool) noexcept {},
   };
   static const std::string name = "checked";
   SharedEvents shared(Domain::get(&name));
@@ -214,29 +215,29 @@ void checking_while_annotating(const std::string& library, const std::string& co
       current_line = static_cast<uint32_t>(i) + 1;
       for (int n = 0; n < rounds; ++n) {
         Event& event = *shared.events[static_cast<size_t>(n) % shared.events.size()];
-        if (const nvspan::ToolTable* tool = nvspan::listening_tool()) {
+        if (const nvspan::annotate::ToolTable* tool = nvspan::annotate::listening_tool()) {
           push(&n, event, *tool);
-          nvspan::pop_owned(&n);
+          nvspan::annotate::pop_owned(&n);
         }
       }
     });
   }
   for (int i = 0; i < 40; ++i) {
-    nvspan::start_checking(host);
-    if (i % 4 == 0) expect(nvspan::attach_tool(library, config).empty(), "attach");
+    nvspan::annotate::start_checking(host);
+    if (i % 4 == 0) expect(nvspan::annotate::attach_tool(library, config).empty(), "attach");
     std::this_thread::yield();
-    nvspan::stop_checking();
-    if (i % 4 == 0) nvspan::detach_tool();
+    nvspan::annotate::stop_checking();
+    if (i % 4 == 0) nvspan::annotate::detach_tool();
   }
   for (std::thread& thread : threads) thread.join();
   uint64_t lost = 0;
-  for (const nvspan::CheckReport& report : nvspan::check_reports(lost)) {
-    expect(false, std::string(nvspan::name_of(report.kind)) + ": " + report.text);
+  for (const nvspan::annotate::CheckReport& report : nvspan::annotate::check_reports(lost)) {
+    expect(false, std::string(nvspan::annotate::name_of(report.kind)) + ": " + report.text);
   }
-  nvspan::start_checking(host);
-  std::thread([] { nvspan::pop_domain(Domain::get(nullptr)); }).join();
-  nvspan::stop_checking();
-  expect(nvspan::check_reports(lost).size() == 1, "one report");
+  nvspan::annotate::start_checking(host);
+  std::thread([] { nvspan::annotate::pop_domain(Domain::get(nullptr)); }).join();
+  nvspan::annotate::stop_checking();
+  expect(nvspan::annotate::check_reports(lost).size() == 1, "one report");
 }
 
 void a_full_table_of_messages() {

@@ -21,8 +21,8 @@
 #include "cuda/device_ranges.hpp"
 #include "cuda/stamps/stamps.hpp"
 
-using nvspan::Domain;
-using nvspan::Event;
+using nvspan::annotate::Domain;
+using nvspan::annotate::Event;
 namespace cuda = nvspan::cuda;
 using cuda::DeviceRange;
 using cuda::Outcome;
@@ -69,10 +69,10 @@ class Lives {
                    const std::function<void(DeviceRange&)>& life, bool captured = false,
                    int times = 1) {
     std::remove(file_.c_str());
-    expect(nvspan::attach_tool(library_, "format=jsonl;file=" + file_).empty(), "attach");
+    expect(nvspan::annotate::attach_tool(library_, "format=jsonl;file=" + file_).empty(), "attach");
     const Told before = counted();
     for (int i = 0; i < times; ++i) live(life, captured);
-    nvspan::detach_tool();
+    nvspan::annotate::detach_tool();
     Told told = counted();
     told.sent -= before.sent;
     told.tool_gone -= before.tool_gone;
@@ -99,8 +99,8 @@ class Lives {
   }
 
   void live(const std::function<void(DeviceRange&)>& life, bool captured) {
-    nvspan::Outgoing out;
-    if (!nvspan::prepare(event_, *nvspan::listening_tool(), out)) {
+    nvspan::annotate::Outgoing out;
+    if (!nvspan::annotate::prepare(event_, *nvspan::annotate::listening_tool(), out)) {
       return expect(false, "the tool listens");
     }
     DeviceRange* range = cuda::new_range();

@@ -18,8 +18,8 @@
 #include "annotate/event/event.hpp"
 #include "cuda/device_ranges.hpp"
 
-using nvspan::Domain;
-using nvspan::Event;
+using nvspan::annotate::Domain;
+using nvspan::annotate::Event;
 namespace cuda = nvspan::cuda;
 
 namespace {
@@ -84,7 +84,7 @@ cuda::DeviceRange* begin(Event& event, void* stream, cuda::Backend backend, bool
   options.backend = backend;
   options.timed = timed;
   const cuda::Target target{static_cast<cuda::StreamHandle>(stream), -1};
-  return cuda::begin_range(&event, nvspan::listening_tool(), options, target);
+  return cuda::begin_range(&event, nvspan::annotate::listening_tool(), options, target);
 }
 
 void end(cuda::DeviceRange* range) {
@@ -191,7 +191,8 @@ void contexts_die_while_they_are_read(const Program& program, Event& event) {
 int main(int count, char** values) {
   if (count != 3) return 2;
   setenv("NVSPAN_LIBCUDA", values[2], 1);
-  const std::string problem = nvspan::attach_tool(values[1], "format=jsonl;file=/dev/null");
+  const std::string problem =
+      nvspan::annotate::attach_tool(values[1], "format=jsonl;file=/dev/null");
   if (!problem.empty()) {
     std::fprintf(stderr, "%s\n", problem.c_str());
     return 2;

@@ -15,7 +15,7 @@
 
 namespace {
 
-using nvspan::LogHistogram;
+using nvspan::core::LogHistogram;
 
 void small_values_are_exact() {
   for (std::uint64_t value = 0; value < 128; ++value) {
@@ -48,17 +48,17 @@ void a_value_lies_in_its_bucket() {
   std::mt19937_64 random(2);
   for (int i = 0; i < 20000; ++i) {
     const std::uint64_t value = std::max<std::uint64_t>(random() >> (random() % 64), 1);
-    const unsigned octave = nvspan::log_octave(value);
-    const unsigned bucket = nvspan::log_bucket(value, octave);
-    const double width = std::ldexp(1.0 / nvspan::log_buckets, static_cast<int>(octave));
-    const double begin = nvspan::log_bucket_begin(octave, bucket);
+    const unsigned octave = nvspan::core::log_octave(value);
+    const unsigned bucket = nvspan::core::log_bucket(value, octave);
+    const double width = std::ldexp(1.0 / nvspan::core::log_buckets, static_cast<int>(octave));
+    const double begin = nvspan::core::log_bucket_begin(octave, bucket);
     const auto real = static_cast<double>(value);
     EXPECT(begin <= real && real <= begin + width);
-    EXPECT(nvspan::log_bucket_middle(octave, bucket) == begin + width / 2);
+    EXPECT(nvspan::core::log_bucket_middle(octave, bucket) == begin + width / 2);
   }
   // What is past the octaves that somebody has lies in the last bucket of the last.
-  EXPECT(nvspan::log_bucket(std::uint64_t{1} << 60, 47) == nvspan::log_buckets - 1);
-  EXPECT(nvspan::log_octave(0) == 0 && nvspan::log_bucket(0, 0) == 0);
+  EXPECT(nvspan::core::log_bucket(std::uint64_t{1} << 60, 47) == nvspan::core::log_buckets - 1);
+  EXPECT(nvspan::core::log_octave(0) == 0 && nvspan::core::log_bucket(0, 0) == 0);
 }
 
 }  // namespace

@@ -20,14 +20,14 @@ namespace {
 using namespace nvspan::nvtx::entry_type;
 using namespace nvspan::nvtx::entry_flag;
 using namespace nvspan::nvtx::schema_type;
-using nvspan::PayloadEntry;
-using nvspan::PayloadEnum;
-using nvspan::PayloadEnumValue;
-using nvspan::PayloadPiece;
-using nvspan::PayloadResult;
-using nvspan::PayloadSchema;
+using nvspan::trace::PayloadEntry;
+using nvspan::trace::PayloadEnum;
+using nvspan::trace::PayloadEnumValue;
+using nvspan::trace::PayloadPiece;
+using nvspan::trace::PayloadResult;
+using nvspan::trace::PayloadSchema;
 
-class Names final : public nvspan::PayloadNames {
+class Names final : public nvspan::trace::PayloadNames {
  public:
   std::string_view string(std::uint64_t, std::uint64_t handle) const override {
     return handle == 77 ? "registered" : std::string_view();
@@ -70,9 +70,9 @@ constexpr std::uint64_t base_id = 1 << 24;
 
 // A table with schemas that are numbered as they come, from 0.
 struct Fixture {
-  nvspan::PagePool pool;
-  nvspan::SchemaTable table{pool};
-  nvspan::PayloadDecoder decoder{table, pool};
+  nvspan::core::PagePool pool;
+  nvspan::trace::SchemaTable table{pool};
+  nvspan::trace::PayloadDecoder decoder{table, pool};
   Names names;
   std::uint64_t next = base_id;
 
@@ -99,8 +99,8 @@ struct Fixture {
     return made.id;
   }
   std::string read(std::vector<PayloadPiece> pieces, bool own = false) {
-    nvspan::LineBuffer line(pool);
-    nvspan::PayloadJson json(line);
+    nvspan::core::LineBuffer line(pool);
+    nvspan::trace::PayloadJson json(line);
     line.add(' ');
     const PayloadResult result = decoder.decode(1, pieces.data(), pieces.size(), names, json, own);
     if (result != PayloadResult::whole) return std::string(payload_result_text(result));
@@ -287,10 +287,10 @@ void test_hostile() {
 void test_rows() {
   Fixture f;
   const auto rows = [&](std::uint64_t schema, const Bytes& bytes) {
-    nvspan::LineBuffer line(f.pool);
+    nvspan::core::LineBuffer line(f.pool);
     line.add(' ');
     const PayloadResult result =
-        add_json_rows(line, f.decoder, f.names, nvspan::PayloadRows{1, schema, bytes.text});
+        add_json_rows(line, f.decoder, f.names, nvspan::trace::PayloadRows{1, schema, bytes.text});
     return std::string(line.data() + 1, line.size() - 1) + "/" +
            std::string(payload_result_text(result));
   };
@@ -305,8 +305,8 @@ void test_rows() {
 }
 
 std::string first_columns(Fixture& f, std::uint64_t schema, const Bytes& bytes) {
-  nvspan::LineBuffer line(f.pool);
-  nvspan::PayloadLine text(line, 24);
+  nvspan::core::LineBuffer line(f.pool);
+  nvspan::trace::PayloadLine text(line, 24);
   const PayloadPiece piece{schema, bytes.text};
   f.decoder.decode(1, &piece, 1, f.names, text);
   return std::string(line.data(), line.size());
@@ -359,13 +359,13 @@ void test_random() {
       std::string bytes(some(200), '\0');
       for (char& each : bytes) each = some(3) == 0 ? '\0' : static_cast<char>(some(5));
       std::string others(some(20), '\1');
-      nvspan::LineBuffer line(f.pool);
-      nvspan::PayloadJson json(line);
+      nvspan::core::LineBuffer line(f.pool);
+      nvspan::trace::PayloadJson json(line);
       const PayloadPiece pieces[] = {{base_id + some(schemas), bytes}, {some(110), others}};
       f.decoder.decode(1, pieces, 2, f.names, json, some(2) == 0);
       line.clear();
       add_json_rows(line, f.decoder, f.names,
-                    nvspan::PayloadRows{1, base_id + some(schemas), bytes});
+                    nvspan::trace::PayloadRows{1, base_id + some(schemas), bytes});
     }
   }
 }

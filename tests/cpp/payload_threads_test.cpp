@@ -19,9 +19,9 @@
 #include "annotate/payload/counters.hpp"
 #include "annotate/payload/encoded_payload.hpp"
 
-using nvspan::Domain;
-using nvspan::Event;
-using nvspan::Schema;
+using nvspan::annotate::Domain;
+using nvspan::annotate::Event;
+using nvspan::annotate::Schema;
 
 namespace {
 
@@ -42,11 +42,11 @@ struct Row {
 
 // Every thread describes the same layout by itself, as types of Python that look alike do.
 const Schema* describe_row() {
-  nvspan::SchemaDescription made;
+  nvspan::annotate::SchemaDescription made;
   made.name = "Row";
   made.static_size = sizeof(Row);
   for (const char* name : {"thread", "turn"}) {
-    nvspan::SchemaEntry entry;
+    nvspan::annotate::SchemaEntry entry;
     entry.name = name;
     entry.type = nvspan::nvtx::entry_type::int64;
     entry.offset = made.entries.size() * sizeof(int64_t);
@@ -59,8 +59,8 @@ struct Shared {
   Domain& domain;
   std::string text = "row";
   Event event;
-  nvspan::Counter tokens;
-  nvspan::Counter loss;
+  nvspan::annotate::Counter tokens;
+  nvspan::annotate::Counter loss;
 
   explicit Shared(Domain& domain)
       : domain(domain),
@@ -70,8 +70,8 @@ struct Shared {
     event.set_text(text.c_str(), text.size());
   }
 
-  static nvspan::CounterDescription described(const char* name, uint64_t type) {
-    nvspan::CounterDescription made;
+  static nvspan::annotate::CounterDescription described(const char* name, uint64_t type) {
+    nvspan::annotate::CounterDescription made;
     made.name = name;
     made.type = type;
     return made;
@@ -79,13 +79,13 @@ struct Shared {
 };
 
 void send(Shared& shared, const Schema& schema, const Row& row) {
-  const nvspan::ToolTable* tool = nvspan::listening_tool();
+  const nvspan::annotate::ToolTable* tool = nvspan::annotate::listening_tool();
   if (!tool) return;
-  nvspan::Outgoing out;
-  if (!nvspan::prepare(shared.event, *tool, out)) return;
-  nvspan::AttachedPayload payload;
+  nvspan::annotate::Outgoing out;
+  if (!nvspan::annotate::prepare(shared.event, *tool, out)) return;
+  nvspan::annotate::AttachedPayload payload;
   payload.attach(out, *tool, {&schema, &row, sizeof row});
-  nvspan::send_mark(out, *tool);
+  nvspan::annotate::send_mark(out, *tool);
 }
 
 void hammer(Shared& shared, int thread, int turns) {
@@ -99,8 +99,8 @@ void hammer(Shared& shared, int thread, int turns) {
     const std::array<int64_t, 3> samples{1, 2, 3};
     const std::array<int64_t, 3> times{10, 20, 30};
     shared.tokens.submit(samples.data(), sizeof samples, times.data(), times.size());
-    (void)nvspan::scope_id(shared.domain, "scope/" + std::to_string(turn % 3), 0);
-    (void)nvspan::tool_timestamp();
+    (void)nvspan::annotate::scope_id(shared.domain, "scope/" + std::to_string(turn % 3), 0);
+    (void)nvspan::annotate::tool_timestamp();
   }
 }
 
@@ -111,10 +111,10 @@ void run_threads(Shared& shared, int turns, const std::string& library, const st
     threads.emplace_back([&shared, i, turns] { hammer(shared, i, turns); });
   }
   for (int i = 0; i < attachments; ++i) {
-    const std::string problem = nvspan::attach_tool(library, config);
+    const std::string problem = nvspan::annotate::attach_tool(library, config);
     expect(problem.empty(), "attach: " + problem);
     std::this_thread::yield();
-    nvspan::detach_tool();
+    nvspan::annotate::detach_tool();
   }
   for (std::thread& thread : threads) thread.join();
 }
@@ -136,9 +136,9 @@ void nothing_is_lost_or_mixed(const std::string& library, const std::string& fil
   std::remove(file.c_str());
   static const std::string name = "counted";
   Shared shared(Domain::get(&name));
-  expect(nvspan::attach_tool(library, config).empty(), "attach");
+  expect(nvspan::annotate::attach_tool(library, config).empty(), "attach");
   run_threads(shared, turns, library, config, 0);
-  nvspan::detach_tool();
+  nvspan::annotate::detach_tool();
   std::map<std::string, int> marks;
   std::map<std::string, int> kinds;
   std::ifstream lines(file);

@@ -31,25 +31,25 @@ namespace {
 std::uint64_t read_all(const std::uint8_t* data, std::size_t size) {
   std::vector<std::uint64_t> words(size / 8 + 1);
   if (size != 0) std::memcpy(words.data(), data, size);
-  auto recording = std::make_shared<nvspan::Recording>();
+  auto recording = std::make_shared<nvspan::reader::Recording>();
   if (!recording->add("mutated", std::move(words), size)) return 0;
-  std::uint64_t sum = nvspan::aggregate(*recording, {}).rows.size();
-  nvspan::AggregateOptions by_payload;
-  by_payload.by = nvspan::GroupBy::payload;
-  sum += nvspan::aggregate(*recording, by_payload).rows.size();
-  nvspan::AggregateOptions by_field;
-  by_field.by = nvspan::GroupBy::field;
+  std::uint64_t sum = nvspan::reader::aggregate(*recording, {}).rows.size();
+  nvspan::reader::AggregateOptions by_payload;
+  by_payload.by = nvspan::reader::GroupBy::payload;
+  sum += nvspan::reader::aggregate(*recording, by_payload).rows.size();
+  nvspan::reader::AggregateOptions by_field;
+  by_field.by = nvspan::reader::GroupBy::field;
   by_field.field = "step";
-  sum += nvspan::aggregate(*recording, by_field).groups.size();
-  nvspan::AggregateOptions by_stream;
-  by_stream.by = nvspan::GroupBy::stream;
-  const nvspan::Aggregate of_streams = nvspan::aggregate(*recording, by_stream);
-  for (const nvspan::DeviceLane& lane : of_streams.lanes.lanes()) {
-    sum += nvspan::lane_label(*recording, lane).size();
+  sum += nvspan::reader::aggregate(*recording, by_field).groups.size();
+  nvspan::reader::AggregateOptions by_stream;
+  by_stream.by = nvspan::reader::GroupBy::stream;
+  const nvspan::reader::Aggregate of_streams = nvspan::reader::aggregate(*recording, by_stream);
+  for (const nvspan::reader::DeviceLane& lane : of_streams.lanes.lanes()) {
+    sum += nvspan::reader::lane_label(*recording, lane).size();
   }
-  auto columns = std::make_shared<nvspan::Columns>(recording);
+  auto columns = std::make_shared<nvspan::reader::Columns>(recording);
   for (const char* table : {"ranges", "marks", "counters", "threads", "domains", "losses"}) {
-    nvspan::ColumnList list;
+    nvspan::reader::ColumnList list;
     for (const std::string& name : columns->names(table)) {
       list.push_back(columns->column(table, name));
       const auto* bytes = static_cast<const unsigned char*>(list.back()->data);
@@ -58,25 +58,25 @@ std::uint64_t read_all(const std::uint8_t* data, std::size_t size) {
     }
     ArrowSchema schema;
     ArrowArray array;
-    nvspan::export_schema(list, &schema);
-    nvspan::export_array(list, columns->rows(table), &array);
+    nvspan::reader::export_schema(list, &schema);
+    nvspan::reader::export_array(list, columns->rows(table), &array);
     schema.release(&schema);
     array.release(&array);
   }
-  nvspan::Selection part;
+  nvspan::reader::Selection part;
   part.shortest = 100;
   for (std::size_t i = 0; i < recording->sites().size(); ++i) part.sites.push_back(i % 2 == 0);
-  nvspan::Columns selected(columns, part);
-  for (nvspan::Columns* of : {columns.get(), &selected}) {
+  nvspan::reader::Columns selected(columns, part);
+  for (nvspan::reader::Columns* of : {columns.get(), &selected}) {
     for (const char* table : {"ranges", "marks", "counters"}) {
-      nvspan::export_csv(*of, table, "/dev/null", {{"kind", {"a", "b"}}}, {});
+      nvspan::reader::export_csv(*of, table, "/dev/null", {{"kind", {"a", "b"}}}, {});
     }
   }
-  for (const nvspan::Selection& selection : {nvspan::Selection(), part}) {
-    sum += nvspan::call_tree(*recording, selection).size();
-    sum += nvspan::all_durations(*recording, selection).size();
-    sum += nvspan::overview(*recording, selection, 1000, 8, 16).lanes.size();
-    sum += nvspan::export_perfetto(*recording, selection, "/dev/null", {});
+  for (const nvspan::reader::Selection& selection : {nvspan::reader::Selection(), part}) {
+    sum += nvspan::reader::call_tree(*recording, selection).size();
+    sum += nvspan::reader::all_durations(*recording, selection).size();
+    sum += nvspan::reader::overview(*recording, selection, 1000, 8, 16).lanes.size();
+    sum += nvspan::reader::export_perfetto(*recording, selection, "/dev/null", {});
   }
   return sum;
 }
@@ -144,31 +144,32 @@ void mutate(std::vector<std::uint8_t>& bytes) {
 
 // Makes the checksums fit again, so that what lies behind them is reached as well.
 void seal_again(std::vector<std::uint8_t>& bytes) {
-  nvspan::FileHeader header = {};
-  if (bytes.size() < nvspan::file_header_bytes) return;
+  nvspan::record::FileHeader header = {};
+  if (bytes.size() < nvspan::record::file_header_bytes) return;
   std::memcpy(static_cast<void*>(&header), bytes.data(), sizeof header);
-  if (header.version != nvspan::format_version) return;
-  std::size_t at = nvspan::file_header_bytes;
-  while (at + sizeof(nvspan::ChunkHeader) <= bytes.size()) {
-    nvspan::ChunkHeader chunk = {};
+  if (header.version != nvspan::record::format_version) return;
+  std::size_t at = nvspan::record::file_header_bytes;
+  while (at + sizeof(nvspan::record::ChunkHeader) <= bytes.size()) {
+    nvspan::record::ChunkHeader chunk = {};
     std::memcpy(&chunk, bytes.data() + at, sizeof chunk);
     const std::size_t left = bytes.size() - at;
-    if (chunk.magic != nvspan::chunk_magic || chunk.size < sizeof chunk) {
-      at += nvspan::chunk_alignment;
+    if (chunk.magic != nvspan::record::chunk_magic || chunk.size < sizeof chunk) {
+      at += nvspan::record::chunk_alignment;
       continue;
     }
-    chunk.place = static_cast<std::uint32_t>(at / nvspan::chunk_alignment);
-    chunk.header_sum = nvspan::crc32c(&chunk, nvspan::header_sum_offset);
-    const std::size_t used = chunk.used & ~nvspan::seal_flags;
+    chunk.place = static_cast<std::uint32_t>(at / nvspan::record::chunk_alignment);
+    chunk.header_sum = nvspan::record::crc32c(&chunk, nvspan::record::header_sum_offset);
+    const std::size_t used = chunk.used & ~nvspan::record::seal_flags;
     if (used >= sizeof chunk && used <= left) {
-      chunk.body_sum = nvspan::crc32c(bytes.data() + at + sizeof chunk, used - sizeof chunk);
-      chunk.seal_sum = nvspan::crc32c(&chunk, nvspan::seal_sum_offset);
+      chunk.body_sum =
+          nvspan::record::crc32c(bytes.data() + at + sizeof chunk, used - sizeof chunk);
+      chunk.seal_sum = nvspan::record::crc32c(&chunk, nvspan::record::seal_sum_offset);
     }
     std::memcpy(bytes.data() + at, &chunk, sizeof chunk);
     at += std::min<std::size_t>(chunk.size, left);
   }
-  header.fixed_sum = nvspan::fixed_sum(header);
-  if (header.closing_sum != 0) header.closing_sum = nvspan::closing_sum(header);
+  header.fixed_sum = nvspan::record::fixed_sum(header);
+  if (header.closing_sum != 0) header.closing_sum = nvspan::record::closing_sum(header);
   std::memcpy(bytes.data(), &header, sizeof header);
 }
 

@@ -20,7 +20,28 @@
 
 namespace {
 
-using namespace nvspan;
+using nvspan::core::PagePool;
+using nvspan::reader::Aggregate;
+using nvspan::reader::aggregate;
+using nvspan::reader::AggregateOptions;
+using nvspan::reader::Columns;
+using nvspan::reader::GroupBy;
+using nvspan::reader::make_tables;
+using nvspan::reader::RangeScan;
+using nvspan::reader::RangeTable;
+using nvspan::reader::Recording;
+using nvspan::reader::ScannedRange;
+using nvspan::reader::Selection;
+using nvspan::reader::Tables;
+using nvspan::record::Recorder;
+using nvspan::record::RecordOptions;
+using nvspan::record::ThreadWriter;
+using nvspan::trace::Event;
+using nvspan::trace::EventKind;
+using nvspan::trace::MessageType;
+using nvspan::trace::PayloadNames;
+using nvspan::trace::PayloadType;
+using nvspan::trace::SchemaTable;
 
 class NoNames final : public PayloadNames {
  public:

@@ -56,16 +56,19 @@ struct Shared {
     if (!recording->add(path)) std::exit(1);
     selection.shortest = 100;
     for (std::size_t i = 0; i < recording->sites().size(); ++i) selection.sites.push_back(i % 2);
-    part = std::make_shared<nvspan::Columns>(whole, selection);
+    part = std::make_shared<nvspan::reader::Columns>(whole, selection);
   }
 
-  std::shared_ptr<nvspan::Recording> recording = std::make_shared<nvspan::Recording>();
-  nvspan::Selection selection;
-  std::shared_ptr<nvspan::Columns> whole = std::make_shared<nvspan::Columns>(recording);
-  std::shared_ptr<nvspan::Columns> part;
+  std::shared_ptr<nvspan::reader::Recording> recording =
+      std::make_shared<nvspan::reader::Recording>();
+  nvspan::reader::Selection selection;
+  std::shared_ptr<nvspan::reader::Columns> whole =
+      std::make_shared<nvspan::reader::Columns>(recording);
+  std::shared_ptr<nvspan::reader::Columns> part;
 };
 
-void add_column(Digest& digest, const nvspan::Recording& recording, const nvspan::Column& column) {
+void add_column(Digest& digest, const nvspan::reader::Recording& recording,
+                const nvspan::reader::Column& column) {
   digest.add(column.name);
   digest.add(static_cast<std::uint64_t>(column.null_count));
   if (column.dictionary == nullptr) {
@@ -87,13 +90,13 @@ void add_column(Digest& digest, const nvspan::Recording& recording, const nvspan
   }
 }
 
-nvspan::ColumnList columns_of(nvspan::Columns& columns, const char* table) {
-  nvspan::ColumnList made;
+nvspan::reader::ColumnList columns_of(nvspan::reader::Columns& columns, const char* table) {
+  nvspan::reader::ColumnList made;
   for (const std::string& name : columns.names(table)) made.push_back(columns.column(table, name));
   return made;
 }
 
-void read_columns(Digest& digest, const Shared& shared, nvspan::Columns& columns) {
+void read_columns(Digest& digest, const Shared& shared, nvspan::reader::Columns& columns) {
   for (const char* table : tables) {
     digest.add(columns.rows(table));
     for (const auto& column : columns_of(columns, table)) {
@@ -102,11 +105,11 @@ void read_columns(Digest& digest, const Shared& shared, nvspan::Columns& columns
   }
 }
 
-void read_arrow(Digest& digest, const Shared& shared, nvspan::Columns& columns) {
+void read_arrow(Digest& digest, const Shared& shared, nvspan::reader::Columns& columns) {
   for (const char* table : tables) {
-    const nvspan::ColumnList list = columns_of(columns, table);
+    const nvspan::reader::ColumnList list = columns_of(columns, table);
     ArrowArrayStream stream;
-    nvspan::export_stream(list, columns.rows(table), &stream);
+    nvspan::reader::export_stream(list, columns.rows(table), &stream);
     ArrowSchema schema;
     ArrowArray array;
     if (stream.get_schema(&stream, &schema) != 0 || stream.get_next(&stream, &array) != 0) {
@@ -122,10 +125,10 @@ void read_arrow(Digest& digest, const Shared& shared, nvspan::Columns& columns) 
   digest.add(shared.recording->domains().size());
 }
 
-class Fields final : public nvspan::PayloadVisitor {
+class Fields final : public nvspan::trace::PayloadVisitor {
  public:
   explicit Fields(Digest& digest) : digest_(digest) {}
-  bool value(std::string_view name, const nvspan::PayloadValue& value) override {
+  bool value(std::string_view name, const nvspan::trace::PayloadValue& value) override {
     digest_.add(name.data(), name.size());
     digest_.add(value.text.data(), value.text.size());
     digest_.add(value.label.data(), value.label.size());
@@ -138,9 +141,9 @@ class Fields final : public nvspan::PayloadVisitor {
   Digest& digest_;
 };
 
-void read_payloads(Digest& digest, const Shared& shared, nvspan::Columns& columns) {
-  const nvspan::Tables& made = columns.tables();
-  nvspan::RecordedPayloads payloads(*shared.recording);
+void read_payloads(Digest& digest, const Shared& shared, nvspan::reader::Columns& columns) {
+  const nvspan::reader::Tables& made = columns.tables();
+  nvspan::reader::RecordedPayloads payloads(*shared.recording);
   Fields fields(digest);
   const auto read = [&](const auto& table) {
     for (std::size_t row = 0; row < table.site.size(); ++row) {
@@ -155,57 +158,60 @@ void read_payloads(Digest& digest, const Shared& shared, nvspan::Columns& column
   digest.add(made.orphan_ends);
 }
 
-void read_statistics(Digest& digest, const Shared& shared, const nvspan::Selection& selection) {
-  using nvspan::GroupBy;
+void read_statistics(Digest& digest, const Shared& shared,
+                     const nvspan::reader::Selection& selection) {
+  using nvspan::reader::GroupBy;
   for (const GroupBy by : {GroupBy::name, GroupBy::thread, GroupBy::process, GroupBy::category,
                            GroupBy::payload, GroupBy::device, GroupBy::stream, GroupBy::field}) {
-    nvspan::AggregateOptions options;
-    static_cast<nvspan::Selection&>(options) = selection;
+    nvspan::reader::AggregateOptions options;
+    static_cast<nvspan::reader::Selection&>(options) = selection;
     options.by = by;
     if (by == GroupBy::field) options.field = "step";
-    const nvspan::Aggregate made = nvspan::aggregate(*shared.recording, options);
+    const nvspan::reader::Aggregate made = nvspan::reader::aggregate(*shared.recording, options);
     for (const auto& row : made.rows) {
       digest.add(row->calls);
       digest.add(static_cast<std::uint64_t>(row->total));
     }
     for (const auto& lane : made.lanes.lanes()) {
-      digest.add(nvspan::lane_label(*shared.recording, lane));
+      digest.add(nvspan::reader::lane_label(*shared.recording, lane));
     }
     digest.add(made.lost + made.losses.size() + made.marks.size());
   }
 }
 
-void read_reports(Digest& digest, const Shared& shared, const nvspan::Selection& selection) {
-  const nvspan::Recording& recording = *shared.recording;
-  for (const auto& node : nvspan::call_tree(recording, selection)) digest.add(node.calls);
-  for (const auto& row : nvspan::all_durations(recording, selection)) {
+void read_reports(Digest& digest, const Shared& shared,
+                  const nvspan::reader::Selection& selection) {
+  const nvspan::reader::Recording& recording = *shared.recording;
+  for (const auto& node : nvspan::reader::call_tree(recording, selection)) digest.add(node.calls);
+  for (const auto& row : nvspan::reader::all_durations(recording, selection)) {
     digest.add(row.ns.data(), row.ns.size() * sizeof row.ns[0]);
   }
-  for (const auto& lane : nvspan::overview(recording, selection, 1000, 8, 16).lanes) {
+  for (const auto& lane : nvspan::reader::overview(recording, selection, 1000, 8, 16).lanes) {
     digest.add(lane.blocks.size());
   }
-  digest.add(nvspan::has_device_ranges(recording) ? 1 : 0);
-  digest.add(nvspan::export_perfetto(recording, selection, "/dev/null", {}));
+  digest.add(nvspan::reader::has_device_ranges(recording) ? 1 : 0);
+  digest.add(nvspan::reader::export_perfetto(recording, selection, "/dev/null", {}));
 }
 
-void read_csv(Digest& digest, const Shared&, nvspan::Columns& columns) {
+void read_csv(Digest& digest, const Shared&, nvspan::reader::Columns& columns) {
   for (const char* table : {"ranges", "marks", "counters"}) {
     std::uint64_t told = 0;
-    nvspan::export_csv(columns, table, "/dev/null", {{"kind", {"a", "b"}}},
-                       [&](std::size_t rows) { told += rows; });
+    nvspan::reader::export_csv(columns, table, "/dev/null", {{"kind", {"a", "b"}}},
+                               [&](std::size_t rows) { told += rows; });
     digest.add(told);
   }
 }
 
 void read_descriptions(Digest& digest, const Shared& shared) {
-  const nvspan::Recording& recording = *shared.recording;
+  const nvspan::reader::Recording& recording = *shared.recording;
   for (const std::int32_t name : recording.domains()) {
     if (name >= 0) digest.add(recording.strings()[static_cast<std::size_t>(name)]);
   }
-  for (const nvspan::ReadProcess& process : recording.processes()) digest.add(process.path);
+  for (const nvspan::reader::ReadProcess& process : recording.processes()) digest.add(process.path);
   digest.add(recording.sites().size() + recording.counters().size() + recording.threads().size());
   digest.add(recording.losses().size() + recording.stats_chunks().size());
-  for (const nvspan::ReadEvent& event : recording.events()) digest.add(std::string(event.json));
+  for (const nvspan::reader::ReadEvent& event : recording.events())
+    digest.add(std::string(event.json));
   if (recording.problems().size() > 100) ++failures;  // found on the way: any number of them
   for (std::size_t i = 0, count = recording.strings().size(); i < count; ++i) {
     if (recording.strings()[i].size() > 1 << 20) ++failures;
@@ -221,7 +227,8 @@ std::vector<Reading> readings() {
     made.emplace_back([read](Digest& d, const Shared& s) { read(d, s, *s.part); });
   }
   for (const auto read : {read_statistics, read_reports}) {
-    made.emplace_back([read](Digest& d, const Shared& s) { read(d, s, nvspan::Selection()); });
+    made.emplace_back(
+        [read](Digest& d, const Shared& s) { read(d, s, nvspan::reader::Selection()); });
     made.emplace_back([read](Digest& d, const Shared& s) { read(d, s, s.selection); });
   }
   made.emplace_back(read_descriptions);

@@ -27,7 +27,7 @@
 
 namespace {
 
-class MemoryOutput final : public nvspan::Output {
+class MemoryOutput final : public nvspan::trace::Output {
  public:
   bool write(const char* data, std::size_t size) noexcept override {
     text.assign(data, size);
@@ -43,15 +43,15 @@ class MemoryOutput final : public nvspan::Output {
 
 template <typename Add>
 std::string built(Add&& add) {
-  nvspan::PagePool pool;
-  nvspan::LineBuffer line(pool);
+  nvspan::core::PagePool pool;
+  nvspan::core::LineBuffer line(pool);
   add(line);
   return {line.data() == nullptr ? "" : line.data(), line.size()};
 }
 
 std::string of_double(double value) {
-  return built([&](nvspan::LineBuffer& line) {
-    if (!nvspan::add_real(line, value)) line.add(nvspan::not_finite_name(value));
+  return built([&](nvspan::core::LineBuffer& line) {
+    if (!nvspan::core::add_real(line, value)) line.add(nvspan::core::not_finite_name(value));
   });
 }
 
@@ -74,8 +74,9 @@ void test_numbers() {
   EXPECT_EQUAL(of_double(-std::numeric_limits<double>::max()), "-1.7976931348623157e+308");
   EXPECT_EQUAL(of_double(std::nan("")), "nan");
   EXPECT_EQUAL(of_double(-std::numeric_limits<double>::infinity()), "-inf");
-  EXPECT_EQUAL(built([](nvspan::LineBuffer& line) { nvspan::add_real(line, 0.1f); }), "0.1");
-  EXPECT_EQUAL(built([](nvspan::LineBuffer& line) {
+  EXPECT_EQUAL(built([](nvspan::core::LineBuffer& line) { nvspan::core::add_real(line, 0.1f); }),
+               "0.1");
+  EXPECT_EQUAL(built([](nvspan::core::LineBuffer& line) {
                  line.add_signed(std::numeric_limits<std::int64_t>::min());
                  line.add(' ');
                  line.add_unsigned(std::numeric_limits<std::uint64_t>::max());
@@ -91,7 +92,8 @@ void test_numbers() {
 }
 
 std::string printable(const std::string& text, std::size_t limit = 1000) {
-  return built([&](nvspan::LineBuffer& line) { nvspan::add_printable(line, text, limit); });
+  return built(
+      [&](nvspan::core::LineBuffer& line) { nvspan::core::add_printable(line, text, limit); });
 }
 
 void test_printable() {
@@ -106,7 +108,7 @@ void test_printable() {
 bool valid_utf8(std::string_view text) {
   while (!text.empty()) {
     std::uint32_t code_point = 0;
-    const std::size_t length = nvspan::decode_utf8(text, code_point);
+    const std::size_t length = nvspan::core::decode_utf8(text, code_point);
     if (length == 0) return false;
     text.remove_prefix(length);
   }
@@ -115,20 +117,20 @@ bool valid_utf8(std::string_view text) {
 
 void test_random_bytes() {
   std::mt19937 random(2);
-  nvspan::PagePool pool;
+  nvspan::core::PagePool pool;
   MemoryOutput output;
-  nvspan::JsonlSink jsonl(output, pool);
-  nvspan::TextSink text(output, pool, nvspan::TextStyle{});
+  nvspan::trace::JsonlSink jsonl(output, pool);
+  nvspan::trace::TextSink text(output, pool, nvspan::trace::TextStyle{});
   for (int i = 0; i < 20000; ++i) {
     std::string name;
     for (std::size_t left = random() % 12; left > 0; --left) {
       const unsigned interesting[] = {0xC3, 0xED, 0xF4, 0x80, 0xBF, 0xA0, 0xE0, 0xF0};
       name.push_back(static_cast<char>(random() % 3 == 0 ? random() : interesting[random() % 8]));
     }
-    nvspan::Event event;
+    nvspan::trace::Event event;
     event.has_domain = true;
     event.message = name;
-    event.message_type = nvspan::MessageType::ascii;
+    event.message_type = nvspan::trace::MessageType::ascii;
     EXPECT(jsonl.write(event));
     for (const char byte : output.text) EXPECT(byte == '\n' || (byte >= 0x20 && byte < 0x7F));
     EXPECT(text.write(event));
@@ -140,21 +142,21 @@ void test_random_bytes() {
   }
 }
 
-nvspan::Event push_event() {
-  nvspan::Event event;
-  event.kind = nvspan::EventKind::push;
+nvspan::trace::Event push_event() {
+  nvspan::trace::Event event;
+  event.kind = nvspan::trace::EventKind::push;
   event.pid = 12;
   event.tid = 34;
   event.ts = 5000001000;
   event.has_domain = true;
   event.domain = "dom";
   event.message = "name";
-  event.message_type = nvspan::MessageType::registered;
+  event.message_type = nvspan::trace::MessageType::registered;
   event.has_color = true;
   event.color = 0xFF010203;
   event.category = 4;
   event.category_name = "cat";
-  event.payload_type = nvspan::PayloadType::u64;
+  event.payload_type = nvspan::trace::PayloadType::u64;
   event.payload_bits = 7;
   event.depth = 2;
   event.nesting = 1;
@@ -162,26 +164,27 @@ nvspan::Event push_event() {
 }
 
 void test_jsonl() {
-  nvspan::PagePool pool;
+  nvspan::core::PagePool pool;
   MemoryOutput output;
-  nvspan::JsonlSink sink(output, pool);
+  nvspan::trace::JsonlSink sink(output, pool);
   EXPECT(sink.write(push_event()));
   EXPECT_EQUAL(output.text,
                "{\"kind\": \"push\", \"pid\": 12, \"tid\": 34, \"ts\": 5000001000, "
                "\"domain\": \"dom\", \"message\": \"name\", \"message_type\": \"registered\", "
                "\"color\": 4278256131, \"category\": 4, \"category_name\": \"cat\", "
                "\"payload\": 7, \"payload_type\": \"u64\", \"depth\": 2}\n");
-  const nvspan::Field pair[] = {nvspan::Field::number(nullptr, -1), nvspan::Field::null(nullptr)};
-  const nvspan::Field fields[] = {
-      nvspan::Field::flag("flag", true),
-      nvspan::Field::decimal("real", std::nan("")),
-      nvspan::Field::bytes("bytes", std::string_view("\0\xFF", 2)),
-      nvspan::Field::bytes("none", std::string_view()),
-      nvspan::Field::list("list", pair, 2),
-      nvspan::Field::object("empty", nullptr, 0),
+  const nvspan::trace::Field pair[] = {nvspan::trace::Field::number(nullptr, -1),
+                                       nvspan::trace::Field::null(nullptr)};
+  const nvspan::trace::Field fields[] = {
+      nvspan::trace::Field::flag("flag", true),
+      nvspan::trace::Field::decimal("real", std::nan("")),
+      nvspan::trace::Field::bytes("bytes", std::string_view("\0\xFF", 2)),
+      nvspan::trace::Field::bytes("none", std::string_view()),
+      nvspan::trace::Field::list("list", pair, 2),
+      nvspan::trace::Field::object("empty", nullptr, 0),
   };
-  nvspan::Event event;
-  event.kind = nvspan::EventKind::init;
+  nvspan::trace::Event event;
+  event.kind = nvspan::trace::EventKind::init;
   event.fields = fields;
   event.field_count = 6;
   EXPECT(sink.write(event));
@@ -194,27 +197,27 @@ void test_jsonl() {
   EXPECT(!sink.write(event));
 }
 
-std::string text_of(const nvspan::Event& event, nvspan::TextStyle style) {
-  nvspan::PagePool pool;
+std::string text_of(const nvspan::trace::Event& event, nvspan::trace::TextStyle style) {
+  nvspan::core::PagePool pool;
   MemoryOutput output;
-  nvspan::TextSink sink(output, pool, style);
+  nvspan::trace::TextSink sink(output, pool, style);
   EXPECT(sink.write(event));
   return output.text;
 }
 
 void test_text() {
-  nvspan::TextStyle style;
+  nvspan::trace::TextStyle style;
   style.unicode = false;
   style.origin = 2000000000;
-  nvspan::Event event = push_event();
+  nvspan::trace::Event event = push_event();
   EXPECT_EQUAL(text_of(event, style),
                "   3.000001                 12 34           |  +- name                      "
                "[dom]  category=cat  payload=7\n");
-  event.kind = nvspan::EventKind::pop;
+  event.kind = nvspan::trace::EventKind::pop;
   event.duration = 1234567;
   event.has_color = false;
   event.category = 0;
-  event.payload_type = nvspan::PayloadType::none;
+  event.payload_type = nvspan::trace::PayloadType::none;
   event.thread_name = "loader";
   EXPECT_EQUAL(text_of(event, style),
                "   3.000001   1.234 ms      12 loader       |  `- name                      "
@@ -228,12 +231,12 @@ void test_text() {
     event.duration = duration;
     EXPECT(text_of(event, style).find(wanted) != std::string::npos);
   }
-  event.kind = nvspan::EventKind::register_string;
+  event.kind = nvspan::trace::EventKind::register_string;
   EXPECT_EQUAL(text_of(event, style), "");
 }
 
 void test_pool() {
-  nvspan::PagePool pool;
+  nvspan::core::PagePool pool;
   std::mt19937 random(3);
   std::vector<std::pair<unsigned char*, std::size_t>> blocks;
   for (int i = 0; i < 20000; ++i) {
@@ -254,7 +257,7 @@ void test_pool() {
   }
   for (const auto& [block, size] : blocks) pool.deallocate(block, size);
   EXPECT(pool.mapped_bytes() < 64u * 1024 * 1024);
-  nvspan::PoolString grown{nvspan::PoolAllocator<char>(pool)};
+  nvspan::core::PoolString grown{nvspan::core::PoolAllocator<char>(pool)};
   for (int i = 0; i < 100000; ++i) grown.push_back('x');
   EXPECT(grown.size() == 100000);
 }

@@ -134,7 +134,7 @@ struct Folder {
   std::string config(const char* rest) const {
     return "format=record;file=" + path + "/run-{pid}.nvspan" + rest;
   }
-  void read(nvspan::Recording& made) const {
+  void read(nvspan::reader::Recording& made) const {
     for (const auto& entry : std::filesystem::directory_iterator(path)) {
       EXPECT(made.add(entry.path().string()));
     }
@@ -157,9 +157,9 @@ void test_all_is_there(const char* mode, bool whole) {
   for (int i = 0; i < thread_count; ++i) threads.emplace_back(work, i, rounds);
   run(threads);
   nvspan_inject_close();
-  nvspan::Recording recording;
+  nvspan::reader::Recording recording;
   folder.read(recording);
-  const nvspan::Aggregate made = nvspan::aggregate(recording, {});
+  const nvspan::reader::Aggregate made = nvspan::reader::aggregate(recording, {});
   std::uint64_t calls = 0;
   for (const auto& row : made.rows) calls += row->calls;
   if (whole) EXPECT(calls == std::uint64_t{3} * thread_count * rounds);
@@ -187,10 +187,10 @@ void test_stop_and_start(const char* mode) {
   }
   run(threads);
   nvspan_inject_close();
-  nvspan::Recording recording;
+  nvspan::reader::Recording recording;
   folder.read(recording);
   EXPECT(recording.processes().size() > 1);
-  nvspan::make_tables(recording);
+  nvspan::reader::make_tables(recording);
   EXPECT(recording.problems().empty());
 }
 
@@ -204,10 +204,10 @@ void test_short_threads() {
     run(threads);
   }
   nvspan_inject_close();
-  nvspan::Recording recording;
+  nvspan::reader::Recording recording;
   folder.read(recording);
   EXPECT(recording.threads().size() == std::size_t{generations} * thread_count);
-  const nvspan::Tables tables = nvspan::make_tables(recording);
+  const nvspan::reader::Tables tables = nvspan::reader::make_tables(recording);
   EXPECT(tables.ranges.size() == std::size_t{3} * 4 * generations * thread_count);
   EXPECT(tables.orphan_ends == 0);
 }
@@ -228,7 +228,7 @@ void test_forks(const char* mode) {
   }
   run(threads);
   nvspan_inject_close();
-  nvspan::Recording recording;
+  nvspan::reader::Recording recording;
   folder.read(recording);
   EXPECT(recording.processes().size() == forks + 1);
 }

@@ -7,7 +7,7 @@
 
 #include <atomic>
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 class Domain;
 
@@ -31,4 +31,4 @@ inline const CheckHook* check_hook() noexcept {
 
 inline bool checking() noexcept { return check_hook() != nullptr; }
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 namespace {
 
@@ -233,4 +233,4 @@ uint32_t automatic_color(std::string_view key) noexcept {
   return automatic_palette[(hash ^ (hash >> 15)) % std::size(automatic_palette)];
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

@@ -11,7 +11,7 @@
 #include "annotate/tool/attachment.hpp"
 #include "core/os/library.hpp"
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 namespace {
 
@@ -37,7 +37,8 @@ nvtxDomainHandle_t create_domain(const ToolTable& tool, const std::string& name)
   auto call = tool.core2_slot<nvtxDomainCreateA_impl_fntype>(NVTX_CBID_CORE2_DomainCreateA);
   if (!call) return nullptr;
   // An empty name makes the importer of nsys 2023.4 give up on the whole report.
-  const bool as_space = name.empty() && is_nsys(library_of(reinterpret_cast<void (*)()>(call)));
+  const bool as_space =
+      name.empty() && is_nsys(core::library_of(reinterpret_cast<void (*)()>(call)));
   return call(as_space ? " " : name.c_str());
 }
 
@@ -280,4 +281,4 @@ bool Domain::take_overflow_notice() noexcept {
          overflow_notice_.exchange(false, std::memory_order_acq_rel);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

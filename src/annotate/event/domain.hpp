@@ -18,7 +18,7 @@
 #include "annotate/tool/tool_table.hpp"
 #include "nvtx/abi.hpp"
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 struct Event;
 
@@ -155,4 +155,4 @@ class Domain {
   uint32_t next_requested_ = 1;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

@@ -12,7 +12,7 @@
 #include "annotate/tool/attachment.hpp"
 #include "nvtx/abi.hpp"
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 // `text` is UTF-8 without embedded zeros, kept alive by the owner; null for an event with no
 // message. The message as the tool of `ready_epoch` knows it is apart from the other attributes:
@@ -133,4 +133,4 @@ inline void end_span(const Span& span) noexcept {
   }
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 namespace detail {
 
@@ -92,4 +92,4 @@ void detail::pop_buried_domain(Domain& domain) noexcept {
   if (tool && domain.connected(*tool)) send_pop(domain, *tool);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

@@ -20,7 +20,7 @@
 #define NVSPAN_TLS_INITIAL_EXEC
 #endif
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 struct OpenRange {
   const void* owner;  // the object that pushed; null for push_range
@@ -103,4 +103,4 @@ inline void pop_domain(Domain& domain) noexcept {
   if (epoch != 0) pop_if_current(domain, epoch);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cstdlib>
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 namespace {
 
@@ -105,4 +105,4 @@ const DomainSwitches& DomainSwitches::of_environment() {
   return *board;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 constexpr uint32_t default_level = 1;
 constexpr uint32_t highest_level = 1000;
@@ -52,4 +52,4 @@ class DomainSwitches {
 // Whether `name` matches a pattern of literal characters, * and ?.
 bool matches_pattern(std::string_view pattern, std::string_view name) noexcept;
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

@@ -7,13 +7,13 @@
 #include "annotate/layers/check_stack.hpp"
 #include "core/text/plain_text.hpp"
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 namespace {
 
 using check::Entry;
 
-std::string quoted(const std::string& name) { return "'" + plain_text(name) + "'"; }
+std::string quoted(const std::string& name) { return "'" + core::plain_text(name) + "'"; }
 std::string in_domain(const std::string& domain) {
   return domain.empty() ? "the default domain" : "domain " + quoted(domain);
 }
@@ -205,4 +205,4 @@ const char* name_of(CheckKind kind) noexcept {
   return "";
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

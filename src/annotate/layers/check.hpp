@@ -14,7 +14,7 @@
 
 #include "annotate/event/check_hook.hpp"
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 struct ToolTable;
 
@@ -101,4 +101,4 @@ void forget_open_ranges() noexcept;
 
 }  // namespace check
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

@@ -7,7 +7,7 @@
 #include "annotate/layers/check.hpp"
 #include "annotate/tool/overlay.hpp"
 
-namespace nvspan::check {
+namespace nvspan::annotate::check {
 
 #if NVSPAN_HAVE_NVTX
 
@@ -63,4 +63,4 @@ ToolTable* table_over(const ToolTable*) noexcept { return nullptr; }
 
 #endif
 
-}  // namespace nvspan::check
+}  // namespace nvspan::annotate::check

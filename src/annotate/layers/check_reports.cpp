@@ -9,7 +9,7 @@
 #include "annotate/layers/check_stack.hpp"
 #include "annotate/tool/attachment.hpp"
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 namespace {
 
@@ -114,4 +114,4 @@ void report_at_exit(CheckKind kind, uint32_t site, std::string text) noexcept {
 
 }  // namespace check
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

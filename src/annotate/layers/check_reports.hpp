@@ -9,7 +9,7 @@
 
 #include "annotate/layers/check.hpp"
 
-namespace nvspan::check {
+namespace nvspan::annotate::check {
 
 struct Entry;
 
@@ -26,4 +26,4 @@ void report_at_exit(CheckKind kind, uint32_t site, std::string text) noexcept;
 // A range that its thread, or the process, leaves open.
 void report_open(const Entry& entry, bool of_process) noexcept;
 
-}  // namespace nvspan::check
+}  // namespace nvspan::annotate::check

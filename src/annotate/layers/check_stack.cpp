@@ -12,7 +12,7 @@
 #include "annotate/tool/attachment.hpp"
 #include "core/os/fork_lock.hpp"
 
-namespace nvspan::check {
+namespace nvspan::annotate::check {
 
 namespace {
 
@@ -205,7 +205,7 @@ SpanState end_span_entry(uint64_t id, const void* domain_handle, Entry& out, uin
 }
 
 void clear_entries(bool complete) {
-  hold_over_forks<record_mutex, keep_only_own_stack>();
+  core::hold_over_forks<record_mutex, keep_only_own_stack>();
   std::lock_guard<std::mutex> lock(record().mutex);
   for (Stack* stack : record().stacks) stack->entries.clear();
   record().spans.clear();
@@ -239,4 +239,4 @@ bool pop_noted() noexcept { return pop_is_noted; }
 void set_explicit_pop(bool is_explicit) noexcept { pop_is_explicit = is_explicit; }
 bool explicit_pop() noexcept { return pop_is_explicit; }
 
-}  // namespace nvspan::check
+}  // namespace nvspan::annotate::check

@@ -12,7 +12,7 @@
 
 #include "annotate/layers/check.hpp"
 
-namespace nvspan::check {
+namespace nvspan::annotate::check {
 
 struct Entry {
   const void* owner = nullptr;  // the annotation; null for push_range
@@ -65,4 +65,4 @@ bool pop_noted() noexcept;
 void set_explicit_pop(bool is_explicit) noexcept;
 bool explicit_pop() noexcept;
 
-}  // namespace nvspan::check
+}  // namespace nvspan::annotate::check

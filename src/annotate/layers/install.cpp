@@ -9,7 +9,7 @@
 #include "annotate/names/thread_names.hpp"
 #include "annotate/tool/tool_layer.hpp"
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 const ToolLayers tool_layers = {
     {{mirroring, mirror::table_over, nullptr},
@@ -17,4 +17,4 @@ const ToolLayers tool_layers = {
     {send_thread_names, send_cuda_names},
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

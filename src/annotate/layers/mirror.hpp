@@ -13,7 +13,7 @@
 #include "annotate/event/event.hpp"
 #include "annotate/tool/tool_table.hpp"
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 // Called by the thread that emits, whatever it holds. The pops of a thread fit its pushes of the
 // same domain, but for what was open before: see `epoch` of Outgoing and of the table.
@@ -41,4 +41,4 @@ ToolTable* table_over(const ToolTable* tool) noexcept;
 
 }  // namespace mirror
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

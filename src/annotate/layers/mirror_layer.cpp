@@ -8,7 +8,7 @@
 #include "annotate/tool/attachment.hpp"
 #include "annotate/tool/overlay.hpp"
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 std::atomic<const MirrorHost*> detail::mirror_host{nullptr};
 
@@ -69,4 +69,4 @@ ToolTable* table_over(const ToolTable*) noexcept { return nullptr; }
 
 }  // namespace mirror
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

@@ -9,7 +9,7 @@
 #include "annotate/tool/attachment.hpp"
 #include "core/os/fork_lock.hpp"
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 namespace {
 
@@ -68,7 +68,7 @@ void keep_devices() noexcept {
 }  // namespace
 
 void name_cuda_object(CudaObject what, uint64_t handle, const std::string& name) {
-  hold_over_forks<names_mutex, keep_devices>();
+  core::hold_over_forks<names_mutex, keep_devices>();
   listening_tool();  // decides, so that the name reaches the tool now or at its attachment
   const Name made{what, handle, name};
   {
@@ -98,4 +98,4 @@ size_t named_cuda_objects() noexcept {
   return names().all.size();
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

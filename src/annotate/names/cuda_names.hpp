@@ -11,7 +11,7 @@
 
 #include "annotate/tool/tool_table.hpp"
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 // A stream or event has one handle in the driver and in the runtime, a device one ordinal: the
 // driver's names are those that tools show for both.
@@ -26,4 +26,4 @@ void send_cuda_names(const ToolTable& tool) noexcept;
 
 size_t named_cuda_objects() noexcept;
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

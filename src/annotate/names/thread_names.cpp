@@ -17,7 +17,7 @@
 #include <unistd.h>
 #endif
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 namespace {
 
@@ -84,7 +84,7 @@ uint32_t native_thread_id() noexcept {
 
 void name_thread(uint32_t native_id, const std::string& name) {
   constexpr size_t check_for_dead_above = 1024;
-  hold_over_forks<names_mutex, keep_forking_thread, note_forking_thread>();
+  core::hold_over_forks<names_mutex, keep_forking_thread, note_forking_thread>();
   listening_tool();  // decides, so that the name reaches the tool now or at its attachment
   {
     std::lock_guard<std::mutex> lock(names().mutex);
@@ -119,4 +119,4 @@ size_t named_threads() noexcept {
   return names().by_id.size();
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

@@ -10,7 +10,7 @@
 
 #include "annotate/tool/tool_table.hpp"
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 // The calling thread's id as the operating system and NVTX know it.
 uint32_t native_thread_id() noexcept;
@@ -27,4 +27,4 @@ void send_thread_names(const ToolTable& tool) noexcept;
 size_t named_threads() noexcept;
 bool has_thread_name(uint32_t native_id) noexcept;
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

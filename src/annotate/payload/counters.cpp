@@ -11,7 +11,7 @@
 #include <nvtx3/nvToolsExtCounters.h>
 #endif
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 uint64_t Counter::register_with(const ToolTable& tool, uint64_t epoch) noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -170,4 +170,4 @@ void submit_events(Domain&, const Schema&, const void*, size_t, uint64_t, uint64
 
 #endif
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

@@ -15,7 +15,7 @@
 #include "annotate/payload/schema.hpp"
 #include "annotate/tool/attachment.hpp"
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 // The tool's id of the scope at `path` below `parent` (a predefined scope, or an id of the same
 // domain and tool); 0 if nobody listens to the domain or the tool has no scopes.
@@ -89,4 +89,4 @@ int64_t tool_timestamp() noexcept;
 void submit_events(Domain& domain, const Schema& schema, const void* rows, size_t size,
                    uint64_t scope, uint64_t flags) noexcept;
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

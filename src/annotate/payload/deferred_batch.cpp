@@ -11,7 +11,7 @@
 #include <nvtx3/nvToolsExtSemanticsTime.h>
 #endif
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 #if NVSPAN_HAVE_NVTX
 
@@ -60,7 +60,7 @@ StaticSchemas& schemas() noexcept {
 }  // namespace
 
 bool may_take_deferred(const ToolTable& tool) noexcept {
-  return time_stamp() != 0 &&
+  return core::time_stamp() != 0 &&
          tool.payload_slot<SubmitBatch>(NVTX3EXT_CBID_nvtxEventBatchSubmit) != nullptr &&
          tool.payload_slot<SubmitBatch>(NVTX3EXT_CBID_nvtxPayloadSchemaRegister) != nullptr;
 }
@@ -104,4 +104,4 @@ bool submit_deferred(Domain&, uint64_t, DeferredPayload, const DeferredRange*, s
 
 #endif
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

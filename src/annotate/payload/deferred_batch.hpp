@@ -15,7 +15,7 @@
 #include "annotate/payload/device_origin.hpp"
 #include "annotate/tool/tool_table.hpp"
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 // One range. Times are readings of the processor's time stamp counter. The members are what the
 // schema tells the tool: their order and sizes are part of it.
@@ -44,4 +44,4 @@ bool may_take_deferred(const ToolTable& tool) noexcept;
 bool submit_deferred(Domain& domain, uint64_t epoch, DeferredPayload payload,
                      const DeferredRange* ranges, size_t count) noexcept;
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

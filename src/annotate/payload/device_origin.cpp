@@ -5,7 +5,7 @@
 #include "nvtx/device_range_schema.hpp"
 #include "nvtx/numbers.hpp"
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 DeferredPayload deferred_payload_of(int32_t payload_type) noexcept {
   switch (payload_type) {
@@ -132,4 +132,4 @@ uint64_t send_device_start(const Outgoing& event, const ToolTable& tool, uint64_
 
 #endif
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

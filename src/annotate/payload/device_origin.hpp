@@ -15,7 +15,7 @@
 #include "annotate/payload/static_schemas.hpp"
 #include "annotate/tool/tool_table.hpp"
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 // The members are what the schema tells the tool: their order and sizes are part of it.
 struct DeviceOrigin {
@@ -61,4 +61,4 @@ class DeviceSchema {
 
 #endif
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

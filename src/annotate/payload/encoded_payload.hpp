@@ -9,7 +9,7 @@
 #include "annotate/event/event.hpp"
 #include "annotate/payload/schema.hpp"
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 // `data` has to live until the event's call has returned, and no longer.
 struct PayloadView {
@@ -44,4 +44,4 @@ class AttachedPayload {
 #endif
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

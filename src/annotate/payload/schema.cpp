@@ -8,7 +8,7 @@
 
 #include "annotate/payload/semantics.hpp"
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 namespace {
 
@@ -200,4 +200,4 @@ uint64_t Schema::tell(const Domain&, nvtxDomainHandle_t, const ToolTable&, uint6
 
 #endif
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

@@ -20,7 +20,7 @@
 #include "nvtx/abi.hpp"
 #include "nvtx/numbers.hpp"
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 // How a counter's values are to be read: nvtxSemanticsCounter_t.
 struct CounterMeaning {
@@ -105,4 +105,4 @@ class Schema {
   mutable std::atomic<const Schema*> array_{nullptr};
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

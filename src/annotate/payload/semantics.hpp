@@ -12,7 +12,7 @@
 #include <nvtx3/nvToolsExtSemanticsCounters.h>
 #include <nvtx3/nvToolsExtSemanticsTime.h>
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 // A chain of semantics for one entry or counter. Read by the tool during the registration only; the
 // texts are the description's.
@@ -46,5 +46,5 @@ struct EntrySemantics {
   }
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate
 #endif

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "annotate/payload/static_schemas.hpp"
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 StaticSchemas::Known StaticSchemas::find(const ToolTable& tool, uint64_t epoch,
                                          const Domain& domain, DeferredPayload payload) noexcept {
@@ -21,4 +21,4 @@ StaticSchemas::Known StaticSchemas::find(const ToolTable& tool, uint64_t epoch,
   return {epoch, &domain, payload, known.ids[index]};
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

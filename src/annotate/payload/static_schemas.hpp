@@ -13,7 +13,7 @@
 #include "annotate/event/domain.hpp"
 #include "annotate/tool/tool_table.hpp"
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 // Which of NVTX's types a range's own payload has. Each has a schema of its own.
 enum class DeferredPayload : uint8_t { none, unsigned_int64, int64, float64 };
@@ -57,4 +57,4 @@ class StaticSchemas {
   std::map<const Domain*, Ids> of_domain_;  // domains are immortal
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

@@ -11,7 +11,7 @@
 #include "annotate/tool/tool_layer.hpp"
 #include "core/os/library.hpp"
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 namespace detail {
 const ToolTable undecided_tool{};
@@ -72,7 +72,7 @@ std::string library_behind(const ToolTable* tool) {
   if (!tool) return {};
 #if NVSPAN_HAVE_NVTX
   for (unsigned id = 1; id < NVTX_CBID_CORE2_SIZE; ++id) {
-    if (auto function = tool->core2_slot<void (*)()>(id)) return library_of(function);
+    if (auto function = tool->core2_slot<void (*)()>(id)) return core::library_of(function);
   }
 #endif
   const char* named = std::getenv("NVTX_INJECTION64_PATH");
@@ -215,4 +215,4 @@ void detach_tool() noexcept {
   notify(state);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

@@ -16,7 +16,7 @@
 
 #include "annotate/tool/tool_table.hpp"
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 namespace detail {
 extern const ToolTable undecided_tool;
@@ -92,4 +92,4 @@ std::string attach_tool(const std::string& path, const std::string& config);
 // Disconnects what attach_tool connected; without it, does nothing.
 void detach_tool() noexcept;
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

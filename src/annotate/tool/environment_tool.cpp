@@ -14,7 +14,7 @@
 #include <nvtx3/nvToolsExtCounters.h>
 #endif
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 #if NVSPAN_HAVE_NVTX
 
@@ -31,7 +31,7 @@ bool any_filled(NvtxFunctionPointer* const* table, unsigned size) noexcept {
 bool injection_is_resident() noexcept {
   const char* path =
       std::getenv(sizeof(void*) == 4 ? "NVTX_INJECTION32_PATH" : "NVTX_INJECTION64_PATH");
-  return path && *path && std::strcmp(path, "./.") != 0 && Library::resident(path);
+  return path && *path && std::strcmp(path, "./.") != 0 && core::Library::resident(path);
 }
 
 }  // namespace
@@ -61,4 +61,4 @@ bool find_environment_tool(ToolTable&) noexcept { return false; }
 
 #endif
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

@@ -12,7 +12,7 @@
 #include <nvtx3/nvToolsExtCounters.h>
 #endif
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 #if NVSPAN_HAVE_NVTX
 
@@ -107,7 +107,7 @@ void connect_extension(NvtxExtInitializeInjectionFunc_t initialize, uint16_t mod
   for (intptr_t& slot : slots) slot = 0;
 }
 
-void connect_extensions(const Library& library, LocalSlots& slots) noexcept {
+void connect_extensions(const core::Library& library, LocalSlots& slots) noexcept {
   auto initialize =
       library.symbol<NvtxExtInitializeInjectionFunc_t>("InitializeInjectionNvtxExtension");
   if (!initialize) return;
@@ -120,7 +120,7 @@ void connect_extensions(const Library& library, LocalSlots& slots) noexcept {
 // Loads and connects the library at `path`. Null with `problem` set if that fails.
 LocalTool* connect_library(const std::string& path, const std::string& config,
                            std::string& problem) {
-  const Library library = Library::open(path, problem);
+  const core::Library library = core::Library::open(path, problem);
   if (!library) return nullptr;
   auto initialize = library.symbol<NvtxInitializeInjectionNvtxFunc_t>("InitializeInjectionNvtx2");
   if (!initialize) {
@@ -188,4 +188,4 @@ void close_local_tool(LocalTool&) noexcept {}
 
 #endif
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

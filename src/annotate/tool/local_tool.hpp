@@ -9,7 +9,7 @@
 
 #include <string>
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 struct ToolTable;
 
@@ -23,4 +23,4 @@ LocalTool* open_local_tool(const std::string& path, const std::string& config,
 ToolTable* local_table(LocalTool& tool) noexcept;
 void close_local_tool(LocalTool& tool) noexcept;
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "annotate/tool/overlay.hpp"
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 #if NVSPAN_HAVE_NVTX
 
@@ -53,4 +53,4 @@ ToolTable* Overlays::over(const ToolTable* tool, std::initializer_list<Taken> ta
 
 #endif
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

@@ -13,7 +13,7 @@
 
 #include "annotate/tool/tool_table.hpp"
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 #if NVSPAN_HAVE_NVTX
 
@@ -61,4 +61,4 @@ class Overlays {
 
 #endif
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

@@ -9,7 +9,7 @@
 
 #include "annotate/tool/tool_table.hpp"
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 // All are called under the attachment's lock.
 struct ToolLayer {
@@ -32,4 +32,4 @@ struct ToolLayers {
 // before the first tool is looked for and nobody can forget to.
 extern const ToolLayers tool_layers;
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

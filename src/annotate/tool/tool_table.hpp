@@ -12,7 +12,7 @@
 
 #include "nvtx/abi.hpp"
 
-namespace nvspan {
+namespace nvspan::annotate {
 
 struct ToolTable {
 #if NVSPAN_HAVE_NVTX
@@ -57,4 +57,4 @@ struct ToolTable {
   std::atomic<uint64_t> epoch{0};
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::annotate

@@ -15,7 +15,7 @@
 #include "bindings/support/free_list.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -232,4 +232,4 @@ PyObject* annotate_in_domain(PyObject* domain, PyObject* const* args, Py_ssize_t
   return annotate_call_in(domain_annotate_form, domain, args, nargs, kwnames);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

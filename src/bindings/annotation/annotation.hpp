@@ -10,7 +10,7 @@
 #include "bindings/event/open_spans.hpp"
 #include "bindings/support/context_method.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 enum class RangeKind : uint8_t { automatic, nested, span };
 
@@ -71,8 +71,8 @@ bool annotation_wanted(PyObject* annotation) noexcept;
 // What the decorators use. None of them raises or leaves an exception set.
 void annotation_push(PyObject* annotation) noexcept;
 void annotation_pop(PyObject* annotation) noexcept;
-Span annotation_start(PyObject* annotation) noexcept;
-void span_end(Span span) noexcept;
+annotate::Span annotation_start(PyObject* annotation) noexcept;
+void span_end(annotate::Span span) noexcept;
 bool listening() noexcept;
 bool decided() noexcept;
 
@@ -83,4 +83,4 @@ void annotation_exit(Annotation* annotation) noexcept;
 // As `async with annotation:` does: the range may be open while its coroutine is suspended.
 void annotation_enter_suspended(Annotation* annotation) noexcept;
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

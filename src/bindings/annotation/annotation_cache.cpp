@@ -9,7 +9,7 @@
 #include "bindings/event/domain_object.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 #ifdef Py_GIL_DISABLED
 
@@ -229,7 +229,7 @@ int set_annotation(Annotation* annotation, const CallForm& form, PyObject* recei
       return -1;
     }
   }
-  fields.event.level = default_level;
+  fields.event.level = annotate::default_level;
   if (PyObject* level = values[field_level]) {
     if (level_from_object(level, fields.event.level) < 0) return -1;
   }
@@ -268,4 +268,4 @@ Annotation* annotation_for_call(const CallForm& form, PyObject* receiver, PyObje
   return annotation;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

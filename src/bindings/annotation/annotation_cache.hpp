@@ -12,7 +12,7 @@
 #include "bindings/annotation/annotation.hpp"
 #include "bindings/support/call_arguments.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // The annotation for a call, from the cache if it is there. `receiver` is the Domain whose method
 // is called, or null. With `exclusive` nobody else holds the result, so it may be given to the
@@ -32,4 +32,4 @@ void forget_annotation(const Annotation* annotation) noexcept;
 int set_annotation(Annotation* annotation, const CallForm& form, PyObject* receiver,
                    const CallArguments& arguments);
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -11,7 +11,7 @@
 #include "bindings/event/event_attributes.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -256,4 +256,4 @@ int annotation_type_add_to_module(PyObject* module) {
   return PyModule_AddObjectRef(module, "annotate", object);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

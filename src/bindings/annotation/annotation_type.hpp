@@ -6,7 +6,7 @@
 
 #include "bindings/annotation/annotation.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // Makes the type and adds it to the module. 0, or -1 with an exception set.
 int annotation_type_add_to_module(PyObject* module);
@@ -27,4 +27,4 @@ void annotate_dealloc(PyObject* object);
 // A callable or an object with contents may refer back to us: only then does the collector look.
 void track_if_needed(Annotation* annotation) noexcept;
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

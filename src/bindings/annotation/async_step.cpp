@@ -6,7 +6,7 @@
 #include "bindings/check/host.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -113,4 +113,4 @@ int async_step_init() {
   return state().annotation.async_step_type ? 0 : -1;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

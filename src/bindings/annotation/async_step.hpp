@@ -7,7 +7,7 @@
 
 #include "bindings/support/py.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 PyObject* annotate_aenter(PyObject* annotation, PyObject*);
 PyObject* annotate_aexit(PyObject* annotation, PyObject* const* args, Py_ssize_t nargs);
@@ -15,4 +15,4 @@ PyObject* annotate_aexit(PyObject* annotation, PyObject* const* args, Py_ssize_t
 // Makes the type. 0, or -1 with an exception set.
 int async_step_init();
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

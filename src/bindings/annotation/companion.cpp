@@ -7,7 +7,7 @@
 #include "bindings/event/send.hpp"
 #include "bindings/support/entering_frame.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 CompanionCalls companion_calls;
 
@@ -25,7 +25,7 @@ int flag(const char* name, PyObject* value, bool& result) {
 
 // Opens the CPU range as the kind says. Returns what is open; its epoch is 0 if nobody wants it.
 OpenEntry open_on_cpu(Annotation* annotation, EventFields& fields, bool as_span,
-                      const ToolTable& tool) noexcept {
+                      const annotate::ToolTable& tool) noexcept {
   OpenEntry open;
   if (as_span) {
     open.span = send_start_of(fields, tool, annotation->failed_lazily);
@@ -33,7 +33,7 @@ OpenEntry open_on_cpu(Annotation* annotation, EventFields& fields, bool as_span,
   }
   open.pushed = true;
   open.span.epoch = send_push_of(annotation, fields, tool, annotation->failed_lazily);
-  if (open.span.epoch != 0) note_push(annotation, fields.event.domain, open.span.epoch);
+  if (open.span.epoch != 0) annotate::note_push(annotation, fields.event.domain, open.span.epoch);
   return open;
 }
 
@@ -49,7 +49,8 @@ int set_companion(Annotation* annotation, PyObject* device, PyObject* sync) {
   return 0;
 }
 
-void enter_with_companion(Annotation* annotation, RangeKind kind, const ToolTable& tool) noexcept {
+void enter_with_companion(Annotation* annotation, RangeKind kind,
+                          const annotate::ToolTable& tool) noexcept {
   EventFields* fields = annotation->fields;
   EventFields evaluated;  // once for both ranges
   if (fields->lazy()) {
@@ -73,10 +74,10 @@ void enter_with_companion(Annotation* annotation, RangeKind kind, const ToolTabl
 void close_with_companion(Annotation* annotation, const OpenEntry& open) noexcept {
   companion_calls.end(open.device, annotation->companion->sync);
   if (open.pushed) {
-    pop_owned(annotation);
+    annotate::pop_owned(annotation);
   } else {
-    end_span(open.span);
+    annotate::end_span(open.span);
   }
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

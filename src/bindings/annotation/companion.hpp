@@ -13,7 +13,7 @@
 #include "annotate/tool/attachment.hpp"
 #include "bindings/annotation/annotation.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 struct Companion {
   bool device = false;
@@ -22,7 +22,7 @@ struct Companion {
 
 struct CompanionCalls {
   // Begins a range on the current stream. Null if none could be placed, which is counted.
-  cuda::DeviceRange* (*begin)(EventFields& fields, const ToolTable& tool) noexcept;
+  cuda::DeviceRange* (*begin)(EventFields& fields, const annotate::ToolTable& tool) noexcept;
   // Ends a range, if not null; with `wait` it waits for the range's stream, else the current one.
   void (*end)(cuda::DeviceRange* range, bool wait) noexcept;
 };
@@ -34,10 +34,11 @@ int set_companion(Annotation* annotation, PyObject* device, PyObject* sync);
 
 // Opens both ranges. What goes wrong with the GPU's is counted; the CPU range is opened all the
 // same.
-void enter_with_companion(Annotation* annotation, RangeKind kind, const ToolTable& tool) noexcept;
+void enter_with_companion(Annotation* annotation, RangeKind kind,
+                          const annotate::ToolTable& tool) noexcept;
 
 // Ends the range of the GPU, waits for the stream if asked to, and closes the CPU range. Nothing is
 // raised: an error of the driver's shows where the program would have met it without us.
 void close_with_companion(Annotation* annotation, const OpenEntry& open) noexcept;
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -12,24 +12,24 @@
 #include "bindings/support/entering_frame.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
-void start_on(Annotation* annotation, const void* frame, const ToolTable& tool) noexcept {
-  const Span span = send_start_of(*annotation->fields, tool, annotation->failed_lazily);
+void start_on(Annotation* annotation, const void* frame, const annotate::ToolTable& tool) noexcept {
+  const annotate::Span span = send_start_of(*annotation->fields, tool, annotation->failed_lazily);
   if (span.epoch == 0) return;
   if (!annotation->spans) annotation->spans = new OpenSpans;
   annotation->spans->add(frame, PyThread_get_thread_ident(), {span});
 }
 
-void push_on(Annotation* annotation, const ToolTable& tool) noexcept {
+void push_on(Annotation* annotation, const annotate::ToolTable& tool) noexcept {
   EventFields& fields = *annotation->fields;
   const uint64_t epoch = send_push_of(annotation, fields, tool, annotation->failed_lazily);
-  if (epoch != 0) note_push(annotation, fields.event.domain, epoch);
+  if (epoch != 0) annotate::note_push(annotation, fields.event.domain, epoch);
 }
 
-void enter_as(Annotation* annotation, RangeKind kind, const ToolTable& tool) noexcept {
+void enter_as(Annotation* annotation, RangeKind kind, const annotate::ToolTable& tool) noexcept {
   if (annotation->companion) {
     enter_with_companion(annotation, kind, tool);
   } else if (kind == RangeKind::nested) {
@@ -49,7 +49,7 @@ void close(Annotation* annotation, const OpenEntry& open) noexcept {
   if (annotation->companion) {
     close_with_companion(annotation, open);
   } else {
-    end_span(open.span);
+    annotate::end_span(open.span);
   }
 }
 
@@ -65,7 +65,7 @@ bool leave_span(Annotation* annotation) noexcept {
       return true;
     }
   }
-  if (!annotation->companion && has_open_range(annotation)) return false;
+  if (!annotation->companion && annotate::has_open_range(annotation)) return false;
   if (annotation->spans->take_newest(PyThread_get_thread_ident(), false, open) ||
       annotation->spans->take_newest(0, true, open)) {
     close(annotation, open);
@@ -77,11 +77,12 @@ bool leave_span(Annotation* annotation) noexcept {
 }  // namespace
 
 void annotation_enter(Annotation* annotation) noexcept {
-  if (const ToolTable* tool = listening_tool()) enter_as(annotation, annotation->kind, *tool);
+  if (const annotate::ToolTable* tool = annotate::listening_tool())
+    enter_as(annotation, annotation->kind, *tool);
 }
 
 void annotation_enter_suspended(Annotation* annotation) noexcept {
-  const ToolTable* tool = listening_tool();
+  const annotate::ToolTable* tool = annotate::listening_tool();
   if (!tool) return;
   const RangeKind kind = annotation->kind;
   enter_as(annotation, kind == RangeKind::nested ? kind : RangeKind::span, *tool);
@@ -89,35 +90,35 @@ void annotation_enter_suspended(Annotation* annotation) noexcept {
 
 void annotation_exit(Annotation* annotation) noexcept {
   if (annotation->spans && !annotation->spans->empty() && leave_span(annotation)) return;
-  pop_owned(annotation);
+  annotate::pop_owned(annotation);
 }
 
 void annotation_push(PyObject* annotation) noexcept {
-  const ToolTable* tool = listening_tool();
+  const annotate::ToolTable* tool = annotate::listening_tool();
   if (!tool) return;
   push_on(as_annotation(annotation), *tool);
   notice_overflow(*as_annotation(annotation)->fields);
 }
 
 bool annotation_wanted(PyObject* annotation) noexcept {
-  const Event& event = as_annotation(annotation)->fields->event;
+  const annotate::Event& event = as_annotation(annotation)->fields->event;
   return event.domain->enabled() && event.level <= event.domain->level();
 }
 
-void annotation_pop(PyObject* annotation) noexcept { pop_owned(annotation); }
+void annotation_pop(PyObject* annotation) noexcept { annotate::pop_owned(annotation); }
 
-Span annotation_start(PyObject* annotation) noexcept {
-  const ToolTable* tool = listening_tool();
+annotate::Span annotation_start(PyObject* annotation) noexcept {
+  const annotate::ToolTable* tool = annotate::listening_tool();
   if (!tool) return {};
   Annotation* self = as_annotation(annotation);
-  const Span span = send_start_of(*self->fields, *tool, self->failed_lazily);
+  const annotate::Span span = send_start_of(*self->fields, *tool, self->failed_lazily);
   notice_overflow(*self->fields);
   return span;
 }
 
-void span_end(Span span) noexcept { end_span(span); }
-bool listening() noexcept { return listening_tool() != nullptr; }
-bool decided() noexcept { return tool_decided(); }
+void span_end(annotate::Span span) noexcept { annotate::end_span(span); }
+bool listening() noexcept { return annotate::listening_tool() != nullptr; }
+bool decided() noexcept { return annotate::tool_decided(); }
 
 namespace {
 
@@ -133,7 +134,7 @@ struct Methods {
     return Py_NewRef(reinterpret_cast<PyObject*>(annotation));
   }
   static PyObject* exit(Annotation* annotation) {
-    if (checking()) {
+    if (annotate::checking()) {
       if (!with_raising_checks([&] { annotation_exit(annotation); })) return nullptr;
     } else {
       annotation_exit(annotation);
@@ -150,4 +151,4 @@ void init_bound_methods(Annotation* annotation) noexcept {
   init_bound_methods<Methods>(annotation);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -6,11 +6,11 @@
 
 #include "bindings/annotation/annotation.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // Gives `type` its __enter__ and __exit__. 0, or -1 with an exception set.
 int add_context_descriptors(PyTypeObject* type);
 
 void init_bound_methods(Annotation* annotation) noexcept;
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -13,7 +13,7 @@
 #include <frameobject.h>
 #endif
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -23,10 +23,10 @@ constexpr int coroutine_flags = CO_COROUTINE | CO_ASYNC_GENERATOR | CO_ITERABLE_
 
 // The outermost coroutine that runs in this thread, and the frame that resumed it. An event loop
 // resumes by a new frame each time, which stays itself while we hold it.
-TaskMark outermost_coroutine() noexcept {
+annotate::TaskMark outermost_coroutine() noexcept {
   if (!inside_coroutine()) return {};
   const py_error_scope scope;
-  TaskMark mark;
+  annotate::TaskMark mark;
   py_ref frame =
       py_ref::steal(reinterpret_cast<PyObject*>(PyThreadState_GetFrame(PyThreadState_Get())));
   py_ref resumed_by;
@@ -44,12 +44,12 @@ TaskMark outermost_coroutine() noexcept {
   return mark;
 }
 
-void release_resumer(const TaskMark& task) noexcept {
+void release_resumer(const annotate::TaskMark& task) noexcept {
   const py_error_scope scope;
   Py_DECREF(static_cast<PyObject*>(task.resumed_by));
 }
 
-void warn_at(const CheckReport& report) noexcept {
+void warn_at(const annotate::CheckReport& report) noexcept {
   const SourceLine site = line_of_site(report.site);
   py_ref text = py_ref::steal(PyUnicode_DecodeUTF8(
       report.text.data(), static_cast<Py_ssize_t>(report.text.size()), "replace"));
@@ -61,7 +61,7 @@ void warn_at(const CheckReport& report) noexcept {
   }
 }
 
-void tell(const CheckReport& report, bool first, bool calling) noexcept {
+void tell(const annotate::CheckReport& report, bool first, bool calling) noexcept {
   if (!calling) {
     if (first) std::fprintf(stderr, "nvspan check: %s\n", report.text.c_str());
     return;
@@ -83,7 +83,8 @@ void tell(const CheckReport& report, bool first, bool calling) noexcept {
 
 std::string text_of_site(uint32_t site) { return site_text(site); }
 
-constexpr CheckHost host = {calling_site, text_of_site, outermost_coroutine, release_resumer, tell};
+constexpr annotate::CheckHost host = {calling_site, text_of_site, outermost_coroutine,
+                                      release_resumer, tell};
 
 PyObject* site_tuple(uint32_t id) {
   if (id == 0) Py_RETURN_NONE;
@@ -99,19 +100,19 @@ RaisingChecks::~RaisingChecks() { may_raise = before_; }
 void start_check_mode(bool strict, const char* own_folder) {
   state().check.is_strict = strict;
   if (own_folder) look_through(own_folder);
-  start_checking(host);
+  annotate::start_checking(host);
 }
 
 PyObject* check_report_list() {
   uint64_t lost = 0;
-  const std::vector<CheckReport> reports = check_reports(lost);
+  const std::vector<annotate::CheckReport> reports = annotate::check_reports(lost);
   py_ref list = py_ref::steal(PyList_New(0));
-  for (const CheckReport& report : reports) {
+  for (const annotate::CheckReport& report : reports) {
     py_ref site = py_ref::steal(site_tuple(report.site));
     py_ref other = py_ref::steal(site_tuple(report.other));
     if (!list || !site || !other) return nullptr;
-    py_ref item = py_ref::steal(Py_BuildValue("(ssOOK)", name_of(report.kind), report.text.c_str(),
-                                              site.get(), other.get(),
+    py_ref item = py_ref::steal(Py_BuildValue("(ssOOK)", annotate::name_of(report.kind),
+                                              report.text.c_str(), site.get(), other.get(),
                                               static_cast<unsigned long long>(report.count)));
     if (!item || PyList_Append(list.get(), item.get()) < 0) return nullptr;
   }
@@ -120,7 +121,7 @@ PyObject* check_report_list() {
 
 uint64_t check_reports_lost() {
   uint64_t lost = 0;
-  check_reports(lost);
+  annotate::check_reports(lost);
   return lost;
 }
 
@@ -132,4 +133,4 @@ int check_host_add_to_module(PyObject* module) {
                              : -1;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -7,7 +7,7 @@
 #include "bindings/support/py.hpp"
 #include "annotate/layers/check.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // `strict`: a report raises CheckError at the call at fault, where that call can raise. Lines of
 // files below `own_folder` and of contextlib are looked through to their callers.
@@ -45,7 +45,7 @@ PyObject* closed_result(PyObject* result, Close&& close) {
   if (!result) {
     const py_error_scope error;
     close();
-  } else if (!checking()) {
+  } else if (!annotate::checking()) {
     close();
   } else if (!with_raising_checks(close)) {
     Py_CLEAR(result);
@@ -53,4 +53,4 @@ PyObject* closed_result(PyObject* result, Close&& close) {
   return result;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -9,7 +9,7 @@
 #include <frameobject.h>
 #endif
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -124,4 +124,4 @@ std::string site_text(uint32_t id) {
   return site.file + ":" + std::to_string(site.line) + " in " + site.function;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -9,7 +9,7 @@
 
 #include "bindings/support/py.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 struct SourceLine {
   std::string file;
@@ -25,4 +25,4 @@ uint32_t calling_site() noexcept;  // with the GIL
 SourceLine line_of_site(uint32_t id);
 std::string site_text(uint32_t id);
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

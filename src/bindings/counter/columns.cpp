@@ -6,7 +6,7 @@
 
 #include "bindings/payload/encoder.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -83,4 +83,4 @@ int Column::copy(PyObject* values, bool floats) {
   return 0;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // The integer in a number, cut as int() cuts it; text is none. -1 with an exception set.
 int64_t integer_of(PyObject* value);
@@ -45,4 +45,4 @@ class Column {
   size_t count_ = 0;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

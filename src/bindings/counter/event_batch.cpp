@@ -13,18 +13,18 @@
 #include "bindings/payload/numpy.hpp"
 #include "bindings/support/python_hooks.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
 // Which times the rows have, as bits by the value of the role.
 constexpr unsigned has_begin = 1u << 1, has_end = 1u << 2, has_mark = 1u << 3;
 
-unsigned times_of(const Schema& schema) noexcept {
+unsigned times_of(const annotate::Schema& schema) noexcept {
   constexpr unsigned role_shift = 12;
   constexpr uint64_t role_mask = 7;
   unsigned times = 0;
-  for (const SchemaEntry& entry : schema.description().entries) {
+  for (const annotate::SchemaEntry& entry : schema.description().entries) {
     times |= 1u << ((entry.flags >> role_shift) & role_mask);
   }
   return times & (has_begin | has_end | has_mark);
@@ -78,16 +78,16 @@ struct Batch {
 };
 
 // Sends the rows of an array whose memory is contiguous.
-PyObject* send_rows(Domain& domain, const Schema& schema, PyObject* array, uint64_t scope,
-                    uint64_t ordering) {
+PyObject* send_rows(annotate::Domain& domain, const annotate::Schema& schema, PyObject* array,
+                    uint64_t scope, uint64_t ordering) {
   Py_buffer view;
   if (PyObject_GetBuffer(array, &view, PyBUF_C_CONTIGUOUS) < 0) return nullptr;
-  submit_events(domain, schema, view.buf, static_cast<size_t>(view.len), scope, ordering);
+  annotate::submit_events(domain, schema, view.buf, static_cast<size_t>(view.len), scope, ordering);
   PyBuffer_Release(&view);
   Py_RETURN_NONE;
 }
 
-PyObject* event_batch(Domain& domain, const Batch& batch) {
+PyObject* event_batch(annotate::Domain& domain, const Batch& batch) {
   if (!is_numpy_array(batch.rows)) {
     return PyErr_Format(PyExc_TypeError, "rows must be a numpy array with fields, not %R",
                         batch.rows);
@@ -105,13 +105,13 @@ PyObject* event_batch(Domain& domain, const Batch& batch) {
     dtype = native_dtype(dtype.get());
     if (!dtype) return nullptr;
   }
-  const Schema* plain = flat_schema_of_dtype(dtype.get(), 0, time_domain);
+  const annotate::Schema* plain = flat_schema_of_dtype(dtype.get(), 0, time_domain);
   if (!plain) return nullptr;
   const Kind* kind = kind_of(batch.kind, dtype.get(), times_of(*plain));
   if (!kind) return nullptr;
-  const Schema* schema = flat_schema_of_dtype(dtype.get(), kind->flag, time_domain);
+  const annotate::Schema* schema = flat_schema_of_dtype(dtype.get(), kind->flag, time_domain);
   if (!schema) return nullptr;
-  if (path) scope = scope_id(domain, PyBytes_AS_STRING(path.get()), 0);
+  if (path) scope = annotate::scope_id(domain, PyBytes_AS_STRING(path.get()), 0);
   py_ref array = contiguous_array(batch.rows, dtype.get());
   return array ? send_rows(domain, *schema, array.get(), scope, ordering) : nullptr;
 }
@@ -148,12 +148,13 @@ PyObject* domain_get_scope_id(PyObject* domain, PyObject* args, PyObject* kwargs
   }
   if (scope_from_object(given, path, above) < 0) return nullptr;
   if (parent != Py_None && number_of_choice(parent, "parent", above) < 0) return nullptr;
-  Domain& core = *reinterpret_cast<DomainObject*>(domain)->core;
-  return PyLong_FromUnsignedLongLong(scope_id(core, PyBytes_AS_STRING(path.get()), above));
+  annotate::Domain& core = *reinterpret_cast<DomainObject*>(domain)->core;
+  return PyLong_FromUnsignedLongLong(
+      annotate::scope_id(core, PyBytes_AS_STRING(path.get()), above));
 }
 
 PyObject* domain_get_timestamp(PyObject*, PyObject*) {
-  return PyLong_FromLongLong(tool_timestamp());
+  return PyLong_FromLongLong(annotate::tool_timestamp());
 }
 
 PyObject* domain_get_counter(PyObject* domain, PyObject* args, PyObject* kwargs) {
@@ -164,4 +165,4 @@ PyObject* domain_get_counter(PyObject* domain, PyObject* args, PyObject* kwargs)
   return all ? PyObject_Call(function, all.get(), kwargs) : nullptr;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -7,11 +7,11 @@
 
 #include "bindings/support/py.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 PyObject* domain_event_batch(PyObject* domain, PyObject* args, PyObject* kwargs);
 PyObject* domain_get_scope_id(PyObject* domain, PyObject* args, PyObject* kwargs);
 PyObject* domain_get_timestamp(PyObject* domain, PyObject*);
 PyObject* domain_get_counter(PyObject* domain, PyObject* args, PyObject* kwargs);
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

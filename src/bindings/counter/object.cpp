@@ -13,12 +13,12 @@
 #include "bindings/payload/numpy.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
 struct CounterObject {
-  PyObject_HEAD Counter* core;
+  PyObject_HEAD annotate::Counter* core;
   PyObject* domain;
   PyObject* name;
   PyObject* dtype;
@@ -38,7 +38,7 @@ CounterObject* as_counter(PyObject* object) noexcept {
   return reinterpret_cast<CounterObject*>(object);
 }
 
-int describe_samples(CounterObject* counter, CounterDescription& description) {
+int describe_samples(CounterObject* counter, annotate::CounterDescription& description) {
   py_ref fields = py_ref::steal(PyObject_GetAttrString(counter->dtype, "fields"));
   py_ref size = py_ref::steal(PyObject_GetAttrString(counter->dtype, "itemsize"));
   if (!fields || !size) return -1;
@@ -51,7 +51,7 @@ int describe_samples(CounterObject* counter, CounterDescription& description) {
       counter->is_group ? flat_schema_of_dtype(counter->dtype, nvtx::schema_flag::counter_group, 0)
                         : schema_of_dtype(counter->dtype);
   if (!description.schema) return -1;
-  for (const SchemaEntry& entry : description.schema->description().entries) {
+  for (const annotate::SchemaEntry& entry : description.schema->description().entries) {
     if (entry.flags & nvtx::entry_flag::timestamp) counter->has_timestamp = true;
   }
   counter->packer = new SamplePacker;
@@ -73,7 +73,8 @@ int tool_text(PyObject* value, const char* argument, std::string& text) {
   return 0;
 }
 
-int describe(CounterObject* counter, PyTypeObject* type, CounterDescription& description) {
+int describe(CounterObject* counter, PyTypeObject* type,
+             annotate::CounterDescription& description) {
   if (tool_text(counter->name, "name", description.name) < 0) return -1;
   if (counter->description != Py_None) {
     description.description.emplace();
@@ -126,10 +127,10 @@ PyObject* counter_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   counter->semantics = Py_NewRef(values[5]);
   counter->time_domain = Py_NewRef(values[6]);
   try {
-    CounterDescription description;
+    annotate::CounterDescription description;
     if (describe(counter, type, description) < 0) return nullptr;
-    counter->core =
-        new Counter(*reinterpret_cast<DomainObject*>(domain)->core, std::move(description));
+    counter->core = new annotate::Counter(*reinterpret_cast<DomainObject*>(domain)->core,
+                                          std::move(description));
   } catch (const std::bad_alloc&) {
     return PyErr_NoMemory();
   }
@@ -407,4 +408,4 @@ int counter_object_add_to_module(PyObject* module) {
   return add("ExtCounter", state().counter.ext_type);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -6,7 +6,7 @@
 
 #include "bindings/support/py.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 int counter_object_add_to_module(PyObject* module);
 
@@ -17,4 +17,4 @@ int scope_from_object(PyObject* value, py_ref& path, uint64_t& predefined);
 // A member of one of our enums, or its number. 0, or -1 with a TypeError that names `argument`.
 int number_of_choice(PyObject* value, const char* argument, uint64_t& number);
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -74,11 +74,11 @@ bool is_packable(uint64_t type) noexcept {
 
 }  // namespace
 
-void SamplePacker::prepare(const Schema& schema, bool group, size_t size) {
+void SamplePacker::prepare(const annotate::Schema& schema, bool group, size_t size) {
   constexpr uint64_t arrays = 7 << 4;
   if (size > largest) return;
   std::vector<Part> parts;
-  for (const SchemaEntry& entry : schema.description().entries) {
+  for (const annotate::SchemaEntry& entry : schema.description().entries) {
     if (!is_packable(entry.type) || (entry.flags & arrays)) return;
     parts.push_back({entry.type, static_cast<size_t>(entry.offset)});
   }
@@ -101,4 +101,4 @@ bool SamplePacker::pack(PyObject* value, unsigned char* to) const noexcept {
   return true;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

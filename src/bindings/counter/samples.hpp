@@ -10,7 +10,7 @@
 
 #include "annotate/payload/schema.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 class SamplePacker {
  public:
@@ -18,7 +18,7 @@ class SamplePacker {
 
   // Of samples of that schema, `group` if it has named fields. Without an effect for what is left
   // to numpy.
-  void prepare(const Schema& schema, bool group, size_t size);
+  void prepare(const annotate::Schema& schema, bool group, size_t size);
 
   // Writes a number, or a tuple of numbers, to `to`, which has room for `largest`. False for what
   // is left to numpy, which knows what to do with it or how to refuse it.
@@ -34,4 +34,4 @@ class SamplePacker {
   bool group_ = false;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -7,7 +7,7 @@
 #include "bindings/device/stream.hpp"
 #include "cuda/device_ranges.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -23,7 +23,7 @@ bool stream_of(const cuda::DeviceRange* range, cuda::Target& target) noexcept {
   return false;
 }
 
-cuda::DeviceRange* begin(EventFields& fields, const ToolTable& tool) noexcept {
+cuda::DeviceRange* begin(EventFields& fields, const annotate::ToolTable& tool) noexcept {
   return begin_device_range(fields, &tool, nullptr, {});
 }
 
@@ -43,4 +43,4 @@ void end(cuda::DeviceRange* range, bool wait) noexcept {
 
 void annotate_device_init() noexcept { companion_calls = {begin, end}; }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -4,9 +4,9 @@
 
 // The GPU's part of annotate(device=True) and annotate(sync=True).
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // Sets `companion_calls`.
 void annotate_device_init() noexcept;
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -6,7 +6,7 @@
 #include "bindings/device/stream.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -178,4 +178,4 @@ int device_arguments_init() {
   return 0;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -9,7 +9,7 @@
 #include "bindings/support/call_arguments.hpp"
 #include "cuda/device_ranges.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 struct DeviceArguments {
   Annotation* annotation = nullptr;  // a new reference; nobody changes it
@@ -24,4 +24,4 @@ int parse_device_call(const CallForm& form, PyObject* receiver, PyObject* const*
 
 int device_arguments_init();
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

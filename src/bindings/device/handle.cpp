@@ -5,7 +5,7 @@
 #include "bindings/support/free_list.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -148,4 +148,4 @@ int device_handle_add_to_module(PyObject* module) {
                                reinterpret_cast<PyObject*>(state().device.handle_type));
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -7,7 +7,7 @@
 #include "bindings/support/py.hpp"
 #include "cuda/device_ranges.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 int device_handle_add_to_module(PyObject* module);
 
@@ -22,4 +22,4 @@ cuda::DeviceRange* range_of_handle(PyObject* handle) noexcept;
 // Ends the range of a handle, with the GIL let go of. Nothing raises.
 void end_device_handle(PyObject* handle, const cuda::Target* other) noexcept;
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

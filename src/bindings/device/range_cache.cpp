@@ -7,7 +7,7 @@
 
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 #ifdef Py_GIL_DISABLED
 
@@ -95,4 +95,4 @@ void keep_range(const RangeCall& call, PyObject* range) {
 
 #endif
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -9,7 +9,7 @@
 #include "bindings/support/py.hpp"
 #include "bindings/support/call_arguments.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 struct RangeCall {
   const CallForm* form;
@@ -25,4 +25,4 @@ PyObject* kept_range(const RangeCall& call) noexcept;
 // For a call that kept_range() knew nothing of. Kept from the second such call on.
 void keep_range(const RangeCall& call, PyObject* range);
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -15,7 +15,7 @@
 #include "bindings/support/free_list.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -46,7 +46,7 @@ DeviceRangeObject* as_range(PyObject* object) noexcept {
   return reinterpret_cast<DeviceRangeObject*>(object);
 }
 
-bool wanted(const EventFields& fields, const ToolTable& tool) noexcept {
+bool wanted(const EventFields& fields, const annotate::ToolTable& tool) noexcept {
   return fields.event.domain->connected(tool) && fields.event.level <= fields.event.domain->level();
 }
 
@@ -59,7 +59,7 @@ bool find_stream(PyObject* stream, cuda::Target& target) noexcept {
   return false;
 }
 
-cuda::DeviceRange* begin_without_gil(Event* event, const ToolTable* tool,
+cuda::DeviceRange* begin_without_gil(annotate::Event* event, const annotate::ToolTable* tool,
                                      const cuda::Options& options, cuda::Target target) noexcept {
   const released_gil released;
   return cuda::begin_range(event, tool, options, target);
@@ -69,7 +69,7 @@ cuda::DeviceRange* begin_without_gil(Event* event, const ToolTable* tool,
 // What goes wrong on the way is reported, and the program goes on.
 cuda::DeviceRange* begin(Annotation* annotation, PyObject* stream,
                          const cuda::Options& options) noexcept {
-  const ToolTable* tool = listening_tool();
+  const annotate::ToolTable* tool = annotate::listening_tool();
   if (tool && (!tool->reaches_tool || !wanted(*annotation->fields, *tool))) tool = nullptr;
   if (!tool && !options.timed) return nullptr;
   cuda::Target target;
@@ -89,7 +89,7 @@ cuda::DeviceRange* begin(Annotation* annotation, PyObject* stream,
   } else {
     range = begin_without_gil(&fields.event, tool, options, target);
   }
-  Domain& domain = *annotation->fields->event.domain;
+  annotate::Domain& domain = *annotation->fields->event.domain;
   if (overflow_pending(domain)) warn_overflow(domain);
   return range;
 }
@@ -348,8 +348,8 @@ PyType_Spec spec = {"nvspan.device_range", sizeof(DeviceRangeObject), 0, Py_TPFL
 
 }  // namespace
 
-cuda::DeviceRange* begin_device_range(EventFields& fields, const ToolTable* tool, PyObject* stream,
-                                      const cuda::Options& options) noexcept {
+cuda::DeviceRange* begin_device_range(EventFields& fields, const annotate::ToolTable* tool,
+                                      PyObject* stream, const cuda::Options& options) noexcept {
   cuda::Target target;
   if (!find_stream(stream, target)) return nullptr;
   return begin_without_gil(&fields.event, tool, options, target);
@@ -372,4 +372,4 @@ int device_range_object_add_to_module(PyObject* module) {
   return PyModule_AddObjectRef(module, "device_range", reinterpret_cast<PyObject*>(type));
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -7,14 +7,14 @@
 #include "bindings/support/py.hpp"
 #include "cuda/device_ranges.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 struct EventFields;
 
 // Begins a device range with attributes that are not lazy, with the GIL let go of. A reference, or
 // null where nobody listens or nothing could be placed. Nothing raises.
-cuda::DeviceRange* begin_device_range(EventFields& fields, const ToolTable* tool, PyObject* stream,
-                                      const cuda::Options& options) noexcept;
+cuda::DeviceRange* begin_device_range(EventFields& fields, const annotate::ToolTable* tool,
+                                      PyObject* stream, const cuda::Options& options) noexcept;
 
 int device_range_object_add_to_module(PyObject* module);
 
@@ -22,4 +22,4 @@ int device_range_object_add_to_module(PyObject* module);
 PyObject* device_range_in_domain(PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
                                  PyObject* kwnames);
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

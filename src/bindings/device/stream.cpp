@@ -6,7 +6,7 @@
 
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -191,4 +191,4 @@ int device_stream_add_to_module(PyObject* module) {
   return PyModule_AddFunctions(module, functions);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

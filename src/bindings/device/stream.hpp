@@ -9,7 +9,7 @@
 #include "bindings/support/py.hpp"
 #include "cuda/device_ranges.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // Checks an argument without asking for the stream itself, where its type is known. 0, or -1 with a
 // TypeError or ValueError naming the argument.
@@ -20,4 +20,4 @@ int resolve_stream(PyObject* stream, cuda::Target& target);
 
 int device_stream_add_to_module(PyObject* module);
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -8,7 +8,7 @@
 #include "bindings/event/event_fields.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -43,7 +43,7 @@ PyObject* make_domain(PyTypeObject* type, PyObject* name) {
   PyObject* object = key ? type->tp_alloc(type, 0) : nullptr;
   if (!object) return nullptr;
   DomainObject* domain = as_domain(object);
-  domain->core = &Domain::get(name == Py_None ? nullptr : &text);
+  domain->core = &annotate::Domain::get(name == Py_None ? nullptr : &text);
   domain->name = Py_NewRef(name);
   // Of two threads the first wins.
   PyObject* kept = PyDict_SetDefault(state().event.domains, key.get(), object);
@@ -60,7 +60,8 @@ PyObject* domain_of_type(PyTypeObject* type, PyObject* domain) {
   return found || PyErr_Occurred() ? found : make_domain(type, name);
 }
 
-int category_id_of_name(DomainObject* domain, PyObject* name, CategoryIds ids, uint32_t& id) {
+int category_id_of_name(DomainObject* domain, PyObject* name, annotate::CategoryIds ids,
+                        uint32_t& id) {
   py_ref utf8 = py_ref::steal(escaped_utf8(name));
   if (!utf8) return -1;
   id = domain->core->category_id(
@@ -88,9 +89,9 @@ int level_from_object(PyObject* value, uint32_t& level) {
     return -1;
   }
   const long number = PyLong_AsLong(value);
-  if (PyErr_Occurred() || number < 0 || number > static_cast<long>(highest_level)) {
+  if (PyErr_Occurred() || number < 0 || number > static_cast<long>(annotate::highest_level)) {
     PyErr_Clear();
-    PyErr_Format(PyExc_ValueError, "level %R is outside 0..%u", value, highest_level);
+    PyErr_Format(PyExc_ValueError, "level %R is outside 0..%u", value, annotate::highest_level);
     return -1;
   }
   level = static_cast<uint32_t>(number);
@@ -99,7 +100,7 @@ int level_from_object(PyObject* value, uint32_t& level) {
 
 int category_id_from_object(DomainObject* domain, PyObject* value, uint32_t& id) {
   if (PyUnicode_Check(value) || PyBytes_Check(value)) {
-    return category_id_of_name(domain, value, CategoryIds::named, id);
+    return category_id_of_name(domain, value, annotate::CategoryIds::named, id);
   }
   if (!PyIndex_Check(value)) {
     PyErr_Format(PyExc_TypeError, "category must be a str, bytes, an int or None, not %R", value);
@@ -118,8 +119,8 @@ int category_id_from_object(DomainObject* domain, PyObject* value, uint32_t& id)
   return 0;
 }
 
-void warn_overflow(const Domain& domain) noexcept {
-  const MessageStats stats = domain.message_stats();
+void warn_overflow(const annotate::Domain& domain) noexcept {
+  const annotate::MessageStats stats = domain.message_stats();
   warn_once_quietly(
       ("overflow " + domain.name()).c_str(),
       "domain '%s' has registered %zu different messages: further ones are passed to the tool as "
@@ -128,4 +129,4 @@ void warn_overflow(const Domain& domain) noexcept {
       domain.is_default() ? "NVTX" : domain.name().c_str(), stats.registered);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

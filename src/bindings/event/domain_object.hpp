@@ -9,10 +9,10 @@
 #include "bindings/support/py.hpp"
 #include "annotate/event/domain.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 struct DomainObject {
-  PyObject_HEAD Domain* core;
+  PyObject_HEAD annotate::Domain* core;
   PyObject* name;  // as given; None for the default domain
   PyObject* weak_references;
   PyObject* dict;  // attributes that the program has set; null: none
@@ -37,13 +37,16 @@ PyObject* domain_from_object(PyObject* value);
 int level_from_object(PyObject* value, uint32_t& level);
 
 // The id of a named category. 0, or -1 with an exception set.
-int category_id_of_name(DomainObject* domain, PyObject* name, CategoryIds ids, uint32_t& id);
+int category_id_of_name(DomainObject* domain, PyObject* name, annotate::CategoryIds ids,
+                        uint32_t& id);
 
 // The id for a `category=` argument other than None: a name or a number.
 int category_id_from_object(DomainObject* domain, PyObject* value, uint32_t& id);
 
 // Warns once per domain when its table of messages is full. Cheap when there is nothing to say.
-inline bool overflow_pending(Domain& domain) noexcept { return domain.take_overflow_notice(); }
-void warn_overflow(const Domain& domain) noexcept;
+inline bool overflow_pending(annotate::Domain& domain) noexcept {
+  return domain.take_overflow_notice();
+}
+void warn_overflow(const annotate::Domain& domain) noexcept;
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -6,7 +6,7 @@
 
 #include "bindings/event/domain_object.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -228,4 +228,4 @@ int attributes_object_add_to_module(PyObject* module) {
                                reinterpret_cast<PyObject*>(state().event.attributes_type));
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

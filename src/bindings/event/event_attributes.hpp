@@ -10,7 +10,7 @@
 #include "bindings/support/call_arguments.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 struct AttributesObject {
   PyObject_HEAD EventFields fields;
@@ -34,4 +34,4 @@ PyObject* domain_get_event_attributes(PyObject* domain, PyObject* const* args, P
 PyObject* domain_set_event_attributes(PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
                                       PyObject* kwnames);
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -5,7 +5,7 @@
 #include "bindings/event/domain_object.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 void set_domain(EventFields& fields, PyObject* domain_object) noexcept {
   fields.domain = domain_object;
@@ -124,4 +124,4 @@ int traverse_fields(const EventFields& fields, visitproc visit, void* arg) {
   return 0;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -11,12 +11,12 @@
 #include "annotate/event/event.hpp"
 #include "bindings/payload/encoder.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 struct DomainObject;
 
 struct EventFields {
-  Event event;
+  annotate::Event event;
   PyObject* domain = nullptr;   // DomainObject; borrowed, domains are immortal
   PyObject* message = nullptr;  // str, bytes or a callable; null: none
   PyObject* encoded = nullptr;  // bytes: the text, where it is not the message's own UTF-8
@@ -67,7 +67,7 @@ bool set_plain_payload(EventFields& fields, PyObject* value) noexcept;
 bool set_simple_payload(EventFields& fields, PyObject* value) noexcept;
 
 // The fields' data for one event.
-bool encode_data(EventFields& fields, PayloadBuffer& buffer, PayloadView& view) noexcept;
+bool encode_data(EventFields& fields, PayloadBuffer& buffer, annotate::PayloadView& view) noexcept;
 
 // Replaces the contents of `target` (also its domain) by those of `source`.
 void copy_fields(EventFields& target, const EventFields& source) noexcept;
@@ -92,4 +92,4 @@ PyObject* escaped_utf8(PyObject* text);
 // Converts None, a str, a tuple or an int to ARGB.
 int color_from_object(PyObject* value, uint32_t& argb);
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/event/open_spans.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 void OpenSpans::add(const void* frame, unsigned long thread, const OpenEntry& open) {
   std::lock_guard<object_mutex> lock(mutex_);
@@ -36,4 +36,4 @@ bool OpenSpans::take_newest(unsigned long thread, bool any, OpenEntry& open) noe
   return take(newest, open);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

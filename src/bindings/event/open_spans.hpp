@@ -13,16 +13,16 @@
 #include "bindings/support/py.hpp"
 #include "annotate/event/event.hpp"
 
-namespace nvspan {
-
-namespace cuda {
+namespace nvspan::cuda {
 struct DeviceRange;
-}  // namespace cuda
+}  // namespace nvspan::cuda
+
+namespace nvspan::bindings {
 
 // One entry's range, and the range of the GPU that goes with it. `pushed`: the CPU range lies on
 // the thread's stack of push/pop ranges, and only its epoch is here.
 struct OpenEntry {
-  Span span;
+  annotate::Span span;
   cuda::DeviceRange* device = nullptr;  // one reference
   bool pushed = false;
 };
@@ -55,4 +55,4 @@ class OpenSpans {
   uint64_t last_order_ = 0;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -6,7 +6,7 @@
 
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -55,7 +55,7 @@ bool set_simple_payload(EventFields& fields, PyObject* value) noexcept {
   return true;
 }
 
-bool encode_data(EventFields& fields, PayloadBuffer& buffer, PayloadView& view) noexcept {
+bool encode_data(EventFields& fields, PayloadBuffer& buffer, annotate::PayloadView& view) noexcept {
   if (EncodedPayload* known = fields.encoded_data.load(std::memory_order_acquire)) {
     view = known->contents();
     return true;
@@ -128,4 +128,4 @@ int set_payload(EventFields& fields, PyObject* value, bool callables) {
   return 0;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -9,13 +9,13 @@
 #include "bindings/event/domain_object.hpp"
 #include "bindings/event/event_fields.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // As send_fields for fields that are special().
 template <class Send>
-bool send_special(EventFields& fields, const ToolTable& tool, bool& failed_lazily,
+bool send_special(EventFields& fields, const annotate::ToolTable& tool, bool& failed_lazily,
                   Send&& send) noexcept {
-  const Domain& domain = *fields.event.domain;
+  const annotate::Domain& domain = *fields.event.domain;
   if (!fields.event.domain->connected(tool) || fields.event.level > domain.level()) return false;
   EventFields evaluated;
   EventFields* ready = &fields;
@@ -25,12 +25,12 @@ bool send_special(EventFields& fields, const ToolTable& tool, bool& failed_lazil
   }
   // Before the event is armed: this may run Python, and with it a change of tools.
   PayloadBuffer buffer;
-  PayloadView view;
+  annotate::PayloadView view;
   const bool with_data = ready->has_data && encode_data(*ready, buffer, view);
-  Outgoing out;
-  const bool wanted = prepare(ready->event, tool, out);
+  annotate::Outgoing out;
+  const bool wanted = annotate::prepare(ready->event, tool, out);
   if (wanted) {
-    AttachedPayload attached;
+    annotate::AttachedPayload attached;
     if (with_data) attached.attach(out, tool, view);
     send(out);
   }
@@ -41,32 +41,32 @@ bool send_special(EventFields& fields, const ToolTable& tool, bool& failed_lazil
 // Sends `fields` by `send` to the tool, message and payload callables evaluated and data encoded.
 // Returns false if the domain is not wanted.
 template <class Send>
-bool send_fields(EventFields& fields, const ToolTable& tool, bool& failed_lazily,
+bool send_fields(EventFields& fields, const annotate::ToolTable& tool, bool& failed_lazily,
                  Send&& send) noexcept {
-  Outgoing out;
+  annotate::Outgoing out;
   if (fields.special()) return send_special(fields, tool, failed_lazily, send);
-  if (!prepare(fields.event, tool, out)) return false;
+  if (!annotate::prepare(fields.event, tool, out)) return false;
   send(out);
   return true;
 }
 
 // The epoch of the tool that a push went to; 0: not sent.
-inline uint64_t send_push_of(const void* owner, EventFields& fields, const ToolTable& tool,
-                             bool& failed_lazily) noexcept {
+inline uint64_t send_push_of(const void* owner, EventFields& fields,
+                             const annotate::ToolTable& tool, bool& failed_lazily) noexcept {
   uint64_t epoch = 0;
-  send_fields(fields, tool, failed_lazily, [&](Outgoing& event) {
+  send_fields(fields, tool, failed_lazily, [&](annotate::Outgoing& event) {
     event.owner = owner;
-    send_push(event, tool);
+    annotate::send_push(event, tool);
     epoch = event.epoch;
   });
   return epoch;
 }
 
-inline Span send_start_of(EventFields& fields, const ToolTable& tool,
-                          bool& failed_lazily) noexcept {
-  Span span;
-  send_fields(fields, tool, failed_lazily, [&](const Outgoing& event) {
-    span = {send_start(event, tool), event.epoch, fields.event.domain};
+inline annotate::Span send_start_of(EventFields& fields, const annotate::ToolTable& tool,
+                                    bool& failed_lazily) noexcept {
+  annotate::Span span;
+  send_fields(fields, tool, failed_lazily, [&](const annotate::Outgoing& event) {
+    span = {annotate::send_start(event, tool), event.epoch, fields.event.domain};
   });
   return span;
 }
@@ -75,4 +75,4 @@ inline void notice_overflow(const EventFields& fields) noexcept {
   if (overflow_pending(*fields.event.domain)) warn_overflow(*fields.event.domain);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

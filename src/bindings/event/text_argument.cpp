@@ -10,15 +10,15 @@
 #include "annotate/event/color.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
 void update_automatic_color(EventFields& fields) noexcept {
   if (!fields.automatic_color) return;
   const char* text = fields.event.text;
-  fields.event.attributes.color =
-      automatic_color(text ? std::string_view(text, fields.event.text_size) : std::string_view());
+  fields.event.attributes.color = annotate::automatic_color(
+      text ? std::string_view(text, fields.event.text_size) : std::string_view());
 }
 
 bool has_zero(const char* text, Py_ssize_t size) noexcept {
@@ -27,7 +27,7 @@ bool has_zero(const char* text, Py_ssize_t size) noexcept {
 
 // Takes as much of a long text as every tool takes, whole characters only, and warns once.
 int cut_text(EventFields& fields, const char* text, Py_ssize_t size) {
-  size_t kept = longest_message;
+  size_t kept = annotate::longest_message;
   while (kept > 0 && (static_cast<unsigned char>(text[kept]) & 0xC0) == 0x80) --kept;
   PyObject* cut = PyBytes_FromStringAndSize(text, static_cast<Py_ssize_t>(kept));
   if (!cut) return -1;
@@ -62,7 +62,7 @@ int set_text(EventFields& fields, PyObject* message) {
     text = PyBytes_AS_STRING(fields.encoded);
     size = PyBytes_GET_SIZE(fields.encoded);
   }
-  if (static_cast<size_t>(size) > longest_message) {
+  if (static_cast<size_t>(size) > annotate::longest_message) {
     if (cut_text(fields, text, size) < 0) return -1;
   } else {
     fields.event.set_text(text, static_cast<size_t>(size));
@@ -131,7 +131,8 @@ int color_from_object(PyObject* value, uint32_t& argb) {
   if (PyUnicode_Check(value)) {
     Py_ssize_t size = 0;
     const char* text = PyUnicode_AsUTF8AndSize(value, &size);
-    if (text && parse_color(std::string_view(text, static_cast<size_t>(size)), argb)) return 0;
+    if (text && annotate::parse_color(std::string_view(text, static_cast<size_t>(size)), argb))
+      return 0;
     PyErr_Clear();
   }
   py_ref result = py_ref::steal(call_hook(&PythonHooks::color_from_object, value));
@@ -162,4 +163,4 @@ PyObject* message_text(const EventFields& fields) {
                               "replace");
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -7,14 +7,14 @@
 
 namespace py = pybind11;
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 void add_check_functions(py::module_& m) {
   m.def("start_checking",
         [](bool strict, const std::string& folder) { start_check_mode(strict, folder.c_str()); });
-  m.def("stop_checking", [] { stop_checking(); });
-  m.def("checking", [] { return checking(); });
-  m.def("check_at_exit", [] { check_at_exit(); });
+  m.def("stop_checking", [] { annotate::stop_checking(); });
+  m.def("checking", [] { return annotate::checking(); });
+  m.def("check_at_exit", [] { annotate::check_at_exit(); });
   m.def("check_reports_lost", [] { return check_reports_lost(); });
   m.def("check_reports", [] {
     PyObject* list = check_report_list();
@@ -23,4 +23,4 @@ void add_check_functions(py::module_& m) {
   });
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -12,7 +12,7 @@
 
 namespace py = pybind11;
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 void add_device_functions(py::module_& m) {
   m.def("device_available", [] { return cuda::available(); });
@@ -21,12 +21,12 @@ void add_device_functions(py::module_& m) {
   m.def("name_cuda_object", [](const std::string& what, uint64_t handle, const py::str& name) {
     py_ref utf8 = py_ref::steal(escaped_utf8(name.ptr()));
     if (!utf8) throw py::error_already_set();
-    const CudaObject kind = what == "device"   ? CudaObject::device
-                            : what == "stream" ? CudaObject::stream
-                                               : CudaObject::event;
-    name_cuda_object(kind, handle, PyBytes_AS_STRING(utf8.get()));
+    const annotate::CudaObject kind = what == "device"   ? annotate::CudaObject::device
+                                      : what == "stream" ? annotate::CudaObject::stream
+                                                         : annotate::CudaObject::event;
+    annotate::name_cuda_object(kind, handle, PyBytes_AS_STRING(utf8.get()));
   });
-  m.def("named_cuda_objects", [] { return named_cuda_objects(); });
+  m.def("named_cuda_objects", [] { return annotate::named_cuda_objects(); });
   m.def("device_flush", [](double seconds) {
     const released_gil released;
     return cuda::flush(seconds);
@@ -37,11 +37,12 @@ void add_device_functions(py::module_& m) {
   });
   // What "auto" is with the tool that listens now; with `ask` the tool is asked. None: no tool.
   m.def("device_backend", [](bool ask) -> py::object {
-    const ToolTable* tool = tool_decided() || ask ? listening_tool() : nullptr;
+    const annotate::ToolTable* tool =
+        annotate::tool_decided() || ask ? annotate::listening_tool() : nullptr;
     if (!tool) return py::none();
-    Domain& domain = Domain::get(nullptr);
-    const bool exact =
-        ask ? domain.connected(*tool) && takes_deferred(*tool, domain) : may_take_deferred(*tool);
+    annotate::Domain& domain = annotate::Domain::get(nullptr);
+    const bool exact = ask ? domain.connected(*tool) && annotate::takes_deferred(*tool, domain)
+                           : annotate::may_take_deferred(*tool);
     return py::str(exact ? "exact" : "callback");
   });
   m.def("device_counts", [] {
@@ -53,4 +54,4 @@ void add_device_functions(py::module_& m) {
   });
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

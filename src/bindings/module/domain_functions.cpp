@@ -11,7 +11,7 @@
 
 namespace py = pybind11;
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -24,11 +24,11 @@ uint32_t color_to_argb(py::handle color) {
 uint64_t string_handle(py::handle domain, py::handle string) {
   EventFields fields;
   set_domain(fields, domain.ptr());
-  const ToolTable* tool = listening_tool();
+  const annotate::ToolTable* tool = annotate::listening_tool();
   uint64_t handle = 0;
   const int result = set_message(fields, string.ptr(), false);
-  Outgoing out;
-  if (result == 0 && tool && prepare(fields.event, *tool, out) &&
+  annotate::Outgoing out;
+  if (result == 0 && tool && annotate::prepare(fields.event, *tool, out) &&
       out.attributes.messageType == NVTX_MESSAGE_TYPE_REGISTERED) {
     handle = reinterpret_cast<uintptr_t>(out.attributes.message.registered);
   }
@@ -51,11 +51,11 @@ void request_message(py::handle domain, py::handle string) {
 
 void set_message_limit(size_t limit, const py::object& domain) {
   if (limit == 0) throw py::value_error("limit must be at least 1, not 0");
-  Domain* one = domain_or_null(domain);
+  annotate::Domain* one = domain_or_null(domain);
   if (one)
     one->set_message_limit(limit);
   else
-    Domain::set_default_message_limit(limit);
+    annotate::Domain::set_default_message_limit(limit);
 }
 
 void name_category_id(uint32_t id, const py::str& name, const py::object& domain) {
@@ -63,7 +63,7 @@ void name_category_id(uint32_t id, const py::str& name, const py::object& domain
   if (!owner) throw py::error_already_set();
   py_ref utf8 = py_ref::steal(escaped_utf8(name.ptr()));
   if (!utf8) throw py::error_already_set();
-  Domain* core = reinterpret_cast<DomainObject*>(owner)->core;
+  annotate::Domain* core = reinterpret_cast<DomainObject*>(owner)->core;
   if (!core->name_category_id(id, PyBytes_AS_STRING(utf8.get()))) {
     throw py::value_error("category " + std::to_string(id) + " or name '" +
                           PyBytes_AS_STRING(utf8.get()) + "' is taken in this domain");
@@ -72,7 +72,7 @@ void name_category_id(uint32_t id, const py::str& name, const py::object& domain
 
 }  // namespace
 
-Domain* domain_or_null(const py::object& domain) {
+annotate::Domain* domain_or_null(const py::object& domain) {
   if (domain.is_none()) return nullptr;
   PyObject* found = domain_from_object(domain.ptr());
   if (!found) throw py::error_already_set();
@@ -103,4 +103,4 @@ void add_domain_functions(py::module_& m) {
   m.def("set_message_limit", set_message_limit, py::arg("limit"), py::arg("domain") = py::none());
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -17,7 +17,7 @@
 #include "bindings/range/span_object.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -38,14 +38,14 @@ PyObject* domain_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   if (level != Py_None) {
     uint32_t number = 0;
     if (level_from_object(level, number) < 0) return nullptr;
-    Domain& core = *as_domain(domain)->core;
+    annotate::Domain& core = *as_domain(domain)->core;
     if (!core.set_default_level(number) &&
         warn_once(("level " + core.name()).c_str(),
                   "domain %R has level %u already: level %u is ignored", as_domain(domain)->name,
                   static_cast<unsigned>(core.level()), static_cast<unsigned>(number)) < 0) {
       return nullptr;
     }
-    notify_tool_listener();
+    annotate::notify_tool_listener();
   }
   return Py_NewRef(domain);
 }
@@ -84,7 +84,7 @@ int domain_put_level(PyObject* object, PyObject* value, void*) {
   }
   if (level_from_object(value, level) < 0) return -1;
   as_domain(object)->core->set_level(level);
-  notify_tool_listener();
+  annotate::notify_tool_listener();
   return 0;
 }
 
@@ -118,7 +118,8 @@ PyObject* domain_get_category_id(PyObject* object, PyObject* const* arguments, P
     return PyErr_Format(PyExc_TypeError, "category name must be a str or bytes, not %R", name);
   }
   uint32_t id = 0;
-  if (category_id_of_name(as_domain(object), name, CategoryIds::requested, id) < 0) return nullptr;
+  if (category_id_of_name(as_domain(object), name, annotate::CategoryIds::requested, id) < 0)
+    return nullptr;
   return PyLong_FromUnsignedLong(id);
 }
 
@@ -142,14 +143,14 @@ PyObject* domain_set_message_limit(PyObject* object, PyObject* const* arguments,
 }
 
 PyObject* domain_message_stats(PyObject* object, PyObject*) {
-  const MessageStats stats = as_domain(object)->core->message_stats();
+  const annotate::MessageStats stats = as_domain(object)->core->message_stats();
   return Py_BuildValue("{s:n,s:n,s:K}", "registered", static_cast<Py_ssize_t>(stats.registered),
                        "limit", static_cast<Py_ssize_t>(stats.limit), "overflowed",
                        static_cast<unsigned long long>(stats.overflowed));
 }
 
 PyObject* domain_enabled(PyObject* object, PyObject*) {
-  const ToolTable* tool = listening_tool();
+  const annotate::ToolTable* tool = annotate::listening_tool();
   return PyBool_FromLong(tool && as_domain(object)->core->connected(*tool));
 }
 
@@ -306,4 +307,4 @@ int domain_type_add_to_module(PyObject* module) {
   return PyModule_AddObjectRef(module, "Domain", reinterpret_cast<PyObject*>(event.domain_type));
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

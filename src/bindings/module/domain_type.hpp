@@ -4,9 +4,9 @@
 
 #include "bindings/support/py.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // Makes the type `Domain` and the default domain. 0, or -1 with an exception set.
 int domain_type_add_to_module(PyObject* module);
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -30,14 +30,14 @@
 
 namespace py = pybind11;
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
 // Runs in the thread that attached, detached or made the first annotation, which holds the GIL.
 void on_tool_changed(bool possible) {
   py_error_scope scope;
-  const std::string& problem = DomainSwitches::of_environment().problem();
+  const std::string& problem = annotate::DomainSwitches::of_environment().problem();
   if (!problem.empty()) warn_once_quietly("switchboard", "%s; it is ignored", problem.c_str());
   if (decorated_set_listening(state().module, possible) < 0) PyErr_WriteUnraisable(state().module);
   profile_tool_changed(possible);
@@ -97,7 +97,7 @@ void add_contents(py::module_ m) {
   add_domain_functions(m);
   add_check_functions(m);
   add_torch_functions(m);
-  set_tool_listener(on_tool_changed);
+  annotate::set_tool_listener(on_tool_changed);
 }
 
 int exec_module(PyObject* module) {
@@ -135,6 +135,6 @@ PyModuleDef module_definition = {PyModuleDef_HEAD_INIT, "nvspan._core", nullptr,
 
 }  // namespace
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings
 
-PyMODINIT_FUNC PyInit__core() { return PyModuleDef_Init(&nvspan::module_definition); }
+PyMODINIT_FUNC PyInit__core() { return PyModuleDef_Init(&nvspan::bindings::module_definition); }

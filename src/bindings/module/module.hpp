@@ -10,7 +10,7 @@
 
 #include "annotate/event/domain.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 void add_process_functions(pybind11::module_& m);
 void add_domain_functions(pybind11::module_& m);
@@ -24,6 +24,6 @@ inline void require(int result) {
 }
 
 // The domain that an argument names; null for None, which stands for all of them.
-Domain* domain_or_null(const pybind11::object& domain);
+annotate::Domain* domain_or_null(const pybind11::object& domain);
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

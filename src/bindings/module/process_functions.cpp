@@ -17,57 +17,59 @@
 
 namespace py = pybind11;
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
 // None is the whole process here, so the default domain is named by its object.
 void set_enabled(bool enabled, const py::object& domain) {
-  Domain* one = domain_or_null(domain);
+  annotate::Domain* one = domain_or_null(domain);
   if (one)
     one->set_enabled(enabled);
   else
-    set_annotations_enabled(enabled);
+    annotate::set_annotations_enabled(enabled);
 }
 
 void pause(int change, const py::object& domain) {
-  Domain* one = domain_or_null(domain);
+  annotate::Domain* one = domain_or_null(domain);
   if (one)
     one->pause(change);
   else
-    pause_annotations(change);
+    annotate::pause_annotations(change);
 }
 
 bool is_active(const py::object& domain) {
-  Domain* one = domain_or_null(domain);
-  const ToolTable* tool = listening_tool();
-  return tool && (tool->reaches_tool || mirroring()) && (!one || one->connected(*tool));
+  annotate::Domain* one = domain_or_null(domain);
+  const annotate::ToolTable* tool = annotate::listening_tool();
+  return tool && (tool->reaches_tool || annotate::mirroring()) && (!one || one->connected(*tool));
 }
 
 }  // namespace
 
 void add_process_functions(py::module_& m) {
   m.def("attach", [](const std::string& library, const std::string& config) {
-    const std::string problem = attach_tool(library, config);
+    const std::string problem = annotate::attach_tool(library, config);
     if (!problem.empty()) throw std::runtime_error("cannot attach: " + problem);
   });
-  m.def("detach", [] { detach_tool(); });
-  m.def("tool_attached", [] { return tool_decided() && real_tool() && annotations_enabled(); });
+  m.def("detach", [] { annotate::detach_tool(); });
+  m.def("tool_attached", [] {
+    return annotate::tool_decided() && annotate::real_tool() && annotate::annotations_enabled();
+  });
   m.def("listening", [] { return listening(); });
   m.def("decided", [] { return decided(); });
-  m.def("enabled", [] { return !disabled_by_environment(); });
+  m.def("enabled", [] { return !annotate::disabled_by_environment(); });
   m.def("set_enabled", set_enabled, py::arg("enabled"), py::arg("domain") = py::none());
   m.def("pause", pause, py::arg("change"), py::arg("domain") = py::none());
   m.def("is_active", is_active, py::arg("domain") = py::none());
   m.def("name_thread", [](const std::string& name, std::optional<uint32_t> native_id) {
-    name_thread(native_id ? *native_id : native_thread_id(), name);
+    annotate::name_thread(native_id ? *native_id : annotate::native_thread_id(), name);
   });
-  m.def("forget_thread", [](uint32_t native_id) { forget_thread(native_id); });
-  m.def("has_thread_name", [](uint32_t native_id) { return has_thread_name(native_id); });
-  m.def("named_threads", [] { return named_threads(); });
-  m.def("dropped_pushes", [] { return dropped_pushes(); });
-  m.def("tool_library", [] { return tool_library(); });
-  m.def("switchboard_problem", [] { return DomainSwitches::of_environment().problem(); });
+  m.def("forget_thread", [](uint32_t native_id) { annotate::forget_thread(native_id); });
+  m.def("has_thread_name", [](uint32_t native_id) { return annotate::has_thread_name(native_id); });
+  m.def("named_threads", [] { return annotate::named_threads(); });
+  m.def("dropped_pushes", [] { return annotate::dropped_pushes(); });
+  m.def("tool_library", [] { return annotate::tool_library(); });
+  m.def("switchboard_problem", [] { return annotate::DomainSwitches::of_environment().problem(); });
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -6,7 +6,7 @@
 
 namespace py = pybind11;
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 void add_torch_functions(py::module_& m) {
   m.def("torch_emit_enable", [](bool enable) { torch_emit_enable(enable); });
@@ -17,4 +17,4 @@ void add_torch_functions(py::module_& m) {
   m.def("torch_profiler_stopped", [] { torch_profiler_stopped(); });
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -6,7 +6,7 @@
 
 #include "bindings/payload/numpy.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -32,10 +32,10 @@ PyObject* find_ndarray() noexcept {
 }
 
 // Puts the view's elements after a count of them, as Schema::array_of says.
-int copy_array(const Schema& element, Py_buffer& view, PayloadBuffer& buffer) {
+int copy_array(const annotate::Schema& element, Py_buffer& view, PayloadBuffer& buffer) {
   const size_t size = static_cast<size_t>(view.len);
   const uint64_t count = size / static_cast<size_t>(view.itemsize);
-  buffer.schema = Schema::array_of(element);
+  buffer.schema = annotate::Schema::array_of(element);
   if (!buffer.schema) return too_many_schemas();
   unsigned char* at = buffer.extend(sizeof count + size);
   if (!at) return -1;
@@ -43,7 +43,7 @@ int copy_array(const Schema& element, Py_buffer& view, PayloadBuffer& buffer) {
   return PyBuffer_ToContiguous(at + sizeof count, &view, view.len, 'C');
 }
 
-int encode_view(const Schema& element, Py_buffer& view, PayloadBuffer& buffer) {
+int encode_view(const annotate::Schema& element, Py_buffer& view, PayloadBuffer& buffer) {
   buffer.hold_view();
   if (view.len == 0) return 1;
   if (view.ndim > 0) return copy_array(element, view, buffer);
@@ -115,7 +115,7 @@ py_ref numpy_array_of(PyObject* value) {
 int encode_array(PyObject* array, PayloadBuffer& buffer) {
   py_ref dtype = py_ref::steal(PyObject_GetAttrString(array, "dtype"));
   if (!dtype) return -1;
-  const Schema* element = schema_of_dtype(dtype.get());
+  const annotate::Schema* element = schema_of_dtype(dtype.get());
   if (!element) return -1;
   py_ref native;
   if (!dtype_is_native(dtype.get())) {
@@ -143,11 +143,11 @@ int encode_exported(PyObject* value, PayloadBuffer& buffer) {
     buffer.hold_view();
     if (view.len == 0) return 1;
     buffer.schema = bytes_schema(static_cast<size_t>(view.len));
-    if (!buffer.schema) buffer.schema = &Schema::predefined(nvtx::entry_type::byte);
+    if (!buffer.schema) buffer.schema = &annotate::Schema::predefined(nvtx::entry_type::byte);
     buffer.borrow_view();
     return 0;
   }
-  const Schema* element = scalar_schema(*scalar);
+  const annotate::Schema* element = scalar_schema(*scalar);
   if (!element) {
     buffer.hold_view();
     return too_many_schemas();
@@ -155,4 +155,4 @@ int encode_exported(PyObject* value, PayloadBuffer& buffer) {
   return encode_view(*element, view, buffer);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -101,8 +101,8 @@ int copy_tensor(const DlTensor& tensor, PayloadBuffer& buffer) {
     PyErr_SetString(PyExc_TypeError, "its element type has no binary form");
     return -1;
   }
-  const Schema* element = scalar_schema(*scalar);
-  buffer.schema = element ? Schema::array_of(*element) : nullptr;
+  const annotate::Schema* element = scalar_schema(*scalar);
+  buffer.schema = element ? annotate::Schema::array_of(*element) : nullptr;
   if (!buffer.schema) return too_many_schemas();
   uint64_t count = 1;
   for (int32_t axis = 0; axis < tensor.ndim; ++axis) {
@@ -153,4 +153,4 @@ int encode_dlpack(PyObject* value, PayloadBuffer& buffer) {
   return copy_tensor(managed->tensor, buffer);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -7,7 +7,7 @@
 
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 unsigned char* PayloadBuffer::extend(size_t size, size_t alignment) {
   const size_t start = (size_ + alignment - 1) & ~(alignment - 1);
@@ -28,7 +28,7 @@ unsigned char* PayloadBuffer::extend(size_t size, size_t alignment) {
 }
 
 EncodedPayload* EncodedPayload::copy_of(PayloadBuffer& buffer) noexcept {
-  const PayloadView view = buffer.contents();
+  const annotate::PayloadView view = buffer.contents();
   std::unique_ptr<EncodedPayload> made(new (std::nothrow) EncodedPayload);
   if (!made) return nullptr;
   made->bytes.reset(new (std::nothrow) unsigned char[view.size]);
@@ -39,48 +39,48 @@ EncodedPayload* EncodedPayload::copy_of(PayloadBuffer& buffer) noexcept {
   return made.release();
 }
 
-const Schema* scalar_schema(const Scalar& scalar) {
-  SchemaDescription description;
+const annotate::Schema* scalar_schema(const Scalar& scalar) {
+  annotate::SchemaDescription description;
   description.static_size = scalar.size;
   description.entries.resize(1);
   description.entries[0].name = scalar.name;
   description.entries[0].type = scalar.type;
-  return Schema::describe(std::move(description));
+  return annotate::Schema::describe(std::move(description));
 }
 
-const Schema* text_schema(size_t units) {
+const annotate::Schema* text_schema(size_t units) {
   constexpr size_t unit_bits = 32;
   const std::string name = "str" + std::to_string(units * unit_bits);
-  SchemaDescription description;
+  annotate::SchemaDescription description;
   description.static_size = units * sizeof(Py_UCS4);
   description.entries.resize(1);
   description.entries[0].name = name;
   description.entries[0].type = nvtx::entry_type::cstring_utf32;
   description.entries[0].detail = units;
-  return Schema::describe(std::move(description));
+  return annotate::Schema::describe(std::move(description));
 }
 
 namespace {
 
-const Schema* describe_bytes(size_t size) {
+const annotate::Schema* describe_bytes(size_t size) {
   constexpr size_t byte_bits = 8;
   const std::string name = "bytes" + std::to_string(size * byte_bits);
-  SchemaDescription description;
+  annotate::SchemaDescription description;
   description.static_size = size;
   description.entries.resize(1);
   description.entries[0].name = name;
   description.entries[0].type = nvtx::entry_type::byte;
   description.entries[0].flags = nvtx::entry_flag::fixed_array;
   description.entries[0].detail = size;
-  return Schema::describe(std::move(description));
+  return annotate::Schema::describe(std::move(description));
 }
 
 }  // namespace
 
-const Schema* bytes_schema(size_t size) {
-  static std::atomic<const Schema*> usual[256];
+const annotate::Schema* bytes_schema(size_t size) {
+  static std::atomic<const annotate::Schema*> usual[256];
   if (size >= sizeof(usual) / sizeof(usual[0])) return describe_bytes(size);
-  const Schema* known = usual[size].load(std::memory_order_acquire);
+  const annotate::Schema* known = usual[size].load(std::memory_order_acquire);
   if (!known) {
     known = describe_bytes(size);
     usual[size].store(known, std::memory_order_release);
@@ -101,13 +101,14 @@ int encode_bytes(PyObject* value, PayloadBuffer& buffer) {
   buffer.borrow(PyBytes_AS_STRING(value), size ? size : 1, value);
   buffer.schema = bytes_schema(size ? size : 1);
   // Bytes of ever new lengths: every tool knows the elements at least.
-  if (!buffer.schema) buffer.schema = &Schema::predefined(nvtx::entry_type::byte);
+  if (!buffer.schema) buffer.schema = &annotate::Schema::predefined(nvtx::entry_type::byte);
   buffer.constant = true;
   return 0;
 }
 
 int encode_text(PyObject* value, PayloadBuffer& buffer) {
-  static const Schema& schema = Schema::predefined(nvtx::entry_type::cstring_utf8);
+  static const annotate::Schema& schema =
+      annotate::Schema::predefined(nvtx::entry_type::cstring_utf8);
   buffer.schema = &schema;
   buffer.constant = true;
   Py_ssize_t size = 0;
@@ -178,4 +179,4 @@ bool encode_quietly(PyObject* value, PayloadBuffer& buffer) noexcept {
   return false;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -14,7 +14,7 @@
 
 #include "annotate/payload/encoded_payload.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // The bytes of one entry: in here while they are few. Belongs to the call that sends them.
 class PayloadBuffer {
@@ -46,9 +46,11 @@ class PayloadBuffer {
     size_ = static_cast<size_t>(view_.len);
   }
 
-  PayloadView contents() noexcept { return {schema, borrowed_ ? borrowed_ : bytes(), size_}; }
+  annotate::PayloadView contents() noexcept {
+    return {schema, borrowed_ ? borrowed_ : bytes(), size_};
+  }
 
-  const Schema* schema = nullptr;
+  const annotate::Schema* schema = nullptr;
   bool constant = false;  // the same value always has the same bytes
 
  private:
@@ -67,7 +69,7 @@ class PayloadBuffer {
 // Bytes that are encoded once and for all; shared, counted.
 struct EncodedPayload {
   std::atomic<size_t> users{1};
-  const Schema* schema;
+  const annotate::Schema* schema;
   size_t size;
   std::unique_ptr<unsigned char[]> bytes;
 
@@ -76,7 +78,7 @@ struct EncodedPayload {
   void release() noexcept {
     if (users.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
-  PayloadView contents() const noexcept { return {schema, bytes.get(), size}; }
+  annotate::PayloadView contents() const noexcept { return {schema, bytes.get(), size}; }
 };
 
 // True for values that are data by their type alone: str, bytes, list, tuple, range, dict, their
@@ -117,17 +119,17 @@ struct Scalar {
   const char* name;
   size_t size;
 };
-const Schema* scalar_schema(const Scalar& scalar);
+const annotate::Schema* scalar_schema(const Scalar& scalar);
 constexpr Scalar int64_scalar = {nvtx::entry_type::int64, "int64", 8};
 constexpr Scalar uint64_scalar = {nvtx::entry_type::uint64, "uint64", 8};
 constexpr Scalar float64_scalar = {nvtx::entry_type::float64, "float64", 8};
 constexpr Scalar bool_scalar = {nvtx::entry_type::uint8, "bool", 1};
 
 // Fixed strings as numpy has them: `units` code points, or bytes.
-const Schema* text_schema(size_t units);
-const Schema* bytes_schema(size_t size);
+const annotate::Schema* text_schema(size_t units);
+const annotate::Schema* bytes_schema(size_t size);
 
 // "Too many layouts", as a ValueError; returns -1.
 int too_many_schemas();
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -8,12 +8,12 @@
 
 #include "bindings/payload/encoder.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
 struct Layout {
-  const Schema* schema;
+  const annotate::Schema* schema;
   std::vector<py_ref> names;  // so that their addresses stay theirs
 };
 
@@ -31,12 +31,12 @@ class SchemaBuilder {
  public:
   explicit SchemaBuilder(const Note* notes, size_t count) : notes_(notes), count_(count) {}
 
-  const Schema* build(const char* name) {
+  const annotate::Schema* build(const char* name) {
     if (name) description_.name = name;
     std::string prefix;
     if (!add(0, prefix)) return nullptr;
     if (!description_.dynamic) description_.static_size = end_;
-    return Schema::describe(std::move(description_));
+    return annotate::Schema::describe(std::move(description_));
   }
 
  private:
@@ -45,8 +45,9 @@ class SchemaBuilder {
     return static_cast<FieldCode>(note.code & 0xFF);
   }
 
-  SchemaEntry& entry(const std::string& name, uint64_t type, size_t size, size_t count = 1) {
-    SchemaEntry& made = description_.entries.emplace_back();
+  annotate::SchemaEntry& entry(const std::string& name, uint64_t type, size_t size,
+                               size_t count = 1) {
+    annotate::SchemaEntry& made = description_.entries.emplace_back();
     made.name = name;
     made.type = type;
     end_ = (end_ + size - 1) / size * size;
@@ -61,7 +62,7 @@ class SchemaBuilder {
     const uint64_t index = description_.entries.size();
     entry(name + ".size", nvtx::entry_type::uint64, sizeof(uint64_t)).flags =
         nvtx::entry_flag::hide;
-    SchemaEntry& data = entry(name, type, size, 0);
+    annotate::SchemaEntry& data = entry(name, type, size, 0);
     data.flags = nvtx::entry_flag::length_index;
     data.detail = index;
   }
@@ -101,7 +102,7 @@ class SchemaBuilder {
         case FieldCode::ints:
         case FieldCode::floats: {
           const bool ints = code(note) == FieldCode::ints;
-          SchemaEntry& made =
+          annotate::SchemaEntry& made =
               entry(name, ints ? nvtx::entry_type::int64 : nvtx::entry_type::float64, 8,
                     static_cast<size_t>(length(note)));
           made.flags = nvtx::entry_flag::fixed_array;
@@ -124,7 +125,7 @@ class SchemaBuilder {
       // In a dynamic schema the reader finds the places itself.
     }
     if (description_.dynamic) {
-      for (SchemaEntry& made : description_.entries) made.offset = 0;
+      for (annotate::SchemaEntry& made : description_.entries) made.offset = 0;
     }
     return true;
   }
@@ -133,12 +134,12 @@ class SchemaBuilder {
   size_t count_;
   size_t next_ = 0;
   size_t end_ = 0;
-  SchemaDescription description_;
+  annotate::SchemaDescription description_;
 };
 
 }  // namespace
 
-const Schema* schema_of_notes(const Note* notes, size_t count, const char* type_name) {
+const annotate::Schema* schema_of_notes(const Note* notes, size_t count, const char* type_name) {
   std::string key(reinterpret_cast<const char*>(notes), count * sizeof(Note));
   if (type_name) key += type_name;
   Layouts& table = layouts();
@@ -153,7 +154,7 @@ const Schema* schema_of_notes(const Note* notes, size_t count, const char* type_
     too_many_schemas();
     return nullptr;
   }
-  const Schema* schema = made.schema;
+  const annotate::Schema* schema = made.schema;
   for (size_t i = 0; i < count; ++i) made.names.push_back(py_ref::borrow(notes[i].name));
   constexpr size_t most_layouts = 8192;
   std::unordered_map<std::string, Layout> forgotten;  // freed without the lock
@@ -163,4 +164,4 @@ const Schema* schema_of_notes(const Note* notes, size_t count, const char* type_
   return schema;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

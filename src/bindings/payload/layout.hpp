@@ -10,7 +10,7 @@
 
 #include "annotate/payload/schema.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // What is noted of each field: its name's address and this.
 enum class FieldCode : uint8_t {
@@ -36,6 +36,6 @@ struct Note {
 
 // The schema of fields like these, of a type of that name (null: it has none). Kept by addresses,
 // so that equal notes find it at once. Null with an exception set.
-const Schema* schema_of_notes(const Note* notes, size_t count, const char* type_name);
+const annotate::Schema* schema_of_notes(const Note* notes, size_t count, const char* type_name);
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -6,14 +6,14 @@
 
 #include "bindings/payload/encoder.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
 // dtype -> Schema. Dtypes are values: those of one program are few, and the table is bounded.
 struct Remembered {
   PyObject* dtype;  // strong
-  const Schema* schema;
+  const annotate::Schema* schema;
 };
 
 struct DtypeCache {
@@ -76,7 +76,7 @@ int role(PyObject* metadata, const char* name, uint64_t& number) {
 }
 
 // The predefined type for one number or string; 0 for another dtype.
-int predefined_type(PyObject* dtype, SchemaEntry& entry) {
+int predefined_type(PyObject* dtype, annotate::SchemaEntry& entry) {
   std::string kind;
   uint64_t size = 0;
   if (text_attribute(dtype, "kind", kind) < 0 || number_attribute(dtype, "itemsize", size) < 0) {
@@ -119,7 +119,7 @@ int predefined_type(PyObject* dtype, SchemaEntry& entry) {
   return 0;
 }
 
-int add_roles(PyObject* dtype, SchemaEntry& entry) {
+int add_roles(PyObject* dtype, annotate::SchemaEntry& entry) {
   py_ref metadata = metadata_of(dtype);
   if (!metadata) return 0;
   uint64_t kind = 0, type = 0;
@@ -141,7 +141,7 @@ int refuse(PyObject* dtype) {
   return -1;
 }
 
-const Schema* describe_dtype(PyObject* dtype);
+const annotate::Schema* describe_dtype(PyObject* dtype);
 
 // The elements and shape of a subarray dtype; 1 if it is none.
 int subarray(PyObject* dtype, py_ref& element, uint64_t& count) {
@@ -177,21 +177,21 @@ int each_field(PyObject* dtype, Use&& use) {
   return 0;
 }
 
-int describe_into(PyObject* dtype, SchemaDescription& description) {
+int describe_into(PyObject* dtype, annotate::SchemaDescription& description) {
   if (number_attribute(dtype, "itemsize", description.static_size) < 0) return -1;
   py_ref element;
   uint64_t count = 0;
   const int no_subarray = subarray(dtype, element, count);
   if (no_subarray < 0) return -1;
   if (no_subarray == 0) {
-    SchemaEntry& entry = description.entries.emplace_back();
+    annotate::SchemaEntry& entry = description.entries.emplace_back();
     entry.flags = nvtx::entry_flag::fixed_array;
     entry.detail = count;
     entry.nested = describe_dtype(element.get());
     return entry.nested ? 0 : -1;
   }
   const int no_fields = each_field(dtype, [&](const char* name, PyObject* field, uint64_t offset) {
-    SchemaEntry entry;
+    annotate::SchemaEntry entry;
     entry.name = name;
     entry.offset = offset;
     if (add_roles(field, entry) < 0) return -1;
@@ -202,7 +202,7 @@ int describe_into(PyObject* dtype, SchemaDescription& description) {
     return 0;
   });
   if (no_fields <= 0) return no_fields;
-  SchemaEntry& entry = description.entries.emplace_back();
+  annotate::SchemaEntry& entry = description.entries.emplace_back();
   std::string name;
   if (text_attribute(dtype, "name", name) < 0) return -1;
   entry.name = name;
@@ -210,24 +210,24 @@ int describe_into(PyObject* dtype, SchemaDescription& description) {
   return entry.type == 0 ? refuse(dtype) : 0;
 }
 
-const Schema* describe_dtype(PyObject* dtype) {
-  SchemaDescription description;
+const annotate::Schema* describe_dtype(PyObject* dtype) {
+  annotate::SchemaDescription description;
   if (describe_into(dtype, description) < 0) return nullptr;
-  const Schema* schema = Schema::describe(std::move(description));
+  const annotate::Schema* schema = annotate::Schema::describe(std::move(description));
   if (!schema) too_many_schemas();
   return schema;
 }
 
 }  // namespace
 
-const Schema* schema_of_dtype(PyObject* dtype) {
+const annotate::Schema* schema_of_dtype(PyObject* dtype) {
   DtypeCache& cache = dtype_cache();
   Remembered& entry = entry_of(cache, dtype);
   {
     std::lock_guard<object_mutex> lock(cache.mutex);
     if (entry.dtype == dtype) return entry.schema;
   }
-  const Schema* schema = describe_dtype(dtype);
+  const annotate::Schema* schema = describe_dtype(dtype);
   if (!schema) return nullptr;
   Remembered old{Py_NewRef(dtype), schema};
   {
@@ -238,13 +238,14 @@ const Schema* schema_of_dtype(PyObject* dtype) {
   return schema;
 }
 
-const Schema* flat_schema_of_dtype(PyObject* dtype, uint64_t schema_flags, uint64_t time_domain) {
-  SchemaDescription description;
+const annotate::Schema* flat_schema_of_dtype(PyObject* dtype, uint64_t schema_flags,
+                                             uint64_t time_domain) {
+  annotate::SchemaDescription description;
   description.flags = schema_flags;
   if (number_attribute(dtype, "itemsize", description.static_size) < 0) return nullptr;
   const bool group = schema_flags == nvtx::schema_flag::counter_group;
   const auto add = [&](const char* name, PyObject* field, uint64_t offset) {
-    SchemaEntry entry;
+    annotate::SchemaEntry entry;
     entry.name = name;
     entry.offset = offset;
     py_ref element;
@@ -277,12 +278,12 @@ const Schema* flat_schema_of_dtype(PyObject* dtype, uint64_t schema_flags, uint6
   const int no_fields = each_field(dtype, add);
   if (no_fields > 0) PyErr_Format(PyExc_TypeError, "dtype %S has no fields", dtype);
   if (no_fields != 0) return nullptr;
-  const Schema* schema = Schema::describe(std::move(description));
+  const annotate::Schema* schema = annotate::Schema::describe(std::move(description));
   if (!schema) too_many_schemas();
   return schema;
 }
 
-int counter_meaning_from_object(PyObject* semantics, CounterMeaning& meaning) {
+int counter_meaning_from_object(PyObject* semantics, annotate::CounterMeaning& meaning) {
   constexpr uint64_t limit_min = 1 << 2, limit_max = 1 << 3;
   uint64_t value_type = 0, interpolation = 0, limit_type = 0;
   if (role(semantics, "value_type", value_type) < 0 ||
@@ -329,4 +330,4 @@ py_ref native_dtype(PyObject* dtype) {
   return call_method(dtype, "newbyteorder", order.get());
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -10,7 +10,7 @@
 #include "bindings/payload/encoder.hpp"
 #include "bindings/payload/layout.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -238,4 +238,4 @@ int encode_record(PyObject* value, PayloadBuffer& buffer) {
   return writer.finish(PyDict_Check(value) ? nullptr : Py_TYPE(value)->tp_name);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -153,8 +153,8 @@ int fill(PyObject* value, const Survey& survey, size_t size, PayloadBuffer& buff
 template <class Number, class Convert>
 int fill_numbers(PyObject* value, const Survey& survey, const Scalar& scalar, PayloadBuffer& buffer,
                  Convert convert) {
-  const Schema* element = scalar_schema(scalar);
-  buffer.schema = element ? Schema::array_of(*element) : nullptr;
+  const annotate::Schema* element = scalar_schema(scalar);
+  buffer.schema = element ? annotate::Schema::array_of(*element) : nullptr;
   if (!buffer.schema) return too_many_schemas();
   return fill(value, survey, sizeof(Number), buffer, [&](PyObject* item, unsigned char* at) {
     const Number number = convert(item);
@@ -179,8 +179,8 @@ Py_ssize_t text_width(const Survey& survey) noexcept {
 
 int fill_texts(PyObject* value, const Survey& survey, PayloadBuffer& buffer) {
   const Py_ssize_t width = text_width(survey);
-  const Schema* element = text_schema(static_cast<size_t>(width));
-  buffer.schema = element ? Schema::array_of(*element) : nullptr;
+  const annotate::Schema* element = text_schema(static_cast<size_t>(width));
+  buffer.schema = element ? annotate::Schema::array_of(*element) : nullptr;
   if (!buffer.schema) return too_many_schemas();
   const size_t size = static_cast<size_t>(width) * sizeof(Py_UCS4);
   std::vector<Py_UCS4> units(static_cast<size_t>(width));
@@ -199,8 +199,8 @@ int fill_texts(PyObject* value, const Survey& survey, PayloadBuffer& buffer) {
 
 int fill_bytes(PyObject* value, const Survey& survey, PayloadBuffer& buffer) {
   const size_t size = static_cast<size_t>(survey.longest > 0 ? survey.longest : 1);
-  const Schema* element = bytes_schema(size);
-  buffer.schema = element ? Schema::array_of(*element) : nullptr;
+  const annotate::Schema* element = bytes_schema(size);
+  buffer.schema = element ? annotate::Schema::array_of(*element) : nullptr;
   if (!buffer.schema) return too_many_schemas();
   return fill(value, survey, size, buffer, [&](PyObject* item, unsigned char* at) {
     if (!PyBytes_Check(item)) return 0;
@@ -212,7 +212,8 @@ int fill_bytes(PyObject* value, const Survey& survey, PayloadBuffer& buffer) {
 
 // A flat sequence of ints, which most are, in one pass. 1: it is not.
 int encode_ints(PyObject* value, PayloadBuffer& buffer) {
-  static const Schema* const schema = Schema::array_of(*scalar_schema(int64_scalar));
+  static const annotate::Schema* const schema =
+      annotate::Schema::array_of(*scalar_schema(int64_scalar));
   const Items items(value);
   const size_t count = static_cast<size_t>(items.size());
   unsigned char* at = begin_array(buffer, count, sizeof(int64_t));
@@ -284,4 +285,4 @@ int encode_range(PyObject* value, PayloadBuffer& buffer) {
   return result;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

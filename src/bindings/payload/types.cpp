@@ -5,7 +5,7 @@
 
 #include "bindings/payload/encoder.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -87,4 +87,4 @@ RecordKind record_kind(PyTypeObject* type, py_ref* names) {
   return kind;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

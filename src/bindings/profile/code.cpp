@@ -14,7 +14,7 @@
 #include "bindings/event/domain_object.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 ProfileState profile_state;
 Py_ssize_t detail::profile_code_index = -1;
@@ -58,13 +58,14 @@ std::string dotted_name(const PyCodeObject* code) {
 bool matches_any(const std::vector<std::string>& patterns, std::string_view path,
                  std::string_view dotted, std::string_view qualified) noexcept {
   for (const std::string& pattern : patterns) {
-    if (matches_pattern(pattern, path) || matches_pattern(pattern, base_name(path)) ||
-        matches_pattern(pattern, qualified)) {
+    if (annotate::matches_pattern(pattern, path) ||
+        annotate::matches_pattern(pattern, base_name(path)) ||
+        annotate::matches_pattern(pattern, qualified)) {
       return true;
     }
     for (size_t end = 0; end != std::string_view::npos;) {
       end = dotted.find('.', end + 1);
-      if (matches_pattern(pattern, dotted.substr(0, end))) return true;
+      if (annotate::matches_pattern(pattern, dotted.substr(0, end))) return true;
     }
   }
   return false;
@@ -198,7 +199,7 @@ ProfileCode* detail::judge_profile_code(PyObject* code, uint64_t session) noexce
   return known;
 }
 
-Event* profile_c_function_event(PyObject* callable) noexcept {
+annotate::Event* profile_c_function_event(PyObject* callable) noexcept {
   const PyMethodDef* method = nullptr;
   if (PyCFunction_Check(callable))
     method = reinterpret_cast<PyCFunctionObject*>(callable)->m_ml;
@@ -238,4 +239,4 @@ int profile_codes_prepare() {
   return -1;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -13,7 +13,7 @@
 #include "bindings/profile/threads.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -61,7 +61,7 @@ void record(ProfileThread& thread, PyFrameObject* frame, int what, PyObject* arg
     profile_leave_any(thread, entry);
     return;
   }
-  Event* event = of_c_function ? profile_c_function_event(argument) : known->event.load();
+  annotate::Event* event = of_c_function ? profile_c_function_event(argument) : known->event.load();
   if (event) profile_enter(thread, entry, *event, profile_state.settings.max_depth);
 }
 
@@ -240,6 +240,6 @@ void profile_backend_end() noexcept {
   });
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings
 
 #endif

@@ -13,7 +13,7 @@
 #include "bindings/profile/code.hpp"
 #include "bindings/profile/threads.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -152,7 +152,7 @@ PyObject* on_call(PyObject*, PyObject* const* arguments, size_t count, PyObject*
   ProfileCode* code = profile_code(reported.code, reported.session);
   if (!code) return none();
   if (!code->wanted()) return mute();
-  if (Event* event = profile_c_function_event(arguments[2])) {
+  if (annotate::Event* event = profile_c_function_event(arguments[2])) {
     profile_enter(*reported.thread, running_frame() | profile_c_function, *event,
                   profile_state.settings.max_depth);
   }
@@ -349,6 +349,6 @@ void profile_backend_end() noexcept {
   backend().draining = true;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings
 
 #endif

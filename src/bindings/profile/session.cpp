@@ -11,7 +11,7 @@
 #include "bindings/profile/threads.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -64,10 +64,10 @@ PyObject* start(PyObject*, PyObject* arguments) {
   } catch (const std::bad_alloc&) {
     return PyErr_NoMemory();
   }
-  if (!disabled_by_environment()) {
+  if (!annotate::disabled_by_environment()) {
     if (profile_codes_prepare() < 0 || profile_backend_claim() < 0) return nullptr;
     profile_set_settings(std::move(settings));
-    if (listening_tool() && begin() < 0) {
+    if (annotate::listening_tool() && begin() < 0) {
       profile_backend_end();
       return nullptr;
     }
@@ -82,9 +82,9 @@ PyObject* stop(PyObject*, PyObject* profile) {
   profile_state.session.store(0, std::memory_order_release);
   if (ProfileThread* thread = detail::profile_thread) profile_close_all(*thread);
   Py_CLEAR(state().profile.enabled);
-  if (disabled_by_environment()) Py_RETURN_TRUE;
+  if (annotate::disabled_by_environment()) Py_RETURN_TRUE;
   profile_backend_end();
-  Domain& domain = *reinterpret_cast<DomainObject*>(profile_domain())->core;
+  annotate::Domain& domain = *reinterpret_cast<DomainObject*>(profile_domain())->core;
   if (overflow_pending(domain)) warn_overflow(domain);
   Py_RETURN_TRUE;
 }
@@ -102,11 +102,11 @@ PyMethodDef functions[] = {{"_profile_start", start, METH_VARARGS, nullptr},
 
 void profile_tool_changed(bool possible) noexcept {
   if (!possible || !state().profile.enabled || profile_state.session.load() != 0) return;
-  if (disabled_by_environment() || !listening_tool()) return;
+  if (annotate::disabled_by_environment() || !annotate::listening_tool()) return;
   if (profile_state.session.load() != 0) return;
   if (begin() < 0) PyErr_WriteUnraisable(state().profile.enabled);
 }
 
 int profile_add_to_module(PyObject* module) { return PyModule_AddFunctions(module, functions); }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

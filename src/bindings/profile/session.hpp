@@ -7,7 +7,7 @@
 
 #include "bindings/support/py.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // Adds _profile_start and _profile_stop. 0, or -1 with an exception set.
 int profile_add_to_module(PyObject* module);
@@ -27,4 +27,4 @@ int profile_backend_begin();
 // session ended and the ranges of the calling thread closed.
 void profile_backend_end() noexcept;
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

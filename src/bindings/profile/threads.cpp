@@ -10,7 +10,7 @@
 #include <pthread.h>
 #endif
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace detail {
 thread_local ProfileThread* profile_thread NVSPAN_TLS_INITIAL_EXEC = nullptr;
@@ -110,7 +110,7 @@ namespace {
 void close_down_to(ProfileThread& thread, uint32_t size) noexcept {
   for (uint32_t i = thread.size.load(std::memory_order_relaxed); i-- > size;) {
     thread.size.store(i, std::memory_order_relaxed);
-    if (thread.entries[i] & profile_sent) pop_owned(&detail::profile_owner);
+    if (thread.entries[i] & profile_sent) annotate::pop_owned(&detail::profile_owner);
   }
 }
 
@@ -134,4 +134,4 @@ bool profile_any_open() noexcept {
   return false;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

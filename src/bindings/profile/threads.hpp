@@ -15,7 +15,7 @@
 
 #include "annotate/event/open_ranges.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 struct ProfileThread {
   // Addresses of frames, with the bits below.
@@ -46,16 +46,16 @@ inline ProfileThread* profile_thread() noexcept {
 
 // Notes that `entry` (a frame's address, perhaps with profile_c_function) was entered, and opens a
 // range for it if a tool wants it and fewer than `max_depth` others are open.
-inline void profile_enter(ProfileThread& thread, uintptr_t entry, Event& event,
+inline void profile_enter(ProfileThread& thread, uintptr_t entry, annotate::Event& event,
                           uint32_t max_depth) noexcept {
   const uint32_t size = thread.size.load(std::memory_order_relaxed);
   if (size == thread.capacity && !detail::grow_profile_thread(thread)) return;
   if (size < max_depth) {
-    const ToolTable* tool = listening_tool();
-    Outgoing out;
-    if (tool && prepare(event, *tool, out)) {
-      send_push(out, *tool);
-      note_push(&detail::profile_owner, event.domain, out.epoch);
+    const annotate::ToolTable* tool = annotate::listening_tool();
+    annotate::Outgoing out;
+    if (tool && annotate::prepare(event, *tool, out)) {
+      annotate::send_push(out, *tool);
+      annotate::note_push(&detail::profile_owner, event.domain, out.epoch);
       entry |= profile_sent;
     }
   }
@@ -70,7 +70,7 @@ inline bool profile_leave(ProfileThread& thread, uintptr_t entry) noexcept {
   const uintptr_t top = thread.entries[size - 1];
   if ((top & ~profile_sent) != entry) return false;
   thread.size.store(size - 1, std::memory_order_relaxed);
-  if (top & profile_sent) pop_owned(&detail::profile_owner);
+  if (top & profile_sent) annotate::pop_owned(&detail::profile_owner);
   return true;
 }
 
@@ -85,4 +85,4 @@ void profile_close_all(ProfileThread& thread) noexcept;
 // Whether any thread has something open.
 bool profile_any_open() noexcept;
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

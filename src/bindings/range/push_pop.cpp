@@ -12,7 +12,7 @@
 #include "bindings/range/range_handle.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -24,32 +24,32 @@ constexpr CallForm domain_push_form = {"push_range", 0, attribute_fields};
 constexpr CallForm domain_start_form = {"start_range", 0, attribute_fields};
 
 void mark_fields(EventFields& fields, bool& failed_lazily) noexcept {
-  const ToolTable* tool = listening_tool();
+  const annotate::ToolTable* tool = annotate::listening_tool();
   if (!tool) return;
   send_fields(fields, *tool, failed_lazily,
-              [&](const Outgoing& event) { send_mark(event, *tool); });
+              [&](const annotate::Outgoing& event) { annotate::send_mark(event, *tool); });
   notice_overflow(fields);
 }
 
 // A push that is not sent is recorded too: its pop must not close what was open before.
 void push_fields(EventFields& fields, bool& failed_lazily) noexcept {
-  const ToolTable* tool = listening_tool();
+  const annotate::ToolTable* tool = annotate::listening_tool();
   const uint64_t epoch = tool ? send_push_of(nullptr, fields, *tool, failed_lazily) : 0;
-  note_push(nullptr, fields.event.domain, epoch);
+  annotate::note_push(nullptr, fields.event.domain, epoch);
   if (epoch != 0) notice_overflow(fields);
 }
 
 // pop_range in check mode: what it closes, or does not, is looked at and may raise.
-PyObject* checked_pop(Domain& domain) {
-  const check::ExplicitPop explicit_pop;
-  if (!with_raising_checks([&] { pop_domain(domain); })) return nullptr;
+PyObject* checked_pop(annotate::Domain& domain) {
+  const annotate::check::ExplicitPop explicit_pop;
+  if (!with_raising_checks([&] { annotate::pop_domain(domain); })) return nullptr;
   Py_RETURN_NONE;
 }
 
-Span start_fields(EventFields& fields, bool& failed_lazily) noexcept {
-  const ToolTable* tool = listening_tool();
+annotate::Span start_fields(EventFields& fields, bool& failed_lazily) noexcept {
+  const annotate::ToolTable* tool = annotate::listening_tool();
   if (!tool) return {};
-  const Span span = send_start_of(fields, *tool, failed_lazily);
+  const annotate::Span span = send_start_of(fields, *tool, failed_lazily);
   notice_overflow(fields);
   return span;
 }
@@ -74,7 +74,7 @@ PyObject* module_start_range(PyObject*, PyObject* const* args, Py_ssize_t nargs,
                              PyObject* kwnames) {
   Annotation* annotation = annotation_for_call(start_form, nullptr, args, nargs, kwnames, false);
   if (!annotation) return nullptr;
-  const Span span = start_fields(*annotation->fields, annotation->failed_lazily);
+  const annotate::Span span = start_fields(*annotation->fields, annotation->failed_lazily);
   PyObject* domain = annotation->fields->domain;
   Py_DECREF(reinterpret_cast<PyObject*>(annotation));
   return range_handle_new(span, domain);
@@ -85,9 +85,9 @@ PyObject* module_pop_range(PyObject*, PyObject* const* args, Py_ssize_t nargs, P
   if (!single_argument("pop_range", "domain", args, nargs, kwnames, name)) return nullptr;
   PyObject* domain = domain_from_object(name);
   if (!domain) return nullptr;
-  Domain& core = *reinterpret_cast<DomainObject*>(domain)->core;
-  if (checking()) return checked_pop(core);
-  pop_domain(core);
+  annotate::Domain& core = *reinterpret_cast<DomainObject*>(domain)->core;
+  if (annotate::checking()) return checked_pop(core);
+  annotate::pop_domain(core);
   Py_RETURN_NONE;
 }
 
@@ -229,15 +229,15 @@ PyObject* domain_push_range(PyObject* domain, PyObject* const* args, Py_ssize_t 
 }
 
 PyObject* domain_pop_range(PyObject* domain, PyObject*) {
-  Domain& core = *reinterpret_cast<DomainObject*>(domain)->core;
-  if (checking()) return checked_pop(core);
-  pop_domain(core);
+  annotate::Domain& core = *reinterpret_cast<DomainObject*>(domain)->core;
+  if (annotate::checking()) return checked_pop(core);
+  annotate::pop_domain(core);
   Py_RETURN_NONE;
 }
 
 PyObject* domain_start_range(PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
                              PyObject* kwnames) {
-  Span span;
+  annotate::Span span;
   const auto send = [&](EventFields& fields, bool& failed) { span = start_fields(fields, failed); };
   if (!with_domain_fields(domain_start_form, domain, args, nargs, kwnames, send)) return nullptr;
   return PyLong_FromUnsignedLongLong(span.id);
@@ -259,4 +259,4 @@ PyObject* domain_end_range(PyObject* domain, PyObject* const* args, Py_ssize_t n
 
 int ranges_add_to_module(PyObject* module) { return PyModule_AddFunctions(module, functions); }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

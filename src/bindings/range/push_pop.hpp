@@ -6,7 +6,7 @@
 
 #include "bindings/support/py.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 int ranges_add_to_module(PyObject* module);
 
@@ -19,4 +19,4 @@ PyObject* domain_start_range(PyObject* domain, PyObject* const* args, Py_ssize_t
 PyObject* domain_end_range(PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
                            PyObject* kwnames);
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

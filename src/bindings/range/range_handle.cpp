@@ -10,7 +10,7 @@
 #include "bindings/support/free_list.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -118,7 +118,7 @@ int check_foreign(PyObject* handle) {
 
 }  // namespace
 
-PyObject* range_handle_new(const Span& span, PyObject* domain) {
+PyObject* range_handle_new(const annotate::Span& span, PyObject* domain) {
   RangeHandle* handle = free_handles.take();
   if (!handle) {
     handle = PyObject_New(RangeHandle, state().range.handle_type);
@@ -130,25 +130,25 @@ PyObject* range_handle_new(const Span& span, PyObject* domain) {
   return reinterpret_cast<PyObject*>(handle);
 }
 
-int end_range_by_id(const Domain& domain, uint64_t id) {
-  const ToolTable* tool = closing_tool();
+int end_range_by_id(const annotate::Domain& domain, uint64_t id) {
+  const annotate::ToolTable* tool = annotate::closing_tool();
   if (tool && id != 0 && domain.has_handle(tool->epoch.load(std::memory_order_acquire))) {
-    return with_raising_checks([&] { send_end(domain, id, *tool); }) ? 0 : -1;
+    return with_raising_checks([&] { annotate::send_end(domain, id, *tool); }) ? 0 : -1;
   }
-  if (!checking()) return 0;
-  return with_raising_checks([&] { check::end_again(id, domain); }) ? 0 : -1;
+  if (!annotate::checking()) return 0;
+  return with_raising_checks([&] { annotate::check::end_again(id, domain); }) ? 0 : -1;
 }
 
 int end_range_handle(PyObject* handle) {
   if (Py_IS_TYPE(handle, state().range.handle_type)) {
     RangeHandle* own = as_handle(handle);
     if (own->epoch.load(std::memory_order_relaxed) == 0) {
-      if (!checking() || own->id == 0) return 0;
-      const Domain& core = *reinterpret_cast<DomainObject*>(own->domain)->core;
-      return with_raising_checks([&] { check::end_again(own->id, core); }) ? 0 : -1;
+      if (!annotate::checking() || own->id == 0) return 0;
+      const annotate::Domain& core = *reinterpret_cast<DomainObject*>(own->domain)->core;
+      return with_raising_checks([&] { annotate::check::end_again(own->id, core); }) ? 0 : -1;
     }
     const uint64_t epoch = own->epoch.exchange(0);
-    end_span({own->id, epoch, reinterpret_cast<DomainObject*>(own->domain)->core});
+    annotate::end_span({own->id, epoch, reinterpret_cast<DomainObject*>(own->domain)->core});
     return 0;
   }
   if (handle == Py_None) return 0;
@@ -175,4 +175,4 @@ int range_handle_add_to_module(PyObject* module) {
                                reinterpret_cast<PyObject*>(state().range.handle_type));
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

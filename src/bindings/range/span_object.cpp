@@ -12,7 +12,7 @@
 #include "bindings/event/send.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -21,7 +21,7 @@ constexpr CallForm span_form = {"span", 5, span_fields};
 constexpr CallForm domain_span_form = {"span", 4, span_fields & ~field_bit(field_domain)};
 
 struct Open {
-  Span span;
+  annotate::Span span;
   unsigned long thread;
 };
 
@@ -71,9 +71,9 @@ void span_dealloc(PyObject* object) {
   Py_DECREF(type);
 }
 
-void start(SpanObject* self, const ToolTable& tool) noexcept {
+void start(SpanObject* self, const annotate::ToolTable& tool) noexcept {
   EventFields& fields = *self->annotation->fields;
-  const Span span = send_start_of(fields, tool, self->annotation->failed_lazily);
+  const annotate::Span span = send_start_of(fields, tool, self->annotation->failed_lazily);
   if (span.epoch != 0) {
     std::lock_guard<object_mutex> lock(self->mutex);
     if (!self->open) self->open = new std::vector<Open>;
@@ -83,7 +83,7 @@ void start(SpanObject* self, const ToolTable& tool) noexcept {
 }
 
 // The newest range that this thread started, else the newest of all.
-bool take(SpanObject* self, Span& span) noexcept {
+bool take(SpanObject* self, annotate::Span& span) noexcept {
   std::lock_guard<object_mutex> lock(self->mutex);
   if (!self->open || self->open->empty()) return false;
   std::vector<Open>& open = *self->open;
@@ -103,21 +103,21 @@ bool take(SpanObject* self, Span& span) noexcept {
 }
 
 PyObject* span_start(PyObject* object, PyObject*) {
-  if (const ToolTable* tool = listening_tool()) start(as_span(object), *tool);
+  if (const annotate::ToolTable* tool = annotate::listening_tool()) start(as_span(object), *tool);
   return Py_NewRef(object);
 }
 
 void end(SpanObject* self) noexcept {
-  Span span;
+  annotate::Span span;
   if (take(self, span)) {
-    end_span(span);
-  } else if (checking()) {
-    check::end_again(self->last_ended, *self->annotation->fields->event.domain);
+    annotate::end_span(span);
+  } else if (annotate::checking()) {
+    annotate::check::end_again(self->last_ended, *self->annotation->fields->event.domain);
   }
 }
 
 PyObject* span_end_method(PyObject* object, PyObject*) {
-  if (checking()) {
+  if (annotate::checking()) {
     if (!with_raising_checks([&] { end(as_span(object)); })) return nullptr;
   } else if (as_span(object)->open) {
     end(as_span(object));
@@ -205,4 +205,4 @@ int span_object_add_to_module(PyObject* module) {
                                reinterpret_cast<PyObject*>(state().range.span_type));
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

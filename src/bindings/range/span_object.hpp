@@ -6,7 +6,7 @@
 
 #include "bindings/support/py.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 int span_object_add_to_module(PyObject* module);
 
@@ -14,4 +14,4 @@ int span_object_add_to_module(PyObject* module);
 PyObject* span_in_domain(PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
                          PyObject* kwnames);
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

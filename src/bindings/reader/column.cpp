@@ -12,7 +12,7 @@
 
 namespace py = pybind11;
 
-namespace nvspan {
+namespace nvspan::bindings {
 namespace {
 
 const char* format_of(char type) {
@@ -33,13 +33,13 @@ const char* format_of(char type) {
 }
 
 py::buffer_info buffer_of(const ColumnView& view) {
-  const Column& column = *view.column;
+  const reader::Column& column = *view.column;
   const auto size = static_cast<py::ssize_t>(column.item_size());
   return py::buffer_info(const_cast<void*>(column.data), size, format_of(column.type), 1,
                          {static_cast<py::ssize_t>(column.length)}, {size}, true);
 }
 
-bool has_value(const Column& column, std::size_t row) {
+bool has_value(const reader::Column& column, std::size_t row) {
   return column.validity == nullptr || ((*column.validity)[row / 8] >> row % 8 & 1) != 0;
 }
 
@@ -73,4 +73,4 @@ void bind_column(py::module_& module) {
       .def("__len__", [](const ColumnView& view) { return view.column->length; });
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

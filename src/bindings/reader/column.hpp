@@ -13,12 +13,12 @@
 
 #include <memory>
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 struct ColumnView {
-  std::shared_ptr<const Column> column;
+  std::shared_ptr<const reader::Column> column;
 };
 
 void bind_column(pybind11::module_& module);
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

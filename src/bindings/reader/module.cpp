@@ -17,26 +17,26 @@ namespace {
 
 // None: no recording.
 py::object file_header(const std::string& path) {
-  nvspan::FileHeader header = {};
+  nvspan::record::FileHeader header = {};
   bool read = false;
   {
-    const nvspan::released_gil released;
-    read = nvspan::read_file_header(path, header);
+    const nvspan::bindings::released_gil released;
+    read = nvspan::reader::read_file_header(path, header);
   }
   if (!read) return py::none();
   py::dict made;
   made["version"] = header.version;
   made["pid"] = header.pid;
   made["run"] = header.run;
-  made["closed"] = (header.flags & nvspan::file_closed) != 0;
+  made["closed"] = (header.flags & nvspan::record::file_closed) != 0;
   return made;
 }
 
 }  // namespace
 
 PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
-  using nvspan::Reader;
-  nvspan::bind_column(m);
+  using nvspan::bindings::Reader;
+  nvspan::bindings::bind_column(m);
   m.def("file_header", &file_header);
   py::class_<Reader>(m, "Reader")
       .def(py::init<const std::vector<std::string>&>())
@@ -65,5 +65,5 @@ PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
       .def("stats", &Reader::stats)
       .def("write_csv", &Reader::write_csv)
       .def("handle", &Reader::handle);
-  nvspan::bind_reports(m);
+  nvspan::bindings::bind_reports(m);
 }

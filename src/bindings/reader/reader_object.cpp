@@ -12,36 +12,38 @@
 
 namespace py = pybind11;
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
 // The calls of one thread as they were made: (kind, time, site, depth, id, payload or None).
-class CallList : public ThreadVisitor {
+class CallList : public reader::ThreadVisitor {
  public:
-  CallList(const Recording& recording, const ReadThread& thread, py::list& out)
+  CallList(const reader::Recording& recording, const reader::ReadThread& thread, py::list& out)
       : process_(recording.processes()[thread.process]), out_(out) {}
 
-  std::uint64_t open(const PushRange& range, std::uint64_t, const EntryPayload& payload) {
+  std::uint64_t open(const reader::PushRange& range, std::uint64_t,
+                     const reader::EntryPayload& payload) {
     add("push", range.start, range.site, range.depth, 0, payload);
     return 0;
   }
-  void close(const PushRange& range, std::uint64_t ticks, const EntryPayload& payload) {
+  void close(const reader::PushRange& range, std::uint64_t ticks,
+             const reader::EntryPayload& payload) {
     add("pop", ticks, range.site, range.depth, 0, payload);
   }
   void orphan(std::uint32_t domain, std::uint64_t ticks) {
     out_.append(
         py::make_tuple("pop", process_.time(ticks), -1 - domain_of(domain), -1, 0, py::none()));
   }
-  void mark(std::uint32_t site, std::uint64_t ticks, const EntryPayload& payload) {
+  void mark(std::uint32_t site, std::uint64_t ticks, const reader::EntryPayload& payload) {
     add("mark", ticks, site, 0, 0, payload);
   }
   void start(std::uint32_t site, std::uint64_t ticks, std::uint64_t id,
-             const EntryPayload& payload) {
+             const reader::EntryPayload& payload) {
     add("start", ticks, site, 0, id, payload);
   }
   void end(std::uint32_t domain, std::uint64_t ticks, std::uint64_t id,
-           const EntryPayload& payload) {
+           const reader::EntryPayload& payload) {
     out_.append(py::make_tuple("end", process_.time(ticks), -1 - domain_of(domain), 0, id,
                                payload_of(payload)));
   }
@@ -50,17 +52,17 @@ class CallList : public ThreadVisitor {
   std::int64_t domain_of(std::uint32_t local) const {
     return local < process_.domains.size() ? process_.domains[local] : 0;
   }
-  static py::object payload_of(const EntryPayload& payload) {
+  static py::object payload_of(const reader::EntryPayload& payload) {
     if (!payload.present) return py::none();
     if (payload.bytes == nullptr) return py::int_(payload.bits);
     return py::bytes(reinterpret_cast<const char*>(payload.bytes), payload.bits);
   }
   void add(const char* kind, std::uint64_t ticks, std::uint32_t site, std::uint32_t depth,
-           std::uint64_t id, const EntryPayload& payload) {
+           std::uint64_t id, const reader::EntryPayload& payload) {
     out_.append(py::make_tuple(kind, process_.time(ticks), site, depth, id, payload_of(payload)));
   }
 
-  const ReadProcess& process_;
+  const reader::ReadProcess& process_;
   py::list& out_;
 };
 
@@ -88,11 +90,11 @@ std::vector<bool> mask(std::size_t size, Test&& test) {
 
 // What is kept from one payload to the next.
 struct Reader::Decoder {
-  explicit Decoder(const Recording& recording) : payloads(recording), line(pool) {}
+  explicit Decoder(const reader::Recording& recording) : payloads(recording), line(pool) {}
 
-  RecordedPayloads payloads;
-  PagePool pool;
-  LineBuffer line;
+  reader::RecordedPayloads payloads;
+  core::PagePool pool;
+  core::LineBuffer line;
 };
 // One that no other thread uses: Python may run while it is lent.
 class Reader::LentDecoder {
@@ -125,8 +127,8 @@ class Reader::LentDecoder {
 };
 
 Reader::Reader(const std::vector<std::string>& paths)
-    : recording_(std::make_shared<Recording>()),
-      whole_(std::make_shared<Columns>(recording_)),
+    : recording_(std::make_shared<reader::Recording>()),
+      whole_(std::make_shared<reader::Columns>(recording_)),
       columns_(whole_) {
   decoders_.reserve(most_decoders);
   const released_gil released;
@@ -135,20 +137,20 @@ Reader::Reader(const std::vector<std::string>& paths)
 
 Reader::~Reader() = default;
 
-Reader::Reader(const Reader& of, Selection part)
+Reader::Reader(const Reader& of, reader::Selection part)
     : recording_(of.recording_),
       whole_(of.whole_),
-      columns_(std::make_shared<Columns>(whole_, part)),
+      columns_(std::make_shared<reader::Columns>(whole_, part)),
       selection_(std::move(part)) {
   decoders_.reserve(most_decoders);
 }
 
 py::set Reader::pairs() const {
   py::set made;
-  for (const ReadSite& site : recording_->sites()) {
+  for (const reader::ReadSite& site : recording_->sites()) {
     made.add(py::make_tuple(site.domain, site.name));
   }
-  for (const ReadCounter& counter : recording_->counters()) {
+  for (const reader::ReadCounter& counter : recording_->counters()) {
     made.add(py::make_tuple(counter.domain, counter.name));
   }
   return made;
@@ -156,7 +158,7 @@ py::set Reader::pairs() const {
 
 py::list Reader::strings() const {
   py::list made;
-  const TextTable& strings = recording_->strings();
+  const core::TextTable& strings = recording_->strings();
   for (std::size_t i = 0, count = strings.size(); i < count; ++i) {
     made.append(text_of(strings[i]));
   }
@@ -184,7 +186,7 @@ py::list Reader::problems() const {
 
 py::list Reader::events() const {
   py::list made;
-  for (const ReadEvent& event : recording_->events()) {
+  for (const reader::ReadEvent& event : recording_->events()) {
     made.append(py::make_tuple(event.process, text_of(event.json)));
   }
   return made;
@@ -208,7 +210,7 @@ std::size_t Reader::rows(const std::string& table) {
 
 ColumnView Reader::column(const std::string& table, const py::str& asked) {
   const std::string name = bytes_of(asked);
-  std::shared_ptr<const Column> found;
+  std::shared_ptr<const reader::Column> found;
   {
     const released_gil released;
     found = columns_->column(table, name);
@@ -224,13 +226,13 @@ py::list Reader::calls(std::size_t thread) const {
   if (thread >= recording_->threads().size()) throw py::index_error();
   py::list made;
   CallList visitor(*recording_, recording_->threads()[thread], made);
-  scan_thread(*recording_, recording_->threads()[thread], visitor);
+  reader::scan_thread(*recording_, recording_->threads()[thread], visitor);
   return made;
 }
 
 py::tuple Reader::site(std::size_t index) const {
   if (index >= recording_->sites().size()) throw py::index_error();
-  const ReadSite& at = recording_->sites()[index];
+  const reader::ReadSite& at = recording_->sites()[index];
   return py::make_tuple(text(recording_->domains()[at.domain]), text(at.name), at.message_type,
                         at.has_color ? py::object(py::int_(at.color)) : py::none(), at.category,
                         text(at.category_name), at.payload_type);
@@ -248,19 +250,19 @@ py::object Reader::payload_json(std::uint32_t process, std::uint32_t site,
     throw py::index_error();
   }
   const LentDecoder decoder(*this);
-  LineBuffer& line = decoder->line;
+  core::LineBuffer& line = decoder->line;
   line.clear();
   line.add('{');
-  PayloadJson json(line);
-  const PayloadResult result = decoder->payloads.read(
+  trace::PayloadJson json(line);
+  const trace::PayloadResult result = decoder->payloads.read(
       process, recording_->sites()[site].local_domain, bytes.data(), bytes.size(), json);
-  if (result != PayloadResult::whole || line.size() == 1) return py::none();
+  if (result != trace::PayloadResult::whole || line.size() == 1) return py::none();
   line.add('}');
   return py::str(line.data(), line.size());
 }
 
 py::object Reader::row_json(const std::string& table, std::size_t row) {
-  const Tables& tables = this->tables();
+  const reader::Tables& tables = this->tables();
   const auto read = [&](const auto& rows) -> py::object {
     if (row >= rows.site.size()) throw py::index_error();
     const std::string bytes(reinterpret_cast<const char*>(tables.bytes.data()) +
@@ -275,46 +277,47 @@ py::object Reader::row_json(const std::string& table, std::size_t row) {
 }
 
 py::tuple Reader::arrow_array(const std::string& table) {
-  const ColumnList columns = all(table);
+  const reader::ColumnList columns = all(table);
   auto schema = std::make_unique<ArrowSchema>();
   auto array = std::make_unique<ArrowArray>();
-  export_schema(columns, schema.get());
-  export_array(columns, rows(table), array.get());
+  reader::export_schema(columns, schema.get());
+  reader::export_array(columns, rows(table), array.get());
   return py::make_tuple(capsule(schema.release(), "arrow_schema"),
                         capsule(array.release(), "arrow_array"));
 }
 
 py::object Reader::arrow_schema(const std::string& table) {
   auto schema = std::make_unique<ArrowSchema>();
-  export_schema(all(table), schema.get());
+  reader::export_schema(all(table), schema.get());
   return capsule(schema.release(), "arrow_schema");
 }
 
 py::object Reader::arrow_stream(const std::string& table) {
   auto stream = std::make_unique<ArrowArrayStream>();
-  export_stream(all(table), rows(table), stream.get());
+  reader::export_stream(all(table), rows(table), stream.get());
   return capsule(stream.release(), "arrow_array_stream");
 }
 
-void Reader::write_csv(const std::string& table, const std::string& path, const ColumnWords& words,
-                       const py::object& progress, bool escape_formulas) {
+void Reader::write_csv(const std::string& table, const std::string& path,
+                       const reader::ColumnWords& words, const py::object& progress,
+                       bool escape_formulas) {
   try {
     released_gil released;
-    export_csv(*columns_, table, path, words, progress_of<std::size_t>(progress, released),
-               escape_formulas);
+    reader::export_csv(*columns_, table, path, words, progress_of<std::size_t>(progress, released),
+                       escape_formulas);
   } catch (const std::system_error& error) {
     raise_os_error(error, path);
   }
 }
 
-const Tables& Reader::tables() {
+const reader::Tables& Reader::tables() {
   if (columns_->has_tables()) return columns_->tables();
   const released_gil released;
   return columns_->tables();
 }
 
-ColumnList Reader::all(const std::string& table) {
-  ColumnList columns;
+reader::ColumnList Reader::all(const std::string& table) {
+  reader::ColumnList columns;
   const released_gil released;
   for (const std::string& name : columns_->names(table)) {
     columns.push_back(columns_->column(table, name));
@@ -325,8 +328,8 @@ ColumnList Reader::all(const std::string& table) {
 py::list Reader::processes() const {
   static const char* const modes[] = {"full", "ring", "stats"};
   py::list made;
-  for (const ReadProcess& process : recording_->processes()) {
-    const FileHeader& header = process.header;
+  for (const reader::ReadProcess& process : recording_->processes()) {
+    const record::FileHeader& header = process.header;
     py::dict entry;
     py::list command;
     for (const std::string& argument : process.command) command.append(text_of(argument));
@@ -361,7 +364,7 @@ py::list Reader::processes() const {
 std::unique_ptr<Reader> Reader::filtered(const py::object& pairs, const py::object& threads,
                                          std::int64_t from, std::int64_t to,
                                          std::int64_t shortest) {
-  Selection part;
+  reader::Selection part;
   part.from = from;
   part.to = to;
   part.shortest = shortest;
@@ -381,4 +384,4 @@ std::unique_ptr<Reader> Reader::filtered(const py::object& pairs, const py::obje
   return std::unique_ptr<Reader>(new Reader(*this, selection_ & part));
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

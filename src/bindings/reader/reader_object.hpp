@@ -21,7 +21,7 @@
 #include "reader/tables/arrow.hpp"
 #include "reader/tables/columns.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 class Reader {
  public:
@@ -68,27 +68,28 @@ class Reader {
   pybind11::dict stats(const pybind11::str& asked);
 
   // `words` name the numbers of columns; `progress` is called with the rows done.
-  void write_csv(const std::string& table, const std::string& path, const ColumnWords& words,
-                 const pybind11::object& progress, bool escape_formulas);
+  void write_csv(const std::string& table, const std::string& path,
+                 const reader::ColumnWords& words, const pybind11::object& progress,
+                 bool escape_formulas);
 
  private:
-  Reader(const Reader& of, Selection part);
+  Reader(const Reader& of, reader::Selection part);
 
   // Another thread may be making them, or this one is the first to ask.
-  const Tables& tables();
+  const reader::Tables& tables();
 
-  ColumnList all(const std::string& table);
+  reader::ColumnList all(const std::string& table);
 
   static constexpr std::size_t most_decoders = 16;  // that are kept; room for them is reserved
   struct Decoder;
   class LentDecoder;
 
-  std::shared_ptr<Recording> recording_;
+  std::shared_ptr<reader::Recording> recording_;
   std::mutex decoders_mutex_;
   std::vector<std::unique_ptr<Decoder>> decoders_;
-  std::shared_ptr<Columns> whole_;
-  std::shared_ptr<Columns> columns_;
-  Selection selection_;
+  std::shared_ptr<reader::Columns> whole_;
+  std::shared_ptr<reader::Columns> columns_;
+  reader::Selection selection_;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

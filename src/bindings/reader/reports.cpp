@@ -16,7 +16,7 @@
 
 namespace py = pybind11;
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 py::object text_of(std::string_view bytes) {
   PyObject* made =
@@ -35,9 +35,9 @@ std::string bytes_of(const py::str& text) {
   return std::string(py::reinterpret_steal<py::bytes>(made));
 }
 
-py::list list_losses(const std::vector<ReadLoss>& losses) {
+py::list list_losses(const std::vector<reader::ReadLoss>& losses) {
   py::list made;
-  for (const ReadLoss& loss : losses) {
+  for (const reader::ReadLoss& loss : losses) {
     py::dict entry;
     entry["process"] = loss.process;
     entry["thread"] = loss.thread < 0 ? py::object(py::none()) : py::int_(loss.thread);
@@ -50,12 +50,12 @@ py::list list_losses(const std::vector<ReadLoss>& losses) {
   return made;
 }
 
-const char* kind_text(RangeKind kind) {
-  static const char* const names[range_kinds] = {"push_pop", "start_end", "device"};
+const char* kind_text(reader::RangeKind kind) {
+  static const char* const names[reader::range_kinds] = {"push_pop", "start_end", "device"};
   return names[static_cast<std::size_t>(kind)];
 }
 
-void add_lane(py::dict& entry, const Recording& recording, const DeviceLane& lane,
+void add_lane(py::dict& entry, const reader::Recording& recording, const reader::DeviceLane& lane,
               bool with_stream) {
   const auto text = [&](std::int32_t name) {
     return name < 0 ? py::object(py::none())
@@ -63,13 +63,13 @@ void add_lane(py::dict& entry, const Recording& recording, const DeviceLane& lan
   };
   entry["process"] = lane.process;
   entry["device"] = lane.device < 0 ? py::object(py::none()) : py::int_(lane.device);
-  entry["device_name"] = text(device_name(recording, lane));
+  entry["device_name"] = text(reader::device_name(recording, lane));
   if (with_stream) {
     entry["stream"] = lane.stream;
-    entry["stream_name"] = text(stream_name(recording, lane));
+    entry["stream_name"] = text(reader::stream_name(recording, lane));
   }
-  entry["lane"] =
-      text_of(with_stream ? lane_label(recording, lane) : device_label(recording, lane));
+  entry["lane"] = text_of(with_stream ? reader::lane_label(recording, lane)
+                                      : reader::device_label(recording, lane));
 }
 
 void raise_os_error(const std::system_error& error, const std::string& path) {
@@ -80,17 +80,17 @@ void raise_os_error(const std::system_error& error, const std::string& path) {
 
 namespace {
 
-py::object string_at(const Recording& recording, std::int32_t index) {
+py::object string_at(const reader::Recording& recording, std::int32_t index) {
   if (index < 0 || static_cast<std::size_t>(index) >= recording.strings().size()) return py::none();
   return text_of(recording.strings()[static_cast<std::size_t>(index)]);
 }
-py::object domain_at(const Recording& recording, std::uint32_t domain) {
+py::object domain_at(const reader::Recording& recording, std::uint32_t domain) {
   return string_at(recording, recording.domains()[domain]);
 }
 py::list threads(const RecordingHandle& handle) {
-  const Recording& recording = *handle.recording;
+  const reader::Recording& recording = *handle.recording;
   py::list made;
-  for (const ReadThread& thread : recording.threads()) {
+  for (const reader::ReadThread& thread : recording.threads()) {
     py::dict entry;
     entry["process"] = thread.process;
     entry["pid"] = recording.processes()[thread.process].header.pid;
@@ -102,14 +102,14 @@ py::list threads(const RecordingHandle& handle) {
 }
 
 py::list tree(const RecordingHandle& handle) {
-  const Recording& recording = *handle.recording;
-  std::vector<CallNode> nodes;
+  const reader::Recording& recording = *handle.recording;
+  std::vector<reader::CallNode> nodes;
   {
     const released_gil released;
-    nodes = call_tree(recording, handle.selection);
+    nodes = reader::call_tree(recording, handle.selection);
   }
   py::list made;
-  for (const CallNode& node : nodes) {
+  for (const reader::CallNode& node : nodes) {
     py::dict entry;
     entry["parent"] = node.parent < 0 ? py::object(py::none()) : py::int_(node.parent);
     entry["domain"] = domain_at(recording, node.domain);
@@ -128,14 +128,14 @@ py::list tree(const RecordingHandle& handle) {
 
 // Exact figures, for reports that promise those of another tool.
 py::list exact(const RecordingHandle& handle) {
-  const Recording& recording = *handle.recording;
-  std::vector<Durations> rows;
+  const reader::Recording& recording = *handle.recording;
+  std::vector<reader::Durations> rows;
   {
     const released_gil released;
-    rows = all_durations(recording, handle.selection);
+    rows = reader::all_durations(recording, handle.selection);
   }
   py::list made;
-  for (const Durations& row : rows) {
+  for (const reader::Durations& row : rows) {
     const std::size_t count = row.ns.size();
     std::int64_t total = 0;
     for (const std::int64_t ns : row.ns) total += ns;
@@ -164,16 +164,16 @@ py::list exact(const RecordingHandle& handle) {
 
 py::dict strip(const RecordingHandle& handle, std::uint64_t budget, std::uint32_t levels,
                std::uint32_t most_threads) {
-  const Recording& recording = *handle.recording;
-  Overview shown;
+  const reader::Recording& recording = *handle.recording;
+  reader::Overview shown;
   {
     const released_gil released;
-    shown = overview(recording, handle.selection, budget, levels, most_threads);
+    shown = reader::overview(recording, handle.selection, budget, levels, most_threads);
   }
   py::list lanes;
-  for (const OverviewLane& lane : shown.lanes) {
+  for (const reader::OverviewLane& lane : shown.lanes) {
     py::list blocks;
-    for (const OverviewBlock& block : lane.blocks) {
+    for (const reader::OverviewBlock& block : lane.blocks) {
       const std::int32_t domain = recording.domains()[block.domain];
       blocks.append(py::make_tuple(block.start - shown.first, block.end - block.start, domain,
                                    block.name, block.count));
@@ -199,8 +199,8 @@ std::uint64_t write_perfetto(const RecordingHandle& handle, const std::string& p
                              const py::object& progress) {
   try {
     released_gil released;
-    return export_perfetto(*handle.recording, handle.selection, path,
-                           progress_of<double>(progress, released));
+    return reader::export_perfetto(*handle.recording, handle.selection, path,
+                                   progress_of<double>(progress, released));
   } catch (const std::system_error& error) {
     raise_os_error(error, path);
   }
@@ -217,4 +217,4 @@ void bind_reports(py::module_& module) {
   module.def("write_perfetto", &write_perfetto);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -21,12 +21,12 @@
 #include <system_error>
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // A recording, or a part of it, as the functions take it.
 struct RecordingHandle {
-  std::shared_ptr<Recording> recording;
-  Selection selection;
+  std::shared_ptr<reader::Recording> recording;
+  reader::Selection selection;
 };
 
 // Text from a recording; bytes that are not UTF-8 become surrogates.
@@ -35,13 +35,13 @@ pybind11::object text_of(std::string_view bytes);
 std::string bytes_of(const pybind11::str& text);
 
 // A dict for each, in the order given.
-pybind11::list list_losses(const std::vector<ReadLoss>& losses);
+pybind11::list list_losses(const std::vector<reader::ReadLoss>& losses);
 
-const char* kind_text(RangeKind kind);
+const char* kind_text(reader::RangeKind kind);
 
 // Adds the device of a lane, and the stream with its name, to a row that is grouped by them.
-void add_lane(pybind11::dict& entry, const Recording& recording, const DeviceLane& lane,
-              bool with_stream);
+void add_lane(pybind11::dict& entry, const reader::Recording& recording,
+              const reader::DeviceLane& lane, bool with_stream);
 
 // `progress`, or None, is called with what an export passes on, with the GIL that `released` gave
 // back; a signal's handler may raise there.
@@ -60,4 +60,4 @@ std::function<void(Value)> progress_of(const pybind11::object& progress, release
 
 void bind_reports(pybind11::module_& module);
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -15,19 +15,19 @@
 
 namespace py = pybind11;
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
-py::object value_of(const FieldGroup& group) {
+py::object value_of(const reader::FieldGroup& group) {
   static_assert(sizeof(double) == sizeof group.bits);
   double real = 0;
   switch (group.kind) {
-    case PayloadValue::Kind::integer:
+    case trace::PayloadValue::Kind::integer:
       return py::int_(static_cast<std::int64_t>(group.bits));
-    case PayloadValue::Kind::count:
+    case trace::PayloadValue::Kind::count:
       return py::int_(group.bits);
-    case PayloadValue::Kind::real:
+    case trace::PayloadValue::Kind::real:
       std::memcpy(&real, &group.bits, sizeof real);
       return py::float_(real);
     default:
@@ -39,12 +39,13 @@ py::object value_of(const FieldGroup& group) {
 
 py::dict Reader::stats(const py::str& asked) {
   const std::string by = bytes_of(asked);
-  AggregateOptions options;
-  static_cast<Selection&>(options) = selection_;
-  const std::pair<const char*, GroupBy> groups[] = {
-      {"name", GroupBy::name},         {"thread", GroupBy::thread},   {"process", GroupBy::process},
-      {"category", GroupBy::category}, {"payload", GroupBy::payload}, {"device", GroupBy::device},
-      {"stream", GroupBy::stream}};
+  reader::AggregateOptions options;
+  static_cast<reader::Selection&>(options) = selection_;
+  const std::pair<const char*, reader::GroupBy> groups[] = {
+      {"name", reader::GroupBy::name},       {"thread", reader::GroupBy::thread},
+      {"process", reader::GroupBy::process}, {"category", reader::GroupBy::category},
+      {"payload", reader::GroupBy::payload}, {"device", reader::GroupBy::device},
+      {"stream", reader::GroupBy::stream}};
   constexpr std::string_view prefix = "payload.";
   if (by.compare(0, prefix.size(), prefix) == 0 && by.size() > prefix.size()) {
     options.field = by.substr(prefix.size());
@@ -58,11 +59,11 @@ py::dict Reader::stats(const py::str& asked) {
                  asked.ptr());
     throw py::error_already_set();
   }
-  options.by = options.field.empty() ? group->second : GroupBy::field;
-  Aggregate made;
+  options.by = options.field.empty() ? group->second : reader::GroupBy::field;
+  reader::Aggregate made;
   {
     const released_gil released;
-    made = aggregate(*recording_, options);
+    made = reader::aggregate(*recording_, options);
     std::stable_sort(made.rows.begin(), made.rows.end(),
                      [](const auto& a, const auto& b) { return a->total > b->total; });
   }
@@ -95,25 +96,25 @@ py::dict Reader::stats(const py::str& asked) {
     entry["max"] = most;
     entry["threads"] = row->threads;
     entry["overhead"] = row->overhead;
-    if (options.by == GroupBy::thread) entry["thread"] = row->thread;
-    if (options.by == GroupBy::thread || options.by == GroupBy::process) {
+    if (options.by == reader::GroupBy::thread) entry["thread"] = row->thread;
+    if (options.by == reader::GroupBy::thread || options.by == reader::GroupBy::process) {
       entry["process"] = row->process;
     }
-    if (options.by == GroupBy::category) {
+    if (options.by == reader::GroupBy::category) {
       entry["category"] = row->category;
       entry["category_name"] = text(row->category_name);
     }
-    if (options.by == GroupBy::payload) {
+    if (options.by == reader::GroupBy::payload) {
       entry["payload_type"] = row->payload_type;
       entry["payload"] = row->payload;
     }
-    if (options.by == GroupBy::field) {
+    if (options.by == reader::GroupBy::field) {
       entry[asked] =
           row->payload == 0 ? py::object(py::none()) : value_of(made.groups[row->payload]);
     }
     if (row->lane >= 0) {
-      const DeviceLane& lane = made.lanes.lanes()[static_cast<std::size_t>(row->lane)];
-      add_lane(entry, *recording_, lane, options.by == GroupBy::stream);
+      const reader::DeviceLane& lane = made.lanes.lanes()[static_cast<std::size_t>(row->lane)];
+      add_lane(entry, *recording_, lane, options.by == reader::GroupBy::stream);
     }
     rows.append(entry);
   }
@@ -129,7 +130,7 @@ py::dict Reader::stats(const py::str& asked) {
   result["last"] = made.last;
   result["whole"] = made.whole;
   py::list marks;
-  for (const MarkRow& row : made.marks) {
+  for (const reader::MarkRow& row : made.marks) {
     py::dict entry;
     entry["domain"] = text(recording_->domains()[row.domain]);
     entry["name"] = text(row.name);
@@ -140,4 +141,4 @@ py::dict Reader::stats(const py::str& asked) {
   return result;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

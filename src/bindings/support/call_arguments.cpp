@@ -6,7 +6,7 @@
 
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 Field field_from_name(PyObject* name) noexcept {
   PyObject* const* names = state().field_names;
@@ -108,4 +108,4 @@ int read_named_values(const char* function, const NamedValue* values, size_t cou
   return -1;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -6,7 +6,7 @@
 
 #include "bindings/support/py.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 enum Field : unsigned {
   field_message,
@@ -69,4 +69,4 @@ struct NamedValue {
 int read_named_values(const char* function, const NamedValue* values, size_t count,
                       PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

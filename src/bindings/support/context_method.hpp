@@ -11,7 +11,7 @@
 
 #include "bindings/support/py.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // A bound `__enter__` or `__exit__` that lives inside its owner. While its reference count is above
 // zero it holds one reference to the owner.
@@ -194,4 +194,4 @@ void init_bound_methods(typename Methods::Owner* owner) noexcept {
   ContextMethod<ExitTraits<Methods>>::init_bound(owner->exit);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -6,7 +6,7 @@
 #include <frameobject.h>
 #endif
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -168,4 +168,4 @@ int calling_frames(const void** keys, int limit) noexcept {
   return count;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -10,7 +10,7 @@
 
 #include "bindings/support/py.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 struct EnteringFrame {
   const void* key = nullptr;  // the frame that will run the exit; unique while it lives
@@ -27,4 +27,4 @@ bool inside_coroutine() noexcept;
 // Returns how many were written.
 int calling_frames(const void** keys, int limit) noexcept;
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

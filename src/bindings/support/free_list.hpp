@@ -7,7 +7,7 @@
 
 #include "bindings/support/py.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 template <class Object, int most>
 class FreeList {
@@ -37,4 +37,4 @@ class FreeList {
 #endif
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -6,7 +6,7 @@
 
 #include <cstdarg>
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 ModuleState detail::module_state{};
 
@@ -21,7 +21,7 @@ int warn_once_v(const char* topic, const char* format, va_list arguments) {
   py_ref text = py_ref::steal(PyUnicode_FromFormatV(format, arguments));
   if (!text) return -1;
   const char* utf8 = PyUnicode_AsUTF8(text.get());
-  return utf8 ? PyErr_WarnEx(state().warning_type, plain_text(utf8).c_str(), 1) : -1;
+  return utf8 ? PyErr_WarnEx(state().warning_type, core::plain_text(utf8).c_str(), 1) : -1;
 }
 
 }  // namespace
@@ -50,4 +50,4 @@ void warn_once_quietly(const char* topic, const char* format, ...) noexcept {
   va_end(arguments);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -13,7 +13,7 @@
 #include "bindings/support/call_arguments.hpp"
 #include "bindings/support/python_hooks.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 constexpr int device_field_count = 5;
 
@@ -140,4 +140,4 @@ int warn_once(const char* topic, const char* format, ...);
 // As warn_once where no exception may leave: what the warning raises is reported as unraisable.
 void warn_once_quietly(const char* topic, const char* format, ...) noexcept;
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

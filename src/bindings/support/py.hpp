@@ -14,7 +14,7 @@
 #include <mutex>
 #include <utility>
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // Guards what the GIL guards where there is one, and costs nothing there.
 #ifdef Py_GIL_DISABLED
@@ -151,4 +151,4 @@ PyCFunction as_method(Function* function) noexcept {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

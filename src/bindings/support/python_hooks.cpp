@@ -7,7 +7,7 @@
 #include "bindings/support/call_arguments.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -92,4 +92,4 @@ int python_hooks_add_to_module(PyObject* module) {
   return PyModule_AddFunctions(module, functions);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -10,7 +10,7 @@
 
 #include <atomic>
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 using PythonFunction = std::atomic<PyObject*>;  // replaced while threads call it
 
@@ -52,4 +52,4 @@ PyObject* call_hook(PythonHook hook, Arguments... arguments) {
 // Adds `set_hooks` and `set_hook_loader`. 0, or -1 with an exception set.
 int python_hooks_add_to_module(PyObject* module);
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace nvspan {
+namespace nvspan::core {
 
 // Storage that lasts until the next clear(): for all that one event points at.
 class Arena {
@@ -65,4 +65,4 @@ class Arena {
   Block* last_ = nullptr;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::core

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #endif
 
-namespace nvspan {
+namespace nvspan::core {
 
 PagePool::~PagePool() {
   while (chunks_ != nullptr) {
@@ -80,4 +80,4 @@ void PagePool::unmap(void* address, std::size_t bytes) noexcept {
   mapped_bytes_ -= bytes;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::core

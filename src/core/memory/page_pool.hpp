@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::core {
 
 // Blocks of up to `largest_block` bytes are recycled by size class and go back to the kernel only
 // with the pool; larger ones go back at once. Not thread-safe: its owner's lock guards it.
@@ -95,4 +95,4 @@ using PoolString = std::basic_string<char, std::char_traits<char>, PoolAllocator
 template <typename T>
 using PoolVector = std::vector<T, PoolAllocator<T>>;
 
-}  // namespace nvspan
+}  // namespace nvspan::core

@@ -9,10 +9,10 @@
 #include <unordered_map>
 #include <utility>
 
-namespace nvspan {
+namespace nvspan::core {
 
 template <typename Key, typename Value, typename Hash = std::hash<Key>>
 using PoolMap = std::unordered_map<Key, Value, Hash, std::equal_to<Key>,
                                    PoolAllocator<std::pair<const Key, Value>>>;
 
-}  // namespace nvspan
+}  // namespace nvspan::core

@@ -13,7 +13,7 @@
 #include <x86intrin.h>
 #endif
 
-namespace nvspan {
+namespace nvspan::core {
 
 // The processor's time stamp counter, or 0 where there is none.
 inline uint64_t time_stamp() noexcept {
@@ -35,4 +35,4 @@ inline uint64_t steady_ns() noexcept {
                                    .count());
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::core

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdio>
 
-namespace nvspan {
+namespace nvspan::core {
 
 // Writes "nvspan: " and what follows from the format as one line on standard error, in one write.
 // What is past 500 bytes is cut off. It allocates nothing.
@@ -28,4 +28,4 @@ namespace nvspan {
   [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, line, size);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::core

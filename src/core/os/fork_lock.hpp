@@ -11,7 +11,7 @@
 #include <pthread.h>
 #endif
 
-namespace nvspan {
+namespace nvspan::core {
 
 // From the first call on, the thread that forks holds `mutex()` over every fork, and the child
 // calls `in_child` before it lets the lock go. `before`, if any, is called in the forking thread,
@@ -34,4 +34,4 @@ void hold_over_forks() noexcept {
 #endif
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::core

@@ -15,7 +15,7 @@
 #include <dlfcn.h>
 #endif
 
-namespace nvspan {
+namespace nvspan::core {
 
 class Library {
  public:
@@ -80,4 +80,4 @@ inline std::string library_of(void (*function)()) {
 #endif
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::core

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace nvspan {
+namespace nvspan::core {
 
 inline std::uint64_t now() noexcept {  // ns, CLOCK_MONOTONIC
   timespec time = {};
@@ -16,4 +16,4 @@ inline std::uint64_t now() noexcept {  // ns, CLOCK_MONOTONIC
          static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::core

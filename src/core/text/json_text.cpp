@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace nvspan {
+namespace nvspan::core {
 namespace {
 
 void add_unit(LineBuffer& line, std::uint32_t unit) {
@@ -57,4 +57,4 @@ void add_json_real(LineBuffer& line, double value) {
   line.add('"');
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::core

@@ -7,7 +7,7 @@
 
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::core {
 
 // In ASCII; null when the text has no address. A byte that is not part of valid UTF-8 becomes one
 // of U+DC80 to U+DCFF.
@@ -15,4 +15,4 @@ void add_json_string(LineBuffer& line, std::string_view text);
 // What is not finite is a string.
 void add_json_real(LineBuffer& line, double value);
 
-}  // namespace nvspan
+}  // namespace nvspan::core

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::core {
 
 // The line that a sink is building.
 class LineBuffer {
@@ -98,4 +98,4 @@ class LineBuffer {
   std::size_t capacity_ = 0;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::core

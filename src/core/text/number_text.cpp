@@ -10,7 +10,7 @@
 #include <cstring>
 #include <limits>
 
-namespace nvspan {
+namespace nvspan::core {
 namespace {
 
 constexpr std::size_t most_bytes = 64;
@@ -123,4 +123,4 @@ const char* not_finite_name(double value) {
   return value < 0 ? "-inf" : "inf";
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::core

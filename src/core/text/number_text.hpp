@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::core {
 
 // A real number as Python's repr() lays it out, whatever the program's locale: the fewest digits
 // that read back as the same number, and always a point or an exponent. "0.1", "2.0", "1e+16"; of
@@ -40,4 +40,4 @@ bool add_real(LineBuffer& line, float value);
 // "nan", "inf" or "-inf".
 const char* not_finite_name(double value);
 
-}  // namespace nvspan
+}  // namespace nvspan::core

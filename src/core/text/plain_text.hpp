@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::core {
 
 // UTF-8 text with "\x1b" for each character that a terminal would obey rather than show.
 inline std::string plain_text(std::string_view text) {
@@ -34,4 +34,4 @@ inline std::string plain_text(std::string_view text) {
   return made;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::core

@@ -4,7 +4,7 @@
 #include "core/text/printable.hpp"
 #include "core/text/utf8.hpp"
 
-namespace nvspan {
+namespace nvspan::core {
 namespace {
 
 // What a terminal would obey rather than show: control characters, and those that turn the
@@ -96,4 +96,4 @@ std::size_t add_shortened(LineBuffer& line, std::string_view text, std::size_t c
   return taken + add_printable(line, text, text.size());
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::core

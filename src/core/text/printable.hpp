@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::core {
 
 // Adds printable text, at most `limit` characters of it, and returns the columns that it takes.
 std::size_t add_printable(LineBuffer& line, std::string_view text, std::size_t limit);
@@ -18,4 +18,4 @@ std::size_t add_printable(LineBuffer& line, std::string_view text, std::size_t l
 std::size_t add_shortened(LineBuffer& line, std::string_view text, std::size_t columns,
                           std::string_view mark);
 
-}  // namespace nvspan
+}  // namespace nvspan::core

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace nvspan {
+namespace nvspan::core {
 
 class TextTable {
  public:
@@ -73,4 +73,4 @@ class TextTable {
   std::unordered_map<std::string_view, std::int32_t> numbers_;  // views of the blocks' texts
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::core

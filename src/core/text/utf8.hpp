@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::core {
 
 // The length of the valid UTF-8 sequence that `text` starts with, and its code point; 0 when the
 // first byte starts none (overlong forms, surrogates and anything past U+10FFFF count as invalid).
@@ -80,4 +80,4 @@ void encode_utf8(std::uint32_t code_point, Add&& add) {
   }
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::core

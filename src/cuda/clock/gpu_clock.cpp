@@ -24,13 +24,14 @@ constexpr double near_ms = 4000;  // a float of milliseconds has steps of 0.25 u
 // for times.
 double ticks_per_ns() noexcept {
   struct Base {
-    uint64_t steady = steady_ns();
-    uint64_t stamp = time_stamp();
+    uint64_t steady = core::steady_ns();
+    uint64_t stamp = core::time_stamp();
   };
   static const Base base;
-  uint64_t steady = steady_ns();
-  while (steady - base.steady < 1'000'000) steady = steady_ns();
-  return static_cast<double>(time_stamp() - base.stamp) / static_cast<double>(steady - base.steady);
+  uint64_t steady = core::steady_ns();
+  while (steady - base.steady < 1'000'000) steady = core::steady_ns();
+  return static_cast<double>(core::time_stamp() - base.stamp) /
+         static_cast<double>(steady - base.steady);
 }
 
 uint64_t read_pinned(const uint64_t* place) noexcept {
@@ -82,7 +83,7 @@ bool GpuClock::start(const Driver& api) noexcept {
   const Phase phase = phase_.load(std::memory_order_acquire);
   if (phase != Phase::idle && !(phase == Phase::wanted && !asks())) return phase != Phase::broken;
   if (may_be_destroyed_) {
-    wanted_since_.store(steady_ns(), std::memory_order_relaxed);
+    wanted_since_.store(core::steady_ns(), std::memory_order_relaxed);
     if (phase == Phase::idle) set(Phase::wanted);
     return true;
   }
@@ -99,7 +100,7 @@ void GpuClock::start_wanted(const Driver& api) noexcept {
 }
 
 bool GpuClock::stalled() const noexcept {
-  return asks() && steady_ns() - wanted_since_.load(std::memory_order_relaxed) > stalled_ns;
+  return asks() && core::steady_ns() - wanted_since_.load(std::memory_order_relaxed) > stalled_ns;
 }
 
 bool GpuClock::launch_all(const Driver& api) noexcept {
@@ -109,7 +110,7 @@ bool GpuClock::launch_all(const Driver& api) noexcept {
     __atomic_store_n(answers_ + i, 0, __ATOMIC_RELAXED);
   }
   __atomic_store_n(question_, 0, __ATOMIC_RELEASE);
-  launched_ = time_stamp();
+  launched_ = core::time_stamp();
   const auto launch = [&](FunctionHandle function, void** arguments) {
     if (!still_there(api, context_)) return error_context_is_destroyed;
     return api.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream_, arguments, nullptr);
@@ -139,17 +140,17 @@ bool GpuClock::launch_all(const Driver& api) noexcept {
 bool GpuClock::ask(Point& point) noexcept {
   double shortest = 1e18;
   for (uint32_t i = 1; i <= rounds; ++i) {
-    const uint64_t began = steady_ns();
-    const uint64_t asked = time_stamp();
+    const uint64_t began = core::steady_ns();
+    const uint64_t asked = core::time_stamp();
     __atomic_store_n(question_, i, __ATOMIC_SEQ_CST);
     uint64_t answer = 0;
     for (unsigned spins = 0; (answer = read_pinned(answers_ + i)) == 0; ++spins) {
-      if (spins % 1024 == 1023 && steady_ns() - began > answer_limit_ns) {
+      if (spins % 1024 == 1023 && core::steady_ns() - began > answer_limit_ns) {
         __atomic_store_n(question_, rounds, __ATOMIC_SEQ_CST);
         return shortest < 1e18;
       }
     }
-    const uint64_t answered = time_stamp();
+    const uint64_t answered = core::time_stamp();
     const double trip = static_cast<double>(answered - asked);
     if (trip >= shortest) continue;
     shortest = trip;
@@ -168,15 +169,16 @@ bool GpuClock::ask_slowly(const Driver& api, Point& point) noexcept {
     if (!still_there(api, context_)) return false;
     DevicePointer place = answers_on_gpu_ + sizeof(uint64_t);
     void* arguments[] = {&place};
-    const uint64_t before = time_stamp();
+    const uint64_t before = core::time_stamp();
     if (api.cuLaunchKernel(clock_, 1, 1, 1, 1, 1, 1, 0, stream_, arguments, nullptr) != success) {
       return false;
     }
-    const uint64_t began = steady_ns();
+    const uint64_t began = core::steady_ns();
     uint64_t answer = 0;
-    while ((answer = read_pinned(answers_ + 1)) == 0 && steady_ns() - began < answer_limit_ns) {
+    while ((answer = read_pinned(answers_ + 1)) == 0 &&
+           core::steady_ns() - began < answer_limit_ns) {
     }
-    const uint64_t after = time_stamp();
+    const uint64_t after = core::time_stamp();
     const double width = static_cast<double>(after - before);
     if (answer == 0 || width >= shortest) continue;
     shortest = width;
@@ -191,7 +193,7 @@ bool GpuClock::ask_slowly(const Driver& api, Point& point) noexcept {
 bool GpuClock::bound_roughly(Point& point) const noexcept {
   const uint64_t reading = read_pinned(answers_ + rounds + 1);
   if (reading == 0) return false;
-  const double width = static_cast<double>(time_stamp() - launched_);
+  const double width = static_cast<double>(core::time_stamp() - launched_);
   point.global = static_cast<int64_t>(reading);
   point.stamp = static_cast<int64_t>(launched_) + std::llround(width / 2);
   point.half_width = width / 2 / ticks_per_ns();
@@ -263,11 +265,11 @@ bool GpuClock::advance(const Driver& api) noexcept {
   Point point{};
   bool got = read_pinned(answers_ + 1) == 0 && query_finished(api) == error_not_ready;
   if (got) got = ask(point);
-  const uint64_t began = steady_ns();
+  const uint64_t began = core::steady_ns();
   Result result;
   // What is left takes microseconds unless the GPU is full: then the next round looks again.
   while ((result = query_finished(api)) == error_not_ready) {
-    if (steady_ns() - began > 50'000'000) break;
+    if (core::steady_ns() - began > 50'000'000) break;
   }
   if (result != success) {
     if (got) fit_.add(point);
@@ -282,7 +284,7 @@ bool GpuClock::advance(const Driver& api) noexcept {
   }
   if (!got) got = may_be_destroyed_ ? bound_roughly(point) : ask_slowly(api, point);
   if (got) fit_.add(point);
-  last_ = steady_ns();
+  last_ = core::steady_ns();
   ++calibrations_;
   set(Phase::idle);
   return got && ready();
@@ -321,7 +323,7 @@ bool GpuClock::fresh() const noexcept {
   constexpr double longest_ns = 50e6;
   constexpr double most_drift_ns = 300;
   if (last_ == 0 || fit_.empty()) return false;
-  const auto age = static_cast<double>(steady_ns() - last_);
+  const auto age = static_cast<double>(core::steady_ns() - last_);
   return age < longest_ns && fit_.drift_after(age, nominal_) < most_drift_ns;
 }
 

@@ -78,7 +78,7 @@ Read read_range(const Driver& api, DeviceContext& context, DeviceRange& range) n
 // Whether an event on one of our streams has happened. Range replay of Nsight Compute refuses to
 // ask for an event, not for its stream: the answer may come later there.
 Result query(const Driver& api, const SideStream& stream, EventHandle event) noexcept {
-  return tool_replays_ranges() ? api.cuStreamQuery(stream.side) : api.cuEventQuery(event);
+  return annotate::tool_replays_ranges() ? api.cuStreamQuery(stream.side) : api.cuEventQuery(event);
 }
 
 // Whether both events of a range have happened. Asked before their times are: a tool that watches
@@ -195,7 +195,7 @@ Needs needs_of(DeviceContext& context, const std::vector<SideStream*>& streams) 
 
 void calibrate(const Driver& api, DeviceContext& context, bool hurry) noexcept {
   GpuClock& clock = context.clock;
-  const uint64_t now = steady_ns();
+  const uint64_t now = core::steady_ns();
   const uint64_t age = now - clock.last_calibration();
   const bool due = clock.last_calibration() == 0 || age > calibration_period(clock.calibrations());
   const bool urgent = context.waiting.size() > convert_early || (hurry && !clock.fresh());
@@ -217,7 +217,7 @@ void calibrate(const Driver& api, DeviceContext& context, bool hurry) noexcept {
     }
     return;
   }
-  const uint64_t new_age = steady_ns() - clock.last_calibration();
+  const uint64_t new_age = core::steady_ns() - clock.last_calibration();
   if (completed || (hurry && (clock.fresh() || clock.stalled())) || new_age > stale_ns ||
       context.waiting.size() > convert_anyway) {
     submit_waiting(context);

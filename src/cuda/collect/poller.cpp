@@ -107,7 +107,7 @@ void ensure_started(Poller& self) noexcept {
 }  // namespace
 
 void wake_poller() noexcept {
-  if (tool_replays_ranges()) return;
+  if (annotate::tool_replays_ranges()) return;
   Poller& self = poller();
   if (self.awake.load(std::memory_order_relaxed) || self.awake.exchange(true)) return;
   self.needed.store(true, std::memory_order_release);

@@ -14,8 +14,8 @@ namespace nvspan::cuda {
 
 namespace {
 
-using Batches =
-    std::map<std::tuple<Domain*, uint64_t, DeferredPayload>, std::vector<DeferredRange>>;
+using Batches = std::map<std::tuple<annotate::Domain*, uint64_t, annotate::DeferredPayload>,
+                         std::vector<annotate::DeferredRange>>;
 
 // Fills in what the tool that listens now knows the range as. 0: it does not want it.
 uint64_t attributes_of(DeviceRange& range, nvtxEventAttributes_t& attributes) noexcept {
@@ -23,10 +23,10 @@ uint64_t attributes_of(DeviceRange& range, nvtxEventAttributes_t& attributes) no
     attributes = range.attributes;
     return range.epoch;
   }
-  const ToolTable* tool = listening_tool();
-  Outgoing out;
-  if (!tool || !prepare(range.event, *tool, out)) return 0;
-  if (!takes_deferred(*tool, *range.domain)) {
+  const annotate::ToolTable* tool = annotate::listening_tool();
+  annotate::Outgoing out;
+  if (!tool || !annotate::prepare(range.event, *tool, out)) return 0;
+  if (!annotate::takes_deferred(*tool, *range.domain)) {
     outcome_counts().add(Outcome::not_taken);
     return 0;
   }
@@ -50,7 +50,7 @@ void submit_waiting(DeviceContext& context) noexcept {
     nvtxEventAttributes_t attributes{};
     const uint64_t epoch = attributes_of(range, attributes);
     if (epoch != 0) {
-      DeferredRange made{};
+      annotate::DeferredRange made{};
       made.begin = context.clock.to_time_stamp(read.begin, made.uncertainty);
       made.end = context.clock.to_time_stamp(read.end, made.uncertainty);
       if (attributes.messageType == NVTX_MESSAGE_TYPE_REGISTERED) {
@@ -60,16 +60,20 @@ void submit_waiting(DeviceContext& context) noexcept {
       made.color = attributes.color | 0xFF000000u;
       made.category = attributes.category;
       made.origin = range.origin;
-      batches[{range.domain, epoch, deferred_payload_of(attributes.payloadType)}].push_back(made);
+      batches[{range.domain, epoch, annotate::deferred_payload_of(attributes.payloadType)}]
+          .push_back(made);
     }
     release(read.range);
   }
   context.waiting.clear();
   for (auto& [key, ranges] : batches) {
     std::sort(ranges.begin(), ranges.end(),
-              [](const DeferredRange& a, const DeferredRange& b) { return a.begin < b.begin; });
+              [](const annotate::DeferredRange& a, const annotate::DeferredRange& b) {
+                return a.begin < b.begin;
+              });
     const auto& [domain, epoch, payload] = key;
-    const bool sent = submit_deferred(*domain, epoch, payload, ranges.data(), ranges.size());
+    const bool sent =
+        annotate::submit_deferred(*domain, epoch, payload, ranges.data(), ranges.size());
     outcome_counts().add(sent ? Outcome::sent_exact : Outcome::tool_gone, ranges.size());
   }
 }

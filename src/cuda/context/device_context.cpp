@@ -36,7 +36,7 @@ Process& process() noexcept {
 // the reference that retaining takes is given back at once. None under Nsight Compute, whose range
 // replay refuses to retain.
 ContextHandle active_primary_context(const Driver& api, DeviceOrdinal device) noexcept {
-  if (tool_replays_ranges()) return nullptr;
+  if (annotate::tool_replays_ranges()) return nullptr;
   unsigned flags = 0;
   int active = 0;
   ContextHandle context = nullptr;

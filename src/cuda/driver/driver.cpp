@@ -25,12 +25,12 @@ struct Loaded {
 };
 
 template <class Function>
-void find(const Library& library, Function& slot, const char* name, std::string& missing) {
+void find(const core::Library& library, Function& slot, const char* name, std::string& missing) {
   slot = library.symbol<Function>(name);
   if (slot == nullptr && missing.empty()) missing = name;
 }
 
-void load_functions(const Library& library, Loaded& loaded) {
+void load_functions(const core::Library& library, Loaded& loaded) {
   Driver& api = loaded.api;
   std::string missing;
   std::string ignored;
@@ -79,7 +79,7 @@ void load_functions(const Library& library, Loaded& loaded) {
 #undef NVSPAN_FIND_NEWER
   if (missing.empty()) {
     loaded.usable = true;
-    loaded.library = library_of(reinterpret_cast<void (*)()>(api.cuCtxGetCurrent));
+    loaded.library = core::library_of(reinterpret_cast<void (*)()>(api.cuCtxGetCurrent));
   } else {
     loaded.problem = "the CUDA driver library lacks " + missing + ": it is too old";
   }
@@ -88,15 +88,15 @@ void load_functions(const Library& library, Loaded& loaded) {
 void load(Loaded& loaded) {
   std::string error;
   if (const char* chosen = std::getenv("NVSPAN_LIBCUDA"); chosen && *chosen) {
-    if (const Library library = Library::open(chosen, error))
+    if (const core::Library library = core::Library::open(chosen, error))
       return load_functions(library, loaded);
     loaded.problem = "NVSPAN_LIBCUDA: " + error;
     return;
   }
   for (const bool loaded_already : {true, false}) {
     for (const char* name : library_names) {
-      if (loaded_already && !Library::resident(name)) continue;
-      if (const Library library = Library::open(name, error)) {
+      if (loaded_already && !core::Library::resident(name)) continue;
+      if (const core::Library library = core::Library::open(name, error)) {
         return load_functions(library, loaded);
       }
     }

@@ -160,8 +160,8 @@ bool still_there(const Driver& api, const ContextIdentity& context) noexcept;
 class RelaxedCapture {
  public:
   explicit RelaxedCapture(const Driver& api) noexcept : api_(api) {
-    exchanged_ =
-        !tool_replays_ranges() && api_.cuThreadExchangeStreamCaptureMode(&mode_) == success;
+    exchanged_ = !annotate::tool_replays_ranges() &&
+                 api_.cuThreadExchangeStreamCaptureMode(&mode_) == success;
   }
   ~RelaxedCapture() {
     if (exchanged_) api_.cuThreadExchangeStreamCaptureMode(&mode_);

@@ -67,9 +67,9 @@ struct DeviceRange {
   bool timed = false;
   bool captured = false;
   uint64_t epoch = 0;  // of the tool that was listening; 0: nobody
-  DeviceOrigin origin;
+  annotate::DeviceOrigin origin;
   Target target;
-  Domain* domain = nullptr;
+  annotate::Domain* domain = nullptr;
   nvtxEventAttributes_t attributes{};
   std::unique_ptr<char[]> text;  // of a message that is not registered, or of a captured range
   SideStream* begin_stream = nullptr;
@@ -84,7 +84,7 @@ struct DeviceRange {
   std::atomic<bool> concluded{false};
   bool begin_polled = false;
   uint64_t origin_schema = 0;  // of the tool of `epoch`; 0: it takes none
-  Span span;
+  annotate::Span span;
 
   // exact
   EventHandle begin_event = nullptr;
@@ -98,7 +98,7 @@ struct DeviceRange {
   uint32_t stamp_id = 0;
   std::atomic<bool> complete{false};  // both nodes are in the graph
   std::atomic<bool> retired{false};   // the last graph that holds it is gone
-  Event event;
+  annotate::Event event;
 };
 
 }  // namespace nvspan::cuda

@@ -11,21 +11,22 @@ namespace nvspan::cuda {
 
 namespace {
 
-const ToolTable* tool_of(uint64_t epoch) noexcept {
-  const ToolTable* tool = closing_tool();
+const annotate::ToolTable* tool_of(uint64_t epoch) noexcept {
+  const annotate::ToolTable* tool = annotate::closing_tool();
   return tool && tool->epoch.load(std::memory_order_acquire) == epoch ? tool : nullptr;
 }
 
 void end_if_running(DeviceRange& range) noexcept {
-  if (range.running.exchange(false, std::memory_order_acq_rel)) end_span(range.span);
+  if (range.running.exchange(false, std::memory_order_acq_rel)) annotate::end_span(range.span);
 }
 
 // The schema is of the tool that listened at the capture: another one is told without it.
-Span start_replay(DeviceRange& range, const ToolTable& tool) noexcept {
-  Outgoing out;
-  if (!prepare(range.event, tool, out)) return {};
+annotate::Span start_replay(DeviceRange& range, const annotate::ToolTable& tool) noexcept {
+  annotate::Outgoing out;
+  if (!annotate::prepare(range.event, tool, out)) return {};
   const uint64_t schema = out.epoch == range.epoch ? range.origin_schema : 0;
-  return {send_device_start(out, tool, schema, range.origin), out.epoch, range.event.domain};
+  return {annotate::send_device_start(out, tool, schema, range.origin), out.epoch,
+          range.event.domain};
 }
 
 // A context that was given up has counted its host functions as lost already.
@@ -55,13 +56,13 @@ void conclude(DeviceRange& range) noexcept {
 void begin_on_host(void* data) {
   DeviceRange* range = static_cast<DeviceRange*>(data);
   if (!stopping() && !range->cancelled.load(std::memory_order_acquire)) {
-    if (const ToolTable* tool = tool_of(range->epoch)) {
-      Outgoing out;
+    if (const annotate::ToolTable* tool = tool_of(range->epoch)) {
+      annotate::Outgoing out;
       out.attributes = range->attributes;
       out.source = &range->event;
       out.domain = range->domain->handle();
       out.epoch = range->epoch;
-      range->span = {send_device_start(out, *tool, range->origin_schema, range->origin),
+      range->span = {annotate::send_device_start(out, *tool, range->origin_schema, range->origin),
                      range->epoch, range->domain};
       range->running.store(true, std::memory_order_release);
       if (range->cancelled.load(std::memory_order_acquire)) end_if_running(*range);
@@ -86,7 +87,7 @@ void end_on_host(void* data) {
 void begin_replay_on_host(void* data) {
   DeviceRange* range = static_cast<DeviceRange*>(data);
   if (stopping() || !range->complete.load(std::memory_order_acquire)) return;
-  const ToolTable* tool = listening_tool();
+  const annotate::ToolTable* tool = annotate::listening_tool();
   if (!tool) return;
   if (range->started.exchange(true, std::memory_order_acq_rel)) {
     outcome_counts().add(Outcome::ambiguous);
@@ -103,14 +104,14 @@ void begin_replay_on_host(void* data) {
 void end_replay_on_host(void* data) {
   DeviceRange* range = static_cast<DeviceRange*>(data);
   if (!range->running.exchange(false, std::memory_order_acq_rel)) return;
-  const Span span = range->span;
+  const annotate::Span span = range->span;
   range->started.store(false, std::memory_order_release);
   if (stopping()) {
     outcome_counts().add(Outcome::at_exit);
     return;
   }
   outcome_counts().add(tool_of(span.epoch) ? Outcome::sent_callback : Outcome::tool_gone);
-  end_span(span);
+  annotate::end_span(span);
   range->phase.store(Phase::done, std::memory_order_release);
 }
 

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace nvspan {
+namespace nvspan::inject {
 
 void install_core(NvtxFunctionTable table, unsigned size);
 void install_core2(NvtxFunctionTable table, unsigned size);
@@ -37,4 +37,4 @@ void set_slot(std::intptr_t* slots, std::size_t count, std::size_t id, Function*
   if (id < count) slots[id] = reinterpret_cast<std::intptr_t>(function);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

@@ -4,27 +4,27 @@
 #include "inject/callbacks/callbacks.hpp"
 #include "inject/callbacks/event_calls.hpp"
 
-namespace nvspan {
+namespace nvspan::inject {
 namespace {
 
 constexpr nvtxDomainHandle_t default_domain = nullptr;
 
 auto from_attributes(const nvtxEventAttributes_t* attributes) {
-  return [attributes](Call& call, const DomainView& domain, Event& event) {
+  return [attributes](Call& call, const DomainView& domain, trace::Event& event) {
     read_attributes(call, domain, attributes, event);
   };
 }
 
 auto from_text(const char* message) {
-  return [message](Call& call, const DomainView&, Event& event) {
-    event.message_type = MessageType::ascii;
+  return [message](Call& call, const DomainView&, trace::Event& event) {
+    event.message_type = trace::MessageType::ascii;
     event.message = to_text(call, message);
   };
 }
 
 auto from_text(const wchar_t* message) {
-  return [message](Call& call, const DomainView&, Event& event) {
-    event.message_type = MessageType::unicode;
+  return [message](Call& call, const DomainView&, trace::Event& event) {
+    event.message_type = trace::MessageType::unicode;
     event.message = to_text(call, message);
   };
 }
@@ -78,9 +78,9 @@ void name_category_in(nvtxDomainHandle_t handle, std::uint32_t category,
     const std::string_view text = to_text(call, name);
     call.registry.name_category(domain.handle, category, text);
     if (!domain.shown) return;
-    Event event = call.event(EventKind::name_category, domain);
-    call.add(Field::count("category", category));
-    call.add(Field::string("name", text));
+    trace::Event event = call.event(trace::EventKind::name_category, domain);
+    call.add(trace::Field::count("category", category));
+    call.add(trace::Field::string("name", text));
     call.emit(event);
   });
 }
@@ -99,9 +99,9 @@ void NVTX_API name_os_thread(std::uint32_t thread, const Char* name) noexcept {
   guarded([&](Call& call) {
     const std::string_view text = to_text(call, name);
     call.registry.name_thread(thread, text);
-    Event event = call.event(EventKind::name_thread);
-    call.add(Field::count("thread", thread));
-    call.add(Field::string("name", text));
+    trace::Event event = call.event(trace::EventKind::name_thread);
+    call.add(trace::Field::count("thread", thread));
+    call.add(trace::Field::string("name", text));
     call.emit(event);
   });
 }
@@ -112,8 +112,8 @@ nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t handle, const Cha
     const DomainView domain = call.registry.domain(handle_bits(handle));
     const std::uint64_t made = call.registry.register_string(domain.handle, to_text(call, text));
     if (domain.shown) {
-      Event event = call.event(EventKind::register_string, domain);
-      call.add(Field::string("message", call.registry.string(made)->text));
+      trace::Event event = call.event(trace::EventKind::register_string, domain);
+      call.add(trace::Field::string("message", call.registry.string(made)->text));
       call.emit(event);
     }
     return handle_from<nvtxStringHandle_t>(made);
@@ -126,7 +126,7 @@ nvtxDomainHandle_t NVTX_API domain_create(const Char* name) noexcept {
     const std::uint64_t made = call.registry.create_domain(to_text(call, name));
     const DomainView domain = call.registry.domain(made);
     if (domain.shown) {
-      Event event = call.event(EventKind::domain_create, domain);
+      trace::Event event = call.event(trace::EventKind::domain_create, domain);
       call.emit(event);
     }
     return handle_from<nvtxDomainHandle_t>(made);
@@ -138,7 +138,7 @@ void NVTX_API domain_destroy(nvtxDomainHandle_t handle) noexcept {
     const DomainView domain = call.registry.domain(handle_bits(handle));
     call.registry.destroy_domain(domain.handle);
     if (!domain.shown) return;
-    Event event = call.event(EventKind::domain_destroy, domain);
+    trace::Event event = call.event(trace::EventKind::domain_destroy, domain);
     call.emit(event);
   });
 }
@@ -165,16 +165,16 @@ nvtxResourceHandle_t NVTX_API resource_create(nvtxDomainHandle_t handle,
       std::memcpy(&read, attributes, attributes->size);
       add_malformed(call, "size", attributes->size);
     }
-    Event event = call.event(EventKind::resource_create, domain);
+    trace::Event event = call.event(trace::EventKind::resource_create, domain);
     read_message(call, domain, read.messageType, read.message, event);
     const std::uint64_t made =
         call.registry.create_object(HandleType::resource, domain.handle, event.message);
     name_thread_of(call, read, event.message);
     if (domain.shown) {
-      call.add(Field::count("resource", made));
-      call.add(Field::string("name", event.message));
-      call.add(Field::count("type", static_cast<std::uint32_t>(read.identifierType)));
-      call.add(Field::count("identifier", read.identifier.ullValue));
+      call.add(trace::Field::count("resource", made));
+      call.add(trace::Field::string("name", event.message));
+      call.add(trace::Field::count("type", static_cast<std::uint32_t>(read.identifierType)));
+      call.add(trace::Field::count("identifier", read.identifier.ullValue));
       add_malformed_field(call);
       event.message = std::string_view();
       call.emit(event);
@@ -190,9 +190,9 @@ void NVTX_API resource_destroy(nvtxResourceHandle_t handle) noexcept {
     const DomainView domain = call.registry.domain(object.domain);
     call.registry.destroy_object(bits);
     if (!domain.shown) return;
-    Event event = call.event(EventKind::resource_destroy, domain);
-    call.add(Field::count("resource", bits));
-    call.add(Field::string("name", object.name));
+    trace::Event event = call.event(trace::EventKind::resource_destroy, domain);
+    call.add(trace::Field::count("resource", bits));
+    call.add(trace::Field::string("name", object.name));
     call.emit(event);
   });
 }
@@ -237,4 +237,4 @@ void install_core2(NvtxFunctionTable table, unsigned size) {
   set_entry(table, size, NVTX_CBID_CORE2_Initialize, initialize);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

@@ -7,7 +7,7 @@
 #include "inject/decode/extension_data.hpp"
 #include "inject/decode/payload_reading.hpp"
 
-namespace nvspan {
+namespace nvspan::inject {
 namespace {
 
 std::uint64_t NVTX_API register_counter(nvtxDomainHandle_t handle,
@@ -20,7 +20,7 @@ std::uint64_t NVTX_API register_counter(nvtxDomainHandle_t handle,
                                  : call.registry.next_id(NVTX_COUNTER_ID_DYNAMIC_START);
     const std::string_view name = kept_text(call, read.name);
     call.registry.name_counter(domain.handle, id, name);
-    PayloadCounter kept;
+    trace::PayloadCounter kept;
     kept.schema = read.schemaId;
     kept.scope = read.scopeId;
     kept.time_domain = time_domain_of(read.semantics);
@@ -28,28 +28,29 @@ std::uint64_t NVTX_API register_counter(nvtxDomainHandle_t handle,
     kept.unit = counter_unit_of(call, read.semantics);
     call.session.schemas().add_counter(domain.handle, id, kept);
     if (!domain.shown) return id;
-    call.add(Field::count("id", id));
-    call.add(Field::string("name", name));
-    call.add(Field::string("description", kept.description));
-    call.add(Field::count("schema", read.schemaId));
-    call.add(Field::count("scope", read.scopeId));
+    call.add(trace::Field::count("id", id));
+    call.add(trace::Field::string("name", name));
+    call.add(trace::Field::string("description", kept.description));
+    call.add(trace::Field::count("schema", read.schemaId));
+    call.add(trace::Field::count("scope", read.scopeId));
     call.add(semantics_field(call, read.semantics));
-    Event event = call.event(EventKind::counter_register, domain);
+    trace::Event event = call.event(trace::EventKind::counter_register, domain);
     call.emit(event);
     return id;
   });
 }
 
 template <typename Body>
-void sample(EventKind kind, nvtxDomainHandle_t handle, std::uint64_t counter,
+void sample(trace::EventKind kind, nvtxDomainHandle_t handle, std::uint64_t counter,
             Body&& add_value) noexcept {
   guarded([&](Call& call) {
     const DomainView domain = call.registry.domain(handle_bits(handle));
     if (!domain.shown) return;
-    call.add(Field::count("counter", counter));
-    call.add(Field::string("name", call.registry.counter_name(domain.handle, counter)));
-    Event event = call.event(kind, domain);
-    if (const PayloadCounter* known = call.session.schemas().counter(domain.handle, counter)) {
+    call.add(trace::Field::count("counter", counter));
+    call.add(trace::Field::string("name", call.registry.counter_name(domain.handle, counter)));
+    trace::Event event = call.event(kind, domain);
+    if (const trace::PayloadCounter* known =
+            call.session.schemas().counter(domain.handle, counter)) {
       event.row_schema = known->schema;
     }
     add_value(call, event);
@@ -60,26 +61,26 @@ void sample(EventKind kind, nvtxDomainHandle_t handle, std::uint64_t counter,
 
 void NVTX_API sample_int64(nvtxDomainHandle_t domain, std::uint64_t counter,
                            std::int64_t value) noexcept {
-  sample(EventKind::counter_sample, domain, counter,
-         [&](Call& call, Event&) { call.add(Field::number("value", value)); });
+  sample(trace::EventKind::counter_sample, domain, counter,
+         [&](Call& call, trace::Event&) { call.add(trace::Field::number("value", value)); });
 }
 
 void NVTX_API sample_float64(nvtxDomainHandle_t domain, std::uint64_t counter,
                              double value) noexcept {
-  sample(EventKind::counter_sample, domain, counter,
-         [&](Call& call, Event&) { call.add(Field::decimal("value", value)); });
+  sample(trace::EventKind::counter_sample, domain, counter,
+         [&](Call& call, trace::Event&) { call.add(trace::Field::decimal("value", value)); });
 }
 
 void NVTX_API sample_bytes(nvtxDomainHandle_t domain, std::uint64_t counter, const void* value,
                            std::size_t size) noexcept {
-  sample(EventKind::counter_sample, domain, counter,
-         [&](Call& call, Event& event) { event.rows = add_raw(call, "hex", value, size); });
+  sample(trace::EventKind::counter_sample, domain, counter,
+         [&](Call& call, trace::Event& event) { event.rows = add_raw(call, "hex", value, size); });
 }
 
 void NVTX_API sample_no_value(nvtxDomainHandle_t domain, std::uint64_t counter,
                               std::uint8_t reason) noexcept {
-  sample(EventKind::counter_sample, domain, counter,
-         [&](Call& call, Event&) { call.add(Field::count("no_value", reason)); });
+  sample(trace::EventKind::counter_sample, domain, counter,
+         [&](Call& call, trace::Event&) { call.add(trace::Field::count("no_value", reason)); });
 }
 
 void NVTX_API submit_counters(nvtxDomainHandle_t domain, const nvtxCounterBatch_t* batch) noexcept {
@@ -87,32 +88,34 @@ void NVTX_API submit_counters(nvtxDomainHandle_t domain, const nvtxCounterBatch_
   const int saved = errno;
   const bool readable = read_memory(batch, &read, sizeof read);
   errno = saved;
-  sample(EventKind::counter_batch, domain, read.counterId, [&](Call& call, Event& event) {
-    if (!readable) {
-      call.add(Field::string("error", batch == nullptr ? "null" : "unreadable"));
-      return;
-    }
-    call.add(Field::count("flags", read.flags));
-    const bool is_large = read.countersSize > most_raw_bytes ||
-                          read.timestampsSize > most_entries * sizeof(std::int64_t);
-    if (is_large && call.session.records() &&
-        record_large_counters(call, call.registry.domain(handle_bits(domain)), read)) {
-      call.add(Field::count("size", read.countersSize));
-      return;
-    }
-    const std::string_view samples = add_raw(call, "hex", read.counters, read.countersSize);
-    event.rows = samples;
-    std::size_t count = read.timestampsSize / sizeof(std::int64_t);
-    const std::int64_t* timestamps = nullptr;
-    if (read.timestamps != nullptr) {
-      timestamps = read_array(call, read.timestamps, count);
-      Field* list = call.scratch.arena.array<Field>(count);
-      for (std::size_t i = 0; i < count; ++i) list[i] = Field::number(nullptr, timestamps[i]);
-      call.add(Field::list("timestamps", list, count));
-    }
-    record_counter_batch(call, call.registry.domain(handle_bits(domain)), read.counterId,
-                         read.flags, samples, timestamps, count);
-  });
+  sample(trace::EventKind::counter_batch, domain, read.counterId,
+         [&](Call& call, trace::Event& event) {
+           if (!readable) {
+             call.add(trace::Field::string("error", batch == nullptr ? "null" : "unreadable"));
+             return;
+           }
+           call.add(trace::Field::count("flags", read.flags));
+           const bool is_large = read.countersSize > most_raw_bytes ||
+                                 read.timestampsSize > most_entries * sizeof(std::int64_t);
+           if (is_large && call.session.records() &&
+               record_large_counters(call, call.registry.domain(handle_bits(domain)), read)) {
+             call.add(trace::Field::count("size", read.countersSize));
+             return;
+           }
+           const std::string_view samples = add_raw(call, "hex", read.counters, read.countersSize);
+           event.rows = samples;
+           std::size_t count = read.timestampsSize / sizeof(std::int64_t);
+           const std::int64_t* timestamps = nullptr;
+           if (read.timestamps != nullptr) {
+             timestamps = read_array(call, read.timestamps, count);
+             trace::Field* list = call.scratch.arena.array<trace::Field>(count);
+             for (std::size_t i = 0; i < count; ++i)
+               list[i] = trace::Field::number(nullptr, timestamps[i]);
+             call.add(trace::Field::list("timestamps", list, count));
+           }
+           record_counter_batch(call, call.registry.domain(handle_bits(domain)), read.counterId,
+                                read.flags, samples, timestamps, count);
+         });
 }
 
 }  // namespace
@@ -126,4 +129,4 @@ void install_counters(std::intptr_t* slots, std::size_t count) {
   set_slot(slots, count, NVTX3EXT_CBID_nvtxCounterBatchSubmit, submit_counters);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

@@ -13,7 +13,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 
-namespace nvspan {
+namespace nvspan::inject {
 namespace {
 
 // The high byte of an extension's compatId: its structs only grow within one.
@@ -60,9 +60,9 @@ int connect(NvtxGetExportTableFunc_t get_table) noexcept {
   const std::string_view object = object_of(reinterpret_cast<const void*>(get_table));
   if (session().remember_connection(callbacks)) {
     guarded([&](Call& call) {
-      Event event = call.event(EventKind::init);
-      call.add(Field::count("nvtx_version", version));
-      call.add(Field::string("object", object));
+      trace::Event event = call.event(trace::EventKind::init);
+      call.add(trace::Field::count("nvtx_version", version));
+      call.add(trace::Field::string("object", object));
       call.emit(event);
     });
   }
@@ -98,7 +98,7 @@ int connect_extension(nvtxExtModuleInfo_t& module) noexcept {
 __attribute__((destructor)) void report_at_exit() { session().at_process_exit(); }
 
 }  // namespace
-}  // namespace nvspan
+}  // namespace nvspan::inject
 
 #define NVSPAN_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -106,8 +106,8 @@ __attribute__((destructor)) void report_at_exit() { session().at_process_exit();
 NVSPAN_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table) {
   const int saved = errno;
   int connected = 0;
-  if (get_table != nullptr && nvspan::session().open_from_environment()) {
-    connected = nvspan::connect(get_table);
+  if (get_table != nullptr && nvspan::inject::session().open_from_environment()) {
+    connected = nvspan::inject::connect(get_table);
   }
   errno = saved;
   return connected;
@@ -116,8 +116,8 @@ NVSPAN_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table) {
 NVSPAN_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) {
   const int saved = errno;
   int connected = 0;
-  if (module != nullptr && nvspan::session().open_from_environment()) {
-    connected = nvspan::connect_extension(*module);
+  if (module != nullptr && nvspan::inject::session().open_from_environment()) {
+    connected = nvspan::inject::connect_extension(*module);
   }
   errno = saved;
   return connected;
@@ -126,9 +126,9 @@ NVSPAN_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) 
 // Starts tracing in this process, as `config` says ("format=jsonl;file=/tmp/trace.jsonl"). Zero:
 // it could not (a line on standard error says why), or tracing is on already.
 NVSPAN_EXPORT int nvspan_inject_open(const char* config) {
-  return nvspan::session().open_in_process(config) ? 1 : 0;
+  return nvspan::inject::session().open_in_process(config) ? 1 : 0;
 }
 
 // Ends what nvspan_inject_open started, once the callbacks that are under way are done. Callbacks
 // that stay installed do nothing.
-NVSPAN_EXPORT void nvspan_inject_close() { nvspan::session().close_in_process(); }
+NVSPAN_EXPORT void nvspan_inject_close() { nvspan::inject::session().close_in_process(); }

@@ -9,14 +9,14 @@
 #include <cstdint>
 #include <utility>
 
-namespace nvspan {
+namespace nvspan::inject {
 
 // The five event calls. `fill(call, domain, event)` reads what the program passed. A recorder
 // remembers the site under `key`, so that the next such call is a fast one.
 
 template <typename Fill>
-Event filled(Call& call, EventKind kind, const DomainView& domain, Fill&& fill) {
-  Event event = call.event(kind, domain);
+trace::Event filled(Call& call, trace::EventKind kind, const DomainView& domain, Fill&& fill) {
+  trace::Event event = call.event(kind, domain);
   if (!domain.shown) return event;
   fill(call, domain, event);
   add_malformed_field(call);
@@ -25,20 +25,20 @@ Event filled(Call& call, EventKind kind, const DomainView& domain, Fill&& fill) 
 }
 
 template <typename Fill>
-void mark(nvtxDomainHandle_t handle, Fill&& fill, const SiteKey* key = nullptr) noexcept {
+void mark(nvtxDomainHandle_t handle, Fill&& fill, const record::SiteKey* key = nullptr) noexcept {
   guarded([&](Call& call) {
     const DomainView domain = call.registry.domain(handle_bits(handle));
-    Event event = filled(call, EventKind::mark, domain, fill);
+    trace::Event event = filled(call, trace::EventKind::mark, domain, fill);
     call.session.capture().mark(call.thread, domain, event, key);
   });
 }
 
 template <typename Fill>
-int push(nvtxDomainHandle_t handle, Fill&& fill, const SiteKey* key = nullptr) noexcept {
+int push(nvtxDomainHandle_t handle, Fill&& fill, const record::SiteKey* key = nullptr) noexcept {
   static_assert(no_push_pop_tracking == NVTX_NO_PUSH_POP_TRACKING);
   return guarded(no_push_pop_tracking, [&](Call& call) {
     const DomainView domain = call.registry.domain(handle_bits(handle));
-    Event event = filled(call, EventKind::push, domain, fill);
+    trace::Event event = filled(call, trace::EventKind::push, domain, fill);
     return call.session.capture().push(call.thread, domain, event, key);
   });
 }
@@ -47,16 +47,17 @@ template <typename Fill>
 int pop(nvtxDomainHandle_t handle, Fill&& fill) noexcept {
   return guarded(no_push_pop_tracking, [&](Call& call) {
     const DomainView domain = call.registry.domain(handle_bits(handle));
-    Event event = filled(call, EventKind::pop, domain, fill);
+    trace::Event event = filled(call, trace::EventKind::pop, domain, fill);
     return call.session.capture().pop(call.thread, domain, event);
   });
 }
 
 template <typename Fill>
-nvtxRangeId_t start(nvtxDomainHandle_t handle, Fill&& fill, const SiteKey* key = nullptr) noexcept {
+nvtxRangeId_t start(nvtxDomainHandle_t handle, Fill&& fill,
+                    const record::SiteKey* key = nullptr) noexcept {
   return guarded(nvtxRangeId_t{0}, [&](Call& call) {
     const DomainView domain = call.registry.domain(handle_bits(handle));
-    Event event = filled(call, EventKind::start, domain, fill);
+    trace::Event event = filled(call, trace::EventKind::start, domain, fill);
     return nvtxRangeId_t{call.session.capture().start(call.thread, domain, event, key)};
   });
 }
@@ -65,7 +66,7 @@ template <typename Fill>
 void end(nvtxDomainHandle_t handle, nvtxRangeId_t id, Fill&& fill) noexcept {
   guarded([&](Call& call) {
     const DomainView domain = call.registry.domain(handle_bits(handle));
-    Event event = filled(call, EventKind::end, domain, fill);
+    trace::Event event = filled(call, trace::EventKind::end, domain, fill);
     event.range_id = id;
     call.session.capture().end(call.thread, domain, event);
   });
@@ -77,28 +78,29 @@ void end(nvtxDomainHandle_t handle, nvtxRangeId_t id, Fill&& fill) noexcept {
 template <typename What, typename Fill>
 [[gnu::noinline, gnu::cold]] void mark_slow(nvtxDomainHandle_t domain, What what,
                                             Fill fill) noexcept {
-  SiteKey key;
+  record::SiteKey key;
   mark(domain, fill, remembered_key(handle_bits(domain), what, key) ? &key : nullptr);
 }
 template <typename What, typename Fill>
 [[gnu::noinline, gnu::cold]] int push_slow(nvtxDomainHandle_t domain, What what,
                                            Fill fill) noexcept {
-  SiteKey key;
+  record::SiteKey key;
   return push(domain, fill, remembered_key(handle_bits(domain), what, key) ? &key : nullptr);
 }
 template <typename What, typename Fill>
 [[gnu::noinline, gnu::cold]] nvtxRangeId_t start_slow(nvtxDomainHandle_t domain, What what,
                                                       Fill fill) noexcept {
-  SiteKey key;
+  record::SiteKey key;
   return start(domain, fill, remembered_key(handle_bits(domain), what, key) ? &key : nullptr);
 }
 [[gnu::noinline, gnu::cold]] inline int pop_slow(nvtxDomainHandle_t domain,
                                                  std::uint64_t ticks) noexcept {
-  return pop(domain, [ticks](Call&, const DomainView&, Event& event) { event.ticks = ticks; });
+  return pop(domain,
+             [ticks](Call&, const DomainView&, trace::Event& event) { event.ticks = ticks; });
 }
 [[gnu::noinline, gnu::cold]] inline void end_slow(nvtxDomainHandle_t domain, nvtxRangeId_t id,
                                                   std::uint64_t ticks) noexcept {
-  end(domain, id, [ticks](Call&, const DomainView&, Event& event) { event.ticks = ticks; });
+  end(domain, id, [ticks](Call&, const DomainView&, trace::Event& event) { event.ticks = ticks; });
 }
 
 template <typename What, typename Fill>
@@ -129,4 +131,4 @@ inline void end_event(nvtxDomainHandle_t domain, nvtxRangeId_t id) noexcept {
   if (!fast_end(domain, id, ticks)) end_slow(domain, id, ticks);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

@@ -14,17 +14,17 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace nvspan {
+namespace nvspan::inject {
 
 // Null: this thread does not record (yet). Busy until leave().
-inline ThreadWriter* enter_fast(bool& dropped) noexcept {
-  ThreadWriter* writer = thread_slot().writer;
+inline record::ThreadWriter* enter_fast(bool& dropped) noexcept {
+  record::ThreadWriter* writer = thread_slot().writer;
   dropped = false;
   if (writer == nullptr) return nullptr;
   if (__builtin_expect(writer->busy.load(std::memory_order_relaxed) != 0, 0)) {
     // A signal handler interrupted an event of this very thread.
     dropped = writer->is_live();
-    if (dropped) writer->drop(LossReason::reentered);
+    if (dropped) writer->drop(record::LossReason::reentered);
     return nullptr;
   }
   writer->enter();
@@ -35,7 +35,7 @@ inline ThreadWriter* enter_fast(bool& dropped) noexcept {
 
 // False: not what the fast path takes (no attributes, malformed ones, wide text, bytes).
 inline bool make_key(std::uint64_t domain, const nvtxEventAttributes_t* attributes,
-                     SiteKey& key) noexcept {
+                     record::SiteKey& key) noexcept {
   if (attributes == nullptr || attributes->size < sizeof *attributes || attributes->version == 0 ||
       attributes->version > NVTX_VERSION) {
     return false;
@@ -60,14 +60,14 @@ inline bool make_key(std::uint64_t domain, const nvtxEventAttributes_t* attribut
   return true;
 }
 
-inline bool make_key(std::uint64_t domain, const char* message, SiteKey& key) noexcept {
+inline bool make_key(std::uint64_t domain, const char* message, record::SiteKey& key) noexcept {
   key.domain = domain;
   key.message = handle_bits(message);
   key.set_types(NVTX_MESSAGE_TYPE_ASCII, NVTX_PAYLOAD_UNKNOWN, false);
   return true;
 }
 
-inline bool make_key(std::uint64_t, const wchar_t*, SiteKey&) noexcept { return false; }
+inline bool make_key(std::uint64_t, const wchar_t*, record::SiteKey&) noexcept { return false; }
 
 inline std::uint64_t payload_of(const nvtxEventAttributes_t* attributes) noexcept {
   return attributes->payload.ullValue;
@@ -81,13 +81,13 @@ enum class Fast : std::uint8_t { done, dropped, no };
 template <typename What, typename Use>
 Fast fast_event(std::uint64_t domain, What what, Use&& use) noexcept {
   bool dropped = false;
-  ThreadWriter* writer = enter_fast(dropped);
+  record::ThreadWriter* writer = enter_fast(dropped);
   if (__builtin_expect(writer == nullptr, 0)) return dropped ? Fast::dropped : Fast::no;
-  SiteKey key;
+  record::SiteKey key;
   Fast result = Fast::no;
   if (__builtin_expect(make_key(domain, what, key), 1)) {
     const bool by_text = key.message_type() == NVTX_MESSAGE_TYPE_ASCII && key.message != 0;
-    if (const CachedSite* site = writer->find(key, by_text)) {
+    if (const record::CachedSite* site = writer->find(key, by_text)) {
       if (__builtin_expect(site->domain->hidden, 0)) {
         result = Fast::dropped;
       } else {
@@ -102,11 +102,11 @@ Fast fast_event(std::uint64_t domain, What what, Use&& use) noexcept {
 
 // What the slow path remembers the site under. False: nothing, or the thread has no writer yet.
 template <typename What>
-bool remembered_key(std::uint64_t domain, What what, SiteKey& key) noexcept {
+bool remembered_key(std::uint64_t domain, What what, record::SiteKey& key) noexcept {
   return thread_slot().writer != nullptr && make_key(domain, what, key);
 }
 
-inline Fast put_or_drop(ThreadWriter& writer, EntryKind kind, std::uint32_t subject,
+inline Fast put_or_drop(record::ThreadWriter& writer, record::EntryKind kind, std::uint32_t subject,
                         std::uint64_t ticks, std::uint64_t bits, const std::uint64_t* words,
                         std::size_t count) noexcept {
   if (__builtin_expect(writer.put(kind, subject, ticks, bits, words, count), 1)) return Fast::done;
@@ -120,15 +120,16 @@ inline Fast put_or_drop(ThreadWriter& writer, EntryKind kind, std::uint32_t subj
 
 template <typename What>
 bool fast_push(nvtxDomainHandle_t handle, What what, int& depth) noexcept {
-  const auto write = [&](ThreadWriter& writer, const CachedSite& site, std::uint64_t payload,
-                         bool has_payload) {
-    if (writer.mode == static_cast<std::uint8_t>(RecordMode::stats)) {
-      writer.opened(site.site, site.domain->id, ticks_now(), nullptr);
+  const auto write = [&](record::ThreadWriter& writer, const record::CachedSite& site,
+                         std::uint64_t payload, bool has_payload) {
+    if (writer.mode == static_cast<std::uint8_t>(record::RecordMode::stats)) {
+      writer.opened(site.site, site.domain->id, record::ticks_now(), nullptr);
     } else {
       auto* const entry = writer.cursor;
-      const std::uint64_t ticks = ticks_now();
-      const Fast written = put_or_drop(writer, EntryKind::push, site.site, ticks,
-                                       has_payload ? entry_payload_bit : 0, &payload, has_payload);
+      const std::uint64_t ticks = record::ticks_now();
+      const Fast written =
+          put_or_drop(writer, record::EntryKind::push, site.site, ticks,
+                      has_payload ? record::entry_payload_bit : 0, &payload, has_payload);
       if (written == Fast::no) return written;
       if (!writer.plain) {
         writer.opened(site.site, site.domain->id, ticks, written == Fast::done ? entry : nullptr);
@@ -144,29 +145,31 @@ bool fast_push(nvtxDomainHandle_t handle, What what, int& depth) noexcept {
 inline bool fast_pop(nvtxDomainHandle_t handle, int& depth, std::uint64_t& ticks) noexcept {
   depth = NVTX_NO_PUSH_POP_TRACKING;
   bool dropped = false;
-  ThreadWriter* writer = enter_fast(dropped);
+  record::ThreadWriter* writer = enter_fast(dropped);
   if (writer == nullptr) return dropped;
-  ticks = ticks_now();
+  ticks = record::ticks_now();
   bool done = false;
-  DomainCell* domain = writer->find_domain(handle_bits(handle));
+  record::DomainCell* domain = writer->find_domain(handle_bits(handle));
   if (__builtin_expect(domain != nullptr, 1)) {
     if (domain->hidden) {
       done = true;
     } else if (writer->plain && domain->depth > 0) {
-      done = put_or_drop(*writer, EntryKind::pop, domain->id, ticks, 0, nullptr, 0) != Fast::no;
+      done = put_or_drop(*writer, record::EntryKind::pop, domain->id, ticks, 0, nullptr, 0) !=
+             Fast::no;
       if (done) depth = --domain->depth;
     } else if (domain->depth > 0 && writer->open_beyond == 0 && writer->open_count != 0 &&
                writer->open[writer->open_count - 1].domain == domain->id) {
-      const OpenPush range = writer->open[writer->open_count - 1];
+      const record::OpenPush range = writer->open[writer->open_count - 1];
       const std::uint64_t duration = ticks - range.ticks;
-      if (writer->mode == static_cast<std::uint8_t>(RecordMode::stats)) {
+      if (writer->mode == static_cast<std::uint8_t>(record::RecordMode::stats)) {
         done = duration < writer->min_ticks ||
-               writer->count(range.site, EntryKind::push, duration,
+               writer->count(range.site, record::EntryKind::push, duration,
                              duration > range.inner ? duration - range.inner : 0);
         if (done && writer->open_count > 1) writer->open[writer->open_count - 2].inner += duration;
       } else {
         done = writer->take_back(range, ticks) ||
-               put_or_drop(*writer, EntryKind::pop, domain->id, ticks, 0, nullptr, 0) != Fast::no;
+               put_or_drop(*writer, record::EntryKind::pop, domain->id, ticks, 0, nullptr, 0) !=
+                   Fast::no;
       }
       if (done) {
         --writer->open_count;
@@ -180,27 +183,27 @@ inline bool fast_pop(nvtxDomainHandle_t handle, int& depth, std::uint64_t& ticks
 
 template <typename What>
 bool fast_mark(nvtxDomainHandle_t handle, What what) noexcept {
-  const auto write = [](ThreadWriter& writer, const CachedSite& site, std::uint64_t payload,
-                        bool has_payload) {
-    if (writer.mode == static_cast<std::uint8_t>(RecordMode::stats)) {
-      return writer.count(site.site, EntryKind::mark, 0, 0) ? Fast::done : Fast::no;
+  const auto write = [](record::ThreadWriter& writer, const record::CachedSite& site,
+                        std::uint64_t payload, bool has_payload) {
+    if (writer.mode == static_cast<std::uint8_t>(record::RecordMode::stats)) {
+      return writer.count(site.site, record::EntryKind::mark, 0, 0) ? Fast::done : Fast::no;
     }
-    return put_or_drop(writer, EntryKind::mark, site.site, ticks_now(),
-                       has_payload ? entry_payload_bit : 0, &payload, has_payload);
+    return put_or_drop(writer, record::EntryKind::mark, site.site, record::ticks_now(),
+                       has_payload ? record::entry_payload_bit : 0, &payload, has_payload);
   };
   return fast_event(handle_bits(handle), what, write) != Fast::no;
 }
 
 template <typename What>
 bool fast_start(nvtxDomainHandle_t handle, What what, nvtxRangeId_t& id) noexcept {
-  const auto write = [&](ThreadWriter& writer, const CachedSite& site, std::uint64_t payload,
-                         bool has_payload) {
-    if (writer.mode == static_cast<std::uint8_t>(RecordMode::stats)) return Fast::no;
+  const auto write = [&](record::ThreadWriter& writer, const record::CachedSite& site,
+                         std::uint64_t payload, bool has_payload) {
+    if (writer.mode == static_cast<std::uint8_t>(record::RecordMode::stats)) return Fast::no;
     id = writer.next_range;
     const std::uint64_t words[] = {id, payload};
     const Fast written =
-        put_or_drop(writer, EntryKind::start, site.site, ticks_now(),
-                    has_payload ? entry_payload_bit : 0, words, has_payload ? 2 : 1);
+        put_or_drop(writer, record::EntryKind::start, site.site, record::ticks_now(),
+                    has_payload ? record::entry_payload_bit : 0, words, has_payload ? 2 : 1);
     if (written != Fast::no) ++writer.next_range;
     return written;
   };
@@ -210,20 +213,20 @@ bool fast_start(nvtxDomainHandle_t handle, What what, nvtxRangeId_t& id) noexcep
 
 inline bool fast_end(nvtxDomainHandle_t handle, nvtxRangeId_t id, std::uint64_t& ticks) noexcept {
   bool dropped = false;
-  ThreadWriter* writer = enter_fast(dropped);
+  record::ThreadWriter* writer = enter_fast(dropped);
   if (writer == nullptr) return dropped;
-  ticks = ticks_now();
+  ticks = record::ticks_now();
   bool done = false;
-  DomainCell* domain = writer->find_domain(handle_bits(handle));
+  record::DomainCell* domain = writer->find_domain(handle_bits(handle));
   if (__builtin_expect(domain != nullptr, 1)) {
     if (domain->hidden) {
       done = true;
-    } else if (writer->mode != static_cast<std::uint8_t>(RecordMode::stats)) {
-      done = put_or_drop(*writer, EntryKind::end, domain->id, ticks, 0, &id, 1) != Fast::no;
+    } else if (writer->mode != static_cast<std::uint8_t>(record::RecordMode::stats)) {
+      done = put_or_drop(*writer, record::EntryKind::end, domain->id, ticks, 0, &id, 1) != Fast::no;
     }
   }
   writer->leave();
   return done;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

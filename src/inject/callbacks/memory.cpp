@@ -5,7 +5,7 @@
 #include "inject/decode/attributes.hpp"
 #include "inject/decode/extension_data.hpp"
 
-namespace nvspan {
+namespace nvspan::inject {
 namespace {
 
 // As in nvToolsExtMemCudaRt.h, which cannot be included without CUDA's own headers.
@@ -19,33 +19,33 @@ struct MarkInitializedBatch {
 };
 
 template <typename Body>
-void describe(EventKind kind, nvtxDomainHandle_t handle, Body&& body) noexcept {
+void describe(trace::EventKind kind, nvtxDomainHandle_t handle, Body&& body) noexcept {
   guarded([&](Call& call) {
     const DomainView domain = call.registry.domain(handle_bits(handle));
     if (!domain.shown) return;
     body(call);
-    Event event = call.event(kind, domain);
+    trace::Event event = call.event(kind, domain);
     call.emit(event);
   });
 }
 
 // The bytes of an array whose element size the program states.
 void add_elements(Call& call, const void* elements, std::size_t count, std::size_t element_size) {
-  call.add(Field::count("count", count));
-  call.add(Field::count("element_size", element_size));
+  call.add(trace::Field::count("count", count));
+  call.add(trace::Field::count("element_size", element_size));
   const bool overflows = element_size != 0 && count > static_cast<std::size_t>(-1) / element_size;
   add_raw(call, "hex", elements, overflows ? static_cast<std::size_t>(-1) : count * element_size);
 }
 
 template <typename Handle>
-Handle create(Call& call, EventKind kind, HandleType type, const DomainView& domain,
+Handle create(Call& call, trace::EventKind kind, HandleType type, const DomainView& domain,
               std::string_view name) {
   const std::uint64_t made = call.registry.create_object(type, domain.handle, name);
   if (domain.shown) {
-    call.add(Field::count("handle", made));
-    call.add(Field::string("name", name));
+    call.add(trace::Field::count("handle", made));
+    call.add(trace::Field::string("name", name));
     add_malformed_field(call);
-    Event event = call.event(kind, domain);
+    trace::Event event = call.event(kind, domain);
     call.emit(event);
   }
   return handle_from<Handle>(made);
@@ -56,25 +56,25 @@ nvtxMemHeapHandle_t NVTX_API heap_register(nvtxDomainHandle_t handle,
   return guarded(nvtxMemHeapHandle_t{}, [&](Call& call) {
     const DomainView domain = call.registry.domain(handle_bits(handle));
     const nvtxMemHeapDesc_t read = read_sized(call, given, &nvtxMemHeapDesc_t::structSize);
-    Event named;
+    trace::Event named;
     read_message(call, domain, static_cast<std::int32_t>(read.messageType), read.message, named);
-    call.add(Field::count("usage", read.usage));
-    call.add(Field::count("type", read.type));
-    call.add(Field::count("category", read.category));
+    call.add(trace::Field::count("usage", read.usage));
+    call.add(trace::Field::count("type", read.type));
+    call.add(trace::Field::count("category", read.category));
     add_raw(call, "hex", read.typeSpecificDesc, read.typeSpecificDescSize);
-    return create<nvtxMemHeapHandle_t>(call, EventKind::mem_heap_register, HandleType::heap, domain,
-                                       named.message);
+    return create<nvtxMemHeapHandle_t>(call, trace::EventKind::mem_heap_register, HandleType::heap,
+                                       domain, named.message);
   });
 }
 
-template <EventKind kind, typename Handle>
+template <trace::EventKind kind, typename Handle>
 void NVTX_API object_event(nvtxDomainHandle_t domain, Handle object) noexcept {
   describe(kind, domain, [&](Call& call) {
     const std::uint64_t bits = handle_bits(object);
-    call.add(Field::count("handle", bits));
-    call.add(Field::string("name", call.registry.object(bits).name));
-    const bool gone =
-        kind == EventKind::mem_heap_unregister || kind == EventKind::mem_permissions_destroy;
+    call.add(trace::Field::count("handle", bits));
+    call.add(trace::Field::string("name", call.registry.object(bits).name));
+    const bool gone = kind == trace::EventKind::mem_heap_unregister ||
+                      kind == trace::EventKind::mem_permissions_destroy;
     if (gone) call.registry.destroy_object(bits);
   });
 }
@@ -84,39 +84,39 @@ void NVTX_API regions_register(nvtxDomainHandle_t domain,
   guarded([&](Call& call) {
     const DomainView view = call.registry.domain(handle_bits(domain));
     const auto read = read_sized(call, given, &nvtxMemRegionsRegisterBatch_t::structSize);
-    call.add(Field::count("region_type", read.regionType));
-    call.add(Field::count("heap", handle_bits(read.heap)));
+    call.add(trace::Field::count("region_type", read.regionType));
+    call.add(trace::Field::count("heap", handle_bits(read.heap)));
     add_elements(call, read.regionDescElements, read.regionCount, read.regionDescElementSize);
     // Handed out through the program's own array: refused like any count that makes no sense.
     const std::size_t count = read.regionCount <= most_entries ? read.regionCount : 0;
     const bool wanted = read.regionHandleElementsOut != nullptr;
-    Field* list = call.scratch.arena.array<Field>(count);
+    trace::Field* list = call.scratch.arena.array<trace::Field>(count);
     for (std::size_t i = 0; wanted && i < count; ++i) {
       const std::uint64_t made = call.registry.create_object(HandleType::region, view.handle, {});
       read.regionHandleElementsOut[i] = handle_from<nvtxMemRegionHandle_t>(made);
-      list[i] = Field::count(nullptr, made);
+      list[i] = trace::Field::count(nullptr, made);
     }
-    if (wanted) call.add(Field::list("handles", list, count));
+    if (wanted) call.add(trace::Field::list("handles", list, count));
     if (!view.shown) return;
-    Event event = call.event(EventKind::mem_regions_register, view);
+    trace::Event event = call.event(trace::EventKind::mem_regions_register, view);
     call.emit(event);
   });
 }
 
 void NVTX_API regions_resize(nvtxDomainHandle_t domain,
                              const nvtxMemRegionsResizeBatch_t* given) noexcept {
-  describe(EventKind::mem_regions_resize, domain, [&](Call& call) {
+  describe(trace::EventKind::mem_regions_resize, domain, [&](Call& call) {
     const auto read = read_sized(call, given, &nvtxMemRegionsResizeBatch_t::structSize);
-    call.add(Field::count("region_type", read.regionType));
+    call.add(trace::Field::count("region_type", read.regionType));
     add_elements(call, read.regionDescElements, read.regionDescCount, read.regionDescElementSize);
   });
 }
 
 void NVTX_API regions_unregister(nvtxDomainHandle_t domain,
                                  const nvtxMemRegionsUnregisterBatch_t* given) noexcept {
-  describe(EventKind::mem_regions_unregister, domain, [&](Call& call) {
+  describe(trace::EventKind::mem_regions_unregister, domain, [&](Call& call) {
     const auto read = read_sized(call, given, &nvtxMemRegionsUnregisterBatch_t::structSize);
-    call.add(Field::count("ref_type", read.refType));
+    call.add(trace::Field::count("ref_type", read.refType));
     add_elements(call, read.refElements, read.refCount, read.refElementSize);
   });
 }
@@ -131,32 +131,32 @@ void NVTX_API regions_name(nvtxDomainHandle_t handle,
     std::size_t count = known_layout ? read.regionCount : 0;
     const nvtxMemRegionNameDesc_t* regions = read_array(call, read.regionElements, count);
     constexpr std::size_t members = 3;
-    Field* list = call.scratch.arena.array<Field>(count);
+    trace::Field* list = call.scratch.arena.array<trace::Field>(count);
     for (std::size_t i = 0; i < count; ++i) {
-      Event named;
+      trace::Event named;
       read_message(call, domain, static_cast<std::int32_t>(regions[i].nameType), regions[i].name,
                    named);
-      Field* fields = call.scratch.arena.array<Field>(members);
-      fields[0] = Field::count("region", handle_bits(regions[i].region.pointer));
-      fields[1] = Field::string("name", named.message);
-      fields[2] = Field::count("category", regions[i].category);
-      list[i] = Field::object(nullptr, fields, members);
+      trace::Field* fields = call.scratch.arena.array<trace::Field>(members);
+      fields[0] = trace::Field::count("region", handle_bits(regions[i].region.pointer));
+      fields[1] = trace::Field::string("name", named.message);
+      fields[2] = trace::Field::count("category", regions[i].category);
+      list[i] = trace::Field::object(nullptr, fields, members);
     }
-    call.add(Field::list("regions", list, count));
+    call.add(trace::Field::list("regions", list, count));
     if (!known_layout) {
       add_elements(call, read.regionElements, read.regionCount, read.regionElementSize);
     }
     add_malformed_field(call);
-    Event event = call.event(EventKind::mem_regions_name, domain);
+    trace::Event event = call.event(trace::EventKind::mem_regions_name, domain);
     call.emit(event);
   });
 }
 
 void NVTX_API permissions_assign(nvtxDomainHandle_t domain,
                                  const nvtxMemPermissionsAssignBatch_t* given) noexcept {
-  describe(EventKind::mem_permissions_assign, domain, [&](Call& call) {
+  describe(trace::EventKind::mem_permissions_assign, domain, [&](Call& call) {
     const auto read = read_sized(call, given, &nvtxMemPermissionsAssignBatch_t::structSize);
-    call.add(Field::count("handle", handle_bits(read.permissions)));
+    call.add(trace::Field::count("handle", handle_bits(read.permissions)));
     add_elements(call, read.regionElements, read.regionCount, read.regionElementSize);
   });
 }
@@ -165,29 +165,29 @@ nvtxMemPermissionsHandle_t NVTX_API permissions_create(nvtxDomainHandle_t handle
                                                        std::int32_t flags) noexcept {
   return guarded(nvtxMemPermissionsHandle_t{}, [&](Call& call) {
     const DomainView domain = call.registry.domain(handle_bits(handle));
-    call.add(Field::number("flags", flags));
-    return create<nvtxMemPermissionsHandle_t>(call, EventKind::mem_permissions_create,
+    call.add(trace::Field::number("flags", flags));
+    return create<nvtxMemPermissionsHandle_t>(call, trace::EventKind::mem_permissions_create,
                                               HandleType::permissions, domain, {});
   });
 }
 
 void NVTX_API permissions_bind(nvtxDomainHandle_t domain, nvtxMemPermissionsHandle_t permissions,
                                std::uint32_t scope, std::uint32_t flags) noexcept {
-  describe(EventKind::mem_permissions_bind, domain, [&](Call& call) {
-    call.add(Field::count("handle", handle_bits(permissions)));
-    call.add(Field::count("scope", scope));
-    call.add(Field::count("flags", flags));
+  describe(trace::EventKind::mem_permissions_bind, domain, [&](Call& call) {
+    call.add(trace::Field::count("handle", handle_bits(permissions)));
+    call.add(trace::Field::count("scope", scope));
+    call.add(trace::Field::count("flags", flags));
   });
 }
 
 void NVTX_API permissions_unbind(nvtxDomainHandle_t domain, std::uint32_t scope) noexcept {
-  describe(EventKind::mem_permissions_unbind, domain,
-           [&](Call& call) { call.add(Field::count("scope", scope)); });
+  describe(trace::EventKind::mem_permissions_unbind, domain,
+           [&](Call& call) { call.add(trace::Field::count("scope", scope)); });
 }
 
 nvtxMemPermissionsHandle_t NVTX_API cuda_process_permissions(nvtxDomainHandle_t handle) noexcept {
   return guarded(nvtxMemPermissionsHandle_t{}, [&](Call& call) {
-    return create<nvtxMemPermissionsHandle_t>(call, EventKind::mem_cuda_process_permissions,
+    return create<nvtxMemPermissionsHandle_t>(call, trace::EventKind::mem_cuda_process_permissions,
                                               HandleType::permissions,
                                               call.registry.domain(handle_bits(handle)), {});
   });
@@ -196,8 +196,8 @@ nvtxMemPermissionsHandle_t NVTX_API cuda_process_permissions(nvtxDomainHandle_t 
 nvtxMemPermissionsHandle_t NVTX_API cuda_device_permissions(nvtxDomainHandle_t handle,
                                                             int device) noexcept {
   return guarded(nvtxMemPermissionsHandle_t{}, [&](Call& call) {
-    call.add(Field::number("device", device));
-    return create<nvtxMemPermissionsHandle_t>(call, EventKind::mem_cuda_device_permissions,
+    call.add(trace::Field::number("device", device));
+    return create<nvtxMemPermissionsHandle_t>(call, trace::EventKind::mem_cuda_device_permissions,
                                               HandleType::permissions,
                                               call.registry.domain(handle_bits(handle)), {});
   });
@@ -205,21 +205,21 @@ nvtxMemPermissionsHandle_t NVTX_API cuda_device_permissions(nvtxDomainHandle_t h
 
 void NVTX_API cuda_peer_access(nvtxDomainHandle_t domain, nvtxMemPermissionsHandle_t permissions,
                                int peer, std::uint32_t flags) noexcept {
-  describe(EventKind::mem_cuda_peer_access, domain, [&](Call& call) {
-    call.add(Field::count("handle", handle_bits(permissions)));
-    call.add(Field::number("device", peer));
-    call.add(Field::count("flags", flags));
+  describe(trace::EventKind::mem_cuda_peer_access, domain, [&](Call& call) {
+    call.add(trace::Field::count("handle", handle_bits(permissions)));
+    call.add(trace::Field::number("device", peer));
+    call.add(trace::Field::count("flags", flags));
   });
 }
 
 void NVTX_API cuda_mark_initialized(nvtxDomainHandle_t domain, void* stream,
                                     std::uint8_t per_thread_stream,
                                     const MarkInitializedBatch* given) noexcept {
-  describe(EventKind::mem_cuda_mark_initialized, domain, [&](Call& call) {
+  describe(trace::EventKind::mem_cuda_mark_initialized, domain, [&](Call& call) {
     const auto read = read_sized(call, given, &MarkInitializedBatch::structSize);
-    call.add(Field::count("stream", handle_bits(stream)));
-    call.add(Field::flag("per_thread_stream", per_thread_stream != 0));
-    call.add(Field::count("region_type", read.regionType));
+    call.add(trace::Field::count("stream", handle_bits(stream)));
+    call.add(trace::Field::flag("per_thread_stream", per_thread_stream != 0));
+    call.add(trace::Field::count("region_type", read.regionType));
     add_elements(call, read.regionDescElements, read.regionDescCount, read.regionDescElementSize);
   });
 }
@@ -231,9 +231,9 @@ void install_memory(std::intptr_t* slots, std::size_t count) {
   using Permissions = nvtxMemPermissionsHandle_t;
   set_slot(slots, count, NVTX3EXT_CBID_nvtxMemHeapRegister, heap_register);
   set_slot(slots, count, NVTX3EXT_CBID_nvtxMemHeapUnregister,
-           object_event<EventKind::mem_heap_unregister, Heap>);
+           object_event<trace::EventKind::mem_heap_unregister, Heap>);
   set_slot(slots, count, NVTX3EXT_CBID_nvtxMemHeapReset,
-           object_event<EventKind::mem_heap_reset, Heap>);
+           object_event<trace::EventKind::mem_heap_reset, Heap>);
   set_slot(slots, count, NVTX3EXT_CBID_nvtxMemRegionsRegister, regions_register);
   set_slot(slots, count, NVTX3EXT_CBID_nvtxMemRegionsResize, regions_resize);
   set_slot(slots, count, NVTX3EXT_CBID_nvtxMemRegionsUnregister, regions_unregister);
@@ -241,9 +241,9 @@ void install_memory(std::intptr_t* slots, std::size_t count) {
   set_slot(slots, count, NVTX3EXT_CBID_nvtxMemPermissionsAssign, permissions_assign);
   set_slot(slots, count, NVTX3EXT_CBID_nvtxMemPermissionsCreate, permissions_create);
   set_slot(slots, count, NVTX3EXT_CBID_nvtxMemPermissionsDestroy,
-           object_event<EventKind::mem_permissions_destroy, Permissions>);
+           object_event<trace::EventKind::mem_permissions_destroy, Permissions>);
   set_slot(slots, count, NVTX3EXT_CBID_nvtxMemPermissionsReset,
-           object_event<EventKind::mem_permissions_reset, Permissions>);
+           object_event<trace::EventKind::mem_permissions_reset, Permissions>);
   set_slot(slots, count, NVTX3EXT_CBID_nvtxMemPermissionsBind, permissions_bind);
   set_slot(slots, count, NVTX3EXT_CBID_nvtxMemPermissionsUnbind, permissions_unbind);
   set_slot(slots, count, NVTX3EXT_CBID_nvtxMemCudaGetProcessWidePermissions,
@@ -254,4 +254,4 @@ void install_memory(std::intptr_t* slots, std::size_t count) {
   set_slot(slots, count, NVTX3EXT_CBID_nvtxMemCudaMarkInitialized, cuda_mark_initialized);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

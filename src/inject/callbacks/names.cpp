@@ -6,7 +6,7 @@
 
 #include <type_traits>
 
-namespace nvspan {
+namespace nvspan::inject {
 namespace {
 
 template <typename Id>
@@ -34,25 +34,25 @@ constexpr char cl_sampler[] = "cl_sampler";
 constexpr char cl_program[] = "cl_program";
 constexpr char cl_event[] = "cl_event";
 
-template <EventKind kind, const char* what, typename Id, typename Char>
+template <trace::EventKind kind, const char* what, typename Id, typename Char>
 void NVTX_API name_object(Id id, const Char* name) noexcept {
   guarded([&](Call& call) {
-    Event event = call.event(kind);
-    call.add(Field::string("what", what));
-    call.add(Field::count("handle", id_bits(id)));
-    call.add(Field::string("name", to_text(call, name)));
+    trace::Event event = call.event(kind);
+    call.add(trace::Field::string("what", what));
+    call.add(trace::Field::count("handle", id_bits(id)));
+    call.add(trace::Field::string("name", to_text(call, name)));
     call.emit(event);
   });
 }
 
-template <EventKind kind, const char* what, typename Id>
+template <trace::EventKind kind, const char* what, typename Id>
 void set_pair(NvtxFunctionTable table, unsigned size, unsigned id) {
   set_entry(table, size, id, name_object<kind, what, Id, char>);
   set_entry(table, size, id + 1, name_object<kind, what, Id, wchar_t>);
 }
 
-constexpr EventKind cuda = EventKind::name_cuda;
-constexpr EventKind opencl = EventKind::name_opencl;
+constexpr trace::EventKind cuda = trace::EventKind::name_cuda;
+constexpr trace::EventKind opencl = trace::EventKind::name_opencl;
 
 }  // namespace
 
@@ -79,4 +79,4 @@ void install_opencl(NvtxFunctionTable table, unsigned size) {
   set_pair<opencl, cl_event, void*>(table, size, NVTX_CBID_OPENCL_NameClEventA);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

@@ -7,17 +7,17 @@
 #include "inject/decode/extension_data.hpp"
 #include "inject/decode/payload_reading.hpp"
 
-namespace nvspan {
+namespace nvspan::inject {
 namespace {
 
 auto from_payloads(const nvtxPayloadData_t* pieces, std::size_t count) {
-  return [pieces, count](Call& call, const DomainView& domain, Event& event) {
+  return [pieces, count](Call& call, const DomainView& domain, trace::Event& event) {
     read_payloads(call, domain, pieces, count, event);
   };
 }
 // Of what opens or marks: there the payload has the name.
 auto named_by_payloads(const nvtxPayloadData_t* pieces, std::size_t count) {
-  return [pieces, count](Call& call, const DomainView& domain, Event& event) {
+  return [pieces, count](Call& call, const DomainView& domain, trace::Event& event) {
     read_payloads(call, domain, pieces, count, event);
     take_attributes(call, domain, event);
   };
@@ -50,17 +50,17 @@ std::uint8_t NVTX_API domain_is_enabled(nvtxDomainHandle_t handle) noexcept {
   });
 }
 
-Field entry_field(Call& call, const nvtxPayloadSchemaEntry_t& entry) {
+trace::Field entry_field(Call& call, const nvtxPayloadSchemaEntry_t& entry) {
   constexpr std::size_t members = 7;
-  Field* fields = call.scratch.arena.array<Field>(members);
-  fields[0] = Field::count("flags", entry.flags);
-  fields[1] = Field::count("type", entry.type);
-  fields[2] = Field::string("name", kept_text(call, entry.name));
-  fields[3] = Field::string("description", kept_text(call, entry.description));
-  fields[4] = Field::count("array_or_union_detail", entry.arrayOrUnionDetail);
-  fields[5] = Field::count("offset", entry.offset);
+  trace::Field* fields = call.scratch.arena.array<trace::Field>(members);
+  fields[0] = trace::Field::count("flags", entry.flags);
+  fields[1] = trace::Field::count("type", entry.type);
+  fields[2] = trace::Field::string("name", kept_text(call, entry.name));
+  fields[3] = trace::Field::string("description", kept_text(call, entry.description));
+  fields[4] = trace::Field::count("array_or_union_detail", entry.arrayOrUnionDetail);
+  fields[5] = trace::Field::count("offset", entry.offset);
   fields[6] = semantics_field(call, entry.semantics);
-  return Field::object(nullptr, fields, members);
+  return trace::Field::object(nullptr, fields, members);
 }
 
 std::uint64_t NVTX_API register_schema(nvtxDomainHandle_t handle,
@@ -69,7 +69,7 @@ std::uint64_t NVTX_API register_schema(nvtxDomainHandle_t handle,
     const DomainView domain = call.registry.domain(handle_bits(handle));
     nvtxPayloadSchemaAttr_t read = {};
     if (!read_memory(attributes, &read, sizeof read)) {
-      call.add(Field::string("error", attributes == nullptr ? "null" : "unreadable"));
+      call.add(trace::Field::string("error", attributes == nullptr ? "null" : "unreadable"));
     }
     const auto has = [&](std::uint64_t field) { return (read.fieldMask & field) != 0; };
     std::uint64_t id = has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID) ? read.schemaId : 0;
@@ -78,26 +78,28 @@ std::uint64_t NVTX_API register_schema(nvtxDomainHandle_t handle,
         has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE) ? read.payloadStaticSize : 0;
     if (bytes != 0) call.registry.set_schema_size(domain.handle, id, bytes);
 
-    call.add(Field::count("id", id));
-    call.add(Field::string("name", has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME)
-                                       ? kept_text(call, read.name)
-                                       : std::string_view()));
-    call.add(Field::count("type", has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE) ? read.type : 0));
-    call.add(Field::count("flags", has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS) ? read.flags : 0));
-    call.add(Field::count("static_size", bytes));
-    call.add(Field::count("pack_align",
-                          has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT) ? read.packAlign : 0));
+    call.add(trace::Field::count("id", id));
+    call.add(trace::Field::string("name", has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME)
+                                              ? kept_text(call, read.name)
+                                              : std::string_view()));
+    call.add(trace::Field::count("type", has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE) ? read.type : 0));
+    call.add(
+        trace::Field::count("flags", has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS) ? read.flags : 0));
+    call.add(trace::Field::count("static_size", bytes));
+    call.add(trace::Field::count(
+        "pack_align", has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT) ? read.packAlign : 0));
     std::size_t count = has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES) &&
                                 has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES)
                             ? read.numEntries
                             : 0;
     const nvtxPayloadSchemaEntry_t* entries = read_array(call, read.entries, count);
-    Field* list = call.scratch.arena.array<Field>(count);
+    trace::Field* list = call.scratch.arena.array<trace::Field>(count);
     for (std::size_t i = 0; i < count; ++i) list[i] = entry_field(call, entries[i]);
-    call.add(Field::list("entries", list, count));
-    call.add(Field::bytes("hex", std::string_view(reinterpret_cast<const char*>(entries),
-                                                  count * sizeof(nvtxPayloadSchemaEntry_t))));
-    PayloadSchema kept;
+    call.add(trace::Field::list("entries", list, count));
+    call.add(
+        trace::Field::bytes("hex", std::string_view(reinterpret_cast<const char*>(entries),
+                                                    count * sizeof(nvtxPayloadSchemaEntry_t))));
+    trace::PayloadSchema kept;
     kept.id = id;
     kept.type = has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE) ? read.type : 0;
     kept.flags = has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS) ? read.flags : 0;
@@ -106,7 +108,7 @@ std::uint64_t NVTX_API register_schema(nvtxDomainHandle_t handle,
     kept.name = call.scratch.fields[1].text;
     keep_schema(call, domain, kept, entries, list, count);
     if (!domain.shown) return id;
-    Event event = call.event(EventKind::schema_register, domain);
+    trace::Event event = call.event(trace::EventKind::schema_register, domain);
     call.emit(event);
     return id;
   });
@@ -118,43 +120,44 @@ std::uint64_t NVTX_API register_enum(nvtxDomainHandle_t handle,
     const DomainView domain = call.registry.domain(handle_bits(handle));
     nvtxPayloadEnumAttr_t read = {};
     if (!read_memory(attributes, &read, sizeof read)) {
-      call.add(Field::string("error", attributes == nullptr ? "null" : "unreadable"));
+      call.add(trace::Field::string("error", attributes == nullptr ? "null" : "unreadable"));
     }
     const auto has = [&](std::uint64_t field) { return (read.fieldMask & field) != 0; };
     std::uint64_t id = has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID) ? read.schemaId : 0;
     if (id == 0) id = call.registry.next_id(NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START);
 
-    call.add(Field::count("id", id));
-    call.add(Field::string("name", has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_NAME)
-                                       ? kept_text(call, read.name)
-                                       : std::string_view()));
-    call.add(Field::count("size", has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE) ? read.sizeOfEnum : 0));
+    call.add(trace::Field::count("id", id));
+    call.add(trace::Field::string("name", has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_NAME)
+                                              ? kept_text(call, read.name)
+                                              : std::string_view()));
+    call.add(
+        trace::Field::count("size", has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE) ? read.sizeOfEnum : 0));
     std::size_t count =
         has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES) && has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES)
             ? read.numEntries
             : 0;
     const nvtxPayloadEnum_t* entries = read_array(call, read.entries, count);
-    Field* list = call.scratch.arena.array<Field>(count);
-    auto* values = call.scratch.arena.array<PayloadEnumValue>(count);
+    trace::Field* list = call.scratch.arena.array<trace::Field>(count);
+    auto* values = call.scratch.arena.array<trace::PayloadEnumValue>(count);
     for (std::size_t i = 0; i < count; ++i) {
       constexpr std::size_t members = 3;
-      Field* fields = call.scratch.arena.array<Field>(members);
-      values[i] = PayloadEnumValue{kept_text(call, entries[i].name), entries[i].value,
-                                   entries[i].isFlag != 0};
-      fields[0] = Field::string("name", values[i].name);
-      fields[1] = Field::count("value", entries[i].value);
-      fields[2] = Field::flag("is_flag", entries[i].isFlag != 0);
-      list[i] = Field::object(nullptr, fields, members);
+      trace::Field* fields = call.scratch.arena.array<trace::Field>(members);
+      values[i] = trace::PayloadEnumValue{kept_text(call, entries[i].name), entries[i].value,
+                                          entries[i].isFlag != 0};
+      fields[0] = trace::Field::string("name", values[i].name);
+      fields[1] = trace::Field::count("value", entries[i].value);
+      fields[2] = trace::Field::flag("is_flag", entries[i].isFlag != 0);
+      list[i] = trace::Field::object(nullptr, fields, members);
     }
-    call.add(Field::list("entries", list, count));
-    PayloadEnum kept;
+    call.add(trace::Field::list("entries", list, count));
+    trace::PayloadEnum kept;
     kept.id = id;
     kept.size = has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE) ? read.sizeOfEnum : 0;
     kept.values = values;
     kept.count = count;
     call.session.schemas().add(domain.handle, kept);
     if (!domain.shown) return id;
-    Event event = call.event(EventKind::enum_register, domain);
+    trace::Event event = call.event(trace::EventKind::enum_register, domain);
     call.emit(event);
     return id;
   });
@@ -168,12 +171,13 @@ std::uint64_t NVTX_API register_scope(nvtxDomainHandle_t handle,
     const std::uint64_t id =
         read.scopeId != 0 ? read.scopeId : call.registry.next_id(NVTX_SCOPE_ID_DYNAMIC_START);
     const std::string_view path = kept_text(call, read.path);
-    call.session.schemas().add_scope(domain.handle, id, PayloadScope{read.parentScope, path});
+    call.session.schemas().add_scope(domain.handle, id,
+                                     trace::PayloadScope{read.parentScope, path});
     if (!domain.shown) return id;
-    call.add(Field::count("id", id));
-    call.add(Field::string("name", path));
-    call.add(Field::count("parent", read.parentScope));
-    Event event = call.event(EventKind::scope_register, domain);
+    call.add(trace::Field::count("id", id));
+    call.add(trace::Field::string("name", path));
+    call.add(trace::Field::count("parent", read.parentScope));
+    trace::Event event = call.event(trace::EventKind::scope_register, domain);
     call.emit(event);
     return id;
   });
@@ -193,4 +197,4 @@ void install_payload(std::intptr_t* slots, std::size_t count) {
   set_slot(slots, count, NVTX3EXT_CBID_nvtxScopeRegister, register_scope);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-namespace nvspan {
+namespace nvspan::inject {
 namespace {
 
 nvtx_nvtxSyncUser_t NVTX_API sync_create(nvtxDomainHandle_t handle,
@@ -21,13 +21,13 @@ nvtx_nvtxSyncUser_t NVTX_API sync_create(nvtxDomainHandle_t handle,
       std::memcpy(&read, attributes, attributes->size);
       add_malformed(call, "size", attributes->size);
     }
-    Event event = call.event(EventKind::sync_create, domain);
+    trace::Event event = call.event(trace::EventKind::sync_create, domain);
     read_message(call, domain, read.messageType, read.message, event);
     const std::uint64_t made =
         call.registry.create_object(HandleType::sync, domain.handle, event.message);
     if (domain.shown) {
-      call.add(Field::count("handle", made));
-      call.add(Field::string("name", event.message));
+      call.add(trace::Field::count("handle", made));
+      call.add(trace::Field::string("name", event.message));
       add_malformed_field(call);
       event.message = std::string_view();
       call.emit(event);
@@ -36,17 +36,17 @@ nvtx_nvtxSyncUser_t NVTX_API sync_create(nvtxDomainHandle_t handle,
   });
 }
 
-template <EventKind kind>
+template <trace::EventKind kind>
 void NVTX_API sync_event(nvtx_nvtxSyncUser_t handle) noexcept {
   guarded([&](Call& call) {
     const std::uint64_t bits = handle_bits(handle);
     const NamedObject object = call.registry.object(bits);
     const DomainView domain = call.registry.domain(object.domain);
-    if (kind == EventKind::sync_destroy) call.registry.destroy_object(bits);
+    if (kind == trace::EventKind::sync_destroy) call.registry.destroy_object(bits);
     if (!domain.shown) return;
-    Event event = call.event(kind, domain);
-    call.add(Field::count("handle", bits));
-    call.add(Field::string("name", object.name));
+    trace::Event event = call.event(kind, domain);
+    call.add(trace::Field::count("handle", bits));
+    call.add(trace::Field::string("name", object.name));
     call.emit(event);
   });
 }
@@ -55,15 +55,16 @@ void NVTX_API sync_event(nvtx_nvtxSyncUser_t handle) noexcept {
 
 void install_sync(NvtxFunctionTable table, unsigned size) {
   set_entry(table, size, NVTX_CBID_SYNC_DomainSyncUserCreate, sync_create);
-  set_entry(table, size, NVTX_CBID_SYNC_DomainSyncUserDestroy, sync_event<EventKind::sync_destroy>);
+  set_entry(table, size, NVTX_CBID_SYNC_DomainSyncUserDestroy,
+            sync_event<trace::EventKind::sync_destroy>);
   set_entry(table, size, NVTX_CBID_SYNC_DomainSyncUserAcquireStart,
-            sync_event<EventKind::sync_acquire_start>);
+            sync_event<trace::EventKind::sync_acquire_start>);
   set_entry(table, size, NVTX_CBID_SYNC_DomainSyncUserAcquireFailed,
-            sync_event<EventKind::sync_acquire_failed>);
+            sync_event<trace::EventKind::sync_acquire_failed>);
   set_entry(table, size, NVTX_CBID_SYNC_DomainSyncUserAcquireSuccess,
-            sync_event<EventKind::sync_acquire_success>);
+            sync_event<trace::EventKind::sync_acquire_success>);
   set_entry(table, size, NVTX_CBID_SYNC_DomainSyncUserReleasing,
-            sync_event<EventKind::sync_releasing>);
+            sync_event<trace::EventKind::sync_releasing>);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

@@ -10,48 +10,49 @@
 #include <cstdio>
 #include <cstring>
 
-namespace nvspan {
+namespace nvspan::inject {
 namespace {
 
 constexpr std::size_t most_pieces = 256;
 constexpr std::size_t most_bytes = 1024 * 1024;  // of all the pieces of one event
 constexpr std::size_t size_for_tool_to_find = static_cast<std::size_t>(-1);
 
-PayloadType payload_type(std::int32_t type) {
+trace::PayloadType payload_type(std::int32_t type) {
   switch (type) {
     case NVTX_PAYLOAD_UNKNOWN:
-      return PayloadType::none;
+      return trace::PayloadType::none;
     case NVTX_PAYLOAD_TYPE_UNSIGNED_INT64:
-      return PayloadType::u64;
+      return trace::PayloadType::u64;
     case NVTX_PAYLOAD_TYPE_INT64:
-      return PayloadType::i64;
+      return trace::PayloadType::i64;
     case NVTX_PAYLOAD_TYPE_DOUBLE:
-      return PayloadType::f64;
+      return trace::PayloadType::f64;
     case NVTX_PAYLOAD_TYPE_UNSIGNED_INT32:
-      return PayloadType::u32;
+      return trace::PayloadType::u32;
     case NVTX_PAYLOAD_TYPE_INT32:
-      return PayloadType::i32;
+      return trace::PayloadType::i32;
     case NVTX_PAYLOAD_TYPE_FLOAT:
-      return PayloadType::f32;
+      return trace::PayloadType::f32;
     default:
-      return PayloadType::unknown;
+      return trace::PayloadType::unknown;
   }
 }
 
-void read_registered(Call& call, const DomainView& domain, std::uint64_t handle, Event& event) {
-  event.message_type = MessageType::registered;
+void read_registered(Call& call, const DomainView& domain, std::uint64_t handle,
+                     trace::Event& event) {
+  event.message_type = trace::MessageType::registered;
   const RegisteredString* found = call.registry.string(handle);
   if (found == nullptr) {
-    call.add(Field::count("unknown_string", handle));
+    call.add(trace::Field::count("unknown_string", handle));
     return;
   }
   event.message = found->text;
   if (found->domain == domain.handle) return;
-  call.add(Field::string("string_of_domain", call.registry.domain(found->domain).name));
+  call.add(trace::Field::string("string_of_domain", call.registry.domain(found->domain).name));
 }
 
 // The bytes of a string whose end the tool must find; 0 when it is none.
-std::size_t find_string_size(std::uint64_t schema, const void* address, PoolString& scratch) {
+std::size_t find_string_size(std::uint64_t schema, const void* address, core::PoolString& scratch) {
   std::size_t unit = 1;
   if (schema == NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF16) unit = 2;
   if (schema == NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF32) unit = 4;
@@ -76,7 +77,7 @@ std::size_t find_string_size(std::uint64_t schema, const void* address, PoolStri
 }
 
 void copy_piece(Call& call, const DomainView& domain, const nvtxPayloadData_t& piece,
-                std::size_t room, PayloadBlob& blob) {
+                std::size_t room, trace::PayloadBlob& blob) {
   blob.schema_id = piece.schemaId;
   std::size_t size = piece.size;
   if (size == size_for_tool_to_find) {
@@ -109,10 +110,10 @@ void copy_piece(Call& call, const DomainView& domain, const nvtxPayloadData_t& p
 
 std::string_view to_text(Call& call, const wchar_t* text) {
   if (text == nullptr) return {};
-  PoolString& out = call.scratch.text;
+  core::PoolString& out = call.scratch.text;
   out.clear();
   for (; *text != 0; ++text) {
-    encode_utf8(static_cast<std::uint32_t>(*text), [&](char byte) { out.push_back(byte); });
+    core::encode_utf8(static_cast<std::uint32_t>(*text), [&](char byte) { out.push_back(byte); });
   }
   return call.scratch.arena.copy(out);
 }
@@ -127,20 +128,20 @@ void add_malformed(Call& call, const char* what, std::int64_t value) {
 
 void add_malformed_field(Call& call) {
   if (call.scratch.malformed.empty()) return;
-  call.add(Field::string("malformed", call.scratch.malformed));
+  call.add(trace::Field::string("malformed", call.scratch.malformed));
 }
 
 void read_message(Call& call, const DomainView& domain, std::int32_t type,
-                  const nvtxMessageValue_t& value, Event& event) {
+                  const nvtxMessageValue_t& value, trace::Event& event) {
   switch (type) {
     case NVTX_MESSAGE_UNKNOWN:
       break;
     case NVTX_MESSAGE_TYPE_ASCII:
-      event.message_type = MessageType::ascii;
+      event.message_type = trace::MessageType::ascii;
       event.message = to_text(call, value.ascii);
       break;
     case NVTX_MESSAGE_TYPE_UNICODE:
-      event.message_type = MessageType::unicode;
+      event.message_type = trace::MessageType::unicode;
       event.message = to_text(call, value.unicode);
       break;
     case NVTX_MESSAGE_TYPE_REGISTERED:
@@ -153,7 +154,7 @@ void read_message(Call& call, const DomainView& domain, std::int32_t type,
 }
 
 void read_attributes(Call& call, const DomainView& domain, const nvtxEventAttributes_t* attributes,
-                     Event& event) {
+                     trace::Event& event) {
   if (attributes == nullptr) return;
   nvtxEventAttributes_t read = {};
   const std::size_t given = attributes->size;
@@ -186,16 +187,16 @@ void read_attributes(Call& call, const DomainView& domain, const nvtxEventAttrib
   } else {
     event.payload_type = payload_type(read.payloadType);
     event.payload_bits = read.payload.ullValue;
-    if (event.payload_type == PayloadType::unknown) {
+    if (event.payload_type == trace::PayloadType::unknown) {
       add_malformed(call, "payload type", read.payloadType);
     }
   }
 }
 
 void read_payloads(Call& call, const DomainView& domain, const nvtxPayloadData_t* pieces,
-                   std::size_t count, Event& event) {
-  PoolVector<PayloadBlob>& blobs = call.scratch.blobs;
-  event.payload_type = PayloadType::ext;
+                   std::size_t count, trace::Event& event) {
+  core::PoolVector<trace::PayloadBlob>& blobs = call.scratch.blobs;
+  event.payload_type = trace::PayloadType::ext;
   blobs.clear();
   if (count > most_pieces) {
     add_malformed(call, "payload count", static_cast<std::int64_t>(count));
@@ -208,7 +209,7 @@ void read_payloads(Call& call, const DomainView& domain, const nvtxPayloadData_t
       add_malformed(call, "unreadable payload", static_cast<std::int64_t>(i));
       break;
     }
-    PayloadBlob& blob = blobs.emplace_back();
+    trace::PayloadBlob& blob = blobs.emplace_back();
     copy_piece(call, domain, piece, room, blob);
     room -= blob.data.size();
   }
@@ -216,4 +217,4 @@ void read_payloads(Call& call, const DomainView& domain, const nvtxPayloadData_t
   event.blob_count = blobs.size();
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

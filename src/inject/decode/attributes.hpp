@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::inject {
 
 inline std::string_view to_text(Call&, const char* text) {
   return text == nullptr ? std::string_view() : std::string_view(text);
@@ -23,16 +23,16 @@ std::string_view to_text(Call& call, const wchar_t* text);
 // Attributes may be null, cut short or of a later version: what is there is used, and a field
 // "malformed" says what was wrong.
 void read_attributes(Call& call, const DomainView& domain, const nvtxEventAttributes_t* attributes,
-                     Event& event);
+                     trace::Event& event);
 
 void read_message(Call& call, const DomainView& domain, std::int32_t type,
-                  const nvtxMessageValue_t& value, Event& event);
+                  const nvtxMessageValue_t& value, trace::Event& event);
 
 // An extended payload: a bounded copy of each piece's bytes.
 void read_payloads(Call& call, const DomainView& domain, const nvtxPayloadData_t* pieces,
-                   std::size_t count, Event& event);
+                   std::size_t count, trace::Event& event);
 
 void add_malformed(Call& call, const char* what, std::int64_t value);
 void add_malformed_field(Call& call);  // once, after everything was read
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-namespace nvspan {
+namespace nvspan::inject {
 
 // One NVTX call that is being handled, with the session's lock held.
 class Call {
@@ -21,7 +21,7 @@ class Call {
         registry(owner.registry()),
         scratch(owner.scratch()),
         thread(owner.current_thread()),
-        ts(now()) {
+        ts(core::now()) {
     scratch.arena.clear();
     scratch.fields.clear();
     scratch.malformed.clear();
@@ -32,8 +32,8 @@ class Call {
   Call& operator=(Call&&) = delete;
   ~Call() = default;
 
-  Event event(EventKind kind) const {
-    Event event;
+  trace::Event event(trace::EventKind kind) const {
+    trace::Event event;
     event.kind = kind;
     event.pid = thread.pid;
     event.tid = thread.tid;
@@ -42,22 +42,22 @@ class Call {
     event.thread_name = registry.thread_name(thread.tid);
     return event;
   }
-  Event event(EventKind kind, const DomainView& domain) const {
-    Event made = event(kind);
+  trace::Event event(trace::EventKind kind, const DomainView& domain) const {
+    trace::Event made = event(kind);
     made.has_domain = true;
     made.domain = domain.name;
     made.domain_handle = domain.handle;
     return made;
   }
 
-  void add(const Field& field) { scratch.fields.push_back(field); }
+  void add(const trace::Field& field) { scratch.fields.push_back(field); }
 
   // Gives it the fields added so far.
-  void set_fields(Event& event) {
+  void set_fields(trace::Event& event) {
     event.fields = scratch.fields.data();
     event.field_count = scratch.fields.size();
   }
-  void emit(Event& event) {
+  void emit(trace::Event& event) {
     set_fields(event);
     session.emit(event);
   }
@@ -130,4 +130,4 @@ Handle handle_from(std::uint64_t bits) noexcept {
   return reinterpret_cast<Handle>(static_cast<std::uintptr_t>(bits));
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

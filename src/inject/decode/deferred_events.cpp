@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace nvspan {
+namespace nvspan::inject {
 namespace {
 
 constexpr std::size_t most_slice = 256 * 1024;
@@ -27,22 +27,22 @@ bool read(std::string_view bytes, std::uint64_t offset, T& value) {
   return true;
 }
 
-void read_text(Call& call, const DomainView& domain, const PayloadEntry& entry, std::uint64_t place,
-               std::string_view bytes, Event& event) {
+void read_text(Call& call, const DomainView& domain, const trace::PayloadEntry& entry,
+               std::uint64_t place, std::string_view bytes, trace::Event& event) {
   const bool ends =
       (entry.flags & nvtx::entry_flag::array_mask) == nvtx::entry_flag::zero_terminated;
   if (is_text(entry.type) && (entry.detail != 0 || ends)) {
     if (place >= bytes.size()) return;
     const std::string_view field = bytes.substr(place, ends ? bytes.size() : entry.detail);
     event.message = field.substr(0, field.find('\0'));
-    event.message_type = MessageType::ascii;
+    event.message_type = trace::MessageType::ascii;
     return;
   }
   std::uint64_t bits = 0;
   if (!read(bytes, place, bits)) return;
   if (is_text(entry.type)) {
     event.message = kept_text(call, reinterpret_cast<const char*>(bits));
-    event.message_type = MessageType::ascii;
+    event.message_type = trace::MessageType::ascii;
   } else if (entry.type == nvtx::entry_type::registered_string) {
     nvtxMessageValue_t value = {};
     value.registered = reinterpret_cast<nvtxStringHandle_t>(bits);
@@ -51,17 +51,17 @@ void read_text(Call& call, const DomainView& domain, const PayloadEntry& entry, 
 }
 
 // Ticks of the recording's clock. False: another clock, of which nothing is known.
-bool read_time(Call& call, const PayloadEntry& entry, std::uint64_t place, std::string_view bytes,
-               std::uint64_t& ticks) {
+bool read_time(Call& call, const trace::PayloadEntry& entry, std::uint64_t place,
+               std::string_view bytes, std::uint64_t& ticks) {
   std::int64_t stamp = 0;
   const std::uint64_t type = call.session.time_domains().type(entry.time_domain);
   return read(bytes, place, stamp) && call.session.recorder().to_ticks(type, stamp, ticks);
 }
 
 // The stamp that each row of a counter group has.
-const PayloadEntry* stamp_of(const PayloadSchema* group) {
+const trace::PayloadEntry* stamp_of(const trace::PayloadSchema* group) {
   for (std::size_t i = 0; group != nullptr && i < group->count; ++i) {
-    const PayloadEntry& entry = group->entries[i];
+    const trace::PayloadEntry& entry = group->entries[i];
     if ((entry.flags & nvtx::entry_flag::purpose_mask) == nvtx::entry_flag::timestamp)
       return &entry;
   }
@@ -70,22 +70,22 @@ const PayloadEntry* stamp_of(const PayloadSchema* group) {
 
 // Of a number as it is kept.
 bool sample_bits(std::uint64_t type, std::string_view bytes, std::uint64_t& bits, bool& real) {
-  PayloadValue value;
-  read_number(type, bytes, value);
-  real = value.kind == PayloadValue::Kind::real;
+  trace::PayloadValue value;
+  trace::read_number(type, bytes, value);
+  real = value.kind == trace::PayloadValue::Kind::real;
   std::memcpy(&bits, &value.count, sizeof bits);
-  return value.kind != PayloadValue::Kind::bytes;
+  return value.kind != trace::PayloadValue::Kind::bytes;
 }
 
 // Where the fields of an event lie that has no fixed layout: each entry is told of once.
-class EntryPlaces final : public PayloadVisitor {
+class EntryPlaces final : public trace::PayloadVisitor {
  public:
-  EntryPlaces(const PayloadSchema& schema, std::uint64_t* places)
+  EntryPlaces(const trace::PayloadSchema& schema, std::uint64_t* places)
       : schema_(schema), places_(places) {
     for (std::size_t i = 0; i < schema.count; ++i) places[i] = ~std::uint64_t{0};
   }
 
-  bool value(std::string_view, const PayloadValue& value) override {
+  bool value(std::string_view, const trace::PayloadValue& value) override {
     if (depth_ == 0 && next_ < schema_.count) places_[next_++] = value.offset;
     return true;
   }
@@ -101,7 +101,7 @@ class EntryPlaces final : public PayloadVisitor {
   const std::uint64_t* places() const { return places_; }
 
  private:
-  const PayloadSchema& schema_;
+  const trace::PayloadSchema& schema_;
   std::uint64_t* places_;
   std::size_t next_ = 0;
   unsigned depth_ = 0;
@@ -110,7 +110,7 @@ class EntryPlaces final : public PayloadVisitor {
 // The first event in `bytes`; `used` is how many of them are its own.
 bool record_first(Call& call, const DomainView& domain, std::uint64_t schema,
                   std::string_view bytes, std::uint64_t& used) {
-  const PayloadSchema* layout = call.session.schemas().schema(domain.handle, schema);
+  const trace::PayloadSchema* layout = call.session.schemas().schema(domain.handle, schema);
   if (!domain.shown || layout == nullptr || !call.session.records()) return false;
   const std::uint64_t kind = layout->flags & nvtx::schema_flag::event_mask;
   const bool mark = kind == nvtx::schema_flag::mark;
@@ -122,19 +122,19 @@ bool record_first(Call& call, const DomainView& domain, std::uint64_t schema,
   if (layout->size == 0) {
     EntryPlaces visitor(*layout, call.scratch.arena.array<std::uint64_t>(layout->count));
     if (call.session.decoder().decode_first(domain.handle, schema, bytes, call.session.names(),
-                                            visitor, used) != PayloadResult::whole) {
+                                            visitor, used) != trace::PayloadResult::whole) {
       return false;
     }
     places = visitor.places();
     bytes = bytes.substr(0, static_cast<std::size_t>(used));
   }
-  Event event = call.event(EventKind::event_submit, domain);
+  trace::Event event = call.event(trace::EventKind::event_submit, domain);
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   bool has_begin = false;
   bool has_end = false;
   for (std::size_t i = 0; i < layout->count; ++i) {
-    const PayloadEntry& entry = layout->entries[i];
+    const trace::PayloadEntry& entry = layout->entries[i];
     const std::uint64_t place = places == nullptr ? entry.place : places[i];
     const std::uint64_t role = entry.flags & nvtx::entry_flag::role_mask;
     const std::uint64_t purpose = entry.flags & nvtx::entry_flag::purpose_mask;
@@ -155,11 +155,11 @@ bool record_first(Call& call, const DomainView& domain, std::uint64_t schema,
     }
   }
   if (!has_begin || (!mark && !has_end)) return false;
-  PayloadBlob blob;
+  trace::PayloadBlob blob;
   blob.schema_id = schema;
   blob.size = bytes.size();
   blob.data = bytes;
-  event.payload_type = PayloadType::ext;
+  event.payload_type = trace::PayloadType::ext;
   event.blobs = &blob;
   event.blob_count = 1;
   call.session.recorder().deferred(domain.handle, event, begin, mark ? begin : end, mark);
@@ -176,7 +176,7 @@ bool record_deferred(Call& call, const DomainView& domain, std::uint64_t schema,
 
 bool record_deferred_batch(Call& call, const DomainView& domain, std::uint64_t schema,
                            std::string_view bytes) {
-  const PayloadSchema* layout = call.session.schemas().schema(domain.handle, schema);
+  const trace::PayloadSchema* layout = call.session.schemas().schema(domain.handle, schema);
   if (layout == nullptr || bytes.empty()) return false;
   if (layout->size == 0) {
     while (!bytes.empty()) {
@@ -197,10 +197,10 @@ bool record_deferred_batch(Call& call, const DomainView& domain, std::uint64_t s
 void record_counter_batch(Call& call, const DomainView& domain, std::uint64_t counter,
                           std::uint64_t flags, std::string_view samples, const std::int64_t* times,
                           std::size_t time_count) {
-  const PayloadCounter* known = call.session.schemas().counter(domain.handle, counter);
+  const trace::PayloadCounter* known = call.session.schemas().counter(domain.handle, counter);
   if (!domain.shown || known == nullptr || !call.session.records()) return;
-  const PayloadSchema* group = call.session.schemas().schema(domain.handle, known->schema);
-  const PayloadEntry* stamp_entry = stamp_of(group);
+  const trace::PayloadSchema* group = call.session.schemas().schema(domain.handle, known->schema);
+  const trace::PayloadEntry* stamp_entry = stamp_of(group);
   const auto size =
       static_cast<std::size_t>(call.session.schemas().layout(domain.handle, known->schema).size);
   if (size == 0 || samples.size() % size != 0 || (times == nullptr && stamp_entry == nullptr)) {
@@ -211,7 +211,7 @@ void record_counter_batch(Call& call, const DomainView& domain, std::uint64_t co
   const bool from_end = (flags & nvtx::batch_flag::interval_from_end) != 0;
   if (times != nullptr && (from_begin || from_end ? time_count < 2 : time_count < count)) return;
   const std::string_view name = call.registry.counter_name(domain.handle, counter);
-  Recorder& recorder = call.session.recorder();
+  record::Recorder& recorder = call.session.recorder();
   for (std::size_t i = 0; i < count; ++i) {
     const std::string_view row = samples.substr(i * size, size);
     std::int64_t stamp = 0;
@@ -227,7 +227,7 @@ void record_counter_batch(Call& call, const DomainView& domain, std::uint64_t co
     std::uint64_t ticks = 0;
     if (!recorder.to_ticks(call.session.time_domains().type(time_domain), stamp, ticks)) return;
     if (group != nullptr) {
-      Event event = call.event(EventKind::counter_sample, domain);
+      trace::Event event = call.event(trace::EventKind::counter_sample, domain);
       event.rows = row;
       event.row_schema = known->schema;
       recorder.deferred_samples(event, counter, name, ticks);
@@ -241,7 +241,8 @@ void record_counter_batch(Call& call, const DomainView& domain, std::uint64_t co
 }
 
 bool record_large_batch(Call& call, const DomainView& domain, const nvtxEventBatch_t& batch) {
-  const PayloadSchema* layout = call.session.schemas().schema(domain.handle, batch.eventSchemaId);
+  const trace::PayloadSchema* layout =
+      call.session.schemas().schema(domain.handle, batch.eventSchemaId);
   if (layout == nullptr || layout->size == 0 || layout->size > most_slice) return false;
   const auto row = static_cast<std::size_t>(layout->size);
   const std::size_t slice = most_slice / row * row;
@@ -257,9 +258,10 @@ bool record_large_batch(Call& call, const DomainView& domain, const nvtxEventBat
 }
 
 bool record_large_counters(Call& call, const DomainView& domain, const nvtxCounterBatch_t& batch) {
-  const PayloadCounter* known = call.session.schemas().counter(domain.handle, batch.counterId);
+  const trace::PayloadCounter* known =
+      call.session.schemas().counter(domain.handle, batch.counterId);
   if (known == nullptr) return false;
-  const TypeLayout layout = call.session.schemas().layout(domain.handle, known->schema);
+  const trace::TypeLayout layout = call.session.schemas().layout(domain.handle, known->schema);
   const auto row = static_cast<std::size_t>(layout.size);
   constexpr std::uint64_t pairs =
       nvtx::batch_flag::interval_from_begin | nvtx::batch_flag::interval_from_end;
@@ -287,4 +289,4 @@ bool record_large_counters(Call& call, const DomainView& domain, const nvtxCount
   return true;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

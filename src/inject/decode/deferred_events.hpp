@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::inject {
 
 // One event in `bytes`, which `schema` describes. False: it is no event that a recording has.
 bool record_deferred(Call& call, const DomainView& domain, std::uint64_t schema,
@@ -32,4 +32,4 @@ void record_counter_batch(Call& call, const DomainView& domain, std::uint64_t co
 bool record_large_batch(Call& call, const DomainView& domain, const nvtxEventBatch_t& batch);
 bool record_large_counters(Call& call, const DomainView& domain, const nvtxCounterBatch_t& batch);
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

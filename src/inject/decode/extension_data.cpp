@@ -5,7 +5,7 @@
 
 #include <nvtx3/nvToolsExtSemanticsCounters.h>
 
-namespace nvspan {
+namespace nvspan::inject {
 namespace {
 
 constexpr std::size_t most_text = 64 * 1024;
@@ -32,7 +32,7 @@ std::string_view unit_of(Call& call, const nvtxSemanticsHeader_t& header,
 }  // namespace
 
 std::string_view kept_text(Call& call, const char* text) {
-  PoolString& out = call.scratch.text;
+  core::PoolString& out = call.scratch.text;
   switch (read_string(text, most_text, out)) {
     case StringStatus::absent:
       return {};
@@ -44,38 +44,38 @@ std::string_view kept_text(Call& call, const char* text) {
 }
 
 std::string_view add_raw(Call& call, const char* key, const void* data, std::size_t size) {
-  call.add(Field::count("size", size));
+  call.add(trace::Field::count("size", size));
   std::string_view copy;
   const char* error = "too large";
   if (size <= most_raw_bytes) {
     copy = kept_bytes(call, data, size);
     error = data == nullptr ? "null" : "unreadable";
   }
-  call.add(Field::bytes(key, copy));
-  if (copy.data() == nullptr) call.add(Field::string("error", error));
+  call.add(trace::Field::bytes(key, copy));
+  if (copy.data() == nullptr) call.add(trace::Field::string("error", error));
   return copy;
 }
 
-Field semantics_field(Call& call, const nvtxSemanticsHeader_t* first) {
+trace::Field semantics_field(Call& call, const nvtxSemanticsHeader_t* first) {
   constexpr std::size_t members = 4;
-  Field* list = nullptr;
+  trace::Field* list = nullptr;
   std::size_t count = 0;
   for (const auto* at = first; at != nullptr && count < most_semantics; ++count) {
     nvtxSemanticsHeader_t header = {};
     if (!read_memory(at, &header, sizeof header)) break;
     std::string_view raw;
     if (header.structSize <= most_semantics_bytes) raw = kept_bytes(call, at, header.structSize);
-    Field* fields = call.scratch.arena.array<Field>(members);
-    fields[0] = Field::count("id", header.semanticId);
-    fields[1] = Field::count("version", header.version);
-    fields[2] = Field::bytes("hex", raw);
-    if (list == nullptr) list = call.scratch.arena.array<Field>(most_semantics);
-    fields[3] = Field::string("unit", unit_of(call, header, at));
+    trace::Field* fields = call.scratch.arena.array<trace::Field>(members);
+    fields[0] = trace::Field::count("id", header.semanticId);
+    fields[1] = trace::Field::count("version", header.version);
+    fields[2] = trace::Field::bytes("hex", raw);
+    if (list == nullptr) list = call.scratch.arena.array<trace::Field>(most_semantics);
+    fields[3] = trace::Field::string("unit", unit_of(call, header, at));
     const bool has_unit = fields[3].text.data() != nullptr;
-    list[count] = Field::object(nullptr, fields, has_unit ? members : members - 1);
+    list[count] = trace::Field::object(nullptr, fields, has_unit ? members : members - 1);
     at = header.next;
   }
-  return Field::list("semantics", list, count);
+  return trace::Field::list("semantics", list, count);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

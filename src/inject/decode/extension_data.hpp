@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::inject {
 
 constexpr std::size_t most_entries = 4096;
 constexpr std::size_t most_raw_bytes = 1024 * 1024;
@@ -26,7 +26,7 @@ std::string_view kept_text(Call& call, const char* text);  // absent for a null 
 std::string_view add_raw(Call& call, const char* key, const void* data, std::size_t size);
 
 // Every struct of a semantics chain with its bytes.
-Field semantics_field(Call& call, const nvtxSemanticsHeader_t* first);
+trace::Field semantics_field(Call& call, const nvtxSemanticsHeader_t* first);
 
 // Null, with a field "entries_error", when the structs cannot be copied; `count` is then 0.
 template <typename Struct>
@@ -42,8 +42,8 @@ const Struct* read_array(Call& call, const Struct* from, std::size_t& count) {
     }
   }
   if (error == nullptr) return copy;
-  call.add(Field::count("entries_given", count));
-  call.add(Field::string("entries_error", error));
+  call.add(trace::Field::count("entries_given", count));
+  call.add(trace::Field::string("entries_error", error));
   count = 0;
   return nullptr;
 }
@@ -53,7 +53,7 @@ template <typename Struct, typename Size>
 Struct read_sized(Call& call, const Struct* from, Size Struct::* size) {
   Struct out = {};
   if (from == nullptr) {
-    call.add(Field::string("error", "null"));
+    call.add(trace::Field::string("error", "null"));
     return out;
   }
   Struct probe = {};
@@ -62,8 +62,8 @@ Struct read_sized(Call& call, const Struct* from, Size Struct::* size) {
     const auto said = static_cast<std::size_t>(probe.*size);
     if (said < given) given = said;
   }
-  if (!read_memory(from, &out, given)) call.add(Field::string("error", "unreadable"));
+  if (!read_memory(from, &out, given)) call.add(trace::Field::string("error", "unreadable"));
   return out;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-namespace nvspan {
+namespace nvspan::inject {
 namespace {
 
 constexpr std::uint64_t most_semantics = 16;
@@ -31,12 +31,12 @@ bool find_semantics(const nvtxSemanticsHeader_t* first, std::uint16_t id, Struct
   return false;
 }
 
-class Attributes final : public PayloadVisitor {
+class Attributes final : public trace::PayloadVisitor {
  public:
-  Attributes(Call& call, const DomainView& domain, Event& event)
+  Attributes(Call& call, const DomainView& domain, trace::Event& event)
       : call_(call), domain_(domain), event_(event) {}
 
-  bool value(std::string_view, const PayloadValue& value) override {
+  bool value(std::string_view, const trace::PayloadValue& value) override {
     if (depth_ != 0 || value.entry == nullptr) return true;
     if ((value.flags & nvtx::entry_flag::purpose_mask) == nvtx::entry_flag::message) {
       take_message(value);
@@ -60,22 +60,22 @@ class Attributes final : public PayloadVisitor {
   bool takes_hidden() const override { return true; }
 
  private:
-  void take_message(const PayloadValue& value) {
+  void take_message(const trace::PayloadValue& value) {
     if (value.type == nvtx::entry_type::registered_string) {
       event_.message = value.label;
-      event_.message_type = MessageType::registered;
-    } else if (value.kind == PayloadValue::Kind::text) {
+      event_.message_type = trace::MessageType::registered;
+    } else if (value.kind == trace::PayloadValue::Kind::text) {
       event_.message = call_.scratch.arena.copy(value.text);
-      event_.message_type = MessageType::ascii;
-    } else if (string_unit(value.entry->type) == 1) {
+      event_.message_type = trace::MessageType::ascii;
+    } else if (trace::string_unit(value.entry->type) == 1) {
       event_.message = kept_text(call_, handle_from<const char*>(value.count));
-      event_.message_type = MessageType::ascii;
+      event_.message_type = trace::MessageType::ascii;
     }
   }
 
   Call& call_;
   const DomainView& domain_;
-  Event& event_;
+  trace::Event& event_;
   unsigned depth_ = 0;
 };
 
@@ -86,8 +86,8 @@ std::uint64_t time_domain_of(const nvtxSemanticsHeader_t* semantics) {
   return find_semantics(semantics, NVTX_SEMANTIC_ID_TIME_V1, time) ? time.timeDomainId : 0;
 }
 
-CounterUnit counter_unit_of(Call& call, const nvtxSemanticsHeader_t* semantics) {
-  CounterUnit made;
+trace::CounterUnit counter_unit_of(Call& call, const nvtxSemanticsHeader_t* semantics) {
+  trace::CounterUnit made;
   nvtxSemanticsCounter_t read = {};
   if (!find_semantics(semantics, NVTX_SEMANTIC_ID_COUNTERS_V1, read)) return made;
   made.unit = kept_text(call, read.unit);
@@ -100,11 +100,12 @@ CounterUnit counter_unit_of(Call& call, const nvtxSemanticsHeader_t* semantics) 
   return made;
 }
 
-void keep_schema(Call& call, const DomainView& domain, const PayloadSchema& schema,
-                 const nvtxPayloadSchemaEntry_t* entries, const Field* fields, std::size_t count) {
-  PayloadEntry* made = call.scratch.arena.array<PayloadEntry>(count);
+void keep_schema(Call& call, const DomainView& domain, const trace::PayloadSchema& schema,
+                 const nvtxPayloadSchemaEntry_t* entries, const trace::Field* fields,
+                 std::size_t count) {
+  trace::PayloadEntry* made = call.scratch.arena.array<trace::PayloadEntry>(count);
   for (std::size_t i = 0; i < count; ++i) {
-    made[i] = PayloadEntry();
+    made[i] = trace::PayloadEntry();
     made[i].flags = entries[i].flags;
     made[i].type = entries[i].type;
     made[i].detail = entries[i].arrayOrUnionDetail;
@@ -113,24 +114,24 @@ void keep_schema(Call& call, const DomainView& domain, const PayloadSchema& sche
     made[i].time_domain = time_domain_of(entries[i].semantics);
     made[i].unit = counter_unit_of(call, entries[i].semantics);
   }
-  PayloadSchema given = schema;
+  trace::PayloadSchema given = schema;
   given.entries = made;
   given.count = count;
   call.session.schemas().add(domain.handle, given);
 }
 
-void take_attributes(Call& call, const DomainView& domain, Event& event) {
+void take_attributes(Call& call, const DomainView& domain, trace::Event& event) {
   bool any = false;
   for (std::size_t i = 0; i < event.blob_count; ++i) {
-    const PayloadSchema* known =
+    const trace::PayloadSchema* known =
         call.session.schemas().schema(domain.handle, event.blobs[i].schema_id);
     any = any || (known != nullptr && known->has_attributes);
   }
   if (!any) return;
-  PayloadDecoder& decoder = call.session.decoder();
-  const PoolVector<PayloadPiece>& pieces = pieces_of(event, decoder);
+  trace::PayloadDecoder& decoder = call.session.decoder();
+  const core::PoolVector<trace::PayloadPiece>& pieces = trace::pieces_of(event, decoder);
   Attributes visitor(call, domain, event);
   decoder.decode(domain.handle, pieces.data(), pieces.size(), call.session.names(), visitor);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

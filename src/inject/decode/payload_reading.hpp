@@ -13,17 +13,18 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace nvspan {
+namespace nvspan::inject {
 
 // `fields` is a schema's "entries" as the trace shows them, of the same length.
-void keep_schema(Call& call, const DomainView& domain, const PayloadSchema& schema,
-                 const nvtxPayloadSchemaEntry_t* entries, const Field* fields, std::size_t count);
+void keep_schema(Call& call, const DomainView& domain, const trace::PayloadSchema& schema,
+                 const nvtxPayloadSchemaEntry_t* entries, const trace::Field* fields,
+                 std::size_t count);
 
 // The first semantics of a chain that says it.
 std::uint64_t time_domain_of(const nvtxSemanticsHeader_t* semantics);
-CounterUnit counter_unit_of(Call& call, const nvtxSemanticsHeader_t* semantics);
+trace::CounterUnit counter_unit_of(Call& call, const nvtxSemanticsHeader_t* semantics);
 
 // The message, category and color in an extended payload: they count for more than the attributes.
-void take_attributes(Call& call, const DomainView& domain, Event& event);
+void take_attributes(Call& call, const DomainView& domain, trace::Event& event);
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

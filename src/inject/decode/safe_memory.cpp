@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace nvspan {
+namespace nvspan::inject {
 namespace {
 
 constexpr std::size_t page = 4096;
@@ -29,7 +29,7 @@ bool read_memory(const void* address, void* out, std::size_t size) noexcept {
   return true;
 }
 
-StringStatus read_string(const char* address, std::size_t limit, PoolString& out) {
+StringStatus read_string(const char* address, std::size_t limit, core::PoolString& out) {
   out.clear();
   if (address == nullptr) return StringStatus::absent;
   char buffer[page];
@@ -48,4 +48,4 @@ StringStatus read_string(const char* address, std::size_t limit, PoolString& out
   return StringStatus::cut;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

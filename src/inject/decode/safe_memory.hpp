@@ -9,7 +9,7 @@
 
 #include <cstddef>
 
-namespace nvspan {
+namespace nvspan::inject {
 
 // False: not all of it is readable. (Where the kernel refuses to tell, it is read directly.)
 bool read_memory(const void* address, void* out, std::size_t size) noexcept;
@@ -17,6 +17,6 @@ bool read_memory(const void* address, void* out, std::size_t size) noexcept;
 enum class StringStatus { complete, absent, unreadable, cut };
 
 // Replaces `out` with the text at `address`, up to its zero byte or `limit` bytes.
-StringStatus read_string(const char* address, std::size_t limit, PoolString& out);
+StringStatus read_string(const char* address, std::size_t limit, core::PoolString& out);
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

@@ -9,10 +9,10 @@
 #include <cstdint>
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::inject {
 
 // Registered strings and categories, for decoded payloads.
-class RegisteredNames final : public PayloadNames {
+class RegisteredNames final : public trace::PayloadNames {
  public:
   explicit RegisteredNames(const Registry& registry) : registry_(registry) {}
 
@@ -28,4 +28,4 @@ class RegisteredNames final : public PayloadNames {
   const Registry& registry_;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

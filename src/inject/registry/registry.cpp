@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-namespace nvspan {
+namespace nvspan::inject {
 namespace {
 
 constexpr std::uint64_t handle_tag = 0x4E56;  // no address of a user's process starts like this
@@ -17,7 +17,7 @@ constexpr std::string_view default_domain_name = "NVTX";
 
 }  // namespace
 
-Registry::Registry(PagePool& pool)
+Registry::Registry(core::PagePool& pool)
     : pool_(pool),
       texts_(pool),
       shown_names_(pool),
@@ -59,10 +59,10 @@ void Registry::show_all_domains() {
   for (auto& entry : domains_) entry.second.shown = true;
 }
 
-void Registry::show_only(const PoolVector<PoolString>& names) {
+void Registry::show_only(const core::PoolVector<core::PoolString>& names) {
   all_shown_ = false;
   shown_names_.clear();
-  for (const PoolString& name : names) shown_names_.push_back(intern(std::string_view(name)));
+  for (const core::PoolString& name : names) shown_names_.push_back(intern(std::string_view(name)));
   default_shown_ = is_shown(default_domain_name);
   for (auto& entry : domains_) entry.second.shown = is_shown(entry.second.name);
 }
@@ -94,7 +94,7 @@ DomainView Registry::domain(std::uint64_t handle) const {
 
 std::uint64_t Registry::register_string(std::uint64_t domain, std::string_view text) {
   const std::string_view kept = intern(text);
-  const DomainKey key{domain, reinterpret_cast<std::uintptr_t>(kept.data())};
+  const trace::DomainKey key{domain, reinterpret_cast<std::uintptr_t>(kept.data())};
   const auto found = string_handles_.find(key);
   if (found != string_handles_.end()) return found->second;
   strings_.push_back(RegisteredString{domain, kept});
@@ -113,11 +113,11 @@ const RegisteredString* Registry::string(std::uint64_t handle) const {
 }
 
 void Registry::name_category(std::uint64_t domain, std::uint32_t category, std::string_view name) {
-  categories_[DomainKey{domain, category}] = intern(name);
+  categories_[trace::DomainKey{domain, category}] = intern(name);
 }
 
 std::string_view Registry::category_name(std::uint64_t domain, std::uint32_t category) const {
-  const auto found = categories_.find(DomainKey{domain, category});
+  const auto found = categories_.find(trace::DomainKey{domain, category});
   return found == categories_.end() ? std::string_view() : found->second;
 }
 
@@ -146,21 +146,21 @@ NamedObject Registry::object(std::uint64_t handle) const {
 }
 
 void Registry::set_schema_size(std::uint64_t domain, std::uint64_t schema, std::uint64_t bytes) {
-  schema_sizes_[DomainKey{domain, schema}] = bytes;
+  schema_sizes_[trace::DomainKey{domain, schema}] = bytes;
 }
 
 std::uint64_t Registry::schema_size(std::uint64_t domain, std::uint64_t schema) const {
-  const auto found = schema_sizes_.find(DomainKey{domain, schema});
+  const auto found = schema_sizes_.find(trace::DomainKey{domain, schema});
   return found == schema_sizes_.end() ? 0 : found->second;
 }
 
 void Registry::name_counter(std::uint64_t domain, std::uint64_t counter, std::string_view name) {
-  counter_names_[DomainKey{domain, counter}] = intern(name);
+  counter_names_[trace::DomainKey{domain, counter}] = intern(name);
 }
 
 std::string_view Registry::counter_name(std::uint64_t domain, std::uint64_t counter) const {
-  const auto found = counter_names_.find(DomainKey{domain, counter});
+  const auto found = counter_names_.find(trace::DomainKey{domain, counter});
   return found == counter_names_.end() ? std::string_view() : found->second;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <unordered_set>
 
-namespace nvspan {
+namespace nvspan::inject {
 
 enum class HandleType : std::uint8_t {
   domain = 1,
@@ -45,12 +45,12 @@ struct NamedObject {
 // storage that never moves. Guarded by the session's lock.
 class Registry {
  public:
-  explicit Registry(PagePool& pool);
+  explicit Registry(core::PagePool& pool);
 
   std::string_view intern(std::string_view text);
 
   void show_all_domains();
-  void show_only(const PoolVector<PoolString>& names);
+  void show_only(const core::PoolVector<core::PoolString>& names);
 
   std::uint64_t create_domain(std::string_view name);
   void destroy_domain(std::uint64_t handle);
@@ -86,24 +86,25 @@ class Registry {
   std::uint64_t make_handle(HandleType type);
   bool is_shown(std::string_view name) const;
 
-  PagePool& pool_;
+  core::PagePool& pool_;
   std::unordered_set<std::string_view, std::hash<std::string_view>, std::equal_to<>,
-                     PoolAllocator<std::string_view>>
+                     core::PoolAllocator<std::string_view>>
       texts_;
   bool all_shown_ = true;
   bool default_shown_ = true;
-  PoolVector<std::string_view> shown_names_;
-  PoolMap<std::uint64_t, Domain> domains_;
-  PoolVector<std::uint64_t> destroyed_;  // a ring: late events of a destroyed domain keep its name
+  core::PoolVector<std::string_view> shown_names_;
+  core::PoolMap<std::uint64_t, Domain> domains_;
+  core::PoolVector<std::uint64_t>
+      destroyed_;  // a ring: late events of a destroyed domain keep its name
   std::size_t next_destroyed_ = 0;
-  PoolVector<RegisteredString> strings_;
-  PoolMap<DomainKey, std::uint64_t, DomainKeyHash> string_handles_;
-  PoolMap<DomainKey, std::string_view, DomainKeyHash> categories_;
-  PoolMap<std::uint32_t, std::string_view> thread_names_;
-  PoolMap<std::uint64_t, NamedObject> objects_;
-  PoolMap<DomainKey, std::uint64_t, DomainKeyHash> schema_sizes_;
-  PoolMap<DomainKey, std::string_view, DomainKeyHash> counter_names_;
+  core::PoolVector<RegisteredString> strings_;
+  core::PoolMap<trace::DomainKey, std::uint64_t, trace::DomainKeyHash> string_handles_;
+  core::PoolMap<trace::DomainKey, std::string_view, trace::DomainKeyHash> categories_;
+  core::PoolMap<std::uint32_t, std::string_view> thread_names_;
+  core::PoolMap<std::uint64_t, NamedObject> objects_;
+  core::PoolMap<trace::DomainKey, std::uint64_t, trace::DomainKeyHash> schema_sizes_;
+  core::PoolMap<trace::DomainKey, std::string_view, trace::DomainKeyHash> counter_names_;
   std::uint64_t serial_ = 1;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

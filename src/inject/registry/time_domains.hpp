@@ -8,12 +8,12 @@
 
 #include <cstdint>
 
-namespace nvspan {
+namespace nvspan::inject {
 
 // The clocks that programs registered for their own stamps. Guarded by the session's lock.
 class TimeDomains {
  public:
-  explicit TimeDomains(PagePool& pool) : types_(pool) {}
+  explicit TimeDomains(core::PagePool& pool) : types_(pool) {}
 
   void keep(std::uint64_t id, std::uint64_t type) { types_[id] = type; }
   // What a time domain's stamps are; predefined types stand for themselves.
@@ -23,7 +23,7 @@ class TimeDomains {
   }
 
  private:
-  PoolMap<std::uint64_t, std::uint64_t> types_;
+  core::PoolMap<std::uint64_t, std::uint64_t> types_;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

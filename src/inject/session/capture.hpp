@@ -13,7 +13,7 @@
 
 #include <cstdint>
 
-namespace nvspan {
+namespace nvspan::inject {
 
 constexpr int no_push_pop_tracking = -2;  // NVTX_NO_PUSH_POP_TRACKING
 
@@ -28,19 +28,19 @@ class Capture {
 
   // The five event calls. Of a hidden domain nothing is shown. A recording remembers the event's
   // site under `key`, if there is one, so that the next such call is a fast one.
-  virtual void mark(ThreadState& thread, const DomainView& domain, Event& event,
-                    const SiteKey* key) = 0;
+  virtual void mark(ThreadState& thread, const DomainView& domain, trace::Event& event,
+                    const record::SiteKey* key) = 0;
   // The depth of the range in its domain; no_push_pop_tracking where it is not known.
-  virtual int push(ThreadState& thread, const DomainView& domain, Event& event,
-                   const SiteKey* key) = 0;
-  virtual int pop(ThreadState& thread, const DomainView& domain, Event& event) = 0;
+  virtual int push(ThreadState& thread, const DomainView& domain, trace::Event& event,
+                   const record::SiteKey* key) = 0;
+  virtual int pop(ThreadState& thread, const DomainView& domain, trace::Event& event) = 0;
   // The range's id, which the call that ends it has in its event.
-  virtual std::uint64_t start(ThreadState& thread, const DomainView& domain, Event& event,
-                              const SiteKey* key) = 0;
-  virtual void end(ThreadState& thread, const DomainView& domain, Event& event) = 0;
+  virtual std::uint64_t start(ThreadState& thread, const DomainView& domain, trace::Event& event,
+                              const record::SiteKey* key) = 0;
+  virtual void end(ThreadState& thread, const DomainView& domain, trace::Event& event) = 0;
 
   // Any other call.
-  virtual void other(const Event& event) = 0;
+  virtual void other(const trace::Event& event) = 0;
   // Whether a deferred event can be recorded at its own time now.
   virtual bool takes_deferred(ThreadState&) { return false; }
 
@@ -62,4 +62,4 @@ class Capture {
   bool has_failed_ = false;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

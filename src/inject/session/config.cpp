@@ -3,7 +3,7 @@
 
 #include "inject/session/config.hpp"
 
-namespace nvspan {
+namespace nvspan::inject {
 namespace {
 
 int hex_digit(char byte) {
@@ -13,7 +13,7 @@ int hex_digit(char byte) {
   return -1;
 }
 
-bool decode_percent(std::string_view text, PoolString& out) {
+bool decode_percent(std::string_view text, core::PoolString& out) {
   out.clear();
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '%') {
@@ -63,11 +63,11 @@ bool parse_number(std::string_view value, std::uint64_t& number) {
 const char* parse_mode(std::string_view value, Config& config) {
   const std::string_view name = cut(value, ':');
   if (name == "full") {
-    config.mode = RecordMode::full;
+    config.mode = record::RecordMode::full;
   } else if (name == "stats") {
-    config.mode = RecordMode::stats;
+    config.mode = record::RecordMode::stats;
   } else if (name == "ring" && parse_number(value, config.ring_bytes) && config.ring_bytes != 0) {
-    config.mode = RecordMode::ring;
+    config.mode = record::RecordMode::ring;
   } else {
     return "mode is none of full, stats and ring:BYTES";
   }
@@ -77,7 +77,7 @@ const char* parse_mode(std::string_view value, Config& config) {
 const char* parse_domains(std::string_view value, Config& config) {
   config.all_domains = false;
   while (!value.empty()) {
-    PoolString name(config.file.get_allocator());
+    core::PoolString name(config.file.get_allocator());
     if (!decode_percent(cut(value, ','), name)) return "bad percent encoding in domains";
     config.domains.push_back(name);
   }
@@ -121,7 +121,7 @@ const char* parse_config(std::string_view text, Config& config) {
       problem = parse_format(value, config);
     } else if (key == "file") {
       if (!decode_percent(value, config.file)) problem = "bad percent encoding in file";
-      if (config.file.find('\0') != PoolString::npos) problem = "file contains a null byte";
+      if (config.file.find('\0') != core::PoolString::npos) problem = "file contains a null byte";
     } else if (key == "domains") {
       problem = parse_domains(value, config);
     } else if (key == "origin") {
@@ -140,4 +140,4 @@ const char* parse_config(std::string_view text, Config& config) {
   return nullptr;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

@@ -9,21 +9,21 @@
 #include <cstdint>
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::inject {
 
 enum class Format : std::uint8_t { text, jsonl, record };
 
 // What NVSPAN_TRACE or nvspan_inject_open asks for: "key=value" pairs, separated by ';'.
 struct Config {
-  explicit Config(PagePool& pool) : file(pool), domains(pool) {}
+  explicit Config(core::PagePool& pool) : file(pool), domains(pool) {}
 
   Format format = Format::text;
-  PoolString file;                 // empty: standard error
-  bool all_domains = true;         // else only those in `domains`
-  PoolVector<PoolString> domains;  // "NVTX" stands for the default domain as well
-  std::uint64_t origin = 0;        // the CLOCK_MONOTONIC ns shown as zero; 0: when tracing begins
+  core::PoolString file;                       // empty: standard error
+  bool all_domains = true;                     // else only those in `domains`
+  core::PoolVector<core::PoolString> domains;  // "NVTX" stands for the default domain as well
+  std::uint64_t origin = 0;  // the CLOCK_MONOTONIC ns shown as zero; 0: when tracing begins
   // Of a recording:
-  RecordMode mode = RecordMode::full;
+  record::RecordMode mode = record::RecordMode::full;
   std::uint64_t ring_bytes = 0;
   std::uint64_t min_duration = 0;  // ns
   std::uint64_t name_bytes = 0;    // for names; 0: not said
@@ -37,4 +37,4 @@ bool parse_megabytes(std::string_view text, std::uint64_t& bytes);
 // so that an older library understands a newer launcher.
 const char* parse_config(std::string_view text, Config& config);
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

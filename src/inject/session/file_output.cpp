@@ -15,7 +15,7 @@
 
 #include <algorithm>
 
-namespace nvspan {
+namespace nvspan::inject {
 namespace {
 
 // Above what programs that select(), or that close "their" descriptors, usually touch.
@@ -139,4 +139,4 @@ bool FileOutput::write(const char* data, std::size_t size) noexcept {
   return true;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

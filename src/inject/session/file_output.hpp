@@ -9,16 +9,16 @@
 #include <signal.h>
 #include <sys/types.h>
 
-namespace nvspan {
+namespace nvspan::inject {
 
 // A file that several processes append to, or standard error. Programs close and reuse descriptors
 // they did not open, so a file is checked before each write and opened again when it is gone: a
 // line never lands in a file of the program's.
 //
 // Its caller blocks signals: a write to a closed pipe or past a size limit would raise one.
-class FileOutput final : public Output {
+class FileOutput final : public trace::Output {
  public:
-  explicit FileOutput(PagePool& pool) : path_(pool) {}
+  explicit FileOutput(core::PagePool& pool) : path_(pool) {}
   ~FileOutput() override { close(); }
 
   bool use_standard_error() noexcept;  // false: it is closed
@@ -41,7 +41,7 @@ class FileOutput final : public Output {
   bool is_ours() const noexcept;
   void wait_until_writable() const noexcept;
 
-  PoolString path_;
+  core::PoolString path_;
   int fd_ = -1;
   bool can_block_ = false;
   dev_t device_ = 0;
@@ -51,4 +51,4 @@ class FileOutput final : public Output {
   const sigset_t* wait_mask_ = nullptr;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

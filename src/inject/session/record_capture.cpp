@@ -9,10 +9,10 @@
 
 #include <cstdlib>
 
-namespace nvspan {
+namespace nvspan::inject {
 
 bool RecordCapture::open(const Config& config) {
-  RecordOptions options;
+  record::RecordOptions options;
   options.path = config.file;
   options.mode = config.mode;
   options.ring_bytes = config.ring_bytes;
@@ -22,7 +22,8 @@ bool RecordCapture::open(const Config& config) {
   if (options.name_bytes == 0 && names != nullptr && *names != '\0' &&
       !parse_megabytes(names, options.name_bytes)) {
     options.name_bytes = 0;
-    write_error_line("NVSPAN_RECORD_NAMES is no number of megabytes, %s: it has no effect", names);
+    core::write_error_line("NVSPAN_RECORD_NAMES is no number of megabytes, %s: it has no effect",
+                           names);
   }
   options.run = config.run;
   set_failed(false);
@@ -30,7 +31,7 @@ bool RecordCapture::open(const Config& config) {
 }
 
 // The calling thread's end of the recording; null when there is none.
-ThreadWriter* RecordCapture::writer_of(std::uint32_t tid) {
+record::ThreadWriter* RecordCapture::writer_of(std::uint32_t tid) {
   if (has_failed()) return nullptr;
   ThreadSlot& slot = thread_slot();
   if (recorder_.is_orphan() && !recorder_.open_in_child()) {
@@ -46,12 +47,12 @@ ThreadWriter* RecordCapture::writer_of(std::uint32_t tid) {
 }
 
 template <typename Use>
-void RecordCapture::with_writer(ThreadState& thread, const DomainView& domain, const SiteKey* key,
-                                Use&& use) {
-  ThreadWriter* writer = writer_of(thread.tid);
+void RecordCapture::with_writer(ThreadState& thread, const DomainView& domain,
+                                const record::SiteKey* key, Use&& use) {
+  record::ThreadWriter* writer = writer_of(thread.tid);
   if (writer == nullptr) return;
   if (writer->busy.load(std::memory_order_relaxed) != 0) {
-    writer->drop(LossReason::reentered);
+    writer->drop(record::LossReason::reentered);
   } else if (domain.shown) {
     use(*writer);
   } else {
@@ -59,45 +60,47 @@ void RecordCapture::with_writer(ThreadState& thread, const DomainView& domain, c
   }
 }
 
-void RecordCapture::mark(ThreadState& thread, const DomainView& domain, Event& event,
-                         const SiteKey* key) {
-  with_writer(thread, domain, key,
-              [&](ThreadWriter& writer) { recorder_.mark(writer, domain.handle, event, key); });
+void RecordCapture::mark(ThreadState& thread, const DomainView& domain, trace::Event& event,
+                         const record::SiteKey* key) {
+  with_writer(thread, domain, key, [&](record::ThreadWriter& writer) {
+    recorder_.mark(writer, domain.handle, event, key);
+  });
 }
 
-int RecordCapture::push(ThreadState& thread, const DomainView& domain, Event& event,
-                        const SiteKey* key) {
+int RecordCapture::push(ThreadState& thread, const DomainView& domain, trace::Event& event,
+                        const record::SiteKey* key) {
   int depth = no_push_pop_tracking;
-  with_writer(thread, domain, key, [&](ThreadWriter& writer) {
+  with_writer(thread, domain, key, [&](record::ThreadWriter& writer) {
     depth = recorder_.push(writer, domain.handle, event, key);
   });
   return depth;
 }
 
-int RecordCapture::pop(ThreadState& thread, const DomainView& domain, Event& event) {
+int RecordCapture::pop(ThreadState& thread, const DomainView& domain, trace::Event& event) {
   int depth = no_push_pop_tracking;
-  with_writer(thread, domain, nullptr,
-              [&](ThreadWriter& writer) { depth = recorder_.pop(writer, domain.handle, event); });
+  with_writer(thread, domain, nullptr, [&](record::ThreadWriter& writer) {
+    depth = recorder_.pop(writer, domain.handle, event);
+  });
   return depth;
 }
 
-std::uint64_t RecordCapture::start(ThreadState& thread, const DomainView& domain, Event& event,
-                                   const SiteKey* key) {
+std::uint64_t RecordCapture::start(ThreadState& thread, const DomainView& domain,
+                                   trace::Event& event, const record::SiteKey* key) {
   std::uint64_t id = 0;
-  with_writer(thread, domain, key, [&](ThreadWriter& writer) {
+  with_writer(thread, domain, key, [&](record::ThreadWriter& writer) {
     id = recorder_.start(writer, domain.handle, event, key);
   });
   return id;
 }
 
-void RecordCapture::end(ThreadState& thread, const DomainView& domain, Event& event) {
-  with_writer(thread, domain, nullptr, [&](ThreadWriter& writer) {
+void RecordCapture::end(ThreadState& thread, const DomainView& domain, trace::Event& event) {
+  with_writer(thread, domain, nullptr, [&](record::ThreadWriter& writer) {
     recorder_.end(writer, domain.handle, event.range_id, event);
   });
 }
 
-void RecordCapture::other(const Event& event) {
-  ThreadWriter* writer = writer_of(event.tid);
+void RecordCapture::other(const trace::Event& event) {
+  record::ThreadWriter* writer = writer_of(event.tid);
   if (has_failed()) return;
   if (writer != nullptr && writer->busy.load(std::memory_order_relaxed) != 0) {
     recorder_.set_current(nullptr);
@@ -116,4 +119,4 @@ void RecordCapture::forked() noexcept {
 
 void RecordCapture::close() noexcept { recorder_.close(thread_slot().writer); }
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <new>
 
-namespace nvspan {
+namespace nvspan::inject {
 namespace {
 
 std::string_view environment(const char* name) noexcept {
@@ -42,7 +42,7 @@ Session::Session()
 bool Session::open(std::string_view config_text, bool in_process) {
   Config config(pool_);
   if (const char* problem = parse_config(config_text, config)) {
-    write_error_line("cannot trace, bad configuration: %s", problem);
+    core::write_error_line("cannot trace, bad configuration: %s", problem);
     return false;
   }
   const bool records = config.format == Format::record;
@@ -63,8 +63,8 @@ bool Session::open(std::string_view config_text, bool in_process) {
 }
 
 // What NVSPAN_RECORD=file stands for.
-PoolString Session::record_config(std::string_view file) {
-  PoolString config("format=record;file=", pool_);
+core::PoolString Session::record_config(std::string_view file) {
+  core::PoolString config("format=record;file=", pool_);
   for (const char byte : file) {
     if (byte == '%' || byte == ';') {
       config.append(byte == '%' ? "%25" : "%3B");
@@ -91,7 +91,7 @@ bool Session::open_from_environment() noexcept {
         opened = open(config, false);
       }
     } catch (...) {
-      write_error_line("cannot trace, out of memory: no trace is written");
+      core::write_error_line("cannot trace, out of memory: no trace is written");
     }
     failed_ = !opened;
   }
@@ -108,7 +108,7 @@ bool Session::open_in_process(const char* config) noexcept {
     try {
       opened = open(config == nullptr ? std::string_view() : std::string_view(config), true);
     } catch (...) {
-      write_error_line("cannot trace, out of memory: no trace is written");
+      core::write_error_line("cannot trace, out of memory: no trace is written");
     }
   }
   unlock();
@@ -247,4 +247,4 @@ void Session::at_thread_exit(void* state) noexcept {
   self.unlock();
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

@@ -30,18 +30,18 @@
 #include <string_view>
 #include <unordered_set>
 
-namespace nvspan {
+namespace nvspan::inject {
 
 // Storage for what the event at hand points at; reused by the next one.
 struct Scratch {
-  explicit Scratch(PagePool& pool)
+  explicit Scratch(core::PagePool& pool)
       : arena(pool), text(pool), malformed(pool), blobs(pool), fields(pool) {}
 
-  Arena arena;
-  PoolString text;
-  PoolString malformed;
-  PoolVector<PayloadBlob> blobs;
-  PoolVector<Field> fields;
+  core::Arena arena;
+  core::PoolString text;
+  core::PoolString malformed;
+  core::PoolVector<trace::PayloadBlob> blobs;
+  core::PoolVector<trace::Field> fields;
 };
 
 class Session {
@@ -74,27 +74,27 @@ class Session {
   void retire_thread(ThreadState* state) noexcept;
   // What the events go to, while it is active.
   Capture& capture() noexcept { return *capture_; }
-  void emit(const Event& event) {
+  void emit(const trace::Event& event) {
     if (capture_ != nullptr) capture_->other(event);
   }
   void close_if_failed() noexcept;  // once the lock's owner is done with a call
   void set_wait_mask(const sigset_t* mask) noexcept { sinks_.set_wait_mask(mask); }
 
   Registry& registry() noexcept { return registry_; }
-  PagePool& pool() noexcept { return pool_; }
+  core::PagePool& pool() noexcept { return pool_; }
   Scratch& scratch() noexcept { return scratch_; }
 
-  Recorder& recorder() noexcept { return record_.recorder(); }
+  record::Recorder& recorder() noexcept { return record_.recorder(); }
   TimeDomains& time_domains() noexcept { return time_domains_; }
-  SchemaTable& schemas() noexcept { return schemas_; }
-  PayloadDecoder& decoder() noexcept { return decoder_; }
-  const PayloadNames& names() const noexcept { return names_; }
+  trace::SchemaTable& schemas() noexcept { return schemas_; }
+  trace::PayloadDecoder& decoder() noexcept { return decoder_; }
+  const trace::PayloadNames& names() const noexcept { return names_; }
   // Whether a recording can take an event at its own time now.
   bool records() { return capture_ != nullptr && capture_->takes_deferred(current_thread()); }
 
  private:
   bool open(std::string_view config, bool in_process);
-  PoolString record_config(std::string_view file);
+  core::PoolString record_config(std::string_view file);
   void close() noexcept;
   std::uint64_t take_lost() noexcept { return lost_.exchange(0, std::memory_order_relaxed); }
   void install_hooks() noexcept;
@@ -106,12 +106,12 @@ class Session {
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
   std::atomic<bool> active_{false};
   std::atomic<std::uint64_t> lost_{0};
-  PagePool pool_;
+  core::PagePool pool_;
   Scratch scratch_;
   Registry registry_;
-  SchemaTable schemas_;
+  trace::SchemaTable schemas_;
   RegisteredNames names_;
-  PayloadDecoder decoder_;
+  trace::PayloadDecoder decoder_;
   SinkCapture sinks_;
   RecordCapture record_;
   TimeDomains time_domains_;
@@ -124,10 +124,10 @@ class Session {
   sigset_t signals_before_fork_ = {};
   pthread_key_t thread_key_ = 0;
   std::unordered_set<const void*, std::hash<const void*>, std::equal_to<>,
-                     PoolAllocator<const void*>>
+                     core::PoolAllocator<const void*>>
       connected_;
 };
 
 Session& session() noexcept;
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

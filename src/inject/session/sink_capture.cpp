@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::inject {
 namespace {
 
 constexpr std::size_t most_unclosed = 1000;  // shown of one thread, and of the process
@@ -41,15 +41,15 @@ bool locale_takes_utf8() noexcept {
 
 }  // namespace
 
-TextStyle SinkCapture::text_style(std::uint64_t origin) const noexcept {
-  TextStyle style;
+trace::TextStyle SinkCapture::text_style(std::uint64_t origin) const noexcept {
+  trace::TextStyle style;
   style.origin = origin;
   style.unicode = locale_takes_utf8();
   const bool plain = !environment("NO_COLOR").empty() || environment("TERM") == "dumb";
   if (!plain && output_.is_terminal()) {
     const std::string_view depth = environment("COLORTERM");
     const bool full = contains(depth, "truecolor") || contains(depth, "24bit");
-    style.colors = full ? ColorDepth::full : ColorDepth::palette;
+    style.colors = full ? trace::ColorDepth::full : trace::ColorDepth::palette;
   }
   return style;
 }
@@ -58,14 +58,14 @@ bool SinkCapture::open(const Config& config) {
   if (config.file.empty()) {
     if (!output_.use_standard_error()) return false;
   } else if (!output_.open(config.file)) {
-    write_error_line("cannot trace into %s: %s", config.file.c_str(), output_.problem());
+    core::write_error_line("cannot trace into %s: %s", config.file.c_str(), output_.problem());
     return false;
   }
   if (config.format == Format::jsonl) {
     jsonl_.emplace(output_, pool_).show_payloads(decoder_, names_);
     sink_ = &*jsonl_;
   } else {
-    const std::uint64_t origin = config.origin != 0 ? config.origin : now();
+    const std::uint64_t origin = config.origin != 0 ? config.origin : core::now();
     text_.emplace(output_, pool_, text_style(origin)).show_payloads(decoder_, names_);
     sink_ = &*text_;
   }
@@ -82,19 +82,22 @@ void SinkCapture::close() noexcept {
   started_.clear();
 }
 
-void SinkCapture::write(const Event& event) {
+void SinkCapture::write(const trace::Event& event) {
   if (has_failed() || sink_->write(event)) return;
   set_failed(true);
   if (output_.is_file()) {
-    write_error_line("stopped tracing into %s: %s", output_.name(), ::strerror(output_.error()));
+    core::write_error_line("stopped tracing into %s: %s", output_.name(),
+                           ::strerror(output_.error()));
   }
 }
 
-void SinkCapture::mark(ThreadState&, const DomainView& domain, Event& event, const SiteKey*) {
+void SinkCapture::mark(ThreadState&, const DomainView& domain, trace::Event& event,
+                       const record::SiteKey*) {
   if (domain.shown) write(event);
 }
 
-int SinkCapture::push(ThreadState& thread, const DomainView& domain, Event& event, const SiteKey*) {
+int SinkCapture::push(ThreadState& thread, const DomainView& domain, trace::Event& event,
+                      const record::SiteKey*) {
   if (!domain.shown) return no_push_pop_tracking;
   DomainStack& stack = thread.stack(domain.handle);
   event.depth = static_cast<std::int32_t>(stack.ranges.size());
@@ -104,7 +107,7 @@ int SinkCapture::push(ThreadState& thread, const DomainView& domain, Event& even
   return event.depth;
 }
 
-int SinkCapture::pop(ThreadState& thread, const DomainView& domain, Event& event) {
+int SinkCapture::pop(ThreadState& thread, const DomainView& domain, trace::Event& event) {
   if (!domain.shown) return no_push_pop_tracking;
   DomainStack& stack = thread.stack(domain.handle);
   OpenRange range;
@@ -120,8 +123,8 @@ int SinkCapture::pop(ThreadState& thread, const DomainView& domain, Event& event
   return event.depth;
 }
 
-std::uint64_t SinkCapture::start(ThreadState&, const DomainView& domain, Event& event,
-                                 const SiteKey*) {
+std::uint64_t SinkCapture::start(ThreadState&, const DomainView& domain, trace::Event& event,
+                                 const record::SiteKey*) {
   const std::uint64_t id = next_range_++;
   if (!domain.shown) return id;
   event.range_id = id;
@@ -130,7 +133,7 @@ std::uint64_t SinkCapture::start(ThreadState&, const DomainView& domain, Event& 
   return id;
 }
 
-void SinkCapture::end(ThreadState&, const DomainView& domain, Event& event) {
+void SinkCapture::end(ThreadState&, const DomainView& domain, trace::Event& event) {
   if (!domain.shown) return;
   OpenRange range;
   if (take_started(event.range_id, range)) {
@@ -138,7 +141,7 @@ void SinkCapture::end(ThreadState&, const DomainView& domain, Event& event) {
     range.close(event);
     event.nesting = nesting;
     if (range.domain != domain.handle) {
-      fields_.push_back(Field::string("started_in", registry_.domain(range.domain).name));
+      fields_.push_back(trace::Field::string("started_in", registry_.domain(range.domain).name));
       event.fields = fields_.data();
       event.field_count = fields_.size();
     }
@@ -163,12 +166,12 @@ void SinkCapture::process_exit(ThreadState& thread, std::uint64_t lost) {
   show_lost(thread, lost);
 }
 
-Event SinkCapture::event_of(EventKind kind, const ThreadState& thread) const {
-  Event event;
+trace::Event SinkCapture::event_of(trace::EventKind kind, const ThreadState& thread) const {
+  trace::Event event;
   event.kind = kind;
   event.pid = thread.pid;
   event.tid = thread.tid;
-  event.ts = now();
+  event.ts = core::now();
   return event;
 }
 
@@ -180,8 +183,8 @@ void SinkCapture::show_unclosed(ThreadState& thread, const char* reason) {
       const OpenRange& range = stack.ranges[i];
       if (range.pid != thread.pid) continue;
       if (left-- == 0) return;
-      const Field why = Field::string("reason", reason);
-      Event event = event_of(EventKind::unclosed, thread);
+      const trace::Field why = trace::Field::string("reason", reason);
+      trace::Event event = event_of(trace::EventKind::unclosed, thread);
       event.has_domain = true;
       event.domain = domain.name;
       event.thread_name = registry_.thread_name(thread.tid);
@@ -194,7 +197,7 @@ void SinkCapture::show_unclosed(ThreadState& thread, const char* reason) {
 }
 
 void SinkCapture::show_started(ThreadState& thread) {
-  PoolVector<std::uint64_t> ids(pool_);
+  core::PoolVector<std::uint64_t> ids(pool_);
   for (const auto& entry : started_) {
     if (entry.second.pid == thread.pid) ids.push_back(entry.first);
   }
@@ -202,8 +205,9 @@ void SinkCapture::show_started(ThreadState& thread) {
   if (ids.size() > most_unclosed) ids.resize(most_unclosed);
   for (const std::uint64_t id : ids) {
     const OpenRange& range = started_.find(id)->second;
-    const Field details[] = {Field::count("id", id), Field::string("reason", "process_exit")};
-    Event event = event_of(EventKind::unclosed, thread);
+    const trace::Field details[] = {trace::Field::count("id", id),
+                                    trace::Field::string("reason", "process_exit")};
+    trace::Event event = event_of(trace::EventKind::unclosed, thread);
     event.has_domain = true;
     event.domain = registry_.domain(range.domain).name;
     event.thread_name = registry_.thread_name(thread.tid);
@@ -217,11 +221,11 @@ void SinkCapture::show_started(ThreadState& thread) {
 
 void SinkCapture::show_lost(const ThreadState& thread, std::uint64_t lost) {
   if (lost == 0) return;
-  const Field count = Field::count("count", lost);
-  Event event = event_of(EventKind::lost, thread);
+  const trace::Field count = trace::Field::count("count", lost);
+  trace::Event event = event_of(trace::EventKind::lost, thread);
   event.fields = &count;
   event.field_count = 1;
   write(event);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

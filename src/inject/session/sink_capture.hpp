@@ -15,14 +15,14 @@
 #include <optional>
 #include <unordered_map>
 
-namespace nvspan {
+namespace nvspan::inject {
 
 // Each event becomes a line at once. What is open is remembered, so that an end says what it ends,
 // and a range that never does is shown when its thread or the process ends.
 class SinkCapture final : public Capture {
  public:
-  SinkCapture(PagePool& pool, Registry& registry, PayloadDecoder& decoder,
-              const PayloadNames& names, PoolVector<Field>& fields)
+  SinkCapture(core::PagePool& pool, Registry& registry, trace::PayloadDecoder& decoder,
+              const trace::PayloadNames& names, core::PoolVector<trace::Field>& fields)
       : pool_(pool),
         registry_(registry),
         decoder_(decoder),
@@ -35,42 +35,42 @@ class SinkCapture final : public Capture {
   // The signals that may arrive while a full pipe is waited for.
   void set_wait_mask(const sigset_t* mask) noexcept { output_.set_wait_mask(mask); }
 
-  void mark(ThreadState& thread, const DomainView& domain, Event& event,
-            const SiteKey* key) override;
-  int push(ThreadState& thread, const DomainView& domain, Event& event,
-           const SiteKey* key) override;
-  int pop(ThreadState& thread, const DomainView& domain, Event& event) override;
-  std::uint64_t start(ThreadState& thread, const DomainView& domain, Event& event,
-                      const SiteKey* key) override;
-  void end(ThreadState& thread, const DomainView& domain, Event& event) override;
-  void other(const Event& event) override { write(event); }
+  void mark(ThreadState& thread, const DomainView& domain, trace::Event& event,
+            const record::SiteKey* key) override;
+  int push(ThreadState& thread, const DomainView& domain, trace::Event& event,
+           const record::SiteKey* key) override;
+  int pop(ThreadState& thread, const DomainView& domain, trace::Event& event) override;
+  std::uint64_t start(ThreadState& thread, const DomainView& domain, trace::Event& event,
+                      const record::SiteKey* key) override;
+  void end(ThreadState& thread, const DomainView& domain, trace::Event& event) override;
+  void other(const trace::Event& event) override { write(event); }
   void thread_exit(ThreadState& thread) override;
   void process_exit(ThreadState& thread, std::uint64_t lost) override;
   void stop(ThreadState& thread, std::uint64_t lost) override { show_lost(thread, lost); }
   void close() noexcept override;
 
  private:
-  void write(const Event& event);
+  void write(const trace::Event& event);
   void show_unclosed(ThreadState& thread, const char* reason);
   void show_started(ThreadState& thread);
   void show_lost(const ThreadState& thread, std::uint64_t lost);
-  Event event_of(EventKind kind, const ThreadState& thread) const;
+  trace::Event event_of(trace::EventKind kind, const ThreadState& thread) const;
   bool take_started(std::uint64_t id, OpenRange& range) noexcept;  // false: it is not open
-  TextStyle text_style(std::uint64_t origin) const noexcept;
+  trace::TextStyle text_style(std::uint64_t origin) const noexcept;
 
-  PagePool& pool_;
+  core::PagePool& pool_;
   Registry& registry_;
-  PayloadDecoder& decoder_;
-  const PayloadNames& names_;
-  PoolVector<Field>& fields_;  // of the event at hand
+  trace::PayloadDecoder& decoder_;
+  const trace::PayloadNames& names_;
+  core::PoolVector<trace::Field>& fields_;  // of the event at hand
   FileOutput output_;
-  std::optional<JsonlSink> jsonl_;
-  std::optional<TextSink> text_;
-  Sink* sink_ = nullptr;
+  std::optional<trace::JsonlSink> jsonl_;
+  std::optional<trace::TextSink> text_;
+  trace::Sink* sink_ = nullptr;
   std::unordered_map<std::uint64_t, OpenRange, std::hash<std::uint64_t>, std::equal_to<>,
-                     PoolAllocator<std::pair<const std::uint64_t, OpenRange>>>
+                     core::PoolAllocator<std::pair<const std::uint64_t, OpenRange>>>
       started_;
   std::uint64_t next_range_ = 1;  // goes on when tracing is closed and opened again
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-namespace nvspan {
+namespace nvspan::inject {
 
 // The program notices nothing of what happens inside: errno is put back, the thread cannot be
 // cancelled, and asynchronous signals wait. Marks the thread as busy.
@@ -49,4 +49,4 @@ class QuietSection {
   sigset_t signals_;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

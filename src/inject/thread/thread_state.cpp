@@ -5,14 +5,14 @@
 
 #include <cstring>
 
-namespace nvspan {
+namespace nvspan::inject {
 namespace {
 
 constexpr std::size_t kept_stacks = 64;
 
 }  // namespace
 
-OpenRange OpenRange::keep(const Event& event, std::uint64_t domain, PagePool& pool) {
+OpenRange OpenRange::keep(const trace::Event& event, std::uint64_t domain, core::PagePool& pool) {
   OpenRange range;
   range.domain = domain;
   range.ts = event.ts;
@@ -22,8 +22,8 @@ OpenRange OpenRange::keep(const Event& event, std::uint64_t domain, PagePool& po
   range.nesting = event.nesting;
   range.message_type = event.message_type;
   range.message = event.message;
-  const bool borrowed =
-      event.message_type == MessageType::ascii || event.message_type == MessageType::unicode;
+  const bool borrowed = event.message_type == trace::MessageType::ascii ||
+                        event.message_type == trace::MessageType::unicode;
   if (borrowed && !event.message.empty()) {
     auto* copy = static_cast<char*>(pool.allocate(event.message.size()));
     std::memcpy(copy, event.message.data(), event.message.size());
@@ -35,12 +35,12 @@ OpenRange OpenRange::keep(const Event& event, std::uint64_t domain, PagePool& po
   return range;
 }
 
-void OpenRange::release(PagePool& pool) noexcept {
+void OpenRange::release(core::PagePool& pool) noexcept {
   if (owns_message) pool.deallocate(const_cast<char*>(message.data()), message.size());
   owns_message = false;
 }
 
-void OpenRange::close(Event& event) const noexcept {
+void OpenRange::close(trace::Event& event) const noexcept {
   event.message = message;
   event.message_type = message_type;
   event.open_color = color;
@@ -60,7 +60,7 @@ DomainStack& ThreadState::stack(std::uint64_t domain) {
       stacks.pop_back();
     }
   }
-  stacks.push_back(DomainStack{domain, PoolVector<OpenRange>(pool)});
+  stacks.push_back(DomainStack{domain, core::PoolVector<OpenRange>(pool)});
   return stacks.back();
 }
 
@@ -74,4 +74,4 @@ void ThreadState::forget_ranges() noexcept {
 
 __thread ThreadSlot this_thread_slot __attribute__((tls_model("initial-exec")));
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::inject {
 
 // A range that waits for its end. Its message is interned, or a copy that release() gives back.
 struct OpenRange {
@@ -20,24 +20,24 @@ struct OpenRange {
   std::uint32_t pid = 0;  // of the process that opened it: a forked child inherits the range
   std::uint32_t color = 0;
   std::int32_t nesting = 0;
-  MessageType message_type = MessageType::none;
+  trace::MessageType message_type = trace::MessageType::none;
   bool has_color = false;
   bool owns_message = false;
 
-  static OpenRange keep(const Event& event, std::uint64_t domain, PagePool& pool);
-  void release(PagePool& pool) noexcept;
-  void close(Event& event) const noexcept;  // fills in what the closing event repeats
+  static OpenRange keep(const trace::Event& event, std::uint64_t domain, core::PagePool& pool);
+  void release(core::PagePool& pool) noexcept;
+  void close(trace::Event& event) const noexcept;  // fills in what the closing event repeats
 };
 
 // A domain's open push ranges in one thread.
 struct DomainStack {
   std::uint64_t domain;
-  PoolVector<OpenRange> ranges;
+  core::PoolVector<OpenRange> ranges;
 };
 
 // One thread's part of the session. It is touched only by its thread, with the session's lock held.
 struct ThreadState {
-  explicit ThreadState(PagePool& memory) : pool(memory), stacks(memory) {}
+  explicit ThreadState(core::PagePool& memory) : pool(memory), stacks(memory) {}
   ThreadState(const ThreadState&) = delete;
   ThreadState& operator=(const ThreadState&) = delete;
   ThreadState(ThreadState&&) = delete;
@@ -47,19 +47,19 @@ struct ThreadState {
   DomainStack& stack(std::uint64_t domain);
   void forget_ranges() noexcept;
 
-  PagePool& pool;
+  core::PagePool& pool;
   std::uint64_t epoch = 0;  // of the tracing that `stacks` belong to
   std::uint32_t pid = 0;
   std::uint32_t tid = 0;
   std::int32_t nesting = 0;
-  PoolVector<DomainStack> stacks;
+  core::PoolVector<DomainStack> stacks;
 };
 
 // What each thread has in thread-local storage: zero-initialised, no constructor, no destructor.
 struct ThreadSlot {
   ThreadState* state;
-  ThreadWriter* writer;  // of the recorder
-  bool busy;             // this thread is inside a callback
+  record::ThreadWriter* writer;  // of the recorder
+  bool busy;                     // this thread is inside a callback
 };
 
 // A library that dlopen loads reaches its thread-local storage through calls that may use malloc,
@@ -69,4 +69,4 @@ extern __thread ThreadSlot this_thread_slot __attribute__((tls_model("initial-ex
 
 inline ThreadSlot& thread_slot() noexcept { return this_thread_slot; }
 
-}  // namespace nvspan
+}  // namespace nvspan::inject

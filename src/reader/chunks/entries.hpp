@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 struct EntryPayload {
   bool present = false;
@@ -19,16 +19,18 @@ struct EntryPayload {
 };
 
 struct Entry {
-  EntryKind kind = EntryKind::base;
+  record::EntryKind kind = record::EntryKind::base;
   std::uint32_t subject = 0;
   std::uint32_t site = 0;   // of Recording::sites(), where the subject is one
   std::uint64_t delta = 0;  // ticks
   const std::uint64_t* value = nullptr;
   EntryPayload payload;
 
-  bool is_event() const noexcept { return kind != EntryKind::lost && kind != EntryKind::base; }
+  bool is_event() const noexcept {
+    return kind != record::EntryKind::lost && kind != record::EntryKind::base;
+  }
   // As ChunkHeader::before counts them.
-  bool is_counted() const noexcept { return is_event() && kind != EntryKind::open; }
+  bool is_counted() const noexcept { return is_event() && kind != record::EntryKind::open; }
 };
 
 enum class EntryStep { entry, end, damaged };
@@ -42,38 +44,38 @@ inline EntryStep next_entry(const std::uint64_t*& at, const std::uint64_t* end, 
   if (at >= end || *at == 0) return EntryStep::end;
   const std::uint64_t first = *at++;
   const auto left = [&] { return static_cast<std::size_t>(end - at); };
-  entry.kind = static_cast<EntryKind>(first >> entry_kind_shift & 15);
-  entry.subject = static_cast<std::uint32_t>(first >> entry_subject_shift);
-  entry.delta = first & entry_ticks_mask;
+  entry.kind = static_cast<record::EntryKind>(first >> record::entry_kind_shift & 15);
+  entry.subject = static_cast<std::uint32_t>(first >> record::entry_subject_shift);
+  entry.delta = first & record::entry_ticks_mask;
   entry.site = 0;
   entry.payload = EntryPayload{};
-  if (entry.subject == entry_wide_subject) {
+  if (entry.subject == record::entry_wide_subject) {
     if (left() == 0) return EntryStep::damaged;
     entry.subject = static_cast<std::uint32_t>(*at++);
   }
   std::size_t values = 0;
   bool by_site = false;
   switch (entry.kind) {
-    case EntryKind::push:
-    case EntryKind::mark:
+    case record::EntryKind::push:
+    case record::EntryKind::mark:
       by_site = true;
       break;
-    case EntryKind::pop:
-    case EntryKind::counter_bytes:
+    case record::EntryKind::pop:
+    case record::EntryKind::counter_bytes:
       break;
-    case EntryKind::lost:
+    case record::EntryKind::lost:
       values = 3;
       break;
-    case EntryKind::start:
-    case EntryKind::open:
+    case record::EntryKind::start:
+    case record::EntryKind::open:
       by_site = true;
       values = 1;
       break;
-    case EntryKind::end:
-    case EntryKind::base:
-    case EntryKind::counter_i64:
-    case EntryKind::counter_f64:
-    case EntryKind::counter_none:
+    case record::EntryKind::end:
+    case record::EntryKind::base:
+    case record::EntryKind::counter_i64:
+    case record::EntryKind::counter_f64:
+    case record::EntryKind::counter_none:
       values = 1;
       break;
     default:
@@ -83,7 +85,7 @@ inline EntryStep next_entry(const std::uint64_t*& at, const std::uint64_t* end, 
   entry.value = at;
   at += values;
   if (by_site) entry.site = site_of(entry.subject);
-  if ((first & entry_payload_bit) == 0) return EntryStep::entry;
+  if ((first & record::entry_payload_bit) == 0) return EntryStep::entry;
   if (left() == 0) return EntryStep::damaged;
   entry.payload.present = true;
   entry.payload.bits = *at++;
@@ -98,4 +100,4 @@ inline EntryStep next_entry(const std::uint64_t*& at, const std::uint64_t* end, 
   return EntryStep::entry;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -8,19 +8,19 @@
 #include <algorithm>
 #include <cstring>
 
-namespace nvspan {
+namespace nvspan::reader {
 namespace {
 
 constexpr std::size_t word = sizeof(std::uint64_t);
 
 bool is_chunk_type(std::uint32_t type) { return type >= 1 && type <= 3; }
 bool is_chunk_size(std::uint32_t size, std::size_t header) {
-  return size >= header && size % chunk_alignment == 0;
+  return size >= header && size % record::chunk_alignment == 0;
 }
 
 class Checker {
  public:
-  Checker(const FileHeader& header, std::vector<std::uint64_t>& words, std::size_t bytes,
+  Checker(const record::FileHeader& header, std::vector<std::uint64_t>& words, std::size_t bytes,
           const Reread& reread)
       : header_(header), words_(words), bytes_(bytes), reread_(reread) {}
 
@@ -35,13 +35,13 @@ class Checker {
     return std::all_of(begin + from, begin + to, [](char byte) { return byte == 0; });
   }
 
-  bool valid(std::size_t offset, ChunkHeader& read);
-  ChunkState state_of(std::size_t offset, const ChunkHeader& read, bool& sealed) const;
-  void add(std::size_t offset, ChunkHeader read);
+  bool valid(std::size_t offset, record::ChunkHeader& read);
+  ChunkState state_of(std::size_t offset, const record::ChunkHeader& read, bool& sealed) const;
+  void add(std::size_t offset, record::ChunkHeader read);
   void gap(std::size_t from, std::size_t to);
   void count_places();
 
-  const FileHeader& header_;
+  const record::FileHeader& header_;
   std::vector<std::uint64_t>& words_;
   const std::size_t bytes_;
   const Reread& reread_;
@@ -50,20 +50,20 @@ class Checker {
 };
 
 FileCheck Checker::old_file() {
-  std::size_t offset = file_header_bytes;
-  while (offset + sizeof(OldChunkHeader) <= bytes_) {
-    OldChunkHeader read = {};
+  std::size_t offset = record::file_header_bytes;
+  while (offset + sizeof(record::OldChunkHeader) <= bytes_) {
+    record::OldChunkHeader read = {};
     std::memcpy(&read, at(offset), sizeof read);
-    if (read.magic != old_chunk_magic || !is_chunk_type(read.type) ||
+    if (read.magic != record::old_chunk_magic || !is_chunk_type(read.type) ||
         !is_chunk_size(read.size, sizeof read)) {
-      if (read.magic == old_chunk_magic) made_.damaged_bytes += chunk_alignment;
-      offset += chunk_alignment;
+      if (read.magic == record::old_chunk_magic) made_.damaged_bytes += record::chunk_alignment;
+      offset += record::chunk_alignment;
       continue;
     }
     ReadChunk chunk = {};
     chunk.begin = words_at(offset + sizeof read);
     chunk.end = words_at(offset + std::min<std::size_t>(read.size, bytes_ - offset));
-    chunk.type = static_cast<ChunkType>(read.type);
+    chunk.type = static_cast<record::ChunkType>(read.type);
     chunk.thread = read.thread;
     chunk.tid = read.tid;
     chunk.offset = offset;
@@ -72,7 +72,7 @@ FileCheck Checker::old_file() {
     chunk.end_ticks = read.end_ticks;
     chunk.number = read.number;
     chunk.before = read.before;
-    if (chunk.type != ChunkType::events || chunk.thread != no_thread) {
+    if (chunk.type != record::ChunkType::events || chunk.thread != record::no_thread) {
       made_.chunks.push_back(chunk);
     }
     offset += read.size;
@@ -80,31 +80,32 @@ FileCheck Checker::old_file() {
   return std::move(made_);
 }
 
-bool Checker::valid(std::size_t offset, ChunkHeader& read) {
+bool Checker::valid(std::size_t offset, record::ChunkHeader& read) {
   if (offset + sizeof read > bytes_) return false;
   std::memcpy(&read, at(offset), sizeof read);
-  return read.magic == chunk_magic && is_chunk_type(read.type) &&
+  return read.magic == record::chunk_magic && is_chunk_type(read.type) &&
          is_chunk_size(read.size, sizeof read) &&
-         read.place == static_cast<std::uint32_t>(offset / chunk_alignment) &&
-         read.header_sum == crc32c(&read, header_sum_offset);
+         read.place == static_cast<std::uint32_t>(offset / record::chunk_alignment) &&
+         read.header_sum == record::crc32c(&read, record::header_sum_offset);
 }
 
-ChunkState Checker::state_of(std::size_t offset, const ChunkHeader& read, bool& sealed) const {
+ChunkState Checker::state_of(std::size_t offset, const record::ChunkHeader& read,
+                             bool& sealed) const {
   const bool cut = read.size > bytes_ - offset;
   sealed = false;
   if (read.used == 0 && read.seal_sum == 0) return cut ? ChunkState::cut : ChunkState::open;
-  const std::uint32_t used = read.used & ~seal_flags;
-  sealed =
-      read.seal_sum == crc32c(&read, seal_sum_offset) && used >= sizeof read && used <= read.size;
+  const std::uint32_t used = read.used & ~record::seal_flags;
+  sealed = read.seal_sum == record::crc32c(&read, record::seal_sum_offset) && used >= sizeof read &&
+           used <= read.size;
   if (sealed && used <= bytes_ - offset) {
     const auto* body = reinterpret_cast<const char*>(words_.data()) + offset + sizeof read;
-    const bool whole = crc32c(body, used - sizeof read) == read.body_sum;
+    const bool whole = record::crc32c(body, used - sizeof read) == read.body_sum;
     return whole ? ChunkState::whole : ChunkState::damaged;
   }
   return sealed && cut ? ChunkState::cut : ChunkState::damaged;
 }
 
-void Checker::add(std::size_t offset, ChunkHeader read) {
+void Checker::add(std::size_t offset, record::ChunkHeader read) {
   bool sealed = false;
   ChunkState state = state_of(offset, read, sealed);
   // The process may be writing it at this moment.
@@ -112,13 +113,14 @@ void Checker::add(std::size_t offset, ChunkHeader read) {
        ++tries) {
     const std::size_t size = std::min<std::size_t>(read.size, bytes_ - offset);
     // Another process may have cut the file or put something else there: the first look counts.
-    ChunkHeader again = {};
+    record::ChunkHeader again = {};
     if (!reread_(offset, at(offset), size) || !valid(offset, again)) break;
     read = again;
     state = state_of(offset, read, sealed);
   }
   places_.push_back(read.sequence);
-  if (read.type == static_cast<std::uint32_t>(ChunkType::events) && read.thread == no_thread) {
+  if (read.type == static_cast<std::uint32_t>(record::ChunkType::events) &&
+      read.thread == record::no_thread) {
     return;
   }
   if (state == ChunkState::open) {
@@ -129,18 +131,18 @@ void Checker::add(std::size_t offset, ChunkHeader read) {
       ++made_.open_chunks;
   }
   ReadChunk chunk = {};
-  std::size_t used = sealed ? read.used & ~seal_flags : read.size;
+  std::size_t used = sealed ? read.used & ~record::seal_flags : read.size;
   // Its rest is on its way to another thread.
   if (!sealed && header_.in_hand > offset && header_.in_hand - offset < used) {
-    used = (header_.in_hand - offset) & ~(chunk_alignment - 1);
+    used = (header_.in_hand - offset) & ~(record::chunk_alignment - 1);
   }
   chunk.begin = words_at(offset + sizeof read);
   chunk.end =
       std::max(chunk.begin, words_at(offset + std::min<std::size_t>(used, bytes_ - offset)));
-  chunk.type = static_cast<ChunkType>(read.type);
+  chunk.type = static_cast<record::ChunkType>(read.type);
   chunk.state = state;
   chunk.sealed = sealed;
-  chunk.last = sealed && (read.used & last_of_thread) != 0;
+  chunk.last = sealed && (read.used & record::last_of_thread) != 0;
   chunk.thread = read.thread;
   chunk.tid = read.tid;
   chunk.offset = offset;
@@ -159,13 +161,13 @@ void Checker::add(std::size_t offset, ChunkHeader read) {
 void Checker::gap(std::size_t from, std::size_t to) {
   if (from >= to) return;
   const bool zero = is_zero(from, to);
-  if (zero && to - from == chunk_alignment) return;  // too little for a chunk
+  if (zero && to - from == record::chunk_alignment) return;  // too little for a chunk
   if (made_.closed && from >= made_.expected) {
     if (!zero) made_.surplus_bytes += to - from;
     return;
   }
   if (!made_.closed) {
-    const bool at_end = to + chunk_alignment > bytes_;
+    const bool at_end = to + record::chunk_alignment > bytes_;
     if (header_.in_hand == from || (zero && at_end && from >= made_.expected)) return;
   }
   made_.damaged_bytes += to - from;
@@ -184,21 +186,21 @@ void Checker::count_places() {
 }
 
 FileCheck Checker::file() {
-  made_.closed = header_.file_bytes != 0 && header_.closing_sum == closing_sum(header_);
-  made_.header_damaged =
-      header_.fixed_sum != fixed_sum(header_) || (!made_.closed && header_.closing_sum != 0);
+  made_.closed = header_.file_bytes != 0 && header_.closing_sum == record::closing_sum(header_);
+  made_.header_damaged = header_.fixed_sum != record::fixed_sum(header_) ||
+                         (!made_.closed && header_.closing_sum != 0);
   if (header_.last_sample != 0) {
     const std::size_t slot = header_.last_sample % 2;
     made_.header_damaged |=
-        header_.last_sums[slot] != sample_sum(header_.last[slot], header_.last_sample);
+        header_.last_sums[slot] != record::sample_sum(header_.last[slot], header_.last_sample);
   }
   made_.expected = made_.closed ? header_.file_bytes : header_.allocated;
-  std::size_t offset = file_header_bytes;
+  std::size_t offset = record::file_header_bytes;
   std::size_t from = offset;
   while (offset < bytes_) {
-    ChunkHeader read = {};
+    record::ChunkHeader read = {};
     if (!valid(offset, read)) {
-      offset += chunk_alignment;
+      offset += record::chunk_alignment;
       continue;
     }
     gap(from, offset);
@@ -210,7 +212,8 @@ FileCheck Checker::file() {
   count_places();
   if (made_.expected > bytes_) made_.missing_bytes = made_.expected - bytes_;
   // A file that goes on after its end has something open.
-  const bool ended = (header_.flags & (file_closed | file_cut)) == file_closed;
+  const bool ended =
+      (header_.flags & (record::file_closed | record::file_cut)) == record::file_closed;
   if (!made_.closed && ended && header_.in_hand == 0 && made_.open_chunks == 0 &&
       made_.missing_bytes == 0) {
     made_.header_damaged = true;
@@ -230,12 +233,12 @@ bool FileCheck::is_whole() const {
 }
 
 FileCheck check_file(std::vector<std::uint64_t>& words, std::size_t bytes, const Reread& reread) {
-  words.resize(std::max<std::size_t>(words.size(), file_header_bytes / word + 1));
-  FileHeader header = {};
+  words.resize(std::max<std::size_t>(words.size(), record::file_header_bytes / word + 1));
+  record::FileHeader header = {};
   std::memcpy(static_cast<void*>(&header), words.data(), sizeof header);
-  if (bytes < file_header_bytes || header.magic != file_magic) return FileCheck{};
+  if (bytes < record::file_header_bytes || header.magic != record::file_magic) return FileCheck{};
   Checker checker(header, words, bytes, reread);
-  return header.version == version_without_checksums ? checker.old_file() : checker.file();
+  return header.version == record::version_without_checksums ? checker.old_file() : checker.file();
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

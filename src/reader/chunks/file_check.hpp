@@ -12,7 +12,7 @@
 #include <functional>
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 enum class ChunkState : std::uint8_t {
   unchecked,  // of version 1, which has no checksums
@@ -26,7 +26,7 @@ enum class ChunkState : std::uint8_t {
 struct ReadChunk {
   const std::uint64_t* begin;  // its entries or records
   const std::uint64_t* end;
-  ChunkType type = ChunkType::events;
+  record::ChunkType type = record::ChunkType::events;
   ChunkState state;
   bool sealed;  // `events`, `last_ticks` and `last` are known
   bool last;    // of its thread
@@ -63,4 +63,4 @@ using Reread = std::function<bool(std::uint64_t offset, void* to, std::size_t by
 // `words` are made to hold a header at least.
 FileCheck check_file(std::vector<std::uint64_t>& words, std::size_t bytes, const Reread& reread);
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

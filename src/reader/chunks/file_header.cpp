@@ -5,14 +5,14 @@
 
 #include <cstdio>
 
-namespace nvspan {
+namespace nvspan::reader {
 
-bool read_file_header(const std::string& path, FileHeader& header) {
+bool read_file_header(const std::string& path, record::FileHeader& header) {
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) return false;
   const bool read = std::fread(static_cast<void*>(&header), sizeof header, 1, file) == 1;
   std::fclose(file);
-  return read && header.magic == file_magic;
+  return read && header.magic == record::file_magic;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

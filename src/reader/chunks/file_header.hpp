@@ -7,9 +7,9 @@
 
 #include <string>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 // The header of a file, without the rest. False: it cannot be read, or is no recording.
-bool read_file_header(const std::string& path, FileHeader& header);
+bool read_file_header(const std::string& path, record::FileHeader& header);
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

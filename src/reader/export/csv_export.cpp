@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-namespace nvspan {
+namespace nvspan::reader {
 namespace {
 
 constexpr std::size_t progress_rows = 1 << 16;
@@ -22,7 +22,7 @@ constexpr std::size_t progress_rows = 1 << 16;
 // skips before one.
 bool begins_formula(std::string_view text) {
   std::uint32_t first = 0;
-  if (decode_utf8(text, first) == 0) return false;
+  if (core::decode_utf8(text, first) == 0) return false;
   for (const std::uint32_t known : {'=', '+', '-', '@', '\t', '\r', '\n'}) {
     if (first == known) return true;
   }
@@ -34,7 +34,7 @@ class TextFields {
   explicit TextFields(bool escape_formulas) : escape_formulas_(escape_formulas) {}
 
   std::string operator()(std::string_view text) const {
-    std::string made = repaired_utf8(text);
+    std::string made = core::repaired_utf8(text);
     if (escape_formulas_ && begins_formula(made)) made.insert(0, 1, '\'');
     if (made.find_first_of(",\"\n\r") == std::string::npos) return made;
     std::string quoted(1, '"');
@@ -86,7 +86,7 @@ class Field {
       case 'L':
         return add_number(out, value<std::uint64_t>(row));
       case 'g':
-        out += NumberText(value<double>(row)).view();
+        out += core::NumberText(value<double>(row)).view();
         return;
       default:
         return add_number(out, value<std::int64_t>(row));
@@ -124,7 +124,7 @@ void export_csv(Columns& columns, const std::string& table, const std::string& p
     fields.emplace_back(columns.column(table, name), words, texts);
     out += field_of(fields.back().name()) + ',';
   }
-  const TextTable& strings = columns.recording().strings();
+  const core::TextTable& strings = columns.recording().strings();
   for (std::size_t i = 0, count = strings.size(); i < count; ++i) {
     texts.push_back(field_of(strings[i]));
   }
@@ -149,4 +149,4 @@ void export_csv(Columns& columns, const std::string& table, const std::string& p
   file.finish();
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 // What the numbers of a column are called, without quotes or commas; a larger number is the last of
 // them.
@@ -27,4 +27,4 @@ void export_csv(Columns& columns, const std::string& table, const std::string& p
                 const ColumnWords& words, const std::function<void(std::size_t)>& progress,
                 bool escape_formulas = false);
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <system_error>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 OutputFile::OutputFile(const std::string& path)
     : path_(path), file_(std::fopen(path.c_str(), "wb")) {
@@ -30,4 +30,4 @@ void OutputFile::finish() {
   }
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

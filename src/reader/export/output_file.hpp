@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 // Failing throws std::system_error.
 class OutputFile {
@@ -40,4 +40,4 @@ class OutputFile {
   std::uint64_t written_ = 0;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

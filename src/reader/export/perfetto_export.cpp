@@ -14,7 +14,7 @@
 #include <map>
 #include <set>
 
-namespace nvspan {
+namespace nvspan::reader {
 namespace {
 
 using namespace perfetto;
@@ -117,8 +117,9 @@ class Exporter : public RangeScan<Exporter, true> {
                           range.reason, range.call->payload});
     step();
   }
-  void counter(std::uint32_t subject, EntryKind kind, std::uint64_t ticks, std::uint64_t bits);
-  void lost(const LossWindow& window, LossReason) {
+  void counter(std::uint32_t subject, record::EntryKind kind, std::uint64_t ticks,
+               std::uint64_t bits);
+  void lost(const record::LossWindow& window, record::LossReason) {
     add_loss(time(window.from), time(window.to), std::to_string(window.count) + " events lost");
   }
   void gap(std::uint64_t from, std::uint64_t to, std::uint64_t count) {
@@ -139,9 +140,9 @@ class Exporter : public RangeScan<Exporter, true> {
     if (payload.present && payload.bytes != nullptr) {
       AnnotatedFields fields;
       const std::uint32_t process = recording_.threads()[thread_].process;
-      const PayloadResult result =
+      const trace::PayloadResult result =
           payloads_.read(process, read.local_domain, payload.bytes, payload.bits, fields);
-      if (result == PayloadResult::whole && !fields.empty()) {
+      if (result == trace::PayloadResult::whole && !fields.empty()) {
         return add_annotation(more_, Annotation::payload, fields.entries());
       }
     }
@@ -317,9 +318,9 @@ Lane& Exporter::find_lane(std::uint32_t local_domain) {
   return lanes_.emplace(local_domain, Lane(next_sequence_++, track)).first->second;
 }
 
-void Exporter::counter(std::uint32_t subject, EntryKind kind, std::uint64_t ticks,
+void Exporter::counter(std::uint32_t subject, record::EntryKind kind, std::uint64_t ticks,
                        std::uint64_t bits) {
-  if (subject >= process_->counters.size() || kind == EntryKind::counter_none) return;
+  if (subject >= process_->counters.size() || kind == record::EntryKind::counter_none) return;
   const std::uint32_t number = process_->counters[subject];
   if (!selection_.takes_counter(number) || !selection_.takes_thread(thread_) ||
       !selection_.takes_time(time(ticks))) {
@@ -346,7 +347,7 @@ void Exporter::counter(std::uint32_t subject, EntryKind kind, std::uint64_t tick
   ProtoBytes event;
   event.number(track_event::type, TYPE_COUNTER);
   event.number(track_event::track_uuid, track);
-  if (kind == EntryKind::counter_i64) {
+  if (kind == record::EntryKind::counter_i64) {
     event.number(track_event::counter_value, bits);
   } else {
     double value;
@@ -469,4 +470,4 @@ std::uint64_t export_perfetto(const Recording& recording, const Selection& selec
   return file.written();
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

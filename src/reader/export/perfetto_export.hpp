@@ -14,11 +14,11 @@
 #include <functional>
 #include <string>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 // `progress` is called now and then with what is done, between 0 and 1. Returns the file's bytes.
 // Throws std::system_error when the file cannot be written.
 std::uint64_t export_perfetto(const Recording& recording, const Selection& selection,
                               const std::string& path, const std::function<void(double)>& progress);
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

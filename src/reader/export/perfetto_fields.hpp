@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace nvspan::perfetto {
+namespace nvspan::reader::perfetto {
 
 namespace trace_packet {
 constexpr unsigned clock_snapshot = 6;
@@ -107,4 +107,4 @@ constexpr unsigned thread_name = 5;
 }  // namespace thread_descriptor
 constexpr unsigned counter_descriptor_unit_name = 6;
 
-}  // namespace nvspan::perfetto
+}  // namespace nvspan::reader::perfetto

@@ -11,7 +11,7 @@
 #include <string>
 #include <type_traits>
 
-namespace nvspan {
+namespace nvspan::reader {
 namespace {
 
 using namespace perfetto::debug_annotation;
@@ -39,7 +39,7 @@ void AnnotatedFields::add(const ProtoBytes& entry) {
   into.bytes.message(into.is_list ? array_values : dict_entries, entry);
 }
 
-bool AnnotatedFields::value(std::string_view name, const PayloadValue& value) {
+bool AnnotatedFields::value(std::string_view name, const trace::PayloadValue& value) {
   if (++values_ > most_values) return true;
   ProtoBytes made = named(name);
   if (values_ == most_values) {
@@ -48,19 +48,19 @@ bool AnnotatedFields::value(std::string_view name, const PayloadValue& value) {
     made.text(string_value, value.label);
   } else {
     switch (value.kind) {
-      case PayloadValue::Kind::integer:
+      case trace::PayloadValue::Kind::integer:
         made.number(int_value, static_cast<std::uint64_t>(value.integer));
         break;
-      case PayloadValue::Kind::count:
+      case trace::PayloadValue::Kind::count:
         made.number(uint_value, value.count);
         break;
-      case PayloadValue::Kind::real:
+      case trace::PayloadValue::Kind::real:
         made.real(double_value, value.real);
         break;
-      case PayloadValue::Kind::text:
+      case trace::PayloadValue::Kind::text:
         made.text(string_value, value.text);
         break;
-      case PayloadValue::Kind::bytes:
+      case trace::PayloadValue::Kind::bytes:
         made.text(string_value, hex_of(value.text.substr(0, most_values)));
         break;
     }
@@ -90,7 +90,7 @@ void add_plain_payload(ProtoBytes& event, std::uint8_t type, const EntryPayload&
         std::conditional_t<std::is_signed_v<Value>, std::int64_t, std::uint64_t>>;
     add_annotation(event, Annotation::payload, static_cast<Wide>(value));
   };
-  if (use_scalar(static_cast<PayloadType>(type), payload.bits, add)) return;
+  if (trace::use_scalar(static_cast<trace::PayloadType>(type), payload.bits, add)) return;
   if (payload.bytes == nullptr) return;
   constexpr std::uint64_t most_shown = 64;
   std::string text = std::to_string(payload.bits) + " bytes:";
@@ -100,4 +100,4 @@ void add_plain_payload(ProtoBytes& event, std::uint8_t type, const EntryPayload&
   add_annotation(event, Annotation::payload, std::string_view(text));
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -12,16 +12,16 @@
 #include <string_view>
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 // Fields as the entries of a DebugAnnotation, up to most_values of them.
-class AnnotatedFields final : public PayloadVisitor {
+class AnnotatedFields final : public trace::PayloadVisitor {
  public:
   static constexpr std::size_t most_values = 1000;
 
   AnnotatedFields() { open_.emplace_back(); }
 
-  bool value(std::string_view name, const PayloadValue& value) override;
+  bool value(std::string_view name, const trace::PayloadValue& value) override;
   bool begin(std::string_view name, bool is_list) override;
   bool end(bool is_list) override;
   const ProtoBytes& entries() const { return open_.front().bytes; }
@@ -41,4 +41,4 @@ class AnnotatedFields final : public PayloadVisitor {
 // The payload as a number of PayloadType `type`, or as bytes.
 void add_plain_payload(ProtoBytes& event, std::uint8_t type, const EntryPayload& payload);
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace nvspan {
+namespace nvspan::reader {
 namespace {
 
 using namespace perfetto;
@@ -205,4 +205,4 @@ void Lane::event(TraceFile& file, std::int64_t time, std::string_view event,
   file.packet(packet.view());
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 class TraceFile : public OutputFile {
  public:
@@ -93,4 +93,4 @@ constexpr std::string_view slice_begin = type_bytes<perfetto::TYPE_SLICE_BEGIN>;
 constexpr std::string_view slice_end = type_bytes<perfetto::TYPE_SLICE_END>;
 constexpr std::string_view instant = type_bytes<perfetto::TYPE_INSTANT>;
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 class ProtoBytes {
  public:
@@ -58,7 +58,7 @@ class ProtoBytes {
     std::string valid;
     while (!value.empty()) {
       std::uint32_t code_point = 0;
-      const std::size_t size = decode_utf8(value, code_point);
+      const std::size_t size = core::decode_utf8(value, code_point);
       if (size == 0) {
         valid += "\xEF\xBF\xBD";
       } else {
@@ -74,4 +74,4 @@ class ProtoBytes {
   std::string bytes_;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace nvspan {
+namespace nvspan::reader {
 namespace {
 
 constexpr std::size_t word = sizeof(std::uint64_t);
@@ -18,7 +18,7 @@ constexpr std::size_t word = sizeof(std::uint64_t);
 bool is_one_unfinished_entry(const std::uint64_t* at, const std::uint64_t* end) {
   const std::uint64_t* last = end;
   while (last != at && last[-1] == 0) --last;
-  if (last - at <= static_cast<std::ptrdiff_t>(entry_most_words + 1)) return true;
+  if (last - at <= static_cast<std::ptrdiff_t>(record::entry_most_words + 1)) return true;
   for (std::ptrdiff_t i = 1; i <= 3 && at + i < end; ++i) {
     const auto room = static_cast<std::uint64_t>(end - at - i - 1) * word;
     if (at[i] <= room && last - at <= i + 1 + static_cast<std::ptrdiff_t>((at[i] + 7) / word)) {
@@ -38,7 +38,7 @@ ChunkScan scan_chunk(const Recording& recording, const ReadProcess& process,
     return number < process.sites.size() ? process.sites[number] : unknown_site;
   };
   // Version 1 takes every payload of an unknown site to be one word.
-  const bool checked = process.header.version != version_without_checksums;
+  const bool checked = process.header.version != record::version_without_checksums;
   const auto payload_type_of = [&](std::uint32_t site) {
     return checked && site == unknown_site ? -1
                                            : static_cast<int>(recording.sites()[site].payload_type);
@@ -50,13 +50,14 @@ ChunkScan scan_chunk(const Recording& recording, const ReadProcess& process,
     const EntryStep step = next_entry(at, chunk.end, site_of, payload_type_of, entry);
     if (step == EntryStep::damaged) scan.damaged = true;
     if (step != EntryStep::entry) break;
-    if (entry.kind == EntryKind::base) base = *entry.value;
-    if (entry.kind == EntryKind::lost) scan.lost += *entry.value;
+    if (entry.kind == record::EntryKind::base) base = *entry.value;
+    if (entry.kind == record::EntryKind::lost) scan.lost += *entry.value;
     if (entry.is_event()) scan.last_ticks = std::max(scan.last_ticks, base + entry.delta);
     if (!entry.is_counted()) continue;
     ++scan.events;
-    const bool by_site = entry.kind == EntryKind::push || entry.kind == EntryKind::start ||
-                         entry.kind == EntryKind::mark;
+    const bool by_site = entry.kind == record::EntryKind::push ||
+                         entry.kind == record::EntryKind::start ||
+                         entry.kind == record::EntryKind::mark;
     if (by_site && entry.site == unknown_site) ++scan.unknown;
   }
   if (chunk.state == ChunkState::open && !is_one_unfinished_entry(at, chunk.end)) {
@@ -65,4 +66,4 @@ ChunkScan scan_chunk(const Recording& recording, const ReadProcess& process,
   return scan;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

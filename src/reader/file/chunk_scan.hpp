@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 struct ChunkScan {
   std::uint64_t events = 0;
@@ -22,4 +22,4 @@ struct ChunkScan {
 ChunkScan scan_chunk(const Recording& recording, const ReadProcess& process,
                      const ReadChunk& chunk);
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -11,7 +11,7 @@
 #include <iterator>
 #include <set>
 
-namespace nvspan {
+namespace nvspan::reader {
 namespace {
 
 constexpr std::size_t word = sizeof(std::uint64_t);
@@ -36,20 +36,20 @@ void Recording::read_checked_definitions(Loading& loading, const ReadChunk& chun
   const auto is_record = [&](const std::uint64_t* at) {
     const std::uint64_t type = *at & 0xFF;
     const std::size_t words = (size_of(*at) + word - 1) / word;
-    if (type < 1 || type > static_cast<std::uint64_t>(last_definition_type) ||
+    if (type < 1 || type > static_cast<std::uint64_t>(record::last_definition_type) ||
         words > static_cast<std::size_t>(chunk.end - at - 1) || words > budget) {
       return false;
     }
     budget -= words;
     const std::size_t offset =
-        sizeof(ChunkHeader) + static_cast<std::size_t>(at - chunk.begin) * word;
-    return *at == definition_word(static_cast<DefinitionType>(type), size_of(*at), chunk.sequence,
-                                  offset, at + 1, words);
+        sizeof(record::ChunkHeader) + static_cast<std::size_t>(at - chunk.begin) * word;
+    return *at == record::definition_word(static_cast<record::DefinitionType>(type), size_of(*at),
+                                          chunk.sequence, offset, at + 1, words);
   };
   for (const std::uint64_t* at = chunk.begin; at < chunk.end;) {
     if (is_record(at)) {
       const std::size_t size = size_of(*at);
-      read_definition(loading, static_cast<DefinitionType>(*at & 0xFF),
+      read_definition(loading, static_cast<record::DefinitionType>(*at & 0xFF),
                       std::string_view(reinterpret_cast<const char*>(at + 1), size));
       at += 1 + (size + word - 1) / word;
       continue;
@@ -122,8 +122,8 @@ class Losses {
 void Recording::find_damage(const Loading& loading, std::size_t first_thread,
                             const FileCheck& check) {
   const ReadProcess& process = loading.process;
-  const bool ring = process.header.mode == static_cast<std::uint32_t>(RecordMode::ring);
-  const bool full = process.header.mode == static_cast<std::uint32_t>(RecordMode::full);
+  const bool ring = process.header.mode == static_cast<std::uint32_t>(record::RecordMode::ring);
+  const bool full = process.header.mode == static_cast<std::uint32_t>(record::RecordMode::full);
   const bool gone =
       check.missing_bytes != 0 || check.damaged_bytes != 0 || check.missing_chunks != 0;
   const std::string_view gone_text =
@@ -132,7 +132,7 @@ void Recording::find_damage(const Loading& loading, std::size_t first_thread,
   const auto& lost = process.header.losses;
   const bool ran_out = process.header.loss.count != 0 ||
                        std::any_of(std::begin(lost), std::end(lost),
-                                   [](const LossWindow& loss) { return loss.count != 0; });
+                                   [](const record::LossWindow& loss) { return loss.count != 0; });
   const auto lacks_string = std::count(loading.strings.begin(), loading.strings.end(), no_name);
   const auto lacks_site = std::count(process.sites.begin(), process.sites.end(), unknown_site);
   const bool look_into_all =
@@ -228,7 +228,7 @@ void Recording::find_damage(const Loading& loading, std::size_t first_thread,
     losses.add_rest(made > known ? made - known : 0, gone_text);
   }
   // Of one that was cut while it was written add_cut_loss() says how many are gone in all.
-  if ((process.header.flags & file_cut) != 0) return;
+  if ((process.header.flags & record::file_cut) != 0) return;
   for (const ReadChunk& chunk : loading.lost_stats) {
     const auto found = loading.threads.find(chunk.thread);
     ++damaged_chunks;
@@ -279,4 +279,4 @@ void Recording::find_damage(const Loading& loading, std::size_t first_thread,
   }
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

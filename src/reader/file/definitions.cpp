@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <iterator>
 
-namespace nvspan {
+namespace nvspan::reader {
 namespace {
 
 constexpr std::size_t word = sizeof(std::uint64_t);
@@ -57,7 +57,7 @@ struct Recording::Definition {
  private:
   ReadSchemas& schemas() const { return *loading.process.schemas; }
   std::string_view view(std::uint32_t text) const { return loading.view(text, recording.strings_); }
-  CounterUnit unit_of(const MeaningDefinition& read) const;
+  trace::CounterUnit unit_of(const record::MeaningDefinition& read) const;
 };
 
 void Recording::read_definitions(Loading& loading, const ReadChunk& chunk) {
@@ -71,13 +71,14 @@ void Recording::read_definitions(Loading& loading, const ReadChunk& chunk) {
       add_problem(loading.process.path + ": a definition is cut off");
       return;
     }
-    read_definition(loading, static_cast<DefinitionType>(*at & 0xFF),
+    read_definition(loading, static_cast<record::DefinitionType>(*at & 0xFF),
                     std::string_view(reinterpret_cast<const char*>(at + 1), size));
     at += 1 + words;
   }
 }
 
-void Recording::read_definition(Loading& loading, DefinitionType type, std::string_view body) {
+void Recording::read_definition(Loading& loading, record::DefinitionType type,
+                                std::string_view body) {
   using Read = void (Definition::*)();
   static constexpr Read reads[] = {
       // by type
@@ -98,7 +99,7 @@ void Recording::read_definition(Loading& loading, DefinitionType type, std::stri
       &Definition::cited_string,
       &Definition::counter_meaning,
   };
-  static_assert(std::size(reads) == static_cast<std::size_t>(last_definition_type) + 1);
+  static_assert(std::size(reads) == static_cast<std::size_t>(record::last_definition_type) + 1);
   const auto number = static_cast<std::size_t>(type);
   if (number == 0 || number >= std::size(reads)) return;
   Definition definition{*this, loading, body};
@@ -106,34 +107,34 @@ void Recording::read_definition(Loading& loading, DefinitionType type, std::stri
 }
 
 void Recording::Definition::string() {
-  StringDefinition read = {};
+  record::StringDefinition read = {};
   if (!take(body, read) || !loading.fits(read.id)) return;
   place(loading.strings, read.id, no_name) = recording.intern(body.substr(sizeof read));
 }
 
 void Recording::Definition::domain() {
-  DomainDefinition read = {};
+  record::DomainDefinition read = {};
   if (!take(body, read) || !loading.fits(read.id)) return;
   place(loading.domain_names, read.id, no_name) = loading.text(read.name);
 }
 
 void Recording::Definition::site() {
-  SiteDefinition read = {};
+  record::SiteDefinition read = {};
   if (!take(body, read) || !loading.fits(read.id)) return;
-  SiteDefinition none = {};
+  record::SiteDefinition none = {};
   none.id = no_definition;
   place(loading.sites, read.id, none) = read;
 }
 
 void Recording::Definition::category() {
-  CategoryDefinition read = {};
+  record::CategoryDefinition read = {};
   if (!take(body, read)) return;
   loading.categories[{read.domain, read.category}] = loading.text(read.name);
   schemas().categories[{read.domain, read.category}] = loading.text(read.name);
 }
 
 void Recording::Definition::thread() {
-  ThreadDefinition read = {};
+  record::ThreadDefinition read = {};
   if (!take(body, read) || !loading.fits(read.thread)) return;
   ReadThread& known = recording.thread(loading, read.thread, read.tid);
   known.defined = true;
@@ -142,36 +143,36 @@ void Recording::Definition::thread() {
 }
 
 void Recording::Definition::thread_name() {
-  ThreadName read = {};
+  record::ThreadName read = {};
   if (take(body, read)) loading.thread_names.push_back(read);
 }
 
 void Recording::Definition::counter() {
-  CounterDefinition read = {};
+  record::CounterDefinition read = {};
   if (!take(body, read) || !loading.fits(read.id)) return;
-  CounterDefinition none = {};
+  record::CounterDefinition none = {};
   none.id = no_definition;
-  none.name = no_string;
+  none.name = record::no_string;
   place(loading.counters, read.id, none) = read;
 }
 
 void Recording::Definition::device_layout() {
-  DeviceLayoutDefinition read = {};
+  record::DeviceLayoutDefinition read = {};
   if (!take(body, read)) return;
   DeviceLayout& layout = loading.process.device_layouts[{read.domain, read.schema}];
   std::copy(std::begin(read.offsets), std::end(read.offsets), std::begin(layout.offsets));
 }
 
 void Recording::Definition::device_name() {
-  DeviceNameDefinition read = {};
+  record::DeviceNameDefinition read = {};
   if (!take(body, read)) return;
-  const bool device = read.what == static_cast<std::uint32_t>(DeviceNameKind::device);
+  const bool device = read.what == static_cast<std::uint32_t>(record::DeviceNameKind::device);
   auto& names = device ? loading.process.device_names : loading.process.stream_names;
   names[read.handle].push_back(GivenName{read.ticks, loading.text(read.name)});
 }
 
-CounterUnit Recording::Definition::unit_of(const MeaningDefinition& read) const {
-  CounterUnit unit;
+trace::CounterUnit Recording::Definition::unit_of(const record::MeaningDefinition& read) const {
+  trace::CounterUnit unit;
   unit.unit = view(read.unit);
   unit.flags = read.flags;
   unit.scale_numerator = read.scale_numerator;
@@ -183,14 +184,14 @@ CounterUnit Recording::Definition::unit_of(const MeaningDefinition& read) const 
 }
 
 void Recording::Definition::schema() {
-  SchemaDefinition read = {};
+  record::SchemaDefinition read = {};
   if (!take(body, read)) return;
   body.remove_prefix(sizeof read);
-  std::vector<PayloadEntry> entries;
-  SchemaEntryDefinition each = {};
+  std::vector<trace::PayloadEntry> entries;
+  record::SchemaEntryDefinition each = {};
   while (take(body, each)) {
     body.remove_prefix(sizeof each);
-    PayloadEntry& entry = entries.emplace_back();
+    trace::PayloadEntry& entry = entries.emplace_back();
     entry.flags = each.flags;
     entry.type = each.type;
     entry.detail = each.detail;
@@ -198,7 +199,7 @@ void Recording::Definition::schema() {
     entry.name = view(each.name);
     entry.unit = unit_of(each.meaning);
   }
-  PayloadSchema schema;
+  trace::PayloadSchema schema;
   schema.id = read.schema;
   schema.type = read.type;
   schema.flags = read.flags;
@@ -211,16 +212,16 @@ void Recording::Definition::schema() {
 }
 
 void Recording::Definition::enumeration() {
-  EnumDefinition read = {};
+  record::EnumDefinition read = {};
   if (!take(body, read)) return;
   body.remove_prefix(sizeof read);
-  std::vector<PayloadEnumValue> values;
-  EnumValueDefinition value = {};
+  std::vector<trace::PayloadEnumValue> values;
+  record::EnumValueDefinition value = {};
   while (take(body, value)) {
     body.remove_prefix(sizeof value);
-    values.push_back(PayloadEnumValue{view(value.name), value.value, value.is_flag != 0});
+    values.push_back(trace::PayloadEnumValue{view(value.name), value.value, value.is_flag != 0});
   }
-  PayloadEnum known;
+  trace::PayloadEnum known;
   known.id = read.schema;
   known.size = read.size;
   known.name = view(read.name);
@@ -230,19 +231,20 @@ void Recording::Definition::enumeration() {
 }
 
 void Recording::Definition::scope() {
-  ScopeDefinition read = {};
+  record::ScopeDefinition read = {};
   if (!take(body, read)) return;
-  schemas().table.add_scope(read.domain, read.scope, PayloadScope{read.parent, view(read.path)});
+  schemas().table.add_scope(read.domain, read.scope,
+                            trace::PayloadScope{read.parent, view(read.path)});
 }
 
 void Recording::Definition::cited_string() {
-  CitedString read = {};
+  record::CitedString read = {};
   if (take(body, read)) schemas().strings[read.handle] = loading.text(read.text);
 }
 
 void Recording::Definition::counter_meaning() {
-  CounterMeaningDefinition read = {};
+  record::CounterMeaningDefinition read = {};
   if (take(body, read)) loading.meanings[read.counter] = read;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

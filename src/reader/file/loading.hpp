@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 // One file while it is read: its own numbers, before they become those of the Recording.
 struct Recording::Loading {
@@ -24,27 +24,27 @@ struct Recording::Loading {
   std::vector<ReadChunk> lost_stats;      // chunks
   std::uint64_t damaged_definitions = 0;  // bytes
   std::vector<std::int32_t> strings;
-  std::vector<SiteDefinition> sites;
+  std::vector<record::SiteDefinition> sites;
   std::vector<std::int32_t> domain_names;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int32_t> categories;
-  std::vector<CounterDefinition> counters;
-  std::map<std::uint32_t, CounterMeaningDefinition> meanings;
+  std::vector<record::CounterDefinition> counters;
+  std::map<std::uint32_t, record::CounterMeaningDefinition> meanings;
   std::unordered_map<std::uint32_t, std::uint32_t> threads;
-  std::vector<ThreadName> thread_names;
+  std::vector<record::ThreadName> thread_names;
 
   Loading(ReadProcess& of, std::uint32_t number, std::size_t size)
       : process(of), index(number), bytes(size) {}
 
-  bool is_checked() const { return process.header.version != version_without_checksums; }
+  bool is_checked() const { return process.header.version != record::version_without_checksums; }
   // Every number has a record of its own, so none is larger than the file has words.
   bool fits(std::uint32_t number) const { return number < bytes / sizeof(std::uint64_t); }
   std::int32_t text(std::uint32_t number) const {
     return number < strings.size() ? strings[number] : no_name;
   }
-  std::string_view view(std::uint32_t number, const TextTable& texts) const {
+  std::string_view view(std::uint32_t number, const core::TextTable& texts) const {
     const std::int32_t found = text(number);
     return found < 0 ? std::string_view() : texts[static_cast<std::size_t>(found)];
   }
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -3,22 +3,22 @@
 
 #include "reader/file/loss.hpp"
 
-namespace nvspan {
+namespace nvspan::reader {
 
-std::string_view loss_reason_text(LossReason reason) {
+std::string_view loss_reason_text(record::LossReason reason) {
   switch (reason) {
-    case LossReason::reentered:
+    case record::LossReason::reentered:
       return "signal handler";
-    case LossReason::no_space:
+    case record::LossReason::no_space:
       return "no space";
-    case LossReason::no_memory:
+    case record::LossReason::no_memory:
       return "no memory";
-    case LossReason::too_deep:
+    case record::LossReason::too_deep:
       return "nested too deeply";
-    case LossReason::name_budget:
+    case record::LossReason::name_budget:
       return "past the budget for names";
   }
   return "unknown";
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 struct ReadLoss {
   std::uint32_t process = 0;
@@ -21,11 +21,11 @@ struct ReadLoss {
   std::string_view reason;
 };
 
-std::string_view loss_reason_text(LossReason reason);
+std::string_view loss_reason_text(record::LossReason reason);
 // Reasons of what was recorded and is not in the file any more.
 constexpr std::string_view damaged_text = "damaged";
 constexpr std::string_view cut_off_text = "cut off";
 constexpr std::string_view overwritten_text = "overwritten";  // by a ring
 constexpr std::string_view payload_loss_text = "payload not kept";
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

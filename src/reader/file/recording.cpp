@@ -14,7 +14,7 @@
 #include <cstring>
 #include <utility>
 
-namespace nvspan {
+namespace nvspan::reader {
 namespace {
 
 constexpr std::size_t most_problems = 100;
@@ -30,15 +30,15 @@ bool read_words(const std::string& path, std::vector<std::uint64_t>& words, std:
   std::setvbuf(file, nullptr, _IONBF, 0);
   // A recording in progress grows while it is read: its header first, so that what that promises is
   // in the file, then its length, and what is there now counts.
-  words.assign(file_header_bytes / word, 0);
-  bytes = std::fread(words.data(), 1, file_header_bytes, file);
+  words.assign(record::file_header_bytes / word, 0);
+  bytes = std::fread(words.data(), 1, record::file_header_bytes, file);
   bool failed = std::ferror(file) != 0;
-  if (!failed && bytes == file_header_bytes) {
+  if (!failed && bytes == record::file_header_bytes) {
     failed = std::fseek(file, 0, SEEK_END) != 0;
     const long size = failed ? 0 : std::ftell(file);
     const std::size_t limit = std::max<std::size_t>(size < 0 ? 0 : size, bytes);
     words.resize(limit / word + 1);
-    failed = failed || std::fseek(file, file_header_bytes, SEEK_SET) != 0;
+    failed = failed || std::fseek(file, record::file_header_bytes, SEEK_SET) != 0;
     while (!failed && bytes < limit) {
       const std::size_t count =
           std::fread(reinterpret_cast<char*>(words.data()) + bytes, 1, limit - bytes, file);
@@ -104,8 +104,8 @@ bool Recording::add(const std::string& path) {
       return read_again(path, offset, to, size);
     });
     if (check.closed) break;
-    FileHeader then = {};
-    FileHeader now = {};
+    record::FileHeader then = {};
+    record::FileHeader now = {};
     std::memcpy(static_cast<void*>(&then), words.data(), sizeof then);
     check.moving = read_again(path, 0, &now, sizeof now) &&
                    (then.last_sample != now.last_sample || then.chunks != now.chunks ||
@@ -126,14 +126,15 @@ bool Recording::read_header(ReadProcess& process, const std::vector<std::uint64_
     add_problem(process.path + ": " + why);
     return false;
   };
-  if (bytes < file_header_bytes) return refuse("too short to be a recording");
-  FileHeader& header = process.header;
+  if (bytes < record::file_header_bytes) return refuse("too short to be a recording");
+  record::FileHeader& header = process.header;
   std::memcpy(static_cast<void*>(&header), words.data(), sizeof header);
-  if (header.magic != file_magic) return refuse("not a recording of nvspan");
-  if (header.version > format_version) {
+  if (header.magic != record::file_magic) return refuse("not a recording of nvspan");
+  if (header.version > record::format_version) {
     return refuse("a recording of a newer version of nvspan");
   }
-  if (header.version < version_without_checksums || header.header_bytes != file_header_bytes) {
+  if (header.version < record::version_without_checksums ||
+      header.header_bytes != record::file_header_bytes) {
     return refuse("a recording of another version of nvspan");
   }
   header.host[sizeof header.host - 1] = '\0';
@@ -146,17 +147,17 @@ bool Recording::read_header(ReadProcess& process, const std::vector<std::uint64_
     process.command.push_back(std::move(argument));
     argument.clear();
   }
-  process.closed = (header.flags & file_closed) != 0;
+  process.closed = (header.flags & record::file_closed) != 0;
   double frequency = header.estimated_frequency;
-  const ClockSample& last = header.last[header.last_sample % 2];
-  if (header.last_sample != 0) frequency = frequency_between(header.first, last, frequency);
+  const record::ClockSample& last = header.last[header.last_sample % 2];
+  if (header.last_sample != 0) frequency = record::frequency_between(header.first, last, frequency);
   if (!(frequency >= 1e6 && frequency <= 1e11)) {
     add_problem(process.path + ": its clock is damaged: times are ticks");
     frequency = 1e9;
   }
   process.ratio = static_cast<std::uint64_t>(std::llround(1e9 / frequency * 4294967296.0));
   if (!processes_.empty()) {
-    const FileHeader& base = processes_.front().header;
+    const record::FileHeader& base = processes_.front().header;
     if (std::strcmp(base.boot_id, header.boot_id) != 0) {
       // Another machine: by the wall clocks.
       process.offset = static_cast<std::int64_t>(header.first.realtime - header.first.monotonic) -
@@ -170,15 +171,15 @@ bool Recording::read_header(ReadProcess& process, const std::vector<std::uint64_
 void Recording::find_chunks(Loading& loading, const FileCheck& check) {
   for (const ReadChunk& chunk : check.chunks) {
     switch (chunk.type) {
-      case ChunkType::definitions:
+      case record::ChunkType::definitions:
         loading.definitions.push_back(chunk);
         break;
-      case ChunkType::events:
+      case record::ChunkType::events:
         if (loading.fits(chunk.thread)) {
           thread(loading, chunk.thread, chunk.tid).chunks.push_back(chunk);
         }
         break;
-      case ChunkType::stats:
+      case record::ChunkType::stats:
         if (!loading.fits(chunk.thread)) break;
         thread(loading, chunk.thread, chunk.tid);
         if (chunk.state == ChunkState::damaged || chunk.state == ChunkState::cut) {
@@ -236,8 +237,8 @@ bool Recording::add(const std::string& path, std::vector<std::uint64_t> words, s
     stats_[i].thread = rows[stats_[i].thread];
   }
   if (loading.is_checked()) find_damage(loading, first_thread, check);
-  if ((loading.process.header.flags & file_cut) != 0) add_cut_loss(loading.index);
+  if ((loading.process.header.flags & record::file_cut) != 0) add_cut_loss(loading.index);
   return true;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -22,7 +22,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 constexpr std::int32_t no_name = -1;
 constexpr std::uint32_t unknown_site = 0;  // of ReadSites: a site that the file does not define
@@ -55,7 +55,7 @@ struct ReadSite {
 };
 
 struct DeviceLayout {
-  std::uint32_t offsets[device_fields];
+  std::uint32_t offsets[record::device_fields];
 };
 struct GivenName {
   std::uint64_t ticks = 0;
@@ -85,7 +85,7 @@ struct ReadGroup {
 
 struct ReadProcess {
   std::string path;
-  FileHeader header;
+  record::FileHeader header;
   std::vector<std::string> command;
   bool closed = false;
   std::uint64_t open_chunks = 0;     // without a checksum, as their process did not end them
@@ -155,7 +155,7 @@ class Recording {
   bool add(const std::string& path);
   bool add(const std::string& path, std::vector<std::uint64_t> words, std::size_t bytes);
 
-  const TextTable& strings() const noexcept { return strings_; }
+  const core::TextTable& strings() const noexcept { return strings_; }
   const std::vector<std::int32_t>& domains() const noexcept { return domains_; }  // names
   const std::vector<ReadSite>& sites() const noexcept { return sites_; }
   const std::vector<ReadCounter>& counters() const noexcept { return counters_; }
@@ -184,12 +184,12 @@ class Recording {
   void read_definitions(Loading& loading, const ReadChunk& chunk);
   void read_checked_definitions(Loading& loading, const ReadChunk& chunk);
   void find_damage(const Loading& loading, std::size_t first_thread, const FileCheck& check);
-  void read_definition(Loading& loading, DefinitionType type, std::string_view body);
+  void read_definition(Loading& loading, record::DefinitionType type, std::string_view body);
   ReadThread& thread(Loading& loading, std::uint32_t number, std::uint32_t tid);
   void resolve(Loading& loading);
   std::uint32_t domain_named(std::int32_t name);
   std::uint32_t domain_of(const Loading& loading, std::uint32_t local);
-  ReadSite site_of(const Loading& loading, const SiteDefinition& read);
+  ReadSite site_of(const Loading& loading, const record::SiteDefinition& read);
   void resolve_sites(Loading& loading);
   void resolve_counters(Loading& loading);
   void resolve_threads(Loading& loading);
@@ -198,7 +198,7 @@ class Recording {
   void add_cut_loss(std::uint32_t process);
 
   std::vector<std::vector<std::uint64_t>> files_;
-  TextTable strings_;
+  core::TextTable strings_;
   std::vector<std::int32_t> domains_;
   std::unordered_map<std::int32_t, std::uint32_t> domain_ids_;
   std::vector<ReadSite> sites_{ReadSite{}};
@@ -212,4 +212,4 @@ class Recording {
   std::vector<std::string> problems_;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -9,18 +9,22 @@
 
 #include <algorithm>
 
-namespace nvspan {
+namespace nvspan::reader {
 namespace {
 
 constexpr std::uint32_t no_definition = 0xFFFFFFFF;
 
-constexpr std::uint8_t number_of(MessageType type) { return static_cast<std::uint8_t>(type); }
-constexpr std::uint8_t number_of(PayloadType type) { return static_cast<std::uint8_t>(type); }
-constexpr std::uint8_t ascii_message = number_of(MessageType::ascii);
-constexpr std::uint8_t last_message_type = number_of(MessageType::registered);
-constexpr std::uint8_t extended_payload = number_of(PayloadType::ext);
-constexpr std::uint8_t last_payload_type = number_of(PayloadType::unknown);
-constexpr std::uint8_t last_plain_payload = number_of(PayloadType::f32);
+constexpr std::uint8_t number_of(trace::MessageType type) {
+  return static_cast<std::uint8_t>(type);
+}
+constexpr std::uint8_t number_of(trace::PayloadType type) {
+  return static_cast<std::uint8_t>(type);
+}
+constexpr std::uint8_t ascii_message = number_of(trace::MessageType::ascii);
+constexpr std::uint8_t last_message_type = number_of(trace::MessageType::registered);
+constexpr std::uint8_t extended_payload = number_of(trace::PayloadType::ext);
+constexpr std::uint8_t last_payload_type = number_of(trace::PayloadType::unknown);
+constexpr std::uint8_t last_plain_payload = number_of(trace::PayloadType::f32);
 
 }  // namespace
 
@@ -35,12 +39,12 @@ std::uint32_t Recording::domain_of(const Loading& loading, std::uint32_t local) 
   return local < known.size() ? known[local] : domain_named(no_name);
 }
 
-ReadSite Recording::site_of(const Loading& loading, const SiteDefinition& read) {
+ReadSite Recording::site_of(const Loading& loading, const record::SiteDefinition& read) {
   ReadSite site;
   site.domain = domain_of(loading, read.domain);
   site.local_domain = read.domain;
   site.name = loading.text(read.message);
-  site.is_others = read.message_type == message_of_others;
+  site.is_others = read.message_type == record::message_of_others;
   site.message_type =
       site.is_others ? ascii_message : std::min<std::uint8_t>(read.message_type, last_message_type);
   site.payload_type = std::min(read.payload_type, last_payload_type);
@@ -56,7 +60,7 @@ ReadSite Recording::site_of(const Loading& loading, const SiteDefinition& read) 
 }
 
 void Recording::resolve_sites(Loading& loading) {
-  for (const SiteDefinition& read : loading.sites) {
+  for (const record::SiteDefinition& read : loading.sites) {
     if (read.id == no_definition) {
       loading.process.sites.push_back(unknown_site);
       continue;
@@ -68,7 +72,7 @@ void Recording::resolve_sites(Loading& loading) {
 
 void Recording::resolve_counters(Loading& loading) {
   ReadProcess& process = loading.process;
-  for (const CounterDefinition& read : loading.counters) {
+  for (const record::CounterDefinition& read : loading.counters) {
     process.counters.push_back(static_cast<std::uint32_t>(counters_.size()));
     ReadCounter counter;
     counter.domain = domain_of(loading, read.domain);
@@ -126,7 +130,7 @@ void Recording::resolve_thread_names(Loading& loading) {
       by_tid.emplace(threads_[entry.second].tid, entry.second);
     }
   }
-  for (const ThreadName& name : loading.thread_names) {
+  for (const record::ThreadName& name : loading.thread_names) {
     ReadThread* best = nullptr;
     const auto candidates = by_tid.equal_range(name.tid);
     for (auto at = candidates.first; at != candidates.second; ++at) {
@@ -143,7 +147,7 @@ void Recording::resolve_thread_names(Loading& loading) {
 
 void Recording::resolve_losses(const Loading& loading) {
   const ReadProcess& process = loading.process;
-  const auto add = [&](const LossWindow& loss, LossReason reason) {
+  const auto add = [&](const record::LossWindow& loss, record::LossReason reason) {
     if (loss.count == 0) return;
     ReadLoss lost;
     lost.process = loading.index;
@@ -153,9 +157,9 @@ void Recording::resolve_losses(const Loading& loading) {
     lost.reason = loss_reason_text(reason);
     losses_.push_back(lost);
   };
-  add(process.header.loss, LossReason::no_space);
-  for (std::uint32_t reason = 0; reason < loss_reasons; ++reason) {
-    add(process.header.losses[reason], static_cast<LossReason>(reason));
+  add(process.header.loss, record::LossReason::no_space);
+  for (std::uint32_t reason = 0; reason < record::loss_reasons; ++reason) {
+    add(process.header.losses[reason], static_cast<record::LossReason>(reason));
   }
 }
 
@@ -171,4 +175,4 @@ void Recording::resolve(Loading& loading) {
   resolve_losses(loading);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

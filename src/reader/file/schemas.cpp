@@ -3,20 +3,20 @@
 
 #include "reader/file/schemas.hpp"
 
-namespace nvspan {
+namespace nvspan::reader {
 namespace {
 
 // Leaves of a struct that is read from zeros.
-class GroupFields final : public PayloadVisitor {
+class GroupFields final : public trace::PayloadVisitor {
  public:
   explicit GroupFields(std::vector<GroupField>& made) : made_(made) {}
 
-  bool value(std::string_view name, const PayloadValue& value) override {
+  bool value(std::string_view name, const trace::PayloadValue& value) override {
     constexpr std::size_t most_fields = 256;
     if (made_.size() >= most_fields) return false;
     const std::uint64_t purpose = value.flags & nvtx::entry_flag::purpose_mask;
-    if (purpose == nvtx::entry_flag::timestamp || value.kind == PayloadValue::Kind::text ||
-        value.kind == PayloadValue::Kind::bytes) {
+    if (purpose == nvtx::entry_flag::timestamp || value.kind == trace::PayloadValue::Kind::text ||
+        value.kind == trace::PayloadValue::Kind::bytes) {
       return true;
     }
     GroupField field;
@@ -56,7 +56,7 @@ class GroupFields final : public PayloadVisitor {
   std::vector<std::uint64_t> numbers_;
 };
 
-class NoNames final : public PayloadNames {
+class NoNames final : public trace::PayloadNames {
  public:
   std::string_view string(std::uint64_t, std::uint64_t) const override { return {}; }
   std::string_view category(std::uint64_t, std::uint32_t) const override { return {}; }
@@ -80,20 +80,21 @@ std::string_view ReadSchemas::category(std::uint64_t domain, std::uint32_t numbe
   return found == categories.end() ? std::string_view() : text(found->second);
 }
 
-std::vector<GroupField> fields_of_group(const SchemaTable& table, std::uint64_t domain,
+std::vector<GroupField> fields_of_group(const trace::SchemaTable& table, std::uint64_t domain,
                                         std::uint64_t schema, std::uint64_t& size) {
   std::vector<GroupField> made;
   constexpr std::uint64_t most_bytes = 64 * 1024;
   size = table.layout(domain, schema).size;
   if (size == 0 || size > most_bytes) return made;
   const std::string zeros(static_cast<std::size_t>(size), '\0');
-  PagePool pool;
-  PayloadDecoder decoder(table, pool);
+  core::PagePool pool;
+  trace::PayloadDecoder decoder(table, pool);
   GroupFields visitor(made);
-  const PayloadPiece piece{schema, zeros};
-  if (decoder.decode(domain, &piece, 1, NoNames(), visitor) != PayloadResult::whole) made.clear();
+  const trace::PayloadPiece piece{schema, zeros};
+  if (decoder.decode(domain, &piece, 1, NoNames(), visitor) != trace::PayloadResult::whole)
+    made.clear();
   if (made.size() == 1 && made[0].name == "value") made[0].name.clear();
   return made;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -16,18 +16,18 @@
 #include <utility>
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 // Of one process, by the domains of its file.
-class ReadSchemas final : public PayloadNames {
+class ReadSchemas final : public trace::PayloadNames {
  public:
   explicit ReadSchemas(const Recording& recording) : table(pool), recording_(recording) {}
 
   std::string_view string(std::uint64_t domain, std::uint64_t handle) const override;
   std::string_view category(std::uint64_t domain, std::uint32_t number) const override;
 
-  PagePool pool;
-  SchemaTable table;
+  core::PagePool pool;
+  trace::SchemaTable table;
   std::unordered_map<std::uint64_t, std::int32_t> strings;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int32_t> categories;
 
@@ -42,9 +42,9 @@ struct GroupField {
   std::uint64_t type = 0;
   std::uint64_t offset = 0;
   std::string name;
-  CounterUnit unit;
+  trace::CounterUnit unit;
 };
-std::vector<GroupField> fields_of_group(const SchemaTable& table, std::uint64_t domain,
+std::vector<GroupField> fields_of_group(const trace::SchemaTable& table, std::uint64_t domain,
                                         std::uint64_t schema, std::uint64_t& size);
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

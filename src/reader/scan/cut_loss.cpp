@@ -9,13 +9,13 @@
 
 #include <algorithm>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 void Recording::add_cut_loss(std::uint32_t process) {
   const ReadProcess& read = processes_[process];
-  const FileHeader& header = read.header;
-  const bool ring = header.mode == static_cast<std::uint32_t>(RecordMode::ring);
-  const bool checked = header.version != version_without_checksums;
+  const record::FileHeader& header = read.header;
+  const bool ring = header.mode == static_cast<std::uint32_t>(record::RecordMode::ring);
+  const bool checked = header.version != record::version_without_checksums;
   std::uint64_t known = 0;
   std::uint64_t last = 0;  // ticks
   for (const ReadThread& thread : threads_) {
@@ -45,4 +45,4 @@ void Recording::add_cut_loss(std::uint32_t process) {
   losses_.push_back(lost);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -12,15 +12,15 @@
 #include <limits>
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::reader {
 namespace {
 
 constexpr std::uint64_t default_streams = 2;  // the handles up to this stand for one
 
 template <typename T>
-bool take(std::string_view bytes, const DeviceLayout& layout, DeviceField field, T& out) {
+bool take(std::string_view bytes, const DeviceLayout& layout, nvtx::DeviceField field, T& out) {
   const std::uint32_t offset = layout.offsets[static_cast<std::size_t>(field)];
-  if (offset == no_string || offset > bytes.size() || bytes.size() - offset < sizeof out) {
+  if (offset == record::no_string || offset > bytes.size() || bytes.size() - offset < sizeof out) {
     return false;
   }
   std::memcpy(&out, bytes.data() + offset, sizeof out);
@@ -60,17 +60,17 @@ bool read_device_call(const ReadProcess& process, const ReadSite& site, const En
   const DeviceLayout& layout = found->second;
   const std::string_view bytes(reinterpret_cast<const char*>(payload.bytes + 3),
                                static_cast<std::size_t>(kept));
-  take(bytes, layout, DeviceField::device, call.device);
-  take(bytes, layout, DeviceField::stream, call.stream);
-  take(bytes, layout, DeviceField::stream_handle, call.stream_handle);
-  take(bytes, layout, DeviceField::launch, call.launch);
-  take(bytes, layout, DeviceField::thread, call.thread);
-  take(bytes, layout, DeviceField::uncertainty, call.uncertainty);
-  if (process.header.clock == static_cast<std::uint32_t>(ClockType::tsc)) {
-    take(bytes, layout, DeviceField::launched, call.launched);
+  take(bytes, layout, nvtx::DeviceField::device, call.device);
+  take(bytes, layout, nvtx::DeviceField::stream, call.stream);
+  take(bytes, layout, nvtx::DeviceField::stream_handle, call.stream_handle);
+  take(bytes, layout, nvtx::DeviceField::launch, call.launch);
+  take(bytes, layout, nvtx::DeviceField::thread, call.thread);
+  take(bytes, layout, nvtx::DeviceField::uncertainty, call.uncertainty);
+  if (process.header.clock == static_cast<std::uint32_t>(record::ClockType::tsc)) {
+    take(bytes, layout, nvtx::DeviceField::launched, call.launched);
   }
   call.payload.present =
-      site.device > 1 && take(bytes, layout, DeviceField::payload, call.payload.bits);
+      site.device > 1 && take(bytes, layout, nvtx::DeviceField::payload, call.payload.bits);
   return true;
 }
 
@@ -270,4 +270,4 @@ std::uint64_t DeviceLaunches::to(std::uint32_t process, const DeviceCall& call) 
   return known_.count(flow) != 0 ? flow : 0;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 // What a range of a device says of itself. A number that it does not say is 0, `device` -1.
 struct DeviceCall {
@@ -112,4 +112,4 @@ class DeviceLaunches {
   std::unordered_set<std::uint64_t> known_;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
-namespace nvspan {
+namespace nvspan::reader {
 namespace {
 
 std::int64_t slack(const DeviceSpan& a, const DeviceSpan& b) {
@@ -136,4 +136,4 @@ std::vector<DeviceRow> DeviceRows::arrange() {
   return made;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

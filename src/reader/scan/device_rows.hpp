@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 struct DeviceSpan {
   std::int64_t start = 0, end = 0;  // ns, as they are shown
@@ -58,4 +58,4 @@ class DeviceRows {
   std::vector<DeviceSpan> spans_;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 struct PushRange {
   std::uint32_t site = 0;
@@ -117,4 +117,4 @@ class OpenStack {
   std::uint64_t last_ = 0;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace nvspan {
+namespace nvspan::reader {
 namespace {
 
 constexpr std::size_t word = sizeof(std::uint64_t);
@@ -33,18 +33,19 @@ void for_each_piece(const void* bytes, std::size_t size, Use&& use) {
 
 }  // namespace
 
-PayloadResult RecordedPayloads::read(std::uint32_t process, std::uint32_t local_domain,
-                                     const void* bytes, std::size_t size, PayloadVisitor& visitor) {
+trace::PayloadResult RecordedPayloads::read(std::uint32_t process, std::uint32_t local_domain,
+                                            const void* bytes, std::size_t size,
+                                            trace::PayloadVisitor& visitor) {
   const auto& schemas = recording_.processes()[process].schemas;
-  if (schemas == nullptr) return PayloadResult::unknown;
+  if (schemas == nullptr) return trace::PayloadResult::unknown;
   if (decoders_.size() <= process) decoders_.resize(process + 1);
   auto& decoder = decoders_[process];
-  if (decoder == nullptr) decoder = std::make_unique<PayloadDecoder>(schemas->table, pool_);
+  if (decoder == nullptr) decoder = std::make_unique<trace::PayloadDecoder>(schemas->table, pool_);
   constexpr std::size_t most_pieces = 256;
-  PayloadPiece pieces[most_pieces];
+  trace::PayloadPiece pieces[most_pieces];
   std::size_t count = 0;
   for_each_piece(bytes, size, [&](std::uint64_t schema, std::uint64_t, std::string_view data) {
-    if (count < most_pieces) pieces[count++] = PayloadPiece{schema, data};
+    if (count < most_pieces) pieces[count++] = trace::PayloadPiece{schema, data};
   });
   return decoder->decode(local_domain, pieces, count, *schemas, visitor, true);
 }
@@ -59,4 +60,4 @@ std::uint64_t payloads_not_kept(const EntryPayload& payload) {
   return count;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -14,7 +14,7 @@
 #include <memory>
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 // Reads payloads, and remembers what it needs for that. Not for two threads at once.
 class RecordedPayloads {
@@ -28,16 +28,16 @@ class RecordedPayloads {
 
   // `bytes` are the pieces of an extended payload, as the file has them. Without fields that say
   // when a deferred event was and what it is called: those are in columns of their own.
-  PayloadResult read(std::uint32_t process, std::uint32_t local_domain, const void* bytes,
-                     std::size_t size, PayloadVisitor& visitor);
+  trace::PayloadResult read(std::uint32_t process, std::uint32_t local_domain, const void* bytes,
+                            std::size_t size, trace::PayloadVisitor& visitor);
 
  private:
   const Recording& recording_;
-  PagePool pool_;
-  std::vector<std::unique_ptr<PayloadDecoder>> decoders_;  // by process
+  core::PagePool pool_;
+  std::vector<std::unique_ptr<trace::PayloadDecoder>> decoders_;  // by process
 };
 
 // Pieces of which the recorder kept no bytes: too large, or not readable.
 std::uint64_t payloads_not_kept(const EntryPayload& payload);
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 // The call that began a start/end range.
 struct StartCall {
@@ -138,7 +138,7 @@ class RangeScan : public ThreadVisitor {
     spare_ = started_.extract(found);
   }
 
-  void lost(const LossWindow& window, LossReason reason) {
+  void lost(const record::LossWindow& window, record::LossReason reason) {
     self().loss(LossKind::by_recorder, recording_.loss_in(thread_, window.from, window.to,
                                                           window.count, loss_reason_text(reason)));
   }
@@ -265,7 +265,7 @@ class RangeScan : public ThreadVisitor {
     if (not_kept_.count == 0) return;
     self().loss(LossKind::payload, recording_.loss_in(thread_, not_kept_.from, not_kept_.to,
                                                       not_kept_.count, payload_loss_text));
-    not_kept_ = LossWindow{};
+    not_kept_ = record::LossWindow{};
   }
 
   [[gnu::always_inline]] void finish(const PushRange& push, std::uint64_t ticks, EndReason reason) {
@@ -300,10 +300,10 @@ class RangeScan : public ThreadVisitor {
   }
 
   const bool whole_;
-  LossWindow not_kept_ = {};  // payloads of this thread
+  record::LossWindow not_kept_ = {};  // payloads of this thread
   StartedMap started_;
   typename StartedMap::node_type spare_;
   std::unordered_map<std::uint64_t, End> ended_;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

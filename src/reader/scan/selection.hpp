@@ -10,7 +10,7 @@
 #include <limits>
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 struct Selection {
   std::vector<bool> sites;     // empty: all
@@ -61,4 +61,4 @@ struct Selection {
   }
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

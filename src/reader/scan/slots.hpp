@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 class Slots {
  public:
@@ -35,4 +35,4 @@ class Slots {
   std::uint32_t used_ = 0;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 struct ThreadVisitor {
   static constexpr std::uint64_t no_row = OpenStack::no_row;
@@ -30,8 +30,8 @@ struct ThreadVisitor {
   void mark(std::uint32_t, std::uint64_t, const EntryPayload&) {}
   void start(std::uint32_t, std::uint64_t, std::uint64_t, const EntryPayload&) {}
   void end(std::uint32_t, std::uint64_t, std::uint64_t, const EntryPayload&) {}
-  void counter(std::uint32_t, EntryKind, std::uint64_t, std::uint64_t) {}
-  void lost(const LossWindow&, LossReason) {}
+  void counter(std::uint32_t, record::EntryKind, std::uint64_t, std::uint64_t) {}
+  void lost(const record::LossWindow&, record::LossReason) {}
   // What a ring overwrote: from, to and how many events, 0 where that is not known.
   void gap(std::uint64_t, std::uint64_t, std::uint64_t) {}
   void damaged() {}
@@ -56,14 +56,15 @@ void for_each_sample(const ReadProcess& process, std::uint32_t counter, const En
   const std::string_view bytes(reinterpret_cast<const char*>(payload.bytes + 3), size);
   for (std::size_t at = 0; group.size != 0 && size - at >= group.size; at += group.size) {
     for (const ReadGroup::Part& part : group.parts) {
-      PayloadValue value;
-      const TypeLayout layout = predefined_layout(part.type);
+      trace::PayloadValue value;
+      const trace::TypeLayout layout = trace::predefined_layout(part.type);
       if (layout.size == 0) continue;
-      read_number(part.type, bytes.substr(at + part.offset, layout.size), value);
+      trace::read_number(part.type, bytes.substr(at + part.offset, layout.size), value);
       std::uint64_t bits = 0;
       std::memcpy(&bits, &value.count, sizeof bits);
-      const bool real = value.kind == PayloadValue::Kind::real;
-      use(part.counter, real ? EntryKind::counter_f64 : EntryKind::counter_i64, bits);
+      const bool real = value.kind == trace::PayloadValue::Kind::real;
+      use(part.counter, real ? record::EntryKind::counter_f64 : record::EntryKind::counter_i64,
+          bits);
     }
   }
 }
@@ -79,7 +80,7 @@ void scan_thread(const Recording& recording, const ReadThread& thread, Visitor& 
     return site;
   };
   // Version 1 takes every payload of an unknown site to be one word.
-  const bool checked = process.header.version != version_without_checksums;
+  const bool checked = process.header.version != record::version_without_checksums;
   const auto payload_type_of = [&](std::uint32_t site) {
     return checked && site == unknown_site ? -1 : static_cast<int>(sites[site].payload_type);
   };
@@ -102,7 +103,7 @@ void scan_thread(const Recording& recording, const ReadThread& thread, Visitor& 
   std::uint64_t number = 0;
   std::uint64_t made = 0;  // as ChunkHeader::before counts them
   std::uint64_t kept = 0;
-  const bool ring = process.header.mode == static_cast<std::uint32_t>(RecordMode::ring);
+  const bool ring = process.header.mode == static_cast<std::uint32_t>(record::RecordMode::ring);
   // A thread is known by its first event: where no chunk is left, others took them all.
   if (checked) {
     if (thread.overwritten) visitor.gap(last, thread.overwritten_to, thread.overwritten_events);
@@ -142,16 +143,16 @@ void scan_thread(const Recording& recording, const ReadThread& thread, Visitor& 
         }
       }
       switch (entry.kind) {
-        case EntryKind::push:
+        case record::EntryKind::push:
           open.advance(ticks);
           push(site, ticks, events, payload);
           break;
-        case EntryKind::open:
+        case record::EntryKind::open:
           if (!missing) break;
           open.advance(base);
           push(site, *value, events, payload);
           break;
-        case EntryKind::pop: {
+        case record::EntryKind::pop: {
           open.advance(ticks);
           PushRange range;
           if (open.pop(subject, range)) {
@@ -162,30 +163,31 @@ void scan_thread(const Recording& recording, const ReadThread& thread, Visitor& 
           }
           break;
         }
-        case EntryKind::mark:
+        case record::EntryKind::mark:
           visitor.mark(site, ticks, payload);
           break;
-        case EntryKind::start:
+        case record::EntryKind::start:
           visitor.start(site, ticks, *value, payload);
           break;
-        case EntryKind::end:
+        case record::EntryKind::end:
           visitor.end(subject, ticks, *value, payload);
           break;
-        case EntryKind::base:
+        case record::EntryKind::base:
           base = *value;
           break;
-        case EntryKind::lost:
+        case record::EntryKind::lost:
           made += value[0];
-          visitor.lost(LossWindow{value[0], value[1], value[2]}, static_cast<LossReason>(subject));
+          visitor.lost(record::LossWindow{value[0], value[1], value[2]},
+                       static_cast<record::LossReason>(subject));
           break;
-        case EntryKind::counter_i64:
-        case EntryKind::counter_f64:
-        case EntryKind::counter_none:
+        case record::EntryKind::counter_i64:
+        case record::EntryKind::counter_f64:
+        case record::EntryKind::counter_none:
           visitor.counter(subject, entry.kind, ticks, *value);
           break;
-        case EntryKind::counter_bytes:
+        case record::EntryKind::counter_bytes:
           for_each_sample(process, subject, payload,
-                          [&](std::uint32_t of, EntryKind sampled, std::uint64_t bits) {
+                          [&](std::uint32_t of, record::EntryKind sampled, std::uint64_t bits) {
                             visitor.counter(of, sampled, ticks, bits);
                           });
           break;
@@ -201,4 +203,4 @@ void scan_thread(const Recording& recording, const ReadThread& thread, Visitor& 
   visitor.scanned(kept);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 namespace {
 
@@ -32,7 +32,7 @@ struct KeyHash {
 // The values of one field of payloads, numbered as they come.
 class FieldGroups final : public FlatFields {
  public:
-  FieldGroups(const Recording& recording, PagePool& pool, const std::string& field,
+  FieldGroups(const Recording& recording, core::PagePool& pool, const std::string& field,
               std::vector<FieldGroup>& groups)
       : FlatFields(pool), payloads_(recording), field_(field), groups_(groups) {
     groups_.emplace_back();
@@ -42,9 +42,10 @@ class FieldGroups final : public FlatFields {
     if (!payload.present || payload.bytes == nullptr || site.device != 0) return 0;
     restart();
     found_ = 0;
-    const PayloadResult result =
+    const trace::PayloadResult result =
         payloads_.read(process, site.local_domain, payload.bytes, payload.bits, *this);
-    return result == PayloadResult::whole || result == PayloadResult::stopped ? found_ : 0;
+    return result == trace::PayloadResult::whole || result == trace::PayloadResult::stopped ? found_
+                                                                                            : 0;
   }
 
  protected:
@@ -61,7 +62,7 @@ class FieldGroups final : public FlatFields {
       FieldGroup& group = groups_.emplace_back();
       group.kind = value.kind;
       group.bits = value.bits;
-      if (value.kind == PayloadValue::Kind::text) group.text = *text_;
+      if (value.kind == trace::PayloadValue::Kind::text) group.text = *text_;
     }
     found_ = made.first->second;
     return false;
@@ -189,7 +190,7 @@ class Aggregator : public RangeScan<Aggregator> {
 
   // What the recorder adds to a range that has so many events in it.
   double overhead(std::uint64_t inside) const {
-    const FileHeader& header = process_->header;
+    const record::FileHeader& header = process_->header;
     return (header.inner_cost + static_cast<double>(inside) * header.event_cost) / 1000;
   }
 
@@ -316,9 +317,9 @@ class Aggregator : public RangeScan<Aggregator> {
   }
 
   // Of what a cell of a recording of mode "stats" counts.
-  RangeKind kind_of(std::uint32_t site, EntryKind counted_as) const {
-    return counted_as == EntryKind::start ? recording_.sites()[site].started_kind()
-                                          : RangeKind::push_pop;
+  RangeKind kind_of(std::uint32_t site, record::EntryKind counted_as) const {
+    return counted_as == record::EntryKind::start ? recording_.sites()[site].started_kind()
+                                                  : RangeKind::push_pop;
   }
 
   const AggregateOptions& options_;
@@ -326,7 +327,7 @@ class Aggregator : public RangeScan<Aggregator> {
   bool wanted_ = true;
   std::int64_t whole_first_ = std::numeric_limits<std::int64_t>::max();
   std::int64_t whole_last_ = std::numeric_limits<std::int64_t>::min();
-  PagePool pool_;
+  core::PagePool pool_;
   std::unique_ptr<FieldGroups> fields_;
   std::unique_ptr<LaunchThreads> launch_threads_;
   std::vector<DeviceGroup> device_groups_;  // by the row of a range
@@ -348,14 +349,14 @@ void Aggregator::add_cells(const ReadStats& chunk) {
   const std::vector<std::uint64_t>& words = chunk.bytes;
   for (std::size_t at = 0; at < words.size() && words[at] != 0;) {
     const std::size_t left = (words.size() - at) * sizeof(std::uint64_t);
-    if (words[at] == 1 && left >= sizeof(StatsCell)) {
-      StatsCell cell = {};
+    if (words[at] == 1 && left >= sizeof(record::StatsCell)) {
+      record::StatsCell cell = {};
       std::memcpy(&cell, words.data() + at, sizeof cell);
       at += sizeof cell / sizeof(std::uint64_t);
-      const auto kind = static_cast<EntryKind>(cell.counted_as);
+      const auto kind = static_cast<record::EntryKind>(cell.counted_as);
       const std::uint32_t site = site_of(cell.site);
       if (cell.count == 0 || !takes(site, options_.from)) continue;
-      if (kind == EntryKind::mark) {
+      if (kind == record::EntryKind::mark) {
         marks_of_site_[site] += cell.count;
         continue;
       }
@@ -374,19 +375,20 @@ void Aggregator::add_cells(const ReadStats& chunk) {
       to.shortest = std::min(to.shortest, process_->duration(cell.shortest));
       to.longest = std::max(to.longest, process_->duration(cell.longest));
       see_thread(to, chunk.thread);
-    } else if (words[at] == 2 && left >= sizeof(StatsBlock)) {
-      StatsBlock block = {};
+    } else if (words[at] == 2 && left >= sizeof(record::StatsBlock)) {
+      record::StatsBlock block = {};
       std::memcpy(&block, words.data() + at, sizeof block);
       at += sizeof block / sizeof(std::uint64_t);
-      const auto kind = static_cast<EntryKind>(block.counted_as);
+      const auto kind = static_cast<record::EntryKind>(block.counted_as);
       const std::uint32_t site = site_of(block.site);
-      if (kind == EntryKind::mark || block.octave >= stats_octaves || !takes(site, options_.from))
+      if (kind == record::EntryKind::mark || block.octave >= record::stats_octaves ||
+          !takes(site, options_.from))
         continue;
       if (by_lane()) continue;
       AggregateRow& to = row(site, kind_of(site, kind), 0, thread_);
-      for (unsigned i = 0; i < stats_buckets; ++i) {
+      for (unsigned i = 0; i < record::stats_buckets; ++i) {
         if (block.counts[i] == 0) continue;
-        const double middle = log_bucket_middle(block.octave, i);
+        const double middle = core::log_bucket_middle(block.octave, i);
         to.durations.add(
             static_cast<std::uint64_t>(process_->duration(static_cast<std::uint64_t>(middle))),
             block.counts[i]);
@@ -426,4 +428,4 @@ Aggregate aggregate(const Recording& recording, const AggregateOptions& options)
   return made;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -18,7 +18,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 // Grouped by device or stream there are ranges of devices alone.
 enum class GroupBy : std::uint8_t {
@@ -39,7 +39,7 @@ struct AggregateOptions : Selection {
 
 // A value of the field that rows are grouped by.
 struct FieldGroup {
-  PayloadValue::Kind kind = PayloadValue::Kind::count;
+  trace::PayloadValue::Kind kind = trace::PayloadValue::Kind::count;
   std::uint64_t bits = 0;
   std::string text;
 };
@@ -68,7 +68,7 @@ struct AggregateRow {
   std::uint64_t threads = 0;
   std::uint64_t last_thread = static_cast<std::uint64_t>(-1);
   std::unordered_set<std::uint64_t> seen_threads;
-  LogHistogram durations;
+  core::LogHistogram durations;
 };
 
 struct MarkRow {
@@ -95,4 +95,4 @@ struct Aggregate {
 
 Aggregate aggregate(const Recording& recording, const AggregateOptions& options);
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

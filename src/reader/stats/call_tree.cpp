@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace nvspan {
+namespace nvspan::reader {
 namespace {
 
 struct PathKey {
@@ -130,4 +130,4 @@ std::vector<Durations> all_durations(const Recording& recording, const Selection
   return std::move(collector.rows);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 struct CallNode {
   std::int64_t parent = -1;  // of the same vector, before its children
@@ -37,4 +37,4 @@ struct Durations {
 };
 std::vector<Durations> all_durations(const Recording& recording, const Selection& selection);
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -9,7 +9,7 @@
 
 #include <limits>
 
-namespace nvspan {
+namespace nvspan::reader {
 namespace {
 
 // How many ranges, on how many lanes, from when to when.
@@ -190,4 +190,4 @@ Overview overview(const Recording& recording, const Selection& selection, std::u
   return made;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 struct OverviewBlock {
   std::int64_t start = 0;  // ns
@@ -42,4 +42,4 @@ struct Overview {
 Overview overview(const Recording& recording, const Selection& selection, std::uint64_t budget,
                   std::uint32_t levels, std::uint32_t threads);
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -10,7 +10,7 @@
 #include <new>
 #include <string>
 
-namespace nvspan {
+namespace nvspan::reader {
 namespace {
 
 constexpr std::int64_t nullable = 2;
@@ -94,7 +94,7 @@ void export_column(const std::shared_ptr<const Column>& column, ArrowArray& out)
 
 // Arrow's names are UTF-8 that ends with its first zero.
 std::string name_of(const Column& column) {
-  std::string made = repaired_utf8(column.name);
+  std::string made = core::repaired_utf8(column.name);
   for (std::size_t at = 0; (at = made.find('\0', at)) != std::string::npos;) {
     made.replace(at, 1, "\\x00");
   }
@@ -160,4 +160,4 @@ void export_stream(ColumnList columns, std::size_t rows, ArrowArrayStream* out) 
   out->private_data = new StreamParts{std::move(columns), rows};
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

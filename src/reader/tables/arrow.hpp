@@ -48,7 +48,7 @@ struct ArrowArrayStream {
 };
 }
 
-namespace nvspan {
+namespace nvspan::reader {
 
 using ColumnList = std::vector<std::shared_ptr<const Column>>;
 
@@ -57,4 +57,4 @@ void export_schema(const ColumnList& columns, ArrowSchema* out);
 void export_array(const ColumnList& columns, std::size_t rows, ArrowArray* out);
 void export_stream(ColumnList columns, std::size_t rows, ArrowArrayStream* out);
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

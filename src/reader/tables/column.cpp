@@ -7,14 +7,14 @@
 
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::reader {
 
-Dictionary::Dictionary(const TextTable& strings) {
+Dictionary::Dictionary(const core::TextTable& strings) {
   offsets.push_back(0);
   for (std::size_t i = 0, count = strings.size(); i < count; ++i) {
     for (std::string_view left = strings[i]; !left.empty();) {
       std::uint32_t code_point = 0;
-      const std::size_t size = decode_utf8(left, code_point);
+      const std::size_t size = core::decode_utf8(left, code_point);
       const std::string_view taken = size == 0 ? "\xEF\xBF\xBD" : left.substr(0, size);
       bytes.insert(bytes.end(), taken.begin(), taken.end());
       left.remove_prefix(size == 0 ? 1 : size);
@@ -35,4 +35,4 @@ std::size_t Column::item_size() const noexcept {
   }
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 // UTF-8 text for dictionary columns: bytes that are none are replaced.
 struct Dictionary {
-  explicit Dictionary(const TextTable& strings);
+  explicit Dictionary(const core::TextTable& strings);
 
   std::vector<std::int32_t> offsets;
   std::vector<char> bytes;
@@ -66,4 +66,4 @@ void set_valid(Column& column, Is&& is_valid) {
   if (column.null_count != 0) column.validity = std::move(bits);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace nvspan {
+namespace nvspan::reader {
 namespace {
 
 const std::vector<std::string>& plain_names(std::string_view table) {
@@ -75,7 +75,7 @@ std::shared_ptr<Column> Columns::of_payload(std::string_view table, const std::s
   const PayloadColumns* known = payloads(table);
   const PayloadColumns::Field* field = known == nullptr ? nullptr : known->find(name);
   if (field == nullptr) return nullptr;
-  using Kind = PayloadValue::Kind;
+  using Kind = trace::PayloadValue::Kind;
   bool text = false, real = false, is_signed = false, large = false;
   for (const FieldValue& value : field->values) {
     text = text || value.kind == Kind::text;
@@ -100,14 +100,14 @@ std::shared_ptr<Column> Columns::of_payload(std::string_view table, const std::s
   };
   if (text) {
     std::vector<std::int32_t> indices(rows, no_name);
-    PagePool pool;
-    LineBuffer line(pool);
+    core::PagePool pool;
+    core::LineBuffer line(pool);
     fill(indices, [&](const FieldValue& value) {
       if (value.kind == Kind::text) return static_cast<std::int32_t>(value.bits);
       line.clear();
       if (value.kind == Kind::integer) line.add_signed(static_cast<std::int64_t>(value.bits));
       if (value.kind == Kind::count) line.add_unsigned(value.bits);
-      if (value.kind == Kind::real) add_json_real(line, number(value));
+      if (value.kind == Kind::real) core::add_json_real(line, number(value));
       return recording_->intern(std::string_view(line.data(), line.size()));
     });
     return this->text(rows, std::move(indices));
@@ -192,4 +192,4 @@ std::shared_ptr<Column> Columns::text(std::size_t rows, std::vector<std::int32_t
 }
 
 // What follows from a row's site and thread, in ranges and marks alike.
-}  // namespace nvspan
+}  // namespace nvspan::reader

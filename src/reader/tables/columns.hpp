@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 // Any number of threads may use one at once. None of its locks is held when it returns, and nothing
 // that is done under them waits for a caller.
@@ -78,4 +78,4 @@ class Columns {
   std::map<std::pair<std::string, std::string>, std::shared_ptr<const Column>> columns_;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -5,9 +5,9 @@
 
 #include <cstring>
 
-namespace nvspan {
+namespace nvspan::reader {
 
-using Kind = PayloadValue::Kind;
+using Kind = trace::PayloadValue::Kind;
 
 void FlatFields::restart() {
   path_.clear();
@@ -17,7 +17,7 @@ void FlatFields::restart() {
   json_.restart();
 }
 
-bool FlatFields::value(std::string_view name, const PayloadValue& value) {
+bool FlatFields::value(std::string_view name, const trace::PayloadValue& value) {
   if (lists_ != 0) return json_.value(name, value);
   const std::size_t before = path_.size();
   if (before != 0) path_ += '.';
@@ -79,7 +79,7 @@ bool FlatFields::end(bool is_list) {
 
 class PayloadColumns::Collector final : public FlatFields {
  public:
-  Collector(Recording& recording, PagePool& pool, PayloadColumns& made)
+  Collector(Recording& recording, core::PagePool& pool, PayloadColumns& made)
       : FlatFields(pool), recording_(recording), made_(made) {}
 
   void at(std::uint64_t row) {
@@ -124,7 +124,7 @@ class PayloadColumns::Collector final : public FlatFields {
 template <typename Table>
 void PayloadColumns::read(Recording& recording, const Table& table,
                           const std::vector<std::uint8_t>& bytes) {
-  PagePool pool;
+  core::PagePool pool;
   RecordedPayloads payloads(recording);
   Collector collector(recording, pool, *this);
   for (std::size_t row = 0; row < table.site.size(); ++row) {
@@ -134,10 +134,11 @@ void PayloadColumns::read(Recording& recording, const Table& table,
     if (at > bytes.size() || size > bytes.size() - at) continue;
     collector.at(row);
     const std::uint32_t process = recording.threads()[table.thread[row]].process;
-    const PayloadResult result =
+    const trace::PayloadResult result =
         payloads.read(process, recording.sites()[table.site[row]].local_domain, bytes.data() + at,
                       size, collector);
-    if (result != PayloadResult::whole && result != PayloadResult::unknown) ++refused_;
+    if (result != trace::PayloadResult::whole && result != trace::PayloadResult::unknown)
+      ++refused_;
   }
 }
 
@@ -156,4 +157,4 @@ const PayloadColumns::Field* PayloadColumns::find(const std::string& name) const
   return found == numbers_.end() ? nullptr : &fields_[found->second];
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -17,19 +17,19 @@
 #include <unordered_map>
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 struct FieldValue {
-  PayloadValue::Kind kind = PayloadValue::Kind::count;
+  trace::PayloadValue::Kind kind = trace::PayloadValue::Kind::count;
   std::uint64_t bits = 0;  // of text: what keep() returned
 };
 
 // Flat fields of one payload at a time, told to add(name, value).
-class FlatFields : public PayloadVisitor {
+class FlatFields : public trace::PayloadVisitor {
  public:
-  explicit FlatFields(PagePool& pool) : list_(pool), json_(list_) {}
+  explicit FlatFields(core::PagePool& pool) : list_(pool), json_(list_) {}
 
-  bool value(std::string_view name, const PayloadValue& value) override;
+  bool value(std::string_view name, const trace::PayloadValue& value) override;
   bool begin(std::string_view name, bool is_list) override;
   bool end(bool is_list) override;
 
@@ -44,14 +44,14 @@ class FlatFields : public PayloadVisitor {
 
  private:
   FieldValue text(std::string_view given) {
-    return FieldValue{PayloadValue::Kind::text, keep(given)};
+    return FieldValue{trace::PayloadValue::Kind::text, keep(given)};
   }
 
   std::string path_;
   std::vector<std::size_t> lengths_;  // of the path around each struct
   std::size_t lists_ = 0;             // that are open
-  LineBuffer list_;
-  PayloadJson json_;
+  core::LineBuffer list_;
+  trace::PayloadJson json_;
 };
 
 class PayloadColumns {
@@ -87,4 +87,4 @@ class PayloadColumns {
   std::uint64_t left_out_ = 0;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace nvspan {
+namespace nvspan::reader {
 namespace {
 
 template <typename T>
@@ -114,4 +114,4 @@ Tables select_rows(const Tables& tables, const Selection& selection) {
   return made;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

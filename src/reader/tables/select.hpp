@@ -10,7 +10,7 @@
 
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 // A range's parent is the innermost of those around it that are left.
 Tables select_rows(const Tables& tables, const Selection& selection);
@@ -18,4 +18,4 @@ Tables select_rows(const Tables& tables, const Selection& selection);
 // The ranges of which `keep` holds.
 RangeTable select_ranges(const RangeTable& ranges, const std::vector<bool>& keep);
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

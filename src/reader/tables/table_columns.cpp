@@ -6,13 +6,13 @@
 #include "reader/tables/columns.hpp"
 #include "trace/payload/scalar_payload.hpp"
 
-namespace nvspan {
+namespace nvspan::reader {
 namespace {
 
 double payload_value(std::uint8_t type, std::uint64_t bits) {
   double made = 0;
-  use_scalar(static_cast<PayloadType>(type), bits,
-             [&](auto value) { made = static_cast<double>(value); });
+  trace::use_scalar(static_cast<trace::PayloadType>(type), bits,
+                    [&](auto value) { made = static_cast<double>(value); });
   return made;
 }
 
@@ -65,7 +65,7 @@ std::shared_ptr<Column> Columns::of_site(const Table& table, std::string_view na
     });
     set_valid(*column, [&](std::size_t i) {
       return table.has_payload[i] != 0 &&
-             site(i).own_payload_type() < static_cast<std::uint8_t>(PayloadType::ext);
+             site(i).own_payload_type() < static_cast<std::uint8_t>(trace::PayloadType::ext);
     });
     return column;
   }
@@ -250,4 +250,4 @@ std::shared_ptr<Column> Columns::of_losses(std::string_view name) {
   return nullptr;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <limits>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 namespace {
 
@@ -62,7 +62,8 @@ class TableBuilder : public RangeScan<TableBuilder> {
     marks.has_payload.push_back(payload.present);
   }
 
-  void counter(std::uint32_t subject, EntryKind kind, std::uint64_t ticks, std::uint64_t bits) {
+  void counter(std::uint32_t subject, record::EntryKind kind, std::uint64_t ticks,
+               std::uint64_t bits) {
     if (subject >= process_->counters.size()) return damaged();
     CounterTable& counters = tables_.counters;
     counters.time.push_back(process_->time(ticks));
@@ -70,15 +71,16 @@ class TableBuilder : public RangeScan<TableBuilder> {
     counters.counter.push_back(process_->counters[subject]);
     double value = std::numeric_limits<double>::quiet_NaN();
     std::int64_t integer = 0;
-    if (kind == EntryKind::counter_f64) std::memcpy(&value, &bits, sizeof value);
-    if (kind == EntryKind::counter_i64) {
+    if (kind == record::EntryKind::counter_f64) std::memcpy(&value, &bits, sizeof value);
+    if (kind == record::EntryKind::counter_i64) {
       integer = static_cast<std::int64_t>(bits);
       value = static_cast<double>(integer);
     }
     counters.value.push_back(value);
     counters.integer.push_back(integer);
-    counters.kind.push_back(static_cast<std::uint8_t>(
-        static_cast<std::uint32_t>(kind) - static_cast<std::uint32_t>(EntryKind::counter_i64)));
+    counters.kind.push_back(
+        static_cast<std::uint8_t>(static_cast<std::uint32_t>(kind) -
+                                  static_cast<std::uint32_t>(record::EntryKind::counter_i64)));
   }
 
   void damaged() { ++damaged_; }
@@ -216,4 +218,4 @@ Tables make_tables(Recording& recording) {
   return tables;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

@@ -12,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::reader {
 
 constexpr std::uint32_t no_lane = 0xFFFFFFFF;
 
@@ -62,4 +62,4 @@ struct Tables {
 
 Tables make_tables(Recording& recording);
 
-}  // namespace nvspan
+}  // namespace nvspan::reader

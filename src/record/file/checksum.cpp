@@ -13,7 +13,7 @@
 #include <sys/auxv.h>
 #endif
 
-namespace nvspan {
+namespace nvspan::record {
 namespace {
 
 constexpr std::uint32_t polynomial = 0x82F63B78;  // reversed
@@ -174,4 +174,4 @@ std::uint64_t definition_word(DefinitionType type, std::size_t bytes, std::uint6
   return word | static_cast<std::uint64_t>(sum & 0xFFFFFF) << 8;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::record

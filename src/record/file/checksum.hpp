@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace nvspan {
+namespace nvspan::record {
 
 // CRC32C (Castagnoli, as in iSCSI) of bytes that follow those of which `before` is the CRC. By the
 // processor's instruction where it has one.
@@ -26,4 +26,4 @@ std::uint32_t sample_sum(const ClockSample& sample, std::uint64_t number) noexce
 std::uint64_t definition_word(DefinitionType type, std::size_t bytes, std::uint64_t sequence,
                               std::size_t offset, const void* body, std::size_t words) noexcept;
 
-}  // namespace nvspan
+}  // namespace nvspan::record

@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace nvspan {
+namespace nvspan::record {
 
 constexpr std::uint64_t most_device_bytes = 4096;
 
@@ -21,11 +21,11 @@ using nvtx::DeviceField;
 static_assert(nvtx::device_field_count == device_fields);
 
 // Of NVTX's number of an entry's type; none: not one that a payload has.
-constexpr PayloadType device_payload_type(std::uint64_t entry_type) {
-  return entry_type == nvtx::entry_type::int64      ? PayloadType::i64
-         : entry_type == nvtx::entry_type::uint64   ? PayloadType::u64
-         : entry_type == nvtx::entry_type::c_double ? PayloadType::f64
-                                                    : PayloadType::none;
+constexpr trace::PayloadType device_payload_type(std::uint64_t entry_type) {
+  return entry_type == nvtx::entry_type::int64      ? trace::PayloadType::i64
+         : entry_type == nvtx::entry_type::uint64   ? trace::PayloadType::u64
+         : entry_type == nvtx::entry_type::c_double ? trace::PayloadType::f64
+                                                    : trace::PayloadType::none;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::record

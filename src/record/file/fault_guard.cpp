@@ -15,7 +15,7 @@
 #include <new>
 #include <utility>
 
-namespace nvspan {
+namespace nvspan::record {
 namespace {
 
 constexpr std::uintptr_t page = 4096;
@@ -207,4 +207,4 @@ void forget_all_mappings() noexcept {
 bool fault_seen() noexcept { return seen.load(std::memory_order_acquire); }
 void clear_fault() noexcept { seen.store(false, std::memory_order_release); }
 
-}  // namespace nvspan
+}  // namespace nvspan::record

@@ -14,7 +14,7 @@
 
 #include <cstddef>
 
-namespace nvspan {
+namespace nvspan::record {
 
 // Puts the handler in front, also in front of one that the program has installed since.
 void guard_faults() noexcept;
@@ -28,4 +28,4 @@ void forget_all_mappings() noexcept;  // in a forked child, which has none of th
 bool fault_seen() noexcept;  // since the last clear_fault(): a part of a mapping is gone
 void clear_fault() noexcept;
 
-}  // namespace nvspan
+}  // namespace nvspan::record

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace nvspan {
+namespace nvspan::record {
 namespace {
 
 std::int32_t first_number(const char* const* names, std::size_t count) noexcept {
@@ -42,7 +42,7 @@ void host_name(char* out, std::size_t size) noexcept {
   if (::gethostname(out, size - 1) != 0) std::snprintf(out, size, "unknown");
 }
 
-void expand_file_name(std::string_view pattern, PoolString& out) {
+void expand_file_name(std::string_view pattern, core::PoolString& out) {
   out.clear();
   char value[64];
   while (!pattern.empty()) {
@@ -67,4 +67,4 @@ void expand_file_name(std::string_view pattern, PoolString& out) {
   }
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::record

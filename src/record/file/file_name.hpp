@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::record {
 
 // A process's place in a job, as its launcher says in the environment; -1: it does not.
 struct RankOfProcess {
@@ -21,6 +21,6 @@ RankOfProcess rank_of_process() noexcept;
 void host_name(char* out, std::size_t size) noexcept;
 
 // Replaces {host}, {rank} (0 when it is not known) and {pid}; anything else stays as it is.
-void expand_file_name(std::string_view pattern, PoolString& out);
+void expand_file_name(std::string_view pattern, core::PoolString& out);
 
-}  // namespace nvspan
+}  // namespace nvspan::record

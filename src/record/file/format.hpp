@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace nvspan {
+namespace nvspan::record {
 
 constexpr std::uint64_t file_magic = 0x315241505356'4EFFu;  // FF "NVSPAR1"
 constexpr std::uint32_t format_version = 2;
@@ -392,4 +392,4 @@ struct StatsBlock {
 };
 static_assert(sizeof(StatsBlock) % 8 == 0);
 
-}  // namespace nvspan
+}  // namespace nvspan::record

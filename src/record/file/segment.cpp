@@ -14,7 +14,7 @@
 #include <cstdio>
 #include <cstring>
 
-namespace nvspan {
+namespace nvspan::record {
 namespace {
 
 // Small, for a process that is killed leaves what it never used of its last extent, and pools of
@@ -267,4 +267,4 @@ void Segment::forget() noexcept {
   header_ = nullptr;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::record

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::record {
 
 // The file of one process's recording, grown in extents that are mapped and never move. Disk space
 // is reserved before it is mapped, so a full disk is an error here and not a SIGBUS later. A forked
@@ -21,7 +21,7 @@ namespace nvspan {
 // descriptors would hand its number to something else. Guarded by its owner's lock.
 class Segment {
  public:
-  explicit Segment(PagePool& pool) : pool_(pool), path_(pool), extents_(pool) {}
+  explicit Segment(core::PagePool& pool) : pool_(pool), path_(pool), extents_(pool) {}
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
   Segment(Segment&&) = delete;
@@ -82,9 +82,9 @@ class Segment {
   bool grow(std::size_t bytes) noexcept;
   bool reserve(int fd, std::uint64_t offset, std::size_t bytes) noexcept;
 
-  PagePool& pool_;
-  PoolString path_;
-  PoolVector<Extent> extents_;
+  core::PagePool& pool_;
+  core::PoolString path_;
+  core::PoolVector<Extent> extents_;
   FileHeader* header_ = nullptr;
   Hole hole_;
   std::uint64_t file_bytes_ = 0;
@@ -96,4 +96,4 @@ class Segment {
   int error_ = 0;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::record

@@ -14,7 +14,7 @@
 #include <cpuid.h>
 #endif
 
-namespace nvspan {
+namespace nvspan::record {
 
 bool ticks_are_tsc = false;
 
@@ -100,4 +100,4 @@ double estimate_frequency(const ClockSample& first) noexcept {
 #endif
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::record

@@ -14,7 +14,7 @@
 #include <x86intrin.h>
 #endif
 
-namespace nvspan {
+namespace nvspan::record {
 
 extern bool ticks_are_tsc;  // set once, before the first recording begins
 
@@ -50,4 +50,4 @@ inline std::uint64_t ticks_now() noexcept {
   return monotonic_ns();
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::record

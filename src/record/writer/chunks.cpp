@@ -18,7 +18,7 @@
 #include <cstddef>
 #include <cstring>
 
-namespace nvspan {
+namespace nvspan::record {
 namespace {
 
 std::atomic<std::uint64_t>& word_in(ChunkHeader* chunk, std::size_t offset) {
@@ -288,4 +288,4 @@ void Recorder::fence_threads() noexcept {
   if (!fenced) ::usleep(10000);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::record

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cstdio>
 
-namespace nvspan {
+namespace nvspan::record {
 
 // Whether the file was cut; the first time this is seen it says so.
 bool Recorder::notice_cut() noexcept {
@@ -57,4 +57,4 @@ void Recorder::end_cut_file() noexcept {
   segment_.rewrite(header);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::record

@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-namespace nvspan {
+namespace nvspan::record {
 namespace {
 
 constexpr std::string_view lane_name = "deferred events";
@@ -83,7 +83,7 @@ void Recorder::place(ThreadWriter& writer, std::uint64_t ticks, std::size_t word
   writer.base = ticks;
 }
 
-void Recorder::deferred(std::uint64_t domain, const Event& event, std::uint64_t begin,
+void Recorder::deferred(std::uint64_t domain, const trace::Event& event, std::uint64_t begin,
                         std::uint64_t end, bool mark) {
   ThreadWriter& writer = lane();
   const Subject at = subject(writer, domain, event, nullptr);
@@ -117,7 +117,7 @@ void Recorder::deferred_sample(std::uint64_t domain, std::string_view domain_nam
       nullptr);
 }
 
-void Recorder::deferred_samples(const Event& event, std::uint64_t id, std::string_view name,
+void Recorder::deferred_samples(const trace::Event& event, std::uint64_t id, std::string_view name,
                                 std::uint64_t ticks) {
   if (mode_ == RecordMode::stats) return;
   ThreadWriter& writer = lane();
@@ -126,4 +126,4 @@ void Recorder::deferred_samples(const Event& event, std::uint64_t id, std::strin
   put_samples(writer, event, number, ticks);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::record

@@ -8,10 +8,10 @@
 
 #include "record/file/device_schema.hpp"
 
-namespace nvspan {
+namespace nvspan::record {
 namespace {
 
-const Field* member(const Field& object, std::string_view key) {
+const trace::Field* member(const trace::Field& object, std::string_view key) {
   for (std::size_t i = 0; i < object.child_count; ++i) {
     if (object.children[i].key != nullptr && key == object.children[i].key) {
       return object.children + i;
@@ -20,14 +20,14 @@ const Field* member(const Field& object, std::string_view key) {
   return nullptr;
 }
 
-const Field* field_of(const Event& event, std::string_view key) {
+const trace::Field* field_of(const trace::Event& event, std::string_view key) {
   for (std::size_t i = 0; i < event.field_count; ++i) {
     if (key == event.fields[i].key) return event.fields + i;
   }
   return nullptr;
 }
 
-std::uint64_t number_of(const Field* field) {
+std::uint64_t number_of(const trace::Field* field) {
   return field == nullptr ? 0 : field->unsigned_integer;
 }
 
@@ -41,10 +41,10 @@ bool names_what(std::uint64_t type, DeviceNameKind& what) {
 
 }  // namespace
 
-void Recorder::keep_device_schema(const Event& event) {
-  const Field* name = field_of(event, "name");
-  const Field* entries = field_of(event, "entries");
-  const Field* id = field_of(event, "id");
+void Recorder::keep_device_schema(const trace::Event& event) {
+  const trace::Field* name = field_of(event, "name");
+  const trace::Field* entries = field_of(event, "entries");
+  const trace::Field* id = field_of(event, "id");
   if (name == nullptr || entries == nullptr || id == nullptr ||
       name->text != nvtx::device_range_schema_name) {
     return;
@@ -53,10 +53,10 @@ void Recorder::keep_device_schema(const Event& event) {
   made.schema = id->unsigned_integer;
   made.domain = domain(event.domain_handle, event.domain);
   for (std::uint32_t& offset : made.offsets) offset = no_string;
-  auto payload = PayloadType::none;
+  auto payload = trace::PayloadType::none;
   for (std::size_t i = 0; i < entries->child_count; ++i) {
-    const Field& entry = entries->children[i];
-    const Field* entry_name = member(entry, "name");
+    const trace::Field& entry = entries->children[i];
+    const trace::Field* entry_name = member(entry, "name");
     const std::uint64_t offset = number_of(member(entry, "offset"));
     if (entry_name == nullptr || offset > most_device_bytes) continue;
     for (std::size_t k = 0; k < device_fields; ++k) {
@@ -66,26 +66,28 @@ void Recorder::keep_device_schema(const Event& event) {
       payload = device_payload_type(number_of(member(entry, "type")));
     }
   }
-  device_schemas_[DomainKey{event.domain_handle, made.schema}] = payload;
+  device_schemas_[trace::DomainKey{event.domain_handle, made.schema}] = payload;
   define(DefinitionType::device_layout, &made, sizeof made);
 }
 
 // As SiteDefinition::device has it.
-std::uint8_t Recorder::device_site(const Event& event) const {
-  if (event.payload_type != PayloadType::ext || event.blob_count != 1 || device_schemas_.empty()) {
+std::uint8_t Recorder::device_site(const trace::Event& event) const {
+  if (event.payload_type != trace::PayloadType::ext || event.blob_count != 1 ||
+      device_schemas_.empty()) {
     return 0;
   }
-  const auto found = device_schemas_.find(DomainKey{event.domain_handle, event.blobs[0].schema_id});
+  const auto found =
+      device_schemas_.find(trace::DomainKey{event.domain_handle, event.blobs[0].schema_id});
   return found == device_schemas_.end()
              ? std::uint8_t{0}
              : static_cast<std::uint8_t>(1 + static_cast<unsigned>(found->second));
 }
 
 // Of nvtxNameCuStream and its like, and of resources that stand for a device or a stream.
-void Recorder::keep_device_name(const Event& event) {
+void Recorder::keep_device_name(const trace::Event& event) {
   DeviceNameDefinition made = {};
-  if (event.kind == EventKind::name_cuda) {
-    const Field* what = field_of(event, "what");
+  if (event.kind == trace::EventKind::name_cuda) {
+    const trace::Field* what = field_of(event, "what");
     if (what == nullptr) return;
     const bool device = what->text == "cu_device" || what->text == "cuda_device";
     if (!device && what->text != "cu_stream" && what->text != "cuda_stream") return;
@@ -98,7 +100,7 @@ void Recorder::keep_device_name(const Event& event) {
     made.what = static_cast<std::uint32_t>(what);
     made.handle = number_of(field_of(event, "identifier"));
   }
-  const Field* name = field_of(event, "name");
+  const trace::Field* name = field_of(event, "name");
   if (name == nullptr || name->text.data() == nullptr) return;
   made.name = string(name->text).id;
   if (made.name == no_string) return;
@@ -106,4 +108,4 @@ void Recorder::keep_device_name(const Event& event) {
   define(DefinitionType::device_name, &made, sizeof made);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::record

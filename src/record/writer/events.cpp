@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace nvspan {
+namespace nvspan::record {
 namespace {
 
 constexpr std::size_t word = sizeof(std::uint64_t);
@@ -15,7 +15,7 @@ constexpr int no_tracking = -2;  // NVTX_NO_PUSH_POP_TRACKING
 
 std::size_t words_of(std::size_t bytes) { return (bytes + word - 1) / word; }
 
-std::size_t payload_bytes(const Event& event) {
+std::size_t payload_bytes(const trace::Event& event) {
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < event.blob_count; ++i) {
     bytes += 3 * word + words_of(event.blobs[i].data.size()) * word;
@@ -27,14 +27,15 @@ void store(std::atomic<std::uint64_t>* at, std::uint64_t value) {
   at->store(value, std::memory_order_relaxed);
 }
 
-std::atomic<std::uint64_t>* store_payload(std::atomic<std::uint64_t>* at, const Event& event) {
-  if (event.payload_type != PayloadType::ext) {
+std::atomic<std::uint64_t>* store_payload(std::atomic<std::uint64_t>* at,
+                                          const trace::Event& event) {
+  if (event.payload_type != trace::PayloadType::ext) {
     store(at, event.payload_bits);
     return at + 1;
   }
   store(at++, payload_bytes(event));
   for (std::size_t i = 0; i < event.blob_count; ++i) {
-    const PayloadBlob& blob = event.blobs[i];
+    const trace::PayloadBlob& blob = event.blobs[i];
     store(at++, blob.schema_id);
     store(at++, blob.size);
     store(at++, blob.data.size());
@@ -46,8 +47,9 @@ std::atomic<std::uint64_t>* store_payload(std::atomic<std::uint64_t>* at, const 
   return at;
 }
 
-bool has_payload(const Event& event) {
-  return event.payload_type != PayloadType::none && event.payload_type != PayloadType::unknown;
+bool has_payload(const trace::Event& event) {
+  return event.payload_type != trace::PayloadType::none &&
+         event.payload_type != trace::PayloadType::unknown;
 }
 
 }  // namespace
@@ -174,18 +176,20 @@ void Recorder::add_loss(LossReason reason, const LossWindow& more) noexcept {
 
 // False, and the event is counted as lost: there is no space, or its subject is not defined.
 bool Recorder::put(ThreadWriter& writer, EntryKind kind, std::uint32_t subject, std::uint64_t ticks,
-                   const std::uint64_t* words, std::size_t count, const Event* payload) {
+                   const std::uint64_t* words, std::size_t count, const trace::Event* payload) {
   if (subject == no_site) {
     lose(writer, LossReason::no_space);
     return false;
   }
   const bool with_payload = payload != nullptr && has_payload(*payload);
   const bool closes = kind == EntryKind::pop || kind == EntryKind::end;
-  if (closes && with_payload && payload->payload_type == PayloadType::ext) describe(*payload);
+  if (closes && with_payload && payload->payload_type == trace::PayloadType::ext)
+    describe(*payload);
   std::size_t needed = 2 + count;
   if (with_payload) {
     needed += 1;
-    if (payload->payload_type == PayloadType::ext) needed += words_of(payload_bytes(*payload));
+    if (payload->payload_type == trace::PayloadType::ext)
+      needed += words_of(payload_bytes(*payload));
   }
   constexpr std::size_t before = 2 + 4;  // a new base, a loss
   if (writer.loss_entry == nullptr && writer.cursor != nullptr) {
@@ -220,7 +224,7 @@ bool Recorder::put(ThreadWriter& writer, EntryKind kind, std::uint32_t subject, 
   return true;
 }
 
-int Recorder::push(ThreadWriter& writer, std::uint64_t domain, const Event& event,
+int Recorder::push(ThreadWriter& writer, std::uint64_t domain, const trace::Event& event,
                    const SiteKey* key) {
   const Subject at = subject(writer, domain, event, key);
   const std::uint64_t ticks = ticks_now();
@@ -230,14 +234,15 @@ int Recorder::push(ThreadWriter& writer, std::uint64_t domain, const Event& even
   }
   if (!writer.plain) {
     // Taken back only when it is the short entry that the fast path writes.
-    const bool small = at.site < entry_wide_subject && event.payload_type != PayloadType::ext;
+    const bool small =
+        at.site < entry_wide_subject && event.payload_type != trace::PayloadType::ext;
     const std::size_t words = has_payload(event) ? 2 : 1;
     writer.opened(at.site, at.domain_id, ticks, written && small ? writer.cursor - words : nullptr);
   }
   return at.domain != nullptr ? at.domain->depth++ : no_tracking;
 }
 
-int Recorder::pop(ThreadWriter& writer, std::uint64_t domain, const Event& event) {
+int Recorder::pop(ThreadWriter& writer, std::uint64_t domain, const trace::Event& event) {
   const std::uint64_t ticks = event.ticks != 0 ? event.ticks : ticks_now();
   DomainCell* place = cell(writer, domain, event.domain);
   const std::uint32_t id = place != nullptr ? place->id : this->domain(domain, event.domain);
@@ -263,7 +268,7 @@ int Recorder::pop(ThreadWriter& writer, std::uint64_t domain, const Event& event
   return --place->depth;
 }
 
-void Recorder::mark(ThreadWriter& writer, std::uint64_t domain, const Event& event,
+void Recorder::mark(ThreadWriter& writer, std::uint64_t domain, const trace::Event& event,
                     const SiteKey* key) {
   const Subject at = subject(writer, domain, event, key);
   if (mode_ == RecordMode::stats) {
@@ -273,7 +278,7 @@ void Recorder::mark(ThreadWriter& writer, std::uint64_t domain, const Event& eve
   }
 }
 
-std::uint64_t Recorder::start(ThreadWriter& writer, std::uint64_t domain, const Event& event,
+std::uint64_t Recorder::start(ThreadWriter& writer, std::uint64_t domain, const trace::Event& event,
                               const SiteKey* key) {
   const Subject at = subject(writer, domain, event, key);
   const std::uint64_t id = writer.next_range++;
@@ -287,7 +292,7 @@ std::uint64_t Recorder::start(ThreadWriter& writer, std::uint64_t domain, const 
 }
 
 void Recorder::end(ThreadWriter& writer, std::uint64_t domain, std::uint64_t id,
-                   const Event& event) {
+                   const trace::Event& event) {
   const std::uint64_t ticks = event.ticks != 0 ? event.ticks : ticks_now();
   if (mode_ == RecordMode::stats) {
     const auto found = started_.find(id);
@@ -388,4 +393,4 @@ void Recorder::count(ThreadWriter& writer, std::uint32_t site, EntryKind kind, s
   writer.count(site, kind, ticks, self);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::record

@@ -10,7 +10,7 @@
 #include <limits>
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::record {
 
 // How many bytes of a recording may be names: the texts and sites of events, and in mode `stats`
 // the cells that count them. A ring and statistics would grow with every new name without it.
@@ -55,4 +55,4 @@ struct SiteRest {
   bool other;  // it is such a rest itself
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::record

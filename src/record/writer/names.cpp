@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace nvspan {
+namespace nvspan::record {
 namespace {
 
 constexpr std::size_t definition_chunk = 4 * 1024;
@@ -26,14 +26,14 @@ std::size_t bytes_of_definition(std::size_t bytes) {
   return sizeof(std::uint64_t) + in_words(bytes);
 }
 
-std::string_view field_text(const Event& event, std::string_view key) {
+std::string_view field_text(const trace::Event& event, std::string_view key) {
   for (std::size_t i = 0; i < event.field_count; ++i) {
     if (key == event.fields[i].key) return event.fields[i].text;
   }
   return {};
 }
 
-const Field* find_field(const Event& event, std::string_view key) {
+const trace::Field* find_field(const trace::Event& event, std::string_view key) {
   for (std::size_t i = 0; i < event.field_count; ++i) {
     if (key == event.fields[i].key) return event.fields + i;
   }
@@ -171,7 +171,8 @@ DomainCell* Recorder::cell(ThreadWriter& writer, std::uint64_t handle, std::stri
   return place;
 }
 
-std::uint32_t Recorder::site(std::uint32_t domain_id, const Event& event, std::uint32_t message) {
+std::uint32_t Recorder::site(std::uint32_t domain_id, const trace::Event& event,
+                             std::uint32_t message) {
   SiteDefinition definition = {};
   definition.domain = domain_id;
   definition.message = message;
@@ -246,10 +247,10 @@ bool Recorder::make_own_texts(ThreadWriter& writer) noexcept {
   return true;
 }
 
-Recorder::Subject Recorder::subject(ThreadWriter& writer, std::uint64_t handle, const Event& event,
-                                    const SiteKey* key) {
+Recorder::Subject Recorder::subject(ThreadWriter& writer, std::uint64_t handle,
+                                    const trace::Event& event, const SiteKey* key) {
   undefined_ = false;
-  if (event.payload_type == PayloadType::ext && mode_ != RecordMode::stats) describe(event);
+  if (event.payload_type == trace::PayloadType::ext && mode_ != RecordMode::stats) describe(event);
   Subject made = {};
   made.domain = cell(writer, handle, event.domain);
   made.domain_id = made.domain != nullptr ? made.domain->id : domain(handle, event.domain);
@@ -276,7 +277,7 @@ void Recorder::hide(ThreadWriter& writer, std::uint64_t handle, const SiteKey* k
 
 std::uint32_t Recorder::counter(std::uint64_t handle, std::string_view domain_name,
                                 std::uint64_t id, std::string_view name) {
-  const DomainKey key{handle, id};
+  const trace::DomainKey key{handle, id};
   const auto found = counters_.find(key);
   if (found != counters_.end()) return found->second;
   undefined_ = false;
@@ -312,7 +313,7 @@ bool Recorder::EventLine::write(const char* data, std::size_t size) noexcept {
 }
 
 // A call that only names something, and so is past the budget with its name.
-bool Recorder::keep_name(const Event& event) {
+bool Recorder::keep_name(const trace::Event& event) {
   naming_ = true;
   refused_ = false;
   const bool written = events_.write(event);
@@ -322,8 +323,8 @@ bool Recorder::keep_name(const Event& event) {
     add_loss(LossReason::name_budget, LossWindow{1, now, now});
     return written;
   }
-  if (event.kind != EventKind::name_category) return written;
-  if (const Field* category = find_field(event, "category")) {
+  if (event.kind != trace::EventKind::name_category) return written;
+  if (const trace::Field* category = find_field(event, "category")) {
     name_category(event.domain_handle, event.domain,
                   static_cast<std::uint32_t>(category->unsigned_integer),
                   field_text(event, "name"));
@@ -331,17 +332,17 @@ bool Recorder::keep_name(const Event& event) {
   return written;
 }
 
-bool Recorder::write(const Event& event) {
+bool Recorder::write(const trace::Event& event) {
   // A sample is no statistic: a chunk of these has no place for it.
-  if (event.kind == EventKind::counter_sample && mode_ == RecordMode::stats) return true;
-  if (event.kind == EventKind::counter_sample && current_ != nullptr) {
-    const Field* id = find_field(event, "counter");
-    const Field* value = find_field(event, "value");
-    const Field* none = find_field(event, "no_value");
+  if (event.kind == trace::EventKind::counter_sample && mode_ == RecordMode::stats) return true;
+  if (event.kind == trace::EventKind::counter_sample && current_ != nullptr) {
+    const trace::Field* id = find_field(event, "counter");
+    const trace::Field* value = find_field(event, "value");
+    const trace::Field* none = find_field(event, "no_value");
     if (id != nullptr && (value != nullptr || none != nullptr)) {
       const std::uint32_t subject = counter(event.domain_handle, event.domain, id->unsigned_integer,
                                             field_text(event, "name"));
-      const bool real = value != nullptr && value->type == FieldType::real;
+      const bool real = value != nullptr && value->type == trace::FieldType::real;
       const EntryKind kind = value == nullptr ? EntryKind::counter_none
                              : real           ? EntryKind::counter_f64
                                               : EntryKind::counter_i64;
@@ -358,22 +359,24 @@ bool Recorder::write(const Event& event) {
       return true;
     }
   }
-  if (event.kind == EventKind::scope_register) {
-    if (const Field* id = find_field(event, "id")) keep_scope(event, id->unsigned_integer);
+  if (event.kind == trace::EventKind::scope_register) {
+    if (const trace::Field* id = find_field(event, "id")) keep_scope(event, id->unsigned_integer);
   }
-  if (event.kind == EventKind::name_thread) {
-    if (const Field* thread = find_field(event, "thread")) {
+  if (event.kind == trace::EventKind::name_thread) {
+    if (const trace::Field* thread = find_field(event, "thread")) {
       name_thread(static_cast<std::uint32_t>(thread->unsigned_integer), field_text(event, "name"));
     }
   }
-  if (event.kind == EventKind::register_string || event.kind == EventKind::name_category) {
+  if (event.kind == trace::EventKind::register_string ||
+      event.kind == trace::EventKind::name_category) {
     return keep_name(event);
   }
-  if (event.kind == EventKind::schema_register) keep_device_schema(event);
-  if (event.kind == EventKind::name_cuda || event.kind == EventKind::resource_create) {
+  if (event.kind == trace::EventKind::schema_register) keep_device_schema(event);
+  if (event.kind == trace::EventKind::name_cuda ||
+      event.kind == trace::EventKind::resource_create) {
     keep_device_name(event);
   }
   return events_.write(event);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::record

@@ -17,7 +17,7 @@
 #include <cstdlib>
 #include <new>
 
-namespace nvspan {
+namespace nvspan::record {
 namespace {
 
 constexpr std::size_t page = 4096;
@@ -54,7 +54,8 @@ bool make_live_page() noexcept {
 
 LivePage* live_page = &nothing_live;
 
-Recorder::Recorder(PagePool& pool, const SchemaTable& schemas, const PayloadNames& names)
+Recorder::Recorder(core::PagePool& pool, const trace::SchemaTable& schemas,
+                   const trace::PayloadNames& names)
     : pool_(pool),
       segment_(pool),
       template_(pool),
@@ -96,7 +97,7 @@ bool Recorder::open(const RecordOptions& options) {
 }
 
 bool Recorder::create_file() {
-  PoolString path(pool_);
+  core::PoolString path(pool_);
   expand_file_name(template_, path);
   if (!segment_.create(path)) {
     char line[512];
@@ -408,4 +409,4 @@ void Recorder::retire(ThreadWriter* writer) noexcept {
   free_writers_ = writer;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::record

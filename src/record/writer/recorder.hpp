@@ -15,7 +15,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace nvspan {
+namespace nvspan::record {
 
 struct RecordOptions {
   std::string_view path;  // {host}, {rank} and {pid} are replaced; empty: nvspan-{pid}.nvspan
@@ -29,9 +29,10 @@ struct RecordOptions {
 // Writes the recording of a process. Everything here is the slow path, taken when a thread meets
 // something for the first time, or has filled its chunk; ThreadWriter is the rest. Callers hold the
 // session's lock, with signals blocked.
-class Recorder final : public Sink {
+class Recorder final : public trace::Sink {
  public:
-  Recorder(PagePool& pool, const SchemaTable& schemas, const PayloadNames& names);
+  Recorder(core::PagePool& pool, const trace::SchemaTable& schemas,
+           const trace::PayloadNames& names);
 
   // False: it cannot, and said so on standard error.
   bool open(const RecordOptions& options);
@@ -53,27 +54,29 @@ class Recorder final : public Sink {
 
   // The calls, once read. `key` is remembered for the fast path when it is given. A hidden domain
   // is remembered as well, and nothing is written.
-  int push(ThreadWriter& writer, std::uint64_t domain, const Event& event, const SiteKey* key);
-  int pop(ThreadWriter& writer, std::uint64_t domain, const Event& event);
-  void mark(ThreadWriter& writer, std::uint64_t domain, const Event& event, const SiteKey* key);
-  std::uint64_t start(ThreadWriter& writer, std::uint64_t domain, const Event& event,
+  int push(ThreadWriter& writer, std::uint64_t domain, const trace::Event& event,
+           const SiteKey* key);
+  int pop(ThreadWriter& writer, std::uint64_t domain, const trace::Event& event);
+  void mark(ThreadWriter& writer, std::uint64_t domain, const trace::Event& event,
+            const SiteKey* key);
+  std::uint64_t start(ThreadWriter& writer, std::uint64_t domain, const trace::Event& event,
                       const SiteKey* key);
-  void end(ThreadWriter& writer, std::uint64_t domain, std::uint64_t id, const Event& event);
+  void end(ThreadWriter& writer, std::uint64_t domain, std::uint64_t id, const trace::Event& event);
   void hide(ThreadWriter& writer, std::uint64_t domain, const SiteKey* key);
 
   // An event that was submitted with its times, in ticks; to_ticks() makes them of a stamp of one
   // of NVTX's types, unless it is of a clock that is not known.
   bool to_ticks(std::uint64_t type, std::int64_t stamp, std::uint64_t& ticks) const;
-  void deferred(std::uint64_t domain, const Event& event, std::uint64_t begin, std::uint64_t end,
-                bool mark);
+  void deferred(std::uint64_t domain, const trace::Event& event, std::uint64_t begin,
+                std::uint64_t end, bool mark);
   void deferred_sample(std::uint64_t domain, std::string_view domain_name, std::uint64_t id,
                        std::string_view name, bool real, std::uint64_t bits, std::uint64_t ticks);
 
-  void deferred_samples(const Event& event, std::uint64_t id, std::string_view name,
+  void deferred_samples(const trace::Event& event, std::uint64_t id, std::string_view name,
                         std::uint64_t ticks);
 
   // Any other event. A counter's sample goes to the thread that `set_current` named.
-  bool write(const Event& event) override;
+  bool write(const trace::Event& event) override;
   void set_current(ThreadWriter* writer) noexcept { current_ = writer; }
 
   void name_thread(std::uint32_t tid, std::string_view name);
@@ -102,14 +105,14 @@ class Recorder final : public Sink {
   };
   template <typename Key, typename Value, typename KeyHash = std::hash<Key>,
             typename Equal = std::equal_to<Key>>
-  using Map =
-      std::unordered_map<Key, Value, KeyHash, Equal, PoolAllocator<std::pair<const Key, Value>>>;
+  using Map = std::unordered_map<Key, Value, KeyHash, Equal,
+                                 core::PoolAllocator<std::pair<const Key, Value>>>;
   struct Text {
     std::uint32_t id;
     const char* kept;
   };
   // Catches the line that JsonlSink makes.
-  class EventLine final : public Output {
+  class EventLine final : public trace::Output {
    public:
     explicit EventLine(Recorder& owner) : owner_(owner) {}
     bool write(const char* data, std::size_t size) noexcept override;
@@ -132,11 +135,11 @@ class Recorder final : public Sink {
   Text string(std::string_view text, bool within_budget = false);
   std::uint32_t domain(std::uint64_t handle, std::string_view name);
   DomainCell* cell(ThreadWriter& writer, std::uint64_t handle, std::string_view name);
-  std::uint32_t site(std::uint32_t domain, const Event& event, std::uint32_t message);
+  std::uint32_t site(std::uint32_t domain, const trace::Event& event, std::uint32_t message);
   std::uint32_t add_site(SiteDefinition& definition);
   std::uint32_t other_site(const SiteRest& rest);
   std::uint32_t counted_site(ThreadWriter& writer, std::uint32_t site, EntryKind kind);
-  bool keep_name(const Event& event);
+  bool keep_name(const trace::Event& event);
   bool make_own_texts(ThreadWriter& writer) noexcept;
   std::uint32_t counter(std::uint64_t domain, std::string_view domain_name, std::uint64_t id,
                         std::string_view name);
@@ -148,29 +151,29 @@ class Recorder final : public Sink {
   void lose(ThreadWriter& writer, LossReason reason) noexcept;
   void lose_call() noexcept;
   void add_loss(LossReason reason, const LossWindow& more) noexcept;
-  void keep_device_schema(const Event& event);
-  void keep_device_name(const Event& event);
-  std::uint8_t device_site(const Event& event) const;
+  void keep_device_schema(const trace::Event& event);
+  void keep_device_name(const trace::Event& event);
+  std::uint8_t device_site(const trace::Event& event) const;
   class CitedNames;
-  static bool is_new(Map<DomainKey, std::uint64_t, DomainKeyHash>& map, const DomainKey& key,
-                     std::uint64_t version);
-  void describe(const Event& event);
-  void cite(const Event& event);
+  static bool is_new(Map<trace::DomainKey, std::uint64_t, trace::DomainKeyHash>& map,
+                     const trace::DomainKey& key, std::uint64_t version);
+  void describe(const trace::Event& event);
+  void cite(const trace::Event& event);
   void define_type(std::uint64_t domain, std::string_view domain_name, std::uint64_t id,
                    unsigned depth);
-  void write_schema(std::uint32_t domain, const PayloadSchema& schema);
-  void write_enum(std::uint32_t domain, const PayloadEnum& known);
-  MeaningDefinition meaning_of(const CounterUnit& unit);
+  void write_schema(std::uint32_t domain, const trace::PayloadSchema& schema);
+  void write_enum(std::uint32_t domain, const trace::PayloadEnum& known);
+  MeaningDefinition meaning_of(const trace::CounterUnit& unit);
   void describe_counter(std::uint64_t domain, std::string_view domain_name, std::uint64_t id,
                         std::uint32_t number);
-  void keep_scope(const Event& event, std::uint64_t id);
-  void put_samples(ThreadWriter& writer, const Event& event, std::uint32_t subject,
+  void keep_scope(const trace::Event& event, std::uint64_t id);
+  void put_samples(ThreadWriter& writer, const trace::Event& event, std::uint32_t subject,
                    std::uint64_t ticks);
-  Subject subject(ThreadWriter& writer, std::uint64_t domain, const Event& event,
+  Subject subject(ThreadWriter& writer, std::uint64_t domain, const trace::Event& event,
                   const SiteKey* key);
 
   bool put(ThreadWriter& writer, EntryKind kind, std::uint32_t subject, std::uint64_t ticks,
-           const std::uint64_t* words, std::size_t count, const Event* payload);
+           const std::uint64_t* words, std::size_t count, const trace::Event* payload);
   bool refill(ThreadWriter& writer, std::size_t words);
   struct ChunkKey {  // what a chunk's header says of its entries
     ChunkType type;
@@ -213,9 +216,9 @@ class Recorder final : public Sink {
   void place(ThreadWriter& writer, std::uint64_t ticks, std::size_t words);
   void quiesce(const ThreadWriter* own) noexcept;
 
-  PagePool& pool_;
+  core::PagePool& pool_;
   Segment segment_;
-  PoolString template_;
+  core::PoolString template_;
   RecordMode mode_ = RecordMode::full;
   std::uint64_t ring_bytes_ = 0;
   std::uint64_t min_duration_ = 0;
@@ -239,7 +242,7 @@ class Recorder final : public Sink {
   std::uint64_t retired_written_ = 0;  // those of them that are kept
 
   EventLine line_;
-  JsonlSink events_;
+  trace::JsonlSink events_;
   ThreadWriter* current_ = nullptr;
   ThreadWriter* lane_ = nullptr;  // of deferred events
   ThreadWriter* writers_ = nullptr;
@@ -251,23 +254,26 @@ class Recorder final : public Sink {
   Map<std::string_view, Text> strings_;
   Map<std::uint64_t, std::uint32_t> domains_;
   Map<SiteDefinition, std::uint32_t, Hash, Same> sites_;
-  PoolVector<SiteRest> rests_;  // stats: of each site
-  Map<DomainKey, std::uint32_t, DomainKeyHash> counters_;
-  Map<DomainKey, PayloadType, DomainKeyHash> device_schemas_;  // by domain and schema
-  Map<DomainKey, std::uint64_t, DomainKeyHash> described_;     // schemas and enums in the file
-  Map<DomainKey, std::uint64_t, DomainKeyHash> cited_;         // strings and categories in it
-  const SchemaTable& schemas_;
-  const PayloadNames& names_;
-  PayloadDecoder decoder_;
+  core::PoolVector<SiteRest> rests_;  // stats: of each site
+  Map<trace::DomainKey, std::uint32_t, trace::DomainKeyHash> counters_;
+  Map<trace::DomainKey, trace::PayloadType, trace::DomainKeyHash>
+      device_schemas_;  // by domain and schema
+  Map<trace::DomainKey, std::uint64_t, trace::DomainKeyHash>
+      described_;  // schemas and enums in the file
+  Map<trace::DomainKey, std::uint64_t, trace::DomainKeyHash>
+      cited_;  // strings and categories in it
+  const trace::SchemaTable& schemas_;
+  const trace::PayloadNames& names_;
+  trace::PayloadDecoder decoder_;
   Map<std::uint64_t, OpenStart> started_;  // stats
-  PoolVector<Leftover> leftovers_;
-  PoolVector<ChunkHeader*> sealed_;  // ring: the oldest first, from sealed_head_
+  core::PoolVector<Leftover> leftovers_;
+  core::PoolVector<ChunkHeader*> sealed_;  // ring: the oldest first, from sealed_head_
   std::size_t sealed_head_ = 0;
   std::size_t forgotten_chunks_ = 0;  // of a ring: there was no memory to list them
-  PoolVector<StatsChunk> stats_chunks_;
+  core::PoolVector<StatsChunk> stats_chunks_;
   bool stats_chunks_missing_ = false;  // there was no memory to list them
   std::size_t ring_left_ = 0;
   std::size_t ring_chunk_ = 0;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::record

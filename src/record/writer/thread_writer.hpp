@@ -16,7 +16,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::record {
 
 // Shared by all threads and wiped to zeros in a forked child by the kernel, so that one comparison
 // tells a writer that its recording ended, or belongs to the parent process.
@@ -90,7 +90,7 @@ struct StatsTable {
 };
 
 inline unsigned octave_of(std::uint64_t ticks) noexcept {
-  const unsigned octave = log_octave(ticks);
+  const unsigned octave = core::log_octave(ticks);
   return octave < stats_octaves ? octave : stats_octaves - 1;
 }
 
@@ -259,7 +259,7 @@ struct ThreadWriter {
     if (ticks < cell.shortest) cell.shortest = ticks;
     if (ticks > cell.longest) cell.longest = ticks;
     cell.squares += static_cast<double>(ticks) * static_cast<double>(ticks);
-    ++block->counts[log_bucket(ticks, octave)];
+    ++block->counts[core::log_bucket(ticks, octave)];
     return true;
   }
 
@@ -308,4 +308,4 @@ struct ThreadWriter {
   }
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::record

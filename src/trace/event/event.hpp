@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::trace {
 
 enum class MessageType : std::uint8_t { none, ascii, unicode, registered };
 
@@ -60,4 +60,4 @@ struct Event {
   std::size_t field_count = 0;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::trace

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::trace {
 
 // Two are no call: `unclosed`, a range that was open when its thread or process ended, and `lost`,
 // how many calls could not be shown.
@@ -84,4 +84,4 @@ constexpr std::string_view event_kind_name(EventKind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::trace

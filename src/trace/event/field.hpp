@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::trace {
 
 enum class FieldType : std::uint8_t {
   null,
@@ -94,4 +94,4 @@ struct Field {
   }
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::trace

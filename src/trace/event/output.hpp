@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace nvspan {
+namespace nvspan::trace {
 
 // Where a sink's lines go.
 class Output {
@@ -22,4 +22,4 @@ class Output {
   virtual bool is_terminal() const noexcept = 0;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::trace

@@ -5,7 +5,7 @@
 
 #include "trace/event/event.hpp"
 
-namespace nvspan {
+namespace nvspan::trace {
 
 // Takes events one at a time: callers hold a lock around it.
 class Sink {
@@ -21,4 +21,4 @@ class Sink {
   virtual bool write(const Event& event) = 0;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::trace

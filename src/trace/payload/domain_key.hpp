@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace nvspan {
+namespace nvspan::trace {
 
 struct DomainKey {
   std::uint64_t domain;
@@ -24,4 +24,4 @@ struct DomainKeyHash {
   }
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::trace

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace nvspan {
+namespace nvspan::trace {
 namespace {
 
 using namespace nvtx::entry_type;
@@ -410,4 +410,4 @@ bool PayloadDecoder::labelled(const PayloadEntry* entry, const PayloadEnum& know
   return step(text_.size()) && tell(visitor_->value(name, value));
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::trace

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::trace {
 
 constexpr unsigned most_payload_depth = 16;
 constexpr std::size_t most_payload_values = 128 * 1024;
@@ -81,11 +81,11 @@ std::string_view payload_result_text(PayloadResult result);
 
 class PayloadDecoder {
  public:
-  PayloadDecoder(const SchemaTable& table, PagePool& pool)
+  PayloadDecoder(const SchemaTable& table, core::PagePool& pool)
       : table_(table), room_(pool), text_(pool), positions_(pool) {}
 
   // A place for pieces that is not on the stack, which may be that of a signal handler.
-  PoolVector<PayloadPiece>& room() noexcept { return room_; }
+  core::PoolVector<PayloadPiece>& room() noexcept { return room_; }
 
   // The fields of all pieces, one after the other. With `own_fields` those are left out that say
   // when a deferred event was, and what it is called. Throws std::bad_alloc.
@@ -140,7 +140,7 @@ class PayloadDecoder {
   bool is_left_out(const PayloadSchema& schema, const PayloadEntry& entry) const;
 
   const SchemaTable& table_;
-  PoolVector<PayloadPiece> room_;
+  core::PoolVector<PayloadPiece> room_;
   std::uint64_t domain_ = 0;
   const PayloadPiece* pieces_ = nullptr;
   std::size_t piece_count_ = 0;
@@ -151,8 +151,8 @@ class PayloadDecoder {
   std::string_view bytes_;
   std::size_t values_ = 0;
   std::size_t text_bytes_ = 0;
-  PoolString text_;
-  PoolVector<std::uint64_t> positions_;  // of the entries of the structs that are being read
+  core::PoolString text_;
+  core::PoolVector<std::uint64_t> positions_;  // of the entries of the structs that are being read
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::trace

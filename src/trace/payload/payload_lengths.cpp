@@ -8,7 +8,7 @@
 
 #include <cstring>
 
-namespace nvspan {
+namespace nvspan::trace {
 namespace {
 
 using namespace nvtx::entry_type;
@@ -104,4 +104,4 @@ bool PayloadDecoder::lengths_of(const PayloadSchema& schema, const PayloadEntry&
   return found || fail(PayloadResult::does_not_fit);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::trace

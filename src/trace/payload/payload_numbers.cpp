@@ -9,7 +9,7 @@
 #include <cstring>
 #include <limits>
 
-namespace nvspan {
+namespace nvspan::trace {
 namespace {
 
 using namespace nvtx::entry_type;
@@ -128,7 +128,7 @@ void read_number(std::uint64_t type, std::string_view bytes, PayloadValue& value
   return is_count(bytes.size() == 1 ? load<std::uint8_t>(bytes) : load<std::uint64_t>(bytes));
 }
 
-void add_wide(std::string_view bytes, std::uint64_t unit, PoolString& out) {
+void add_wide(std::string_view bytes, std::uint64_t unit, core::PoolString& out) {
   const auto add = [&](char byte) { out.push_back(byte); };
   for (std::size_t at = 0; bytes.size() - at >= unit; at += unit) {
     std::uint32_t code = 0;
@@ -144,8 +144,8 @@ void add_wide(std::string_view bytes, std::uint64_t unit, PoolString& out) {
       code = load<std::uint32_t>(bytes.substr(at));
     }
     if (code == 0) return;
-    encode_utf8(code, add);
+    core::encode_utf8(code, add);
   }
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::trace

@@ -10,14 +10,14 @@
 #include <cstdint>
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::trace {
 
 // `bytes` has the type's size. Sets kind and number; of 128-bit integers too large for 64 bits the
 // bytes.
 void read_number(std::uint64_t type, std::string_view bytes, PayloadValue& value);
 
 // UTF-16, UTF-32 or wide characters up to the first zero, as UTF-8.
-void add_wide(std::string_view bytes, std::uint64_t unit, PoolString& out);
+void add_wide(std::string_view bytes, std::uint64_t unit, core::PoolString& out);
 
 // The digits of `number`, in `room`, which has a place for all of them.
 template <std::size_t size>
@@ -30,4 +30,4 @@ std::string_view index_text(std::uint64_t number, char (&room)[size]) {
   return std::string_view(room + at, size - at);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::trace

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::trace {
 
 // One piece of an extended payload. `data` has no address when it was not copied; `error` says why.
 struct PayloadBlob {
@@ -22,4 +22,4 @@ struct PayloadPiece {
   std::string_view data;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::trace

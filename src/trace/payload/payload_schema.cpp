@@ -7,7 +7,7 @@
 #include <cstring>
 #include <new>
 
-namespace nvspan {
+namespace nvspan::trace {
 namespace {
 
 using namespace nvtx::entry_type;
@@ -23,7 +23,7 @@ std::uint64_t aligned(std::uint64_t at, std::uint64_t alignment) {
 // Takes storage for text and arrays from one block.
 class Block {
  public:
-  Block(PagePool& pool, std::size_t bytes)
+  Block(core::PagePool& pool, std::size_t bytes)
       : begin_(bytes == 0 ? nullptr : static_cast<char*>(pool.allocate(bytes))), next_(begin_) {}
 
   char* begin() const { return begin_; }
@@ -283,4 +283,4 @@ void SchemaTable::measure(std::uint64_t domain, PayloadSchema& made, PayloadEntr
   if (made.size == 0 && fixed) made.size = aligned(furthest, made.alignment);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::trace

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace nvspan {
+namespace nvspan::trace {
 
 // What a counter's value means: nvtxSemanticsCounter_t.
 struct CounterUnit {
@@ -96,7 +96,7 @@ std::uint64_t string_unit(std::uint64_t type) noexcept;  // bytes; 0: no string
 // Of one process, or of one recording's process. Its owner's lock guards it.
 class SchemaTable {
  public:
-  explicit SchemaTable(PagePool& pool)
+  explicit SchemaTable(core::PagePool& pool)
       : pool_(pool), schemas_(pool), enums_(pool), scopes_(pool), counters_(pool) {}
   SchemaTable(const SchemaTable&) = delete;
   SchemaTable& operator=(const SchemaTable&) = delete;
@@ -128,13 +128,13 @@ class SchemaTable {
   };
   template <typename T>
   using Map = std::unordered_map<DomainKey, Kept<T>, DomainKeyHash, std::equal_to<DomainKey>,
-                                 PoolAllocator<std::pair<const DomainKey, Kept<T>>>>;
+                                 core::PoolAllocator<std::pair<const DomainKey, Kept<T>>>>;
 
   template <typename T>
   T& keep(Map<T>& map, const DomainKey& key, const Kept<T>& made);
   void measure(std::uint64_t domain, PayloadSchema& schema, PayloadEntry* entries) const;
 
-  PagePool& pool_;
+  core::PagePool& pool_;
   Map<PayloadSchema> schemas_;
   Map<PayloadEnum> enums_;
   Map<PayloadScope> scopes_;
@@ -142,4 +142,4 @@ class SchemaTable {
   std::uint64_t versions_ = 0;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::trace

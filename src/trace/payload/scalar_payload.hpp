@@ -9,7 +9,7 @@
 #include <cstring>
 #include <type_traits>
 
-namespace nvspan {
+namespace nvspan::trace {
 
 enum class PayloadType : std::uint8_t { none, u64, i64, f64, u32, i32, f32, ext, unknown };
 
@@ -47,4 +47,4 @@ bool use_scalar(PayloadType type, std::uint64_t bits, Use&& use) {
   return false;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::trace

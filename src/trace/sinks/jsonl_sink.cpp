@@ -9,7 +9,7 @@
 
 #include <type_traits>
 
-namespace nvspan {
+namespace nvspan::trace {
 namespace {
 
 constexpr std::string_view message_type_names[] = {"none", "ascii", "unicode", "registered"};
@@ -30,7 +30,7 @@ bool JsonlSink::write(const Event& event) {
   line_.add_unsigned(event.ts);
   if (event.has_domain) {
     add_key("domain");
-    add_json_string(line_, event.domain);
+    core::add_json_string(line_, event.domain);
   }
   if (event.kind <= EventKind::unclosed) add_range_fields(event);
   for (std::size_t i = 0; i < event.field_count; ++i) {
@@ -64,10 +64,10 @@ void JsonlSink::add_value(const Field& field) {
       line_.add_unsigned(field.unsigned_integer);
       break;
     case FieldType::real:
-      add_json_real(line_, field.real);
+      core::add_json_real(line_, field.real);
       break;
     case FieldType::text:
-      add_json_string(line_, field.text);
+      core::add_json_string(line_, field.text);
       break;
     case FieldType::bytes:
       if (field.text.data() == nullptr) {
@@ -101,9 +101,9 @@ void JsonlSink::add_value(const Field& field) {
 
 void JsonlSink::add_range_fields(const Event& event) {
   add_key("message");
-  add_json_string(line_, event.message);
+  core::add_json_string(line_, event.message);
   add_key("message_type");
-  add_json_string(line_, message_type_names[static_cast<std::size_t>(event.message_type)]);
+  core::add_json_string(line_, message_type_names[static_cast<std::size_t>(event.message_type)]);
   add_key("color");
   if (event.has_color) {
     line_.add_unsigned(event.color);
@@ -113,7 +113,7 @@ void JsonlSink::add_range_fields(const Event& event) {
   add_key("category");
   line_.add_unsigned(event.category);
   add_key("category_name");
-  add_json_string(line_, event.category_name);
+  core::add_json_string(line_, event.category_name);
   add_payload(event);
   if (event.kind == EventKind::push || event.kind == EventKind::pop) {
     add_key("depth");
@@ -138,7 +138,7 @@ void JsonlSink::add_payload(const Event& event) {
   add_key("payload");
   const auto add = [&](auto value) {
     if constexpr (std::is_floating_point_v<decltype(value)>) {
-      if (!add_real(line_, value)) add_json_real(line_, static_cast<double>(value));
+      if (!core::add_real(line_, value)) core::add_json_real(line_, static_cast<double>(value));
     } else if constexpr (std::is_signed_v<decltype(value)>) {
       line_.add_signed(value);
     } else {
@@ -147,7 +147,7 @@ void JsonlSink::add_payload(const Event& event) {
   };
   if (!use_scalar(event.payload_type, event.payload_bits, add)) line_.add("null");
   add_key("payload_type");
-  add_json_string(line_, payload_type_names[static_cast<std::size_t>(event.payload_type)]);
+  core::add_json_string(line_, payload_type_names[static_cast<std::size_t>(event.payload_type)]);
   if (event.payload_type != PayloadType::ext) return;
   add_key("payload_data");
   line_.add('[');
@@ -168,7 +168,7 @@ void JsonlSink::add_payload(const Event& event) {
       add_key("size");
       line_.add_unsigned(blob.size);
       add_key("error");
-      add_json_string(line_, blob.error);
+      core::add_json_string(line_, blob.error);
     }
     line_.add('}');
   }
@@ -178,12 +178,12 @@ void JsonlSink::add_payload(const Event& event) {
 
 void JsonlSink::add_problem(PayloadResult result) {
   add_key("payload_error");
-  add_json_string(line_, payload_result_text(result));
+  core::add_json_string(line_, payload_result_text(result));
 }
 
 void JsonlSink::add_payload_fields(const Event& event) {
   if (decoder_ == nullptr) return;
-  const PoolVector<PayloadPiece>& pieces = pieces_of(event, *decoder_);
+  const core::PoolVector<PayloadPiece>& pieces = pieces_of(event, *decoder_);
   if (pieces.empty()) return;
   const std::size_t before = line_.size();
   add_key("payload_fields");
@@ -210,4 +210,4 @@ void JsonlSink::add_rows(const Event& event) {
   if (result != PayloadResult::whole) add_problem(result);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::trace

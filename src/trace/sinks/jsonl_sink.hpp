@@ -10,13 +10,13 @@
 
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::trace {
 
 // One JSON object per line, ASCII only. A byte that is not part of valid UTF-8 becomes \udc80 to
 // \udcff, as Python's "surrogateescape" spells it, so that the original bytes can be had back.
 class JsonlSink final : public Sink {
  public:
-  JsonlSink(Output& output, PagePool& pool) : output_(output), line_(pool) {}
+  JsonlSink(Output& output, core::PagePool& pool) : output_(output), line_(pool) {}
 
   // Extended payloads are shown by their fields as well from now on. Both outlive the sink.
   void show_payloads(PayloadDecoder& decoder, const PayloadNames& names) {
@@ -36,9 +36,9 @@ class JsonlSink final : public Sink {
   void add_problem(PayloadResult result);
 
   Output& output_;
-  LineBuffer line_;
+  core::LineBuffer line_;
   PayloadDecoder* decoder_ = nullptr;
   const PayloadNames* names_ = nullptr;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::trace

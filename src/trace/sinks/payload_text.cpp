@@ -10,7 +10,7 @@
 
 #include <cmath>
 
-namespace nvspan {
+namespace nvspan::trace {
 namespace {
 
 using Kind = PayloadValue::Kind;
@@ -20,15 +20,15 @@ bool is_single(const PayloadValue& value) {
 }
 
 // False: not finite.
-bool add_real_value(LineBuffer& line, const PayloadValue& value) {
-  return is_single(value) ? add_real(line, static_cast<float>(value.real))
-                          : add_real(line, value.real);
+bool add_real_value(core::LineBuffer& line, const PayloadValue& value) {
+  return is_single(value) ? core::add_real(line, static_cast<float>(value.real))
+                          : core::add_real(line, value.real);
 }
 
 }  // namespace
 
-const PoolVector<PayloadPiece>& pieces_of(const Event& event, PayloadDecoder& decoder) {
-  PoolVector<PayloadPiece>& pieces = decoder.room();
+const core::PoolVector<PayloadPiece>& pieces_of(const Event& event, PayloadDecoder& decoder) {
+  core::PoolVector<PayloadPiece>& pieces = decoder.room();
   pieces.clear();
   for (std::size_t i = 0; i < event.blob_count; ++i) {
     pieces.push_back(PayloadPiece{event.blobs[i].schema_id, event.blobs[i].data});
@@ -36,18 +36,18 @@ const PoolVector<PayloadPiece>& pieces_of(const Event& event, PayloadDecoder& de
   return pieces;
 }
 
-void add_json_value(LineBuffer& line, const PayloadValue& value) {
-  if (value.label.data() != nullptr) return add_json_string(line, value.label);
+void add_json_value(core::LineBuffer& line, const PayloadValue& value) {
+  if (value.label.data() != nullptr) return core::add_json_string(line, value.label);
   switch (value.kind) {
     case Kind::integer:
       return line.add_signed(value.integer);
     case Kind::count:
       return line.add_unsigned(value.count);
     case Kind::real:
-      if (!add_real_value(line, value)) add_json_real(line, value.real);
+      if (!add_real_value(line, value)) core::add_json_real(line, value.real);
       return;
     case Kind::text:
-      return add_json_string(line, value.text.data() == nullptr ? "" : value.text);
+      return core::add_json_string(line, value.text.data() == nullptr ? "" : value.text);
     case Kind::bytes:
       line.add('"');
       line.add_hex(value.text);
@@ -60,7 +60,7 @@ void PayloadJson::start(std::string_view name) {
   if (follows_) line_.add(", ");
   follows_ = true;
   if (name.data() == nullptr) return;
-  add_json_string(line_, name);
+  core::add_json_string(line_, name);
   line_.add(": ");
 }
 
@@ -103,7 +103,7 @@ bool PayloadLine::start(std::string_view name) {
   }
   follows_ = true;
   if (name.data() == nullptr) return true;
-  took(add_printable(line_, name, left_));
+  took(core::add_printable(line_, name, left_));
   line_.add('=');
   took(1);
   return true;
@@ -114,7 +114,7 @@ bool PayloadLine::value(std::string_view name, const PayloadValue& value) {
   constexpr std::size_t most_bytes = 16;
   const std::size_t before = line_.size();
   if (value.label.data() != nullptr) {
-    took(add_printable(line_, value.label, left_ + 1));
+    took(core::add_printable(line_, value.label, left_ + 1));
     return true;
   }
   switch (value.kind) {
@@ -125,10 +125,10 @@ bool PayloadLine::value(std::string_view name, const PayloadValue& value) {
       line_.add_unsigned(value.count);
       break;
     case Kind::real:
-      if (!add_real_value(line_, value)) line_.add(not_finite_name(value.real));
+      if (!add_real_value(line_, value)) line_.add(core::not_finite_name(value.real));
       break;
     case Kind::text:
-      took(add_printable(line_, value.text, left_ + 1));
+      took(core::add_printable(line_, value.text, left_ + 1));
       return true;
     case Kind::bytes:
       line_.add_hex(value.text.substr(0, most_bytes));
@@ -155,8 +155,8 @@ bool PayloadLine::end(bool is_list) {
   return true;
 }
 
-PayloadResult add_json_rows(LineBuffer& line, PayloadDecoder& decoder, const PayloadNames& names,
-                            const PayloadRows& rows) {
+PayloadResult add_json_rows(core::LineBuffer& line, PayloadDecoder& decoder,
+                            const PayloadNames& names, const PayloadRows& rows) {
   constexpr std::size_t most_bytes = 16 * 1024 * 1024;
   if (rows.schema < nvtx::entry_type::first_custom) {
     // As a list is written, but without what is around it.
@@ -200,4 +200,4 @@ PayloadResult add_json_rows(LineBuffer& line, PayloadDecoder& decoder, const Pay
   return PayloadResult::whole;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::trace

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::trace {
 
 struct Event;
 
@@ -20,7 +20,7 @@ struct Event;
 // are in hex.
 class PayloadJson final : public PayloadVisitor {
  public:
-  explicit PayloadJson(LineBuffer& line) : line_(line) {}
+  explicit PayloadJson(core::LineBuffer& line) : line_(line) {}
 
   // What comes next has nothing before it.
   void restart() noexcept { follows_ = false; }
@@ -32,14 +32,14 @@ class PayloadJson final : public PayloadVisitor {
  private:
   void start(std::string_view name);
 
-  LineBuffer& line_;
+  core::LineBuffer& line_;
   bool follows_ = false;
 };
 
 // `step=3, shape=[8, 128]`; after so many columns it has no more, but takes all of the rest.
 class PayloadLine final : public PayloadVisitor {
  public:
-  PayloadLine(LineBuffer& line, std::size_t columns) : line_(line), left_(columns) {}
+  PayloadLine(core::LineBuffer& line, std::size_t columns) : line_(line), left_(columns) {}
 
   bool value(std::string_view name, const PayloadValue& value) override;
   bool begin(std::string_view name, bool is_list) override;
@@ -50,7 +50,7 @@ class PayloadLine final : public PayloadVisitor {
   bool start(std::string_view name);
   void took(std::size_t columns);
 
-  LineBuffer& line_;
+  core::LineBuffer& line_;
   std::size_t left_;
   std::size_t columns_ = 0;
   bool follows_ = false;
@@ -59,9 +59,9 @@ class PayloadLine final : public PayloadVisitor {
 
 // What an event carries, as the decoder takes it, in its room. A piece that could not be copied is
 // an empty one.
-const PoolVector<PayloadPiece>& pieces_of(const Event& event, PayloadDecoder& decoder);
+const core::PoolVector<PayloadPiece>& pieces_of(const Event& event, PayloadDecoder& decoder);
 
-void add_json_value(LineBuffer& line, const PayloadValue& value);
+void add_json_value(core::LineBuffer& line, const PayloadValue& value);
 
 // What lies one after the other in `rows`: JSON objects or values with commas in between. False:
 // one could not be read, and those before it stand there.
@@ -70,7 +70,7 @@ struct PayloadRows {
   std::uint64_t schema;
   std::string_view rows;
 };
-PayloadResult add_json_rows(LineBuffer& line, PayloadDecoder& decoder, const PayloadNames& names,
-                            const PayloadRows& rows);
+PayloadResult add_json_rows(core::LineBuffer& line, PayloadDecoder& decoder,
+                            const PayloadNames& names, const PayloadRows& rows);
 
-}  // namespace nvspan
+}  // namespace nvspan::trace

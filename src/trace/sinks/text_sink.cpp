@@ -9,7 +9,7 @@
 
 #include <type_traits>
 
-namespace nvspan {
+namespace nvspan::trace {
 namespace {
 
 constexpr std::size_t time_columns = 11;
@@ -60,7 +60,7 @@ std::size_t digits_of(std::uint64_t value) {
   return count;
 }
 
-void add_padded(LineBuffer& line, std::uint64_t value, std::size_t columns, char padding) {
+void add_padded(core::LineBuffer& line, std::uint64_t value, std::size_t columns, char padding) {
   const std::size_t digits = digits_of(value);
   if (digits < columns) line.fill(columns - digits, padding);
   line.add_unsigned(value);
@@ -147,8 +147,8 @@ void TextSink::add_thread(const Event& event) {
   column_ += pid_columns + 1;
   const std::size_t start = column_;
   if (event.thread_name.data() != nullptr) {
-    column_ += add_shortened(line_, event.thread_name, thread_columns - 2,
-                             style_.unicode ? "\u2026" : "~");
+    column_ += core::add_shortened(line_, event.thread_name, thread_columns - 2,
+                                   style_.unicode ? "\u2026" : "~");
   } else if (event.tid == event.pid) {
     line_.add("main");
     column_ += 4;
@@ -236,7 +236,7 @@ void TextSink::add_name(std::string_view text, std::string_view when_absent) {
     style(plain);
     return;
   }
-  column_ += add_printable(line_, text, name_limit);
+  column_ += core::add_printable(line_, text, name_limit);
 }
 
 void TextSink::add_range(const Event& event, std::string_view glyph, std::string_view fallback) {
@@ -268,14 +268,14 @@ void TextSink::add_label(std::string_view label) {
 void TextSink::add_range_details(const Event& event) {
   if (event.domain.data() != nullptr) {
     add_label("[");
-    column_ += add_printable(line_, event.domain, value_limit);
+    column_ += core::add_printable(line_, event.domain, value_limit);
     line_.add(']');
     ++column_;
   }
   if (event.category != 0) {
     add_label("category=");
     if (event.category_name.data() != nullptr) {
-      column_ += add_printable(line_, event.category_name, value_limit);
+      column_ += core::add_printable(line_, event.category_name, value_limit);
     } else {
       line_.add_unsigned(event.category);
     }
@@ -310,7 +310,8 @@ void TextSink::add_payload(const Event& event) {
   add_label("payload=");
   const auto add = [&](auto value) {
     if constexpr (std::is_floating_point_v<decltype(value)>) {
-      if (!add_real(line_, value)) line_.add(not_finite_name(static_cast<double>(value)));
+      if (!core::add_real(line_, value))
+        line_.add(core::not_finite_name(static_cast<double>(value)));
     } else if constexpr (std::is_signed_v<decltype(value)>) {
       line_.add_signed(value);
     } else {
@@ -323,7 +324,7 @@ void TextSink::add_payload(const Event& event) {
 // False, and nothing, where not all of it can be read.
 bool TextSink::add_payload_fields(const Event& event) {
   if (decoder_ == nullptr || event.blob_count == 0) return false;
-  const PoolVector<PayloadPiece>& pieces = pieces_of(event, *decoder_);
+  const core::PoolVector<PayloadPiece>& pieces = pieces_of(event, *decoder_);
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (event.blobs[i].error != nullptr) return false;
   }
@@ -375,7 +376,7 @@ void TextSink::add_note(const Event& event) {
     line_.add("NVTX connected: ");
     for (std::size_t i = 0; i < event.field_count; ++i) {
       if (event.fields[i].type == FieldType::text) {
-        column_ += add_printable(line_, event.fields[i].text, 2 * value_limit);
+        column_ += core::add_printable(line_, event.fields[i].text, 2 * value_limit);
       }
     }
     style(plain);
@@ -386,7 +387,7 @@ void TextSink::add_note(const Event& event) {
   if (event.message.data() != nullptr) {
     line_.add(' ');
     ++column_;
-    column_ += add_printable(line_, event.message, name_limit);
+    column_ += core::add_printable(line_, event.message, name_limit);
   }
   if (event.has_domain) add_range_details(event);
   if (event.payload_type == PayloadType::none) add_payload_fields(event);
@@ -415,10 +416,10 @@ void TextSink::add_field(const Field& field) {
       line_.add_unsigned(field.unsigned_integer);
       break;
     case FieldType::real:
-      if (!add_real(line_, field.real)) line_.add(not_finite_name(field.real));
+      if (!core::add_real(line_, field.real)) line_.add(core::not_finite_name(field.real));
       break;
     case FieldType::text:
-      column_ += add_printable(line_, field.text, value_limit);
+      column_ += core::add_printable(line_, field.text, value_limit);
       return;
     case FieldType::bytes:
       line_.add_hex(field.text.substr(0, shown_bytes));
@@ -432,4 +433,4 @@ void TextSink::add_field(const Field& field) {
   column_ += line_.size() - before;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::trace

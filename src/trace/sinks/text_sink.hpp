@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace nvspan {
+namespace nvspan::trace {
 
 enum class ColorDepth : std::uint8_t { none, palette, full };
 
@@ -26,7 +26,7 @@ struct TextStyle {
 // out. Control characters and invalid UTF-8 in names are escaped, long names cut.
 class TextSink final : public Sink {
  public:
-  TextSink(Output& output, PagePool& pool, const TextStyle& style)
+  TextSink(Output& output, core::PagePool& pool, const TextStyle& style)
       : output_(output), line_(pool), style_(style) {}
 
   // Extended payloads are shown by their fields from now on. Both outlive the sink.
@@ -58,11 +58,11 @@ class TextSink final : public Sink {
   void style(std::string_view code);
 
   Output& output_;
-  LineBuffer line_;
+  core::LineBuffer line_;
   TextStyle style_;
   std::size_t column_ = 0;
   PayloadDecoder* decoder_ = nullptr;
   const PayloadNames* names_ = nullptr;
 };
 
-}  // namespace nvspan
+}  // namespace nvspan::trace

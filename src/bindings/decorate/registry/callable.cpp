@@ -8,7 +8,7 @@
 #include "bindings/check/host.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 namespace {
 
 struct AnnotatedCallable {
@@ -34,7 +34,7 @@ PyObject* call(PyObject* self, PyObject* const* arguments, size_t count, PyObjec
   py_ref annotation = py_ref::borrow(proxy->annotation);
   py_ref wrapped = py_ref::borrow(proxy->wrapped);
   const bool as_span = proxy->as_span;
-  Span span{};
+  annotate::Span span{};
   if (as_span) {
     span = annotation_start(annotation.get());
   } else {
@@ -222,4 +222,4 @@ int decorated_callable_add_to_module(PyObject* module) {
   return PyModule_AddObjectRef(module, "AnnotatedCallable", type);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

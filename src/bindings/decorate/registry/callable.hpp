@@ -4,7 +4,7 @@
 
 #include "bindings/support/py.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // Adds `_core.AnnotatedCallable`, the decorated form of callables that are no Python functions:
 // builtins, instances with `__call__`, lru_cache objects. It passes for what it wraps: attributes,
@@ -12,4 +12,4 @@ namespace nvspan {
 // special methods that the interpreter looks up in the type. 0, or -1 with an exception set.
 int decorated_callable_add_to_module(PyObject* module);
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -18,7 +18,7 @@
 #include "bindings/decorate/suspended/span.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 namespace {
 
 constexpr const char* registry_name = "_decorated";
@@ -291,4 +291,4 @@ int decorated_set_listening(PyObject* module, bool on) {
   return 0;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -11,7 +11,7 @@
 
 #include "bindings/support/py.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // Adds what python/nvspan/_decorate needs. 0, or -1 with an exception set.
 int decorated_add_to_module(PyObject* module);
@@ -20,4 +20,4 @@ int decorated_add_to_module(PyObject* module);
 // and stays as it was. 0, or -1 with an exception set.
 int decorated_set_listening(PyObject* module, bool on);
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -15,7 +15,7 @@
 
 #include <cstring>
 
-namespace nvspan {
+namespace nvspan::bindings {
 namespace {
 
 constexpr const char* annotation_key = "__nvspan_annotation__";
@@ -144,7 +144,7 @@ PyObject* checked_exit(const Site* site) {
 PyObject* exit(PyObject*, PyObject* key) {
   const Site* site = site_of(key);
   if (site == nullptr) return nullptr;
-  if (checking()) return checked_exit(site);
+  if (annotate::checking()) return checked_exit(site);
   if (site->annotation != nullptr) {
     annotation_pop(site->annotation);
   } else if (py_ref annotation = site_annotation(site)) {
@@ -167,7 +167,7 @@ PyObject* call_in_range(PyObject* const* arguments, Py_ssize_t count, PyObject* 
   py_ref function = py_ref::steal(callee(site));
   if (!function) return nullptr;
   py_ref annotation = site_annotation(site);
-  Span span{};
+  annotate::Span span{};
   if (annotation && as_span) {
     span = annotation_start(annotation.get());
   } else if (annotation) {
@@ -378,4 +378,4 @@ int decorated_site_add_to_module(PyObject* module) {
   return add_builtins(functions);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

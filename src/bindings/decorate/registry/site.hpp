@@ -15,7 +15,7 @@
 
 #include "bindings/support/py.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // clang-format off
 struct Site {
@@ -62,4 +62,4 @@ inline py_ref site_annotation(const Site* site) noexcept {
   return weak_target(site->weak_annotation);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

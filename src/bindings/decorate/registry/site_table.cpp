@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace detail {
 
@@ -98,4 +98,4 @@ Site* detail::find_restored_site(int64_t key) noexcept {
   return found != sites.restored.end() ? found->second : nullptr;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

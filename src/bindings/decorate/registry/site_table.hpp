@@ -14,7 +14,7 @@
 
 #include "bindings/decorate/registry/site.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // Gives the Site a key. False if there is no memory, or no slot.
 bool register_site(Site* site) noexcept;
@@ -51,4 +51,4 @@ inline Site* find_site(int64_t key) noexcept {
   return detail::find_restored_site(key);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace nvspan {
+namespace nvspan::bindings {
 namespace {
 
 constexpr const char prefix[] = "__nvspan_";
@@ -38,4 +38,4 @@ int provide_builtins(PyObject* builtins) {
   return 0;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -7,7 +7,7 @@
 
 #include "bindings/support/py.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // Adds functions, under the names in `table`, which must live for ever. 0, or -1 with an exception
 // set.
@@ -17,4 +17,4 @@ int add_builtins(PyMethodDef* table);
 // usual one. 0, or -1 with an exception set.
 int provide_builtins(PyObject* builtins);
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/decorate/runtime/function.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 namespace {
 
 // From 3.13 on the interpreter specialises only calls of functions whose version is known: that of
@@ -79,4 +79,4 @@ int function_set_code(PyFunctionObject* function, PyObject* code) {
   return 0;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -4,7 +4,7 @@
 
 #include "bindings/support/py.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // The interpreter counts most calls of builtins as a level of recursion. A builtin that runs the
 // original function or generator gives its level back for that time, so that a decorated recursion
@@ -44,4 +44,4 @@ struct UncountedResumption {
 };
 #endif
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -4,7 +4,7 @@
 // The awaitables of generated bodies: STEP for async generators, WAIT for coroutines.
 #include "bindings/decorate/suspended/resumer.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 namespace {
 
 // The event loop must know of the decorated async generator only: with the original in its list
@@ -164,4 +164,4 @@ PyObject* resumer_throw(PyObject* self, PyObject* const* arguments, Py_ssize_t c
 // on to the original: nothing is to be done here.
 PyObject* resumer_close(PyObject*, PyObject*) { Py_RETURN_NONE; }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -7,7 +7,7 @@
 #include "bindings/decorate/suspended/resumer.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 namespace {
 
 // The value of the StopIteration that is set, which it clears; null with an exception set.
@@ -203,7 +203,7 @@ PyObject* resumer_new(PyObject* annotation, PyObject* inner, bool as_span) {
   if (driver == nullptr) return nullptr;
   driver->annotation = py_ref::borrow(annotation).release();
   driver->inner = py_ref::borrow(inner).release();
-  driver->span = Span{};
+  driver->span = annotate::Span{};
   driver->as_span = as_span;
   return reinterpret_cast<PyObject*>(driver);
 }
@@ -215,4 +215,4 @@ int decorated_resume_add_to_module(PyObject* module) {
   return add_builtins(functions);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

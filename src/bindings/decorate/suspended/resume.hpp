@@ -32,7 +32,7 @@
 
 #include "bindings/support/py.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // Makes the type and adds what the generated bodies call to the builtins. 0, or -1 with an
 // exception set.
@@ -43,4 +43,4 @@ int decorated_resume_add_to_module(PyObject* module);
 // be null. A new reference, or null with an exception set.
 PyObject* resumer_new(PyObject* annotation, PyObject* inner, bool as_span);
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -7,7 +7,7 @@
 #include "bindings/support/py.hpp"
 #include "bindings/annotation/annotation.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 struct Resumer {
   PyObject_HEAD PyObject* annotation;
@@ -15,7 +15,7 @@ struct Resumer {
   PyObject* awaiting;  // what STEP or WAIT sends into
   PyObject* value;     // yielded or returned, until TAKE or RESULT
   PyObject* pending;   // to be sent or thrown at the next resumption; null: None
-  Span span;
+  annotate::Span span;
   bool as_span;
   bool started;
   bool throwing;  // `pending` is an exception
@@ -26,7 +26,9 @@ inline Resumer* as_resumer(PyObject* object) noexcept { return reinterpret_cast<
 // Null with a TypeError set if it is something else.
 Resumer* checked_resumer(PyObject* object);
 
-inline void finish(Resumer* driver) noexcept { span_end(std::exchange(driver->span, Span{})); }
+inline void finish(Resumer* driver) noexcept {
+  span_end(std::exchange(driver->span, annotate::Span{}));
+}
 
 // Opens the range of one resumption for the length of a scope.
 class Resumption {
@@ -85,4 +87,4 @@ PyObject* resumer_next(PyObject* self);
 PyObject* resumer_throw(PyObject* self, PyObject* const* arguments, Py_ssize_t count);
 PyObject* resumer_close(PyObject* self, PyObject*);
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -6,16 +6,16 @@
 #include "bindings/decorate/runtime/builtins.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 namespace {
 
 struct OpenSpan {
-  PyObject_HEAD Span span;
+  PyObject_HEAD annotate::Span span;
 };
 
 void open_span_end(PyObject* self) noexcept {
   auto* open = reinterpret_cast<OpenSpan*>(self);
-  span_end(std::exchange(open->span, Span{}));
+  span_end(std::exchange(open->span, annotate::Span{}));
 }
 
 void open_span_dealloc(PyObject* self) {
@@ -51,7 +51,7 @@ PyObject* open_span_new(PyObject* annotation) {
   auto* open = reinterpret_cast<OpenSpan*>(
       state().decorate.open_span_type->tp_alloc(state().decorate.open_span_type, 0));
   if (open == nullptr) return nullptr;
-  open->span = annotation != nullptr ? annotation_start(annotation) : Span{};
+  open->span = annotation != nullptr ? annotation_start(annotation) : annotate::Span{};
   return reinterpret_cast<PyObject*>(open);
 }
 
@@ -62,4 +62,4 @@ int decorated_span_add_to_module(PyObject* module) {
   return add_builtins(functions);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -4,7 +4,7 @@
 
 #include "bindings/support/py.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // The start/end range of one call, for generated bodies of kind "span": `d = START()` opens it,
 // END(d) closes it; so does the end of the object, should END never run.
@@ -16,4 +16,4 @@ PyObject* open_span_new(PyObject* annotation);
 // Makes the type and adds END to the builtins. 0, or -1 with an exception set.
 int decorated_span_add_to_module(PyObject* module);
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

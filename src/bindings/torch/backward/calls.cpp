@@ -14,7 +14,7 @@
 #include "bindings/torch/backward/node.hpp"
 #include "bindings/torch/backward/range.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -296,4 +296,4 @@ int torch_backward_add_to_module(PyObject* module) {
   return PyModule_AddFunctions(module, functions);
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

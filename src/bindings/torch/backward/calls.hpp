@@ -7,9 +7,9 @@
 
 #include "bindings/support/py.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // Adds it and `_set_torch_functions`. 0, or -1 with an exception set.
 int torch_backward_add_to_module(PyObject* module);
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -171,4 +171,4 @@ int is_last_before(const Producer& producer, uint64_t first, bool& result) {
   return 0;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -12,7 +12,7 @@
 #include "bindings/support/py.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // Nodes, each once, in the order in which they came.
 class NodeSet {
@@ -53,4 +53,4 @@ inline bool is_leaf(PyObject* node) noexcept {
   return reinterpret_cast<PyObject*>(Py_TYPE(node)) == state().torch.functions.accumulate_grad_type;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

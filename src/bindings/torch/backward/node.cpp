@@ -9,7 +9,7 @@
 #include "bindings/support/module_state.hpp"
 #include "bindings/torch/backward/graph.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -203,4 +203,4 @@ int backward_node_init() {
   return state().torch.node_hook_type ? 0 : -1;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

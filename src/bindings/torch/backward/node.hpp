@@ -16,7 +16,7 @@
 #include "bindings/support/py.hpp"
 #include "bindings/torch/backward/range.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // Each: 0, or -1 with an exception set. `node` is a node of torch's.
 int begin_before(PyObject* node, const std::shared_ptr<BackwardRange>& range);
@@ -25,4 +25,4 @@ int end_after(PyObject* node, const std::shared_ptr<BackwardRange>& range);
 
 int backward_node_init();
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -13,7 +13,7 @@
 #include "bindings/event/domain_object.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -97,20 +97,20 @@ void begin_in(Pass& pass, const std::shared_ptr<BackwardRange>& range) {
   pass.ranges.push_back(range);
 }
 
-Span start(Annotation* annotation, uint64_t payload) noexcept {
-  const ToolTable* tool = listening_tool();
-  Event& event = annotation->fields->event;
-  Outgoing out;
-  if (!tool || !prepare(event, *tool, out)) return {};
+annotate::Span start(Annotation* annotation, uint64_t payload) noexcept {
+  const annotate::ToolTable* tool = annotate::listening_tool();
+  annotate::Event& event = annotation->fields->event;
+  annotate::Outgoing out;
+  if (!tool || !annotate::prepare(event, *tool, out)) return {};
   out.attributes.payloadType = NVTX_PAYLOAD_TYPE_INT64;
   out.attributes.payload.llValue = static_cast<int64_t>(payload);
-  const Span span = {send_start(out, *tool), out.epoch, event.domain};
+  const annotate::Span span = {annotate::send_start(out, *tool), out.epoch, event.domain};
   if (overflow_pending(*event.domain)) warn_overflow(*event.domain);
   return span;
 }
 
 cuda::DeviceRange* start_on_device(Annotation* annotation, uint64_t payload) noexcept {
-  const ToolTable* tool = listening_tool();
+  const annotate::ToolTable* tool = annotate::listening_tool();
   if (!tool || !cuda::available()) return nullptr;
   EventFields fields;
   copy_fields(fields, *annotation->fields);
@@ -146,7 +146,7 @@ BackwardRange::~BackwardRange() {
 }
 
 void BackwardRange::begin(const std::shared_ptr<BackwardRange>& range, int64_t pass) noexcept {
-  if (range->pass_ == pass || !listening_tool()) return;
+  if (range->pass_ == pass || !annotate::listening_tool()) return;
   range->close();  // of a pass that has not ended
   range->pass_ = pass;
   range->backward_thread_ = PyThread_get_thread_ident();
@@ -174,7 +174,7 @@ void BackwardRange::end(int64_t pass) noexcept {
 }
 
 void BackwardRange::close(bool on_current_stream) noexcept {
-  const Span span = std::exchange(span_, Span{});
+  const annotate::Span span = std::exchange(span_, annotate::Span{});
   cuda::DeviceRange* device = std::exchange(device_range_, nullptr);
   if (device) {
     const py_error_scope scope;
@@ -188,7 +188,7 @@ void BackwardRange::close(bool on_current_stream) noexcept {
     }
     cuda::release(device);
   }
-  end_span(span);
+  annotate::end_span(span);
 }
 
 int backward_range_init() {
@@ -196,4 +196,4 @@ int backward_range_init() {
   return state().torch.pass_type ? 0 : -1;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -16,7 +16,7 @@
 #include "annotate/event/event.hpp"
 #include "cuda/device_ranges.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 struct Annotation;
 
@@ -61,7 +61,7 @@ class BackwardRange {
   unsigned long backward_thread_ = 0;
   int64_t pass_ = no_pass;
   const bool device_;
-  Span span_;
+  annotate::Span span_;
   cuda::DeviceRange* device_range_ = nullptr;  // owned
 };
 
@@ -69,4 +69,4 @@ using BackwardRanges = std::vector<std::shared_ptr<BackwardRange>>;
 
 int backward_range_init();
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -11,7 +11,7 @@
 #include "bindings/support/free_list.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -52,7 +52,7 @@ py_ref formatted(FormattedRange* self) noexcept {
 }
 
 void enter_range(FormattedRange* self) noexcept {
-  const ToolTable* tool = listening_tool();
+  const annotate::ToolTable* tool = annotate::listening_tool();
   if (!tool) return;
   EventFields fields;
   if (self->options) {
@@ -61,15 +61,15 @@ void enter_range(FormattedRange* self) noexcept {
     set_domain(fields, state().event.default_domain);
     fields.event.attributes.colorType = NVTX_COLOR_UNKNOWN;
   }
-  Domain* domain = fields.event.domain;
+  annotate::Domain* domain = fields.event.domain;
   if (domain->connected(*tool)) {
     const py_ref text = formatted(self);
     const py_error_scope scope;
     if (set_message(fields, text.get(), false) < 0) PyErr_Clear();
     // The formatting may have run anything, a change of tools as well.
-    tool = listening_tool();
+    tool = annotate::listening_tool();
     const uint64_t epoch = tool ? send_push_of(self, fields, *tool, self->failed_lazily) : 0;
-    if (epoch != 0) note_push(self, domain, epoch);
+    if (epoch != 0) annotate::note_push(self, domain, epoch);
     notice_overflow(fields);
   }
   clear_fields(fields);
@@ -87,7 +87,7 @@ struct Methods {
     return Py_NewRef(reinterpret_cast<PyObject*>(self));
   }
   static PyObject* exit(FormattedRange* self) {
-    pop_owned(self);
+    annotate::pop_owned(self);
     Py_RETURN_NONE;
   }
 };
@@ -216,4 +216,4 @@ int torch_range_add_to_module(PyObject* module) {
   return PyModule_AddObjectRef(module, "_FormattedRange", reinterpret_cast<PyObject*>(type));
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

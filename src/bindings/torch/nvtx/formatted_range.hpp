@@ -7,7 +7,7 @@
 #include "bindings/support/py.hpp"
 #include "bindings/annotation/annotation.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // Adds the type as `_FormattedRange`. 0, or -1 with an exception set.
 int torch_range_add_to_module(PyObject* module);
@@ -25,4 +25,4 @@ inline void without_default_color(EventFields& fields) noexcept {
   }
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

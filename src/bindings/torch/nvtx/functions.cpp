@@ -15,7 +15,7 @@
 #include "bindings/support/module_state.hpp"
 #include "bindings/torch/nvtx/formatted_range.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -76,8 +76,8 @@ void release(Annotation* annotation) noexcept {
 }
 
 // How many ranges of the domain this thread has open, as far as nvspan opened them.
-long long open_in(const Domain* domain) noexcept {
-  const OpenRanges& open = detail::open_ranges;
+long long open_in(const annotate::Domain* domain) noexcept {
+  const annotate::OpenRanges& open = annotate::detail::open_ranges;
   unsigned long long depth = 0;
   for (uint32_t i = 0; i < open.size; ++i) {
     if (open.entries[i].domain == domain) depth += open.entries[i].count;
@@ -89,19 +89,19 @@ PyObject* range_push(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObjec
   Annotation* annotation = annotation_of(push_form, args, nargs, kwnames, false);
   if (!annotation) return nullptr;
   EventFields& fields = *annotation->fields;
-  Domain* domain = fields.event.domain;
+  annotate::Domain* domain = fields.event.domain;
   const long long depth = open_in(domain);
-  const ToolTable* tool = listening_tool();
+  const annotate::ToolTable* tool = annotate::listening_tool();
   const uint64_t epoch = tool ? send_push_of(nullptr, fields, *tool, annotation->failed_lazily) : 0;
-  note_push(nullptr, domain, epoch);
+  annotate::note_push(nullptr, domain, epoch);
   if (epoch != 0) notice_overflow(fields);
   release(annotation);
   return PyLong_FromLongLong(depth);
 }
 
 // The Domain of a call that takes `domain` by keyword alone, beside `positional` arguments.
-Domain* domain_of(const char* function, Py_ssize_t positional, Py_ssize_t nargs,
-                  PyObject* const* args, PyObject* kwnames) {
+annotate::Domain* domain_of(const char* function, Py_ssize_t positional, Py_ssize_t nargs,
+                            PyObject* const* args, PyObject* kwnames) {
   PyObject* name = Py_None;
   if (nargs > positional) {
     PyErr_Format(PyExc_TypeError, "%s() takes %zd positional argument%s (%zd given)", function,
@@ -123,14 +123,14 @@ Domain* domain_of(const char* function, Py_ssize_t positional, Py_ssize_t nargs,
 }
 
 PyObject* range_pop(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  Domain* domain = domain_of("range_pop", 0, nargs, args, kwnames);
+  annotate::Domain* domain = domain_of("range_pop", 0, nargs, args, kwnames);
   if (!domain) return nullptr;
   const long long depth = open_in(domain) - 1;
-  if (checking()) {
-    const check::ExplicitPop explicit_pop;
-    if (!with_raising_checks([&] { pop_domain(*domain); })) return nullptr;
+  if (annotate::checking()) {
+    const annotate::check::ExplicitPop explicit_pop;
+    if (!with_raising_checks([&] { annotate::pop_domain(*domain); })) return nullptr;
   } else {
-    pop_domain(*domain);
+    annotate::pop_domain(*domain);
   }
   return PyLong_FromLongLong(depth);
 }
@@ -138,9 +138,9 @@ PyObject* range_pop(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject
 PyObject* mark(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   Annotation* annotation = annotation_of(mark_form, args, nargs, kwnames, false);
   if (!annotation) return nullptr;
-  if (const ToolTable* tool = listening_tool()) {
+  if (const annotate::ToolTable* tool = annotate::listening_tool()) {
     send_fields(*annotation->fields, *tool, annotation->failed_lazily,
-                [&](const Outgoing& event) { send_mark(event, *tool); });
+                [&](const annotate::Outgoing& event) { annotate::send_mark(event, *tool); });
     notice_overflow(*annotation->fields);
   }
   release(annotation);
@@ -150,8 +150,8 @@ PyObject* mark(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwn
 PyObject* range_start(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   Annotation* annotation = annotation_of(start_form, args, nargs, kwnames, false);
   if (!annotation) return nullptr;
-  Span span;
-  if (const ToolTable* tool = listening_tool()) {
+  annotate::Span span;
+  if (const annotate::ToolTable* tool = annotate::listening_tool()) {
     span = send_start_of(*annotation->fields, *tool, annotation->failed_lazily);
     notice_overflow(*annotation->fields);
   }
@@ -160,7 +160,7 @@ PyObject* range_start(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObje
 }
 
 PyObject* range_end(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  Domain* domain = domain_of("range_end", 1, nargs, args, kwnames);
+  annotate::Domain* domain = domain_of("range_end", 1, nargs, args, kwnames);
   if (!domain) return nullptr;
   PyObject* given = nargs > 0 ? args[0] : nullptr;
   const Py_ssize_t named = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
@@ -312,4 +312,4 @@ int torch_nvtx_add_to_module(PyObject* module) {
   return 0;
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

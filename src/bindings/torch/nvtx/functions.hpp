@@ -6,9 +6,9 @@
 
 #include "bindings/support/py.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // Adds them as `_torch_range_push` and so on. 0, or -1 with an exception set.
 int torch_nvtx_add_to_module(PyObject* module);
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

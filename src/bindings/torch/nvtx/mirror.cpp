@@ -10,7 +10,7 @@
 #include "annotate/layers/mirror.hpp"
 #include "bindings/support/module_state.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 namespace {
 
@@ -44,7 +44,7 @@ void report_failure() noexcept {
 
 // Torch writes names into its JSON as they are: a quote would spoil the file, and a control
 // character the name.
-std::string name_in_torch(const Event& event) {
+std::string name_in_torch(const annotate::Event& event) {
   std::string name;
   if (!event.domain->is_default()) name = event.domain->name() + ":";
   name.append(event.text ? event.text : "", event.text_size);
@@ -56,7 +56,7 @@ std::string name_in_torch(const Event& event) {
 }
 
 // Enters a record function. Null if that failed.
-PyObject* enter(const Event& event) {
+PyObject* enter(const annotate::Event& event) {
   PyObject* type = record_function_type.load(std::memory_order_acquire);
   if (!type) return nullptr;
   const std::string text = name_in_torch(event);
@@ -114,7 +114,7 @@ void without_exceptions(Call&& call) noexcept {
   report_failure();
 }
 
-void push(const Outgoing& event) noexcept {
+void push(const annotate::Outgoing& event) noexcept {
   if (!may_call_python()) return;
   without_exceptions([&] {
     current_functions(event.epoch);  // ends what is stale before this begins
@@ -125,7 +125,7 @@ void push(const Outgoing& event) noexcept {
 
 void pop(nvtxDomainHandle_t domain) noexcept {
   if (!may_call_python()) return;
-  const ToolTable* tool = closing_tool();
+  const annotate::ToolTable* tool = annotate::closing_tool();
   if (!tool) return;
   const py_error_scope scope;
   auto& functions = current_functions(tool->epoch.load(std::memory_order_acquire)).functions;
@@ -139,16 +139,17 @@ void pop(nvtxDomainHandle_t domain) noexcept {
   report_failure();
 }
 
-void mark(const Outgoing& event) noexcept {
+void mark(const annotate::Outgoing& event) noexcept {
   if (!may_call_python()) return;
   without_exceptions([&] { leave(enter(*event.source)); });
 }
 
-constexpr MirrorHost host = {push, pop, mark};
+constexpr annotate::MirrorHost host = {push, pop, mark};
 
 void update() noexcept {
-  const bool wanted = enabled.load() && profilers.load() > 0 && !disabled_by_environment();
-  set_mirror_host(wanted ? &host : nullptr);
+  const bool wanted =
+      enabled.load() && profilers.load() > 0 && !annotate::disabled_by_environment();
+  annotate::set_mirror_host(wanted ? &host : nullptr);
 }
 
 }  // namespace
@@ -186,4 +187,4 @@ void torch_profiler_stopped() noexcept {
   update();
 }
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings

@@ -6,7 +6,7 @@
 
 #include "bindings/support/py.hpp"
 
-namespace nvspan {
+namespace nvspan::bindings {
 
 // Whether to emit to torch while a profiler of it is active.
 void torch_emit_enable(bool enable) noexcept;
@@ -21,4 +21,4 @@ void torch_profiler_stopping() noexcept;
 // One has stopped.
 void torch_profiler_stopped() noexcept;
 
-}  // namespace nvspan
+}  // namespace nvspan::bindings
