@@ -331,7 +331,9 @@ def test_threads_that_outlive_the_exit_do_no_damage(mode, tmp_path):
         done = record_command([sys.executable, "-c", AFTER], mode=mode, folder=folder, check=False)
         assert done.recording.problems == []
         assert all(row["reason"] not in DAMAGE for row in done.recording.losses.rows())
-        assert done.recording.processes[0]["closed"] is True
+        # CPython 3.10 may crash when its interpreter is gone, see test_exit_daemon_threads.
+        crashed = sys.version_info < (3, 11) and done.returncode == -signal.SIGSEGV
+        assert crashed or done.recording.processes[0]["closed"] is True
 
 
 def test_a_file_that_was_ended_is_sealed_to_its_last_byte(recorded):
