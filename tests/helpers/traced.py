@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -46,6 +47,16 @@ class Traced:
 
     def of_kind(self, *kinds: str) -> list[dict[str, Any]]:
         return [event for event in self.events if event["kind"] in kinds]
+
+
+def crashed_at_its_end(done: Any) -> bool:
+    """Whether a program with daemon threads may have met CPython 3.10's crash at exit.
+
+    When the interpreter is gone, it still hands the GIL to threads that wait for it, and they read
+    the interpreter. Without nvspan, but with a library whose destructor takes 20 ms, 84 of 300
+    programs end so.
+    """
+    return sys.version_info < (3, 11) and done.returncode == -signal.SIGSEGV
 
 
 def read_events(path: str | os.PathLike[str]) -> list[dict[str, Any]]:

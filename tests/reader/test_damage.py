@@ -20,7 +20,7 @@ import nvspan
 from helpers.compile import build
 from helpers.recorded import record_command
 from helpers.reported import run_nvspan
-from helpers.traced import LIBRARY, clean_environment, needs_library
+from helpers.traced import LIBRARY, clean_environment, crashed_at_its_end, needs_library
 from nvspan import launch, recorder
 
 pytestmark = needs_library
@@ -331,7 +331,7 @@ def test_threads_that_outlive_the_exit_do_no_damage(mode, tmp_path):
         done = record_command([sys.executable, "-c", AFTER], mode=mode, folder=folder, check=False)
         assert done.recording.problems == []
         assert all(row["reason"] not in DAMAGE for row in done.recording.losses.rows())
-        assert done.recording.processes[0]["closed"] is True
+        assert crashed_at_its_end(done) or done.recording.processes[0]["closed"] is True
 
 
 def test_a_file_that_was_ended_is_sealed_to_its_last_byte(recorded):

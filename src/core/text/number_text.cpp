@@ -108,13 +108,13 @@ NumberText::NumberText(float value) { print(value); }
 
 bool add_real(LineBuffer& line, double value) {
   if (!std::isfinite(value)) return false;
-  line.add(NumberText(value));
+  line.add(NumberText(value).view());
   return true;
 }
 
 bool add_real(LineBuffer& line, float value) {
   if (!std::isfinite(value)) return false;
-  line.add(NumberText(value));
+  line.add(NumberText(value).view());
   return true;
 }
 

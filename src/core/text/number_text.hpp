@@ -19,7 +19,6 @@ class NumberText {
   explicit NumberText(float value);
 
   std::string_view view() const noexcept { return {bytes_, size_}; }
-  operator std::string_view() const noexcept { return view(); }
 
  private:
   template <typename Real>

@@ -4,13 +4,9 @@
 // A recording whose file another process has made shorter. It ends there: what was cut off and what
 // follows is lost, and the header, written again, says how many events there were in all.
 
+#include "core/os/error_line.hpp"
 #include "record/file/checksum.hpp"
 #include "record/writer/recorder.hpp"
-
-#include <unistd.h>
-
-#include <algorithm>
-#include <cstdio>
 
 namespace nvspan::record {
 
@@ -19,16 +15,10 @@ bool Recorder::notice_cut() noexcept {
   if (cut_ || !segment_.is_cut()) return cut_;
   cut_ = true;
   exhausted_ = true;
-  char line[512];
-  const int length =
-      std::snprintf(line, sizeof line,
-                    "nvspan: the recording %s was cut off by another process (what is "
-                    "gone and what follows is counted, not kept)\n",
-                    segment_.path());
-  if (length > 0) {
-    [[maybe_unused]] const ssize_t ignored =
-        ::write(STDERR_FILENO, line, std::min<std::size_t>(length, sizeof line - 1));
-  }
+  core::write_error_line(
+      "the recording %s was cut off by another process (what is gone and what follows is counted, "
+      "not kept)",
+      segment_.path());
   FileHeader header = first_header_;
   header.flags |= file_cut;
   header.last[1] = sample_clocks();

@@ -3,6 +3,7 @@
 
 #include "record/writer/recorder.hpp"
 
+#include "core/os/error_line.hpp"
 #include "record/file/checksum.hpp"
 #include "record/file/file_name.hpp"
 
@@ -13,7 +14,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <new>
 
@@ -100,13 +100,7 @@ bool Recorder::create_file() {
   core::PoolString path(pool_);
   expand_file_name(template_, path);
   if (!segment_.create(path)) {
-    char line[512];
-    const int length = std::snprintf(line, sizeof line, "nvspan: cannot record into %s: %s\n",
-                                     segment_.path(), ::strerror(segment_.error()));
-    if (length > 0) {
-      [[maybe_unused]] const ssize_t ignored =
-          ::write(STDERR_FILENO, line, std::min<std::size_t>(length, sizeof line - 1));
-    }
+    core::write_error_line("cannot record into %s: %s", segment_.path(), ::strerror(segment_.error()));
     return false;
   }
   forget_names();
@@ -234,15 +228,8 @@ void Recorder::sample() noexcept {
 void Recorder::report(int error) noexcept {
   if (notice_cut() || exhausted_) return;
   exhausted_ = true;
-  char line[512];
-  const int length = std::snprintf(
-      line, sizeof line,
-      "nvspan: the recording %s is cut short: %s (what follows is counted, not kept)\n",
-      segment_.path(), ::strerror(error));
-  if (length > 0) {
-    [[maybe_unused]] const ssize_t ignored =
-        ::write(STDERR_FILENO, line, std::min<std::size_t>(length, sizeof line - 1));
-  }
+  core::write_error_line("the recording %s is cut short: %s (what follows is counted, not kept)",
+                   segment_.path(), ::strerror(error));
 }
 
 // After the epoch changed: a writer that is still busy began before, and is waited for.
