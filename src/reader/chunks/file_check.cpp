@@ -35,8 +35,9 @@ class Checker {
     return std::all_of(begin + from, begin + to, [](char byte) { return byte == 0; });
   }
 
-  bool valid(std::size_t offset, record::ChunkHeader& read);
+  bool valid(std::size_t offset, const char* from, record::ChunkHeader& read) const;
   ChunkState state_of(std::size_t offset, const record::ChunkHeader& read, bool& sealed) const;
+  void look_again(std::size_t offset, record::ChunkHeader& read, ChunkState& state, bool& sealed);
   void add(std::size_t offset, record::ChunkHeader read);
   void gap(std::size_t from, std::size_t to);
   void count_places();
@@ -47,6 +48,7 @@ class Checker {
   const Reread& reread_;
   FileCheck made_;
   std::vector<std::uint64_t> places_;  // sequences
+  std::vector<std::uint64_t> again_;   // a chunk's words at another look
 };
 
 FileCheck Checker::old_file() {
@@ -80,9 +82,9 @@ FileCheck Checker::old_file() {
   return std::move(made_);
 }
 
-bool Checker::valid(std::size_t offset, record::ChunkHeader& read) {
+bool Checker::valid(std::size_t offset, const char* from, record::ChunkHeader& read) const {
   if (offset + sizeof read > bytes_) return false;
-  std::memcpy(&read, at(offset), sizeof read);
+  std::memcpy(&read, from, sizeof read);
   return read.magic == record::chunk_magic && is_chunk_type(read.type) &&
          is_chunk_size(read.size, sizeof read) &&
          read.place == static_cast<std::uint32_t>(offset / record::chunk_alignment) &&
@@ -105,19 +107,44 @@ ChunkState Checker::state_of(std::size_t offset, const record::ChunkHeader& read
   return sealed && cut ? ChunkState::cut : ChunkState::damaged;
 }
 
+// The process may have written while this was read: a chunk may have parts of two moments, or of
+// two uses. What a second look finds unchanged up to some word was there in the first.
+void Checker::look_again(std::size_t offset, record::ChunkHeader& read, ChunkState& state,
+                         bool& sealed) {
+  constexpr int most_looks = 32;
+  const auto in_doubt = [&] {
+    return state == ChunkState::damaged ||
+           (state == ChunkState::open &&
+            read.type != static_cast<std::uint32_t>(record::ChunkType::stats));
+  };
+  for (int looks = 0; in_doubt() && looks < most_looks; ++looks) {
+    const std::size_t size = std::min<std::size_t>(read.size, bytes_ - offset);
+    again_.assign(size / word + 1, 0);
+    // Another process may have cut the file or put something else there: the first look counts.
+    record::ChunkHeader header = {};
+    if (!reread_(offset, again_.data(), size) ||
+        !valid(offset, reinterpret_cast<const char*>(again_.data()), header) ||
+        header.size > read.size) {
+      return;
+    }
+    std::uint64_t* begin = words_.data() + offset / word;
+    std::uint64_t* end = begin + size / word;
+    std::uint64_t* changed = std::mismatch(begin, end, again_.begin()).first;
+    if (changed == end) return;
+    if (state == ChunkState::open && std::memcmp(&header, &read, sizeof header) == 0) {
+      std::fill(changed, end, 0);  // newer than the first look, or torn
+      return;
+    }
+    std::memcpy(begin, again_.data(), size);
+    read = header;
+    state = state_of(offset, read, sealed);
+  }
+}
+
 void Checker::add(std::size_t offset, record::ChunkHeader read) {
   bool sealed = false;
   ChunkState state = state_of(offset, read, sealed);
-  // The process may be writing it at this moment.
-  for (int tries = 0; state == ChunkState::damaged && !made_.closed && reread_ && tries < 8;
-       ++tries) {
-    const std::size_t size = std::min<std::size_t>(read.size, bytes_ - offset);
-    // Another process may have cut the file or put something else there: the first look counts.
-    record::ChunkHeader again = {};
-    if (!reread_(offset, at(offset), size) || !valid(offset, again)) break;
-    read = again;
-    state = state_of(offset, read, sealed);
-  }
+  if (!made_.closed && reread_) look_again(offset, read, state, sealed);
   places_.push_back(read.sequence);
   if (read.type == static_cast<std::uint32_t>(record::ChunkType::events) &&
       read.thread == record::no_thread) {
@@ -199,8 +226,8 @@ FileCheck Checker::file() {
   std::size_t from = offset;
   while (offset < bytes_) {
     record::ChunkHeader read = {};
-    if (!valid(offset, read)) {
-      offset += record::chunk_alignment;
+    if (!valid(offset, at(offset), read)) {
+      offset += chunk_alignment;
       continue;
     }
     gap(from, offset);

@@ -138,6 +138,9 @@ void Recording::find_damage(const Loading& loading, std::size_t first_thread,
   const bool look_into_all =
       gone || lacks_string != 0 || lacks_site != 0 || loading.damaged_definitions != 0;
 
+  // A ring's chunk may be used again between the looks at the ones before and after it. Of a
+  // process that is gone whatever is missing leaves a place in which there is no chunk.
+  const bool may_skip = check.moving || (ring && !check.closed && !gone);
   Losses losses(process, loading.index);
   std::uint64_t damaged_chunks = 0;
   std::uint64_t kept_events = 0;
@@ -163,8 +166,7 @@ void Recording::find_damage(const Loading& loading, std::size_t first_thread,
         thread.overwritten = chunk.number != 1;
         thread.overwritten_to = chunk.base_ticks;
         thread.overwritten_events = chunk.before;
-      } else if (chunk.number != number + 1 && check.moving) {
-        // It was used again between the looks at the chunks before and at this one.
+      } else if (chunk.number != number + 1 && may_skip) {
         thread.overwritten = ring;
         thread.overwritten_to = chunk.base_ticks;
         thread.overwritten_events += chunk.before > made ? chunk.before - made : 0;
