@@ -227,7 +227,7 @@ FileCheck Checker::file() {
   while (offset < bytes_) {
     record::ChunkHeader read = {};
     if (!valid(offset, at(offset), read)) {
-      offset += chunk_alignment;
+      offset += record::chunk_alignment;
       continue;
     }
     gap(from, offset);
