@@ -105,28 +105,53 @@ char* Recorder::allocate(std::size_t bytes) noexcept {
   return made;
 }
 
-// A ring has so many chunks; when they are spent the one that was filled first is emptied.
-ChunkHeader* Recorder::take_ring_chunk(std::size_t bytes, std::uint64_t& sequence) {
-  if (bytes > ring_chunk_) return nullptr;
+// The one that was filled first and is large enough.
+ChunkHeader* Recorder::take_sealed(std::size_t bytes) {
+  constexpr std::size_t most_looked_at = 8;
+  const auto begin = sealed_.begin() + static_cast<std::ptrdiff_t>(sealed_head_);
+  const auto end =
+      begin + static_cast<std::ptrdiff_t>(std::min(most_looked_at, sealed_.size() - sealed_head_));
+  const auto found =
+      std::find_if(begin, end, [&](const ChunkHeader* chunk) { return chunk->size >= bytes; });
+  if (found == end) return nullptr;
+  ChunkHeader* oldest = *found;
+  std::move_backward(begin, found, found + 1);
+  if (++sealed_head_ > 1024) {
+    sealed_.erase(sealed_.begin(), sealed_.begin() + static_cast<std::ptrdiff_t>(sealed_head_));
+    sealed_head_ = 0;
+  }
+  return oldest;
+}
+
+// A ring has so many chunks; when they are spent the one that was filled first is emptied. Where
+// other threads write into all of them, a thread empties its own, and one that has none gets a
+// small one beyond the ring's size.
+Recorder::Place Recorder::take_ring_place(const ThreadWriter& writer, std::size_t bytes) {
+  if (bytes > ring_chunk_) return Place{};
   if (ring_left_ != 0) {
     if (char* made = allocate(ring_chunk_)) {
       --ring_left_;
-      return reinterpret_cast<ChunkHeader*>(made);
+      return Place{reinterpret_cast<ChunkHeader*>(made), ring_chunk_, 0};
     }
     if (sealed_head_ == sealed_.size()) report(segment_.error());
     ring_left_ = 0;
   }
-  if (sealed_head_ == sealed_.size()) return nullptr;
-  ChunkHeader* oldest = sealed_[sealed_head_++];
-  if (sealed_head_ > 1024) {
-    sealed_.erase(sealed_.begin(), sealed_.begin() + static_cast<std::ptrdiff_t>(sealed_head_));
-    sealed_head_ = 0;
+  ChunkHeader* oldest = take_sealed(bytes);
+  if (oldest == nullptr && writer.chunk != nullptr && writer.chunk->size >= bytes) {
+    oldest = writer.chunk;
   }
-  sequence = oldest->sequence;
+  if (oldest == nullptr) {
+    if (exhausted_) return Place{};
+    const std::size_t size = bytes > smallest_ring_chunk ? ring_chunk_ : smallest_ring_chunk;
+    char* made = allocate(size);
+    if (made == nullptr) report(segment_.error());
+    return Place{reinterpret_cast<ChunkHeader*>(made), size, 0};
+  }
+  const Place place{oldest, oldest->size, oldest->sequence};
   set_in_hand(segment_.offset_of(oldest));
   reinterpret_cast<std::atomic<std::uint64_t>&>(oldest->magic).store(0);
-  std::memset(static_cast<void*>(oldest), 0, ring_chunk_);
-  return oldest;
+  std::memset(static_cast<void*>(oldest), 0, place.bytes);
+  return place;
 }
 
 Recorder::Leftover Recorder::take_leftover(std::size_t bytes) {

@@ -63,8 +63,10 @@ bool Recorder::refill(ThreadWriter& writer, std::size_t words) {
   std::size_t bytes = 0;
   std::uint64_t sequence = 0;
   if (mode_ == RecordMode::ring) {
-    chunk = take_ring_chunk(needed, sequence);
-    bytes = ring_chunk_;
+    const Place place = take_ring_place(writer, needed);
+    chunk = place.chunk;
+    bytes = place.bytes;
+    sequence = place.sequence;
   } else if (!exhausted_ || needed < smallest_leftover) {
     const Leftover leftover = take_leftover(std::max(needed, smallest_leftover));
     if (leftover.start != nullptr) {
@@ -88,7 +90,7 @@ bool Recorder::refill(ThreadWriter& writer, std::size_t words) {
   const ChunkKey key{ChunkType::events, writer.thread, writer.tid, ++writer.chunk_count,
                      writer.written + writer.lost - pending};
   start_chunk(chunk, key, bytes, sequence);
-  if (writer.chunk != nullptr) {
+  if (writer.chunk != nullptr && writer.chunk != chunk) {
     seal(writer, false);
     if (mode_ == RecordMode::ring) queue(writer.chunk);
   }

@@ -100,7 +100,8 @@ bool Recorder::create_file() {
   core::PoolString path(pool_);
   expand_file_name(template_, path);
   if (!segment_.create(path)) {
-    core::write_error_line("cannot record into %s: %s", segment_.path(), ::strerror(segment_.error()));
+    core::write_error_line("cannot record into %s: %s", segment_.path(),
+                           ::strerror(segment_.error()));
     return false;
   }
   forget_names();
@@ -117,7 +118,6 @@ bool Recorder::create_file() {
   stats_chunks_missing_ = false;
   paused_epoch_ = 0;
   constexpr std::size_t largest_ring_chunk = 256 * 1024;
-  constexpr std::size_t smallest_ring_chunk = 16 * 1024;
   ring_chunk_ = std::clamp<std::size_t>(ring_bytes_ / 64 / page * page, smallest_ring_chunk,
                                         largest_ring_chunk);
   ring_left_ = std::max<std::size_t>(ring_bytes_ / ring_chunk_, 4);
@@ -229,7 +229,7 @@ void Recorder::report(int error) noexcept {
   if (notice_cut() || exhausted_) return;
   exhausted_ = true;
   core::write_error_line("the recording %s is cut short: %s (what follows is counted, not kept)",
-                   segment_.path(), ::strerror(error));
+                         segment_.path(), ::strerror(error));
 }
 
 // After the epoch changed: a writer that is still busy began before, and is waited for.

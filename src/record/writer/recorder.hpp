@@ -99,6 +99,12 @@ class Recorder final : public trace::Sink {
     std::size_t bytes;
   };
   static constexpr std::size_t smallest_leftover = 2 * 1024;
+  static constexpr std::size_t smallest_ring_chunk = 16 * 1024;
+  struct Place {  // for a chunk of a ring
+    ChunkHeader* chunk = nullptr;
+    std::size_t bytes = 0;
+    std::uint64_t sequence = 0;  // 0: nothing was there before
+  };
   struct StatsChunk {
     ChunkHeader* chunk;
     const ThreadWriter* writer;
@@ -183,7 +189,8 @@ class Recorder final : public trace::Sink {
     std::uint64_t before = 0;
   };
   Leftover take_leftover(std::size_t bytes);
-  ChunkHeader* take_ring_chunk(std::size_t bytes, std::uint64_t& sequence);
+  ChunkHeader* take_sealed(std::size_t bytes);
+  Place take_ring_place(const ThreadWriter& writer, std::size_t bytes);
   char* allocate(std::size_t bytes) noexcept;
   void write_chunk(ChunkHeader* chunk, const ChunkKey& key, std::size_t bytes,
                    std::uint64_t sequence) noexcept;
