@@ -1,3 +1,10 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What reads and writes the formats of Nsight Systems."""
+"""Nsight Systems and Nsight Compute: their formats, their range filters, their command lines."""
+
+from nvspan.nsight.evaluate import FilterHits
+from nvspan.nsight.names import range_filters
+from nvspan.nsight.range_filter import RangeFilter
+from nvspan.nsight.range_syntax import Between
+
+__all__ = ["Between", "FilterHits", "RangeFilter", "range_filters"]

@@ -1,0 +1,145 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The text of a range filter of Nsight Compute: how names are quoted, and how it is read."""
+
+from __future__ import annotations
+
+import enum
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+REGEX_PREFIX = "regex:"
+_SPECIAL = frozenset("@,[]/*+\\")
+# In a regular expression only what separates names is quoted: the rest is the expression's own.
+_SEPARATORS = frozenset("@,/")
+
+
+class Between(enum.Enum):
+    """Ranges whose names do not matter, between two others of a stack."""
+
+    ONE = "+"
+    ANY = "*"
+
+    def __repr__(self) -> str:
+        return f"Between.{self.name}"
+
+
+def _pieces(text: str) -> list[str]:
+    """The characters of `text`, each with the backslash before it."""
+    return re.findall(r"\\.|.", text, re.DOTALL)
+
+
+def plain_regex(name: str) -> str:
+    """A regular expression without the backslashes that only a filter's text needs."""
+    return "".join(
+        p[1] if p[0] == "\\" and p[1:] in _SEPARATORS and p[1:] else p for p in _pieces(name)
+    )
+
+
+def _quoted(name: str, is_regex: bool) -> str:
+    if not is_regex:
+        return "".join(f"\\{char}" if char in _SPECIAL else char for char in name)
+    return "".join(f"\\{piece}" if piece in _SEPARATORS else piece for piece in _pieces(name))
+
+
+def render(
+    path: Sequence[str | Between],
+    domain: str | None,
+    span: bool,
+    bottom: bool,
+    top: bool,
+    regex: bool,
+) -> str:
+    """The text that ncu takes."""
+    parts = [item.value if isinstance(item, Between) else _quoted(item, regex) for item in path]
+    is_closed = not span and not (bottom or top) and len(parts) == 1
+    if regex:
+        # A bracket that begins or ends the expression is none of the stack's.
+        if parts[0][0] == "[" and not bottom:
+            parts[0] = "/" + parts[0]
+        if not top and not is_closed and _pieces(parts[-1])[-1] == "]":
+            parts[-1] = parts[-1][:-1] + "/]"
+    if span:
+        body = ",".join(parts)
+    else:
+        body = f"{'[' * bottom}{'/'.join(parts)}{']' * top}{'/' * is_closed}"
+    of = "" if domain is None else _quoted(domain, regex) + "@"
+    return f"{REGEX_PREFIX * regex}{of}{body}"
+
+
+def _split(found: list[str], sign: str) -> list[list[str]]:
+    parts: list[list[str]] = [[]]
+    for piece in found:
+        if piece == sign:
+            parts.append([])
+        else:
+            parts[-1].append(piece)
+    return parts
+
+
+def _name(found: list[str], text: str, is_regex: bool) -> str:
+    if is_regex:
+        return plain_regex("".join(found))
+    for piece in found:
+        if piece in _SPECIAL:
+            raise ValueError(
+                f"{piece!r} in {text!r} stands in a name: write '\\{piece}' where the name has it"
+            )
+        if len(piece) == 2 and piece[1] not in _SPECIAL:
+            raise ValueError(
+                f"{piece!r} in {text!r} quotes nothing: a backslash stands before one of "
+                f"{' '.join(sorted(_SPECIAL))}"
+            )
+    return "".join(piece[-1] for piece in found)
+
+
+def _anchors(body: list[str], is_regex: bool) -> tuple[list[str], bool, bool]:
+    """The body without the brackets around it, and which of them were there."""
+    bottom = top = False
+    if is_regex and body[:2] == ["/", "["]:
+        body = body[1:]
+    elif body[:1] == ["["]:
+        bottom, body = True, body[1:]
+    if is_regex and body[-2:] == ["/", "]"]:
+        body = [*body[:-2], "]"]
+    elif body[-1:] == ["]"]:
+        top, body = True, body[:-1]
+    return body, bottom, top
+
+
+def parse(text: str) -> tuple[list[str | Between], dict[str, Any]]:
+    """The path of the filter that is written in `text`, and what else it asks for."""
+    if not isinstance(text, str):
+        raise TypeError(f"text must be str, not {type(text).__name__}")
+    regex = text.startswith(REGEX_PREFIX)
+    halves = _split(_pieces(text[len(REGEX_PREFIX) :] if regex else text), "@")
+    if len(halves) > 2:
+        raise ValueError(
+            f"{text!r} has more than one '@': ranges of several domains need a filter each, and an "
+            "'@' in a name is written '\\@'"
+        )
+    options: dict[str, Any] = {"regex": regex}
+    if len(halves) == 2:
+        options["domain"] = _name(halves[0], text, regex)
+    body, bottom, top = _anchors(halves[-1], regex)
+    names = _split(body, "/")
+    if not (bottom or top or len(names) > 1):
+        spans = [_name(part, text, regex) for part in _split(body, ",")]
+        return list(spans), {**options, "span": True}
+    if "," in body:
+        raise ValueError(
+            f"{text!r} mixes ',' of start/end ranges with what only push/pop ranges have: write a "
+            "filter for each"
+        )
+    if not names[-1] and not top and len(names) > 1:
+        names.pop()  # what a single name of a push/pop range ends with
+    signs = {"*": Between.ANY, "+": Between.ONE}
+    path = [
+        signs[part[0]] if len(part) == 1 and part[0] in signs else _name(part, text, regex)
+        for part in names
+    ]
+    return path, {**options, "bottom": bottom, "top": top}

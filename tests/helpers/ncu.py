@@ -1,0 +1,47 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Finds a real Nsight Compute. It reads its command line on a machine without a GPU, too."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def find() -> str:
+    """The path of ncu: of the variable NVSPAN_NCU, on PATH, or where its installer puts it."""
+    named = os.environ.get("NVSPAN_NCU")
+    if named:
+        if not os.access(named, os.X_OK):
+            pytest.fail(f"NVSPAN_NCU={named} is no program")
+        return named
+    found = shutil.which("ncu") or next(
+        map(str, sorted(Path("/opt/nvidia/nsight-compute").glob("*/ncu"))), None
+    )
+    if not found:
+        pytest.skip(
+            "needs Nsight Compute: NVSPAN_NCU is unset, and there is no ncu on PATH or in "
+            "/opt/nvidia/nsight-compute"
+        )
+    return found
+
+
+def run(ncu: str, *words: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [ncu, *words], capture_output=True, text=True, timeout=timeout, check=False,
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def refuses(ncu: str, *filters: str) -> bool:
+    """Whether ncu says that one of the filters is none."""
+    words = [word for text in filters for word in ("--nvtx-include", text)]
+    done = run(ncu, "--nvtx", *words, sys.executable, "-c", "")
+    said = done.stdout + done.stderr
+    assert "Nsight Compute" in said or "No kernels" in said or "Invalid" in said, said
+    return "Invalid configuration" in said
