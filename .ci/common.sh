@@ -6,6 +6,7 @@
 set -euo pipefail
 
 : "${NVSPAN_CI_WORK:?run a stage through .ci/run}"
+unset PYTHONDONTWRITEBYTECODE  # what is imported is compiled once, not in each process
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-2}
 

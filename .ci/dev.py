@@ -121,7 +121,8 @@ def environment() -> dict[str, str]:
 
 def install(*extras: str) -> None:
     settings = [f"build-dir={BUILD.relative_to(ROOT)}", "cmake.define.NVSPAN_IPO=OFF",
-                "cmake.define.NVSPAN_WERROR=ON", "install.strip=false"]  # fmt: skip
+                "cmake.define.NVSPAN_UNITY=OFF", "cmake.define.NVSPAN_WERROR=ON",
+                "install.strip=false"]  # fmt: skip
     options = [word for setting in settings for word in ("-C", setting)]
     checked(PYTHON, "-m", "pip", "install", "-q", "--no-build-isolation", *extras, *options,
             **environment())  # fmt: skip

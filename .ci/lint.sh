@@ -27,7 +27,7 @@ echo
 
 # Without precompiled headers: each source proves that it includes what it needs.
 build=build/tidy
-cmake -S . -B "$build" -G Ninja -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DNVSPAN_IPO=OFF -DNVSPAN_PCH=OFF \
+cmake -S . -B "$build" -G Ninja -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DNVSPAN_IPO=OFF -DNVSPAN_PCH=OFF -DNVSPAN_UNITY=OFF \
     -DPython_EXECUTABLE="$venv/bin/python" -Dpybind11_DIR="$(python -m pybind11 --cmakedir)" \
     -DNVSPAN_NVTX=ON -DNVSPAN_TESTS=ON >/dev/null
 tidy() {

@@ -12,7 +12,6 @@ install_wheel "$venv" ""
     cupy-cuda12x==14.2.0 lightning==2.6.6 "numpy<2.6" setuptools wheel "pytest>=8" "pytest-xdist>=3.5"
 # A source distribution, whose setup looks at the torch that is there.
 "$venv/bin/python" -m pip install -qq --no-compile --no-build-isolation deepspeed==0.19.8
-unset PYTHONDONTWRITEBYTECODE # what is imported is compiled once, not in each process
 
 # The tests are in nvtx's source distribution, without the conftest that they import.
 work=$NVSPAN_CI_WORK/peers

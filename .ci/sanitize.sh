@@ -9,27 +9,28 @@ venv=$(make_venv asan 3.11)
 headers=$("$venv/bin/python" cmake/find_headers.py nvidia-nvtx nvtx3/nvToolsExt.h)
 
 cpp_tests() {
-    local build=build/cpp-$1
-    "$venv/bin/cmake" -S . -B "$build" -G Ninja -DCMAKE_MAKE_PROGRAM="$venv/bin/ninja" \
-        -DNVSPAN_PYTHON=OFF -DNVSPAN_TESTS=ON -DNVSPAN_WERROR=ON -DNVSPAN_SANITIZE="$1" \
-        -DNVSPAN_NVTX=ON -DNVSPAN_NVTX_INCLUDE_DIR="$headers" >/dev/null
-    "$venv/bin/cmake" --build "$build"
-    (cd "$build" && "$venv/bin/ctest" --output-on-failure --no-tests=error)
+    (cd "$1" && "$venv/bin/ctest" --output-on-failure --no-tests=error)
 }
 
 printf -- '--- ThreadSanitizer\n'
+build=build/cpp-thread
+"$venv/bin/cmake" -S . -B "$build" -G Ninja -DCMAKE_MAKE_PROGRAM="$venv/bin/ninja" \
+    -DNVSPAN_PYTHON=OFF -DNVSPAN_TESTS=ON -DNVSPAN_WERROR=ON -DNVSPAN_SANITIZE=thread \
+    -DNVSPAN_NVTX=ON -DNVSPAN_NVTX_INCLUDE_DIR="$headers" >/dev/null
+"$venv/bin/cmake" --build "$build"
 # report_thread_leaks: a forked child has none of its parent's threads, and cannot join them.
-TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:report_thread_leaks=0 cpp_tests thread
+TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:report_thread_leaks=0 cpp_tests "$build"
 
 printf -- '--- AddressSanitizer and UndefinedBehaviorSanitizer\n'
-ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 cpp_tests address,undefined
+# One build for the C++ tests and for the suite.
+build_and_install "$venv" test "${test_build[@]}" -C cmake.define.NVSPAN_SANITIZE=address,undefined \
+    -C cmake.define.NVSPAN_NVTX=ON -C cmake.define.NVSPAN_TESTS=ON -C install.strip=false
+ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 cpp_tests "build/$(basename "$venv")"
 
 # The interpreter itself is not instrumented: its own allocations are made malloc's, so that a
 # wrong access to a Python object shows, and what it leaves at exit is not reported. A sanitizer's
 # quarantine keeps freed memory, so tests that measure memory are left out. A report
 # shows the eight innermost callers of an allocation.
-build_and_install "$venv" test "${test_build[@]}" -C cmake.define.NVSPAN_SANITIZE=address,undefined \
-    -C cmake.define.NVSPAN_NVTX=ON -C install.strip=false
 libraries=$(g++ -print-file-name=libasan.so):$(g++ -print-file-name=libubsan.so):$(
     g++ -print-file-name=libstdc++.so)
 unset NVSPAN_NSYS

@@ -21,13 +21,13 @@ struct Name {
   std::string text;
 };
 
-struct Names {
+struct CudaNames {
   std::mutex mutex;
   std::vector<Name> all;  // oldest first
 };
 
-Names& names() noexcept {
-  static Names* const it = new Names;
+CudaNames& cuda_names() noexcept {
+  static CudaNames* const it = new CudaNames;
   return *it;
 }
 
@@ -55,11 +55,11 @@ void send_name(const ToolTable& tool, const Name& name) noexcept {
 void send_name(const ToolTable&, const Name&) noexcept {}
 #endif
 
-std::mutex& names_mutex() noexcept { return names().mutex; }
+std::mutex& cuda_names_mutex() noexcept { return cuda_names().mutex; }
 
 // A forked child cannot use the parent's streams and events; their handles may come again there.
 void keep_devices() noexcept {
-  auto& all = names().all;
+  auto& all = cuda_names().all;
   all.erase(std::remove_if(all.begin(), all.end(),
                            [](const Name& name) { return name.what != CudaObject::device; }),
             all.end());
@@ -68,12 +68,12 @@ void keep_devices() noexcept {
 }  // namespace
 
 void name_cuda_object(CudaObject what, uint64_t handle, const std::string& name) {
-  core::hold_over_forks<names_mutex, keep_devices>();
+  core::hold_over_forks<cuda_names_mutex, keep_devices>();
   listening_tool();  // decides, so that the name reaches the tool now or at its attachment
   const Name made{what, handle, name};
   {
-    std::lock_guard<std::mutex> lock(names().mutex);
-    auto& all = names().all;
+    std::lock_guard<std::mutex> lock(cuda_names().mutex);
+    auto& all = cuda_names().all;
     const auto found = std::find_if(all.begin(), all.end(), [&](const Name& other) {
       return other.what == what && other.handle == handle;
     });
@@ -87,15 +87,15 @@ void name_cuda_object(CudaObject what, uint64_t handle, const std::string& name)
 void send_cuda_names(const ToolTable& tool) noexcept {
   std::vector<Name> all;
   {
-    std::lock_guard<std::mutex> lock(names().mutex);
-    all = names().all;
+    std::lock_guard<std::mutex> lock(cuda_names().mutex);
+    all = cuda_names().all;
   }
   for (const Name& name : all) send_name(tool, name);
 }
 
 size_t named_cuda_objects() noexcept {
-  std::lock_guard<std::mutex> lock(names().mutex);
-  return names().all.size();
+  std::lock_guard<std::mutex> lock(cuda_names().mutex);
+  return cuda_names().all.size();
 }
 
 }  // namespace nvspan::annotate

@@ -21,13 +21,13 @@ namespace nvspan::annotate {
 
 namespace {
 
-struct Names {
+struct ThreadNames {
   std::mutex mutex;
   std::map<uint32_t, std::string> by_id;
 };
 
-Names& names() noexcept {
-  static Names* const it = new Names;
+ThreadNames& thread_names() noexcept {
+  static ThreadNames* const it = new ThreadNames;
   return *it;
 }
 
@@ -49,13 +49,13 @@ bool lives(uint32_t id) noexcept {
 bool lives(uint32_t) noexcept { return true; }
 #endif
 
-std::mutex& names_mutex() noexcept { return names().mutex; }
+std::mutex& thread_names_mutex() noexcept { return thread_names().mutex; }
 
 // A forked child has one thread, with a new id and the name of the one that forked.
 uint32_t forking_thread;
 void note_forking_thread() noexcept { forking_thread = native_thread_id(); }
 void keep_forking_thread() noexcept {
-  auto& by_id = names().by_id;
+  auto& by_id = thread_names().by_id;
   const auto found = by_id.find(forking_thread);
   const std::string name = found == by_id.end() ? std::string() : found->second;
   by_id.clear();
@@ -84,39 +84,39 @@ uint32_t native_thread_id() noexcept {
 
 void name_thread(uint32_t native_id, const std::string& name) {
   constexpr size_t check_for_dead_above = 1024;
-  core::hold_over_forks<names_mutex, keep_forking_thread, note_forking_thread>();
+  core::hold_over_forks<thread_names_mutex, keep_forking_thread, note_forking_thread>();
   listening_tool();  // decides, so that the name reaches the tool now or at its attachment
   {
-    std::lock_guard<std::mutex> lock(names().mutex);
-    names().by_id[native_id] = name;
-    if (names().by_id.size() > check_for_dead_above) drop_dead(names().by_id);
+    std::lock_guard<std::mutex> lock(thread_names().mutex);
+    thread_names().by_id[native_id] = name;
+    if (thread_names().by_id.size() > check_for_dead_above) drop_dead(thread_names().by_id);
   }
   if (const ToolTable* tool = closing_tool()) send_name(*tool, native_id, name);
 }
 
 void forget_thread(uint32_t native_id) noexcept {
-  std::lock_guard<std::mutex> lock(names().mutex);
-  names().by_id.erase(native_id);
+  std::lock_guard<std::mutex> lock(thread_names().mutex);
+  thread_names().by_id.erase(native_id);
 }
 
 void send_thread_names(const ToolTable& tool) noexcept {
   std::map<uint32_t, std::string> all;
   {
-    std::lock_guard<std::mutex> lock(names().mutex);
-    drop_dead(names().by_id);
-    all = names().by_id;
+    std::lock_guard<std::mutex> lock(thread_names().mutex);
+    drop_dead(thread_names().by_id);
+    all = thread_names().by_id;
   }
   for (const auto& name : all) send_name(tool, name.first, name.second);
 }
 
 bool has_thread_name(uint32_t native_id) noexcept {
-  std::lock_guard<std::mutex> lock(names().mutex);
-  return names().by_id.count(native_id) != 0;
+  std::lock_guard<std::mutex> lock(thread_names().mutex);
+  return thread_names().by_id.count(native_id) != 0;
 }
 
 size_t named_threads() noexcept {
-  std::lock_guard<std::mutex> lock(names().mutex);
-  return names().by_id.size();
+  std::lock_guard<std::mutex> lock(thread_names().mutex);
+  return thread_names().by_id.size();
 }
 
 }  // namespace nvspan::annotate

@@ -52,7 +52,7 @@ uint64_t register_deferred_range(const ToolTable& tool, nvtxDomainHandle_t domai
                               NVTX_PAYLOAD_SCHEMA_FLAG_RANGE_STARTEND);
 }
 
-StaticSchemas& schemas() noexcept {
+StaticSchemas& static_schemas() noexcept {
   static auto* const of_deferred_ranges = new StaticSchemas(register_deferred_range);
   return *of_deferred_ranges;
 }
@@ -69,7 +69,7 @@ bool takes_deferred(const ToolTable& tool, Domain& domain) noexcept {
   thread_local StaticSchemas::Known recent;
   const uint64_t epoch = tool.epoch.load(std::memory_order_acquire);
   if (!recent.is_of(epoch, domain, DeferredPayload::none)) {
-    recent = schemas().find(tool, epoch, domain, DeferredPayload::none);
+    recent = static_schemas().find(tool, epoch, domain, DeferredPayload::none);
   }
   return recent.id != 0;
 }
@@ -78,7 +78,7 @@ bool submit_deferred(Domain& domain, uint64_t epoch, DeferredPayload payload,
                      const DeferredRange* ranges, size_t count) noexcept {
   const ToolTable* tool = closing_tool();
   if (!tool || tool->epoch.load(std::memory_order_acquire) != epoch) return false;
-  const uint64_t schema = schemas().find(*tool, epoch, domain, payload).id;
+  const uint64_t schema = static_schemas().find(*tool, epoch, domain, payload).id;
   auto call = tool->payload_slot<SubmitBatch>(NVTX3EXT_CBID_nvtxEventBatchSubmit);
   if (schema == 0 || !call) return false;
   nvtxEventBatch_t batch{};

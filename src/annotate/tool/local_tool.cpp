@@ -16,8 +16,6 @@ namespace nvspan::annotate {
 
 #if NVSPAN_HAVE_NVTX
 
-namespace {
-
 // What an injection library sees of us: NVTX's export tables over slots of our own.
 struct LocalSlots {
   NvtxFunctionPointer functions[NVTX_CB_MODULE_SIZE][NVTX_CBID_CORE_SIZE + NVTX_CBID_CORE2_SIZE] =
@@ -26,8 +24,6 @@ struct LocalSlots {
   intptr_t payload[64] = {};
   intptr_t counters[64] = {};
 };
-
-}  // namespace
 
 // A library that has been connected once. It keeps its slots for good, so that a thread that reads
 // them while the library is detached, or attached again, finds them whole.

@@ -157,15 +157,16 @@ PyObject* annotate_repr(PyObject* object) {
                               items[4]);
 }
 
-PyMethodDef methods[] = {{"__aenter__", as_method(annotate_aenter), METH_NOARGS, nullptr},
-                         {"__aexit__", as_method(annotate_aexit), METH_FASTCALL, nullptr},
-                         {"__reduce__", as_method(annotate_reduce), METH_NOARGS, nullptr},
-                         {"_for_call", as_method(annotate_for_call), METH_NOARGS, nullptr},
-                         {"_spanning", as_method(annotate_spanning), METH_NOARGS, nullptr},
-                         {"_named", as_method(annotate_named), METH_O, nullptr},
-                         {nullptr, nullptr, 0, nullptr}};
+PyMethodDef annotation_methods[] = {
+    {"__aenter__", as_method(annotate_aenter), METH_NOARGS, nullptr},
+    {"__aexit__", as_method(annotate_aexit), METH_FASTCALL, nullptr},
+    {"__reduce__", as_method(annotate_reduce), METH_NOARGS, nullptr},
+    {"_for_call", as_method(annotate_for_call), METH_NOARGS, nullptr},
+    {"_spanning", as_method(annotate_spanning), METH_NOARGS, nullptr},
+    {"_named", as_method(annotate_named), METH_O, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
 
-PyGetSetDef properties[] = {
+PyGetSetDef annotation_properties[] = {
     {"init_args", get_init_args, nullptr, "The five positional arguments, as given.", nullptr},
     {"domain", get_domain, nullptr, "The Domain.", nullptr},
     {"attributes", get_attributes, nullptr, "The EventAttributes that are sent; may be changed.",
@@ -180,12 +181,12 @@ PyGetSetDef properties[] = {
     {"name_from", get_name_from, nullptr, "Where a decorated function's name comes from.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-PyMemberDef members[] = {
+PyMemberDef annotation_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Annotation, weak_references), READONLY, nullptr},
     {"__dictoffset__", T_PYSSIZET, offsetof(Annotation, dict), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 
-const char documentation[] =
+const char annotation_documentation[] =
     "annotate(message=None, color=None, domain=None, category=None, payload=None, *, kind=None,\n"
     "         level=1, name_from='name', device=False, sync=False)\n--\n\n"
     "Marks the time that a block of code or a function takes: a context manager and a "
@@ -222,27 +223,28 @@ const char documentation[] =
     "... def forward(x):\n"
     "...     return x\n";
 
-PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(annotate_new)},
-                       {Py_tp_init, reinterpret_cast<void*>(annotate_init)},
-                       {Py_tp_dealloc, reinterpret_cast<void*>(annotate_dealloc)},
-                       {Py_tp_traverse, reinterpret_cast<void*>(annotate_traverse)},
-                       {Py_tp_clear, reinterpret_cast<void*>(annotate_clear)},
-                       {Py_tp_call, reinterpret_cast<void*>(annotate_call)},
-                       {Py_tp_setattro, reinterpret_cast<void*>(annotate_setattro)},
-                       {Py_tp_repr, reinterpret_cast<void*>(annotate_repr)},
-                       {Py_tp_methods, methods},
-                       {Py_tp_getset, properties},
-                       {Py_tp_members, members},
-                       {Py_tp_doc, const_cast<char*>(documentation)},
-                       {0, nullptr}};
+PyType_Slot annotation_slots[] = {{Py_tp_new, reinterpret_cast<void*>(annotate_new)},
+                                  {Py_tp_init, reinterpret_cast<void*>(annotate_init)},
+                                  {Py_tp_dealloc, reinterpret_cast<void*>(annotate_dealloc)},
+                                  {Py_tp_traverse, reinterpret_cast<void*>(annotate_traverse)},
+                                  {Py_tp_clear, reinterpret_cast<void*>(annotate_clear)},
+                                  {Py_tp_call, reinterpret_cast<void*>(annotate_call)},
+                                  {Py_tp_setattro, reinterpret_cast<void*>(annotate_setattro)},
+                                  {Py_tp_repr, reinterpret_cast<void*>(annotate_repr)},
+                                  {Py_tp_methods, annotation_methods},
+                                  {Py_tp_getset, annotation_properties},
+                                  {Py_tp_members, annotation_members},
+                                  {Py_tp_doc, const_cast<char*>(annotation_documentation)},
+                                  {0, nullptr}};
 
-PyType_Spec spec = {"nvspan.annotate", sizeof(Annotation), 0,
-                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
+PyType_Spec annotation_spec = {"nvspan.annotate", sizeof(Annotation), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+                               annotation_slots};
 
 }  // namespace
 
 int annotation_type_add_to_module(PyObject* module) {
-  PyTypeObject* type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  PyTypeObject* type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&annotation_spec));
   if (!type) return -1;
   state().annotation.type = type;
   type->tp_vectorcall = annotate_vectorcall;

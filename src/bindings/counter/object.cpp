@@ -293,7 +293,7 @@ PyObject* counter_reduce(PyObject* object, PyObject*) {
 
 PyObject* counter_copy(PyObject* object, PyObject*) { return Py_NewRef(object); }
 
-PyMemberDef members[] = {
+PyMemberDef counter_members[] = {
     {"domain", T_OBJECT, offsetof(CounterObject, domain), READONLY, "The Domain."},
     {"name", T_OBJECT, offsetof(CounterObject, name), READONLY, "The name as given."},
     {"dtype", T_OBJECT, offsetof(CounterObject, dtype), READONLY,
@@ -356,7 +356,7 @@ PyTypeObject* make_type(const char* name, PyMethodDef* methods, const char* doc,
                          {Py_tp_repr, reinterpret_cast<void*>(counter_repr)},
                          {Py_tp_methods, methods},
                          {Py_tp_doc, const_cast<char*>(doc)},
-                         {base ? Py_tp_members : 0, base ? members : nullptr},
+                         {base ? Py_tp_members : 0, base ? counter_members : nullptr},
                          {0, nullptr}};
   const unsigned long flags = base ? Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE : Py_TPFLAGS_DEFAULT;
   PyType_Spec spec = {name, sizeof(CounterObject), 0, static_cast<unsigned>(flags), slots};

@@ -74,7 +74,7 @@ PyObject* handle_repr(PyObject* object) {
                               ended ? "ended" : names[static_cast<int>(phase)]);
 }
 
-PyMethodDef methods[] = {
+PyMethodDef device_handle_methods[] = {
     {"done", as_method(handle_done), METH_NOARGS,
      "done($self)\n--\n\n"
      "Whether the GPU is through with the range, or it was lost. Does not wait. A handle for "
@@ -87,7 +87,7 @@ PyMethodDef methods[] = {
      "timing=True. For a captured range the time of its latest replay that was read."},
     {nullptr, nullptr, 0, nullptr}};
 
-PyGetSetDef properties[] = {
+PyGetSetDef device_handle_properties[] = {
     {"lost", handle_lost, nullptr, "Whether the range was given up; device_stats() says why.",
      nullptr},
     {"timed", handle_timed, nullptr, "Whether elapsed() will tell a time.", nullptr},
@@ -95,22 +95,23 @@ PyGetSetDef properties[] = {
      nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-const char documentation[] =
+const char device_handle_documentation[] =
     "What start_device_range and `with device_range(...) as handle` give: one range on its way\n"
     "through the GPU. May be passed to any thread. Can be awaited: `await handle` returns "
     "elapsed()\n"
     "when the range is done.";
 
-PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(handle_dealloc)},
-                       {Py_tp_repr, reinterpret_cast<void*>(handle_repr)},
-                       {Py_tp_methods, methods},
-                       {Py_tp_getset, properties},
-                       {Py_am_await, reinterpret_cast<void*>(handle_await)},
-                       {Py_tp_doc, const_cast<char*>(documentation)},
-                       {0, nullptr}};
+PyType_Slot device_handle_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(handle_dealloc)},
+                                     {Py_tp_repr, reinterpret_cast<void*>(handle_repr)},
+                                     {Py_tp_methods, device_handle_methods},
+                                     {Py_tp_getset, device_handle_properties},
+                                     {Py_am_await, reinterpret_cast<void*>(handle_await)},
+                                     {Py_tp_doc, const_cast<char*>(device_handle_documentation)},
+                                     {0, nullptr}};
 
-PyType_Spec spec = {"nvspan.DeviceRangeHandle", sizeof(DeviceHandle), 0,
-                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+PyType_Spec device_handle_spec = {"nvspan.DeviceRangeHandle", sizeof(DeviceHandle), 0,
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                  device_handle_slots};
 
 }  // namespace
 
@@ -140,7 +141,8 @@ void end_device_handle(PyObject* handle, const cuda::Target* other) noexcept {
 }
 
 int device_handle_add_to_module(PyObject* module) {
-  state().device.handle_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  state().device.handle_type =
+      reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&device_handle_spec));
   if (!state().device.handle_type) return -1;
   state().device.idle_handle = device_handle_new(nullptr);
   if (!state().device.idle_handle) return -1;

@@ -284,14 +284,15 @@ PyObject* end_range(PyObject*, PyObject* args, PyObject* kwargs) {
   Py_RETURN_NONE;
 }
 
-PyMethodDef methods[] = {{"_for_call", as_method(range_for_call), METH_NOARGS, nullptr},
-                         {"_named", as_method(range_named), METH_O, nullptr},
-                         {nullptr, nullptr, 0, nullptr}};
+PyMethodDef device_range_methods[] = {
+    {"_for_call", as_method(range_for_call), METH_NOARGS, nullptr},
+    {"_named", as_method(range_named), METH_O, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
 
-PyGetSetDef properties[] = {{"domain", range_domain, nullptr, "The Domain.", nullptr},
-                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef device_range_properties[] = {{"domain", range_domain, nullptr, "The Domain.", nullptr},
+                                         {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-PyMethodDef functions[] = {
+PyMethodDef device_range_functions[] = {
     {"start_device_range", as_method(start_range), METH_FASTCALL | METH_KEYWORDS,
      "start_device_range(message, *, stream=None, color=None, domain=None, category=None,\n"
      "                   payload=None, backend='auto', placement='side', timing=False,\n"
@@ -309,7 +310,7 @@ PyMethodDef functions[] = {
      "Ending a range again, or None, does nothing. TypeError for anything else."},
     {nullptr, nullptr, 0, nullptr}};
 
-const char documentation[] =
+const char device_range_documentation[] =
     "device_range(message=None, *, stream=None, color=None, domain=None, category=None,\n"
     "             payload=None, backend='auto', placement='side', timing=False, capture='graph',\n"
     "             level=1)\n--\n\n"
@@ -336,15 +337,16 @@ const char documentation[] =
     ">>> handle.done() or not nvspan.device_available()\n"
     "True\n";
 
-PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(range_dealloc)},
-                       {Py_tp_repr, reinterpret_cast<void*>(range_repr)},
-                       {Py_tp_call, reinterpret_cast<void*>(range_call)},
-                       {Py_tp_methods, methods},
-                       {Py_tp_getset, properties},
-                       {Py_tp_doc, const_cast<char*>(documentation)},
-                       {0, nullptr}};
+PyType_Slot device_range_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(range_dealloc)},
+                                    {Py_tp_repr, reinterpret_cast<void*>(range_repr)},
+                                    {Py_tp_call, reinterpret_cast<void*>(range_call)},
+                                    {Py_tp_methods, device_range_methods},
+                                    {Py_tp_getset, device_range_properties},
+                                    {Py_tp_doc, const_cast<char*>(device_range_documentation)},
+                                    {0, nullptr}};
 
-PyType_Spec spec = {"nvspan.device_range", sizeof(DeviceRangeObject), 0, Py_TPFLAGS_DEFAULT, slots};
+PyType_Spec device_range_spec = {"nvspan.device_range", sizeof(DeviceRangeObject), 0,
+                                 Py_TPFLAGS_DEFAULT, device_range_slots};
 
 }  // namespace
 
@@ -362,13 +364,13 @@ PyObject* device_range_in_domain(PyObject* domain, PyObject* const* args, Py_ssi
 
 int device_range_object_add_to_module(PyObject* module) {
   annotate_device_init();
-  auto* type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  auto* type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&device_range_spec));
   if (!type || device_arguments_init() < 0 || add_context_methods<Methods>(type) < 0) return -1;
   type->tp_vectorcall = range_vectorcall;
   type->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
   PyType_Modified(type);
   state().device.range_type = type;
-  if (PyModule_AddFunctions(module, functions) < 0) return -1;
+  if (PyModule_AddFunctions(module, device_range_functions) < 0) return -1;
   return PyModule_AddObjectRef(module, "device_range", reinterpret_cast<PyObject*>(type));
 }
 

@@ -163,7 +163,7 @@ PyObject* stream_target(PyObject*, PyObject* stream) {
                        target.device);
 }
 
-PyMethodDef functions[] = {
+PyMethodDef stream_functions[] = {
     {"_add_stream_source", as_method(add_stream_source), METH_FASTCALL, nullptr},
     {"_stream_target", as_method(stream_target), METH_O, nullptr},
     {nullptr, nullptr, 0, nullptr}};
@@ -188,7 +188,7 @@ int device_stream_add_to_module(PyObject* module) {
                     {&frameworks.name_device_index, "device_index"}}) < 0) {
     return -1;
   }
-  return PyModule_AddFunctions(module, functions);
+  return PyModule_AddFunctions(module, stream_functions);
 }
 
 }  // namespace nvspan::bindings

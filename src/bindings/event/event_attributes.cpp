@@ -133,7 +133,7 @@ PyObject* attributes_repr(PyObject* object) {
       fields.category ? fields.category : Py_None, fields.payload ? fields.payload : Py_None);
 }
 
-PyGetSetDef properties[] = {
+PyGetSetDef attributes_properties[] = {
     {"message", get_message, put_message, "A RegisteredString or None; settable to text too.",
      nullptr},
     {"color", get_color, put_color, "The color as given, or None.", nullptr},
@@ -143,11 +143,12 @@ PyGetSetDef properties[] = {
     {"domain", get_domain, nullptr, "The Domain it was made for.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-PyMemberDef members[] = {{"__weaklistoffset__", T_PYSSIZET,
-                          offsetof(AttributesObject, weak_references), READONLY, nullptr},
-                         {nullptr, 0, 0, 0, nullptr}};
+PyMemberDef attributes_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(AttributesObject, weak_references), READONLY,
+     nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
 
-const char documentation[] =
+const char attributes_documentation[] =
     "EventAttributes(domain, message=None, color=None, category=None, payload=None)\n--\n\n"
     "A kept set of event attributes; made by Domain.get_event_attributes.\n\n"
     "Works with no tool as with one. Used in another domain, its names are looked up there. Not\n"
@@ -158,18 +159,18 @@ const char documentation[] =
     ">>> domain.push_range(attributes)\n"
     ">>> domain.pop_range()\n";
 
-PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(attributes_new)},
-                       {Py_tp_dealloc, reinterpret_cast<void*>(attributes_dealloc)},
-                       {Py_tp_traverse, reinterpret_cast<void*>(attributes_traverse)},
-                       {Py_tp_clear, reinterpret_cast<void*>(attributes_clear)},
-                       {Py_tp_repr, reinterpret_cast<void*>(attributes_repr)},
-                       {Py_tp_getset, properties},
-                       {Py_tp_members, members},
-                       {Py_tp_doc, const_cast<char*>(documentation)},
-                       {0, nullptr}};
+PyType_Slot attributes_slots[] = {{Py_tp_new, reinterpret_cast<void*>(attributes_new)},
+                                  {Py_tp_dealloc, reinterpret_cast<void*>(attributes_dealloc)},
+                                  {Py_tp_traverse, reinterpret_cast<void*>(attributes_traverse)},
+                                  {Py_tp_clear, reinterpret_cast<void*>(attributes_clear)},
+                                  {Py_tp_repr, reinterpret_cast<void*>(attributes_repr)},
+                                  {Py_tp_getset, attributes_properties},
+                                  {Py_tp_members, attributes_members},
+                                  {Py_tp_doc, const_cast<char*>(attributes_documentation)},
+                                  {0, nullptr}};
 
-PyType_Spec spec = {"nvspan.EventAttributes", sizeof(AttributesObject), 0,
-                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
+PyType_Spec attributes_spec = {"nvspan.EventAttributes", sizeof(AttributesObject), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, attributes_slots};
 
 constexpr CallForm get_form = {"get_event_attributes", 4, attribute_fields};
 constexpr CallForm set_form = {"set_event_attributes", 0, attribute_fields};
@@ -222,7 +223,8 @@ PyObject* domain_set_event_attributes(PyObject*, PyObject* const* args, Py_ssize
 }
 
 int attributes_object_add_to_module(PyObject* module) {
-  state().event.attributes_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  state().event.attributes_type =
+      reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&attributes_spec));
   if (!state().event.attributes_type) return -1;
   return PyModule_AddObjectRef(module, "EventAttributes",
                                reinterpret_cast<PyObject*>(state().event.attributes_type));

@@ -181,7 +181,7 @@ PyObject* domain_annotate_class(PyObject* object, PyObject* args, PyObject* kwar
   return PyObject_Call(function, args, options.get());
 }
 
-PyMethodDef methods[] = {
+PyMethodDef domain_methods[] = {
     {"annotate", as_method(domain_annotate), METH_FASTCALL | METH_KEYWORDS,
      "annotate($self, message=None, color=None, category=None, payload=None, *, kind=None, "
      "level=1)\n--\n\n"
@@ -254,7 +254,7 @@ PyMethodDef methods[] = {
     {"__deepcopy__", as_method(domain_copy), METH_O, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 
-PyGetSetDef properties[] = {
+PyGetSetDef domain_properties[] = {
     {"name", domain_name, nullptr, "The domain's name; None for the default domain.", nullptr},
     {"level", domain_level, domain_put_level,
      "Annotations of a higher level are not sent. May be set at any time.", nullptr},
@@ -264,12 +264,12 @@ PyGetSetDef properties[] = {
     {"handle", domain_handle, nullptr, "A DomainHandle: `.name` and `.enabled()`.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-PyMemberDef members[] = {
+PyMemberDef domain_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(DomainObject, weak_references), READONLY, nullptr},
     {"__dictoffset__", T_PYSSIZET, offsetof(DomainObject, dict), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 
-const char documentation[] =
+const char domain_documentation[] =
     "Domain(name=None, *, level=None)\n--\n\n"
     "A named group of annotations, so that a library's ranges can be told from others'.\n\n"
     "The same name always gives the same object, whether a tool is attached or not; None is "
@@ -282,24 +282,24 @@ const char documentation[] =
     ">>> with domain.annotate('load'):\n"
     "...     pass\n";
 
-PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(domain_new)},
-                       {Py_tp_init, reinterpret_cast<void*>(domain_init)},
-                       {Py_tp_dealloc, reinterpret_cast<void*>(domain_dealloc)},
-                       {Py_tp_repr, reinterpret_cast<void*>(domain_repr)},
-                       {Py_tp_methods, methods},
-                       {Py_tp_getset, properties},
-                       {Py_tp_members, members},
-                       {Py_tp_doc, const_cast<char*>(documentation)},
-                       {0, nullptr}};
+PyType_Slot domain_slots[] = {{Py_tp_new, reinterpret_cast<void*>(domain_new)},
+                              {Py_tp_init, reinterpret_cast<void*>(domain_init)},
+                              {Py_tp_dealloc, reinterpret_cast<void*>(domain_dealloc)},
+                              {Py_tp_repr, reinterpret_cast<void*>(domain_repr)},
+                              {Py_tp_methods, domain_methods},
+                              {Py_tp_getset, domain_properties},
+                              {Py_tp_members, domain_members},
+                              {Py_tp_doc, const_cast<char*>(domain_documentation)},
+                              {0, nullptr}};
 
-PyType_Spec spec = {"nvspan.Domain", sizeof(DomainObject), 0,
-                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+PyType_Spec domain_spec = {"nvspan.Domain", sizeof(DomainObject), 0,
+                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, domain_slots};
 
 }  // namespace
 
 int domain_type_add_to_module(PyObject* module) {
   auto& event = state().event;
-  event.domain_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  event.domain_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&domain_spec));
   event.domains = PyDict_New();
   if (!event.domain_type || !event.domains) return -1;
   event.default_domain = make_domain(event.domain_type, Py_None);

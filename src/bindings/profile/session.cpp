@@ -93,10 +93,10 @@ PyObject* running(PyObject*, PyObject* profile) {
   return PyBool_FromLong(state().profile.enabled == profile);
 }
 
-PyMethodDef functions[] = {{"_profile_start", start, METH_VARARGS, nullptr},
-                           {"_profile_stop", stop, METH_O, nullptr},
-                           {"_profile_running", running, METH_O, nullptr},
-                           {nullptr, nullptr, 0, nullptr}};
+PyMethodDef profile_functions[] = {{"_profile_start", start, METH_VARARGS, nullptr},
+                                   {"_profile_stop", stop, METH_O, nullptr},
+                                   {"_profile_running", running, METH_O, nullptr},
+                                   {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 
@@ -107,6 +107,8 @@ void profile_tool_changed(bool possible) noexcept {
   if (begin() < 0) PyErr_WriteUnraisable(state().profile.enabled);
 }
 
-int profile_add_to_module(PyObject* module) { return PyModule_AddFunctions(module, functions); }
+int profile_add_to_module(PyObject* module) {
+  return PyModule_AddFunctions(module, profile_functions);
+}
 
 }  // namespace nvspan::bindings

@@ -181,7 +181,7 @@ bool with_domain_fields(const CallForm& form, PyObject* domain, PyObject* const*
   return copied;
 }
 
-PyMethodDef functions[] = {
+PyMethodDef push_pop_functions[] = {
     {"mark", as_method(module_mark), METH_FASTCALL | METH_KEYWORDS,
      "mark(message=None, color='blue', domain=None, category=None, payload=None)\n--\n\n"
      "Sends an instantaneous event.\n\n"
@@ -257,6 +257,8 @@ PyObject* domain_end_range(PyObject* domain, PyObject* const* args, Py_ssize_t n
   Py_RETURN_NONE;
 }
 
-int ranges_add_to_module(PyObject* module) { return PyModule_AddFunctions(module, functions); }
+int ranges_add_to_module(PyObject* module) {
+  return PyModule_AddFunctions(module, push_pop_functions);
+}
 
 }  // namespace nvspan::bindings

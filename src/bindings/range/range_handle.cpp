@@ -75,27 +75,28 @@ PyObject* handle_class(PyObject*, void*) {
   return Py_NewRef(reinterpret_cast<PyObject*>(&PyTuple_Type));
 }
 
-PyGetSetDef properties[] = {{"__class__", handle_class, nullptr, nullptr, nullptr},
-                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef range_handle_properties[] = {{"__class__", handle_class, nullptr, nullptr, nullptr},
+                                         {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-const char documentation[] =
+const char range_handle_documentation[] =
     "What start_range returns and end_range takes. Unpacks as (range_id, domain); the id is 0 "
     "when\n"
     "nobody listened. May be passed to any thread of the process.";
 
-PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(handle_dealloc)},
-                       {Py_tp_iter, reinterpret_cast<void*>(handle_iter)},
-                       {Py_tp_repr, reinterpret_cast<void*>(handle_repr)},
-                       {Py_tp_richcompare, reinterpret_cast<void*>(handle_compare)},
-                       {Py_tp_hash, reinterpret_cast<void*>(handle_hash)},
-                       {Py_mp_length, reinterpret_cast<void*>(handle_length)},
-                       {Py_mp_subscript, reinterpret_cast<void*>(handle_item)},
-                       {Py_tp_getset, properties},
-                       {Py_tp_doc, const_cast<char*>(documentation)},
-                       {0, nullptr}};
+PyType_Slot range_handle_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(handle_dealloc)},
+                                    {Py_tp_iter, reinterpret_cast<void*>(handle_iter)},
+                                    {Py_tp_repr, reinterpret_cast<void*>(handle_repr)},
+                                    {Py_tp_richcompare, reinterpret_cast<void*>(handle_compare)},
+                                    {Py_tp_hash, reinterpret_cast<void*>(handle_hash)},
+                                    {Py_mp_length, reinterpret_cast<void*>(handle_length)},
+                                    {Py_mp_subscript, reinterpret_cast<void*>(handle_item)},
+                                    {Py_tp_getset, range_handle_properties},
+                                    {Py_tp_doc, const_cast<char*>(range_handle_documentation)},
+                                    {0, nullptr}};
 
-PyType_Spec spec = {"nvspan.RangeHandle", sizeof(RangeHandle), 0,
-                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+PyType_Spec range_handle_spec = {"nvspan.RangeHandle", sizeof(RangeHandle), 0,
+                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                 range_handle_slots};
 
 // A pair of the nvtx package's shape: only the types are checked, the range is nobody's.
 int check_foreign(PyObject* handle) {
@@ -169,7 +170,7 @@ int end_range_handle(PyObject* handle) {
 }
 
 int range_handle_add_to_module(PyObject* module) {
-  state().range.handle_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  state().range.handle_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&range_handle_spec));
   if (!state().range.handle_type) return -1;
   return PyModule_AddObjectRef(module, "RangeHandle",
                                reinterpret_cast<PyObject*>(state().range.handle_type));

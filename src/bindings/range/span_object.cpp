@@ -150,7 +150,7 @@ PyObject* span_repr(PyObject* object) {
                               fields.domain);
 }
 
-PyMethodDef methods[] = {
+PyMethodDef span_methods[] = {
     {"start", as_method(span_start), METH_NOARGS,
      "start($self)\n--\n\nStarts the range and returns the span."},
     {"end", as_method(span_end_method), METH_NOARGS,
@@ -160,13 +160,13 @@ PyMethodDef methods[] = {
     {"__exit__", as_method(span_exit), METH_FASTCALL, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 
-PyGetSetDef properties[] = {
+PyGetSetDef span_properties[] = {
     {"open", span_open, nullptr, "How many ranges of this object a tool has open.", nullptr},
     {"attributes", span_attributes, nullptr, "The EventAttributes that start() sends.", nullptr},
     {"domain", span_domain, nullptr, "The Domain.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-const char documentation[] =
+const char span_documentation[] =
     "span(message=None, color=None, domain=None, category=None, payload=None, *, level=1)\n--\n\n"
     "A range that starts and ends where it is told to: in any function, task or thread.\n\n"
     "Arguments as for annotate. start() sends the beginning and returns the span, end() the end;\n"
@@ -176,17 +176,17 @@ const char documentation[] =
     ">>> request = nvspan.span('request', domain='server').start()\n"
     ">>> request.end()\n";
 
-PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(span_dealloc)},
-                       {Py_tp_traverse, reinterpret_cast<void*>(span_traverse)},
-                       {Py_tp_clear, reinterpret_cast<void*>(span_clear)},
-                       {Py_tp_repr, reinterpret_cast<void*>(span_repr)},
-                       {Py_tp_methods, methods},
-                       {Py_tp_getset, properties},
-                       {Py_tp_doc, const_cast<char*>(documentation)},
-                       {0, nullptr}};
+PyType_Slot span_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(span_dealloc)},
+                            {Py_tp_traverse, reinterpret_cast<void*>(span_traverse)},
+                            {Py_tp_clear, reinterpret_cast<void*>(span_clear)},
+                            {Py_tp_repr, reinterpret_cast<void*>(span_repr)},
+                            {Py_tp_methods, span_methods},
+                            {Py_tp_getset, span_properties},
+                            {Py_tp_doc, const_cast<char*>(span_documentation)},
+                            {0, nullptr}};
 
-PyType_Spec spec = {"nvspan.span", sizeof(SpanObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
-                    slots};
+PyType_Spec span_spec = {"nvspan.span", sizeof(SpanObject), 0,
+                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, span_slots};
 
 }  // namespace
 
@@ -196,7 +196,7 @@ PyObject* span_in_domain(PyObject* domain, PyObject* const* args, Py_ssize_t nar
 }
 
 int span_object_add_to_module(PyObject* module) {
-  state().range.span_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  state().range.span_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&span_spec));
   if (!state().range.span_type) return -1;
   state().range.span_type->tp_vectorcall = span_vectorcall;
   state().range.span_type->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;

@@ -66,7 +66,7 @@ PyObject* set_hook_loader(PyObject*, PyObject* load) {
   Py_RETURN_NONE;
 }
 
-PyMethodDef functions[] = {
+PyMethodDef hook_functions[] = {
     {"set_hook_loader", set_hook_loader, METH_O, nullptr},
     {"set_hooks", as_method(set_hooks), METH_FASTCALL | METH_KEYWORDS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
@@ -89,7 +89,7 @@ PyObject* python_hook(PythonHook hook) {
 }
 
 int python_hooks_add_to_module(PyObject* module) {
-  return PyModule_AddFunctions(module, functions);
+  return PyModule_AddFunctions(module, hook_functions);
 }
 
 }  // namespace nvspan::bindings

@@ -9,7 +9,6 @@ namespace nvspan::inject {
 namespace {
 
 constexpr std::size_t most_text = 64 * 1024;
-constexpr std::size_t most_semantics = 16;
 constexpr std::size_t most_semantics_bytes = 1024;
 
 // Absent when it is not readable.

@@ -16,6 +16,8 @@
 
 namespace nvspan::inject {
 
+constexpr std::size_t most_semantics = 16;  // of a chain that are looked at
+
 constexpr std::size_t most_entries = 4096;
 constexpr std::size_t most_raw_bytes = 1024 * 1024;
 

@@ -14,8 +14,6 @@
 namespace nvspan::inject {
 namespace {
 
-constexpr std::uint64_t most_semantics = 16;
-
 // Copies the first struct of that id in the chain. False: there is none.
 template <typename Struct>
 bool find_semantics(const nvtxSemanticsHeader_t* first, std::uint16_t id, Struct& out) {

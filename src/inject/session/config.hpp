@@ -7,9 +7,16 @@
 #include "record/file/format.hpp"
 
 #include <cstdint>
+#include <cstdlib>
 #include <string_view>
 
 namespace nvspan::inject {
+
+// Empty where it is not set.
+inline std::string_view environment(const char* name) noexcept {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
 
 enum class Format : std::uint8_t { text, jsonl, record };
 

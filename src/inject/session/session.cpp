@@ -9,19 +9,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <new>
 
 namespace nvspan::inject {
-namespace {
-
-std::string_view environment(const char* name) noexcept {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string_view() : std::string_view(value);
-}
-
-}  // namespace
-
 Session& session() noexcept {
   alignas(Session) static unsigned char storage[sizeof(Session)];
   static Session* const instance = new (storage) Session;

@@ -9,18 +9,12 @@
 #include <string.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <string_view>
 
 namespace nvspan::inject {
 namespace {
 
 constexpr std::size_t most_unclosed = 1000;  // shown of one thread, and of the process
-
-std::string_view environment(const char* name) noexcept {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string_view() : std::string_view(value);
-}
 
 bool contains(std::string_view text, std::string_view part) noexcept {
   return text.find(part) != std::string_view::npos;

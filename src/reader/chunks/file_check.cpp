@@ -11,8 +11,6 @@
 namespace nvspan::reader {
 namespace {
 
-constexpr std::size_t word = sizeof(std::uint64_t);
-
 bool is_chunk_type(std::uint32_t type) { return type >= 1 && type <= 3; }
 bool is_chunk_size(std::uint32_t size, std::size_t header) {
   return size >= header && size % record::chunk_alignment == 0;

@@ -14,6 +14,8 @@
 
 namespace nvspan::reader {
 
+using record::word;
+
 enum class ChunkState : std::uint8_t {
   unchecked,  // of version 1, which has no checksums
   open,       // its thread was not through with it

@@ -11,8 +11,6 @@
 namespace nvspan::reader {
 namespace {
 
-constexpr std::size_t word = sizeof(std::uint64_t);
-
 // A process may be killed while it writes an entry: then its first word is missing, and what
 // follows is at most as long as its payload says.
 bool is_one_unfinished_entry(const std::uint64_t* at, const std::uint64_t* end) {

@@ -14,8 +14,6 @@
 namespace nvspan::reader {
 namespace {
 
-constexpr std::size_t word = sizeof(std::uint64_t);
-
 std::string grouped(std::uint64_t number) {
   std::string text = std::to_string(number);
   for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");

@@ -13,9 +13,6 @@
 namespace nvspan::reader {
 namespace {
 
-constexpr std::size_t word = sizeof(std::uint64_t);
-constexpr std::uint32_t no_definition = 0xFFFFFFFF;  // in place of an id
-
 template <typename T>
 bool take(std::string_view body, T& out) {
   if (body.size() < sizeof(T)) return false;

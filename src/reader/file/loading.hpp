@@ -15,6 +15,8 @@
 
 namespace nvspan::reader {
 
+constexpr std::uint32_t no_definition = 0xFFFFFFFF;  // in place of an id
+
 // One file while it is read: its own numbers, before they become those of the Recording.
 struct Recording::Loading {
   ReadProcess& process;

@@ -18,7 +18,6 @@ namespace nvspan::reader {
 namespace {
 
 constexpr std::size_t most_problems = 100;
-constexpr std::size_t word = sizeof(std::uint64_t);
 
 bool read_words(const std::string& path, std::vector<std::uint64_t>& words, std::size_t& bytes,
                 std::string& problem) {

@@ -12,8 +12,6 @@
 namespace nvspan::reader {
 namespace {
 
-constexpr std::uint32_t no_definition = 0xFFFFFFFF;
-
 constexpr std::uint8_t number_of(trace::MessageType type) {
   return static_cast<std::uint8_t>(type);
 }

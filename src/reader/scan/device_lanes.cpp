@@ -125,14 +125,14 @@ bool has_device_ranges(const Recording& recording) {
                      [](const ReadSite& site) { return site.device != 0; });
 }
 
-namespace {
-
 struct Launch {
   std::uint32_t process;
   std::uint32_t thread;  // the system's number
   std::uint64_t ticks;
   std::uint64_t launch;
 };
+
+namespace {
 
 class LaunchCollector : public ThreadVisitor {
  public:

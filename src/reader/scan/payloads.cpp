@@ -11,7 +11,6 @@
 namespace nvspan::reader {
 namespace {
 
-constexpr std::size_t word = sizeof(std::uint64_t);
 constexpr std::size_t head = 3;  // schema, size as given, size kept
 
 // Calls `use` with each piece: its schema, the size it had, its bytes. As far as they go.

@@ -18,8 +18,6 @@
 namespace nvspan::record {
 namespace {
 
-constexpr std::uintptr_t page = 4096;
-
 // Entries are used again and never unmapped: a handler may be reading any of them.
 struct Mapping {
   std::atomic<std::uintptr_t> start{0};

@@ -16,6 +16,8 @@
 
 namespace nvspan::record {
 
+constexpr std::size_t page = 4096;  // what is mapped at once, at least
+
 // Puts the handler in front, also in front of one that the program has installed since.
 void guard_faults() noexcept;
 // Puts back what was there, unless the program has installed another handler meanwhile.

@@ -19,6 +19,7 @@ constexpr std::uint64_t chunk_magic = 0x324E4843'53564EFEu;      // FE "NVSCHN2"
 constexpr std::uint64_t old_chunk_magic = 0x4B4E4843'53564EFEu;  // FE "NVSCHNK", of version 1
 constexpr std::size_t file_header_bytes = 4096;
 constexpr std::size_t chunk_alignment = 64;
+constexpr std::size_t word = sizeof(std::uint64_t);  // what entries and records are made of
 
 enum class ClockType : std::uint32_t { tsc, monotonic };
 enum class RecordMode : std::uint32_t { full, ring, stats };

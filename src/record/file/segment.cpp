@@ -21,7 +21,6 @@ namespace {
 // short processes are many.
 constexpr std::size_t first_extent = 16 * 1024;
 constexpr std::size_t largest_extent = 64 * 1024 * 1024;
-constexpr std::size_t page = 4096;
 constexpr int most_names = 100000;
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) {

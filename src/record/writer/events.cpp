@@ -9,7 +9,6 @@
 namespace nvspan::record {
 namespace {
 
-constexpr std::size_t word = sizeof(std::uint64_t);
 constexpr std::uint32_t largest_chunk = 1024 * 1024;
 constexpr int no_tracking = -2;  // NVTX_NO_PUSH_POP_TRACKING
 

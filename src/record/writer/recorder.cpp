@@ -20,7 +20,6 @@
 namespace nvspan::record {
 namespace {
 
-constexpr std::size_t page = 4096;
 constexpr unsigned measured_ranges = 256;
 
 LivePage nothing_live;

@@ -17,10 +17,6 @@ using namespace nvtx::entry_type;
 using namespace nvtx::entry_flag;
 using namespace nvtx::schema_type;
 
-std::uint64_t aligned(std::uint64_t at, std::uint64_t alignment) {
-  return (at + alignment - 1) / alignment * alignment;
-}
-
 bool is_character(std::uint64_t type) {
   return type == c_char || type == char8 || type == char16 || type == char32 || type == wchar;
 }

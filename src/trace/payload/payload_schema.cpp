@@ -16,10 +16,6 @@ using namespace nvtx::schema_type;
 
 constexpr std::uint64_t largest = std::uint64_t{1} << 40;
 
-std::uint64_t aligned(std::uint64_t at, std::uint64_t alignment) {
-  return (at + alignment - 1) / alignment * alignment;
-}
-
 // Takes storage for text and arrays from one block.
 class Block {
  public:

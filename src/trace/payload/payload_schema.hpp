@@ -18,6 +18,10 @@
 
 namespace nvspan::trace {
 
+inline std::uint64_t aligned(std::uint64_t at, std::uint64_t alignment) {
+  return (at + alignment - 1) / alignment * alignment;
+}
+
 // What a counter's value means: nvtxSemanticsCounter_t.
 struct CounterUnit {
   std::string_view unit;  // absent: not said

@@ -166,7 +166,7 @@ void dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
-PyMemberDef members[] = {
+PyMemberDef callable_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(AnnotatedCallable, vectorcall), READONLY,
      nullptr},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(AnnotatedCallable, weak_references), READONLY,
@@ -174,13 +174,13 @@ PyMemberDef members[] = {
     {nullptr, 0, 0, 0, nullptr},
 };
 
-PyGetSetDef properties[] = {
+PyGetSetDef callable_properties[] = {
     {"__wrapped__", get_wrapped, nullptr, nullptr, nullptr},
     {"_nvspan_parts", get_parts, nullptr, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
-PyMethodDef methods[] = {
+PyMethodDef callable_methods[] = {
     {"__copy__", copied, METH_NOARGS, nullptr},
     {"__deepcopy__", deeply_copied, METH_O, nullptr},
     {"__reduce__", reduced, METH_NOARGS, nullptr},
@@ -188,7 +188,7 @@ PyMethodDef methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-PyType_Slot slots[] = {
+PyType_Slot callable_slots[] = {
     {Py_tp_doc, const_cast<char*>("A callable that opens a range around each call.")},
     {Py_tp_new, reinterpret_cast<void*>(callable_new)},
     {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
@@ -199,24 +199,24 @@ PyType_Slot slots[] = {
     {Py_tp_str, reinterpret_cast<void*>(string_of)},
     {Py_tp_hash, reinterpret_cast<void*>(hash_of)},
     {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
-    {Py_tp_members, members},
-    {Py_tp_getset, properties},
-    {Py_tp_methods, methods},
+    {Py_tp_members, callable_members},
+    {Py_tp_getset, callable_properties},
+    {Py_tp_methods, callable_methods},
     {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
     {Py_tp_clear, reinterpret_cast<void*>(clear)},
     {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
     {0, nullptr},
 };
 
-PyType_Spec spec = {
+PyType_Spec callable_spec = {
     "nvspan._core.AnnotatedCallable", sizeof(AnnotatedCallable), 0,
     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
-    slots};
+    callable_slots};
 
 }  // namespace
 
 int decorated_callable_add_to_module(PyObject* module) {
-  PyObject* type = PyType_FromModuleAndSpec(module, &spec, nullptr);
+  PyObject* type = PyType_FromModuleAndSpec(module, &callable_spec, nullptr);
   if (type == nullptr) return -1;
   state().decorate.callable_type = reinterpret_cast<PyTypeObject*>(type);
   return PyModule_AddObjectRef(module, "AnnotatedCallable", type);

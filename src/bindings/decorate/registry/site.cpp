@@ -222,7 +222,7 @@ PyObject* drive_span(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   return drive(arguments, count, true);
 }
 
-PyMethodDef functions[] = {
+PyMethodDef site_functions[] = {
 #if PY_VERSION_HEX < 0x030B0000
     {"__nvspan_call_nested__", as_method(call_nested), METH_FASTCALL | METH_KEYWORDS, nullptr},
     {"__nvspan_call_span__", as_method(call_span), METH_FASTCALL | METH_KEYWORDS, nullptr},
@@ -375,7 +375,7 @@ int decorated_site_add_to_module(PyObject* module) {
   py_ref type = py_ref::steal(PyType_FromModuleAndSpec(module, &site_spec, nullptr));
   if (!type || PyModule_AddObjectRef(module, "_Site", type.get()) < 0) return -1;
   state().decorate.site_type = reinterpret_cast<PyTypeObject*>(type.release());
-  return add_builtins(functions);
+  return add_builtins(site_functions);
 }
 
 }  // namespace nvspan::bindings

@@ -130,7 +130,7 @@ PyType_Spec resumer_spec = {
     "nvspan._core._Resumer", sizeof(Resumer), 0,
     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, resumer_slots};
 
-PyMethodDef functions[] = {
+PyMethodDef resume_functions[] = {
     {"__nvspan_resume__", resume, METH_O, nullptr},
     {"__nvspan_take__", take, METH_O, nullptr},
     {"__nvspan_sent__", as_method(sent), METH_FASTCALL, nullptr},
@@ -212,7 +212,7 @@ int decorated_resume_add_to_module(PyObject* module) {
   PyObject* type = PyType_FromModuleAndSpec(module, &resumer_spec, nullptr);
   if (type == nullptr) return -1;
   state().decorate.resumer_type = reinterpret_cast<PyTypeObject*>(type);
-  return add_builtins(functions);
+  return add_builtins(resume_functions);
 }
 
 }  // namespace nvspan::bindings

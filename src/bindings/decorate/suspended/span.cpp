@@ -40,7 +40,7 @@ PyObject* end_span(PyObject*, PyObject* token) {
   Py_RETURN_NONE;
 }
 
-PyMethodDef functions[] = {
+PyMethodDef suspended_span_functions[] = {
     {"__nvspan_end__", end_span, METH_O, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
@@ -59,7 +59,7 @@ int decorated_span_add_to_module(PyObject* module) {
   PyObject* type = PyType_FromModuleAndSpec(module, &open_span_spec, nullptr);
   if (type == nullptr) return -1;
   state().decorate.open_span_type = reinterpret_cast<PyTypeObject*>(type);
-  return add_builtins(functions);
+  return add_builtins(suspended_span_functions);
 }
 
 }  // namespace nvspan::bindings

@@ -224,14 +224,15 @@ void calls_dealloc(PyObject* object) {
 
 // No tp_clear: what it would clear is needed for calls, and a cycle through it goes through the
 // module's dictionary, which the collector clears.
-PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(calls_traverse)},
-                       {Py_tp_dealloc, reinterpret_cast<void*>(calls_dealloc)},
-                       {Py_tp_call, reinterpret_cast<void*>(calls_call)},
-                       {0, nullptr}};
+PyType_Slot backward_calls_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(calls_traverse)},
+                                      {Py_tp_dealloc, reinterpret_cast<void*>(calls_dealloc)},
+                                      {Py_tp_call, reinterpret_cast<void*>(calls_call)},
+                                      {0, nullptr}};
 
-PyType_Spec spec = {"nvspan._core.BackwardCalls", sizeof(BackwardCalls), 0,
-                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                    slots};
+PyType_Spec backward_calls_spec = {
+    "nvspan._core.BackwardCalls", sizeof(BackwardCalls), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    backward_calls_slots};
 
 // The last three, which torch may lack, may be None.
 PyObject* set_torch_functions(PyObject*, PyObject* const* args, Py_ssize_t nargs,
@@ -282,18 +283,19 @@ int intern_torch_names() {
                        {&names.sequence_nr, "_sequence_nr"}});
 }
 
-PyMethodDef functions[] = {{"_follow_backward", follow_backward, METH_VARARGS, nullptr},
-                           {"_set_torch_functions", as_method(set_torch_functions),
-                            METH_FASTCALL | METH_KEYWORDS, nullptr},
-                           {nullptr, nullptr, 0, nullptr}};
+PyMethodDef backward_calls_functions[] = {
+    {"_follow_backward", follow_backward, METH_VARARGS, nullptr},
+    {"_set_torch_functions", as_method(set_torch_functions), METH_FASTCALL | METH_KEYWORDS,
+     nullptr},
+    {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 
 int torch_backward_add_to_module(PyObject* module) {
   if (intern_torch_names() < 0 || backward_range_init() < 0 || backward_node_init() < 0) return -1;
-  state().torch.calls_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  state().torch.calls_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&backward_calls_spec));
   if (!state().torch.calls_type) return -1;
-  return PyModule_AddFunctions(module, functions);
+  return PyModule_AddFunctions(module, backward_calls_functions);
 }
 
 }  // namespace nvspan::bindings

@@ -109,12 +109,13 @@ void hook_dealloc(PyObject* object) {
   Py_DECREF(type);
 }
 
-PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(hook_dealloc)},
-                       {Py_tp_call, reinterpret_cast<void*>(hook_call)},
-                       {0, nullptr}};
+PyType_Slot backward_hook_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(hook_dealloc)},
+                                     {Py_tp_call, reinterpret_cast<void*>(hook_call)},
+                                     {0, nullptr}};
 
-PyType_Spec spec = {"nvspan._core.BackwardHook", sizeof(NodeHook), 0,
-                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+PyType_Spec backward_hook_spec = {"nvspan._core.BackwardHook", sizeof(NodeHook), 0,
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                  backward_hook_slots};
 
 py_ref new_hook() {
   NodeHook* hook = PyObject_New(NodeHook, state().torch.node_hook_type);
@@ -199,7 +200,8 @@ int end_after(PyObject* node, const std::shared_ptr<BackwardRange>& range) {
 }
 
 int backward_node_init() {
-  state().torch.node_hook_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  state().torch.node_hook_type =
+      reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&backward_hook_spec));
   return state().torch.node_hook_type ? 0 : -1;
 }
 

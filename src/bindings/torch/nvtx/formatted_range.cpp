@@ -162,21 +162,23 @@ PyObject* range_repr(PyObject* object) {
   return PyUnicode_FromFormat("range(%R)", as_range(object)->message);
 }
 
-PyGetSetDef properties[] = {{"_parts", range_parts, nullptr, nullptr, nullptr},
-                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef formatted_range_properties[] = {{"_parts", range_parts, nullptr, nullptr, nullptr},
+                                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(range_dealloc)},
-                       {Py_tp_traverse, reinterpret_cast<void*>(range_traverse)},
-                       {Py_tp_clear, reinterpret_cast<void*>(range_clear)},
-                       {Py_tp_call, reinterpret_cast<void*>(range_call)},
-                       {Py_tp_repr, reinterpret_cast<void*>(range_repr)},
-                       {Py_tp_getset, properties},
-                       {Py_tp_doc, const_cast<char*>("A range whose message is formatted.")},
-                       {0, nullptr}};
+PyType_Slot formatted_range_slots[] = {
+    {Py_tp_dealloc, reinterpret_cast<void*>(range_dealloc)},
+    {Py_tp_traverse, reinterpret_cast<void*>(range_traverse)},
+    {Py_tp_clear, reinterpret_cast<void*>(range_clear)},
+    {Py_tp_call, reinterpret_cast<void*>(range_call)},
+    {Py_tp_repr, reinterpret_cast<void*>(range_repr)},
+    {Py_tp_getset, formatted_range_properties},
+    {Py_tp_doc, const_cast<char*>("A range whose message is formatted.")},
+    {0, nullptr}};
 
-PyType_Spec spec = {"nvspan._core._FormattedRange", sizeof(FormattedRange), 0,
-                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                    slots};
+PyType_Spec formatted_range_spec = {
+    "nvspan._core._FormattedRange", sizeof(FormattedRange), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    formatted_range_slots};
 
 }  // namespace
 
@@ -208,7 +210,7 @@ PyObject* formatted_range(PyObject* const* args, Py_ssize_t nargs, PyObject* kwn
 }
 
 int torch_range_add_to_module(PyObject* module) {
-  auto* type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  auto* type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&formatted_range_spec));
   if (!type || add_context_methods<Methods>(type) < 0) return -1;
   type->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
   PyType_Modified(type);

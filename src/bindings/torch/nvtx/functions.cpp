@@ -262,7 +262,7 @@ PyObject* range(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kw
   return formatted_range(call.args, call.nargs, call.kwnames, options);
 }
 
-PyMethodDef functions[] = {
+PyMethodDef torch_nvtx_functions[] = {
     {"range_push", as_method(range_push), METH_FASTCALL | METH_KEYWORDS,
      "range_push(msg, *, domain=None, color=None, category=None, payload=None)\n--\n\n"
      "Opens a range nested in this thread's open ranges; returns its depth, 0 for the "
@@ -304,7 +304,7 @@ int torch_nvtx_add_to_module(PyObject* module) {
   if (torch_range_add_to_module(module) < 0) return -1;
   py_ref owner = py_ref::steal(PyUnicode_InternFromString("nvspan.torch.nvtx"));
   if (!owner) return -1;
-  for (PyMethodDef* each = functions; each->ml_name; ++each) {
+  for (PyMethodDef* each = torch_nvtx_functions; each->ml_name; ++each) {
     py_ref function = py_ref::steal(PyCFunction_NewEx(each, nullptr, owner.get()));
     const std::string name = std::string("_torch_") + each->ml_name;
     if (!function || PyModule_AddObjectRef(module, name.c_str(), function.get()) < 0) return -1;
