@@ -20,7 +20,8 @@ NEVER = [
     ("annotate", "trace"), ("annotate", "record"), ("annotate", "reader"), ("annotate", "inject"),
     ("cuda", "trace"), ("cuda", "record"), ("cuda", "reader"), ("cuda", "inject"),
     ("trace", "annotate"), ("record", "annotate"), ("reader", "annotate"), ("inject", "annotate"),
-    ("reader", "record/writer"), ("reader", "record/definitions"), ("reader", "inject"),
+    ("reader", "record/writer"), ("reader", "record/thread"), ("reader", "record/definitions"),
+    ("reader", "record/chunks"), ("reader", "inject"),
     ("inject", "reader"), ("record", "reader"), ("record", "inject"), ("trace", "record"),
 ]  # fmt: skip
 TABLE = tomllib.loads((Path(__file__).parent / "rooms.toml").read_text(encoding="utf-8"))["cpp"]

@@ -9,7 +9,7 @@
 
 #include "inject/decode/call.hpp"
 #include "inject/decode/nvtx_types.hpp"
-#include "record/writer/thread_writer.hpp"
+#include "record/thread/thread_writer.hpp"
 
 #include <cstddef>
 #include <cstdint>

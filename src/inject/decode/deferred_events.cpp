@@ -55,7 +55,8 @@ bool read_time(Call& call, const trace::PayloadEntry& entry, std::uint64_t place
                std::string_view bytes, std::uint64_t& ticks) {
   std::int64_t stamp = 0;
   const std::uint64_t type = call.session.time_domains().type(entry.time_domain);
-  return read(bytes, place, stamp) && call.session.recorder().to_ticks(type, stamp, ticks);
+  return read(bytes, place, stamp) &&
+         call.session.recorder().deferred().to_ticks(type, stamp, ticks);
 }
 
 // The stamp that each row of a counter group has.
@@ -162,7 +163,12 @@ bool record_first(Call& call, const DomainView& domain, std::uint64_t schema,
   event.payload_type = trace::PayloadType::ext;
   event.blobs = &blob;
   event.blob_count = 1;
-  call.session.recorder().deferred(domain.handle, event, begin, mark ? begin : end, mark);
+  record::DeferredLane& lane = call.session.recorder().deferred();
+  if (mark) {
+    lane.mark(domain.handle, event, begin);
+  } else {
+    lane.range(domain.handle, event, begin, end);
+  }
   return true;
 }
 
@@ -211,7 +217,7 @@ void record_counter_batch(Call& call, const DomainView& domain, std::uint64_t co
   const bool from_end = (flags & nvtx::batch_flag::interval_from_end) != 0;
   if (times != nullptr && (from_begin || from_end ? time_count < 2 : time_count < count)) return;
   const std::string_view name = call.registry.counter_name(domain.handle, counter);
-  record::Recorder& recorder = call.session.recorder();
+  record::DeferredLane& lane = call.session.recorder().deferred();
   for (std::size_t i = 0; i < count; ++i) {
     const std::string_view row = samples.substr(i * size, size);
     std::int64_t stamp = 0;
@@ -225,18 +231,18 @@ void record_counter_batch(Call& call, const DomainView& domain, std::uint64_t co
       if (from_end) stamp -= static_cast<std::int64_t>(count - 1 - i) * times[1];
     }
     std::uint64_t ticks = 0;
-    if (!recorder.to_ticks(call.session.time_domains().type(time_domain), stamp, ticks)) return;
+    if (!lane.to_ticks(call.session.time_domains().type(time_domain), stamp, ticks)) return;
     if (group != nullptr) {
       trace::Event event = call.event(trace::EventKind::counter_sample, domain);
       event.rows = row;
       event.row_schema = known->schema;
-      recorder.deferred_samples(event, counter, name, ticks);
+      lane.samples(event, counter, name, ticks);
       continue;
     }
     std::uint64_t bits = 0;
     bool real = false;
     if (!sample_bits(known->schema, row, bits, real)) return;
-    recorder.deferred_sample(domain.handle, domain.name, counter, name, real, bits, ticks);
+    lane.sample(domain.handle, domain.name, counter, name, real, bits, ticks);
   }
 }
 

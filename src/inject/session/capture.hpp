@@ -8,7 +8,7 @@
 
 #include "inject/registry/registry.hpp"
 #include "inject/thread/thread_state.hpp"
-#include "record/writer/thread_writer.hpp"
+#include "record/thread/thread_writer.hpp"
 #include "trace/event/event.hpp"
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/memory/page_pool.hpp"
-#include "record/writer/thread_writer.hpp"
+#include "record/thread/thread_writer.hpp"
 #include "trace/event/event.hpp"
 
 #include <cstdint>

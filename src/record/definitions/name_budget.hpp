@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <string_view>
 
 namespace nvspan::record {
 
@@ -41,18 +40,6 @@ class NameBudget {
  private:
   std::uint64_t limit_ = no_limit;
   std::uint64_t spent_ = 0;
-};
-
-// What events are called whose names are past the budget.
-constexpr std::string_view other_names = "(other names)";
-
-// What a name past the budget leaves of a site, which the cells of a thread that has no room for
-// their own need as well.
-struct SiteRest {
-  std::uint32_t domain;
-  std::uint8_t payload_type;
-  std::uint8_t device;
-  bool other;  // it is such a rest itself
 };
 
 }  // namespace nvspan::record

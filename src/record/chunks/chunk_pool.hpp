@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "core/memory/page_pool.hpp"
+#include "record/chunks/chunk_header.hpp"
+#include "record/chunks/recording_file.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nvspan::record {
+
+// Where chunks lie in the file: at its end, in what a thread that ended left over of its last one,
+// and in a ring in the place of the one that was filled first. Its owner's lock guards it.
+//
+// The process may be killed between any two instructions here: a reader finds a chunk open or
+// sealed, and FileHeader::in_hand says which header may be unfinished.
+class ChunkPool {
+ public:
+  static constexpr std::size_t smallest_leftover = 2 * 1024;
+
+  ChunkPool(core::PagePool& pool, RecordingFile& file)
+      : file_(file), leftovers_(pool), sealed_(pool) {}
+
+  void restart() noexcept;  // for a new file
+  void clear() noexcept;
+
+  struct Place {
+    ChunkHeader* chunk = nullptr;
+    std::size_t bytes = 0;
+    std::uint64_t sequence = 0;  // 0: nothing was there before
+  };
+  // For a thread's entries: `needed` bytes, the header included, or no chunk, where there is no
+  // space. `own` is the chunk that the thread fills now; `usual` is how large its next one is,
+  // which grows.
+  Place take(std::size_t needed, ChunkHeader* own, std::uint32_t& usual) noexcept;
+
+  // New space, null where the file cannot grow, which is said.
+  char* allocate(std::size_t bytes) noexcept;
+  void start(ChunkHeader* chunk, const ChunkKey& key, std::size_t bytes,
+             std::uint64_t sequence = 0) noexcept;
+  void unseal(ChunkHeader* chunk) noexcept;
+
+  // What the chunk has beyond `used` bytes is for the next thread, where it is worth it.
+  void keep_leftover(ChunkHeader* chunk, std::size_t used) noexcept;
+  // A sealed chunk of a ring, which is emptied when it is the oldest.
+  void queue(ChunkHeader* chunk) noexcept;
+
+  // How many places were given out.
+  std::uint64_t places() const noexcept { return sequence_; }
+
+ private:
+  struct Leftover {
+    char* start;
+    std::size_t bytes;
+  };
+
+  char* try_allocate(std::size_t bytes) noexcept;
+  void begin(ChunkHeader* chunk, const ChunkKey& key, std::size_t bytes,
+             std::uint64_t sequence) noexcept;
+  Place take_new(std::size_t bytes) noexcept;
+  Place take_leftover(std::size_t bytes) noexcept;
+  Place take_in_ring(std::size_t needed, ChunkHeader* own) noexcept;
+  ChunkHeader* take_sealed(std::size_t bytes) noexcept;
+
+  RecordingFile& file_;
+  std::uint64_t sequence_ = 0;
+  core::PoolVector<Leftover> leftovers_;
+  core::PoolVector<ChunkHeader*> sealed_;  // ring: the oldest first, from sealed_head_
+  std::size_t sealed_head_ = 0;
+  std::size_t ring_left_ = 0;   // how many chunks a ring may still add
+  std::size_t ring_chunk_ = 0;  // bytes of each
+};
+
+}  // namespace nvspan::record

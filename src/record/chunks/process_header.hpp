@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "record/file/format.hpp"
+
+namespace nvspan::record {
+
+// What a recording's header says of this process: its ids, host, place in a job, and command.
+void describe_process(FileHeader& header) noexcept;
+
+}  // namespace nvspan::record

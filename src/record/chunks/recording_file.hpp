@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "core/memory/page_pool.hpp"
+#include "record/file/format.hpp"
+#include "record/file/segment.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+namespace nvspan::record {
+
+struct RecordOptions {
+  std::string_view path;  // {host}, {rank} and {pid} are replaced; empty: nvspan-{pid}.nvspan
+  RecordMode mode = RecordMode::full;
+  std::uint64_t ring_bytes = 0;
+  std::uint64_t min_duration = 0;  // ns
+  std::uint64_t name_bytes = 0;    // for names; 0: as much as the mode has
+  std::uint64_t run = 0;
+};
+
+// A word of a mapped file, which readers may look at, and a kill may follow, at any moment.
+inline std::atomic<std::uint64_t>& atomic_word(std::uint64_t& word) noexcept {
+  return reinterpret_cast<std::atomic<std::uint64_t>&>(word);
+}
+
+// The file that a process records into: its header, and what ends it early: a full disk, or another
+// process that makes it shorter. It ends there: what was cut off and what follows is lost, and
+// counted. Its owner's lock guards it.
+class RecordingFile {
+ public:
+  explicit RecordingFile(core::PagePool& pool) : pool_(pool), segment_(pool), template_(pool) {}
+
+  // Of this file, and of those that forked children create.
+  void set_options(const RecordOptions& options);
+  const RecordOptions& options() const noexcept { return options_; }  // without the path
+  RecordMode mode() const noexcept { return options_.mode; }
+
+  // False: it cannot, and said so on standard error. A reader knows the file from announce() on.
+  bool create();
+  void announce() noexcept;
+  bool is_open() const noexcept { return segment_.is_open(); }
+  void close() noexcept { segment_.close(); }
+
+  Segment& segment() noexcept { return segment_; }
+  FileHeader& header() noexcept { return *segment_.header(); }
+  // As the header was when the recording began.
+  const FileHeader& first_header() const noexcept { return first_header_; }
+
+  // Whether new space may be taken; it looks whether the file was cut.
+  bool takes_more() noexcept;
+  // Nothing new finds space: the file was cut, or could not grow.
+  bool is_exhausted() const noexcept { return exhausted_; }
+  bool is_cut() const noexcept { return cut_; }
+  // Whether the file was cut; the first time this is seen it says so, and marks the file.
+  bool notice_cut() noexcept;
+  // The file could not grow: said once.
+  void report_exhausted() noexcept;
+
+  // The file changes after it was closed: a process that ends goes on for a while.
+  void reopen() noexcept;
+  // The chunk whose header is being written: where a process is killed, it may be unfinished.
+  void set_in_hand(std::uint64_t offset) noexcept;
+  void sample() noexcept;
+  void add_loss(LossReason reason, const LossWindow& more) noexcept;
+  void lose_call(LossReason reason) noexcept;  // now, of no thread
+
+  // What the whole recording holds, where nothing is written any more.
+  struct Totals {
+    std::uint32_t threads = 0;
+    std::uint64_t events = 0;
+  };
+  void close_header(const Totals* totals) noexcept;  // null: not known
+  void end_cut(std::uint64_t events) noexcept;       // how many there were, kept or not
+
+ private:
+  void fill_header() noexcept;
+  FileHeader cut_header(std::uint64_t flags) const noexcept;
+
+  core::PagePool& pool_;
+  Segment segment_;
+  core::PoolString template_;
+  RecordOptions options_;
+  FileHeader first_header_ = {};
+  bool exhausted_ = false;
+  bool cut_ = false;
+};
+
+}  // namespace nvspan::record

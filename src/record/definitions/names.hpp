@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "core/memory/page_pool.hpp"
+#include "record/definitions/definition_chunk.hpp"
+#include "record/definitions/name_budget.hpp"
+#include "record/file/format.hpp"
+#include "trace/event/event.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+
+namespace nvspan::record {
+
+// The texts, domains, categories, threads and sites of a recording: each is written once and has a
+// number from then on. Texts and sites of events are within the budget for names; those past it
+// share one site in each domain.
+class NameDefinitions {
+ public:
+  NameDefinitions(core::PagePool& pool, RecordingFile& file, DefinitionChunk& chunk)
+      : pool_(pool),
+        file_(file),
+        chunk_(chunk),
+        strings_(pool),
+        domains_(pool),
+        sites_(pool),
+        rests_(pool) {}
+
+  void forget() noexcept;
+
+  static constexpr std::uint32_t past_budget = no_string - 1;  // of a text that was not kept
+  struct Text {
+    std::uint32_t id;  // no_string: there is none, or no space for it
+    const char* kept;
+  };
+  Text string(std::string_view text);
+  // Of an event: `past_budget` where it is that.
+  Text message(std::string_view text);
+
+  // no_string: there is no space for it.
+  std::uint32_t domain(std::uint64_t handle, std::string_view name);
+  void thread(const ThreadDefinition& definition);
+  void thread_name(std::uint32_t tid, std::string_view name);
+  void category(std::uint32_t domain, std::uint32_t category, std::string_view name);
+
+  // `device` is SiteDefinition's. no_site: there is no space for it.
+  std::uint32_t site(std::uint32_t domain, const trace::Event& event, std::uint32_t message,
+                     std::uint8_t device);
+
+  // Statistics: the site under which a thread counts an event of `site` that it has no cell for;
+  // `bytes` are what that cell takes.
+  std::uint32_t counted_site(std::uint32_t site, std::size_t bytes);
+  NameBudget& budget() noexcept { return budget_; }
+
+ private:
+  struct Hash {
+    std::size_t operator()(const SiteDefinition& site) const noexcept;
+  };
+  struct Same {
+    bool operator()(const SiteDefinition& a, const SiteDefinition& b) const noexcept;
+  };
+  template <typename Key, typename Value, typename KeyHash = std::hash<Key>,
+            typename Equal = std::equal_to<Key>>
+  using Map = std::unordered_map<Key, Value, KeyHash, Equal,
+                                 core::PoolAllocator<std::pair<const Key, Value>>>;
+  // What a name past the budget leaves of a site, which the cells of a thread that has no room for
+  // their own need as well.
+  struct SiteRest {
+    std::uint32_t domain;
+    std::uint8_t payload_type;
+    std::uint8_t device;
+    bool other;  // it is such a rest itself
+  };
+
+  Text add_string(std::string_view text);
+  std::uint32_t add_site(SiteDefinition& definition);
+  std::uint32_t other_site(const SiteRest& rest);
+
+  core::PagePool& pool_;
+  RecordingFile& file_;
+  DefinitionChunk& chunk_;
+  NameBudget budget_;
+  Map<std::string_view, Text> strings_;
+  Map<std::uint64_t, std::uint32_t> domains_;
+  Map<SiteDefinition, std::uint32_t, Hash, Same> sites_;
+  core::PoolVector<SiteRest> rests_;  // statistics: of each site
+};
+
+}  // namespace nvspan::record

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "record/chunks/chunk_pool.hpp"
+#include "record/chunks/recording_file.hpp"
+#include "record/definitions/payloads.hpp"
+#include "record/thread/thread_writer.hpp"
+#include "trace/event/event.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nvspan::record {
+
+// Writes entries of any length into a thread's chunk, gives the thread a new one when that is full,
+// and counts what found no space. In mode `stats` there are no entries; losses alone come here.
+class EntryWriter {
+ public:
+  EntryWriter(RecordingFile& file, ChunkPool& chunks, PayloadDefinitions& payloads)
+      : file_(file), chunks_(chunks), payloads_(payloads) {}
+
+  // Whether the event's entry has one.
+  static bool has_payload(const trace::Event& event) noexcept;
+
+  // False, and the event is counted as lost: there is no space, or its subject is not defined.
+  bool put(ThreadWriter& writer, EntryKind kind, std::uint32_t subject, std::uint64_t ticks,
+           const std::uint64_t* words, std::size_t count, const trace::Event* payload);
+  // The rows of a counter's samples.
+  void put_samples(ThreadWriter& writer, const trace::Event& event, std::uint32_t counter,
+                   std::uint64_t ticks);
+  // So that the next entry, of `words`, may lie at `ticks`, whatever came before.
+  void move_to(ThreadWriter& writer, std::uint64_t ticks, std::size_t words);
+
+  // An event that goes into no chunk.
+  void lose(ThreadWriter& writer, LossReason reason) noexcept;
+  void write_losses(ThreadWriter& writer) noexcept;  // those that are counted, if any
+
+  void seal(const ThreadWriter& writer, bool last) noexcept;
+  // The thread ended: the rest of its chunk goes to the next one.
+  void give_back(ThreadWriter& writer) noexcept;
+  // The process ends: where its chunk is the file's last one, it has few words left.
+  void shorten(ThreadWriter& writer) noexcept;
+
+ private:
+  bool refill(ThreadWriter& writer, std::size_t words);
+  void write_open(ThreadWriter& writer, std::size_t words) noexcept;
+  void write_loss(ThreadWriter& writer) noexcept;
+
+  RecordingFile& file_;
+  ChunkPool& chunks_;
+  PayloadDefinitions& payloads_;
+};
+
+}  // namespace nvspan::record

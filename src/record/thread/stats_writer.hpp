@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "core/memory/page_pool.hpp"
+#include "core/memory/pool_map.hpp"
+#include "record/chunks/chunk_pool.hpp"
+#include "record/chunks/recording_file.hpp"
+#include "record/definitions/names.hpp"
+#include "record/thread/entry_writer.hpp"
+#include "record/thread/thread_writer.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nvspan::record {
+
+// Mode `stats`: makes the cells in which a thread counts, and pairs starts with their ends. Once a
+// cell is there, ThreadWriter::count() does the rest.
+class StatsWriter {
+ public:
+  StatsWriter(core::PagePool& pool, RecordingFile& file, ChunkPool& chunks, NameDefinitions& names,
+              EntryWriter& entries)
+      : pool_(pool),
+        file_(file),
+        chunks_(chunks),
+        names_(names),
+        entries_(entries),
+        started_(pool),
+        listed_(pool) {}
+
+  void clear() noexcept;
+
+  void count(ThreadWriter& writer, std::uint32_t site, EntryKind kind, std::uint64_t ticks,
+             std::uint64_t self);
+  void start(std::uint64_t id, std::uint32_t site, std::uint64_t ticks);
+  void end(ThreadWriter& writer, std::uint64_t id, std::uint64_t ticks);
+
+  // The thread is another one from now on, or of another recording.
+  void free_table(ThreadWriter& writer) noexcept;
+
+  void seal() noexcept;
+  void unseal(const ThreadWriter& writer) noexcept;
+  // Whether seal() knows of every chunk.
+  bool is_complete() const noexcept { return !chunks_missing_; }
+
+ private:
+  struct OpenStart {
+    std::uint64_t ticks;
+    std::uint32_t site;
+  };
+  struct Listed {
+    ChunkHeader* chunk;
+    const ThreadWriter* writer;
+  };
+
+  void make_room(StatsTable& table);
+  StatsSlot* add_cell(ThreadWriter& writer, std::uint32_t site, EntryKind kind);
+  bool add_block(ThreadWriter& writer, StatsSlot& slot, unsigned octave);
+  char* take(ThreadWriter& writer, std::size_t bytes);
+
+  core::PagePool& pool_;
+  RecordingFile& file_;
+  ChunkPool& chunks_;
+  NameDefinitions& names_;
+  EntryWriter& entries_;
+  core::PoolMap<std::uint64_t, OpenStart> started_;
+  core::PoolVector<Listed> listed_;
+  bool chunks_missing_ = false;  // there was no memory to list them
+};
+
+}  // namespace nvspan::record

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "record/chunks/recording_file.hpp"
+#include "record/definitions/definition_writer.hpp"
+#include "record/thread/entry_writer.hpp"
+#include "record/thread/stats_writer.hpp"
+#include "record/thread/thread_list.hpp"
+#include "record/thread/thread_sites.hpp"
+#include "trace/event/event.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace nvspan::record {
+
+// Events that come with their times. They belong to no thread, and lie in chunks of one that stands
+// for them all; their order is that in which they were submitted.
+class DeferredLane {
+ public:
+  DeferredLane(RecordingFile& file, DefinitionWriter& definitions, ThreadSites& sites,
+               EntryWriter& entries, StatsWriter& stats, ThreadList& threads)
+      : file_(file),
+        definitions_(definitions),
+        sites_(sites),
+        entries_(entries),
+        stats_(stats),
+        threads_(threads) {}
+
+  // Ticks of a stamp of one of NVTX's types. False: it is of a clock that is not known.
+  bool to_ticks(std::uint64_t type, std::int64_t stamp, std::uint64_t& ticks) const;
+
+  void mark(std::uint64_t domain, const trace::Event& event, std::uint64_t ticks);
+  void range(std::uint64_t domain, const trace::Event& event, std::uint64_t begin,
+             std::uint64_t end);
+  void sample(std::uint64_t domain, std::string_view domain_name, std::uint64_t counter,
+              std::string_view name, bool real, std::uint64_t bits, std::uint64_t ticks);
+  // The rows of `event`.
+  void samples(const trace::Event& event, std::uint64_t counter, std::string_view name,
+               std::uint64_t ticks);
+
+  void forget() noexcept { writer_ = nullptr; }  // in a forked child
+
+ private:
+  ThreadWriter& writer();
+
+  RecordingFile& file_;
+  DefinitionWriter& definitions_;
+  ThreadSites& sites_;
+  EntryWriter& entries_;
+  StatsWriter& stats_;
+  ThreadList& threads_;
+  ThreadWriter* writer_ = nullptr;
+};
+
+}  // namespace nvspan::record

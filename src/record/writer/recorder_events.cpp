@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "record/writer/recorder.hpp"
+
+#include "record/file/ticks.hpp"
+#include "trace/event/find_field.hpp"
+
+#include <cstddef>
+#include <cstring>
+
+namespace nvspan::record {
+namespace {
+
+constexpr int no_tracking = -2;  // NVTX_NO_PUSH_POP_TRACKING
+
+}  // namespace
+
+int Recorder::push(ThreadWriter& writer, std::uint64_t domain, const trace::Event& event,
+                   const SiteKey* key) {
+  const ThreadSites::Subject at = sites_.subject(writer, domain, event, key);
+  const std::uint64_t ticks = ticks_now();
+  bool written = false;
+  if (file_.mode() != RecordMode::stats) {
+    written = entries_.put(writer, EntryKind::push, at.site, ticks, nullptr, 0, &event);
+  }
+  if (!writer.plain) {
+    // Taken back only when it is the short entry that the fast path writes.
+    const bool small =
+        at.site < entry_wide_subject && event.payload_type != trace::PayloadType::ext;
+    const std::size_t words = EntryWriter::has_payload(event) ? 2 : 1;
+    writer.opened(at.site, at.domain_id, ticks, written && small ? writer.cursor - words : nullptr);
+  }
+  return at.domain != nullptr ? at.domain->depth++ : no_tracking;
+}
+
+int Recorder::pop(ThreadWriter& writer, std::uint64_t domain, const trace::Event& event) {
+  const std::uint64_t ticks = event.ticks != 0 ? event.ticks : ticks_now();
+  const ThreadSites::Domain place = sites_.domain(writer, domain, event.domain);
+  const bool orphan = place.cell != nullptr && place.cell->depth == 0;
+  OpenPush range;
+  const bool beyond = writer.open_beyond != 0;
+  const bool known = !writer.plain && writer.closed(place.id, range);
+  if (file_.mode() == RecordMode::stats) {
+    if (known) {
+      const std::uint64_t duration = ticks - range.ticks;
+      if (writer.open_count != 0) writer.open[writer.open_count - 1].inner += duration;
+      if (duration >= writer.min_ticks) {
+        stats_.count(writer, range.site, EntryKind::push, duration,
+                     duration > range.inner ? duration - range.inner : 0);
+      }
+    } else if (beyond) {
+      entries_.lose(writer, LossReason::too_deep);
+    }
+  } else if (!known || !writer.take_back(range, ticks)) {
+    entries_.put(writer, EntryKind::pop, place.id, ticks, nullptr, 0, &event);
+  }
+  if (place.cell == nullptr || orphan) return no_tracking;
+  return --place.cell->depth;
+}
+
+void Recorder::mark(ThreadWriter& writer, std::uint64_t domain, const trace::Event& event,
+                    const SiteKey* key) {
+  const ThreadSites::Subject at = sites_.subject(writer, domain, event, key);
+  if (file_.mode() == RecordMode::stats) {
+    stats_.count(writer, at.site, EntryKind::mark, 0, 0);
+  } else {
+    entries_.put(writer, EntryKind::mark, at.site, ticks_now(), nullptr, 0, &event);
+  }
+}
+
+std::uint64_t Recorder::start(ThreadWriter& writer, std::uint64_t domain, const trace::Event& event,
+                              const SiteKey* key) {
+  const ThreadSites::Subject at = sites_.subject(writer, domain, event, key);
+  const std::uint64_t id = writer.next_range++;
+  const std::uint64_t ticks = ticks_now();
+  if (file_.mode() == RecordMode::stats) {
+    stats_.start(id, at.site, ticks);
+  } else {
+    entries_.put(writer, EntryKind::start, at.site, ticks, &id, 1, &event);
+  }
+  return id;
+}
+
+void Recorder::end(ThreadWriter& writer, std::uint64_t domain, std::uint64_t id,
+                   const trace::Event& event) {
+  const std::uint64_t ticks = event.ticks != 0 ? event.ticks : ticks_now();
+  if (file_.mode() == RecordMode::stats) return stats_.end(writer, id, ticks);
+  const ThreadSites::Domain place = sites_.domain(writer, domain, event.domain);
+  entries_.put(writer, EntryKind::end, place.id, ticks, &id, 1, &event);
+}
+
+void Recorder::write(const trace::Event& event) {
+  if (event.kind == trace::EventKind::counter_sample) {
+    // A sample is no statistic: a chunk of these has no place for it.
+    if (file_.mode() == RecordMode::stats) return;
+    if (current_ != nullptr && write_sample(*current_, event)) return;
+  }
+  definitions_.write(event);
+}
+
+// False: it is no sample of a known form.
+bool Recorder::write_sample(ThreadWriter& writer, const trace::Event& event) {
+  const trace::Field* id = trace::find_field(event, "counter");
+  const trace::Field* value = trace::find_field(event, "value");
+  const trace::Field* none = trace::find_field(event, "no_value");
+  const bool single = value != nullptr || none != nullptr;
+  if (id == nullptr || (!single && event.rows.empty())) return false;
+  const std::uint32_t counter =
+      definitions_.payloads.counter(event.domain_handle, event.domain, id->unsigned_integer,
+                                    trace::text_of(trace::find_field(event, "name")));
+  if (!single) {
+    entries_.put_samples(writer, event, counter, ticks_now());
+    return true;
+  }
+  const EntryKind kind = value == nullptr                        ? EntryKind::counter_none
+                         : value->type == trace::FieldType::real ? EntryKind::counter_f64
+                                                                 : EntryKind::counter_i64;
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, value == nullptr ? &none->unsigned_integer : &value->unsigned_integer,
+              sizeof bits);
+  entries_.put(writer, kind, counter, ticks_now(), &bits, 1, nullptr);
+  return true;
+}
+
+}  // namespace nvspan::record
