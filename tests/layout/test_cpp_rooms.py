@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import datetime
-import re
 from pathlib import Path
 
 import pytest
@@ -110,13 +109,3 @@ def test_a_room_is_small_and_has_a_door():
         relative(room): len(names) for room, names in files.items() if len(names) > MOST_FILES
     } == {}
     assert [relative(room) for room in files if not (room / "README.md").is_file()] == []
-
-
-def test_a_door_names_files_that_are_there():
-    missing = [
-        (relative(door), name)
-        for door in sorted((ROOT / "src").rglob("README.md"))
-        for name in re.findall(r"`([\w/]+\.[ch]pp)`", door.read_text(encoding="utf-8"))
-        if not (door.parent / name).is_file()
-    ]
-    assert missing == []

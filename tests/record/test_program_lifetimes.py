@@ -26,7 +26,7 @@ sanitized = pytest.mark.skipif(
 
 
 def corner(*arguments, **options):
-    done = record_command([str(build(PROGRAMS / "corners.cpp")), *arguments], **options)
+    done = record_command([str(build(PROGRAMS / "program_lifetimes.cpp")), *arguments], **options)
     assert done.stdout == "done\n"
     assert done.recording is None or done.recording.problems == []
     return done
