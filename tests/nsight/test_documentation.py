@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
+from helpers import nsys
 from helpers.traced import clean_environment, needs_library
 from helpers.tree import ROOT
 
@@ -20,8 +23,8 @@ import nvspan
 
 with nvspan.span("load", domain="data"):
     pass
-for step in range(5):
-    with nvspan.annotate("step", domain="app"), nvspan.annotate("forward", domain="torch"):
+for number in range(5):
+    with nvspan.step(number), nvspan.annotate("forward", domain="torch"):
         for i in range(5):
             with nvspan.annotate(f"layers.{i}", domain="torch"):
                 with nvspan.annotate(f"layers.{i}.attention", domain="torch"):
@@ -37,14 +40,19 @@ def blocks(page):
 
 
 def run(command, folder, **options):
-    return subprocess.run(
-        command, cwd=folder, env=clean_environment(), capture_output=True, text=True, timeout=180,
-        check=False, **options,
-    )  # fmt: skip
+    prefix = os.environ.get("NVSPAN_NSYS")
+    # nsys keeps locks and sockets there, and finds other runs' in a folder that they share.
+    with tempfile.TemporaryDirectory(prefix="n", dir="/tmp", ignore_cleanup_errors=True) as temp:
+        return subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, timeout=180, check=False,
+            env=clean_environment({"NVSPAN_NSYS": prefix, "TMPDIR": temp}), **options,
+        )  # fmt: skip
 
 
-@pytest.mark.parametrize("page", ["nsight-compute.md"])
+@pytest.mark.parametrize("page", ["nsight-compute.md", "nsight-systems.md"])
 def test_what_a_page_shows(page, tmp_path):
+    if "nvspan nsys -o" in "".join(text for _, text in blocks(page)):
+        nsys.find()
     (tmp_path / "train.py").write_text(TRAIN)
     shown = []
     for language, text in blocks(page):

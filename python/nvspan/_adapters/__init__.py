@@ -7,6 +7,8 @@ imports it. A framework is never imported, but looked up once the program has im
 
 from __future__ import annotations
 
+import os
+
 from nvspan import _core
 from nvspan._adapters import torch
 from nvspan._runtime import registry
@@ -37,3 +39,7 @@ def connect() -> None:
     _core._add_stream_source("cupy", _cupy_stream)
     _core._add_stream_source("numba.cuda", _numba_stream)
     registry.callers_of_nvtx += ["cupy", "jax"]
+    if steps := os.environ.get("NVSPAN_STEPS"):
+        from nvspan._adapters.window import open_window
+
+        open_window(steps)

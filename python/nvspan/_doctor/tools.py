@@ -91,6 +91,12 @@ def carries_nvtx(path: str) -> bool:
 
 def installations(command: str, timeout: float) -> list[tuple[str, str | None]]:
     """Path and version of each `command`, without repetitions; PATH comes first."""
+    paths = paths_of(command)
+    return [(path, _version(path, timeout / (2 * len(paths)))) for path in paths]
+
+
+def paths_of(command: str) -> list[str]:
+    """Where the program nsys or ncu is, without repetitions; PATH comes first."""
     folders = list(os.environ.get("PATH", "").split(os.pathsep))
     prefix = os.environ.get("NVSPAN_NSYS")
     if command == "nsys" and prefix:
@@ -102,8 +108,7 @@ def installations(command: str, timeout: float) -> list[tuple[str, str | None]]:
         path = shutil.which(command, path=folder) if folder else None
         if path:
             found.setdefault(os.path.realpath(path), path)
-    paths = list(found.values())[:8]
-    return [(path, _version(path, timeout / (2 * len(paths)))) for path in paths]
+    return list(found.values())[:8]
 
 
 def _version(path: str, timeout: float) -> str | None:

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
-import subprocess
 import sys
 from collections.abc import Sequence
 
@@ -16,9 +14,10 @@ from nvspan import launch, recorder
 from nvspan._runtime.warnings import plain_text
 from nvspan.cli.program.launching import (
     add_program_options,
-    cannot_run,
     command_of,
     domain_names,
+    ended_as,
+    run_to_end,
     split,
 )
 
@@ -67,26 +66,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--no-report", action="store_true", help="print no table at the end")
     add_program_options(parser)
     return parser
-
-
-def _run(command: list[str], environment: dict[str, str]) -> int:
-    """Runs `command` to its end: its exit code, or minus the signal that ended it."""
-    try:
-        process = subprocess.Popen(command, env=environment)
-    except OSError as error:
-        return cannot_run("nvspan record", command, error)
-
-    def pass_on(number: int, _frame: object) -> None:
-        process.send_signal(number)
-
-    # The terminal sends these to the program as well; the others are for us alone.
-    for name in ("SIGINT", "SIGQUIT"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
-    for name in ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), pass_on)
-    return process.wait()
 
 
 def table(recording: nvspan.Recording, most: int = 50) -> str:
@@ -164,13 +143,8 @@ def main(argv: Sequence[str]) -> int:
         except RuntimeError as error:
             print(f"nvspan record: {error}", file=sys.stderr)
             return 1
-    code = _run(command, environment)
+    code = run_to_end("nvspan record", command, environment)
     if tool is None and not options.no_report:
         files = recorder.recording_files(options.output, run)
         _report(files, domain_names(options.domains), options.min_duration)
-    if code < 0:
-        sys.stderr.flush()
-        signal.signal(-code, signal.SIG_DFL) if -code not in (9, 19) else None
-        os.kill(os.getpid(), -code)
-        return 128 - code
-    return code
+    return ended_as(code)

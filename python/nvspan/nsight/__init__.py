@@ -4,7 +4,8 @@
 
 from nvspan.nsight.evaluate import FilterHits
 from nvspan.nsight.names import range_filters
+from nvspan.nsight.nsys_command import nsys_command
 from nvspan.nsight.range_filter import RangeFilter
 from nvspan.nsight.range_syntax import Between
 
-__all__ = ["Between", "FilterHits", "RangeFilter", "range_filters"]
+__all__ = ["Between", "FilterHits", "RangeFilter", "nsys_command", "range_filters"]

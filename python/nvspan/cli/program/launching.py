@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Collection, Sequence
@@ -79,3 +80,34 @@ def cannot_run(prog: str, command: Sequence[str], error: OSError) -> int:
     """Says so, and returns the exit code that a shell would give."""
     print(f"{prog}: cannot run {command[0]!r}: {error.strerror}", file=sys.stderr)
     return _NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_EXECUTABLE
+
+
+def run_to_end(prog: str, command: list[str], environment: dict[str, str]) -> int:
+    """Runs `command` to its end: its exit code, or minus the signal that ended it."""
+    try:
+        process = subprocess.Popen(command, env=environment)
+    except OSError as error:
+        return cannot_run(prog, command, error)
+
+    def pass_on(number: int, _frame: object) -> None:
+        process.send_signal(number)
+
+    # The terminal sends these to the program as well; the others are for us alone.
+    for name in ("SIGINT", "SIGQUIT"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
+    for name in ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), pass_on)
+    return process.wait()
+
+
+def ended_as(code: int) -> int:
+    """Ends this process as the program ended: by its signal, or with its exit code."""
+    if code >= 0:
+        return code
+    sys.stderr.flush()
+    if -code not in (9, 19):
+        signal.signal(-code, signal.SIG_DFL)
+    os.kill(os.getpid(), -code)
+    return 128 - code

@@ -1,0 +1,33 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which steps of a program, or calls of a range, are meant: counted as Python's slices do."""
+
+from __future__ import annotations
+
+import re
+
+
+def slice_of(name: str, given: str | tuple[int, ...]) -> tuple[int, int | None, int]:
+    """First, last (not included; None: no end) and distance of "3:5", "::10", "7" or (3, 5).
+
+    Raises:
+        TypeError: `given` is neither text nor ints.
+        ValueError: it says nothing, or no such numbers. `name` is the argument's.
+    """
+    if isinstance(given, str):
+        found = re.fullmatch(r"\s*(\d*)(?:(:)(\d*)(?::(\d*))?)?\s*", given)
+        if found is None or not given.strip():
+            raise ValueError(f"{name} must be as '100:103', not {given!r}")
+        start, colon, stop, step = found.groups()
+        first = int(start or 0)
+        last = (int(stop) if stop else None) if colon else first + 1
+        every = int(step or 1)
+    else:
+        if not isinstance(given, tuple) or not all(type(number) is int for number in given):
+            raise TypeError(f"{name} must be text as '100:103' or two ints, not {given!r}")
+        if not 2 <= len(given) <= 3:
+            raise ValueError(f"{name} must be as (100, 103), not {given!r}")
+        first, last, every = (*given, 1)[:3]
+    if first < 0 or every < 1 or (last is not None and last <= first):
+        raise ValueError(f"{name} holds no number: {given!r}")
+    return first, last, every

@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that start other ones, once for each rank: the profiler goes between the two."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+
+_TORCHRUN_FLAGS = {"--standalone", "--no-python", "--run-path", "-m", "--module"}
+# Options with a value in a word of its own; what else begins with a dash stands alone.
+_SRUN_VALUES = frozenset("ABCDGJLMNSTUWabcdeginopqrtwx")
+_MPI_VALUES = {"-n": 1, "-np": 1, "--np": 1, "-N": 1, "-c": 1, "-H": 1, "--host": 1, "-host": 1,
+               "--hostfile": 1, "-hostfile": 1, "--map-by": 1, "--bind-to": 1, "--rank-by": 1,
+               "-x": 1, "--mca": 2, "-mca": 2, "-ppn": 1, "-npernode": 1}  # fmt: skip
+
+
+def checked_program(program: Sequence[str]) -> list[str]:
+    """The command line of a program, as a list."""
+    if isinstance(program, (str, bytes)) or not all(isinstance(word, str) for word in program):
+        raise TypeError(f"program must be a list of str, not {program!r}")
+    if not program:
+        raise ValueError("program must name what to run, not []")
+    return list(program)
+
+
+def inside(program: Sequence[str], tool: Iterable[str]) -> list[str]:
+    """The command line in which `tool` profiles what a launcher starts, or else the program.
+
+    torchrun, ``python -m torch.distributed.run``, srun and mpirun are known. A tool around a
+    launcher would profile the launcher, and write one report for all ranks.
+    """
+    words = checked_program(program)
+    name = os.path.basename(words[0])
+    if name in ("torchrun", "torchrun.exe"):
+        return _torchrun(words[:1], words[1:], tool)
+    if words[1:3] in (["-m", "torch.distributed.run"], ["-m", "torch.distributed.launch"]):
+        return _torchrun(words[:3], words[3:], tool)
+    if name == "srun":
+        at = _after_srun(words)
+    elif name in ("mpirun", "mpiexec", "orterun"):
+        at = _after_mpirun(words)
+    else:
+        at = 0
+    return [*words[:at], *tool, *words[at:]]
+
+
+def rank_variable(program: Sequence[str]) -> str:
+    """The variable that tells a process its rank: that of the launcher; RANK without one."""
+    name = os.path.basename(program[0]) if program else ""
+    known = {"srun": "SLURM_PROCID", "mpirun": "OMPI_COMM_WORLD_RANK",
+             "orterun": "OMPI_COMM_WORLD_RANK", "mpiexec": "PMI_RANK"}  # fmt: skip
+    return known.get(name, "RANK")
+
+
+def is_launched(program: Sequence[str]) -> bool:
+    """Whether a launcher that is known starts a process for each rank."""
+    return inside(program, ["tool"])[0] != "tool"
+
+
+def output_name(name: str, program: Sequence[str]) -> str:
+    """A name with {host}, {rank} and {pid}, as nsys and ncu write it."""
+    variable = rank_variable(program)
+    for field, sign in (("{host}", "%h"), ("{pid}", "%p"), ("{rank}", f"%q{{{variable}}}")):
+        name = name.replace(field, sign)
+    return name
+
+
+def _torchrun(launcher: list[str], words: list[str], tool: Iterable[str]) -> list[str]:
+    """torchrun runs python; with --no-python it runs what it is given."""
+    options: list[str] = []
+    is_module = has_python = False
+    at = 0
+    while at < len(words) and words[at].startswith("-"):
+        word = words[at]
+        at += 1
+        if word in ("-m", "--module"):
+            is_module = True
+        elif word in ("--no-python", "--no_python"):
+            has_python = True
+        else:
+            options.append(word)
+            if word not in _TORCHRUN_FLAGS and "=" not in word and at < len(words):
+                options.append(words[at])
+                at += 1
+    program = words[at:]
+    if not has_python:
+        program = [sys.executable, "-u", *(["-m"] if is_module else []), *program]
+    return [*launcher, *options, "--no-python", *tool, *program]
+
+
+def _after_srun(words: list[str]) -> int:
+    flags = {"--exclusive", "--overlap", "--pty", "--label", "--unbuffered", "--verbose", "--quiet",
+             "--no-kill", "--overcommit", "--exact", "--contiguous", "--preserve-env"}  # fmt: skip
+    at = 1
+    while at < len(words) and words[at].startswith("-"):
+        word = words[at]
+        at += 1
+        if word == "--":
+            break
+        if word.startswith("--"):
+            takes_value = "=" not in word and word not in flags
+        else:
+            takes_value = len(word) == 2 and word[1] in _SRUN_VALUES
+        at += takes_value
+    return at
+
+
+def _after_mpirun(words: list[str]) -> int:
+    at = 1
+    while at < len(words) and words[at].startswith("-"):
+        at += 1 + _MPI_VALUES.get(words[at], 0)
+    return at
