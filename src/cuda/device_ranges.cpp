@@ -70,6 +70,7 @@ Result place_begin(const Driver& api, DeviceContext& context, Target target, con
   range.origin.stream_handle = reinterpret_cast<uintptr_t>(target.stream);
   if (capture.status == capture_active) {
     range.captured = true;
+    range.showing.apply(ShowingEvent::capture);
     range.capture = capture.id;
     range.context = &context;
     range.origin.stream = known_stream_id(context, target.stream);
@@ -188,7 +189,7 @@ void give_up(DeviceRange& range, Outcome why) noexcept {
   outcome_counts().add(why);
   cancel(range);
   abandon_range(&range);
-  range.phase.store(Phase::lost, std::memory_order_release);
+  range.phase.apply(PhaseEvent::lose);
 }
 
 }  // namespace
@@ -222,10 +223,10 @@ DeviceRange* begin_range(annotate::Event* event, const annotate::ToolTable* tool
 }
 
 void end_range(DeviceRange* range, const Target* other) noexcept {
-  if (range->ended.exchange(true)) return;
+  if (range->phase.apply(PhaseEvent::end) != Phase::open) return;
   const Driver* api = driver();
   if (!api || !accepting()) {
-    range->phase.store(Phase::lost, std::memory_order_release);
+    range->phase.apply(PhaseEvent::lose);
     return;
   }
   SideStream* const begin_stream = range->begin_stream;
@@ -280,12 +281,9 @@ void end_range(DeviceRange* range, const Target* other) noexcept {
 }
 
 void abandon_range(DeviceRange* range) noexcept {
-  range->ended.store(true);
+  range->phase.apply(PhaseEvent::end);
   SideStream* stream = range->begin_stream;
   if (range->captured || !stream || !range->begin_event) return;
-  if (range->backend == Backend::exact && range->epoch != 0) {
-    range->cancelled.store(true, std::memory_order_release);
-  }
   std::lock_guard<std::mutex> lock(stream->mutex);
   if (stream->context->lost.load()) return;
   stream->events.push_back(range->begin_event);
@@ -294,7 +292,7 @@ void abandon_range(DeviceRange* range) noexcept {
 
 bool is_done(const DeviceRange* range) noexcept {
   if (annotate::tool_replays_ranges() && accepting()) read_in_place();
-  const Phase phase = range->phase.load(std::memory_order_acquire);
+  const Phase phase = range->phase.now();
   if (phase == Phase::done || phase == Phase::lost) return true;
   const SideStream* stream = range->begin_stream;
   return !accepting() || (stream && stream->context->lost.load());

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The life of one device range with host functions, as the table in cuda/model/device_range.hpp has
-// it: the driver calls them in either order, and a range may be given up in between. No GPU and no
-// driver takes part. Made to run under the sanitizers:
+// The life of one device range, as the lists in cuda/model/range_life.hpp have it: the driver calls
+// host functions in either order, and a range may be given up in between. No GPU and no driver
+// takes part. Made to run under the sanitizers:
 //   device_range_lifecycle_test PATH_OF_libnvspan_inject.so
 
 #include <unistd.h>
@@ -26,6 +26,10 @@ using nvspan::annotate::Event;
 namespace cuda = nvspan::cuda;
 using cuda::DeviceRange;
 using cuda::Outcome;
+using cuda::Phase;
+using cuda::PhaseEvent;
+using cuda::Showing;
+using cuda::ShowingEvent;
 
 namespace {
 
@@ -68,6 +72,30 @@ class Lives {
   void expect_told(const std::string& what, const Told& wanted,
                    const std::function<void(DeviceRange&)>& life, bool captured = false,
                    int times = 1) {
+    const Told told = told_of(life, captured, times);
+    expect(told == wanted, what + ": " + told.text());
+  }
+
+  // Runs as many lives, `shown` of which the tool saw: their starts have ends, nothing is counted.
+  void expect_whole(const std::string& what, int times,
+                    const std::function<void(DeviceRange&)>& life, const int& shown) {
+    const Told told = told_of(life, false, times);
+    expect(told == Told{shown, shown, 0, 0, 0}, what + ": " + told.text());
+  }
+
+ private:
+  static Domain& domain() {
+    static const std::string name = "lives";
+    return Domain::get(&name);
+  }
+
+  static Told counted() {
+    const cuda::OutcomeCounts& counts = cuda::outcome_counts();
+    return {0, 0, counts.get(Outcome::sent_callback), counts.get(Outcome::tool_gone),
+            counts.get(Outcome::ambiguous)};
+  }
+
+  Told told_of(const std::function<void(DeviceRange&)>& life, bool captured, int times) {
     std::remove(file_.c_str());
     expect(nvspan::annotate::attach_tool(library_, "format=jsonl;file=" + file_).empty(), "attach");
     const Told before = counted();
@@ -82,20 +110,8 @@ class Lives {
       if (line.find("\"kind\": \"start\"") != std::string::npos) ++told.starts;
       if (line.find("\"kind\": \"end\"") != std::string::npos) ++told.ends;
     }
-    expect(told == wanted, what + ": " + told.text());
     std::remove(file_.c_str());
-  }
-
- private:
-  static Domain& domain() {
-    static const std::string name = "lives";
-    return Domain::get(&name);
-  }
-
-  static Told counted() {
-    const cuda::OutcomeCounts& counts = cuda::outcome_counts();
-    return {0, 0, counts.get(Outcome::sent_callback), counts.get(Outcome::tool_gone),
-            counts.get(Outcome::ambiguous)};
+    return told;
   }
 
   void live(const std::function<void(DeviceRange&)>& life, bool captured) {
@@ -111,6 +127,8 @@ class Lives {
     range->attributes = out.attributes;
     range->epoch = out.epoch;
     range->captured = captured;
+    if (captured) range->showing.apply(ShowingEvent::capture);
+    range->phase.apply(PhaseEvent::end);  // before the GPU can reach the end
     if (!captured) {
       stream_.pins.store(2);
       stream_.callbacks.store(2);
@@ -138,9 +156,9 @@ class Lives {
 void on_a_stream(Lives& lives) {
   lives.expect_told("it begins and ends", {1, 1, 1, 0, 0}, [](DeviceRange& range) {
     cuda::begin_on_host(&range);
-    expect(range.phase.load() == cuda::Phase::open, "open until its end");
+    expect(range.phase.now() == Phase::ended, "the GPU has not reached its end");
     cuda::end_on_host(&range);
-    expect(range.phase.load() == cuda::Phase::done, "done");
+    expect(range.phase.now() == Phase::done, "done");
   });
   lives.expect_told("its end comes first", {1, 1, 1, 0, 0}, [](DeviceRange& range) {
     cuda::end_on_host(&range);
@@ -187,6 +205,79 @@ void both_ends_at_once(Lives& lives) {
       false, times);
 }
 
+// Whatever comes first: a start is ended once, and a range that is given up counts for nothing.
+void given_up_at_any_time(Lives& lives) {
+  using Step = void (*)(DeviceRange&);
+  const Step begin = [](DeviceRange& range) { cuda::begin_on_host(&range); };
+  const Step end = [](DeviceRange& range) { cuda::end_on_host(&range); };
+  const Step give_up = [](DeviceRange& range) { cuda::cancel(range); };
+  const struct {
+    const char* name;
+    Step steps[3];
+    Told told;
+  } orders[] = {
+      {"begin, end, give up", {begin, end, give_up}, {1, 1, 1, 0, 0}},
+      {"begin, give up, end", {begin, give_up, end}, {1, 1, 0, 0, 0}},
+      {"end, begin, give up", {end, begin, give_up}, {1, 1, 1, 0, 0}},
+      {"end, give up, begin", {end, give_up, begin}, {0, 0, 0, 0, 0}},
+      {"give up, begin, end", {give_up, begin, end}, {0, 0, 0, 0, 0}},
+      {"give up, end, begin", {give_up, end, begin}, {0, 0, 0, 0, 0}},
+  };
+  for (const auto& order : orders) {
+    lives.expect_told(order.name, order.told, [&](DeviceRange& range) {
+      for (const Step step : order.steps) step(range);
+    });
+  }
+}
+
+// Either the range is given up first, and the tool sees nothing of it, or it sees both ends.
+void given_up_while_it_begins(Lives& lives) {
+  constexpr int times = 300;
+  int shown = 0;
+  lives.expect_whole(
+      "given up while it begins", times,
+      [&](DeviceRange& range) {
+        std::atomic<bool> go{false};
+        std::thread other([&] {
+          while (!go.load()) {
+          }
+          cuda::cancel(range);
+        });
+        go.store(true);
+        cuda::begin_on_host(&range);
+        other.join();
+        expect(range.showing.now() == Showing::given_up, "given up");
+        if (range.span.epoch != 0) ++shown;
+        cuda::end_on_host(&range);
+      },
+      shown);
+}
+
+// The graph holds the range, and takes it back: its end is in the graph or not.
+void of_a_graph(const char* what, bool complete, bool cancelled, Showing last) {
+  cuda::RangeShowing showing;
+  showing.apply(ShowingEvent::capture);
+  expect(!cuda::is_complete(showing.now()), what);
+  if (complete) showing.apply(ShowingEvent::complete_graph);
+  expect(cuda::is_complete(showing.now()) == complete, what);
+  if (cancelled) showing.apply(ShowingEvent::give_up);
+  expect(!cuda::is_retired(showing.now()), what);
+  showing.apply(ShowingEvent::retire);
+  expect(showing.now() == last && cuda::is_retired(last), what);
+  expect(cuda::is_complete(last) == (complete && !cancelled), what);
+}
+
+void what_the_handle_sees() {
+  cuda::RangePhase phase;
+  expect(phase.apply(PhaseEvent::lose) == Phase::open && phase.now() == Phase::open,
+         "a range that is not ended is not lost");
+  expect(phase.apply(PhaseEvent::end) == Phase::open, "the first end counts");
+  expect(phase.apply(PhaseEvent::end) == Phase::ended, "a second one does nothing");
+  phase.apply(PhaseEvent::finish);
+  expect(phase.apply(PhaseEvent::lose) == Phase::done && phase.now() == Phase::done,
+         "what is done stays so");
+}
+
 void in_a_graph(Lives& lives) {
   const auto replay = [](DeviceRange& range) {
     cuda::begin_replay_on_host(&range);
@@ -197,16 +288,16 @@ void in_a_graph(Lives& lives) {
   lives.expect_told(
       "two replays", {2, 2, 2, 0, 0},
       [&](DeviceRange& range) {
-        range.complete.store(true);
+        range.showing.apply(ShowingEvent::complete_graph);
         replay(range);
         replay(range);
-        expect(range.phase.load() == cuda::Phase::done, "done after a replay");
+        expect(range.phase.now() == Phase::done, "done after a replay");
       },
       true);
   lives.expect_told(
       "two replays at once", {1, 1, 1, 0, 1},
       [&](DeviceRange& range) {
-        range.complete.store(true);
+        range.showing.apply(ShowingEvent::complete_graph);
         cuda::begin_replay_on_host(&range);
         cuda::begin_replay_on_host(&range);
         cuda::end_replay_on_host(&range);
@@ -216,7 +307,7 @@ void in_a_graph(Lives& lives) {
   lives.expect_told(
       "given up while a replay runs", {1, 1, 0, 0, 0},
       [&](DeviceRange& range) {
-        range.complete.store(true);
+        range.showing.apply(ShowingEvent::complete_graph);
         cuda::begin_replay_on_host(&range);
         cuda::cancel(range);
         cuda::end_replay_on_host(&range);
@@ -227,7 +318,7 @@ void in_a_graph(Lives& lives) {
       [&](DeviceRange& range) {
         cuda::retain(&range);
         cuda::retire(&range);
-        expect(range.retired.load() && range.references.load() == 1, "retired");
+        expect(cuda::is_retired(range.showing.now()) && range.references.load() == 1, "retired");
       },
       true);
 }
@@ -240,8 +331,14 @@ int main(int count, char** values) {
   const std::string file = "device_range_lifecycle_test." + std::to_string(getpid()) + ".jsonl";
   Lives lives(values[1], file);
   on_a_stream(lives);
+  given_up_at_any_time(lives);
   both_ends_at_once(lives);
+  given_up_while_it_begins(lives);
   in_a_graph(lives);
+  of_a_graph("a whole range", true, false, Showing::retired);
+  of_a_graph("a range without its end", false, false, Showing::retired_incomplete);
+  of_a_graph("a range that is given up", false, true, Showing::retired_incomplete);
+  what_the_handle_sees();
   if (failures == 0) std::puts("device_range_lifecycle_test: passed");
   return failures == 0 ? 0 : 1;
 }

@@ -21,7 +21,7 @@ DeviceHandle* as_handle(PyObject* object) noexcept {
 
 void handle_dealloc(PyObject* object) {
   if (cuda::DeviceRange* range = as_handle(object)->range) {
-    if (!range->ended.load(std::memory_order_acquire)) cuda::abandon_range(range);
+    if (range->phase.now() == cuda::Phase::open) cuda::abandon_range(range);
     cuda::release(range);
   }
   if (free_handles.keep(as_handle(object))) return;
@@ -49,7 +49,7 @@ PyObject* handle_await(PyObject* object) {
 
 PyObject* handle_lost(PyObject* object, void*) {
   const cuda::DeviceRange* range = as_handle(object)->range;
-  return PyBool_FromLong(range && range->phase.load() == cuda::Phase::lost);
+  return PyBool_FromLong(range && range->phase.now() == cuda::Phase::lost);
 }
 
 PyObject* handle_timed(PyObject* object, void*) {
@@ -67,11 +67,9 @@ PyObject* handle_repr(PyObject* object) {
   const cuda::DeviceRange* range = as_handle(object)->range;
   if (!range) return PyUnicode_FromString("DeviceRangeHandle(idle)");
   static const char* const names[] = {"open", "ended", "done", "lost"};
-  const cuda::Phase phase = range->phase.load();
-  const bool ended = phase == cuda::Phase::open && range->ended.load();
   return PyUnicode_FromFormat("DeviceRangeHandle(%llu, %s)",
                               static_cast<unsigned long long>(range->origin.launch),
-                              ended ? "ended" : names[static_cast<int>(phase)]);
+                              names[static_cast<size_t>(range->phase.now())]);
 }
 
 PyMethodDef device_handle_methods[] = {
@@ -135,7 +133,7 @@ cuda::DeviceRange* range_of_handle(PyObject* handle) noexcept { return as_handle
 
 void end_device_handle(PyObject* handle, const cuda::Target* other) noexcept {
   cuda::DeviceRange* range = as_handle(handle)->range;
-  if (!range || range->ended.load(std::memory_order_acquire)) return;
+  if (!range || range->phase.now() != cuda::Phase::open) return;
   const released_gil released;
   cuda::end_range(range, other);
 }

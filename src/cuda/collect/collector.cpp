@@ -111,7 +111,7 @@ bool read_stream(const Driver& api, DeviceContext& context, SideStream& stream, 
       DeviceRange& range = *batch[read];
       if (!still_there(api, context)) {
         last = Read::failed;
-      } else if (!range.cancelled.load(std::memory_order_acquire)) {
+      } else {
         last = look_whether_over(api, stream, range, all_over);
         if (last == Read::done) last = read_range(api, context, range);
       }
@@ -129,7 +129,7 @@ bool read_stream(const Driver& api, DeviceContext& context, SideStream& stream, 
     for (size_t i = 0; i < read; ++i) {
       DeviceRange* range = batch[i];
       if (range->begin_stream != &stream) give_back(range->begin_stream, range->begin_event);
-      finish(range, Phase::done);
+      finish(range, PhaseEvent::finish);
     }
     if (last == Read::failed) return false;
     if (read < batch_size) {
@@ -150,7 +150,7 @@ bool call_polled(const Driver& api, const DeviceContext& context, SideStream& st
     }
     if (!still_there(api, context)) return false;
     const Result result = api.cuEventQuery(call.event);
-    const bool too_early = call.is_end && !call.range->begin_told.load(std::memory_order_acquire);
+    const bool too_early = call.is_end && !begin_was_reached(call.range->showing.now());
     if (result == error_not_ready || (result == success && too_early)) {
       left = true;
       return true;

@@ -45,7 +45,7 @@ void submit_waiting(DeviceContext& context) noexcept {
         range.elapsed_ms.store(static_cast<double>(read.end - read.begin) / 1e6);
         outcome_counts().add(Outcome::timed);
       }
-      range.phase.store(Phase::done, std::memory_order_release);
+      range.phase.apply(PhaseEvent::finish);
     }
     nvtxEventAttributes_t attributes{};
     const uint64_t epoch = attributes_of(range, attributes);

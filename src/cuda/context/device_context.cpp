@@ -133,8 +133,8 @@ void drop_if_lost(DeviceContext& context) noexcept {
       side->events.clear();
     }
     lost += pending.size() + side->callbacks.exchange(0);
-    for (DeviceRange* range : pending) finish(range, Phase::lost);
-    for (const PolledCall& call : polled) finish(call.range, Phase::lost);
+    for (DeviceRange* range : pending) finish(range, PhaseEvent::lose);
+    for (const PolledCall& call : polled) finish(call.range, PhaseEvent::lose);
   }
   context.ring.clear();
   outcome_counts().add(Outcome::context_lost, lost);

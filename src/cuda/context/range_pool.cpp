@@ -66,8 +66,8 @@ void release(DeviceRange* range) noexcept {
   if (range->references.fetch_sub(1, std::memory_order_acq_rel) == 1) free_range(range);
 }
 
-void finish(DeviceRange* range, Phase phase) noexcept {
-  range->phase.store(phase, std::memory_order_release);
+void finish(DeviceRange* range, PhaseEvent how) noexcept {
+  range->phase.apply(how);
   release(range);
 }
 

@@ -15,6 +15,6 @@ void retain(DeviceRange* range) noexcept;
 void release(DeviceRange* range) noexcept;
 
 // The range is over: told to its handle, and the reference of what was in flight let go.
-void finish(DeviceRange* range, Phase phase) noexcept;
+void finish(DeviceRange* range, PhaseEvent how) noexcept;
 
 }  // namespace nvspan::cuda

@@ -87,7 +87,7 @@ Result stamp_graph(const Driver& api, DeviceContext& context, StreamHandle strea
   }
   if (result != success) return result;
   if (is_end) {
-    range.complete.store(true, std::memory_order_release);
+    range.showing.apply(ShowingEvent::complete_graph);
   } else {
     range.begin_node = node;
   }

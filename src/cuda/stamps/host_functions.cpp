@@ -16,10 +16,6 @@ const annotate::ToolTable* tool_of(uint64_t epoch) noexcept {
   return tool && tool->epoch.load(std::memory_order_acquire) == epoch ? tool : nullptr;
 }
 
-void end_if_running(DeviceRange& range) noexcept {
-  if (range.running.exchange(false, std::memory_order_acq_rel)) annotate::end_span(range.span);
-}
-
 // The schema is of the tool that listened at the capture: another one is told without it.
 annotate::Span start_replay(DeviceRange& range, const annotate::ToolTable& tool) noexcept {
   annotate::Outgoing out;
@@ -37,93 +33,93 @@ void leave(SideStream& stream) noexcept {
   }
 }
 
-// Both ends have come, in whichever order. The later of the two calls this, or both.
-void conclude(DeviceRange& range) noexcept {
-  if (range.concluded.exchange(true)) return;
-  if (range.running.load(std::memory_order_acquire)) {
-    const bool sent = !stopping() && tool_of(range.epoch);
-    if (!stopping()) end_if_running(range);
-    outcome_counts().add(sent         ? Outcome::sent_callback
-                         : stopping() ? Outcome::at_exit
-                                      : Outcome::tool_gone);
-  } else if (!range.cancelled.load(std::memory_order_acquire)) {
-    outcome_counts().add(stopping() ? Outcome::at_exit : Outcome::tool_gone);
-  }
+// Both ends have come. The later of the two calls this.
+void conclude(const DeviceRange& range, bool shown) noexcept {
+  if (stopping()) return outcome_counts().add(Outcome::at_exit);
+  const bool sent = shown && tool_of(range.epoch);
+  if (shown) annotate::end_span(range.span);
+  outcome_counts().add(sent ? Outcome::sent_callback : Outcome::tool_gone);
+}
+
+// Whether the tool that listened when the range began was sent the start.
+bool send_start(DeviceRange& range) noexcept {
+  if (stopping() || range.showing.now() == Showing::given_up) return false;
+  const annotate::ToolTable* tool = tool_of(range.epoch);
+  if (!tool) return false;
+  annotate::Outgoing out;
+  out.attributes = range.attributes;
+  out.source = &range.event;
+  out.domain = range.domain->handle();
+  out.epoch = range.epoch;
+  range.span = {annotate::send_device_start(out, *tool, range.origin_schema, range.origin),
+                range.epoch, range.domain};
+  return true;
 }
 
 }  // namespace
 
 void begin_on_host(void* data) {
   DeviceRange* range = static_cast<DeviceRange*>(data);
-  if (!stopping() && !range->cancelled.load(std::memory_order_acquire)) {
-    if (const annotate::ToolTable* tool = tool_of(range->epoch)) {
-      annotate::Outgoing out;
-      out.attributes = range->attributes;
-      out.source = &range->event;
-      out.domain = range->domain->handle();
-      out.epoch = range->epoch;
-      range->span = {annotate::send_device_start(out, *tool, range->origin_schema, range->origin),
-                     range->epoch, range->domain};
-      range->running.store(true, std::memory_order_release);
-      if (range->cancelled.load(std::memory_order_acquire)) end_if_running(*range);
-    }
-  }
-  range->begin_told.store(true);
-  if (range->end_came.load()) conclude(*range);
+  const bool sent = send_start(*range);
+  const Showing before =
+      range->showing.apply(sent ? ShowingEvent::begin_sent : ShowingEvent::begin_left_out);
+  if (before == Showing::end_first) conclude(*range, sent);
+  if (before == Showing::given_up && sent) annotate::end_span(range->span);
   leave(*range->begin_stream);
   release(range);
 }
 
 void end_on_host(void* data) {
   DeviceRange* range = static_cast<DeviceRange*>(data);
-  range->end_came.store(true);
-  if (range->begin_told.load()) conclude(*range);
+  const Showing before = range->showing.apply(ShowingEvent::end_reached);
+  if (before == Showing::shown || before == Showing::left_out) {
+    conclude(*range, before == Showing::shown);
+  }
   SideStream& stream = *range->end_stream;
-  if (!range->timed) range->phase.store(Phase::done, std::memory_order_release);
+  if (!range->timed) range->phase.apply(PhaseEvent::finish);
   leave(stream);
   release(range);
 }
 
 void begin_replay_on_host(void* data) {
   DeviceRange* range = static_cast<DeviceRange*>(data);
-  if (stopping() || !range->complete.load(std::memory_order_acquire)) return;
+  if (stopping() || !is_complete(range->showing.now())) return;
   const annotate::ToolTable* tool = annotate::listening_tool();
   if (!tool) return;
-  if (range->started.exchange(true, std::memory_order_acq_rel)) {
+  if (range->showing.apply(ShowingEvent::replay_begins) != Showing::between_replays) {
     outcome_counts().add(Outcome::ambiguous);
     return;
   }
   range->span = start_replay(*range, *tool);
   if (range->span.epoch == 0) {
-    range->started.store(false, std::memory_order_release);
-  } else {
-    range->running.store(true, std::memory_order_release);
+    range->showing.apply(ShowingEvent::replay_over);
+  } else if (range->showing.apply(ShowingEvent::replay_sent) == Showing::given_up) {
+    annotate::end_span(range->span);
   }
 }
 
 void end_replay_on_host(void* data) {
   DeviceRange* range = static_cast<DeviceRange*>(data);
-  if (!range->running.exchange(false, std::memory_order_acq_rel)) return;
+  if (range->showing.apply(ShowingEvent::replay_ends) != Showing::shown) return;
   const annotate::Span span = range->span;
-  range->started.store(false, std::memory_order_release);
+  range->showing.apply(ShowingEvent::replay_over);
   if (stopping()) {
     outcome_counts().add(Outcome::at_exit);
     return;
   }
   outcome_counts().add(tool_of(span.epoch) ? Outcome::sent_callback : Outcome::tool_gone);
   annotate::end_span(span);
-  range->phase.store(Phase::done, std::memory_order_release);
+  range->phase.apply(PhaseEvent::finish);
 }
 
 void retire(void* data) {
   DeviceRange* range = static_cast<DeviceRange*>(data);
-  range->retired.store(true, std::memory_order_release);
+  range->showing.apply(ShowingEvent::retire);
   release(range);
 }
 
 void cancel(DeviceRange& range) noexcept {
-  range.cancelled.store(true, std::memory_order_release);
-  end_if_running(range);
+  if (range.showing.apply(ShowingEvent::give_up) == Showing::shown) annotate::end_span(range.span);
 }
 
 }  // namespace nvspan::cuda

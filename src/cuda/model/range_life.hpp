@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The life of a device range: two states, each with the one list of its transitions. `Phase` is how
+// far the range is for the program and its handle, `Showing` what a tool has been told of it by the
+// driver's threads, and what a graph does with it.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace nvspan::cuda {
+
+// A state that any thread may change, but only as the list of transitions has it: an event for
+// which the list has no row leaves the state as it is.
+template <class State, class Event, class Transitions>
+class Life {
+ public:
+  State now() const noexcept { return state_.load(std::memory_order_acquire); }
+
+  // Returns the state before the event. Threads that bring an event at once are put in order: what
+  // each of them has to do follows from the state that it found.
+  State apply(Event event) noexcept {
+    State before = state_.load(std::memory_order_relaxed);
+    while (!state_.compare_exchange_weak(before, after(before, event), std::memory_order_acq_rel,
+                                         std::memory_order_relaxed)) {
+    }
+    return before;
+  }
+
+  static State after(State state, Event event) noexcept {
+    static constexpr Table table = make_table();
+    return table.next[static_cast<size_t>(state)][static_cast<size_t>(event)];
+  }
+
+ private:
+  static constexpr size_t states = static_cast<size_t>(State::count);
+  static constexpr size_t events = static_cast<size_t>(Event::count);
+  struct Table {
+    State next[states][events];
+  };
+
+  static constexpr Table make_table() noexcept {
+    Table table{};
+    for (size_t state = 0; state < states; ++state) {
+      for (State& next : table.next[state]) next = static_cast<State>(state);
+    }
+    for (const auto& row : Transitions::rows) {
+      table.next[static_cast<size_t>(row.from)][static_cast<size_t>(row.event)] = row.to;
+    }
+    return table;
+  }
+
+  std::atomic<State> state_{};
+};
+
+template <class State, class Event>
+struct Transition {
+  State from;
+  Event event;
+  State to;
+};
+
+enum class Phase : uint8_t {
+  open,
+  ended,  // by the program, or dropped by it; the GPU has not reached the end
+  done,   // the GPU is through with it; a captured range: with its first replay
+  lost,   // its end could not be placed, or its context died
+  count
+};
+enum class PhaseEvent : uint8_t { end, finish, lose, count };
+
+struct PhaseTransitions {
+  static constexpr Transition<Phase, PhaseEvent> rows[] = {
+      {Phase::open, PhaseEvent::end, Phase::ended},
+      {Phase::ended, PhaseEvent::finish, Phase::done},
+      {Phase::ended, PhaseEvent::lose, Phase::lost},
+  };
+};
+
+using RangePhase = Life<Phase, PhaseEvent, PhaseTransitions>;
+
+enum class Showing : uint8_t {
+  waiting,    // neither end was reached
+  shown,      // a tool has the start, and waits for the end
+  left_out,   // the beginning was reached, and no tool was told
+  end_first,  // the end was reached, the beginning was not: each is on a stream of its own
+  over,       // both were reached
+  given_up,   // the end will never come; a start that was sent has been ended
+
+  // A range in a graph, where it is replayed again and again; see `shown` too.
+  capturing,           // its end is not in the graph
+  between_replays,     // both ends are in the graph, and none runs
+  changing,            // a thread sends a start or an end
+  retired,             // the last graph that holds it is gone: its stamps are read once more
+  retired_incomplete,  // as `retired`, and its end never was in the graph
+  count
+};
+
+enum class ShowingEvent : uint8_t {
+  begin_sent,      // the beginning is reached, and a tool has been sent the start
+  begin_left_out,  // the beginning is reached, and no tool has been sent the start
+  end_reached,
+  give_up,
+
+  capture,         // its beginning goes into a graph
+  complete_graph,  // its end is in the graph too
+  replay_begins,
+  replay_sent,  // a tool has been sent the start
+  replay_ends,
+  replay_over,  // and the next one may begin
+  retire,
+  count
+};
+
+struct ShowingTransitions {
+  static constexpr Transition<Showing, ShowingEvent> rows[] = {
+      {Showing::waiting, ShowingEvent::begin_sent, Showing::shown},
+      {Showing::waiting, ShowingEvent::begin_left_out, Showing::left_out},
+      {Showing::waiting, ShowingEvent::end_reached, Showing::end_first},
+      {Showing::waiting, ShowingEvent::give_up, Showing::given_up},
+      {Showing::waiting, ShowingEvent::capture, Showing::capturing},
+
+      {Showing::shown, ShowingEvent::end_reached, Showing::over},
+      {Showing::shown, ShowingEvent::give_up, Showing::given_up},
+      {Showing::shown, ShowingEvent::replay_ends, Showing::changing},
+
+      {Showing::left_out, ShowingEvent::end_reached, Showing::over},
+      {Showing::left_out, ShowingEvent::give_up, Showing::given_up},
+
+      {Showing::end_first, ShowingEvent::begin_sent, Showing::over},
+      {Showing::end_first, ShowingEvent::begin_left_out, Showing::over},
+      {Showing::end_first, ShowingEvent::give_up, Showing::given_up},
+
+      {Showing::capturing, ShowingEvent::complete_graph, Showing::between_replays},
+      {Showing::capturing, ShowingEvent::give_up, Showing::given_up},
+      {Showing::capturing, ShowingEvent::retire, Showing::retired_incomplete},
+      {Showing::given_up, ShowingEvent::retire, Showing::retired_incomplete},
+
+      {Showing::between_replays, ShowingEvent::replay_begins, Showing::changing},
+      {Showing::between_replays, ShowingEvent::give_up, Showing::given_up},
+      {Showing::between_replays, ShowingEvent::retire, Showing::retired},
+      {Showing::changing, ShowingEvent::replay_sent, Showing::shown},
+      {Showing::changing, ShowingEvent::replay_over, Showing::between_replays},
+      {Showing::changing, ShowingEvent::give_up, Showing::given_up},
+  };
+};
+
+using RangeShowing = Life<Showing, ShowingEvent, ShowingTransitions>;
+
+// Whether the beginning has been told to a tool, or left out.
+constexpr bool begin_was_reached(Showing showing) noexcept {
+  return showing != Showing::waiting && showing != Showing::end_first;
+}
+
+// Of a captured range: whether both its ends are in the graph.
+constexpr bool is_complete(Showing showing) noexcept {
+  return showing == Showing::between_replays || showing == Showing::changing ||
+         showing == Showing::shown || showing == Showing::retired;
+}
+
+constexpr bool is_retired(Showing showing) noexcept {
+  return showing == Showing::retired || showing == Showing::retired_incomplete;
+}
+
+}  // namespace nvspan::cuda
