@@ -6,9 +6,7 @@
 #include <mutex>
 #include <new>
 
-#if !defined(_WIN32)
-#include <pthread.h>
-#endif
+#include "core/os/fork_lock.hpp"
 
 namespace nvspan::bindings {
 
@@ -61,31 +59,20 @@ struct Release {
   }
 };
 
-#if !defined(_WIN32)
-void before_fork() { registry().mutex.lock(); }
-void in_parent() { registry().mutex.unlock(); }
+std::mutex& registry_mutex() noexcept { return registry().mutex; }
 
-// Of the child's threads, only the one that forked exists.
-void in_child() {
+// Of a forked child's threads, only the one that forked exists.
+void keep_forking_thread() noexcept {
   registry().first = nullptr;
   if (detail::profile_thread) link(*detail::profile_thread);
-  registry().mutex.unlock();
 }
-
-void follow_forks() noexcept {
-  static const int once = pthread_atfork(before_fork, in_parent, in_child);
-  (void)once;
-}
-#else
-void follow_forks() noexcept {}
-#endif
 
 }  // namespace
 
 ProfileThread* detail::make_profile_thread() noexcept {
   auto* thread = new (std::nothrow) ProfileThread;
   if (!thread) return nullptr;
-  follow_forks();
+  core::hold_over_forks<registry_mutex, keep_forking_thread>();
   thread_local Release release;
   (void)&release;
   std::lock_guard<std::mutex> lock(registry().mutex);

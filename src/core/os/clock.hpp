@@ -4,8 +4,13 @@
 
 // The clocks that times are read from.
 
-#include <chrono>
 #include <cstdint>
+
+#if defined(_WIN32)
+#include <chrono>
+#else
+#include <time.h>
+#endif
 
 #if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
 #include <intrin.h>
@@ -28,11 +33,17 @@ inline uint64_t time_stamp() noexcept {
 #endif
 }
 
-// Nanoseconds of a clock that is never set back, from any beginning.
-inline uint64_t steady_ns() noexcept {
+// Nanoseconds of the clock that is never set back: CLOCK_MONOTONIC where there is one.
+inline uint64_t monotonic_ns() noexcept {
+#if defined(_WIN32)
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
                                    std::chrono::steady_clock::now().time_since_epoch())
                                    .count());
+#else
+  timespec time = {};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+#endif
 }
 
 }  // namespace nvspan::core

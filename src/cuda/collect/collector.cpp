@@ -195,7 +195,7 @@ Needs needs_of(DeviceContext& context, const std::vector<SideStream*>& streams) 
 
 void calibrate(const Driver& api, DeviceContext& context, bool hurry) noexcept {
   GpuClock& clock = context.clock;
-  const uint64_t now = core::steady_ns();
+  const uint64_t now = core::monotonic_ns();
   const uint64_t age = now - clock.last_calibration();
   const bool due = clock.last_calibration() == 0 || age > calibration_period(clock.calibrations());
   const bool urgent = context.waiting.size() > convert_early || (hurry && !clock.fresh());
@@ -217,7 +217,7 @@ void calibrate(const Driver& api, DeviceContext& context, bool hurry) noexcept {
     }
     return;
   }
-  const uint64_t new_age = core::steady_ns() - clock.last_calibration();
+  const uint64_t new_age = core::monotonic_ns() - clock.last_calibration();
   if (completed || (hurry && (clock.fresh() || clock.stalled())) || new_age > stale_ns ||
       context.waiting.size() > convert_anyway) {
     submit_waiting(context);

@@ -2,12 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/context/device_context.hpp"
 
+#include "core/os/fork_lock.hpp"
 #include "cuda/context/range_pool.hpp"
 #include "cuda/model/outcome_counts.hpp"
-
-#if !defined(_WIN32)
-#include <pthread.h>
-#endif
 
 namespace nvspan::cuda {
 
@@ -23,9 +20,7 @@ struct Process {
 
 std::atomic<bool> in_child{false};  // of a fork after CUDA was used: CUDA is not usable here
 
-#if !defined(_WIN32)
-void after_fork_in_child() noexcept { in_child.store(true); }
-#endif
+void note_child() noexcept { in_child.store(true); }
 
 Process& process() noexcept {
   static Process* const instance = new Process;
@@ -66,10 +61,7 @@ DeviceContext* find_context(const Driver& api, ContextHandle handle) noexcept {
     api.cuCtxGetDevice(&device);
     const bool primary = active_primary_context(api, device) == handle;
     entry = std::make_unique<DeviceContext>(handle, id, device, primary);
-#if !defined(_WIN32)
-    static const int registered = pthread_atfork(nullptr, nullptr, after_fork_in_child);
-    (void)registered;
-#endif
+    core::follow_forks<nullptr, nullptr, note_child>();
   }
   recent = {id, entry.get()};
   return entry.get();

@@ -10,7 +10,9 @@ namespace nvspan::inject {
 namespace {
 
 // The clock of every event's "ts", so that deferred events fit in.
-std::int64_t NVTX_API get_timestamp() noexcept { return static_cast<std::int64_t>(core::now()); }
+std::int64_t NVTX_API get_timestamp() noexcept {
+  return static_cast<std::int64_t>(core::monotonic_ns());
+}
 
 // Runs body(call, domain) and emits an event of `kind` with the fields that it added.
 template <typename Body>

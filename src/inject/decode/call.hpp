@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "core/os/monotonic_time.hpp"
+#include "core/os/clock.hpp"
 #include "inject/session/session.hpp"
 #include "inject/thread/quiet_section.hpp"
 
@@ -21,7 +21,7 @@ class Call {
         registry(owner.registry()),
         scratch(owner.scratch()),
         thread(owner.current_thread()),
-        ts(core::now()) {
+        ts(core::monotonic_ns()) {
     scratch.arena.clear();
     scratch.fields.clear();
     scratch.malformed.clear();

@@ -4,6 +4,7 @@
 #include "inject/session/session.hpp"
 
 #include "core/os/error_line.hpp"
+#include "core/os/fork_lock.hpp"
 #include "inject/thread/quiet_section.hpp"
 
 #include <sys/syscall.h>
@@ -192,7 +193,7 @@ void Session::at_process_exit() noexcept {
 
 void Session::install_hooks() noexcept {
   hooked_ = true;
-  ::pthread_atfork(before_fork, after_fork, after_fork);
+  core::follow_forks<before_fork, after_fork, after_fork>();
   ::pthread_key_create(&thread_key_, at_thread_exit);
 }
 

@@ -3,8 +3,8 @@
 
 #include "inject/session/sink_capture.hpp"
 
+#include "core/os/clock.hpp"
 #include "core/os/error_line.hpp"
-#include "core/os/monotonic_time.hpp"
 
 #include <string.h>
 
@@ -59,7 +59,7 @@ bool SinkCapture::open(const Config& config) {
     jsonl_.emplace(output_, pool_).show_payloads(decoder_, names_);
     sink_ = &*jsonl_;
   } else {
-    const std::uint64_t origin = config.origin != 0 ? config.origin : core::now();
+    const std::uint64_t origin = config.origin != 0 ? config.origin : core::monotonic_ns();
     text_.emplace(output_, pool_, text_style(origin)).show_payloads(decoder_, names_);
     sink_ = &*text_;
   }
@@ -165,7 +165,7 @@ trace::Event SinkCapture::event_of(trace::EventKind kind, const ThreadState& thr
   event.kind = kind;
   event.pid = thread.pid;
   event.tid = thread.tid;
-  event.ts = core::now();
+  event.ts = core::monotonic_ns();
   return event;
 }
 
