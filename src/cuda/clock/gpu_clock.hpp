@@ -5,9 +5,8 @@
 // A GPU's clocks told in the processor's time stamp counter.
 //
 // Events and the GPU's globaltimer tick alike but have different zeros, and the time stamp counter
-// has another rate. A calibration ties the three together: a kernel of one thread answers questions
-// of the CPU with globaltimer (the shortest round trip counts), and events between two readings of
-// globaltimer tell the events' zero. Times between two calibrations are interpolated.
+// has another rate. A calibration ties the three together. Times between two calibrations are
+// interpolated.
 //
 // Used by one thread, with the context current; stamp_function() and start_if_wanted() by any.
 //
@@ -19,10 +18,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
-#include <vector>
 
+#include "cuda/clock/calibration.hpp"
 #include "cuda/clock/clock_fit.hpp"
+#include "cuda/clock/event_references.hpp"
 #include "cuda/driver/driver.hpp"
 
 namespace nvspan::cuda {
@@ -32,7 +31,8 @@ class GpuClock {
   GpuClock(const ContextIdentity& context, bool may_be_destroyed) noexcept
       : context_(context),
         may_be_destroyed_(may_be_destroyed),
-        phase_(may_be_destroyed ? Phase::wanted : Phase::idle) {}
+        phase_(may_be_destroyed ? Phase::wanted : Phase::idle),
+        calibration_(context) {}
 
   // Queues a calibration, or leaves that to a thread of the program; advance() takes it further.
   // Never waits for the GPU. False: the driver refused, and there will be none.
@@ -54,12 +54,14 @@ class GpuClock {
   // GPU.
   bool advance(const Driver& api) noexcept;
 
-  bool ready() const noexcept { return !fit_.empty() && reference_ != nullptr; }
-  uint64_t last_calibration() const noexcept { return last_; }  // steady ns; 0: never
+  bool ready() const noexcept { return !fit_.empty() && !references_.empty(); }
+  uint64_t last_calibration() const noexcept { return last_; }  // monotonic ns; 0: never
   uint64_t calibrations() const noexcept { return calibrations_; }
 
   // globaltimer, in ns, at which the event was recorded: not_ready as the driver says it.
-  Result event_time(const Driver& api, EventHandle event, int64_t& global) const noexcept;
+  Result event_time(const Driver& api, EventHandle event, int64_t& global) const noexcept {
+    return references_.time_of(api, context_, event, global);
+  }
 
   // The time stamp counter at a time of globaltimer. `uncertainty`, in ns, is raised to that of
   // this time.
@@ -68,59 +70,26 @@ class GpuClock {
   // Whether the newest calibration tells what happens now well enough.
   bool fresh() const noexcept;
 
-  FunctionHandle stamp_function(const Driver& api) noexcept;
+  FunctionHandle stamp_function(const Driver& api) noexcept {
+    return calibration_.stamp_function(api);
+  }
 
  private:
-  using Point = ClockPoint;
-  struct Reference {
-    EventHandle event;
-    int64_t global;
-    double half_width;  // ns
-  };
-
   // The phase says who may touch what follows: while `launching` the thread that starts, else the
   // one that calls advance().
   enum class Phase : uint8_t { idle, wanted, launching, running, broken };
 
   void start_wanted(const Driver& api) noexcept;
-  bool prepare(const Driver& api) noexcept;
-  bool launch_all(const Driver& api) noexcept;
   void set(Phase phase) noexcept { phase_.store(phase, std::memory_order_release); }
-  bool load(const Driver& api) noexcept;
-  Result query_finished(const Driver& api) const noexcept;
-  bool ask(Point& point) noexcept;
-  bool ask_slowly(const Driver& api, Point& point) noexcept;
-  bool bound_roughly(Point& point) const noexcept;
-  void read_references(const Driver& api) noexcept;
 
-  static constexpr unsigned rounds = 32;
-  static constexpr unsigned sandwiches = 8;
-
-  const ContextIdentity context_;  // to be asked for while we wait: it may be destroyed meanwhile
+  const ContextIdentity context_;
   const bool may_be_destroyed_;
-  std::mutex load_mutex_;
-  bool load_failed_ = false;  // under load_mutex_
   std::atomic<Phase> phase_;
-  std::atomic<uint64_t> wanted_since_{0};  // steady ns; 0: the first one, of the first range
-  uint64_t launched_ = 0;                  // time stamp
-  bool slow_ready_ = false;
-  ClockPoint slow_{};
+  std::atomic<uint64_t> wanted_since_{0};  // monotonic ns; 0: the first one, of the first range
   uint64_t last_ = 0;
   uint64_t calibrations_ = 0;
-  StreamHandle stream_ = nullptr;
-  ModuleHandle module_ = nullptr;
-  FunctionHandle stamp_ = nullptr;
-  FunctionHandle clock_ = nullptr;
-  FunctionHandle ping_ = nullptr;
-  DevicePointer answers_on_gpu_ = 0;
-  DevicePointer question_on_gpu_ = 0;
-  uint64_t* answers_ = nullptr;  // pinned: rounds + 1, then the readings of the sandwiches
-  uint32_t* question_ = nullptr;
-  EventHandle between_[sandwiches] = {};
-  EventHandle spare_ = nullptr;  // in place of between_[0], which becomes a reference
-  EventHandle finished_ = nullptr;
-  EventHandle reference_ = nullptr;    // the newest of references_
-  std::vector<Reference> references_;  // oldest first; the events are reused
+  Calibration calibration_;
+  EventReferences references_;
   ClockFit fit_;
   double nominal_ =
       1;  // ticks a ns, as of the newest calibration: the same for both ends of a range
