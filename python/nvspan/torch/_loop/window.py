@@ -165,22 +165,13 @@ def _started_profiler() -> Any:
 
 
 def _tell(start: int, stop: int, trigger: str) -> None:
-    import shlex
+    from nvspan.nsight.capture import command_line
 
     steps = f"steps {start} to {stop}" if stop > start else f"step {start}"
-    program = [each for each in sys.orig_argv if each]
-    nsys = ["nsys", "profile", "-c", "nvtx", "-p", trigger, "--capture-range-end=stop"]
-    if "TORCHELASTIC_RUN_ID" in os.environ:  # each process by itself: a report for each rank
-        count = os.environ.get("LOCAL_WORLD_SIZE", "1")
-        launcher = ["torchrun", "--nproc-per-node", count, "--no-python"]
-        program = [each for each in program if each != "-u"]
-        line = shlex.join([*launcher, *nsys, "-o", "report.%q{RANK}", *program])
-    else:
-        line = shlex.join([*nsys, *program])
     if switch.tool() == "nsys":
         text = f"nvspan: {steps} are captured as {trigger}"
     else:
-        text = f"nvspan: not under nsys; to capture {steps}:\n    {line}"
+        text = f"nvspan: not under nsys; to capture {steps}:\n    {command_line(trigger)}"
     if text not in _told:
         _told.add(text)
         print(text, file=sys.stderr)
