@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from helpers.conformance import Difference, Program, compare, run_all
+from helpers.conformance import Difference, Program, compare
 
 PROGRAMS = [
     Program("with_message", "with nvtx.annotate('a'): pass"),
@@ -172,14 +172,6 @@ PROGRAMS = [
     Program("exit_with_no_enter_is_nothing", "nvtx.annotate('a').__exit__(None, None, None)",
         (Difference("closes nothing that it did not open", ("pop [] - depth=-1",), ()),)),
 ]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def outcomes(tmp_path_factory):
-    run = {}
-    for module in ("nvtx", "nvspan"):
-        run[module] = run_all(PROGRAMS, module, tmp_path_factory.mktemp(module))
-    return run
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)

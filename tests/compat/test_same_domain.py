@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from helpers.conformance import Difference, Program, compare, run_all
+from helpers.conformance import Difference, Program, compare
 
 PROGRAMS = [
     Program("get_domain_is_cached", "print(nvtx.get_domain('d') is nvtx.get_domain('d'))\n"
@@ -83,14 +83,6 @@ PROGRAMS = [
             ),
         )),
 ]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def outcomes(tmp_path_factory):
-    run = {}
-    for module in ("nvtx", "nvspan"):
-        run[module] = run_all(PROGRAMS, module, tmp_path_factory.mktemp(module))
-    return run
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)

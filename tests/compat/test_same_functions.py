@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from helpers.conformance import Difference, Program, compare, run_all
+from helpers.conformance import Difference, Program, compare
 
 PROGRAMS = [
     Program("mark", "print(nvtx.mark('a'))"),
@@ -66,14 +66,6 @@ PROGRAMS = [
         " r = nvtx.start_range('s')\nnvtx.end_range(r)\nnvtx.pop_range()"),
     Program("enabled", "print(nvtx.enabled())\nnvtx.mark('m')"),
 ]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def outcomes(tmp_path_factory):
-    run = {}
-    for module in ("nvtx", "nvspan"):
-        run[module] = run_all(PROGRAMS, module, tmp_path_factory.mktemp(module))
-    return run
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from helpers.conformance import Difference, Program, compare, run_all
+from helpers.conformance import Difference, Program, compare
 
 PEER_COLORS = ("green", "blue", "yellow", "purple", "rapids", "cyan", "red", "white", "darkgreen",
                "orange")  # fmt: skip
@@ -73,14 +73,6 @@ PROGRAMS = [
                     ("mark [] 'a\\\\0b' color=000000FF",)),)),
     Program("str_subclass_message", "class S(str): pass\nnvtx.mark(S('abc'))"),
 ]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def outcomes(tmp_path_factory):
-    run = {}
-    for module in ("nvtx", "nvspan"):
-        run[module] = run_all(PROGRAMS, module, tmp_path_factory.mktemp(module))
-    return run
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)

@@ -20,19 +20,15 @@
 #include "annotate/layers/check.hpp"
 #include "annotate/names/thread_names.hpp"
 #include "annotate/tool/attachment.hpp"
+#include "expect.hpp"
 
 using nvspan::annotate::Domain;
 using nvspan::annotate::Event;
 
+using nvspan_test::expect;
+using nvspan_test::failures;
+
 namespace {
-
-int failures = 0;
-
-void expect(bool condition, const std::string& what) {
-  if (condition) return;
-  std::fprintf(stderr, "failed: %s\n", what.c_str());
-  ++failures;
-}
 
 constexpr int thread_count = 16;
 constexpr int rounds = 400;
@@ -264,6 +260,6 @@ int main(int count, char** values) {
   checking_while_annotating(values[1], config);
   a_full_table_of_messages();
   std::remove(file.c_str());
-  if (failures == 0) std::puts("annotate_threads_test: passed");
-  return failures == 0 ? 0 : 1;
+  if (failures() == 0) std::puts("annotate_threads_test: passed");
+  return failures() == 0 ? 0 : 1;
 }

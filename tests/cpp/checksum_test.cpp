@@ -5,21 +5,13 @@
 
 #include "record/file/checksum.hpp"
 
+#include "expect.hpp"
 #include <cstdio>
 #include <cstring>
 #include <vector>
 
-namespace {
-
-int failures = 0;
-
-void expect(bool holds, const char* what) {
-  if (holds) return;
-  std::printf("failed: %s\n", what);
-  ++failures;
-}
-
-}  // namespace
+using nvspan_test::expect;
+using nvspan_test::failures;
 
 int main() {
   std::vector<unsigned char> bytes(32, 0);
@@ -48,6 +40,6 @@ int main() {
              "in two parts");
     }
   }
-  if (failures == 0) std::printf("ok\n");
-  return failures == 0 ? 0 : 1;
+  if (failures() == 0) std::printf("ok\n");
+  return failures() == 0 ? 0 : 1;
 }

@@ -20,6 +20,7 @@
 #include "annotate/tool/attachment.hpp"
 #include "cuda/device_ranges.hpp"
 #include "cuda/stamps/stamps.hpp"
+#include "expect.hpp"
 
 using nvspan::annotate::Domain;
 using nvspan::annotate::Event;
@@ -31,15 +32,10 @@ using cuda::PhaseEvent;
 using cuda::Showing;
 using cuda::ShowingEvent;
 
+using nvspan_test::expect;
+using nvspan_test::failures;
+
 namespace {
-
-int failures = 0;
-
-void expect(bool condition, const std::string& what) {
-  if (condition) return;
-  std::fprintf(stderr, "failed: %s\n", what.c_str());
-  ++failures;
-}
 
 // What a tool saw and what was counted.
 struct Told {
@@ -339,6 +335,6 @@ int main(int count, char** values) {
   of_a_graph("a range without its end", false, false, Showing::retired_incomplete);
   of_a_graph("a range that is given up", false, true, Showing::retired_incomplete);
   what_the_handle_sees();
-  if (failures == 0) std::puts("device_range_lifecycle_test: passed");
-  return failures == 0 ? 0 : 1;
+  if (failures() == 0) std::puts("device_range_lifecycle_test: passed");
+  return failures() == 0 ? 0 : 1;
 }

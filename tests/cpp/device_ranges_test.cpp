@@ -17,20 +17,16 @@
 
 #include "annotate/event/event.hpp"
 #include "cuda/device_ranges.hpp"
+#include "expect.hpp"
 
 using nvspan::annotate::Domain;
 using nvspan::annotate::Event;
 namespace cuda = nvspan::cuda;
 
+using nvspan_test::expect;
+using nvspan_test::failures;
+
 namespace {
-
-int failures = 0;
-
-void expect(bool condition, const std::string& what) {
-  if (condition) return;
-  std::fprintf(stderr, "failed: %s\n", what.c_str());
-  ++failures;
-}
 
 // The program's own use of CUDA.
 struct Program {
@@ -212,5 +208,5 @@ int main(int count, char** values) {
   cuda::shut_down(5);
   expect(begin(message.event, program.stream(), cuda::Backend::exact) == nullptr,
          "nothing is placed at exit");
-  return failures == 0 ? 0 : 1;
+  return failures() == 0 ? 0 : 1;
 }

@@ -22,6 +22,12 @@ inline void expect_equal(const std::string& found, const std::string& wanted, in
   ++failures();
 }
 
+inline void expect(bool condition, const std::string& what) {
+  if (condition) return;
+  std::fprintf(stderr, "failed: %s\n", what.c_str());
+  ++failures();
+}
+
 inline void expect(bool condition, const char* text, int line) {
   if (condition) return;
   std::fprintf(stderr, "line %d: not true: %s\n", line, text);

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "expect.hpp"
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -40,16 +41,6 @@ constexpr int thread_count = 16;
 constexpr int rounds = 150;
 constexpr int sessions = 40;
 constexpr int forks = 10;
-
-int failures = 0;
-
-void expect(bool condition, const char* text, int line) {
-  if (condition) return;
-  std::fprintf(stderr, "line %d: not true: %s\n", line, text);
-  ++failures;
-}
-
-#define EXPECT(condition) expect(condition, #condition, __LINE__)
 
 // A program's side of NVTX: tables of function pointers that a tool fills. Each client is what a
 // shared object would be.
@@ -265,6 +256,6 @@ int main() {
   test_bad_configurations(library);
   unlink(path.c_str());
   rmdir(folder);
-  std::printf("%s\n", failures == 0 ? "ok" : "failed");
-  return failures == 0 ? 0 : 1;
+  std::printf("%s\n", nvspan_test::failures() == 0 ? "ok" : "failed");
+  return nvspan_test::failures() == 0 ? 0 : 1;
 }

@@ -18,20 +18,16 @@
 
 #include "annotate/payload/counters.hpp"
 #include "annotate/payload/encoded_payload.hpp"
+#include "expect.hpp"
 
 using nvspan::annotate::Domain;
 using nvspan::annotate::Event;
 using nvspan::annotate::Schema;
 
+using nvspan_test::expect;
+using nvspan_test::failures;
+
 namespace {
-
-int failures = 0;
-
-void expect(bool condition, const std::string& what) {
-  if (condition) return;
-  std::fprintf(stderr, "failed: %s\n", what.c_str());
-  ++failures;
-}
 
 constexpr int thread_count = 12;
 
@@ -182,6 +178,6 @@ int main(int count, char** values) {
   run_threads(shared, 200, values[1], config, 40);
   nothing_is_lost_or_mixed(values[1], file, config);
   std::remove(file.c_str());
-  if (failures == 0) std::puts("payload_threads_test: passed");
-  return failures == 0 ? 0 : 1;
+  if (failures() == 0) std::puts("payload_threads_test: passed");
+  return failures() == 0 ? 0 : 1;
 }

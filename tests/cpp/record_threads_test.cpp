@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "expect.hpp"
 #include "reader/stats/aggregate.hpp"
 #include "reader/tables/tables.hpp"
 
@@ -35,16 +36,6 @@ constexpr int thread_count = 8;
 constexpr int rounds = 2000;
 constexpr int sessions = 12;
 constexpr int forks = 6;
-
-int failures = 0;
-
-void expect(bool condition, const char* text, int line) {
-  if (condition) return;
-  std::fprintf(stderr, "line %d: not true: %s\n", line, text);
-  ++failures;
-}
-
-#define EXPECT(condition) expect(condition, #condition, __LINE__)
 
 // The program's side of NVTX: tables of function pointers that a tool fills.
 NvtxFunctionPointer core[NVTX_CBID_CORE_SIZE];
@@ -140,7 +131,7 @@ struct Folder {
     }
     for (const std::string& problem : made.problems()) {
       std::fprintf(stderr, "%s\n", problem.c_str());
-      ++failures;
+      ++nvspan_test::failures();
     }
   }
 };
@@ -249,6 +240,6 @@ int main() {
   for (const char* mode : {"", ";mode=stats", ";mode=ring:131072"}) test_stop_and_start(mode);
   test_short_threads();
   for (const char* mode : {"", ";mode=ring:131072"}) test_forks(mode);
-  std::printf("%s\n", failures == 0 ? "ok" : "failed");
-  return failures == 0 ? 0 : 1;
+  std::printf("%s\n", nvspan_test::failures() == 0 ? "ok" : "failed");
+  return nvspan_test::failures() == 0 ? 0 : 1;
 }

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import nvspan
-from helpers.traced import LIBRARY, clean_environment
+from helpers.traced import LIBRARY, change, clean_environment
 from nvspan import launch, recorder
 
 
@@ -53,10 +53,7 @@ def record_command(
         environment[launch.CONFIG_VARIABLE] = recorder.config_string(
             path, mode, domains, min_duration, 1, names
         )
-        for key, value in (env or {}).items():
-            environment.pop(key, None)
-            if value is not None:
-                environment[key] = value
+        change(environment, env)
         done = subprocess.run(
             command, env=environment, capture_output=True, timeout=timeout, check=False,
             stdin=subprocess.DEVNULL, preexec_fn=preexec_fn,

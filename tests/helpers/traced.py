@@ -66,6 +66,14 @@ def read_events(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
+def change(environment: dict[str, str], variables: Mapping[str, str | None] | None) -> None:
+    """Sets variables of an environment; None removes one."""
+    for key, value in (variables or {}).items():
+        environment.pop(key, None)
+        if value is not None:
+            environment[key] = value
+
+
 def clean_environment(extra: Mapping[str, str | None] | None = None) -> dict[str, str]:
     """This process's environment without a tool, and without what nvspan's own programs read;
     None in `extra` removes a variable."""
@@ -74,10 +82,7 @@ def clean_environment(extra: Mapping[str, str | None] | None = None) -> dict[str
         for key, value in os.environ.items()
         if key not in _VARIABLES and not key.startswith("NVSPAN_")
     }
-    for key, value in (extra or {}).items():
-        made.pop(key, None)
-        if value is not None:
-            made[key] = value
+    change(made, extra)
     return made
 
 
@@ -99,10 +104,7 @@ def run_command(
         environment = clean_environment()
         if traced:
             environment = launch.child_environment("jsonl", file, domains, environment=environment)
-        for key, value in (env or {}).items():
-            environment.pop(key, None)
-            if value is not None:
-                environment[key] = value
+        change(environment, env)
         done = subprocess.run(
             command, env=environment, capture_output=True, timeout=timeout, check=False,
             input=None if stdin is None else stdin.encode(),
