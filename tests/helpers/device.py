@@ -41,7 +41,7 @@ assert cuda.misuses() == 0, cuda.misuses()
 @functools.cache
 def fake_library() -> str:
     """The fake driver, built once."""
-    others = (str(FAKE / name) for name in ("fake_graph.cpp", "fake_replay.cpp"))
+    others = (str(path) for path in sorted(FAKE.glob("fake_*.cpp")))
     flags = ("-shared", "-fPIC", "-fvisibility=hidden", *others)
     if os.environ.get("NVSPAN_SANITIZED"):
         flags += ("-fsanitize=address,undefined",)

@@ -150,6 +150,7 @@ State& state();
 using Lock = std::lock_guard<std::recursive_mutex>;
 
 Context* current();
+bool has_chosen_context();        // the calling thread, which has not only pushed one
 Stream* stream_of(void* handle);  // null: not a stream of the current context that is alive
 int64_t now();                    // the GPU's clock, ns
 Result misuse(const char* what);
