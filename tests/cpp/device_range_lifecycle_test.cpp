@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -228,17 +229,27 @@ void given_up_at_any_time(Lives& lives) {
 
 // Either the range is given up first, and the tool sees nothing of it, or it sees both ends.
 void given_up_while_it_begins(Lives& lives) {
-  constexpr int times = 300;
+  constexpr int times = 100;
+  int round = 0;
   int shown = 0;
   lives.expect_whole(
       "given up while it begins", times,
       [&](DeviceRange& range) {
+        // Delays that differ, to meet every moment of the beginning.
+        const std::chrono::nanoseconds delay(50 * (round++ % 100));
+        std::atomic<bool> ready{false};
         std::atomic<bool> go{false};
         std::thread other([&] {
+          ready.store(true);
           while (!go.load()) {
+          }
+          const auto until = std::chrono::steady_clock::now() + delay;
+          while (std::chrono::steady_clock::now() < until) {
           }
           cuda::cancel(range);
         });
+        while (!ready.load()) {
+        }
         go.store(true);
         cuda::begin_on_host(&range);
         other.join();
