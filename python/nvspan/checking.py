@@ -62,7 +62,7 @@ class check:
 
     It finds pops that close nothing, pop in the wrong domain, on another thread or in another task,
     or close what belongs to an annotation; ranges that are ended twice or were never started; and
-    what its thread or the process leaves open. Each is told once for each pair of calls, by a
+    what its thread or the process leaves open. Each is reported once for each pair of calls, by a
     :class:`NvspanWarning` at the call at fault (what is open at an exit: by a line on stderr), and
     counted. Ranges that were open before are not checked. The environment variables
     ``NVSPAN_CHECK=1`` and ``NVSPAN_STRICT=1`` do the same from the start of a program.
@@ -71,7 +71,7 @@ class check:
 
     Args:
         strict: Raise :class:`CheckError` at the call at fault instead. What is found at an exit, or
-            where no exception can leave, is told all the same.
+            where no exception can leave, is reported all the same.
 
     >>> import nvspan
     >>> with nvspan.check(strict=True):

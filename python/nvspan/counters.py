@@ -86,9 +86,9 @@ def _class_of(dtype: Any) -> tuple[type[Counter], Any]:
     """The class for a `dtype=` argument, and the dtype that the counter shows."""
     if dtype is int or dtype is float:
         # As in nvtx a numpy dtype where there is numpy; but none is imported for it.
-        made = getattr(sys.modules.get("numpy"), "dtype", None)  # None: half imported, too
+        numpy_dtype = getattr(sys.modules.get("numpy"), "dtype", None)  # None: half imported, too
         kind: type[Counter] = Int64Counter if dtype is int else Float64Counter
-        return kind, dtype if made is None else made("i8" if dtype is int else "f8")
+        return kind, dtype if numpy_dtype is None else numpy_dtype("i8" if dtype is int else "f8")
     dtype = _checked_dtype(dtype)
     if dtype.fields is None and dtype.isnative:
         if (dtype.kind, dtype.itemsize) == ("i", 8):
@@ -118,9 +118,9 @@ def _get_counter(
     kind, dtype = _class_of(dtype)
     key = (domain, name, kind, dtype if kind is ExtCounter else None, _roles(dtype), description,
            scope, semantics, time_domain)  # fmt: skip
-    made = _counters.get(key)
-    if made is None:
+    counter = _counters.get(key)
+    if counter is None:
         fresh: Any = kind
-        made = fresh(domain, name, dtype, description, scope, semantics, time_domain.value)
-        made = _counters.setdefault(key, made)
-    return made
+        counter = fresh(domain, name, dtype, description, scope, semantics, time_domain.value)
+        counter = _counters.setdefault(key, counter)
+    return counter

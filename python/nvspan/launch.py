@@ -136,10 +136,10 @@ def child_environment(
         RuntimeError: nvspan was built without NVTX.
         ValueError: as `config_string` does.
     """
-    made = dict(os.environ if environment is None else environment)
-    made[INJECTION_VARIABLE] = injection_library()
-    made[CONFIG_VARIABLE] = config_string(format, file, domains, origin)
-    return made
+    variables = dict(os.environ if environment is None else environment)
+    variables[INJECTION_VARIABLE] = injection_library()
+    variables[CONFIG_VARIABLE] = config_string(format, file, domains, origin)
+    return variables
 
 
 def attached_tool(environment: Mapping[str, str] | None = None) -> str | None:

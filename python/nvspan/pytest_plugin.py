@@ -46,12 +46,12 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--nvspan"):
         from nvspan.testing import LiveRecording
 
-        made = LiveRecording(config.getoption("--nvspan-output"))
+        recording = LiveRecording(config.getoption("--nvspan-output"))
         try:
-            made.__enter__()
+            recording.__enter__()
         except RuntimeError as error:
             raise pytest.UsageError(f"--nvspan: {error}") from None
-        _session.append(made)
+        _session.append(recording)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -83,8 +83,8 @@ def recording(request: pytest.FixtureRequest) -> Iterator[Any]:
         launch.injection_library()
     except RuntimeError as error:
         pytest.skip(str(error))
-    with testing.LiveRecording() as made:
-        yield made
+    with testing.LiveRecording() as recording:
+        yield recording
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -97,10 +97,10 @@ class LiveRecording:
         """A view of this recording that begins now: the events before are not in it."""
         import time
 
-        made = LiveRecording()
-        made._whole = self
-        made._start = time.monotonic_ns()
-        return made
+        part = LiveRecording()
+        part._whole = self
+        part._start = time.monotonic_ns()
+        return part
 
     def end_part(self) -> None:
         """Ends a view: what comes later is not in it."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""A live view of nvspan's own events in the running process."""
+"""A live view of nvspan's events in the running process."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class trace(launch._Attachment):
     """Shows the annotations of this process as they happen, from `start` to `stop`.
 
     It attaches nvspan's injection library to nvspan itself, so it sees what goes through nvspan:
-    other libraries' NVTX calls are seen only by ``nvspan trace``, which starts the program anew.
-    Every annotation takes part, those made, decorated or cached long before as well. A range that
-    was open when tracing started has no beginning in the trace and none of its end.
+    other libraries' NVTX calls are seen only by ``nvspan trace``, which starts the program itself.
+    Every annotation is shown, also one that was created, decorated or cached long before. A range
+    that was open when tracing started has no beginning and no end in the trace.
 
     Args:
         path: the file to write, emptied when tracing starts for the first time; None writes to

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What connects the package with what it is built on and what it meets: the extension module and
-frameworks, one file for each. It may import every module of the package; only `nvspan` itself
-imports it. A framework is never imported, but looked up once the program has imported it.
+"""Connects the package with the extension module and with frameworks, one file for each. It may
+import every module of the package; only `nvspan` itself imports it. A framework is never imported,
+but looked up once the program has imported it.
 """
 
 from __future__ import annotations

@@ -39,12 +39,12 @@ def install_as_nvtx() -> None:
     ``import nvtx``, ``from nvtx import annotate``, ``import nvtx.nvtx``, ``nvtx.colors``,
     ``nvtx._lib`` and its modules are nvspan's then, whether the ``nvtx`` package is installed or
     not. For a name that nvspan does not have yet the ``AttributeError`` or ``ImportError`` says so.
-    What ``importlib.metadata`` tells of the installed ``nvtx`` stays as it is.
+    What ``importlib.metadata`` reports about the installed ``nvtx`` does not change.
 
     Call it before anything imports ``nvtx``. If that has happened, a :class:`NvspanWarning` tells
     which modules keep names of the real package, which go on working, and later imports get
     nvspan. Calling it again does nothing; any thread may call it. A forked child has it too; a
-    child that is started anew only if it calls this itself, unless the program was started by
+    child that is newly started only if it calls this itself, unless the program was started by
     ``nvspan --as-nvtx``.
 
     >>> import nvspan

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What decorating does, for each sort of thing that `annotate` and `device_range` decorate."""
+"""Decorating with `annotate` and `device_range`: functions, classes, methods, callables."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ annotated_callable.__module__ = "nvspan._decorate"  # where pickles look for it
 
 
 _proxy_types: dict[frozenset[str], type] = {}
-type_listeners: list[Callable[[type], None]] = []  # told of each type that is made
+type_listeners: list[Callable[[type], None]] = []  # each is called with every new type
 
 
 def proxy_types() -> list[type]:
@@ -94,8 +94,8 @@ def copy_callable(proxy: Any, memo: dict[int, Any] | None = None) -> Any:
     import copy
 
     wrapped, annotation, as_span, _ = proxy._nvspan_parts
-    made = copy.copy(wrapped) if memo is None else copy.deepcopy(wrapped, memo)
-    return proxy if made is wrapped else annotated_callable(made, annotation, as_span)
+    duplicate = copy.copy(wrapped) if memo is None else copy.deepcopy(wrapped, memo)
+    return proxy if duplicate is wrapped else annotated_callable(duplicate, annotation, as_span)
 
 
 def reduce_callable(proxy: Any) -> str | tuple[Any, ...]:

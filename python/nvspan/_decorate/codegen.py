@@ -80,15 +80,15 @@ def _returned_call(arguments: list[str]) -> list[str]:
 
 
 def _body(kind: str, arguments: list[str]) -> list[str]:
-    what, how = kind.split()
-    if what == "call" and sys.version_info < (3, 11):
+    shape, how = kind.split()
+    if shape == "call" and sys.version_info < (3, 11):
         return ["return " + _call(f"call_{how}", _KEY, *arguments)]
     if kind == "call nested":
         calling = [f" {line}" for line in _returned_call(arguments)]
         return ["try:", *calling, "finally:", " " + _call("exit", _KEY)]
     inner = f"{_call('callee', _KEY)}({', '.join(arguments)})"
     if kind in ("call span", "coroutine span"):
-        waiting = "await " if what == "coroutine" else ""
+        waiting = "await " if shape == "coroutine" else ""
         return [
             "d = None",
             "try:",
@@ -105,9 +105,9 @@ def _body(kind: str, arguments: list[str]) -> list[str]:
         " except:",
         "  " + _call("caught", "d"),
     ]
-    if what == "generator":
+    if shape == "generator":
         return [driver, f"while {_call('resume', 'd')}:", *yielding, f"return {take}"]
-    if what == "coroutine":
+    if shape == "coroutine":
         awaiting = ["return await " + _call("wait", "d")]
     else:
         awaiting = [f"while await {_call('step', 'd')}:", *yielding, "return"]

@@ -88,22 +88,22 @@ def _named(annotation: Annotation, target: Any, name: str | None) -> Annotation:
 
 
 def _static_or_class_method(annotation: Annotation, target: Any, name: str | None) -> Any:
-    made = type(target)(decorate_as(annotation, target.__func__, name))
-    made.__dict__.update({k: v for k, v in vars(target).items() if k not in vars(made)})
-    return made
+    decorated = type(target)(decorate_as(annotation, target.__func__, name))
+    decorated.__dict__.update({k: v for k, v in vars(target).items() if k not in vars(decorated)})
+    return decorated
 
 
 def _property(annotation: Annotation, target: property, name: str | None) -> property:
-    made = target
+    decorated = target
     if target.fget is not None:
-        made = made.getter(decorate_as(annotation, target.fget, name))
+        decorated = decorated.getter(decorate_as(annotation, target.fget, name))
     if target.fset is not None:
-        made = made.setter(decorate_as(annotation, target.fset, name))
+        decorated = decorated.setter(decorate_as(annotation, target.fset, name))
     if target.fdel is not None:
-        made = made.deleter(decorate_as(annotation, target.fdel, name))
-    if made.__doc__ != target.__doc__:
-        made.__doc__ = target.__doc__
-    return made
+        decorated = decorated.deleter(decorate_as(annotation, target.fdel, name))
+    if decorated.__doc__ != target.__doc__:
+        decorated.__doc__ = target.__doc__
+    return decorated
 
 
 def _method(annotation: Annotation, target: MethodType, name: str | None) -> Any:
@@ -120,21 +120,21 @@ def _partial(annotation: Annotation, target: functools.partial[Any], name: str |
     if type(target) is not functools.partial or type(target.func) not in (FunctionType, MethodType):
         return annotated_callable(target, annotation._named(named), annotation.kind == "span")
     function = decorate_as(annotation, target.func, named)
-    made = functools.partial(function, *target.args, **target.keywords)
-    made.__dict__.update(vars(target))
-    return made
+    partial = functools.partial(function, *target.args, **target.keywords)
+    partial.__dict__.update(vars(target))
+    return partial
 
 
 def _shallow_copy(target: Any) -> Any:
-    made = object.__new__(type(target))
-    made.__dict__.update(vars(target))
-    return made
+    copy = object.__new__(type(target))
+    copy.__dict__.update(vars(target))
+    return copy
 
 
 def _holder(annotation: Annotation, target: Any, name: str | None) -> Any:
-    made = _shallow_copy(target)
-    made.func = decorate_as(annotation, target.func, name)
-    return made
+    copy = _shallow_copy(target)
+    copy.func = decorate_as(annotation, target.func, name)
+    return copy
 
 
 class _Dispatcher:
@@ -158,12 +158,12 @@ class _Dispatcher:
 
 def _dispatched_method(annotation: Annotation, target: Any, name: str | None) -> Any:
     named = name_of(target.func, annotation.name_from) if name is None else name
-    made = _shallow_copy(target)
-    made.func = decorate_as(annotation, target.func, named)
-    made.dispatcher = _Dispatcher(
+    copy = _shallow_copy(target)
+    copy.func = decorate_as(annotation, target.func, named)
+    copy.dispatcher = _Dispatcher(
         target.dispatcher, lambda implementation: decorate_as(annotation, implementation, named)
     )
-    return made
+    return copy
 
 
 _handlers: dict[type, Callable[[Any, Any, str | None], Any]] = {

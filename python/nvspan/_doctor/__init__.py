@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What `nvspan.doctor` looks at."""
+"""The probes of `nvspan.doctor`: the process, its tools, its devices."""

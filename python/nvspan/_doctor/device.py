@@ -43,7 +43,7 @@ def device(timeout: float) -> list[Finding]:
     found = [_driver(details), _backend(details)]
     lost = device_losses()
     if lost:
-        text = f"in this process, {said(lost)}"
+        text = f"in this process, {losses_text(lost)}"
         found.append(Finding("device", "note", text, _advice(lost), lost=lost))
     return found
 
@@ -87,11 +87,11 @@ def recording(path: str) -> list[Finding]:
     unclosed = sum(row["unclosed"] for row in stats.rows)
     damage = damage_lines(read_file)
     gone = sum(loss["count"] or 0 for loss in stats.losses if loss["reason"] in DAMAGE)
-    lacks = [line.strip() for line in damage + open_lines(read_file)]
+    missing = [line.strip() for line in damage + open_lines(read_file)]
     for word, text in left_out(stats.lost - gone, stats.overwritten, unclosed, stats.orphans):
-        lacks.append(f"{word}: {text}")
+        missing.append(f"{word}: {text}")
     if lost:
-        lacks.append(said(lost))
+        missing.append(losses_text(lost))
     details: dict[str, Any] = {
         "path": path, "ranges": sum(row["calls"] for row in stats.rows), "lost": stats.lost,
         "device_lost": lost,
@@ -100,15 +100,16 @@ def recording(path: str) -> list[Finding]:
     whole = f"{path}: {counted(details['ranges'], 'range')}"
     if details["device_ranges"]:
         whole += f" ({counted(details['device_ranges'], 'device range')})"
-    if not lacks:
+    if not missing:
         return [Finding("recording", "ok", f"{whole}; nothing was lost", **details)]
+    text = f"{whole}; {'; '.join(missing)}"
     if damage:
-        advice = "copy the file again from where it was recorded, or record once more"
-        return [Finding("recording", "problem", f"{whole}; {'; '.join(lacks)}", advice, **details)]
-    return [Finding("recording", "note", f"{whole}; {'; '.join(lacks)}", _advice(lost), **details)]
+        advice = "copy the file again from where it was recorded, or record again"
+        return [Finding("recording", "problem", text, advice, **details)]
+    return [Finding("recording", "note", text, _advice(lost), **details)]
 
 
-def said(lost: dict[str, int]) -> str:
+def losses_text(lost: dict[str, int]) -> str:
     """The losses in words."""
     parts = ", ".join(f"{count} ({_REASONS.get(why, why)})" for why, count in lost.items())
     return f"{counted(sum(lost.values()), 'device range')} not shown: {parts}"

@@ -170,7 +170,7 @@ def self_test(timeout: float) -> list[Finding]:
 
 
 def libraries(modules: tuple[str, ...], timeout: float) -> list[Finding]:
-    """The loaded libraries that have NVTX in them: each looks for a tool by itself."""
+    """The loaded libraries that contain NVTX: each looks for a tool separately."""
     if modules:
         answer = process.ask("libraries", list(modules), timeout)
         if "failure" in answer:

@@ -59,8 +59,8 @@ def _how_it_ended(done: subprocess.CompletedProcess[str]) -> str:
             return f"killed by {signal.Signals(-done.returncode).name}"
         except ValueError:
             return f"killed by signal {-done.returncode}"
-    said = done.stderr.strip().splitlines()
-    return said[-1] if said else f"exit code {done.returncode}"
+    lines = done.stderr.strip().splitlines()
+    return lines[-1] if lines else f"exit code {done.returncode}"
 
 
 def round_trip(timeout: float) -> tuple[list[str], list[str], dict[str, Any]]:

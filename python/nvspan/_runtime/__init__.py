@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What every other room may use: domains, steps, switches, names, warnings, choices."""
+"""Every other room may use this one: domains, steps, switches, names, warnings, choices."""

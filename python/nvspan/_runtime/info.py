@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import TypedDict
 
     class DomainInfo(TypedDict):
-        """What ``info()["domains"]`` says of one domain."""
+        """The entry of one domain in ``info()["domains"]``."""
 
         enabled: bool
         level: int
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         categories: int
 
     class DeviceInfo(TypedDict):
-        """What ``info()["device"]`` says of device ranges."""
+        """The entry ``info()["device"]`` about device ranges."""
 
         backend: str | None
         begun: int

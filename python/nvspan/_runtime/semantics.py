@@ -14,7 +14,7 @@ _UNDEFINED, _SIGNED, _UNSIGNED, _FLOAT = range(4)
 
 
 def _limit_type(low: int | float | None, high: int | float | None) -> int:
-    """How the limits are told to the tool."""
+    """How the limits are passed to the tool."""
     given = [limit for limit in (low, high) if limit is not None]
     if not all(isinstance(limit, (int, float)) for limit in given):
         raise TypeError("Counter semantic limits must be int, float, or None.")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Steps of a program's main loop: a range with the step's number, and who is told of it."""
+"""Steps of a program's main loop: a range with the step's number, and its listeners."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol, SupportsIndex
 
     class Listener(Protocol):
-        """Is told of each step, in the loop's thread, also while no tool listens."""
+        """Receives each step, in the loop's thread, also while no tool listens."""
 
         def step_begins(self, number: int) -> None: ...
         def step_ends(self, number: int) -> None: ...

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Warnings that are said once."""
+"""Warnings that are given once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import warnings
 
 from nvspan._core import NvspanWarning
 
-_said: set[str] = set()
+_warned: set[str] = set()
 
 
 def plain_text(text: str) -> str:
@@ -21,9 +21,9 @@ def plain_text(text: str) -> str:
 
 def warn_once(topic: str, text: str) -> None:
     """Warn with ``text`` at the first call with ``topic``, at the caller's own line."""
-    if topic in _said:
+    if topic in _warned:
         return
-    _said.add(topic)
+    _warned.add(topic)
     level = 2
     frame = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").startswith("nvspan."):

@@ -96,11 +96,11 @@ def positive(text: str) -> int:
 
 
 def open_recording(
-    parser: argparse.ArgumentParser, files: Sequence[str], *, said: bool = True
+    parser: argparse.ArgumentParser, files: Sequence[str], *, show_damage: bool = True
 ) -> nvspan.Recording:
     """Reads the files; what cannot be read ends the command with one line that says so.
 
-    What is damaged or cut off is `said` on standard error, unless the result itself says it.
+    With `show_damage` standard error says what is damaged or cut off.
     """
     try:
         with Progress("reading"):
@@ -109,7 +109,7 @@ def open_recording(
         parser.exit(1, f"{parser.prog}: cannot read {error.filename!r}: {error.strerror}\n")
     except ValueError as error:
         parser.exit(1, f"{parser.prog}: {error}\n")
-    if said:
+    if show_damage:
         note(damage_lines(recording))
     return recording
 

@@ -64,11 +64,11 @@ _COLUMNS = (*_KEYS, *(f"{key}_{side}" for side in ("before", "after") for key in
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
-    made = {key: row[key] for key in _KEYS}
+    flat = {key: row[key] for key in _KEYS}
     for side in ("before", "after"):
         for key in _FIGURES:
-            made[f"{key}_{side}"] = None if row[side] is None else row[side][key]
-    return made
+            flat[f"{key}_{side}"] = None if row[side] is None else row[side][key]
+    return flat
 
 
 def main(argv: Sequence[str]) -> int:

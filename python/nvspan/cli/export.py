@@ -46,7 +46,7 @@ def main(argv: Sequence[str]) -> int:
            for file in options.files if os.path.exists(file)):  # fmt: skip
         parser.error(f"{output!r} is one of the recordings to read")
     recording = selected(open_recording(parser, options.files), options)
-    made = [output]
+    paths = [output]
     try:
         with Progress(f"exporting {options.format}") as progress:
             if options.format == "perfetto":
@@ -61,15 +61,15 @@ def main(argv: Sequence[str]) -> int:
                 from nvspan.export import tables
 
                 if options.format == "csv":
-                    made = tables.write_csv(
+                    paths = tables.write_csv(
                         recording, output, progress, escape_formulas=options.escape_formulas
                     )
                 else:
-                    made = tables.write_parquet(recording, output, progress)
+                    paths = tables.write_parquet(recording, output, progress)
     except ModuleNotFoundError as error:
         parser.exit(1, f"{parser.prog}: {options.format} needs {error.name}: "
                        "pip install 'nvspan[parquet]'\n")  # fmt: skip
     except OSError as error:
         parser.exit(1, f"{parser.prog}: cannot write {output!r}: {error.strerror or error}\n")
     note(emptiness.events(recording, "the export"))
-    return emit("\n".join(made))
+    return emit("\n".join(paths))

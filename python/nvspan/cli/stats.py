@@ -96,7 +96,7 @@ def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan stats`` with the arguments `argv`."""
     parser = _parser()
     options = parser.parse_args(argv)
-    recording = selected(open_recording(parser, options.files, said=options.compat), options)
+    recording = selected(open_recording(parser, options.files, show_damage=options.compat), options)
     if options.compat:
         with Progress("counting"):
             shown = _compat(recording, options)

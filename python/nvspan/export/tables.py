@@ -27,11 +27,11 @@ _SORTED_BY = {"ranges": ("process", "thread", "start"), "marks": ("process", "th
 def files(recording: Recording, path: str | os.PathLike[str]) -> dict[str, str]:
     """Which table goes where: the ranges into `path`, the others beside it where there are any."""
     stem, suffix = os.path.splitext(os.fspath(path))
-    made = {"ranges": os.fspath(path)}
+    paths = {"ranges": os.fspath(path)}
     for name in _TABLES[1:]:
         if len(getattr(recording, name)):
-            made[name] = f"{stem}.{name}{suffix}"
-    return made
+            paths[name] = f"{stem}.{name}{suffix}"
+    return paths
 
 
 def write_csv(
@@ -54,20 +54,20 @@ def write_csv(
     Raises:
         OSError: one cannot be written.
     """
-    made = files(recording, path)
-    sizes = {name: len(getattr(recording, name)) for name in made}
+    paths = files(recording, path)
+    sizes = {name: len(getattr(recording, name)) for name in paths}
     whole, done = max(sum(sizes.values()), 1), 0
 
     def count(rows: int) -> None:
         if progress is not None:
             progress((done + rows) / whole)
 
-    for name, file_name in made.items():
+    for name, file_name in paths.items():
         recording._reader.write_csv(
             name, os.fsencode(file_name), _WORDS[name], count, escape_formulas
         )
         done += sizes[name]
-    return list(made.values())
+    return list(paths.values())
 
 
 def write_parquet(
@@ -87,8 +87,8 @@ def write_parquet(
     import pyarrow
     import pyarrow.parquet as parquet
 
-    made = files(recording, path)
-    for at, (name, file_name) in enumerate(made.items()):
+    paths = files(recording, path)
+    for at, (name, file_name) in enumerate(paths.items()):
         table = pyarrow.table(getattr(recording, name))
         threads = pyarrow.table(recording.threads)
         for column in ("pid", "tid"):
@@ -112,7 +112,7 @@ def write_parquet(
             for begin in range(0, len(table), _ROW_GROUP):
                 writer.write_table(table.slice(begin, _ROW_GROUP), row_group_size=_ROW_GROUP)
                 if progress is not None:
-                    progress((at + min((begin + _ROW_GROUP) / len(table), 1)) / len(made))
+                    progress((at + min((begin + _ROW_GROUP) / len(table), 1)) / len(paths))
             if len(table) == 0:
                 writer.write_table(table)
-    return list(made.values())
+    return list(paths.values())

@@ -31,10 +31,10 @@ def signed(value: int) -> int:
 
 def _since(origin: int, times: Sequence[int]) -> list[int]:
     """The times from `origin` on. Those of a damaged file may be further from it than 64 bits."""
-    made = [time - origin for time in times]
-    if made and (min(made) < -(1 << 63) or max(made) >= 1 << 63):
-        made = list(map(signed, made))
-    return made
+    shifted = [time - origin for time in times]
+    if shifted and (min(shifted) < -(1 << 63) or max(shifted) >= 1 << 63):
+        shifted = list(map(signed, shifted))
+    return shifted
 
 
 class Events:
@@ -67,8 +67,8 @@ class Events:
         return memoryview(self._reader.column(self._table, name))[begin:end]
 
     def _column(self, name: str, begin: int, end: int) -> list[Any]:
-        made: list[Any] = self._memory(name, begin, end).tolist()
-        return made
+        values: list[Any] = self._memory(name, begin, end).tolist()
+        return values
 
     def _batch(self, begin: int, end: int) -> Columns:
         origin, tids, strings = self._origin, self._tids, self._strings
@@ -76,37 +76,37 @@ class Events:
         names = self._column("name", begin, end)
         types = self._column("message_type", begin, end)
         starts = self._column("start" if self._is_ranges else "time", begin, end)
-        made: Columns = {
+        columns: Columns = {
             "start": _since(origin, starts),
             "globalTid": list(map(tids.__getitem__, threads)),
             "domainId": list(map(self._domains.__getitem__, self._column("domain", begin, end))),
         }
         if self._is_ranges:
-            made.update(self._ends(begin, end, threads))
+            columns.update(self._ends(begin, end, threads))
         else:
-            made["eventType"] = [MARK] * len(starts)
+            columns["eventType"] = [MARK] * len(starts)
         styles = set(types)
         if _REGISTERED in styles:
-            made["textId"] = [
+            columns["textId"] = [
                 name if type == _REGISTERED and name >= 0 else None
                 for name, type in zip(names, types, strict=True)
             ]
         if styles != {_REGISTERED}:
-            made["text"] = [
+            columns["text"] = [
                 None if type == _REGISTERED or name < 0 else strings[name]
                 for name, type in zip(names, types, strict=True)
             ]
         categories = self._column("category", begin, end)
         if any(categories):
-            made["category"] = [category or None for category in categories]
-        made.update(self._colors(begin, end))
-        made.update(self._payloads(begin, end))
-        return made
+            columns["category"] = [category or None for category in categories]
+        columns.update(self._colors(begin, end))
+        columns.update(self._payloads(begin, end))
+        return columns
 
     def _ends(self, begin: int, end: int, threads: Sequence[int]) -> Columns:
         origin, tids = self._origin, self._tids
         kinds = self._column("kind", begin, end)
-        made: Columns = {
+        columns: Columns = {
             "end": [
                 None if reason else time
                 for time, reason in zip(
@@ -120,12 +120,12 @@ class Events:
             # SQLite's integers have a sign.
             ids = self._memory("range_id", begin, end).cast("B").cast("q").tolist()
             enders = self._column("end_thread", begin, end)
-            made["rangeId"] = [i if kind else None for i, kind in zip(ids, kinds, strict=True)]
-            made["endGlobalTid"] = [
+            columns["rangeId"] = [i if kind else None for i, kind in zip(ids, kinds, strict=True)]
+            columns["endGlobalTid"] = [
                 tids[ender] if kind and ender != thread else None
                 for ender, thread, kind in zip(enders, threads, kinds, strict=True)
             ]
-        return made
+        return columns
 
     def _colors(self, begin: int, end: int) -> Columns:
         given = self._reader.column(self._table, "color").valid(begin, end)
@@ -137,20 +137,20 @@ class Events:
     def _payloads(self, begin: int, end: int) -> Columns:
         types = self._column("payload_type", begin, end)
         present = set(types)
-        made: Columns = {}
+        columns: Columns = {}
         words = self._memory("payload", begin, end).cast("B")
         for type, number in enumerate(_NUMBERS):
             if number is not None and type in present:
                 column, form, step = number
                 values = words.cast(form)[::step].tolist()  # type: ignore[call-overload]
-                made[column] = [
+                columns[column] = [
                     value if of == type else None for value, of in zip(values, types, strict=True)
                 ]
         if _EXTENDED in present:
-            made["jsonText"] = [
+            columns["jsonText"] = [
                 self._json(begin + at) if of == _EXTENDED else None for at, of in enumerate(types)
             ]
-        return made
+        return columns
 
     def _json(self, row: int) -> str:
         fields = self._reader.row_json(self._table, row)

@@ -29,7 +29,7 @@ def nvtx_sum(recording: Recording) -> list[dict[str, Any]]:
     rows = _reader.exact(recording._reader.handle())
     whole = sum(row["total"] for row in rows) or 1
     rows.sort(key=lambda row: -row["total"])
-    made = []
+    table = []
     for row in rows:
         name = row["name"] or ""
         values = (
@@ -37,5 +37,5 @@ def nvtx_sum(recording: Recording) -> list[dict[str, Any]]:
             _tenths(row["mean"]), row["median"], row["min"], row["max"], _tenths(row["std"]),
             _STYLES[row["kind"]], name if row["domain"] is None else f"{row['domain']}:{name}",
         )  # fmt: skip
-        made.append(dict(zip(COLUMNS, values, strict=True)))
-    return made
+        table.append(dict(zip(COLUMNS, values, strict=True)))
+    return table

@@ -101,15 +101,15 @@ class Recording:
         """Every other NVTX call, in its order: registrations, names, schemas, resources, ..."""
         import json
 
-        made = []
+        events = []
         for process, text in self._reader.events():
             try:
                 event = json.loads(text)
             except ValueError:
                 continue
             if isinstance(event, dict):
-                made.append({"process": process, **event})
-        return made
+                events.append({"process": process, **event})
+        return events
 
     @property
     def problems(self) -> list[str]:
@@ -209,12 +209,12 @@ class Recording:
         pairs = None
         if domains is not None or names is not None or match is not None:
             pairs = self._pairs(domains, names, match)
-        made = Recording(self._reader.filtered(
+        part = Recording(self._reader.filtered(
             pairs, None if threads is None else set(threads), _FIRST if start is None else start,
             _LAST if stop is None else stop, min_duration or 0,
         ))  # fmt: skip
-        made._strings = self._strings
-        return made
+        part._strings = self._strings
+        return part
 
     def stats(
         self,

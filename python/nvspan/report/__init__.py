@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is made of recordings: tables, traces for viewers, pages. The commands are its users."""
+"""Reports about recordings: tables, pages, comparisons, the viewer. The commands use them."""

@@ -38,7 +38,7 @@ def compare(
             if row["calls"]:
                 key = (row["domain"], row["name"], row["kind"])
                 rows.setdefault(key, [None, None])[index] = row
-    made = []
+    changes = []
     for (domain, name, kind), (old, new) in rows.items():
         shown = label(domain, name) + _KINDS[kind]
         entry = {"domain": domain, "name": name, "kind": kind, "label": shown, "before": old,
@@ -48,9 +48,9 @@ def compare(
             entry["verdict"] = "new" if old is None else "gone"
         else:
             entry.update(_change(old, new, threshold, sure))
-        made.append(entry)
-    made.sort(key=lambda row: (row["change"] is None, -abs(row["change"] or 0), row["label"]))
-    return made
+        changes.append(entry)
+    changes.sort(key=lambda row: (row["change"] is None, -abs(row["change"] or 0), row["label"]))
+    return changes
 
 
 def _change(
@@ -63,24 +63,24 @@ def _change(
     change = difference / old["mean"]
     parts = [row["std"] ** 2 / row["calls"] for row in (old, new)]
     error = math.sqrt(sum(parts))
-    made: dict[str, Any] = {"change": change}
+    figures: dict[str, Any] = {"change": change}
     if min(old["calls"], new["calls"]) >= 2:
         freedom = _freedom(parts, (old["calls"], new["calls"]))
         if error > 0:
-            made["confidence"] = 1 - two_sided(difference / error, freedom)
+            figures["confidence"] = 1 - two_sided(difference / error, freedom)
             margin = _quantile(sure, freedom) * error
         else:
-            made["confidence"] = 1.0 if difference else 0.0
+            figures["confidence"] = 1.0 if difference else 0.0
             margin = 0.0
-        made["low"] = (difference - margin) / old["mean"]
-        made["high"] = (difference + margin) / old["mean"]
+        figures["low"] = (difference - margin) / old["mean"]
+        figures["high"] = (difference + margin) / old["mean"]
     if abs(change) <= threshold:
-        made["verdict"] = "same"
-    elif made.get("confidence") is None or made["confidence"] < sure:
-        made["verdict"] = "unsure"
+        figures["verdict"] = "same"
+    elif figures.get("confidence") is None or figures["confidence"] < sure:
+        figures["verdict"] = "unsure"
     else:
-        made["verdict"] = "slower" if change > 0 else "faster"
-    return made
+        figures["verdict"] = "slower" if change > 0 else "faster"
+    return figures
 
 
 def _freedom(parts: Sequence[float], calls: Sequence[int]) -> float:

@@ -19,7 +19,7 @@ def beside(rows: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], bool]:
     push/pop one where there are both. Without such a row it stands for itself, with no calls of the
     CPU; None is the GPU's number where no device range has the name.
     """
-    made: list[dict[str, Any]] = []
+    joined: list[dict[str, Any]] = []
     partners: dict[tuple[Any, ...], dict[str, Any]] = {}
     found = False
     for row in rows:
@@ -27,7 +27,7 @@ def beside(rows: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], bool]:
             found = True
             continue
         row.update(dict.fromkeys(NUMBERS))
-        made.append(row)
+        joined.append(row)
         key = (row["domain"], row["name"], row["group"])
         if key not in partners or row["kind"] == "push_pop":
             partners[key] = row
@@ -43,17 +43,17 @@ def beside(rows: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], bool]:
             if row["unclosed"]:
                 partner["label"] += f" ({row['unclosed']} unclosed on the GPU)"
         else:
-            made.append(_alone(row, numbers))
-    return made, found
+            joined.append(_alone(row, numbers))
+    return joined, found
 
 
 def _alone(row: dict[str, Any], numbers: dict[str, Any]) -> dict[str, Any]:
-    made = dict(row)
+    entry = dict(row)
     for key, value in row.items():
         if isinstance(value, float) and key not in ("overhead", "overhead_share"):
-            made[key] = 0.0
-    made.update(calls=0, self=None, **numbers)
-    return made
+            entry[key] = 0.0
+    entry.update(calls=0, self=None, **numbers)
+    return entry
 
 
 def shown(row: dict[str, Any], key: str) -> Any:

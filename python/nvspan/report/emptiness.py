@@ -30,7 +30,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 def unmatched(recording: Recording, patterns: Sequence[str] | None) -> list[str]:
     """A sentence for each pattern of ``--filter`` that is like no name in the recording."""
-    made = []
+    sentences = []
     domains, strings = recording._reader.domains(), recording.strings
     names = {
         (domains[domain] or "NVTX", strings[name] if name >= 0 else "")
@@ -49,8 +49,8 @@ def unmatched(recording: Recording, patterns: Sequence[str] | None) -> list[str]
         else:
             close = nearest(pattern, {n for _, n in names if n} | {f"{d}:{n}" for d, n in names})
             text += "" if close is None else f"; the nearest is '{printable(close)}'"
-        made.append(text)
-    return made
+        sentences.append(text)
+    return sentences
 
 
 def without_events(recording: Recording) -> list[str]:
@@ -85,15 +85,15 @@ def selection(
         start: the time, in ns since the recording began, from which ranges had to begin.
         stop: the time before which they had to.
     """
-    made = unmatched(whole, match)
+    sentences = unmatched(whole, match)
     timed = start is not None or stop is not None
     if timed and (files := without_events(whole)):
-        made.append(
+        sentences.append(
             f"{', '.join(files)}: recorded with --mode stats, which keeps no times: --from and "
             "--to do not apply"
         )
-    if made or not (timed or match) or part.stats().rows:
-        return made
+    if sentences or not (timed or match) or part.stats().rows:
+        return sentences
     if empty := nothing(whole):
         return empty
     if timed:
@@ -101,12 +101,12 @@ def selection(
         begin = "its start" if start is None else duration(start)
         end = "its end" if stop is None else duration(stop)
         lasts = duration(stats.last - min(p["start"] for p in whole.processes))
-        made.append(
+        sentences.append(
             f"no selected range begins between {begin} and {end}; the last range ends at {lasts}"
         )
     else:
-        made.append("--filter matches only marks or counters, no range")
-    return made
+        sentences.append("--filter matches only marks or counters, no range")
+    return sentences
 
 
 def events(recording: Recording, what: str) -> list[str]:

@@ -18,7 +18,7 @@ _WIDTH = 30
 
 
 class Progress:
-    """Shows how far something is, once it has taken a while; nothing where nobody watches.
+    """Shows the progress of a slow task; nothing where standard error is no terminal.
 
     What does not tell how far it is shows its seconds instead. A thread draws, so that it is seen
     also while the work is all in the reader.

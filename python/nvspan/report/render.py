@@ -19,14 +19,14 @@ _DISPENSABLE = ("std", "min", "p90", "mean", "self", "threads")  # on a narrow t
 
 
 def headings(summary: Summary) -> list[str]:
-    made = ["calls", *TIMES, "share", "threads"]
+    columns = ["calls", *TIMES, "share", "threads"]
     if summary.gpu:
-        made += device_join.NUMBERS
+        columns += device_join.NUMBERS
     if summary.flagged():
-        made.append("overhead")
+        columns.append("overhead")
     if summary.by != "name":
-        made.append(summary.by)
-    return [*made, "name"]
+        columns.append(summary.by)
+    return [*columns, "name"]
 
 
 def _cell(row: dict[str, Any], column: str, by: str) -> str:
@@ -64,12 +64,12 @@ def cells(
 
 
 def _more(summary: Summary, rows: Sequence[dict[str, Any]]) -> list[str]:
-    made = []
+    lines = []
     if len(rows) < len(summary.rows):
-        made.append(f"... and {len(summary.rows) - len(rows)} more")
+        lines.append(f"... and {len(summary.rows) - len(rows)} more")
     if summary.flagged():
-        made.append(summary.overhead_note())
-    return made
+        lines.append(summary.overhead_note())
+    return lines
 
 
 def plain(summary: Summary, top: int | None = None) -> str:
@@ -102,7 +102,7 @@ def raw_columns(summary: Summary) -> list[str]:
 
 def raw_rows(summary: Summary, top: int | None = None) -> list[dict[str, Any]]:
     """The rows with numbers alone: times in ns, shares as parts of one."""
-    made = []
+    raw = []
     for row in summary.rows[:top]:
         entry: dict[str, Any] = {key: row[key] for key in ("domain", "name", "kind")}
         if summary.by != "name":
@@ -112,8 +112,8 @@ def raw_rows(summary: Summary, top: int | None = None) -> list[dict[str, Any]]:
             entry[key] = row[key]
         if summary.gpu:
             entry.update({key: row[key] for key in device_join.NUMBERS})
-        made.append(entry)
-    return made
+        raw.append(entry)
+    return raw
 
 
 def _cell_of_csv(value: Any, escape_formulas: bool) -> str:
@@ -137,12 +137,12 @@ def as_csv(
     """
     cells = [columns, *([row[column] for column in columns] for row in rows)]
     lines = (",".join(_cell_of_csv(cell, escape_formulas) for cell in line) for line in cells)
-    made = "".join(line + "\n" for line in lines)
-    return made.encode("utf-8", "backslashreplace").decode("utf-8")
+    document = "".join(line + "\n" for line in lines)
+    return document.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def as_json(summary: Summary, top: int | None = None) -> str:
-    made = {
+    document = {
         "by": summary.by,
         "wall": summary.wall,
         "lost": summary.lost,
@@ -156,7 +156,7 @@ def as_json(summary: Summary, top: int | None = None) -> str:
         "processes": summary.processes,
         "rows": raw_rows(summary, top),
     }
-    return json.dumps(made, indent=1)
+    return json.dumps(document, indent=1)
 
 
 def rich_table(summary: Summary, file: IO[str], top: int | None = None) -> bool:
@@ -208,19 +208,19 @@ def tree_rows(nodes: Sequence[dict[str, Any]], key: str = "total") -> list[dict[
     children: dict[int | None, list[int]] = {}
     for index, node in enumerate(nodes):
         children.setdefault(node["parent"], []).append(index)
-    made = []
+    rows = []
     waiting = [(0, index) for index in _by(nodes, children.get(None, []), key)]
     while waiting:
         level, index = waiting.pop()
         name = text.label(nodes[index]["domain"], nodes[index]["name"])
         if nodes[index]["kind"] != "push_pop":
             name += _KINDS[nodes[index]["kind"]]
-        made.append({**nodes[index], "id": index, "level": level, "label": name})
+        rows.append({**nodes[index], "id": index, "level": level, "label": name})
         if nodes[index]["kind"] != "push_pop":
-            made[-1]["self"] = None
+            rows[-1]["self"] = None
         below = _by(nodes, children.get(index, []), key)
         waiting.extend((level + 1, child) for child in below)
-    return made
+    return rows
 
 
 def _by(nodes: Sequence[dict[str, Any]], indices: list[int], key: str) -> list[int]:

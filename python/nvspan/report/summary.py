@@ -146,11 +146,11 @@ class Summary:
 def threads(recording: Recording) -> list[dict[str, Any]]:
     """The threads, without making the tables; `owner` is their process, where there are several."""
     processes = recording.processes
-    made = _reader.threads(recording._reader.handle())
-    for thread in made:
+    listed = _reader.threads(recording._reader.handle())
+    for thread in listed:
         owner = processes[thread["process"]]
         thread["owner"] = process_name(owner) if len(processes) > 1 else None
-    return made
+    return listed
 
 
 def thread_name(known: Sequence[dict[str, Any]], thread: int) -> str:

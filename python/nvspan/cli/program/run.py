@@ -304,8 +304,8 @@ def _end_by_interrupt() -> NoReturn:
     """Ends as python does after an interrupt: it clears up, and then dies by the signal."""
     hook = getattr(sys, "excepthook", None)
 
-    def said_already(*_: Any) -> None:
+    def reported_already(*_: Any) -> None:
         sys.excepthook = hook or sys.__excepthook__
 
-    sys.excepthook = said_already
+    sys.excepthook = reported_already
     raise KeyboardInterrupt

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What torch.compile is told of nvspan. All but `register` import torch."""
+"""nvspan's part in torch.compile. All modules but `register` import torch."""

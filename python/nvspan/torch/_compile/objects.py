@@ -70,11 +70,11 @@ class DomainVariable(UserDefinedObjectVariable):  # type: ignore[misc]
         if name in _DOMAIN_CALLS:
             return constant(_DOMAIN_CALLS[name])
         if name in _DOMAIN_OBJECTS or name in _DOMAIN_NUMBERS:
-            made = _called(getattr(self.value, name), args, kwargs)
-            if made is not _UNKNOWN:
+            result = _called(getattr(self.value, name), args, kwargs)
+            if result is not _UNKNOWN:
                 if name in _DOMAIN_NUMBERS:
-                    return constant(made)
-                return global_object(tx, "__nvspan_made", made)
+                    return constant(result)
+                return global_object(tx, "__nvspan_made", result)
         if name in _DOMAIN_RANGES:
             if len(args) == 1 and not kwargs and is_function(args[0]):
                 function: VariableTracker = args[0]
@@ -92,11 +92,11 @@ class GetDomainVariable(FunctionOfOursVariable):
         if len(args) == 1 and not kwargs and isinstance(realized(args[0]), DomainVariable):
             domain: VariableTracker = args[0]
             return domain
-        made = _called(self.value, args, kwargs)
-        if made is _UNKNOWN:
+        domain = _called(self.value, args, kwargs)
+        if domain is _UNKNOWN:
             result: VariableTracker = super().call_function(tx, args, kwargs)
             return result
-        return global_object(tx, "__nvspan_domain", made)
+        return global_object(tx, "__nvspan_domain", domain)
 
 
 class CounterVariable(UserDefinedObjectVariable):  # type: ignore[misc]
@@ -128,8 +128,8 @@ class HandleVariable(UserDefinedObjectVariable):  # type: ignore[misc]
 def _build_as(variable: Any, guard: Any) -> Callable[[Any, Any], VariableTracker]:
     def build(self: Any, value: Any) -> VariableTracker:
         self.install_guards(guard)
-        made: VariableTracker = variable(value, source=self.source)
-        return made
+        tracker: VariableTracker = variable(value, source=self.source)
+        return tracker
 
     return build
 

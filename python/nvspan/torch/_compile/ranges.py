@@ -44,23 +44,23 @@ class RangeVariable(NullContextVariable):  # type: ignore[misc]
 
     def __init__(
         self,
-        made_type: type,
+        object_type: type,
         maker: Callable[..., Any] | None = None,
         arguments: Any = None,
         kept: Any = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.made_type = made_type
+        self.object_type = object_type
         self.kept = kept
         self.maker = maker
         self.arguments = arguments
 
     def python_type(self) -> type:
-        return self.made_type
+        return self.object_type
 
     def enter(self, tx: Any) -> VariableTracker:
-        if self.made_type is _core.device_range:
+        if self.object_type is _core.device_range:
             return global_object(tx, "__nvspan_handle", DEAD_HANDLE)
         return EnteredVariable(self, source=self.source)
 
@@ -95,7 +95,7 @@ class RangeVariable(NullContextVariable):  # type: ignore[misc]
             codegen(self.source)
             return
         args, kwargs = constant_or_dynamic(self.arguments)
-        make = functools.partial(self.maker or self.made_type, *args, **kwargs)
+        make = functools.partial(self.maker or self.object_type, *args, **kwargs)
         name = codegen.tx.output.install_global_by_id("__nvspan_make", make)
         codegen.add_push_null(
             lambda: codegen.append_output(codegen.create_load_global(name, add=True))

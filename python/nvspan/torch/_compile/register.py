@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What torch.compile is told about nvspan: that annotations are nothing.
+"""Registers nvspan with torch.compile, which then drops annotations.
 
 Functions are registered by the public `torch.compiler.substitute_in_graph`, with a body that does
 nothing in place of theirs. Types need Dynamo's own tables (ranges.py, steps.py,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @answers_attributes
 class StepVariable(RangeVariable):
     """A step that was made in the frame. Its number is the one that was given, once it was entered:
-    a step that counts by itself does not count what is compiled."""
+    a step that counts automatically does not count compiled steps."""
 
     def __init__(self, given: VariableTracker, options: dict[str, Any], **kwargs: Any) -> None:
         super().__init__(steps.Step, **kwargs)
@@ -59,10 +59,10 @@ class StepVariable(RangeVariable):
 
 
 def _made_step(entered: bool, options: dict[str, Any], number: Any) -> Any:
-    made = steps.step(number, **options)
+    step = steps.step(number, **options)
     if entered:
-        made.number = number
-    return made
+        step.number = number
+    return step
 
 
 class StepFunctionVariable(FunctionOfOursVariable):

@@ -97,7 +97,7 @@ def auto(
 
     - A step begins when the loop asks the loader for a batch, and ends when it asks for the next or
       leaves the loop. A loader whose length is unknown shows a short last step, in which it says
-      that it is through. Without a loader, a step ends after ``optimizer.step``, of the last
+      that it has ended. Without a loader, a step ends after ``optimizer.step``, of the last
       optimizer if there are several, and begins with the model's next call in training mode, or
       with ``zero_grad`` if the first step did. Without either there are no steps.
     - ``backward`` is the outermost ``Tensor.backward`` or ``torch.autograd.backward``, of any
@@ -146,10 +146,10 @@ def auto(
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"auto takes a torch.nn.Module, not {model!r}")
     optimizers = _listed(optimizer)
-    for what, each in [("model", model), *(("optimizer", one) for one in optimizers)]:
-        if attributes.has(each, "auto"):
+    for role, target in [("model", model), *(("optimizer", one) for one in optimizers)]:
+        if attributes.has(target, "auto"):
             raise ValueError(
-                f"the {what} already has the ranges of an auto: call its remove() first"
+                f"the {role} already has the ranges of an auto: call its remove() first"
             )
     annotations = {
         name: _core.annotate(name, domain=domain, color=color, device=device and gpu)
@@ -165,8 +165,8 @@ def auto(
     handle = AutoAnnotations(loop)
     try:
         handle.dataloader = _annotated_loader(torch, dataloader, loop, annotations, handle._undo)
-        for i, each in enumerate(optimizers):
-            handle._undo += _optimizers.install(torch, each, i, loop, annotations)
+        for i, one in enumerate(optimizers):
+            handle._undo += _optimizers.install(torch, one, i, loop, annotations)
         modules.install(model, _Forward(torch, model, loop, domain, device), handle._undo, 1)
         handle._undo.append(backward_call.install(torch, annotations["backward"]))
         handle._undo.append(transfers.install(annotations["h2d"]))

@@ -168,17 +168,17 @@ def moved_batch(batch: Any, device: Any, non_blocking: bool) -> Any:
         }
         if type(batch) is dict:
             return moved_items
-        made = _copy(batch)
+        moved = _copy(batch)
         for key, value in moved_items.items():
-            made[key] = value
-        return made
+            moved[key] = value
+        return moved
     if hasattr(batch, "__dataclass_fields__") and not isinstance(batch, type):
-        made = _copy(batch)
+        moved = _copy(batch)
         for name in batch.__dataclass_fields__:
             if hasattr(batch, name):
                 value = moved_batch(getattr(batch, name), device, non_blocking)
-                object.__setattr__(made, name, value)
-        return made
+                object.__setattr__(moved, name, value)
+        return moved
     return batch
 
 

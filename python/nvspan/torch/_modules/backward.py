@@ -3,9 +3,9 @@
 """The range of one module call in the backward pass, by hooks on autograd's nodes.
 
 It begins before the first of the nodes that made the module's outputs. It ends when the first of
-these happens: the node that the module made first is through, for autograd runs what a thread made
-last first; a node that made one of its inputs begins; a module begins whose forward was over before
-its own began, in the same thread; the pass ends, or raises; the graph is freed. No tensor is
+these happens: the node that the module made first has finished, for autograd runs last what a
+thread made first; a node that made one of its inputs begins; a module begins whose forward was over
+before its own began, in the same thread; the pass ends, or raises; the graph is freed. No tensor is
 wrapped and no parameter hooked, so nothing that was legal stops being so. All of it is keyed by
 autograd's number of the pass: a graph may be run again, and passes may nest.
 

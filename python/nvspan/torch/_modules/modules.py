@@ -210,20 +210,20 @@ def _annotated(target: Any, options: _Options) -> Any:
     plain = type(function) is FunctionType and not _core._decorated.is_decorated(function)
     suspends = isinstance(function, FunctionType) and function.__code__.co_flags & _SUSPENDING
     if not options.backward or suspends:
-        made = options.annotation(target)
+        decorated = options.annotation(target)
     elif (
         isinstance(function, FunctionType)
         and plain
         and options.forward
         and not options.annotation.device
     ):
-        made = _with_backward(function, options)
+        decorated = _with_backward(function, options)
         if type(target) is MethodType:
-            made = MethodType(made, target.__self__)
+            decorated = MethodType(decorated, target.__self__)
     else:
         calling = _calling(target, options)
-        made = options.annotation(calling) if options.forward else calling
-    return made
+        decorated = options.annotation(calling) if options.forward else calling
+    return decorated
 
 
 def _calling(target: Any, options: _Options) -> Callable[..., Any]:
@@ -262,10 +262,10 @@ def _with_backward(function: FunctionType, options: _Options) -> Any:
     )  # fmt: skip
     passed.__kwdefaults__ = dict(function.__kwdefaults__ or {})
     functools.update_wrapper(passed, function)
-    made: Any = options.annotation(passed)
+    decorated: Any = options.annotation(passed)
     passed.__code__ = _passing_on(len(function.__code__.co_freevars))
     passed.__kwdefaults__ = {"__nvspan__": _backward.following(function, options)}
-    made.__wrapped__ = function
-    made._nvspan_passed = passed  # the generated body knows it by a weak reference
+    decorated.__wrapped__ = function
+    decorated._nvspan_passed = passed  # the generated body knows it by a weak reference
     passed._nvspan_original = function  # type: ignore[attr-defined]  # what torch.compile traces
-    return made
+    return decorated
