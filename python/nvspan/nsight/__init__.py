@@ -4,8 +4,9 @@
 
 from nvspan.nsight.evaluate import FilterHits
 from nvspan.nsight.names import range_filters
+from nvspan.nsight.ncu_command import ncu_command
 from nvspan.nsight.nsys_command import nsys_command
 from nvspan.nsight.range_filter import RangeFilter
 from nvspan.nsight.range_syntax import Between
 
-__all__ = ["Between", "FilterHits", "RangeFilter", "nsys_command", "range_filters"]
+__all__ = ["Between", "FilterHits", "RangeFilter", "ncu_command", "nsys_command", "range_filters"]

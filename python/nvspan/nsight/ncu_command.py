@@ -1,0 +1,218 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The command line of Nsight Compute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from nvspan.nsight.counting import slice_of
+from nvspan.nsight.launchers import inside, is_launched, output_name
+from nvspan.nsight.names import range_filters
+from nvspan.nsight.range_filter import RangeFilter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nvspan.recording import Recording
+
+REPLAY_MODES = ("kernel", "application", "range", "app-range")
+PRESETS = {
+    "quick": ["--metrics", "gpu__time_duration.sum"],
+    "standard": ["--set", "detailed"],
+    "comprehensive": ["--set", "full"],
+}
+# Plain names, as metrics or as sections of ncu.
+METRICS = {
+    "time": ("gpu__time_duration.sum",),
+    "dram": ("dram__bytes.sum", "dram__throughput.avg.pct_of_peak_sustained_elapsed"),
+    "tensor": ("sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",),
+}
+SECTIONS = {
+    "occupancy": "Occupancy",
+    "sol": "SpeedOfLight",
+    "roofline": "SpeedOfLight_RooflineChart",
+    "memory": "MemoryWorkloadAnalysis",
+    "stalls": "WarpStateStats",
+    "launch": "LaunchStats",
+}
+_MOST_CALLS = 1000
+
+
+def ncu_command(
+    program: Sequence[str],
+    ranges: str | Iterable[str | RangeFilter] = (),
+    *,
+    exclude: str | Iterable[str | RangeFilter] = (),
+    recording: Recording | None = None,
+    replay: str = "kernel",
+    preset: str | None = None,
+    metrics: Iterable[str] = (),
+    sets: Iterable[str] = (),
+    calls: str | tuple[int, ...] | None = None,
+    kernel: str | None = None,
+    kernel_id: str | None = None,
+    launch_skip: int | None = None,
+    launch_count: int | None = None,
+    clock_control: str | None = None,
+    cache_control: str | None = None,
+    processes: str = "all",
+    output: str | None = None,
+    force: bool = False,
+    options: Iterable[str] = (),
+    ncu: str = "ncu",
+) -> list[str]:
+    """The command line with which Nsight Compute profiles the kernels in ranges of a program.
+
+    Args:
+        program: its command line. Of torchrun, srun and mpirun, ncu profiles what they start.
+        ranges: of which the kernels are profiled; none are all kernels. Filters or their texts, and
+            plain names as `range_filters` has them if there is a `recording`.
+        exclude: ranges in which none is profiled.
+        recording: of the program, for plain names and for `calls` without an end.
+        replay: "kernel", "application", "range" or "app-range"; the last two profile each range as
+            one thing, and need `ranges`.
+        preset: "quick" (times), "standard" (the set ``detailed``) or "comprehensive" (``full``).
+        metrics: names of ncu (with a ``__`` in them) or its sections, or plain ones: time, dram,
+            tensor, occupancy, sol, roofline, memory, stalls, launch.
+        sets: of sections, as ncu has them.
+        calls: which calls of the one range, counted from 0: ``"3:5"`` are the fourth and the fifth,
+            ``"::10"`` every tenth (with a `recording` only, which says how many there are).
+        kernel: a part of the kernel's name, as a regular expression.
+        kernel_id: ``context:stream:name:invocation``, as ncu has it.
+        launch_skip: how many kernels that match are left out at first.
+        launch_count: how many results at most.
+        clock_control: "base" (ncu's default) or "none".
+        cache_control: "all" (ncu's default) or "none".
+        processes: "all" or "application-only".
+        output: the report's name, with {host}, {rank} and {pid} filled in by ncu; the default is
+            ``nvspan-{pid}``, and ``nvspan-{host}-{rank}-{pid}`` under a launcher.
+        force: write over reports that exist.
+        options: further options of ncu.
+        ncu: the program ncu.
+
+    Raises:
+        TypeError: `program` is no list of strings, or a number no int.
+        ValueError: an argument that ncu does not know, or that another one rules out.
+
+    >>> ncu_command(["python", "train.py"], "app@step/", metrics=["time"], output="run")
+    ['ncu', '--target-processes', 'all', '--replay-mode', 'kernel', '--metrics', \\
+'gpu__time_duration.sum', '--nvtx', '--nvtx-include', 'app@step/', '--export', 'run', \\
+'python', 'train.py']
+    """
+    included, excluded = _filters(ranges, recording), _filters(exclude, recording)
+    _check_choice("replay", replay, REPLAY_MODES)
+    _check_choice("processes", processes, ("all", "application-only"))
+    if replay in ("range", "app-range") and not included:
+        raise ValueError(f"ranges must name what replay={replay!r} is to profile as one thing")
+    made = ["--target-processes", processes, "--replay-mode", replay]
+    if preset is not None:
+        _check_choice("preset", preset, tuple(PRESETS))
+        made += PRESETS[preset]
+    made += _measured(metrics, sets)
+    made += _chosen_kernels(kernel, kernel_id, launch_skip, launch_count)
+    for name, value, known in (
+        ("clock_control", clock_control, ("base", "none")),
+        ("cache_control", cache_control, ("all", "none")),
+    ):
+        if value is not None:
+            _check_choice(name, value, known)
+            made += [f"--{name.replace('_', '-')}", value]
+    if included or excluded:
+        made.append("--nvtx")
+    # ncu wants all of the first before the second.
+    made += [word for each in included for word in each.arguments()]
+    made += [word for each in excluded for word in each.arguments(exclude=True)]
+    if calls is not None:
+        made += _numbered(calls, included, excluded, recording)
+    if force:
+        made.append("--force-overwrite")
+    name = output or ("nvspan-{host}-{rank}-{pid}" if is_launched(program) else "nvspan-{pid}")
+    made += ["--export", output_name(name, program)]
+    return inside(program, [ncu, *made, *options])
+
+
+def _check_choice(name: str, value: str, known: Sequence[str]) -> None:
+    if value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+
+
+def _names(name: str, given: Iterable[str]) -> list[str]:
+    if isinstance(given, str):
+        raise TypeError(f"{name} must be several names, as ['time'], not {given!r}")
+    return list(given)
+
+
+def _filters(
+    ranges: str | Iterable[str | RangeFilter], recording: Recording | None
+) -> list[RangeFilter]:
+    items = [ranges] if isinstance(ranges, str) else list(ranges)
+    if recording is not None and items:
+        return range_filters(items, recording)
+    return [item if isinstance(item, RangeFilter) else RangeFilter.parse(item) for item in items]
+
+
+def _measured(metrics: Iterable[str], sets: Iterable[str]) -> list[str]:
+    """The options for sets, sections and metrics, each once."""
+    made = [word for name in _names("sets", sets) for word in ("--set", name)]
+    wanted: dict[str, None] = {}
+    for name in _names("metrics", metrics):
+        if name in METRICS:
+            wanted.update(dict.fromkeys(METRICS[name]))
+        elif "__" in name or ":" in name:
+            wanted[name] = None
+        elif name in SECTIONS or name[:1].isupper():
+            made += ["--section", SECTIONS.get(name, name)]
+        else:
+            known = ", ".join(sorted({*METRICS, *SECTIONS}))
+            raise ValueError(
+                f"metrics: no {name!r}; plain names are {known}, others are ncu's: "
+                "'sm__cycles_active.avg', or a section as 'Occupancy'"
+            )
+    return [*made, *(["--metrics", ",".join(wanted)] if wanted else [])]
+
+
+def _chosen_kernels(
+    kernel: str | None, kernel_id: str | None, skip: int | None, count: int | None
+) -> list[str]:
+    made = []
+    if kernel is not None:
+        made += ["--kernel-name", f"regex:{kernel.removeprefix('regex:')}"]
+    if kernel_id is not None:
+        if kernel_id.count(":") < 3:
+            raise ValueError(
+                "kernel_id must be context:stream:name:invocation, as '::gemm:2', not "
+                f"{kernel_id!r}"
+            )
+        made += ["--kernel-id", kernel_id]
+    for name, number, least in (("launch_skip", skip, 0), ("launch_count", count, 1)):
+        if number is None:
+            continue
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise TypeError(f"{name} must be an int, not {number!r}")
+        if number < least:
+            raise ValueError(f"{name} must be {least} or more, not {number}")
+        made += [f"--{name.replace('_', '-')}", str(number)]
+    return made
+
+
+def _numbered(
+    calls: str | tuple[int, ...],
+    included: list[RangeFilter],
+    excluded: list[RangeFilter],
+    recording: Recording | None,
+) -> list[str]:
+    """Which calls of the range, as ncu numbers them: from 1."""
+    if len(included) != 1 or excluded:
+        raise ValueError(
+            "calls needs one range and no exclude: ncu numbers the calls of all its filters "
+            f"together, and here are {len(included)} and {len(excluded)}"
+        )
+    first, last, every = slice_of("calls", calls)
+    if last is None:
+        if recording is None:
+            raise ValueError(f"calls must have an end, or a recording that says it: {calls!r}")
+        last = included[0].evaluate(recording).calls
+    numbers = range(first + 1, last + 1, every)
+    if not numbers or len(numbers) > _MOST_CALLS:
+        raise ValueError(f"calls must be 1 to {_MOST_CALLS} calls, not {len(numbers)}: {calls!r}")
+    return ["--range-filter", f"::{'|'.join(map(str, numbers))}"]
