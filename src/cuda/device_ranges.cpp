@@ -55,7 +55,7 @@ uint32_t calling_thread() noexcept {
 }
 
 // A captured range is told to whichever tool listens at a replay: it keeps the whole event.
-void keep_event(DeviceRange& range, const annotate::Event& event) noexcept {
+void keep_event(DeviceRange& range, const annotate::ReadyEvent& event) noexcept {
   range.event.domain = event.domain;
   range.event.level = event.level;
   range.event.attributes = event.attributes;
@@ -64,8 +64,8 @@ void keep_event(DeviceRange& range, const annotate::Event& event) noexcept {
   range.event.set_text(range.text.get(), event.text_size);
 }
 
-Result place_begin(const Driver& api, DeviceContext& context, Target target, const Capture& capture,
-                   DeviceRange& range) noexcept {
+Result place_begin(const Driver& api, DeviceContext& context, Target target,
+                   const StreamCapture& capture, DeviceRange& range) noexcept {
   range.origin.device = context.device;
   range.origin.stream_handle = reinterpret_cast<uintptr_t>(target.stream);
   if (capture.status == capture_active) {
@@ -98,7 +98,7 @@ Outcome reason_of(Result result) noexcept {
 // questions about a stream that does would spoil its capture: what launches into it has its context
 // current already.
 Result locate(const Driver& api, Target target, ContextScope& scope, DeviceContext*& context,
-              Capture& capture) noexcept {
+              StreamCapture& capture) noexcept {
   context = nullptr;
   ContextHandle current = nullptr;
   if (api.cuCtxGetCurrent(&current) != success) return success;
@@ -114,8 +114,9 @@ Result locate(const Driver& api, Target target, ContextScope& scope, DeviceConte
   return query_capture(api, target.stream, capture);
 }
 
-DeviceRange* try_begin(const Driver& api, annotate::Event* event, const annotate::ToolTable* tool,
-                       const Options& options, Target target, Result& result) noexcept {
+DeviceRange* try_begin(const Driver& api, annotate::ReadyEvent* event,
+                       const annotate::ToolTable* tool, const Options& options, Target target,
+                       Result& result) noexcept {
   const auto called = static_cast<int64_t>(core::time_stamp());
   annotate::Outgoing out;
   const bool listened = event && tool && annotate::prepare(*event, *tool, out);
@@ -125,7 +126,7 @@ DeviceRange* try_begin(const Driver& api, annotate::Event* event, const annotate
   if (!told && !options.timed) return nullptr;
   ContextScope scope;
   DeviceContext* context = nullptr;
-  Capture capture;
+  StreamCapture capture;
   result = locate(api, target, scope, context, capture);
   if (result != success || (capture.status != capture_none && capture.status != capture_active)) {
     outcome_counts().add(Outcome::capture_refused);
@@ -205,7 +206,7 @@ DeviceOrdinal current_device() noexcept {
   return api && api->cuCtxGetDevice(&device) == success ? device : -1;
 }
 
-DeviceRange* begin_range(annotate::Event* event, const annotate::ToolTable* tool,
+DeviceRange* begin_range(annotate::ReadyEvent* event, const annotate::ToolTable* tool,
                          const Options& options, Target target) noexcept {
   const Driver* api = driver();
   if (!api || !accepting()) {
@@ -235,7 +236,7 @@ void end_range(DeviceRange* range, const Target* other) noexcept {
   Target target = range->target;
   ContextScope scope;
   DeviceContext* context = begin_context;
-  Capture capture;
+  StreamCapture capture;
   if (!still_there(*api, *begin_context)) {
     lose_context(*begin_context);
     return give_up(*range, Outcome::context_lost);
@@ -348,7 +349,7 @@ void synchronize(Target target) noexcept {
   if (!api || !accepting()) return;
   ContextScope scope;
   DeviceContext* context = nullptr;
-  Capture capture;
+  StreamCapture capture;
   const Result result = locate(*api, target, scope, context, capture);
   if (result != success || !context || capture.status != capture_none) return;
   const RelaxedCapture relaxed(*api);

@@ -22,7 +22,7 @@ DeviceOrdinal current_device() noexcept;
 
 // Begins a range on the stream. `event` is null if nobody listens and only the time is wanted.
 // A new reference, or null if nothing was placed, which is counted.
-DeviceRange* begin_range(annotate::Event* event, const annotate::ToolTable* tool,
+DeviceRange* begin_range(annotate::ReadyEvent* event, const annotate::ToolTable* tool,
                          const Options& options, Target target) noexcept;
 
 // Ends it on the stream it began on, or on `other`; in a capture on the one that it began in.

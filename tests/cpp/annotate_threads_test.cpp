@@ -23,7 +23,7 @@
 #include "expect.hpp"
 
 using nvspan::annotate::Domain;
-using nvspan::annotate::Event;
+using nvspan::annotate::ReadyEvent;
 
 using nvspan_test::expect;
 using nvspan_test::failures;
@@ -35,12 +35,12 @@ constexpr int rounds = 400;
 
 struct SharedEvents {
   std::vector<std::string> texts;
-  std::vector<std::unique_ptr<Event>> events;
+  std::vector<std::unique_ptr<ReadyEvent>> events;
 
   explicit SharedEvents(Domain& domain) {
     for (int i = 0; i < 8; ++i) texts.push_back("event " + std::to_string(i));
     for (const std::string& text : texts) {
-      events.push_back(std::make_unique<Event>());
+      events.push_back(std::make_unique<ReadyEvent>());
       events.back()->domain = &domain;
       events.back()->set_text(text.c_str(), text.size());
     }
@@ -48,7 +48,7 @@ struct SharedEvents {
 };
 
 // As the bindings do it.
-void push(const void* owner, Event& event, const nvspan::annotate::ToolTable& tool) {
+void push(const void* owner, ReadyEvent& event, const nvspan::annotate::ToolTable& tool) {
   nvspan::annotate::Outgoing out;
   if (!nvspan::annotate::prepare(event, tool, out)) return;
   out.owner = owner;
@@ -57,7 +57,7 @@ void push(const void* owner, Event& event, const nvspan::annotate::ToolTable& to
 }
 
 // What one annotation does.
-void annotate_once(Event& event, const void* owner) {
+void annotate_once(ReadyEvent& event, const void* owner) {
   if (const nvspan::annotate::ToolTable* tool = nvspan::annotate::listening_tool())
     push(owner, event, *tool);
   nvspan::annotate::note_push(nullptr, event.domain, 0);
@@ -71,7 +71,7 @@ void annotate_once(Event& event, const void* owner) {
 
 void hammer(SharedEvents& shared, int seed) {
   const std::string own_text = "own of " + std::to_string(seed);
-  Event own;
+  ReadyEvent own;
   own.domain = shared.events[0]->domain;
   own.set_text(own_text.c_str(), own_text.size());
   for (int i = 0; i < rounds; ++i) {
@@ -113,7 +113,7 @@ void nothing_is_lost(const std::string& library, const std::string& file,
   for (int i = 0; i < thread_count; ++i) {
     threads.emplace_back([&] {
       for (int n = 0; n < each; ++n) {
-        Event& event = *shared.events[static_cast<size_t>(n) % shared.events.size()];
+        ReadyEvent& event = *shared.events[static_cast<size_t>(n) % shared.events.size()];
         push(&n, event, *nvspan::annotate::listening_tool());
         nvspan::annotate::pop_owned(&n);
       }
@@ -210,7 +210,7 @@ void checking_while_annotating(const std::string& library, const std::string& co
     threads.emplace_back([&, i] {
       current_line = static_cast<uint32_t>(i) + 1;
       for (int n = 0; n < rounds; ++n) {
-        Event& event = *shared.events[static_cast<size_t>(n) % shared.events.size()];
+        ReadyEvent& event = *shared.events[static_cast<size_t>(n) % shared.events.size()];
         if (const nvspan::annotate::ToolTable* tool = nvspan::annotate::listening_tool()) {
           push(&n, event, *tool);
           nvspan::annotate::pop_owned(&n);

@@ -24,7 +24,7 @@
 #include "expect.hpp"
 
 using nvspan::annotate::Domain;
-using nvspan::annotate::Event;
+using nvspan::annotate::ReadyEvent;
 namespace cuda = nvspan::cuda;
 using cuda::DeviceRange;
 using cuda::Outcome;
@@ -146,7 +146,7 @@ class Lives {
   const std::string library_;
   const std::string file_;
   Domain& domain_;
-  Event event_;
+  ReadyEvent event_;
   cuda::SideStream stream_;
 };
 

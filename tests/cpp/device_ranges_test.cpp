@@ -20,7 +20,7 @@
 #include "expect.hpp"
 
 using nvspan::annotate::Domain;
-using nvspan::annotate::Event;
+using nvspan::annotate::ReadyEvent;
 namespace cuda = nvspan::cuda;
 
 using nvspan_test::expect;
@@ -67,7 +67,7 @@ struct Program {
 
 struct Message {
   std::string text;
-  Event event;
+  ReadyEvent event;
 
   Message(Domain& domain, std::string given) : text(std::move(given)) {
     event.domain = &domain;
@@ -75,7 +75,8 @@ struct Message {
   }
 };
 
-cuda::DeviceRange* begin(Event& event, void* stream, cuda::Backend backend, bool timed = false) {
+cuda::DeviceRange* begin(ReadyEvent& event, void* stream, cuda::Backend backend,
+                         bool timed = false) {
   cuda::Options options;
   options.backend = backend;
   options.timed = timed;
@@ -94,7 +95,7 @@ uint64_t sent() {
          cuda::outcome_counts().get(cuda::Outcome::sent_exact);
 }
 
-void hammer(const Program& program, Event& event, cuda::Backend backend, int rounds) {
+void hammer(const Program& program, ReadyEvent& event, cuda::Backend backend, int rounds) {
   program.call("cuCtxSetCurrent", program.context);
   void* stream = program.stream();
   for (int i = 0; i < rounds; ++i) {
@@ -104,7 +105,7 @@ void hammer(const Program& program, Event& event, cuda::Backend backend, int rou
   }
 }
 
-void threads_share_everything(const Program& program, Event& event) {
+void threads_share_everything(const Program& program, ReadyEvent& event) {
   const uint64_t before = sent();
   std::vector<std::thread> threads;
   constexpr int rounds = 60;
@@ -118,7 +119,7 @@ void threads_share_everything(const Program& program, Event& event) {
   expect(sent() - before == 6 * rounds, "every range is told: " + std::to_string(sent() - before));
 }
 
-void graphs_come_and_go(const Program& program, Event& event, cuda::Backend backend) {
+void graphs_come_and_go(const Program& program, ReadyEvent& event, cuda::Backend backend) {
   const uint64_t before = sent();
   void* stream = program.stream();
   constexpr int rounds = 20;
@@ -140,7 +141,7 @@ void graphs_come_and_go(const Program& program, Event& event, cuda::Backend back
   expect(sent() - before == rounds * 2 * 3, "every replay: " + std::to_string(sent() - before));
 }
 
-void contexts_come_and_go(Program& program, Event& event) {
+void contexts_come_and_go(Program& program, ReadyEvent& event) {
   for (const auto backend : {cuda::Backend::exact, cuda::Backend::callback}) {
     for (int i = 0; i < 5; ++i) {
       void* context = nullptr;
@@ -163,7 +164,7 @@ void contexts_come_and_go(Program& program, Event& event) {
 // A context dies while our thread reads what its ranges left, and both find that out at once.
 // Between its question whether the context lives and its next call our thread may use a dead
 // handle, so misuses are not counted from here on.
-void contexts_die_while_they_are_read(const Program& program, Event& event) {
+void contexts_die_while_they_are_read(const Program& program, ReadyEvent& event) {
   std::thread([&] {
     for (int i = 0; i < 40; ++i) {
       void* context = nullptr;

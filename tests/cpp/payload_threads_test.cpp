@@ -21,7 +21,7 @@
 #include "expect.hpp"
 
 using nvspan::annotate::Domain;
-using nvspan::annotate::Event;
+using nvspan::annotate::ReadyEvent;
 using nvspan::annotate::Schema;
 
 using nvspan_test::expect;
@@ -54,7 +54,7 @@ const Schema* describe_row() {
 struct Shared {
   Domain& domain;
   std::string text = "row";
-  Event event;
+  ReadyEvent event;
   nvspan::annotate::Counter tokens;
   nvspan::annotate::Counter loss;
 

@@ -197,7 +197,7 @@ void Domain::request_message(std::string_view text) {
   ++requested_messages_;
 }
 
-void Domain::resolve_message(Event& event, const ToolTable& tool, uint64_t epoch) noexcept {
+void Domain::resolve_message(ReadyEvent& event, const ToolTable& tool, uint64_t epoch) noexcept {
   std::lock_guard<std::mutex> lock(mutex_);
   if (event.ready_epoch.load(std::memory_order_acquire) == epoch) return;
   int32_t type = NVTX_MESSAGE_UNKNOWN;

@@ -20,7 +20,7 @@
 
 namespace nvspan::annotate {
 
-struct Event;
+struct ReadyEvent;
 
 // Bound the messages that a domain registers: further ones are passed to the tool as plain strings.
 // The text of all, and how many the program may ask for by name beyond the limit of the others.
@@ -84,7 +84,7 @@ class Domain {
   nvtxDomainHandle_t handle() const noexcept { return handle_.load(std::memory_order_relaxed); }
 
   // Fills in the event's message for `tool`; the domain must be connected.
-  void resolve_message(Event& event, const ToolTable& tool, uint64_t epoch) noexcept;
+  void resolve_message(ReadyEvent& event, const ToolTable& tool, uint64_t epoch) noexcept;
 
   // The id of a named category. A name that has none yet gets the next one of `ids` that is neither
   // another name's nor one that the program passed itself.

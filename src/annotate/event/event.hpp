@@ -17,7 +17,7 @@ namespace nvspan::annotate {
 // `text` is UTF-8 without embedded zeros, kept alive by the owner; null for an event with no
 // message. The message as the tool of `ready_epoch` knows it is apart from the other attributes:
 // any thread that sends the event may have to look it up anew.
-struct Event {
+struct ReadyEvent {
   Domain* domain = nullptr;
   const char* text = nullptr;
   size_t text_size = 0;
@@ -27,7 +27,7 @@ struct Event {
   uint32_t level = 1;
   nvtxEventAttributes_t attributes{};  // without the message
 
-  Event() noexcept {
+  ReadyEvent() noexcept {
     attributes.version = NVTX_VERSION;
     attributes.size = sizeof(nvtxEventAttributes_t);
     attributes.colorType = NVTX_COLOR_ARGB;
@@ -51,7 +51,7 @@ struct Span {
 // the tool, finds the rest by their address.
 struct Outgoing {
   nvtxEventAttributes_t attributes;
-  const Event* source;
+  const ReadyEvent* source;
   const void* owner = nullptr;  // the annotation that pushes; null for push_range
   nvtxDomainHandle_t domain;
   uint64_t epoch;
@@ -59,7 +59,7 @@ struct Outgoing {
 
 // Fills `out` and returns true if `tool` wants the event. The message is read between two looks at
 // the epoch, so that it is that of one tool also while another thread looks it up for the next.
-inline bool prepare(Event& event, const ToolTable& tool, Outgoing& out) noexcept {
+inline bool prepare(ReadyEvent& event, const ToolTable& tool, Outgoing& out) noexcept {
   constexpr int most_changes = 4;
   for (int i = 0; i < most_changes; ++i) {
     if (!event.domain->connected(tool) || event.level > event.domain->level()) return false;
@@ -118,7 +118,7 @@ inline void send_end(const Domain&, uint64_t, const ToolTable&) noexcept {}
 
 #endif
 
-inline Span start_span(Event& event, const ToolTable& tool) noexcept {
+inline Span start_span(ReadyEvent& event, const ToolTable& tool) noexcept {
   Outgoing out;
   if (!prepare(event, tool, out)) return {};
   return {send_start(out, tool), out.epoch, event.domain};

@@ -18,8 +18,8 @@ thread_local OpenRanges open_ranges NVSPAN_TLS_INITIAL_EXEC = {nullptr, 0, 0};
 namespace {
 
 // Frees the record when its thread ends. Apart from the record, which must stay plain data.
-struct Release {
-  ~Release() {
+struct ReleaseOpenRanges {
+  ~ReleaseOpenRanges() {
     OpenRanges& open = detail::open_ranges;
     std::free(open.entries);
     open = {nullptr, 0, 0};
@@ -45,7 +45,7 @@ bool detail::grow_open_ranges() noexcept {
   constexpr uint32_t most_entries = 1u << 20;
   OpenRanges& open = open_ranges;
   if (open.capacity >= most_entries) return false;
-  thread_local Release release;
+  thread_local ReleaseOpenRanges release;
   (void)&release;
   const uint32_t capacity = open.capacity ? open.capacity * 2 : 64;
   void* entries = std::realloc(open.entries, capacity * sizeof(OpenRange));

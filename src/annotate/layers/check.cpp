@@ -11,17 +11,17 @@ namespace nvspan::annotate {
 
 namespace {
 
-using check::Entry;
+using check::CheckedRange;
 
 std::string quoted(const std::string& name) { return "'" + core::plain_text(name) + "'"; }
 std::string in_domain(const std::string& domain) {
   return domain.empty() ? "the default domain" : "domain " + quoted(domain);
 }
 std::string at(uint32_t site) { return check::site_text(site); }
-const char* verb(const Entry& entry) {
+const char* verb(const CheckedRange& entry) {
   return entry.started ? "started" : entry.owner ? "entered" : "pushed";
 }
-std::string opened(const Entry& entry) {
+std::string opened(const CheckedRange& entry) {
   return quoted(entry.name) + " (" + verb(entry) + " at " + at(entry.site) + ")";
 }
 std::string name_of_domain(const Domain& domain) {
@@ -39,7 +39,7 @@ void pop_without_push(const Domain& domain) noexcept {
   const std::string name = name_of_domain(domain);
   const std::string start = "pop_range() at " + at(site) + " closes nothing: no range of " +
                             in_domain(name) + " is open on this thread";
-  Entry found;
+  CheckedRange found;
   if (find_pushed(&domain, Where::other_threads, found)) {
     report(CheckKind::pop_on_other_thread, site, found.site,
            start + "; " + opened(found) + " is open on another thread, and stays open");
@@ -53,7 +53,7 @@ void pop_without_push(const Domain& domain) noexcept {
 }
 
 void exit_without_enter(const void* owner) noexcept {
-  Entry found;
+  CheckedRange found;
   if (!find_owned(owner, Where::other_threads, found)) return;
   const uint32_t site = call_site();
   report(CheckKind::pop_on_other_thread, site, found.site,
@@ -62,13 +62,13 @@ void exit_without_enter(const void* owner) noexcept {
 }
 
 void enter_buried_exit(const void* owner) noexcept {
-  std::vector<Entry> inside;
-  Entry closed;
+  std::vector<CheckedRange> inside;
+  CheckedRange closed;
   const bool known = take_owned(owner, closed, inside);
   set_pop_noted(known);
   if (inside.empty()) return;
   const uint32_t site = call_site();
-  for (const Entry& entry : inside) {
+  for (const CheckedRange& entry : inside) {
     report(CheckKind::closed_out_of_order, entry.site, closed.site,
            opened(entry) + " is still open where " + opened(closed) +
                ", which encloses it, ends at " + at(site) + ": a tool sees the wrong one end");
@@ -89,7 +89,7 @@ ExplicitPop::~ExplicitPop() { set_explicit_pop(false); }
 
 void note_push(const void* attributes) noexcept {
   const auto& event = *static_cast<const Outgoing*>(attributes);
-  Entry entry;
+  CheckedRange entry;
   entry.owner = event.owner;
   entry.domain = event.source->domain;
   entry.handle = event.domain;
@@ -101,7 +101,7 @@ void note_push(const void* attributes) noexcept {
 }
 
 void note_pop(const void* domain_handle) noexcept {
-  Entry entry;
+  CheckedRange entry;
   if (pop_noted() || !take_innermost(domain_handle, entry)) return;
   if (explicit_pop() && entry.owner) {
     const uint32_t site = call_site();
@@ -129,7 +129,7 @@ void note_pop(const void* domain_handle) noexcept {
 
 void note_start(const void* attributes, uint64_t id) noexcept {
   const auto& event = *static_cast<const Outgoing*>(attributes);
-  Entry entry;
+  CheckedRange entry;
   entry.domain = event.source->domain;
   entry.handle = event.domain;
   entry.site = call_site();
@@ -139,7 +139,7 @@ void note_start(const void* attributes, uint64_t id) noexcept {
 }
 
 void note_end(const void* domain_handle, uint64_t id) noexcept {
-  Entry entry;
+  CheckedRange entry;
   uint32_t ended_at = 0;
   const SpanState before = end_span_entry(id, domain_handle, entry, ended_at);
   if (before == SpanState::open) return;
@@ -166,7 +166,7 @@ void end_again(uint64_t id, const Domain& domain) noexcept {
   if (id != 0) note_end(domain.handle(), id);
 }
 
-void report_open(const Entry& entry, bool of_process) noexcept {
+void report_open(const CheckedRange& entry, bool of_process) noexcept {
   report_at_exit(
       of_process ? CheckKind::open_at_exit : CheckKind::open_at_thread_exit, entry.site,
       opened(entry) + " of " + in_domain(entry.domain_name()) +

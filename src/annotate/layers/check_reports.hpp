@@ -11,7 +11,7 @@
 
 namespace nvspan::annotate::check {
 
-struct Entry;
+struct CheckedRange;
 
 // The host's; nothing happens, or 0 is returned, without one.
 uint32_t call_site() noexcept;
@@ -24,6 +24,6 @@ void report(CheckKind kind, uint32_t site, uint32_t other, std::string text) noe
 void report_at_exit(CheckKind kind, uint32_t site, std::string text) noexcept;
 
 // A range that its thread, or the process, leaves open.
-void report_open(const Entry& entry, bool of_process) noexcept;
+void report_open(const CheckedRange& entry, bool of_process) noexcept;
 
 }  // namespace nvspan::annotate::check

@@ -17,11 +17,11 @@ namespace nvspan::annotate::check {
 namespace {
 
 struct Stack {
-  std::vector<Entry> entries;
+  std::vector<CheckedRange> entries;
 };
 
-struct Span {
-  Entry entry;
+struct EndedSpan {
+  CheckedRange entry;
   uint32_t ended_at = 0;
 };
 
@@ -29,8 +29,8 @@ struct Span {
 struct Record {
   std::mutex mutex;
   std::vector<Stack*> stacks;  // of the threads that live
-  std::unordered_map<uint64_t, Entry> spans;
-  std::unordered_map<uint64_t, Span> ended;  // the last of them
+  std::unordered_map<uint64_t, CheckedRange> spans;
+  std::unordered_map<uint64_t, EndedSpan> ended;  // the last of them
   std::deque<uint64_t> ended_order;
   bool complete = false;
   bool process_ends = false;  // what is open has been told
@@ -43,13 +43,13 @@ Record& record() noexcept {
 
 // Whether a pop of the range would be sent, and noted. Under the lock: the entries are cleared
 // after a change of the epoch.
-bool is_current(const Entry& entry) noexcept {
+bool is_current(const CheckedRange& entry) noexcept {
   const ToolTable* tool = closing_tool();
   return tool && tool->epoch.load(std::memory_order_acquire) == entry.epoch;
 }
 
 void drop_stack(Stack* stack) noexcept {
-  std::vector<Entry> left;
+  std::vector<CheckedRange> left;
   bool process_ends = false;
   bool checked = false;
   {
@@ -58,14 +58,14 @@ void drop_stack(Stack* stack) noexcept {
     checked = checking();
     auto& stacks = record().stacks;
     stacks.erase(std::remove(stacks.begin(), stacks.end(), stack), stacks.end());
-    for (Entry& entry : stack->entries) {
+    for (CheckedRange& entry : stack->entries) {
       if (is_current(entry)) left.push_back(std::move(entry));
     }
     stack->entries.clear();
   }
   // The interpreter's end kills threads: they have left nothing open.
   if (!checked || process_ends) return;
-  for (const Entry& entry : left) {
+  for (const CheckedRange& entry : left) {
     if (!entry.reported) report_open(entry, false);
   }
 }
@@ -99,7 +99,7 @@ Stack& this_threads_stack() {
 }
 
 template <class Wanted>
-bool find(Where where, Entry& out, Wanted&& wanted) {
+bool find(Where where, CheckedRange& out, Wanted&& wanted) {
   std::lock_guard<std::mutex> lock(record().mutex);
   for (const Stack* stack : record().stacks) {
     if ((stack == own_stack) != (where == Where::this_thread)) continue;
@@ -115,16 +115,16 @@ bool find(Where where, Entry& out, Wanted&& wanted) {
 
 }  // namespace
 
-void Entry::set_name(const char* text, size_t size) {
+void CheckedRange::set_name(const char* text, size_t size) {
   constexpr size_t longest = 80;
   if (text) name.assign(text, std::min(size, longest));
 }
 
-std::string Entry::domain_name() const {
+std::string CheckedRange::domain_name() const {
   return !domain || domain->is_default() ? std::string() : domain->name();
 }
 
-bool push_entry(const Entry& entry) {
+bool push_entry(const CheckedRange& entry) {
   Stack& stack = this_threads_stack();
   std::lock_guard<std::mutex> lock(record().mutex);
   if (!is_current(entry)) return false;
@@ -132,7 +132,7 @@ bool push_entry(const Entry& entry) {
   return true;
 }
 
-bool take_innermost(const void* domain_handle, Entry& out) {
+bool take_innermost(const void* domain_handle, CheckedRange& out) {
   if (!own_stack) return false;
   std::lock_guard<std::mutex> lock(record().mutex);
   auto& entries = own_stack->entries;
@@ -145,7 +145,7 @@ bool take_innermost(const void* domain_handle, Entry& out) {
   return false;
 }
 
-bool take_owned(const void* owner, Entry& out, std::vector<Entry>& inside) {
+bool take_owned(const void* owner, CheckedRange& out, std::vector<CheckedRange>& inside) {
   if (!own_stack) return false;
   std::lock_guard<std::mutex> lock(record().mutex);
   auto& entries = own_stack->entries;
@@ -164,22 +164,23 @@ bool take_owned(const void* owner, Entry& out, std::vector<Entry>& inside) {
   return false;
 }
 
-bool find_pushed(const Domain* domain, Where where, Entry& out) {
-  return find(where, out, [domain](const Entry& entry) {
+bool find_pushed(const Domain* domain, Where where, CheckedRange& out) {
+  return find(where, out, [domain](const CheckedRange& entry) {
     return !entry.owner && (!domain || entry.domain == domain);
   });
 }
 
-bool find_owned(const void* owner, Where where, Entry& out) {
-  return find(where, out, [owner](const Entry& entry) { return entry.owner == owner; });
+bool find_owned(const void* owner, Where where, CheckedRange& out) {
+  return find(where, out, [owner](const CheckedRange& entry) { return entry.owner == owner; });
 }
 
-void add_span(uint64_t id, Entry entry) {
+void add_span(uint64_t id, CheckedRange entry) {
   std::lock_guard<std::mutex> lock(record().mutex);
   record().spans[id] = std::move(entry);
 }
 
-SpanState end_span_entry(uint64_t id, const void* domain_handle, Entry& out, uint32_t& ended_at) {
+SpanState end_span_entry(uint64_t id, const void* domain_handle, CheckedRange& out,
+                         uint32_t& ended_at) {
   constexpr size_t most_remembered = 4096;
   const uint32_t site = call_site();
   Record& it = record();
@@ -216,11 +217,11 @@ void clear_entries(bool complete) {
 }
 
 void report_all_open() {
-  std::vector<Entry> left;
+  std::vector<CheckedRange> left;
   {
     std::lock_guard<std::mutex> lock(record().mutex);
     for (Stack* stack : record().stacks) {
-      for (Entry& entry : stack->entries) {
+      for (CheckedRange& entry : stack->entries) {
         if (!entry.reported) left.push_back(entry);
         entry.reported = true;
       }
@@ -230,8 +231,8 @@ void report_all_open() {
     record().process_ends = true;
   }
   std::sort(left.begin(), left.end(),
-            [](const Entry& a, const Entry& b) { return a.site < b.site; });
-  for (const Entry& entry : left) report_open(entry, true);
+            [](const CheckedRange& a, const CheckedRange& b) { return a.site < b.site; });
+  for (const CheckedRange& entry : left) report_open(entry, true);
 }
 
 void set_pop_noted(bool noted) noexcept { pop_is_noted = noted; }

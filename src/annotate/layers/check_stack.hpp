@@ -14,7 +14,7 @@
 
 namespace nvspan::annotate::check {
 
-struct Entry {
+struct CheckedRange {
   const void* owner = nullptr;  // the annotation; null for push_range
   const Domain* domain = nullptr;
   const void* handle = nullptr;  // of the domain
@@ -32,25 +32,26 @@ struct Entry {
 enum class Where { this_thread, other_threads };
 
 // False if the tool has changed since: no pop of the range will be sent, and none noted.
-bool push_entry(const Entry& entry);
+bool push_entry(const CheckedRange& entry);
 
 // Removes the innermost range of that domain on this thread.
-bool take_innermost(const void* domain_handle, Entry& out);
+bool take_innermost(const void* domain_handle, CheckedRange& out);
 
 // Removes the innermost range of `owner` on this thread. `inside` gets those of the same domain
 // that were opened after it and not reported yet.
-bool take_owned(const void* owner, Entry& out, std::vector<Entry>& inside);
+bool take_owned(const void* owner, CheckedRange& out, std::vector<CheckedRange>& inside);
 
 // The innermost range that push_range opened, of `domain` or of any; the owner's innermost range.
-bool find_pushed(const Domain* domain, Where where, Entry& out);
-bool find_owned(const void* owner, Where where, Entry& out);
+bool find_pushed(const Domain* domain, Where where, CheckedRange& out);
+bool find_owned(const void* owner, Where where, CheckedRange& out);
 
-void add_span(uint64_t id, Entry entry);
+void add_span(uint64_t id, CheckedRange entry);
 
 enum class SpanState { open, ended, other_domain, unknown };
 
 // Notes the end of a span and gives its state before. `ended_at` is the site of an earlier end.
-SpanState end_span_entry(uint64_t id, const void* domain_handle, Entry& out, uint32_t& ended_at);
+SpanState end_span_entry(uint64_t id, const void* domain_handle, CheckedRange& out,
+                         uint32_t& ended_at);
 
 // Forgets everything: what is open now will not be checked. `complete`: no range was started
 // before, so that an unknown id is an error.

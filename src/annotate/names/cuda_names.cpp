@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t most_names = 4096;
 
-struct Name {
+struct CudaName {
   CudaObject what;
   uint64_t handle;
   std::string text;
@@ -23,7 +23,7 @@ struct Name {
 
 struct CudaNames {
   std::mutex mutex;
-  std::vector<Name> all;  // oldest first
+  std::vector<CudaName> all;  // oldest first
 };
 
 CudaNames& cuda_names() noexcept {
@@ -38,7 +38,7 @@ void send(const ToolTable& tool, unsigned id, Handle handle, const std::string& 
   if (auto call = tool.cuda_slot<Call>(id)) call(handle, text.c_str());
 }
 
-void send_name(const ToolTable& tool, const Name& name) noexcept {
+void send_name(const ToolTable& tool, const CudaName& name) noexcept {
   const auto pointer = reinterpret_cast<void*>(static_cast<uintptr_t>(name.handle));
   switch (name.what) {
     case CudaObject::device:
@@ -52,7 +52,7 @@ void send_name(const ToolTable& tool, const Name& name) noexcept {
   }
 }
 #else
-void send_name(const ToolTable&, const Name&) noexcept {}
+void send_name(const ToolTable&, const CudaName&) noexcept {}
 #endif
 
 std::mutex& cuda_names_mutex() noexcept { return cuda_names().mutex; }
@@ -61,7 +61,7 @@ std::mutex& cuda_names_mutex() noexcept { return cuda_names().mutex; }
 void keep_devices() noexcept {
   auto& all = cuda_names().all;
   all.erase(std::remove_if(all.begin(), all.end(),
-                           [](const Name& name) { return name.what != CudaObject::device; }),
+                           [](const CudaName& name) { return name.what != CudaObject::device; }),
             all.end());
 }
 
@@ -70,11 +70,11 @@ void keep_devices() noexcept {
 void name_cuda_object(CudaObject what, uint64_t handle, const std::string& name) {
   core::hold_over_forks<cuda_names_mutex, keep_devices>();
   listening_tool();  // decides, so that the name reaches the tool now or at its attachment
-  const Name made{what, handle, name};
+  const CudaName made{what, handle, name};
   {
     std::lock_guard<std::mutex> lock(cuda_names().mutex);
     auto& all = cuda_names().all;
-    const auto found = std::find_if(all.begin(), all.end(), [&](const Name& other) {
+    const auto found = std::find_if(all.begin(), all.end(), [&](const CudaName& other) {
       return other.what == what && other.handle == handle;
     });
     if (found != all.end()) all.erase(found);
@@ -85,12 +85,12 @@ void name_cuda_object(CudaObject what, uint64_t handle, const std::string& name)
 }
 
 void send_cuda_names(const ToolTable& tool) noexcept {
-  std::vector<Name> all;
+  std::vector<CudaName> all;
   {
     std::lock_guard<std::mutex> lock(cuda_names().mutex);
     all = cuda_names().all;
   }
-  for (const Name& name : all) send_name(tool, name);
+  for (const CudaName& name : all) send_name(tool, name);
 }
 
 size_t named_cuda_objects() noexcept {

@@ -14,14 +14,14 @@ namespace {
 
 constexpr size_t most_schemas = 8192;
 
-struct SchemaTable {
+struct KnownSchemas {
   std::mutex mutex;
   std::map<std::string, Schema*> of_key;
   std::map<uint64_t, Schema*> predefined;
 };
 
-SchemaTable& schema_table() noexcept {
-  static SchemaTable* const table = new SchemaTable;  // immortal: events outlive the module
+KnownSchemas& schema_table() noexcept {
+  static KnownSchemas* const table = new KnownSchemas;  // immortal: events outlive the module
   return *table;
 }
 
@@ -73,7 +73,7 @@ std::string key_of(const SchemaDescription& description) {
 
 const Schema* Schema::describe(SchemaDescription description) {
   const std::string key = key_of(description);
-  SchemaTable& table = schema_table();
+  KnownSchemas& table = schema_table();
   std::lock_guard<std::mutex> lock(table.mutex);
   const auto found = table.of_key.find(key);
   if (found != table.of_key.end()) return found->second;
@@ -85,7 +85,7 @@ const Schema* Schema::describe(SchemaDescription description) {
 }
 
 const Schema& Schema::predefined(uint64_t type) {
-  SchemaTable& table = schema_table();
+  KnownSchemas& table = schema_table();
   std::lock_guard<std::mutex> lock(table.mutex);
   Schema*& schema = table.predefined[type];
   if (!schema) {

@@ -27,7 +27,7 @@ void initialise(Annotation* annotation) noexcept {
   new (&annotation->own_fields) EventFields;
   annotation->fields = &annotation->own_fields;
   set_domain(annotation->own_fields, state().event.default_domain);
-  annotation->kind = RangeKind::automatic;
+  annotation->kind = AnnotationKind::automatic;
   annotation->shareable = true;
   init_bound_methods(annotation);
 }
@@ -195,7 +195,7 @@ PyObject* annotate_call(PyObject* object, PyObject* args, PyObject* kwargs) {
 
 Annotation* annotation_new() {
   if (Annotation* annotation = free_annotations.take()) {
-    annotation->kind = RangeKind::automatic;
+    annotation->kind = AnnotationKind::automatic;
     annotation->shareable = true;
     annotation->failed_lazily = false;
     set_domain(annotation->own_fields, state().event.default_domain);

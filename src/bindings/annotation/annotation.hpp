@@ -12,7 +12,7 @@
 
 namespace nvspan::bindings {
 
-enum class RangeKind : uint8_t { automatic, nested, span };
+enum class AnnotationKind : uint8_t { automatic, nested, span };
 
 struct Companion;
 
@@ -20,7 +20,7 @@ struct Annotation {
   PyObject_HEAD EventFields*
       fields;        // &own_fields, or those of `attributes` once the user has asked for them
   OpenSpans* spans;  // start/end ranges that are open on this object; null: none
-  RangeKind kind;
+  AnnotationKind kind;
   bool shareable;      // nobody has had a way to change it: may be handed out again
   bool failed_lazily;  // a message or payload callable has failed and was warned about
   BoundMethod enter;

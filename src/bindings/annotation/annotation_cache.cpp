@@ -36,7 +36,7 @@ constexpr size_t cache_size = 1024;  // a power of two
 constexpr Py_ssize_t most_arguments = field_count;
 
 // All references are strong, so that an address in an entry is that of the same object.
-struct Entry {
+struct CachedCall {
   const CallForm* form;
   PyObject* receiver;
   PyObject* kwnames;
@@ -48,7 +48,7 @@ struct Entry {
 };
 
 struct Cache {
-  Entry entries[cache_size];
+  CachedCall entries[cache_size];
   // The hash of the call that last missed here. An entry is made at the second call in a row, so
   // that messages that are never seen again do not throw out those that are.
   uintptr_t last_miss[cache_size];
@@ -69,16 +69,16 @@ bool immutable(PyObject* value) noexcept {
          PyBool_Check(value) || Py_IS_TYPE(value, state().event.domain_type);
 }
 
-void clear_entry(Entry& entry) noexcept {
-  Entry old = entry;
-  entry = Entry{};
+void clear_entry(CachedCall& entry) noexcept {
+  CachedCall old = entry;
+  entry = CachedCall{};
   Py_XDECREF(old.receiver);
   Py_XDECREF(old.kwnames);
   for (PyObject* value : old.values) Py_XDECREF(value);
   Py_XDECREF(reinterpret_cast<PyObject*>(old.annotation));
 }
 
-void remember(Entry& entry, const CallForm& form, PyObject* receiver, PyObject* const* args,
+void remember(CachedCall& entry, const CallForm& form, PyObject* receiver, PyObject* const* args,
               Py_ssize_t nargs, PyObject* kwnames, Annotation* annotation) noexcept {
   const Py_ssize_t count = nargs + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0);
   if (count > most_arguments) return;
@@ -94,7 +94,7 @@ void remember(Entry& entry, const CallForm& form, PyObject* receiver, PyObject* 
       return;
     }
   }
-  Entry fresh{};
+  CachedCall fresh{};
   fresh.form = &form;
   fresh.receiver = Py_XNewRef(receiver);
   fresh.kwnames = Py_XNewRef(kwnames);
@@ -110,8 +110,8 @@ void remember(Entry& entry, const CallForm& form, PyObject* receiver, PyObject* 
   entry = fresh;
 }
 
-bool matches(const Entry& entry, const CallForm& form, PyObject* receiver, PyObject* const* args,
-             Py_ssize_t nargs, PyObject* kwnames) noexcept {
+bool matches(const CachedCall& entry, const CallForm& form, PyObject* receiver,
+             PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) noexcept {
   if (entry.form != &form || entry.receiver != receiver || entry.kwnames != kwnames ||
       entry.nargs != nargs) {
     return false;
@@ -151,7 +151,7 @@ void remember_call(const CallForm& form, PyObject* receiver, PyObject* const* ar
 }  // namespace
 
 void forget_annotation(const Annotation* annotation) noexcept {
-  for (Entry& entry : the_cache.entries) {
+  for (CachedCall& entry : the_cache.entries) {
     if (entry.annotation == annotation) clear_entry(entry);
   }
 }
@@ -159,7 +159,7 @@ void forget_annotation(const Annotation* annotation) noexcept {
 Annotation* cached_annotation(const CallForm& form, PyObject* receiver, PyObject* const* args,
                               Py_ssize_t nargs, PyObject* kwnames, bool exclusive) {
   PyObject* first = nargs > 0 || kwnames ? args[0] : nullptr;
-  Entry& entry = the_cache.entries[slot_of(hash_call(form, receiver, first, kwnames))];
+  CachedCall& entry = the_cache.entries[slot_of(hash_call(form, receiver, first, kwnames))];
   if (nargs == 1 && !kwnames && entry.count == 1 && entry.values[0] == first &&
       entry.form == &form && entry.nargs == 1 && entry.receiver == receiver) {
     // The commonest call, a message alone, without the loop over the arguments.
@@ -214,16 +214,16 @@ int set_annotation(Annotation* annotation, const CallForm& form, PyObject* recei
     return -1;
   }
   (void)form;
-  annotation->kind = RangeKind::automatic;
+  annotation->kind = AnnotationKind::automatic;
   if (PyObject* kind = values[field_kind]; kind && kind != Py_None) {
     if (!PyUnicode_Check(kind)) {
       PyErr_Format(PyExc_TypeError, "kind must be None, 'nested' or 'span', not %R", kind);
       return -1;
     }
     if (PyUnicode_CompareWithASCIIString(kind, "nested") == 0) {
-      annotation->kind = RangeKind::nested;
+      annotation->kind = AnnotationKind::nested;
     } else if (PyUnicode_CompareWithASCIIString(kind, "span") == 0) {
-      annotation->kind = RangeKind::span;
+      annotation->kind = AnnotationKind::span;
     } else {
       PyErr_Format(PyExc_ValueError, "kind must be None, 'nested' or 'span', not %R", kind);
       return -1;

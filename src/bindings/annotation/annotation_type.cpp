@@ -72,9 +72,9 @@ PyObject* get_mutable_payload(PyObject* object, void*) {
 
 PyObject* get_kind(PyObject* object, void*) {
   switch (as_annotation(object)->kind) {
-    case RangeKind::nested:
+    case AnnotationKind::nested:
       return PyUnicode_FromString("nested");
-    case RangeKind::span:
+    case AnnotationKind::span:
       return PyUnicode_FromString("span");
     default:
       Py_RETURN_NONE;
@@ -140,7 +140,7 @@ PyObject* annotate_spanning(PyObject* object, PyObject*) {
   Annotation* annotation = annotation_clone(as_annotation(object));
   if (!annotation) return nullptr;
   annotation->shareable = false;
-  annotation->kind = RangeKind::span;
+  annotation->kind = AnnotationKind::span;
   track_if_needed(annotation);
   return as_object(annotation);
 }

@@ -49,7 +49,7 @@ int set_companion(Annotation* annotation, PyObject* device, PyObject* sync) {
   return 0;
 }
 
-void enter_with_companion(Annotation* annotation, RangeKind kind,
+void enter_with_companion(Annotation* annotation, AnnotationKind kind,
                           const annotate::ToolTable& tool) noexcept {
   EventFields* fields = annotation->fields;
   EventFields evaluated;  // once for both ranges
@@ -59,7 +59,8 @@ void enter_with_companion(Annotation* annotation, RangeKind kind,
     fields = &evaluated;
   }
   const EnteringFrame frame = entering_frame();
-  const bool as_span = kind == RangeKind::span || (kind == RangeKind::automatic && frame.suspends);
+  const bool as_span =
+      kind == AnnotationKind::span || (kind == AnnotationKind::automatic && frame.suspends);
   OpenEntry open = open_on_cpu(annotation, *fields, as_span, tool);
   if (open.span.epoch != 0) {
     if (annotation->companion->device && tool.reaches_tool) {

@@ -34,7 +34,7 @@ int set_companion(Annotation* annotation, PyObject* device, PyObject* sync);
 
 // Opens both ranges. What goes wrong with the GPU's is counted; the CPU range is opened all the
 // same.
-void enter_with_companion(Annotation* annotation, RangeKind kind,
+void enter_with_companion(Annotation* annotation, AnnotationKind kind,
                           const annotate::ToolTable& tool) noexcept;
 
 // Ends the range of the GPU, waits for the stream if asked to, and closes the CPU range. Nothing is

@@ -29,14 +29,15 @@ void push_on(Annotation* annotation, const annotate::ToolTable& tool) noexcept {
   if (epoch != 0) annotate::note_push(annotation, fields.event.domain, epoch);
 }
 
-void enter_as(Annotation* annotation, RangeKind kind, const annotate::ToolTable& tool) noexcept {
+void enter_as(Annotation* annotation, AnnotationKind kind,
+              const annotate::ToolTable& tool) noexcept {
   if (annotation->companion) {
     enter_with_companion(annotation, kind, tool);
-  } else if (kind == RangeKind::nested) {
+  } else if (kind == AnnotationKind::nested) {
     push_on(annotation, tool);
   } else {
     const EnteringFrame frame = entering_frame();
-    if (kind == RangeKind::span || frame.suspends) {
+    if (kind == AnnotationKind::span || frame.suspends) {
       start_on(annotation, frame.key, tool);
     } else {
       push_on(annotation, tool);
@@ -84,8 +85,8 @@ void annotation_enter(Annotation* annotation) noexcept {
 void annotation_enter_suspended(Annotation* annotation) noexcept {
   const annotate::ToolTable* tool = annotate::listening_tool();
   if (!tool) return;
-  const RangeKind kind = annotation->kind;
-  enter_as(annotation, kind == RangeKind::nested ? kind : RangeKind::span, *tool);
+  const AnnotationKind kind = annotation->kind;
+  enter_as(annotation, kind == AnnotationKind::nested ? kind : AnnotationKind::span, *tool);
 }
 
 void annotation_exit(Annotation* annotation) noexcept {
@@ -101,7 +102,7 @@ void annotation_push(PyObject* annotation) noexcept {
 }
 
 bool annotation_wanted(PyObject* annotation) noexcept {
-  const annotate::Event& event = as_annotation(annotation)->fields->event;
+  const annotate::ReadyEvent& event = as_annotation(annotation)->fields->event;
   return event.domain->enabled() && event.level <= event.domain->level();
 }
 
@@ -122,7 +123,7 @@ bool decided() noexcept { return annotate::tool_decided(); }
 
 namespace {
 
-struct Methods {
+struct AnnotationMethods {
   using Owner = Annotation;
   static constexpr const char* type = "annotate";
   static constexpr const char* object = "an annotate";
@@ -145,10 +146,12 @@ struct Methods {
 
 }  // namespace
 
-int add_context_descriptors(PyTypeObject* type) { return add_context_methods<Methods>(type); }
+int add_context_descriptors(PyTypeObject* type) {
+  return add_context_methods<AnnotationMethods>(type);
+}
 
 void init_bound_methods(Annotation* annotation) noexcept {
-  init_bound_methods<Methods>(annotation);
+  init_bound_methods<AnnotationMethods>(annotation);
 }
 
 }  // namespace nvspan::bindings

@@ -37,7 +37,7 @@ py_ref contiguous_array(PyObject* value, PyObject* dtype) {
   return call_method(numpy, "ascontiguousarray", value, dtype);
 }
 
-int Column::load(PyObject* values, bool floats) {
+int NumberColumn::load(PyObject* values, bool floats) {
   if (take_view(values, floats)) return 0;
   if (!is_numpy_array(values)) return copy(values, floats);
   py_ref dtype = py_ref::steal(PyUnicode_FromString(floats ? "d" : "q"));
@@ -48,7 +48,7 @@ int Column::load(PyObject* values, bool floats) {
   return -1;
 }
 
-bool Column::take_view(PyObject* values, bool floats) {
+bool NumberColumn::take_view(PyObject* values, bool floats) {
   if (!PyObject_CheckBuffer(values)) return false;
   if (PyObject_GetBuffer(values, &view_, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0) {
     PyErr_Clear();
@@ -64,7 +64,7 @@ bool Column::take_view(PyObject* values, bool floats) {
   return true;
 }
 
-int Column::copy(PyObject* values, bool floats) {
+int NumberColumn::copy(PyObject* values, bool floats) {
   py_ref items = py_ref::steal(PySequence_Tuple(values));
   if (!items) return -1;
   count_ = static_cast<size_t>(PyTuple_GET_SIZE(items.get()));

@@ -18,14 +18,14 @@ int64_t integer_of(PyObject* value);
 py_ref contiguous_array(PyObject* value, PyObject* dtype);
 
 // 64-bit ints or floats in a row: the caller's own memory where it has them like that.
-class Column {
+class NumberColumn {
  public:
-  Column() = default;
-  ~Column() {
+  NumberColumn() = default;
+  ~NumberColumn() {
     if (held_) PyBuffer_Release(&view_);
   }
-  Column(const Column&) = delete;
-  Column& operator=(const Column&) = delete;
+  NumberColumn(const NumberColumn&) = delete;
+  NumberColumn& operator=(const NumberColumn&) = delete;
 
   // 0, or -1 with an exception set.
   int load(PyObject* values, bool floats);

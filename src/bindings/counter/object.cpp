@@ -241,7 +241,7 @@ PyObject* submit(CounterObject* counter, const void* samples, size_t size, size_
     PyErr_SetString(PyExc_TypeError, "batch_submit() needs timestamps: the samples have none");
     return nullptr;
   }
-  Column times;
+  NumberColumn times;
   if (times.load(timestamps, false) < 0) return nullptr;
   if (times.count() != count) {
     PyErr_SetString(PyExc_ValueError, "values and timestamps must have the same length.");
@@ -257,7 +257,7 @@ PyObject* number_batch(PyObject* object, PyObject* args, PyObject* kwargs) {
   PyObject *values, *timestamps;
   if (!batch_arguments(args, kwargs, values, timestamps)) return nullptr;
   try {
-    Column numbers;
+    NumberColumn numbers;
     if (numbers.load(values, floats) < 0) return nullptr;
     return submit(as_counter(object), numbers.data(), numbers.count() * sizeof(int64_t),
                   numbers.count(), timestamps);

@@ -10,7 +10,13 @@ namespace nvspan::bindings {
 
 namespace {
 
-enum DeviceField { device_stream, device_backend, device_placement, device_timing, device_capture };
+enum DeviceArgument {
+  device_stream,
+  device_backend,
+  device_placement,
+  device_timing,
+  device_capture
+};
 constexpr const char* device_field_names[device_field_count] = {"stream", "backend", "placement",
                                                                 "timing", "capture"};
 constexpr Py_ssize_t most_arguments = 16;

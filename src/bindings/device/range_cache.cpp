@@ -20,7 +20,7 @@ void keep_range(const RangeCall&, PyObject*) {}
 namespace {
 
 // All references are strong, so that an address in an entry is that of the same object.
-struct Entry {
+struct CachedRange {
   const CallForm* form;
   PyObject* domain;
   PyObject* kwnames;
@@ -30,7 +30,7 @@ struct Entry {
 };
 
 constexpr size_t entry_count = 256;
-Entry entries[entry_count];
+CachedRange entries[entry_count];
 uintptr_t last_misses[entry_count];
 
 Py_ssize_t count_of(const RangeCall& call) noexcept {
@@ -52,7 +52,7 @@ bool unchanging(PyObject* value) noexcept {
          Py_IS_TYPE(value, state().event.domain_type);
 }
 
-void drop(const Entry& entry) noexcept {
+void drop(const CachedRange& entry) noexcept {
   if (!entry.form) return;
   Py_XDECREF(entry.domain);
   Py_XDECREF(entry.kwnames);
@@ -64,7 +64,7 @@ void drop(const Entry& entry) noexcept {
 }  // namespace
 
 PyObject* kept_range(const RangeCall& call) noexcept {
-  const Entry& entry = entries[slot_of(hash_of(call))];
+  const CachedRange& entry = entries[slot_of(hash_of(call))];
   if (entry.form != call.form || entry.domain != call.domain || entry.kwnames != call.kwnames ||
       entry.nargs != call.nargs || Py_REFCNT(entry.range) != 1) {
     return nullptr;
@@ -82,7 +82,7 @@ void keep_range(const RangeCall& call, PyObject* range) {
   if (std::exchange(last_misses[slot], hash) != hash) return;
   const Py_ssize_t count = count_of(call);
   if (!std::all_of(call.args, call.args + count, unchanging)) return;
-  const Entry old = entries[slot];
+  const CachedRange old = entries[slot];
   entries[slot] = {call.form,
                    Py_XNewRef(call.domain),
                    Py_XNewRef(call.kwnames),

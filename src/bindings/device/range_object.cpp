@@ -24,7 +24,7 @@ constexpr CallForm range_form = {"device_range", 1, range_fields};
 constexpr CallForm start_form = {"start_device_range", 1, range_fields};
 constexpr CallForm domain_form = {"device_range", 1, range_fields & ~field_bit(field_domain)};
 
-struct Open {
+struct OpenHandle {
   PyObject* handle;  // owned
   unsigned long thread;
 };
@@ -33,8 +33,8 @@ struct DeviceRangeObject {
   PyObject_HEAD Annotation* annotation;  // owned; shared with other calls alike
   PyObject* stream;                      // owned; null: the current one
   cuda::Options options;
-  Open first;               // handle null: nothing is open
-  std::vector<Open>* more;  // opened after the first
+  OpenHandle first;               // handle null: nothing is open
+  std::vector<OpenHandle>* more;  // opened after the first
   BoundMethod enter;
   BoundMethod exit;
   object_mutex mutex;
@@ -59,7 +59,7 @@ bool find_stream(PyObject* stream, cuda::Target& target) noexcept {
   return false;
 }
 
-cuda::DeviceRange* begin_without_gil(annotate::Event* event, const annotate::ToolTable* tool,
+cuda::DeviceRange* begin_without_gil(annotate::ReadyEvent* event, const annotate::ToolTable* tool,
                                      const cuda::Options& options, cuda::Target target) noexcept {
   const released_gil released;
   return cuda::begin_range(event, tool, options, target);
@@ -134,7 +134,7 @@ void range_dealloc(PyObject* object) {
   Py_XDECREF(range->stream);
   Py_XDECREF(range->first.handle);
   if (range->more) {
-    for (const Open& open : *range->more) Py_DECREF(open.handle);
+    for (const OpenHandle& open : *range->more) Py_DECREF(open.handle);
     delete range->more;
   }
   if (free_ranges.keep(range)) return;
@@ -177,13 +177,13 @@ PyObject* range_call(PyObject* object, PyObject* args, PyObject* kwargs) {
 }
 
 void remember(DeviceRangeObject* self, PyObject* handle) noexcept {
-  const Open open = {Py_NewRef(handle), PyThread_get_thread_ident()};
+  const OpenHandle open = {Py_NewRef(handle), PyThread_get_thread_ident()};
   std::lock_guard<object_mutex> lock(self->mutex);
   if (!self->first.handle) {
     self->first = open;
     return;
   }
-  if (!self->more) self->more = new std::vector<Open>;
+  if (!self->more) self->more = new std::vector<OpenHandle>;
   self->more->push_back(open);
 }
 
@@ -192,7 +192,7 @@ PyObject* take(DeviceRangeObject* self) noexcept {
   std::lock_guard<object_mutex> lock(self->mutex);
   if (!self->more || self->more->empty()) return std::exchange(self->first.handle, nullptr);
   const unsigned long thread = PyThread_get_thread_ident();
-  std::vector<Open>& more = *self->more;
+  std::vector<OpenHandle>& more = *self->more;
   for (size_t i = more.size(); i-- > 0;) {
     if (more[i].thread != thread) continue;
     PyObject* handle = more[i].handle;
@@ -210,7 +210,7 @@ PyObject* take(DeviceRangeObject* self) noexcept {
   return handle;
 }
 
-struct Methods {
+struct DeviceRangeMethods {
   using Owner = DeviceRangeObject;
   static constexpr const char* type = "device_range";
   static constexpr const char* object = "a device_range";
@@ -231,7 +231,9 @@ struct Methods {
   }
 };
 
-void init_methods(DeviceRangeObject* range) noexcept { init_bound_methods<Methods>(range); }
+void init_methods(DeviceRangeObject* range) noexcept {
+  init_bound_methods<DeviceRangeMethods>(range);
+}
 
 // For the decorators: the same, with nothing open.
 PyObject* range_for_call(PyObject* object, PyObject*) {
@@ -365,7 +367,8 @@ PyObject* device_range_in_domain(PyObject* domain, PyObject* const* args, Py_ssi
 int device_range_object_add_to_module(PyObject* module) {
   annotate_device_init();
   auto* type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&device_range_spec));
-  if (!type || device_arguments_init() < 0 || add_context_methods<Methods>(type) < 0) return -1;
+  if (!type || device_arguments_init() < 0 || add_context_methods<DeviceRangeMethods>(type) < 0)
+    return -1;
   type->tp_vectorcall = range_vectorcall;
   type->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
   PyType_Modified(type);

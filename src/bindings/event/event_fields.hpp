@@ -16,7 +16,7 @@ namespace nvspan::bindings {
 struct DomainObject;
 
 struct EventFields {
-  annotate::Event event;
+  annotate::ReadyEvent event;
   PyObject* domain = nullptr;   // DomainObject; borrowed, domains are immortal
   PyObject* message = nullptr;  // str, bytes or a callable; null: none
   PyObject* encoded = nullptr;  // bytes: the text, where it is not the message's own UTF-8

@@ -48,7 +48,7 @@ enum Element : unsigned {
   is_other = 64,
 };
 
-struct Survey {
+struct SequenceShape {
   unsigned elements = 0;
   Py_ssize_t longest = 0;  // text or bytes
   std::vector<Py_ssize_t> shape;
@@ -56,7 +56,7 @@ struct Survey {
   bool ragged = false;
 };
 
-unsigned element_of(PyObject* value, Survey& survey) {
+unsigned element_of(PyObject* value, SequenceShape& survey) {
   if (PyLong_CheckExact(value)) {
     int overflow = 0;
     (void)PyLong_AsLongLongAndOverflow(value, &overflow);
@@ -81,7 +81,7 @@ unsigned element_of(PyObject* value, Survey& survey) {
   return PyBytes_CheckExact(value) ? is_bytes : is_text;
 }
 
-void look_at(PyObject* sequence, size_t depth, Survey& survey) {
+void look_at(PyObject* sequence, size_t depth, SequenceShape& survey) {
   constexpr size_t deepest = 32;  // as numpy; also ends lists that hold themselves
   const Items items(sequence);
   const Py_ssize_t size = items.size();
@@ -136,7 +136,8 @@ unsigned char* begin_array(PayloadBuffer& buffer, size_t count, size_t size) {
 
 // The elements written by `write(item, at)`, never more of them than were counted.
 template <class Write>
-int fill(PyObject* value, const Survey& survey, size_t size, PayloadBuffer& buffer, Write write) {
+int fill(PyObject* value, const SequenceShape& survey, size_t size, PayloadBuffer& buffer,
+         Write write) {
   unsigned char* at = begin_array(buffer, survey.count, size);
   if (!at) return -1;
   std::memset(at, 0, survey.count * size);
@@ -151,8 +152,8 @@ int fill(PyObject* value, const Survey& survey, size_t size, PayloadBuffer& buff
 }
 
 template <class Number, class Convert>
-int fill_numbers(PyObject* value, const Survey& survey, const Scalar& scalar, PayloadBuffer& buffer,
-                 Convert convert) {
+int fill_numbers(PyObject* value, const SequenceShape& survey, const Scalar& scalar,
+                 PayloadBuffer& buffer, Convert convert) {
   const annotate::Schema* element = scalar_schema(scalar);
   buffer.schema = element ? annotate::Schema::array_of(*element) : nullptr;
   if (!buffer.schema) return too_many_schemas();
@@ -165,7 +166,7 @@ int fill_numbers(PyObject* value, const Survey& survey, const Scalar& scalar, Pa
 }
 
 // The widths that numpy gives the texts of numbers.
-Py_ssize_t text_width(const Survey& survey) noexcept {
+Py_ssize_t text_width(const SequenceShape& survey) noexcept {
   Py_ssize_t width = survey.longest > 0 ? survey.longest : 1;
   const auto at_least = [&](unsigned bit, Py_ssize_t least) {
     if ((survey.elements & bit) && width < least) width = least;
@@ -177,7 +178,7 @@ Py_ssize_t text_width(const Survey& survey) noexcept {
   return width;
 }
 
-int fill_texts(PyObject* value, const Survey& survey, PayloadBuffer& buffer) {
+int fill_texts(PyObject* value, const SequenceShape& survey, PayloadBuffer& buffer) {
   const Py_ssize_t width = text_width(survey);
   const annotate::Schema* element = text_schema(static_cast<size_t>(width));
   buffer.schema = element ? annotate::Schema::array_of(*element) : nullptr;
@@ -197,7 +198,7 @@ int fill_texts(PyObject* value, const Survey& survey, PayloadBuffer& buffer) {
   });
 }
 
-int fill_bytes(PyObject* value, const Survey& survey, PayloadBuffer& buffer) {
+int fill_bytes(PyObject* value, const SequenceShape& survey, PayloadBuffer& buffer) {
   const size_t size = static_cast<size_t>(survey.longest > 0 ? survey.longest : 1);
   const annotate::Schema* element = bytes_schema(size);
   buffer.schema = element ? annotate::Schema::array_of(*element) : nullptr;
@@ -244,7 +245,7 @@ int encode_sequence(PyObject* value, PayloadBuffer& buffer) {
   const int flat = encode_ints(value, buffer);
   if (flat <= 0) return flat;
   buffer.clear();
-  Survey survey;
+  SequenceShape survey;
   look_at(value, 0, survey);
   if (survey.ragged) {
     PyErr_SetString(PyExc_ValueError, "its parts differ in length or depth");

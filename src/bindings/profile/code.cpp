@@ -199,7 +199,7 @@ ProfileCode* detail::judge_profile_code(PyObject* code, uint64_t session) noexce
   return known;
 }
 
-annotate::Event* profile_c_function_event(PyObject* callable) noexcept {
+annotate::ReadyEvent* profile_c_function_event(PyObject* callable) noexcept {
   const PyMethodDef* method = nullptr;
   if (PyCFunction_Check(callable))
     method = reinterpret_cast<PyCFunctionObject*>(callable)->m_ml;

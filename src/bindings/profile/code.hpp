@@ -39,7 +39,7 @@ void profile_set_settings(ProfileSettings settings) noexcept;
 
 struct ProfileCode {
   std::atomic<uint64_t> verdict{0};  // the session that it is of, shifted, and whether it is wanted
-  std::atomic<annotate::Event*> event{nullptr};
+  std::atomic<annotate::ReadyEvent*> event{nullptr};
   EventFields named;
   EventFields with_line;
   bool have_named = false;
@@ -83,7 +83,7 @@ inline ProfileCode* profile_code(PyObject* code, uint64_t session) noexcept {
 }
 
 // The event of a C function, or null for any other callable.
-annotate::Event* profile_c_function_event(PyObject* callable) noexcept;
+annotate::ReadyEvent* profile_c_function_event(PyObject* callable) noexcept;
 
 // The domain of all events, a Domain; borrowed. Valid after profile_codes_prepare. Its critical
 // section is that of the settings and of what code objects keep.

@@ -61,7 +61,8 @@ void record(ProfileThread& thread, PyFrameObject* frame, int what, PyObject* arg
     profile_leave_any(thread, entry);
     return;
   }
-  annotate::Event* event = of_c_function ? profile_c_function_event(argument) : known->event.load();
+  annotate::ReadyEvent* event =
+      of_c_function ? profile_c_function_event(argument) : known->event.load();
   if (event) profile_enter(thread, entry, *event, profile_state.settings.max_depth);
 }
 

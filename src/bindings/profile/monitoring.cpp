@@ -17,7 +17,7 @@ namespace nvspan::bindings {
 
 namespace {
 
-struct Backend {
+struct MonitoringTool {
   PyObject* monitoring = nullptr;  // sys.monitoring
   PyObject* disable = nullptr;     // sys.monitoring.DISABLE
   int tool = -1;                   // -1: none is claimed
@@ -31,8 +31,8 @@ struct Backend {
   std::unordered_set<const ProfileCode*> still_running;
 };
 
-Backend& backend() noexcept {
-  static Backend* const instance = new Backend;
+MonitoringTool& backend() noexcept {
+  static MonitoringTool* const instance = new MonitoringTool;
   return *instance;
 }
 
@@ -68,7 +68,7 @@ void catch_up(ProfileThread& thread, uint64_t session, PyObject* code, bool can_
   profile_close_all(thread);
   thread.session = session;
   if (session != 0) return;
-  Backend& state = backend();
+  MonitoringTool& state = backend();
   if (state.draining && !profile_any_open()) {
     release();
     answer = none();
@@ -152,7 +152,7 @@ PyObject* on_call(PyObject*, PyObject* const* arguments, size_t count, PyObject*
   ProfileCode* code = profile_code(reported.code, reported.session);
   if (!code) return none();
   if (!code->wanted()) return mute();
-  if (annotate::Event* event = profile_c_function_event(arguments[2])) {
+  if (annotate::ReadyEvent* event = profile_c_function_event(arguments[2])) {
     profile_enter(*reported.thread, running_frame() | profile_c_function, *event,
                   profile_state.settings.max_depth);
   }
@@ -236,7 +236,7 @@ int register_callbacks() {
 
 // Gives everything back: the end of disabling.
 void release() noexcept {
-  Backend& state = backend();
+  MonitoringTool& state = backend();
   state.draining = false;
   state.still_running.clear();
   if (state.tool < 0) return;
@@ -270,7 +270,7 @@ int claim_tool() {
 
 // The code that other threads are running now.
 void note_running_code() noexcept {
-  Backend& state = backend();
+  MonitoringTool& state = backend();
   state.still_running.clear();
   state.mute_nothing = false;
 #ifdef Py_GIL_DISABLED
@@ -301,7 +301,7 @@ void note_running_code() noexcept {
 }  // namespace
 
 int profile_backend_claim() {
-  Backend& state = backend();
+  MonitoringTool& state = backend();
   if (!state.monitoring) {
     PyObject* monitoring = PySys_GetObject("monitoring");
     if (!monitoring) {
@@ -321,7 +321,7 @@ int profile_backend_claim() {
 }
 
 int profile_backend_begin() {
-  Backend& state = backend();
+  MonitoringTool& state = backend();
   state.draining = false;
   state.still_running.clear();
   if (state.muted_code) {

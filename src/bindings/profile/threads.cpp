@@ -18,18 +18,18 @@ const char profile_owner = 0;
 namespace {
 
 // All records. Immortal, because threads end after the module.
-struct Registry {
+struct ProfiledThreads {
   std::mutex mutex;
   ProfileThread* first = nullptr;
 };
 
-Registry& registry() noexcept {
-  static Registry* const instance = new Registry;
+ProfiledThreads& registry() noexcept {
+  static ProfiledThreads* const instance = new ProfiledThreads;
   return *instance;
 }
 
 void link(ProfileThread& thread) noexcept {
-  Registry& all = registry();
+  ProfiledThreads& all = registry();
   thread.next = all.first;
   thread.previous = nullptr;
   if (all.first) all.first->previous = &thread;
@@ -37,7 +37,7 @@ void link(ProfileThread& thread) noexcept {
 }
 
 void unlink(ProfileThread& thread) noexcept {
-  Registry& all = registry();
+  ProfiledThreads& all = registry();
   if (thread.previous)
     thread.previous->next = thread.next;
   else
@@ -45,8 +45,8 @@ void unlink(ProfileThread& thread) noexcept {
   if (thread.next) thread.next->previous = thread.previous;
 }
 
-struct Release {
-  ~Release() {
+struct ReleaseThread {
+  ~ReleaseThread() {
     ProfileThread* thread = detail::profile_thread;
     detail::profile_thread = nullptr;
     if (!thread) return;
@@ -73,7 +73,7 @@ ProfileThread* detail::make_profile_thread() noexcept {
   auto* thread = new (std::nothrow) ProfileThread;
   if (!thread) return nullptr;
   core::hold_over_forks<registry_mutex, keep_forking_thread>();
-  thread_local Release release;
+  thread_local ReleaseThread release;
   (void)&release;
   std::lock_guard<std::mutex> lock(registry().mutex);
   link(*thread);

@@ -46,7 +46,7 @@ inline ProfileThread* profile_thread() noexcept {
 
 // Notes that `entry` (a frame's address, perhaps with profile_c_function) was entered, and opens a
 // range for it if a tool wants it and fewer than `max_depth` others are open.
-inline void profile_enter(ProfileThread& thread, uintptr_t entry, annotate::Event& event,
+inline void profile_enter(ProfileThread& thread, uintptr_t entry, annotate::ReadyEvent& event,
                           uint32_t max_depth) noexcept {
   const uint32_t size = thread.size.load(std::memory_order_relaxed);
   if (size == thread.capacity && !detail::grow_profile_thread(thread)) return;

@@ -20,14 +20,14 @@ constexpr unsigned span_fields = event_fields | field_bit(field_level);
 constexpr CallForm span_form = {"span", 5, span_fields};
 constexpr CallForm domain_span_form = {"span", 4, span_fields & ~field_bit(field_domain)};
 
-struct Open {
+struct OpenSpanRange {
   annotate::Span span;
   unsigned long thread;
 };
 
 struct SpanObject {
   PyObject_HEAD Annotation* annotation;  // owned; its attributes are what start() sends
-  std::vector<Open>* open;               // null: nothing was ever open
+  std::vector<OpenSpanRange>* open;      // null: nothing was ever open
   uint64_t last_ended;                   // id; for check mode
   object_mutex mutex;
 };
@@ -76,7 +76,7 @@ void start(SpanObject* self, const annotate::ToolTable& tool) noexcept {
   const annotate::Span span = send_start_of(fields, tool, self->annotation->failed_lazily);
   if (span.epoch != 0) {
     std::lock_guard<object_mutex> lock(self->mutex);
-    if (!self->open) self->open = new std::vector<Open>;
+    if (!self->open) self->open = new std::vector<OpenSpanRange>;
     self->open->push_back({span, PyThread_get_thread_ident()});
   }
   notice_overflow(fields);
@@ -86,7 +86,7 @@ void start(SpanObject* self, const annotate::ToolTable& tool) noexcept {
 bool take(SpanObject* self, annotate::Span& span) noexcept {
   std::lock_guard<object_mutex> lock(self->mutex);
   if (!self->open || self->open->empty()) return false;
-  std::vector<Open>& open = *self->open;
+  std::vector<OpenSpanRange>& open = *self->open;
   size_t index = open.size() - 1;
   if (open[index].thread != PyThread_get_thread_ident()) {
     const unsigned long thread = PyThread_get_thread_ident();

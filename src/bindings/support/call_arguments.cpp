@@ -8,13 +8,13 @@
 
 namespace nvspan::bindings {
 
-Field field_from_name(PyObject* name) noexcept {
+AnnotationField field_from_name(PyObject* name) noexcept {
   PyObject* const* names = state().field_names;
   for (unsigned field = 0; field < field_count; ++field) {
-    if (names[field] == name) return static_cast<Field>(field);
+    if (names[field] == name) return static_cast<AnnotationField>(field);
   }
   for (unsigned field = 0; field < field_count; ++field) {
-    if (PyUnicode_Compare(names[field], name) == 0) return static_cast<Field>(field);
+    if (PyUnicode_Compare(names[field], name) == 0) return static_cast<AnnotationField>(field);
   }
   PyErr_Clear();
   return field_count;
@@ -35,7 +35,7 @@ int parse_call(const CallForm& form, PyObject* const* args, Py_ssize_t nargs, Py
   const Py_ssize_t keywords = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
   for (Py_ssize_t i = 0; i < keywords; ++i) {
     PyObject* name = PyTuple_GET_ITEM(kwnames, i);
-    const Field named = field_from_name(name);
+    const AnnotationField named = field_from_name(name);
     if (named == field_count || !(form.allowed & field_bit(named))) {
       PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument %R", form.function,
                    name);

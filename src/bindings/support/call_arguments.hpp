@@ -8,7 +8,7 @@
 
 namespace nvspan::bindings {
 
-enum Field : unsigned {
+enum AnnotationField : unsigned {
   field_message,
   field_color,
   field_domain,
@@ -22,7 +22,7 @@ enum Field : unsigned {
   field_count
 };
 
-constexpr unsigned field_bit(Field field) { return 1u << field; }
+constexpr unsigned field_bit(AnnotationField field) { return 1u << field; }
 
 // One callable's signature: fields in the order above, the first `positional` of them by position.
 struct CallForm {
@@ -43,7 +43,7 @@ struct CallArguments {
 };
 
 // The field that a keyword names, or field_count.
-Field field_from_name(PyObject* name) noexcept;
+AnnotationField field_from_name(PyObject* name) noexcept;
 
 // 0, or -1 with a TypeError as for a Python function of that signature.
 int parse_call(const CallForm& form, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames,

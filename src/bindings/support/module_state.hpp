@@ -57,7 +57,7 @@ struct ModuleState {
   PyObject* warning_type;              // nvspan.NvspanWarning
   PyObject* range_error;               // of a number out of range: a ValueError and OverflowError
   PyObject* warned;                    // set: what warn_once has said
-  PyObject* field_names[field_count];  // interned, in the order of Field
+  PyObject* field_names[field_count];  // interned, in the order of AnnotationField
 
   struct {
     PyTypeObject* domain_type;

@@ -11,12 +11,12 @@ namespace nvspan::bindings {
 
 namespace {
 
-struct Name {
+struct HookName {
   const char* name;
   PythonHook hook;
 };
 
-constexpr Name names[] = {
+constexpr HookName names[] = {
     {"annotate_class", &PythonHooks::annotate_class},
     {"carried_over", &PythonHooks::carried_over},
     {"color_from_object", &PythonHooks::color_from_object},

@@ -69,7 +69,7 @@ struct DeviceRange {
   unsigned long long capture = 0;
   GraphNode begin_node = nullptr;
   uint32_t stamp_id = 0;
-  annotate::Event event;
+  annotate::ReadyEvent event;
 };
 
 }  // namespace nvspan::cuda

@@ -14,14 +14,14 @@ namespace nvspan::cuda {
 
 // A state that any thread may change, but only as the list of transitions has it: an event for
 // which the list has no row leaves the state as it is.
-template <class State, class Event, class Transitions>
+template <class State, class ReadyEvent, class Transitions>
 class Life {
  public:
   State now() const noexcept { return state_.load(std::memory_order_acquire); }
 
   // Returns the state before the event. Threads that bring an event at once are put in order: what
   // each of them has to do follows from the state that it found.
-  State apply(Event event) noexcept {
+  State apply(ReadyEvent event) noexcept {
     State before = state_.load(std::memory_order_relaxed);
     while (!state_.compare_exchange_weak(before, after(before, event), std::memory_order_acq_rel,
                                          std::memory_order_relaxed)) {
@@ -29,14 +29,14 @@ class Life {
     return before;
   }
 
-  static State after(State state, Event event) noexcept {
+  static State after(State state, ReadyEvent event) noexcept {
     static constexpr Table table = make_table();
     return table.next[static_cast<size_t>(state)][static_cast<size_t>(event)];
   }
 
  private:
   static constexpr size_t states = static_cast<size_t>(State::count);
-  static constexpr size_t events = static_cast<size_t>(Event::count);
+  static constexpr size_t events = static_cast<size_t>(ReadyEvent::count);
   struct Table {
     State next[states][events];
   };
@@ -55,10 +55,10 @@ class Life {
   std::atomic<State> state_{};
 };
 
-template <class State, class Event>
+template <class State, class ReadyEvent>
 struct Transition {
   State from;
-  Event event;
+  ReadyEvent event;
   State to;
 };
 

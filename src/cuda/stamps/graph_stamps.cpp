@@ -9,7 +9,7 @@ namespace nvspan::cuda {
 
 namespace {
 
-Result add_node(const Driver& api, DeviceContext& context, const Capture& capture,
+Result add_node(const Driver& api, DeviceContext& context, const StreamCapture& capture,
                 const std::vector<GraphNode>& after, DeviceRange& range, bool is_end,
                 GraphNode& node) noexcept {
   if (range.backend == Backend::callback) {
@@ -29,7 +29,7 @@ Result add_node(const Driver& api, DeviceContext& context, const Capture& captur
 }
 
 // The graph, its clones and what is instantiated from them hold the range; the last one lets it go.
-Result hold_by_graph(const Driver& api, const Capture& capture, DeviceRange& range) noexcept {
+Result hold_by_graph(const Driver& api, const StreamCapture& capture, DeviceRange& range) noexcept {
   UserObject object = nullptr;
   retain(&range);
   Result result = api.cuUserObjectCreate(&object, &range, retire, 1, user_object_no_sync);
@@ -44,7 +44,7 @@ Result hold_by_graph(const Driver& api, const Capture& capture, DeviceRange& ran
 
 }  // namespace
 
-Result query_capture(const Driver& api, StreamHandle stream, Capture& capture) noexcept {
+Result query_capture(const Driver& api, StreamHandle stream, StreamCapture& capture) noexcept {
   // Range replay of Nsight Compute refuses the questions below, and asks for no more than this.
   if (api.cuStreamIsCapturing) {
     const Result result = api.cuStreamIsCapturing(stream, &capture.status);
@@ -63,7 +63,7 @@ Result query_capture(const Driver& api, StreamHandle stream, Capture& capture) n
 }
 
 Result stamp_graph(const Driver& api, DeviceContext& context, StreamHandle stream,
-                   const Capture& capture, DeviceRange& range, bool is_end) noexcept {
+                   const StreamCapture& capture, DeviceRange& range, bool is_end) noexcept {
   if (!api.cuGraphAddHostNode || !api.cuGraphAddKernelNode || !api.cuUserObjectCreate ||
       !api.cuGraphRetainUserObject) {
     return error_not_supported;

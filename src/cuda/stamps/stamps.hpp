@@ -11,7 +11,7 @@
 namespace nvspan::cuda {
 
 // What the driver says of a stream's capture.
-struct Capture {
+struct StreamCapture {
   int status = capture_none;
   unsigned long long id = 0;
   GraphHandle graph = nullptr;
@@ -21,7 +21,7 @@ struct Capture {
 
 // Must come before anything else touches the stream: an event recorded on a capturing stream would
 // draw our side stream into the program's capture and spoil it.
-Result query_capture(const Driver& api, StreamHandle stream, Capture& capture) noexcept;
+Result query_capture(const Driver& api, StreamHandle stream, StreamCapture& capture) noexcept;
 
 // Puts one end of the range onto the program's stream (and its partner, which is pinned and becomes
 // the range's to unpin). On failure nothing is left behind. `no_room`: too many ranges in flight.
@@ -30,7 +30,7 @@ Result stamp_stream(const Driver& api, SideStream& stream, StreamHandle user, De
 
 // Puts one end of the range into the graph. On failure nothing of it will ever run.
 Result stamp_graph(const Driver& api, DeviceContext& context, StreamHandle stream,
-                   const Capture& capture, DeviceRange& range, bool is_end) noexcept;
+                   const StreamCapture& capture, DeviceRange& range, bool is_end) noexcept;
 
 // The host functions.
 void begin_on_host(void* range);

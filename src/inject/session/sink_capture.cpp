@@ -95,7 +95,7 @@ int SinkCapture::push(ThreadState& thread, const DomainView& domain, trace::Even
   if (!domain.shown) return no_push_pop_tracking;
   DomainStack& stack = thread.stack(domain.handle);
   event.depth = static_cast<std::int32_t>(stack.ranges.size());
-  stack.ranges.push_back(OpenRange::keep(event, domain.handle, pool_));
+  stack.ranges.push_back(UnfinishedRange::keep(event, domain.handle, pool_));
   ++thread.nesting;
   write(event);
   return event.depth;
@@ -104,7 +104,7 @@ int SinkCapture::push(ThreadState& thread, const DomainView& domain, trace::Even
 int SinkCapture::pop(ThreadState& thread, const DomainView& domain, trace::Event& event) {
   if (!domain.shown) return no_push_pop_tracking;
   DomainStack& stack = thread.stack(domain.handle);
-  OpenRange range;
+  UnfinishedRange range;
   if (!stack.ranges.empty()) {
     range = stack.ranges.back();
     stack.ranges.pop_back();
@@ -122,14 +122,14 @@ std::uint64_t SinkCapture::start(ThreadState&, const DomainView& domain, trace::
   const std::uint64_t id = next_range_++;
   if (!domain.shown) return id;
   event.range_id = id;
-  started_[id] = OpenRange::keep(event, domain.handle, pool_);
+  started_[id] = UnfinishedRange::keep(event, domain.handle, pool_);
   write(event);
   return id;
 }
 
 void SinkCapture::end(ThreadState&, const DomainView& domain, trace::Event& event) {
   if (!domain.shown) return;
-  OpenRange range;
+  UnfinishedRange range;
   if (take_started(event.range_id, range)) {
     const std::int32_t nesting = event.nesting;
     range.close(event);
@@ -144,7 +144,7 @@ void SinkCapture::end(ThreadState&, const DomainView& domain, trace::Event& even
   range.release(pool_);
 }
 
-bool SinkCapture::take_started(std::uint64_t id, OpenRange& range) noexcept {
+bool SinkCapture::take_started(std::uint64_t id, UnfinishedRange& range) noexcept {
   const auto found = started_.find(id);
   if (found == started_.end()) return false;
   range = found->second;
@@ -174,7 +174,7 @@ void SinkCapture::show_unclosed(ThreadState& thread, const char* reason) {
   for (DomainStack& stack : thread.stacks) {
     const DomainView domain = registry_.domain(stack.domain);
     for (std::size_t i = stack.ranges.size(); i-- > 0;) {
-      const OpenRange& range = stack.ranges[i];
+      const UnfinishedRange& range = stack.ranges[i];
       if (range.pid != thread.pid) continue;
       if (left-- == 0) return;
       const trace::Field why = trace::Field::string("reason", reason);
@@ -198,7 +198,7 @@ void SinkCapture::show_started(ThreadState& thread) {
   std::sort(ids.begin(), ids.end());
   if (ids.size() > most_unclosed) ids.resize(most_unclosed);
   for (const std::uint64_t id : ids) {
-    const OpenRange& range = started_.find(id)->second;
+    const UnfinishedRange& range = started_.find(id)->second;
     const trace::Field details[] = {trace::Field::count("id", id),
                                     trace::Field::string("reason", "process_exit")};
     trace::Event event = event_of(trace::EventKind::unclosed, thread);

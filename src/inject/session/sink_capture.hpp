@@ -55,7 +55,7 @@ class SinkCapture final : public Capture {
   void show_started(ThreadState& thread);
   void show_lost(const ThreadState& thread, std::uint64_t lost);
   trace::Event event_of(trace::EventKind kind, const ThreadState& thread) const;
-  bool take_started(std::uint64_t id, OpenRange& range) noexcept;  // false: it is not open
+  bool take_started(std::uint64_t id, UnfinishedRange& range) noexcept;  // false: it is not open
   trace::TextStyle text_style(std::uint64_t origin) const noexcept;
 
   core::PagePool& pool_;
@@ -67,8 +67,8 @@ class SinkCapture final : public Capture {
   std::optional<trace::JsonlSink> jsonl_;
   std::optional<trace::TextSink> text_;
   trace::Sink* sink_ = nullptr;
-  std::unordered_map<std::uint64_t, OpenRange, std::hash<std::uint64_t>, std::equal_to<>,
-                     core::PoolAllocator<std::pair<const std::uint64_t, OpenRange>>>
+  std::unordered_map<std::uint64_t, UnfinishedRange, std::hash<std::uint64_t>, std::equal_to<>,
+                     core::PoolAllocator<std::pair<const std::uint64_t, UnfinishedRange>>>
       started_;
   std::uint64_t next_range_ = 1;  // goes on when tracing is closed and opened again
 };

@@ -12,8 +12,9 @@ constexpr std::size_t kept_stacks = 64;
 
 }  // namespace
 
-OpenRange OpenRange::keep(const trace::Event& event, std::uint64_t domain, core::PagePool& pool) {
-  OpenRange range;
+UnfinishedRange UnfinishedRange::keep(const trace::Event& event, std::uint64_t domain,
+                                      core::PagePool& pool) {
+  UnfinishedRange range;
   range.domain = domain;
   range.ts = event.ts;
   range.pid = event.pid;
@@ -35,12 +36,12 @@ OpenRange OpenRange::keep(const trace::Event& event, std::uint64_t domain, core:
   return range;
 }
 
-void OpenRange::release(core::PagePool& pool) noexcept {
+void UnfinishedRange::release(core::PagePool& pool) noexcept {
   if (owns_message) pool.deallocate(const_cast<char*>(message.data()), message.size());
   owns_message = false;
 }
 
-void OpenRange::close(trace::Event& event) const noexcept {
+void UnfinishedRange::close(trace::Event& event) const noexcept {
   event.message = message;
   event.message_type = message_type;
   event.open_color = color;
@@ -60,13 +61,13 @@ DomainStack& ThreadState::stack(std::uint64_t domain) {
       stacks.pop_back();
     }
   }
-  stacks.push_back(DomainStack{domain, core::PoolVector<OpenRange>(pool)});
+  stacks.push_back(DomainStack{domain, core::PoolVector<UnfinishedRange>(pool)});
   return stacks.back();
 }
 
 void ThreadState::forget_ranges() noexcept {
   for (DomainStack& stack : stacks) {
-    for (OpenRange& range : stack.ranges) range.release(pool);
+    for (UnfinishedRange& range : stack.ranges) range.release(pool);
   }
   stacks.clear();
   nesting = 0;

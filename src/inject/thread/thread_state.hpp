@@ -13,7 +13,7 @@
 namespace nvspan::inject {
 
 // A range that waits for its end. Its message is interned, or a copy that release() gives back.
-struct OpenRange {
+struct UnfinishedRange {
   std::uint64_t ts = 0;
   std::uint64_t domain = 0;
   std::string_view message;
@@ -24,7 +24,8 @@ struct OpenRange {
   bool has_color = false;
   bool owns_message = false;
 
-  static OpenRange keep(const trace::Event& event, std::uint64_t domain, core::PagePool& pool);
+  static UnfinishedRange keep(const trace::Event& event, std::uint64_t domain,
+                              core::PagePool& pool);
   void release(core::PagePool& pool) noexcept;
   void close(trace::Event& event) const noexcept;  // fills in what the closing event repeats
 };
@@ -32,7 +33,7 @@ struct OpenRange {
 // A domain's open push ranges in one thread.
 struct DomainStack {
   std::uint64_t domain;
-  core::PoolVector<OpenRange> ranges;
+  core::PoolVector<UnfinishedRange> ranges;
 };
 
 // One thread's part of the session. It is touched only by its thread, with the session's lock held.

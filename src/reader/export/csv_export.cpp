@@ -57,10 +57,10 @@ void add_integer(std::string& out, Integer value) {
 }
 
 // A column, and how its values are written.
-class Field {
+class CsvField {
  public:
-  Field(std::shared_ptr<const Column> column, const ColumnWords& words,
-        const std::vector<std::string>& texts)
+  CsvField(std::shared_ptr<const Column> column, const ColumnWords& words,
+           const std::vector<std::string>& texts)
       : column_(std::move(column)), texts_(column_->dictionary == nullptr ? nullptr : &texts) {
     const auto found = words.find(column_->name);
     if (found == words.end()) return;
@@ -119,7 +119,7 @@ void export_csv(Columns& columns, const std::string& table, const std::string& p
   OutputFile file(path);
   std::string& out = file.buffer();
   std::vector<std::string> texts;
-  std::vector<Field> fields;
+  std::vector<CsvField> fields;
   for (const std::string& name : columns.names(table)) {
     fields.emplace_back(columns.column(table, name), words, texts);
     out += field_of(fields.back().name()) + ',';
@@ -138,7 +138,7 @@ void export_csv(Columns& columns, const std::string& table, const std::string& p
     owners.push_back(std::to_string(pid) + ',' + std::to_string(of.tid) + '\n');
   }
   for (std::size_t row = 0; row < rows; ++row) {
-    for (const Field& field : fields) {
+    for (const CsvField& field : fields) {
       field.add(out, row);
       out += ',';
     }

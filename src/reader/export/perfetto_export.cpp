@@ -22,7 +22,7 @@ using namespace perfetto;
 constexpr std::uint32_t first_lane_sequence = 2;
 constexpr std::uint64_t progress_events = 1 << 18;
 
-struct Span {
+struct DrawnRange {
   std::int64_t start, end;
   std::uint32_t site, thread, end_thread;
   EndReason reason;
@@ -96,7 +96,7 @@ class Exporter : public RangeScan<Exporter, true> {
   }
   void unclosed(const PushRange& range, std::uint64_t ticks, EndReason reason) {
     more_.clear();
-    add_annotation(more_, Annotation::end_reason, reason_text(reason));
+    add_annotation(more_, ArgumentName::end_reason, reason_text(reason));
     lane_of(range.domain).event(file_, time(ticks), slice_end, more_.view());
   }
   void mark(std::uint32_t site, std::uint64_t ticks, const EntryPayload& payload) {
@@ -113,8 +113,8 @@ class Exporter : public RangeScan<Exporter, true> {
       devices_.add(recording_.threads()[range.thread].process, range);
       return step();
     }
-    spans_.push_back(Span{range.start, range.end, range.site, range.thread, range.end_thread,
-                          range.reason, range.call->payload});
+    spans_.push_back(DrawnRange{range.start, range.end, range.site, range.thread, range.end_thread,
+                                range.reason, range.call->payload});
     step();
   }
   void counter(std::uint32_t subject, record::EntryKind kind, std::uint64_t ticks,
@@ -143,7 +143,7 @@ class Exporter : public RangeScan<Exporter, true> {
       const trace::PayloadResult result =
           payloads_.read(process, read.local_domain, payload.bytes, payload.bits, fields);
       if (result == trace::PayloadResult::whole && !fields.empty()) {
-        return add_annotation(more_, Annotation::payload, fields.entries());
+        return add_annotation(more_, ArgumentName::payload, fields.entries());
       }
     }
     add_plain_payload(more_, read.payload_type, payload);
@@ -183,7 +183,7 @@ class Exporter : public RangeScan<Exporter, true> {
   Lane* last_lane_ = nullptr;
   std::uint32_t last_domain_ = 0;
   std::uint32_t named_site_ = 0;
-  std::vector<Span> spans_;
+  std::vector<DrawnRange> spans_;
   DeviceRows devices_;
   DeviceLaunches launches_;
   std::uint64_t opened_ = 0;  // push ranges of this thread
@@ -231,7 +231,7 @@ void Exporter::prepare(std::uint32_t site) {
     std::snprintf(text, sizeof text, "#%08X", static_cast<unsigned>(read.color));
     const std::uint64_t id = std::uint64_t{read.color} + 1;
     ProtoBytes annotation;
-    annotation.number(debug_annotation::name_iid, static_cast<std::uint64_t>(Annotation::color));
+    annotation.number(debug_annotation::name_iid, static_cast<std::uint64_t>(ArgumentName::color));
     annotation.number(debug_annotation::string_value_iid, id);
     common.message(track_event::debug_annotations, annotation);
     intern(interned_data::debug_annotation_string_values, id, text);
@@ -379,7 +379,7 @@ void Exporter::add_loss(std::int64_t from, std::int64_t to, const std::string& t
 
 void Exporter::end_process(std::uint32_t process) {
   const auto& sites = recording_.sites();
-  std::sort(spans_.begin(), spans_.end(), [&](const Span& a, const Span& b) {
+  std::sort(spans_.begin(), spans_.end(), [&](const DrawnRange& a, const DrawnRange& b) {
     const std::uint32_t of_a = sites[a.site].domain, of_b = sites[b.site].domain;
     return of_a != of_b ? of_a < of_b : a.start < b.start;
   });
@@ -390,7 +390,7 @@ void Exporter::end_process(std::uint32_t process) {
     Slots slots;
     std::vector<Lane> lanes;
     for (std::size_t i = begin; i < end; ++i) {
-      const Span& span = spans_[i];
+      const DrawnRange& span = spans_[i];
       const std::uint32_t slot = slots.place(span.start, span.end);
       if (slot == lanes.size()) {
         Track made;
@@ -405,14 +405,14 @@ void Exporter::end_process(std::uint32_t process) {
       more_.clear();
       add_payload(span.site, span.payload);
       const auto& threads = recording_.threads();
-      add_annotation(more_, Annotation::started_by, std::uint64_t{threads[span.thread].tid});
+      add_annotation(more_, ArgumentName::started_by, std::uint64_t{threads[span.thread].tid});
       lane.event(file_, span.start, sites_[span.site].begin, more_.view());
       more_.clear();
       if (span.end_thread != span.thread) {
-        add_annotation(more_, Annotation::ended_by, std::uint64_t{threads[span.end_thread].tid});
+        add_annotation(more_, ArgumentName::ended_by, std::uint64_t{threads[span.end_thread].tid});
       }
       if (span.reason != EndReason::closed) {
-        add_annotation(more_, Annotation::end_reason, reason_text(span.reason));
+        add_annotation(more_, ArgumentName::end_reason, reason_text(span.reason));
       }
       lane.event(file_, span.end, slice_end, more_.view());
     }
@@ -439,16 +439,16 @@ void Exporter::write_devices(std::uint32_t process) {
         const ReadSite& site = recording_.sites()[span.site];
         add_plain_payload(more_, site.own_payload_type(), span.call.payload);
         if (span.call.thread != 0) {
-          add_annotation(more_, Annotation::started_by, std::uint64_t{span.call.thread});
+          add_annotation(more_, ArgumentName::started_by, std::uint64_t{span.call.thread});
         }
         if (span.call.uncertainty != 0) {
-          add_annotation(more_, Annotation::uncertainty, std::uint64_t{span.call.uncertainty});
+          add_annotation(more_, ArgumentName::uncertainty, std::uint64_t{span.call.uncertainty});
         }
         if (const std::uint64_t flow = launches_.to(process, span.call)) {
           add_flow(more_, flow, true);
         }
       } else if (span.reason != EndReason::closed) {
-        add_annotation(more_, Annotation::end_reason, reason_text(span.reason));
+        add_annotation(more_, ArgumentName::end_reason, reason_text(span.reason));
       }
       lane.event(file_, step.time,
                  step.is_begin ? std::string_view(sites_[span.site].begin) : slice_end,

@@ -88,7 +88,7 @@ void add_plain_payload(ProtoBytes& event, std::uint8_t type, const EntryPayload&
     using Wide = std::conditional_t<
         std::is_floating_point_v<Value>, double,
         std::conditional_t<std::is_signed_v<Value>, std::int64_t, std::uint64_t>>;
-    add_annotation(event, Annotation::payload, static_cast<Wide>(value));
+    add_annotation(event, ArgumentName::payload, static_cast<Wide>(value));
   };
   if (trace::use_scalar(static_cast<trace::PayloadType>(type), payload.bits, add)) return;
   if (payload.bytes == nullptr) return;
@@ -97,7 +97,7 @@ void add_plain_payload(ProtoBytes& event, std::uint8_t type, const EntryPayload&
   const std::string_view bytes(reinterpret_cast<const char*>(payload.bytes),
                                static_cast<std::size_t>(std::min(payload.bits, most_shown)));
   for (std::size_t i = 0; i < bytes.size(); i += 8) (text += ' ') += hex_of(bytes.substr(i, 8));
-  add_annotation(event, Annotation::payload, std::string_view(text));
+  add_annotation(event, ArgumentName::payload, std::string_view(text));
 }
 
 }  // namespace nvspan::reader

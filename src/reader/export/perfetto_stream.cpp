@@ -14,7 +14,7 @@ constexpr std::uint32_t shared_sequence = 1;
 const char* const annotation_names[] = {"payload",  "color",      "started_by",
                                         "ended_by", "end_reason", "uncertainty_ns"};
 
-ProtoBytes annotation(Annotation name) {
+ProtoBytes annotation(ArgumentName name) {
   ProtoBytes made;
   made.number(debug_annotation::name_iid, static_cast<std::uint64_t>(name));
   return made;
@@ -42,28 +42,28 @@ void TraceFile::packet(std::string_view body) {
   flush_when_full();
 }
 
-void add_annotation(ProtoBytes& event, Annotation name, std::string_view text) {
+void add_annotation(ProtoBytes& event, ArgumentName name, std::string_view text) {
   ProtoBytes made = annotation(name);
   made.text(debug_annotation::string_value, text);
   event.message(track_event::debug_annotations, made);
 }
-void add_annotation(ProtoBytes& event, Annotation name, std::uint64_t value) {
+void add_annotation(ProtoBytes& event, ArgumentName name, std::uint64_t value) {
   ProtoBytes made = annotation(name);
   made.number(debug_annotation::uint_value, value);
   event.message(track_event::debug_annotations, made);
 }
-void add_annotation(ProtoBytes& event, Annotation name, std::int64_t value) {
+void add_annotation(ProtoBytes& event, ArgumentName name, std::int64_t value) {
   ProtoBytes made = annotation(name);
   made.number(debug_annotation::int_value, static_cast<std::uint64_t>(value));
   event.message(track_event::debug_annotations, made);
 }
-void add_annotation(ProtoBytes& event, Annotation name, double value) {
+void add_annotation(ProtoBytes& event, ArgumentName name, double value) {
   ProtoBytes made = annotation(name);
   made.real(debug_annotation::double_value, value);
   event.message(track_event::debug_annotations, made);
 }
 
-void add_annotation(ProtoBytes& event, Annotation name, const ProtoBytes& entries) {
+void add_annotation(ProtoBytes& event, ArgumentName name, const ProtoBytes& entries) {
   ProtoBytes made = annotation(name);
   made.raw(entries.view());
   event.message(track_event::debug_annotations, made);

@@ -23,7 +23,7 @@ class TraceFile : public OutputFile {
 };
 
 // Names of annotations, the same in every lane.
-enum class Annotation : std::uint8_t {
+enum class ArgumentName : std::uint8_t {
   payload = 1,
   color,
   started_by,
@@ -32,12 +32,12 @@ enum class Annotation : std::uint8_t {
   uncertainty,
 };
 
-void add_annotation(ProtoBytes& event, Annotation name, std::string_view text);
-void add_annotation(ProtoBytes& event, Annotation name, std::uint64_t value);
-void add_annotation(ProtoBytes& event, Annotation name, std::int64_t value);
-void add_annotation(ProtoBytes& event, Annotation name, double value);
+void add_annotation(ProtoBytes& event, ArgumentName name, std::string_view text);
+void add_annotation(ProtoBytes& event, ArgumentName name, std::uint64_t value);
+void add_annotation(ProtoBytes& event, ArgumentName name, std::int64_t value);
+void add_annotation(ProtoBytes& event, ArgumentName name, double value);
 // `entries` are a DebugAnnotation's, as AnnotatedFields makes them.
-void add_annotation(ProtoBytes& event, Annotation name, const ProtoBytes& entries);
+void add_annotation(ProtoBytes& event, ArgumentName name, const ProtoBytes& entries);
 
 // An arrow from the slice to others of its number, or to this one from them.
 void add_flow(ProtoBytes& event, std::uint64_t flow, bool arrives);

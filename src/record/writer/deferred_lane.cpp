@@ -15,7 +15,7 @@ constexpr std::string_view lane_name = "deferred events";
 constexpr std::size_t short_entry = 8;  // words
 
 // NVTX's numbers of timestamp types.
-enum Stamp : std::uint64_t {
+enum TimestampType : std::uint64_t {
   none = 0,
   tool_provided = 1,
   tsc = 10,

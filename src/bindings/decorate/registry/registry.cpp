@@ -26,7 +26,7 @@ constexpr size_t first_prune = 64;
 
 // One decorated function, which its Site knows by a weak reference. The generated code is kept
 // here: it owns the Site, so the Site cannot own it.
-struct Entry {
+struct Decoration {
   py_ref site;
   py_ref kind;  // None, "nested" or "span"
   py_ref code;  // generated; nothing: not needed so far
@@ -62,8 +62,9 @@ class Decorations {
   std::atomic<bool> on{true};
 
   // Throws std::bad_alloc.
-  void add(PyObject* function, std::shared_ptr<Entry> entry) {
-    std::vector<std::shared_ptr<Entry>> dead;  // released after the lock: that runs Python code
+  void add(PyObject* function, std::shared_ptr<Decoration> entry) {
+    std::vector<std::shared_ptr<Decoration>>
+        dead;  // released after the lock: that runs Python code
     Lock lock(&mutex_);
     if (entries_.size() >= prune_at_) prune(&dead);
     entries_.push_back(entry);
@@ -71,7 +72,7 @@ class Decorations {
   }
 
   // The entry of a decorated function, or null.
-  std::shared_ptr<Entry> find(PyObject* function) {
+  std::shared_ptr<Decoration> find(PyObject* function) {
     Lock lock(&mutex_);
     auto found = by_address_.find(function);
     if (found == by_address_.end()) return nullptr;
@@ -80,15 +81,15 @@ class Decorations {
   }
 
   // Throws std::bad_alloc.
-  std::vector<std::shared_ptr<Entry>> snapshot() {
+  std::vector<std::shared_ptr<Decoration>> snapshot() {
     Lock lock(&mutex_);
     return entries_;
   }
 
  private:
   // Drops the functions that are gone: amortised, since it runs when their number has doubled.
-  void prune(std::vector<std::shared_ptr<Entry>>* dead) {
-    auto is_alive = [](const std::shared_ptr<Entry>& entry) {
+  void prune(std::vector<std::shared_ptr<Decoration>>* dead) {
+    auto is_alive = [](const std::shared_ptr<Decoration>& entry) {
       return static_cast<bool>(weak_target(entry->get()->function));
     };
     dead->reserve(entries_.size());
@@ -102,23 +103,23 @@ class Decorations {
   }
 
   Lock::Mutex mutex_{};
-  std::vector<std::shared_ptr<Entry>> entries_;
-  std::unordered_map<PyObject*, std::shared_ptr<Entry>> by_address_;
+  std::vector<std::shared_ptr<Decoration>> entries_;
+  std::unordered_map<PyObject*, std::shared_ptr<Decoration>> by_address_;
   size_t prune_at_ = first_prune;
 };
 
-struct Registry {
+struct DecorationsObject {
   PyObject_HEAD Decorations* decorations;
 };
 
 Decorations* decorations_of(PyObject* registry) noexcept {
-  return reinterpret_cast<Registry*>(registry)->decorations;
+  return reinterpret_cast<DecorationsObject*>(registry)->decorations;
 }
 
 // The user has assigned `__code__`: from now on that is the original. Where it was made from the
 // generated code, as types.coroutine() does, the change is carried over to the original.
 // 0, or -1 with an exception set.
-int adopt(Entry* entry, PyFunctionObject* function, PyObject* current) {
+int adopt(Decoration* entry, PyFunctionObject* function, PyObject* current) {
   Site* site = entry->get();
   py_ref adopted = py_ref::borrow(current);
   if (entry->code && code_calls_site(current, site)) {
@@ -138,7 +139,7 @@ bool switched_on(const Site* site) {
   return annotation && annotation_wanted(annotation.get());
 }
 
-int apply_locked(Decorations* decorations, Entry* entry) {
+int apply_locked(Decorations* decorations, Decoration* entry) {
   Site* site = entry->get();
   py_ref target = weak_target(site->function);
   if (!target) return 0;
@@ -166,7 +167,7 @@ int apply_locked(Decorations* decorations, Entry* entry) {
 #endif
 
 // Gives the function the code that the present state asks for. 0, or -1 with an exception set.
-int apply(Decorations* decorations, Entry* entry) {
+int apply(Decorations* decorations, Decoration* entry) {
   int result;
   Py_BEGIN_CRITICAL_SECTION(entry->site.get());
   result = apply_locked(decorations, entry);
@@ -192,7 +193,7 @@ PyObject* registry_decorate(PyObject* self, PyObject* const* arguments, Py_ssize
     }
     py_ref made = function_like(original, code.get());
     if (!made || provide_builtins(original->func_builtins) < 0) return nullptr;
-    auto entry = std::make_shared<Entry>();
+    auto entry = std::make_shared<Decoration>();
     entry->site = py_ref::steal(
         reinterpret_cast<PyObject*>(site_new(annotation, code.get(), made.get(), arguments[0])));
     if (!entry->site) return nullptr;
@@ -248,7 +249,7 @@ PyType_Slot registry_slots[] = {
     {0, nullptr},
 };
 
-PyType_Spec registry_spec = {"nvspan._core._Decorations", sizeof(Registry), 0,
+PyType_Spec registry_spec = {"nvspan._core._Decorations", sizeof(DecorationsObject), 0,
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                              registry_slots};
 
@@ -269,7 +270,7 @@ int decorated_add_to_module(PyObject* module) {
     PyErr_NoMemory();
     return -1;
   }
-  reinterpret_cast<Registry*>(registry.get())->decorations = decorations;
+  reinterpret_cast<DecorationsObject*>(registry.get())->decorations = decorations;
   return PyModule_AddObjectRef(module, registry_name, registry.get());
 }
 

@@ -99,7 +99,7 @@ void begin_in(Pass& pass, const std::shared_ptr<BackwardRange>& range) {
 
 annotate::Span start(Annotation* annotation, uint64_t payload) noexcept {
   const annotate::ToolTable* tool = annotate::listening_tool();
-  annotate::Event& event = annotation->fields->event;
+  annotate::ReadyEvent& event = annotation->fields->event;
   annotate::Outgoing out;
   if (!tool || !annotate::prepare(event, *tool, out)) return {};
   out.attributes.payloadType = NVTX_PAYLOAD_TYPE_INT64;

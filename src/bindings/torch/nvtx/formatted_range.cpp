@@ -75,7 +75,7 @@ void enter_range(FormattedRange* self) noexcept {
   clear_fields(fields);
 }
 
-struct Methods {
+struct FormattedRangeMethods {
   using Owner = FormattedRange;
   static constexpr const char* type = "range";
   static constexpr const char* object = "a range";
@@ -96,7 +96,7 @@ FormattedRange* new_range() noexcept {
   if (FormattedRange* kept = free_ranges.take()) return kept;
   FormattedRange* range = PyObject_GC_New(FormattedRange, state().torch.formatted_range_type);
   if (!range) return nullptr;
-  init_bound_methods<Methods>(range);
+  init_bound_methods<FormattedRangeMethods>(range);
   return range;
 }
 
@@ -211,7 +211,7 @@ PyObject* formatted_range(PyObject* const* args, Py_ssize_t nargs, PyObject* kwn
 
 int torch_range_add_to_module(PyObject* module) {
   auto* type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&formatted_range_spec));
-  if (!type || add_context_methods<Methods>(type) < 0) return -1;
+  if (!type || add_context_methods<FormattedRangeMethods>(type) < 0) return -1;
   type->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
   PyType_Modified(type);
   state().torch.formatted_range_type = type;

@@ -209,7 +209,7 @@ Annotation* options_of(PyObject* const* args, Py_ssize_t nargs, PyObject* kwname
   CallArguments arguments;
   bool any = false;
   for (Py_ssize_t i = 0; i < named; ++i) {
-    const Field field = field_from_name(PyTuple_GET_ITEM(kwnames, i));
+    const AnnotationField field = field_from_name(PyTuple_GET_ITEM(kwnames, i));
     if (field == field_count || !(options_form.allowed & field_bit(field))) continue;
     if (has_field(args[0], PyTuple_GET_ITEM(kwnames, i))) continue;
     arguments.values[field] = args[nargs + i];
@@ -237,7 +237,7 @@ PyObject* message_has_field(PyObject*, PyObject* const* args, Py_ssize_t nargs) 
 bool only_options(PyObject* kwnames) noexcept {
   const Py_ssize_t named = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
   for (Py_ssize_t i = 0; i < named; ++i) {
-    const Field field = field_from_name(PyTuple_GET_ITEM(kwnames, i));
+    const AnnotationField field = field_from_name(PyTuple_GET_ITEM(kwnames, i));
     if (field == field_count || !(options_form.allowed & field_bit(field))) return false;
   }
   return true;

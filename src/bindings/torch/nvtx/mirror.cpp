@@ -44,7 +44,7 @@ void report_failure() noexcept {
 
 // Torch writes names into its JSON as they are: a quote would spoil the file, and a control
 // character the name.
-std::string name_in_torch(const annotate::Event& event) {
+std::string name_in_torch(const annotate::ReadyEvent& event) {
   std::string name;
   if (!event.domain->is_default()) name = event.domain->name() + ":";
   name.append(event.text ? event.text : "", event.text_size);
@@ -56,7 +56,7 @@ std::string name_in_torch(const annotate::Event& event) {
 }
 
 // Enters a record function. Null if that failed.
-PyObject* enter(const annotate::Event& event) {
+PyObject* enter(const annotate::ReadyEvent& event) {
   PyObject* type = record_function_type.load(std::memory_order_acquire);
   if (!type) return nullptr;
   const std::string text = name_in_torch(event);
