@@ -220,7 +220,9 @@ nvspan.annotate("entered").__enter__()
     at = {n: f"{n + FIRST_LINE - 1} in <module>" for n in (7, 8, 9, 10)}
     end = "of the default domain is still open at exit"
     inside = f"{3 + FIRST_LINE - 1} in leaves"
-    thread = f"'in thread' (pushed at {inside}) of domain 'd' is still open where its thread ends"
+    thread = (
+        f"'in thread' (pushed at {inside}) of domain 'd' is still open at the end of its thread"
+    )
     assert lines == [
         f"nvspan check: {thread}",
         f"nvspan check: 'at exit' (pushed at {at[7]}) {end}",

@@ -67,9 +67,9 @@ refused(7, "other", "lib"); refused(9, "io", "lib"); refused(1_000_000_001, "x")
         for event in traced.of_kind("name_category")
     ] == [("lib", 7, "io"), ("lib", 8, "net"), (None, 1_000_000_001, "another"), (None, 1, "one")]
     assert traced.stdout.splitlines() == [
-        "category 7 or name 'other' is taken in this domain",
-        "category 9 or name 'io' is taken in this domain",
-        "category 1000000001 or name 'x' is taken in this domain",
+        "category 7 or name 'other' is already used in this domain",
+        "category 9 or name 'io' is already used in this domain",
+        "category 1000000001 or name 'x' is already used in this domain",
         "category 0 is outside 1..0xFFFFFFFF",
     ]
     assert traced.stderr == ""

@@ -63,7 +63,7 @@ def test_missing_hooks_are_named():
 
 def test_without_hooks_a_call_that_needs_one_says_so():
     lines = said_by("said(core.mark, 'x', color=(1, 0, 0)); said(core.mark, 'x', color='red')")
-    assert lines == ["RuntimeError nvspan is not imported to its end"]
+    assert lines == ["RuntimeError nvspan is not fully imported"]
 
 
 def test_a_loader_that_fails_is_asked_again():

@@ -18,7 +18,7 @@ import nvspan
         ({"stream": object}, TypeError, "stream must be a CUDA stream, an int or None, not"),
         ({"stream": True}, TypeError, "stream must be a CUDA stream, an int or None, not True"),
         ({"stream": 1.5}, TypeError, "stream must be a CUDA stream, an int or None, not 1.5"),
-        ({"stream": -1}, ValueError, "stream -1 is no stream handle"),
+        ({"stream": -1}, ValueError, "stream must be a stream handle, not -1"),
         ({"backend": "fast"}, ValueError,
          "backend must be 'auto', 'callback' or 'exact', not 'fast'"),
         ({"backend": None}, TypeError, "backend must be a str, not None"),

@@ -142,7 +142,7 @@ class NotRecorded:
          "stream must be a CUDA stream, an int or None, not 's'"),
         (nvspan.name_stream, True, TypeError,
          "stream must be a CUDA stream, an int or None, not True"),
-        (nvspan.name_stream, -1, ValueError, "stream -1 is no stream handle"),
+        (nvspan.name_stream, -1, ValueError, "stream must be a stream handle, not -1"),
         (nvspan.name_device, "cuda:0", TypeError,
          "device must be a CUDA device or an int, not 'cuda:0'"),
         (nvspan.name_device, None, TypeError, "device must be a CUDA device or an int, not None"),

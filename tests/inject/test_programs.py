@@ -217,12 +217,12 @@ def test_only_the_chosen_domains():
 @pytest.mark.parametrize(
     ("config", "problem"),
     [
-        ("format=xml", "format is none of text, jsonl and record"),
-        ("nonsense", "a part has no '='"),
+        ("format=xml", "format must be text, jsonl or record"),
+        ("nonsense", "each part must have an '='"),
         ("file=%zz", "bad percent encoding in file"),
         ("file=%00", "file contains a null byte"),
         ("domains=%", "bad percent encoding in domains"),
-        ("origin=now", "origin is not a number"),
+        ("origin=now", "origin must be a number"),
         ("file=/no/such/folder/trace", "No such file or directory"),
     ],
 )

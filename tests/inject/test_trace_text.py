@@ -57,7 +57,7 @@ def test_the_whole_picture():
         "│  ▶  copy  [lib]  id=1",
         "│  ■  copy  [lib]  id=1",
         "╰─ outer",
-        "✕  pop of nothing",
+        "✕  pop without an open range",
     ]
     closed = [duration is not None for duration, *_ in found]
     assert closed == [False, False, False, False, True, False, True, True, False]
@@ -81,7 +81,7 @@ def test_ascii_where_the_locale_says_so():
         "|  >  copy  [lib]  id=1",
         "|  #  copy  [lib]  id=1",
         "`- outer",
-        "x  pop of nothing",
+        "x  pop without an open range",
     ]
 
 

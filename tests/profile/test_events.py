@@ -365,7 +365,7 @@ def test_without_a_tool_all_is_the_same():
         "print(q)\n"
     )
     plain_run = run_plain(HEADER + code)
-    assert plain_run.stdout.startswith("another profile is enabled already: Profile(linenos=False")
+    assert plain_run.stdout.startswith("another profile is already enabled: Profile(linenos=False")
     if LIBRARY:
         assert run_traced(HEADER + code).stdout == plain_run.stdout
 

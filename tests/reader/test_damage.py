@@ -180,10 +180,10 @@ def test_a_cut_file_says_which_events_of_which_threads_are_missing(recorded, tmp
         assert have + sum(row["count"] or 0 for row in losses) == all_events
         start, end = whole.processes[0]["start"], whole.processes[0]["end"]
         assert all(start <= row["from"] <= row["to"] <= end for row in losses)
-        text = f"cut off: {size:,} of its {len(data):,} bytes are there"
+        text = f"cut off: {size:,} of {len(data):,} bytes are left"
         assert any(problem.endswith(text) for problem in found.problems)
         if have != all_events:
-            missing = f"{all_events - have:,} event"
+            missing = f"{all_events - have:,} recorded event"
             assert any(missing in problem for problem in found.problems)
         assert found.stats().lost == all_events - have
 
@@ -193,7 +193,7 @@ def test_commands_name_what_is_missing(recorded, tmp_path):
     path = tmp_path / "cut.nvspan"
     path.write_bytes(data[:30_000])
     recording = nvspan.read(path)
-    text = f"cut off: 30,000 of its {len(data):,} bytes are there"
+    text = f"cut off: 30,000 of {len(data):,} bytes are left"
     window = next(row for row in recording.losses.rows() if row["reason"] == "cut off")
     names = [row["name"] or f"thread {row['tid']}" for row in recording.threads.rows()]
     line = f"of {names[window['thread']]}" if window["thread"] is not None else "together"

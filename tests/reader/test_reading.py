@@ -30,9 +30,9 @@ for i in range(3):
     ("content", "problem"),
     [
         (b"", "too short to be a recording"),
-        (b"x" * 5000, "not a recording of nvspan"),
-        (b"\xffNVSPAR1" + b"\x63" * 5000, "a recording of a newer version of nvspan"),
-        (b"\xffNVSPAR1" + b"\x00" * 5000, "a recording of another version of nvspan"),
+        (b"x" * 5000, "not an nvspan recording"),
+        (b"\xffNVSPAR1" + b"\x63" * 5000, "recorded by a newer version of nvspan"),
+        (b"\xffNVSPAR1" + b"\x00" * 5000, "recorded by an incompatible version of nvspan"),
     ],
 )
 def test_what_is_no_recording_is_an_error(tmp_path, content, problem):

@@ -283,7 +283,7 @@ def test_the_variable_says_where_the_option_does_not(names):
 def test_a_variable_that_is_no_number_is_told(value):
     done = run(3, mode="ring=4", env={"NVSPAN_RECORD_NAMES": value})
     assert done.stderr == (
-        f"nvspan: NVSPAN_RECORD_NAMES is no number of megabytes, {value}: it has no effect\n"
+        f"nvspan: NVSPAN_RECORD_NAMES must be a number of megabytes, not {value}; it is ignored\n"
     )
     assert done.recording.stats().others == 0
 

@@ -144,14 +144,14 @@ bool Domain::connect(const ToolTable& tool, uint64_t epoch) noexcept {
     active_epoch_.store(epoch, std::memory_order_release);
     return true;
   }
-  const nvtxDomainHandle_t made = is_default_ ? nullptr : create_domain(tool, name_);
-  handle_.store(made, std::memory_order_relaxed);
-  if (!tool_wants(tool, made)) {
+  const nvtxDomainHandle_t handle = is_default_ ? nullptr : create_domain(tool, name_);
+  handle_.store(handle, std::memory_order_relaxed);
+  if (!tool_wants(tool, handle)) {
     refused_epoch_.store(epoch, std::memory_order_release);
     return false;
   }
   for (const auto& category : category_ids_) {
-    name_category(tool, made, category.second, category.first.c_str());
+    name_category(tool, handle, category.second, category.first.c_str());
   }
   handle_epoch_.store(epoch, std::memory_order_release);
   active_epoch_.store(epoch, std::memory_order_release);

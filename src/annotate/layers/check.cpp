@@ -57,8 +57,8 @@ void exit_without_enter(const void* owner) noexcept {
   if (!find_owned(owner, Where::other_threads, found)) return;
   const uint32_t site = call_site();
   report(CheckKind::pop_on_other_thread, site, found.site,
-         "the exit at " + at(site) + " is of " + opened(found) +
-             " on another thread, and closes nothing: the range stays open there");
+         "the exit at " + at(site) + " belongs to " + opened(found) +
+             " on another thread and closes nothing: the range stays open there");
 }
 
 void enter_buried_exit(const void* owner) noexcept {
@@ -70,8 +70,8 @@ void enter_buried_exit(const void* owner) noexcept {
   const uint32_t site = call_site();
   for (const CheckedRange& entry : inside) {
     report(CheckKind::closed_out_of_order, entry.site, closed.site,
-           opened(entry) + " is still open where " + opened(closed) +
-               ", which encloses it, ends at " + at(site) + ": a tool sees the wrong one end");
+           opened(entry) + " is still open when " + opened(closed) +
+               ", which encloses it, ends at " + at(site) + ": a tool sees the wrong range end");
   }
   release_task(closed.task);
 }
@@ -107,7 +107,7 @@ void note_pop(const void* domain_handle) noexcept {
     const uint32_t site = call_site();
     report(CheckKind::pop_of_annotation, site, entry.site,
            "pop_range() at " + at(site) + " closes " + opened(entry) +
-               ", which is an annotation's and ends by itself");
+               ", which belongs to an annotation and ends automatically");
   }
   if (!entry.task.task) return;
   const TaskMark now = current_task();
@@ -152,9 +152,9 @@ void note_end(const void* domain_handle, uint64_t id) noexcept {
              start + " ends " + range + " again: it was ended at " + at(ended_at));
       break;
     case SpanState::other_domain:
-      report(
-          CheckKind::end_in_wrong_domain, site, entry.site,
-          start + " names the wrong domain: " + range + " is of " + in_domain(entry.domain_name()));
+      report(CheckKind::end_in_wrong_domain, site, entry.site,
+             start + " names the wrong domain: " + range + " belongs to " +
+                 in_domain(entry.domain_name()));
       break;
     default:
       report(CheckKind::end_of_unknown, site, 0,
@@ -170,7 +170,7 @@ void report_open(const CheckedRange& entry, bool of_process) noexcept {
   report_at_exit(
       of_process ? CheckKind::open_at_exit : CheckKind::open_at_thread_exit, entry.site,
       opened(entry) + " of " + in_domain(entry.domain_name()) +
-          (of_process ? " is still open at exit" : " is still open where its thread ends"));
+          (of_process ? " is still open at exit" : " is still open at the end of its thread"));
 }
 
 }  // namespace check

@@ -30,9 +30,9 @@ Reports& reports() noexcept {
 std::atomic<const CheckHost*> current_host{nullptr};
 std::atomic<bool> layer_wanted{false};
 
-void count_and_tell(CheckKind kind, uint32_t site, uint32_t other, std::string text,
-                    bool calling) noexcept {
-  CheckReport told{kind, site, other, 1, std::move(text)};
+void count_and_report(CheckKind kind, uint32_t site, uint32_t other, std::string text,
+                      bool calling) noexcept {
+  CheckReport counted{kind, site, other, 1, std::move(text)};
   bool first = true;
   {
     Reports& all = reports();
@@ -40,16 +40,16 @@ void count_and_tell(CheckKind kind, uint32_t site, uint32_t other, std::string t
     const auto key = std::make_tuple(kind, site, other);
     const auto found = all.index.find(key);
     if (found != all.index.end()) {
-      told.count = ++all.list[found->second].count;
+      counted.count = ++all.list[found->second].count;
       first = false;
     } else if (all.list.size() < most_reports) {
       all.index.emplace(key, all.list.size());
-      all.list.push_back(told);
+      all.list.push_back(counted);
     } else {
       ++all.lost;
     }
   }
-  if (const CheckHost* host = current_host.load()) host->report(told, first, calling);
+  if (const CheckHost* host = current_host.load()) host->report(counted, first, calling);
 }
 
 }  // namespace
@@ -105,11 +105,11 @@ void release_task(const TaskMark& task) noexcept {
 }
 
 void report(CheckKind kind, uint32_t site, uint32_t other, std::string text) noexcept {
-  count_and_tell(kind, site, other, std::move(text), true);
+  count_and_report(kind, site, other, std::move(text), true);
 }
 
 void report_at_exit(CheckKind kind, uint32_t site, std::string text) noexcept {
-  count_and_tell(kind, site, 0, std::move(text), false);
+  count_and_report(kind, site, 0, std::move(text), false);
 }
 
 }  // namespace check

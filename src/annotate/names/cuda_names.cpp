@@ -16,7 +16,7 @@ namespace {
 constexpr size_t most_names = 4096;
 
 struct CudaName {
-  CudaObject what;
+  CudaObject kind;
   uint64_t handle;
   std::string text;
 };
@@ -40,7 +40,7 @@ void send(const ToolTable& tool, unsigned id, Handle handle, const std::string& 
 
 void send_name(const ToolTable& tool, const CudaName& name) noexcept {
   const auto pointer = reinterpret_cast<void*>(static_cast<uintptr_t>(name.handle));
-  switch (name.what) {
+  switch (name.kind) {
     case CudaObject::device:
       send(tool, NVTX_CBID_CUDA_NameCuDeviceA, static_cast<int>(name.handle), name.text);
       break;
@@ -61,27 +61,27 @@ std::mutex& cuda_names_mutex() noexcept { return cuda_names().mutex; }
 void keep_devices() noexcept {
   auto& all = cuda_names().all;
   all.erase(std::remove_if(all.begin(), all.end(),
-                           [](const CudaName& name) { return name.what != CudaObject::device; }),
+                           [](const CudaName& name) { return name.kind != CudaObject::device; }),
             all.end());
 }
 
 }  // namespace
 
-void name_cuda_object(CudaObject what, uint64_t handle, const std::string& name) {
+void name_cuda_object(CudaObject kind, uint64_t handle, const std::string& name) {
   core::hold_over_forks<cuda_names_mutex, keep_devices>();
   listening_tool();  // decides, so that the name reaches the tool now or at its attachment
-  const CudaName made{what, handle, name};
+  const CudaName entry{kind, handle, name};
   {
     std::lock_guard<std::mutex> lock(cuda_names().mutex);
     auto& all = cuda_names().all;
     const auto found = std::find_if(all.begin(), all.end(), [&](const CudaName& other) {
-      return other.what == what && other.handle == handle;
+      return other.kind == kind && other.handle == handle;
     });
     if (found != all.end()) all.erase(found);
     if (all.size() >= most_names) all.erase(all.begin());
-    all.push_back(made);
+    all.push_back(entry);
   }
-  if (const ToolTable* tool = closing_tool()) send_name(*tool, made);
+  if (const ToolTable* tool = closing_tool()) send_name(*tool, entry);
 }
 
 void send_cuda_names(const ToolTable& tool) noexcept {

@@ -19,7 +19,7 @@ enum class CudaObject : uint8_t { device, stream, event };
 
 // Keeps the name and sends it to the tool that is attached. Any thread. Of the names kept for later
 // tools the oldest goes when there are too many.
-void name_cuda_object(CudaObject what, uint64_t handle, const std::string& name);
+void name_cuda_object(CudaObject kind, uint64_t handle, const std::string& name);
 
 // Sends all names to a tool that has just been attached, in the order in which they were given.
 void send_cuda_names(const ToolTable& tool) noexcept;

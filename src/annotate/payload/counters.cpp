@@ -16,7 +16,7 @@ namespace nvspan::annotate {
 uint64_t Counter::register_with(const ToolTable& tool, uint64_t epoch) noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (epoch_.load(std::memory_order_acquire) == epoch) return id_.load(std::memory_order_acquire);
-  const uint64_t id = tell(tool, epoch);
+  const uint64_t id = register_counter(tool, epoch);
   epoch_.store(0, std::memory_order_release);
   id_.store(id, std::memory_order_release);
   epoch_.store(epoch, std::memory_order_release);
@@ -69,7 +69,7 @@ uint64_t scope_id(Domain& domain, const std::string& path, uint64_t parent) noex
   return scope_with(*tool, tool->epoch.load(std::memory_order_acquire), domain, path, parent);
 }
 
-uint64_t Counter::tell(const ToolTable& tool, uint64_t epoch) const noexcept {
+uint64_t Counter::register_counter(const ToolTable& tool, uint64_t epoch) const noexcept {
   using Register = uint64_t (*)(nvtxDomainHandle_t, const nvtxCounterAttr_t*);
   if (tool.connect_counters) tool.connect_counters();
   auto call = tool.counter_slot<Register>(NVTX3EXT_CBID_nvtxCounterRegister);
@@ -159,7 +159,7 @@ void submit_events(Domain& domain, const Schema& schema, const void* rows, size_
 #else
 
 uint64_t scope_id(Domain&, const std::string&, uint64_t) noexcept { return 0; }
-uint64_t Counter::tell(const ToolTable&, uint64_t) const noexcept { return 0; }
+uint64_t Counter::register_counter(const ToolTable&, uint64_t) const noexcept { return 0; }
 void Counter::sample(int64_t) noexcept {}
 void Counter::sample(double) noexcept {}
 void Counter::sample(const void*, size_t) noexcept {}

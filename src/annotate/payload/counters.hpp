@@ -73,7 +73,7 @@ class Counter {
   template <class... Given>
   void send(unsigned slot, Given... given) noexcept;
   uint64_t register_with(const ToolTable& tool, uint64_t epoch) noexcept;
-  uint64_t tell(const ToolTable& tool, uint64_t epoch) const noexcept;
+  uint64_t register_counter(const ToolTable& tool, uint64_t epoch) const noexcept;
 
   Domain& domain_;
   const CounterDescription description_;

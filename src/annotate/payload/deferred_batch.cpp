@@ -23,12 +23,12 @@ uint64_t register_deferred_range(const ToolTable& tool, nvtxDomainHandle_t domai
                                  DeferredPayload payload) {
   if (!may_take_deferred(tool)) return 0;
   static const nvtxSemanticsTime_t clock = [] {
-    nvtxSemanticsTime_t made{};
-    made.header.structSize = sizeof made;
-    made.header.semanticId = NVTX_SEMANTIC_ID_TIME_V1;
-    made.header.version = NVTX_TIME_SEMANTIC_VERSION;
-    made.timeDomainId = NVTX_TIMESTAMP_TYPE_CPU_TSC;
-    return made;
+    nvtxSemanticsTime_t semantics{};
+    semantics.header.structSize = sizeof semantics;
+    semantics.header.semanticId = NVTX_SEMANTIC_ID_TIME_V1;
+    semantics.header.version = NVTX_TIME_SEMANTIC_VERSION;
+    semantics.timeDomainId = NVTX_TIMESTAMP_TYPE_CPU_TSC;
+    return semantics;
   }();
   constexpr uint64_t time_flag = NVTX_PAYLOAD_ENTRY_FLAG_TIMESTAMP;
   DeviceSchema schema;

@@ -36,13 +36,13 @@ struct StartedRange {
 
 nvtxPayloadSchemaEntry_t& DeviceSchema::add(uint64_t type, const char* name, size_t offset,
                                             uint64_t flags) noexcept {
-  nvtxPayloadSchemaEntry_t& made = entries_[count_++];
-  made = nvtxPayloadSchemaEntry_t{};
-  made.flags = flags;
-  made.type = type;
-  made.name = name;
-  made.offset = offset;
-  return made;
+  nvtxPayloadSchemaEntry_t& entry = entries_[count_++];
+  entry = nvtxPayloadSchemaEntry_t{};
+  entry.flags = flags;
+  entry.type = type;
+  entry.name = name;
+  entry.offset = offset;
+  return entry;
 }
 
 void DeviceSchema::add_payload(DeferredPayload payload, size_t offset) noexcept {

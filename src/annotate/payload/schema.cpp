@@ -124,7 +124,7 @@ uint64_t Schema::register_in(const Domain& domain, nvtxDomainHandle_t handle, co
   }
   uint64_t id = 0;
   try {
-    id = tell(domain, handle, tool, epoch);
+    id = register_with_tool(domain, handle, tool, epoch);
     if (!own) {
       own = new Registration;
       own->domain = &domain;
@@ -145,8 +145,8 @@ uint64_t Schema::register_in(const Domain& domain, nvtxDomainHandle_t handle, co
 
 #if NVSPAN_HAVE_NVTX
 
-uint64_t Schema::tell(const Domain& domain, nvtxDomainHandle_t handle, const ToolTable& tool,
-                      uint64_t epoch) const {
+uint64_t Schema::register_with_tool(const Domain& domain, nvtxDomainHandle_t handle,
+                                    const ToolTable& tool, uint64_t epoch) const {
   using Register = uint64_t (*)(nvtxDomainHandle_t, const nvtxPayloadSchemaAttr_t*);
   auto call = tool.payload_slot<Register>(NVTX3EXT_CBID_nvtxPayloadSchemaRegister);
   if (!call) return 0;
@@ -194,7 +194,8 @@ uint64_t Schema::tell(const Domain& domain, nvtxDomainHandle_t handle, const Too
 
 #else
 
-uint64_t Schema::tell(const Domain&, nvtxDomainHandle_t, const ToolTable&, uint64_t) const {
+uint64_t Schema::register_with_tool(const Domain&, nvtxDomainHandle_t, const ToolTable&,
+                                    uint64_t) const {
   return 0;
 }
 

@@ -96,8 +96,8 @@ class Schema {
   Schema() = default;
   uint64_t register_in(const Domain& domain, nvtxDomainHandle_t handle, const ToolTable& tool,
                        uint64_t epoch) const noexcept;
-  uint64_t tell(const Domain& domain, nvtxDomainHandle_t handle, const ToolTable& tool,
-                uint64_t epoch) const;
+  uint64_t register_with_tool(const Domain& domain, nvtxDomainHandle_t handle,
+                              const ToolTable& tool, uint64_t epoch) const;
 
   SchemaDescription description_;
   uint64_t predefined_ = 0;

@@ -192,7 +192,7 @@ std::string attach_tool(const std::string& path, const std::string& config) {
   Attachment& state = attachment();
   {
     std::lock_guard<std::mutex> lock(state.mutex);
-    if (state.real != nullptr) return "an NVTX tool is attached already";
+    if (state.real != nullptr) return "an NVTX tool is already attached";
     std::string problem;
     LocalTool* tool = open_local_tool(path, config, problem);
     if (!tool) return problem;

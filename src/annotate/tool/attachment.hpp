@@ -7,7 +7,7 @@
 // NVTX initialises once per shared object and for good. nvspan keeps a dispatch table of its own
 // beside it, so that a tool of ours can be attached, detached and attached again in a running
 // process. Each attachment has a new epoch; every handle got from a tool is stored with the epoch
-// that it belongs to and is made anew when the epoch has changed, so nothing dangles.
+// that it belongs to and is created again when the epoch has changed, so nothing dangles.
 
 #include <atomic>
 #include <cstdint>

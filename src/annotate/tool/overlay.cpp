@@ -41,11 +41,11 @@ Overlay::Overlay(const ToolTable* tool) noexcept {
 
 ToolTable* Overlays::over(const ToolTable* tool, std::initializer_list<Taken> taken) noexcept {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (!made_) made_ = new std::map<const ToolTable*, std::unique_ptr<Overlay>>;
-  std::unique_ptr<Overlay>& overlay = (*made_)[tool];
+  if (!overlays_) overlays_ = new std::map<const ToolTable*, std::unique_ptr<Overlay>>;
+  std::unique_ptr<Overlay>& overlay = (*overlays_)[tool];
   if (!overlay) {
     overlay = std::make_unique<Overlay>(tool);
-    for (const Taken& each : taken) overlay->take(each.id, each.slot);
+    for (const Taken& entry : taken) overlay->take(entry.id, entry.slot);
   }
   below_.store(tool, std::memory_order_release);
   return overlay->table();

@@ -55,7 +55,7 @@ class Overlays {
 
  private:
   std::mutex mutex_;
-  std::map<const ToolTable*, std::unique_ptr<Overlay>>* made_ = nullptr;  // under the mutex
+  std::map<const ToolTable*, std::unique_ptr<Overlay>>* overlays_ = nullptr;  // under the mutex
   std::atomic<const ToolTable*> below_{nullptr};
 };
 

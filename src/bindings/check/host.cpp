@@ -61,7 +61,7 @@ void warn_at(const annotate::CheckReport& report) noexcept {
   }
 }
 
-void tell(const annotate::CheckReport& report, bool first, bool calling) noexcept {
+void report_finding(const annotate::CheckReport& report, bool first, bool calling) noexcept {
   if (!calling) {
     if (first) std::fprintf(stderr, "nvspan check: %s\n", report.text.c_str());
     return;
@@ -84,7 +84,7 @@ void tell(const annotate::CheckReport& report, bool first, bool calling) noexcep
 std::string text_of_site(uint32_t site) { return site_text(site); }
 
 constexpr annotate::CheckHost host = {calling_site, text_of_site, outermost_coroutine,
-                                      release_resumer, tell};
+                                      release_resumer, report_finding};
 
 PyObject* site_tuple(uint32_t id) {
   if (id == 0) Py_RETURN_NONE;

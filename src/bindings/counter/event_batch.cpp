@@ -62,7 +62,7 @@ const Kind* kind_of(PyObject* asked, PyObject* dtype, unsigned times) {
   for (const Kind& kind : kinds) {
     if (kind.flag != flag) continue;
     if ((times & kind.times) == kind.times) return &kind;
-    PyErr_Format(PyExc_ValueError, "rows of dtype %S have not the times of %S", dtype, asked);
+    PyErr_Format(PyExc_ValueError, "rows of dtype %S lack the times that %S needs", dtype, asked);
     return nullptr;
   }
   PyErr_Format(PyExc_TypeError, "kind must be an EventKind or None, not %R", asked);

@@ -374,7 +374,7 @@ int number_of_choice(PyObject* value, const char* argument, uint64_t& number) {
     if (!PyErr_Occurred()) return 0;
   }
   PyErr_Clear();
-  PyErr_Format(PyExc_TypeError, "%s is %R, which is no member of its enum", argument, value);
+  PyErr_Format(PyExc_TypeError, "%s must be a member of its enum, not %R", argument, value);
   return -1;
 }
 

@@ -135,7 +135,7 @@ int apply_split(const Split& split, const CallForm& form, PyObject* receiver, Py
   // What the tool is told of a device range, later and in a batch, has room for one number.
   if (!result.annotation->fields->has_data) return 0;
   if (warn_once("payload of a device range",
-                "a device range carries a number, no data: its payload is left out") == 0) {
+                "the payload of a device range must be a number: other data is left out") == 0) {
     return 0;
   }
   Py_DECREF(reinterpret_cast<PyObject*>(std::exchange(result.annotation, nullptr)));

@@ -75,7 +75,7 @@ PyObject* handle_repr(PyObject* object) {
 PyMethodDef device_handle_methods[] = {
     {"done", as_method(handle_done), METH_NOARGS,
      "done($self)\n--\n\n"
-     "Whether the GPU is through with the range, or it was lost. Does not wait. A handle for "
+     "Whether the GPU has finished the range, or the range was lost. Does not wait. A handle for "
      "which\n"
      "nothing was placed is done at once; a captured range after its first replay."},
     {"elapsed", as_method(handle_elapsed), METH_NOARGS,
@@ -88,7 +88,7 @@ PyMethodDef device_handle_methods[] = {
 PyGetSetDef device_handle_properties[] = {
     {"lost", handle_lost, nullptr, "Whether the range was given up; device_stats() says why.",
      nullptr},
-    {"timed", handle_timed, nullptr, "Whether elapsed() will tell a time.", nullptr},
+    {"timed", handle_timed, nullptr, "Whether elapsed() will return a time.", nullptr},
     {"backend", handle_backend, nullptr, "'exact', 'callback', or None where nothing was placed.",
      nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};

@@ -55,7 +55,8 @@ bool find_stream(PyObject* stream, cuda::Target& target) noexcept {
   const py_error_scope scope;
   if (resolve_stream(stream, target) == 0) return true;
   PyErr_Clear();
-  warn_once_quietly("device-stream", "device_range cannot tell the current stream: nothing shown");
+  warn_once_quietly("device-stream",
+                    "device_range cannot find the current stream: the range is not shown");
   return false;
 }
 
@@ -82,7 +83,7 @@ cuda::DeviceRange* begin(Annotation* annotation, PyObject* stream,
     if (tool) evaluate_fields(evaluated, fields, annotation->failed_lazily);
     if (evaluated.has_data) {
       warn_once_quietly("payload of a device range",
-                        "a device range carries a number, no data: its payload is left out");
+                        "the payload of a device range must be a number: other data is left out");
     }
     range = begin_without_gil(tool ? &evaluated.event : nullptr, tool, options, target);
     clear_fields(evaluated);
@@ -123,9 +124,9 @@ PyObject* new_range(const CallForm& form, PyObject* domain, PyObject* const* arg
   if (kept && !as_range(kept.get())->first.handle) return kept.release();
   DeviceArguments arguments;
   if (parse_device_call(form, domain, args, nargs, kwnames, arguments) < 0) return nullptr;
-  PyObject* made = range_with(arguments.annotation, arguments.stream, arguments.options);
-  if (made) keep_range(key, made);
-  return made;
+  PyObject* range = range_with(arguments.annotation, arguments.stream, arguments.options);
+  if (range) keep_range(key, range);
+  return range;
 }
 
 void range_dealloc(PyObject* object) {
@@ -308,7 +309,7 @@ PyMethodDef device_range_functions[] = {
      "end_device_range(handle, stream=None)\n--\n\n"
      "Ends a device range: when the stream has done what it was given so far.\n\n"
      "stream: as for device_range, except that None is the stream on which the range began. On\n"
-     "another stream the range ends when that one is through, never before it begins.\n\n"
+     "another stream the range ends when that stream has finished, never before it begins.\n\n"
      "Ending a range again, or None, does nothing. TypeError for anything else."},
     {nullptr, nullptr, 0, nullptr}};
 
@@ -325,7 +326,7 @@ const char device_range_documentation[] =
     "  'callback' works with every tool and shows times of the CPU; 'auto' chooses.\n"
     "placement: 'side' puts what measures onto a stream of nvspan's, 'stream' into the stream\n"
     "  itself, which costs less of the CPU's time and more of the GPU's.\n"
-    "timing: the handle tells the range's time whether or not a tool listens.\n"
+    "timing: the handle reports the range's time whether or not a tool listens.\n"
     "capture: while the stream is captured into a CUDA graph, 'graph' makes the range part of the\n"
     "  graph, 'skip' leaves it out.\n\n"
     "`with` gives a DeviceRangeHandle. Raises TypeError or ValueError for bad arguments, with and\n"

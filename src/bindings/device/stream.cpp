@@ -56,7 +56,7 @@ int from_int(PyObject* value, cuda::Target& target) {
   const unsigned long long handle = PyLong_AsUnsignedLongLong(value);
   if (PyErr_Occurred()) {
     PyErr_Clear();
-    PyErr_Format(PyExc_ValueError, "stream %R is no stream handle", value);
+    PyErr_Format(PyExc_ValueError, "stream must be a stream handle, not %R", value);
     return -1;
   }
   target.stream = reinterpret_cast<cuda::StreamHandle>(static_cast<uintptr_t>(handle));
@@ -146,7 +146,7 @@ PyObject* add_stream_source(PyObject*, PyObject* const* args, Py_ssize_t nargs) 
     Py_RETURN_NONE;
   }
   if (count == most_sources) {
-    return PyErr_Format(PyExc_RuntimeError, "there are %zu stream sources already", count);
+    return PyErr_Format(PyExc_RuntimeError, "at most %zu stream sources can be added", count);
   }
   PyObject* module = Py_NewRef(args[0]);
   PyUnicode_InternInPlace(&module);

@@ -67,7 +67,7 @@ void evaluate_fields(EventFields& target, const EventFields& source, bool& faile
   py_error_scope scope;
   copy_fields(target, source);
   target.lazy_message = target.lazy_payload = false;
-  auto evaluate = [&](PyObject* callable, const char* what,
+  auto evaluate = [&](PyObject* callable, const char* argument,
                       int (*set)(EventFields&, PyObject*, bool)) {
     py_ref value = PyCallable_Check(callable) ? py_ref::steal(PyObject_CallNoArgs(callable))
                                               : py_ref::borrow(callable);
@@ -80,8 +80,8 @@ void evaluate_fields(EventFields& target, const EventFields& source, bool& faile
     PyObject *type, *error, *traceback;
     PyErr_Fetch(&type, &error, &traceback);
     PyErr_NormalizeException(&type, &error, &traceback);
-    const int result = PyErr_WarnFormat(state().warning_type, 1, "%s callable %R raised %R", what,
-                                        callable, error ? error : Py_None);
+    const int result = PyErr_WarnFormat(state().warning_type, 1, "%s callable %R raised %R",
+                                        argument, callable, error ? error : Py_None);
     Py_XDECREF(type);
     Py_XDECREF(error);
     Py_XDECREF(traceback);

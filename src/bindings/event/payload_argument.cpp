@@ -65,9 +65,9 @@ bool encode_data(EventFields& fields, PayloadBuffer& buffer, annotate::PayloadVi
   if (!data || !encode_quietly(data.get(), buffer)) return false;
   view = buffer.contents();
   if (buffer.constant && fields.data_was_sent.exchange(true, std::memory_order_relaxed)) {
-    EncodedPayload* made = EncodedPayload::copy_of(buffer);
+    EncodedPayload* copy = EncodedPayload::copy_of(buffer);
     EncodedPayload* expected = nullptr;
-    if (made && !fields.encoded_data.compare_exchange_strong(expected, made)) made->release();
+    if (copy && !fields.encoded_data.compare_exchange_strong(expected, copy)) copy->release();
   }
   return true;
 }

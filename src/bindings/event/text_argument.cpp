@@ -35,7 +35,7 @@ int cut_text(EventFields& fields, const char* text, Py_ssize_t size) {
   fields.event.set_text(PyBytes_AS_STRING(cut), kept);
   return warn_once(
       "long message",
-      "message of %zd bytes is cut to %zu: tools drop events with longer ones. Put data "
+      "message of %zd bytes is cut to %zu: tools drop events with longer messages. Put data "
       "into payload=",
       size, kept);
 }

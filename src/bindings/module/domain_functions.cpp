@@ -66,7 +66,7 @@ void name_category_id(uint32_t id, const py::str& name, const py::object& domain
   annotate::Domain* core = reinterpret_cast<DomainObject*>(owner)->core;
   if (!core->name_category_id(id, PyBytes_AS_STRING(utf8.get()))) {
     throw py::value_error("category " + std::to_string(id) + " or name '" +
-                          PyBytes_AS_STRING(utf8.get()) + "' is taken in this domain");
+                          PyBytes_AS_STRING(utf8.get()) + "' is already used in this domain");
   }
 }
 

@@ -135,7 +135,7 @@ bool on_processor(PyObject* value) {
 
 int encode_dlpack(PyObject* value, PayloadBuffer& buffer) {
   if (!on_processor(value)) {
-    if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "it lives on a device");
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "it is in device memory");
     return -1;
   }
   // A tensor that takes part in a gradient is not handed out: what it is without it, is.

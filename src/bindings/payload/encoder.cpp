@@ -29,14 +29,14 @@ unsigned char* PayloadBuffer::extend(size_t size, size_t alignment) {
 
 EncodedPayload* EncodedPayload::copy_of(PayloadBuffer& buffer) noexcept {
   const annotate::PayloadView view = buffer.contents();
-  std::unique_ptr<EncodedPayload> made(new (std::nothrow) EncodedPayload);
-  if (!made) return nullptr;
-  made->bytes.reset(new (std::nothrow) unsigned char[view.size]);
-  if (!made->bytes) return nullptr;
-  std::memcpy(made->bytes.get(), view.data, view.size);
-  made->schema = view.schema;
-  made->size = view.size;
-  return made.release();
+  std::unique_ptr<EncodedPayload> copy(new (std::nothrow) EncodedPayload);
+  if (!copy) return nullptr;
+  copy->bytes.reset(new (std::nothrow) unsigned char[view.size]);
+  if (!copy->bytes) return nullptr;
+  std::memcpy(copy->bytes.get(), view.data, view.size);
+  copy->schema = view.schema;
+  copy->size = view.size;
+  return copy.release();
 }
 
 const annotate::Schema* scalar_schema(const Scalar& scalar) {

@@ -47,13 +47,13 @@ class SchemaBuilder {
 
   annotate::SchemaEntry& entry(const std::string& name, uint64_t type, size_t size,
                                size_t count = 1) {
-    annotate::SchemaEntry& made = description_.entries.emplace_back();
-    made.name = name;
-    made.type = type;
+    annotate::SchemaEntry& schema_entry = description_.entries.emplace_back();
+    schema_entry.name = name;
+    schema_entry.type = type;
     end_ = (end_ + size - 1) / size * size;
-    made.offset = end_;
+    schema_entry.offset = end_;
     end_ += size * count;
-    return made;
+    return schema_entry;
   }
 
   // A length that no viewer shows, for the entry that follows it.
@@ -102,11 +102,11 @@ class SchemaBuilder {
         case FieldCode::ints:
         case FieldCode::floats: {
           const bool ints = code(note) == FieldCode::ints;
-          annotate::SchemaEntry& made =
+          annotate::SchemaEntry& schema_entry =
               entry(name, ints ? nvtx::entry_type::int64 : nvtx::entry_type::float64, 8,
                     static_cast<size_t>(length(note)));
-          made.flags = nvtx::entry_flag::fixed_array;
-          made.detail = length(note);
+          schema_entry.flags = nvtx::entry_flag::fixed_array;
+          schema_entry.detail = length(note);
           break;
         }
         case FieldCode::many_ints:
@@ -125,7 +125,7 @@ class SchemaBuilder {
       // In a dynamic schema the reader finds the places itself.
     }
     if (description_.dynamic) {
-      for (annotate::SchemaEntry& made : description_.entries) made.offset = 0;
+      for (annotate::SchemaEntry& schema_entry : description_.entries) schema_entry.offset = 0;
     }
     return true;
   }
@@ -148,19 +148,19 @@ const annotate::Schema* schema_of_notes(const Note* notes, size_t count, const c
     const auto found = table.known.find(key);
     if (found != table.known.end()) return found->second.schema;
   }
-  Layout made;
-  made.schema = SchemaBuilder(notes, count).build(type_name);
-  if (!made.schema) {
+  Layout layout;
+  layout.schema = SchemaBuilder(notes, count).build(type_name);
+  if (!layout.schema) {
     too_many_schemas();
     return nullptr;
   }
-  const annotate::Schema* schema = made.schema;
-  for (size_t i = 0; i < count; ++i) made.names.push_back(py_ref::borrow(notes[i].name));
+  const annotate::Schema* schema = layout.schema;
+  for (size_t i = 0; i < count; ++i) layout.names.push_back(py_ref::borrow(notes[i].name));
   constexpr size_t most_layouts = 8192;
   std::unordered_map<std::string, Layout> forgotten;  // freed without the lock
   std::lock_guard<object_mutex> lock(table.mutex);
   if (table.known.size() >= most_layouts) forgotten.swap(table.known);
-  table.known.emplace(std::move(key), std::move(made));
+  table.known.emplace(std::move(key), std::move(layout));
   return schema;
 }
 

@@ -39,13 +39,13 @@ class RecordWriter {
 
  private:
   void note(PyObject* name, FieldCode code, uint64_t length = 0) {
-    const Note made = {name, static_cast<uint64_t>(code) | (length << 8)};
+    const Note note = {name, static_cast<uint64_t>(code) | (length << 8)};
     if (count_ < most_notes) {
-      notes_[count_++] = made;
+      notes_[count_++] = note;
       return;
     }
     if (more_.empty()) more_.assign(notes_, notes_ + count_);
-    more_.push_back(made);
+    more_.push_back(note);
   }
 
   int write_dict(PyObject* dict) {

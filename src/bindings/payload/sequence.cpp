@@ -104,10 +104,10 @@ void look_at(PyObject* sequence, size_t depth, SequenceShape& survey) {
 }
 
 template <class Write>
-int each(PyObject* sequence, Write& write) {
+int for_each_item(PyObject* sequence, Write& write) {
   const Items items(sequence);
   for (Py_ssize_t i = 0; i < items.size(); ++i) {
-    const int result = is_sequence(items[i]) ? each(items[i], write) : write(items[i]);
+    const int result = is_sequence(items[i]) ? for_each_item(items[i], write) : write(items[i]);
     if (result < 0) return -1;
   }
   return 0;
@@ -148,7 +148,7 @@ int fill(PyObject* value, const SequenceShape& survey, size_t size, PayloadBuffe
     at += size;
     return result;
   };
-  return each(value, next);
+  return for_each_item(value, next);
 }
 
 template <class Number, class Convert>

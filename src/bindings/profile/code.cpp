@@ -151,13 +151,13 @@ CFunctionEvent* make_c_function_event(const char* name) noexcept {
     CFunctionEvents& events = c_function_events();
     const auto found = events.find(name);
     if (found != events.end()) return found->second.get();
-    auto made = std::make_unique<CFunctionEvent>();
-    made->name = name;
+    auto event = std::make_unique<CFunctionEvent>();
+    event->name = name;
     py_ref text = py_ref::steal(
         PyUnicode_DecodeUTF8(name, static_cast<Py_ssize_t>(strlen(name)), "backslashreplace"));
-    if (!fill(made->fields, text.get())) return nullptr;
-    CFunctionEvent* result = made.get();
-    events.emplace(std::string_view(result->name), std::move(made));
+    if (!fill(event->fields, text.get())) return nullptr;
+    CFunctionEvent* result = event.get();
+    events.emplace(std::string_view(result->name), std::move(event));
     return result;
   } catch (const std::bad_alloc&) {
     return nullptr;
@@ -235,7 +235,8 @@ int profile_codes_prepare() {
   if (!state().profile.domain) return -1;
   detail::profile_code_index = request_code_extra_index(forget_code);
   if (detail::profile_code_index >= 0) return 0;
-  PyErr_SetString(PyExc_RuntimeError, "no room is left in code objects for the profile's names");
+  PyErr_SetString(PyExc_RuntimeError,
+                  "the profile needs a free co_extra slot of code objects, and all are in use");
   return -1;
 }
 

@@ -187,12 +187,12 @@ int threads_get_starter() {
 int install_starter() {
   py_ref current = call_method(state().profile.threading, "getprofile");
   if (!current) return -1;
-  py_ref made =
+  py_ref starter =
       py_ref::steal(new_hook(nullptr, current.get() == Py_None ? nullptr : current.get(), true));
-  if (!made) return -1;
-  py_ref done = call_method(state().profile.threading, "setprofile", made.get());
+  if (!starter) return -1;
+  py_ref done = call_method(state().profile.threading, "setprofile", starter.get());
   if (!done) return -1;
-  Py_XSETREF(state().profile.starter, made.release());
+  Py_XSETREF(state().profile.starter, starter.release());
   return 0;
 }
 

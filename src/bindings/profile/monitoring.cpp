@@ -215,9 +215,9 @@ bool register_callback(int event, PyObject* callback) noexcept {
 // the one that gives them all back.
 PyObject* make_callback(const Wanted& wanted) {
   static PyTypeObject* type;
-  static PyObject* made[std::size(wanted_events)];
+  static PyObject* callbacks[std::size(wanted_events)];
   if (!type) type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&callback_spec));
-  PyObject*& callback = made[&wanted - wanted_events];
+  PyObject*& callback = callbacks[&wanted - wanted_events];
   if (callback || !type) return callback;
   Callback* object = PyObject_New(Callback, type);
   if (object) object->function = wanted.function;

@@ -48,7 +48,7 @@ PyObject* start(PyObject*, PyObject* arguments) {
   }
   if (state().profile.enabled == profile) Py_RETURN_FALSE;
   if (state().profile.enabled) {
-    PyErr_Format(PyExc_RuntimeError, "another profile is enabled already: %R",
+    PyErr_Format(PyExc_RuntimeError, "another profile is already enabled: %R",
                  state().profile.enabled);
     return nullptr;
   }

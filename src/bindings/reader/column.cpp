@@ -46,11 +46,11 @@ bool has_value(const reader::Column& column, std::size_t row) {
 // A byte for each row of the stretch, 0 where it has no value.
 py::bytes valid(const ColumnView& view, std::size_t begin, std::size_t end) {
   end = std::min(end, view.column->length);
-  std::string made(begin < end ? end - begin : 0, 1);
+  std::string bytes(begin < end ? end - begin : 0, 1);
   for (std::size_t i = begin; view.column->validity != nullptr && i < end; ++i) {
-    made[i - begin] = static_cast<char>(has_value(*view.column, i));
+    bytes[i - begin] = static_cast<char>(has_value(*view.column, i));
   }
-  return py::bytes(made);
+  return py::bytes(bytes);
 }
 
 }  // namespace

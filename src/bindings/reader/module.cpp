@@ -24,12 +24,12 @@ py::object file_header(const std::string& path) {
     read = nvspan::reader::read_file_header(path, header);
   }
   if (!read) return py::none();
-  py::dict made;
-  made["version"] = header.version;
-  made["pid"] = header.pid;
-  made["run"] = header.run;
-  made["closed"] = (header.flags & nvspan::record::file_closed) != 0;
-  return made;
+  py::dict fields;
+  fields["version"] = header.version;
+  fields["pid"] = header.pid;
+  fields["run"] = header.run;
+  fields["closed"] = (header.flags & nvspan::record::file_closed) != 0;
+  return fields;
 }
 
 }  // namespace

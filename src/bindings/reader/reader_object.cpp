@@ -69,21 +69,21 @@ class CallList : public reader::ThreadVisitor {
 // A consumer that takes the struct leaves its release empty.
 template <typename Struct>
 py::object capsule(Struct* given, const char* name) {
-  PyObject* made = PyCapsule_New(given, name, [](PyObject* self) {
+  PyObject* capsule = PyCapsule_New(given, name, [](PyObject* self) {
     auto* held = static_cast<Struct*>(PyCapsule_GetPointer(self, PyCapsule_GetName(self)));
     if (held == nullptr) return PyErr_Clear();
     if (held->release != nullptr) held->release(held);
     delete held;
   });
-  if (made == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(made);
+  if (capsule == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(capsule);
 }
 
 template <typename Test>
 std::vector<bool> mask(std::size_t size, Test&& test) {
-  std::vector<bool> made(size);
-  for (std::size_t i = 0; i < size; ++i) made[i] = test(i);
-  return made;
+  std::vector<bool> passed(size);
+  for (std::size_t i = 0; i < size; ++i) passed[i] = test(i);
+  return passed;
 }
 
 }  // namespace
@@ -146,23 +146,23 @@ Reader::Reader(const Reader& of, reader::Selection part)
 }
 
 py::set Reader::pairs() const {
-  py::set made;
+  py::set pairs;
   for (const reader::ReadSite& site : recording_->sites()) {
-    made.add(py::make_tuple(site.domain, site.name));
+    pairs.add(py::make_tuple(site.domain, site.name));
   }
   for (const reader::ReadCounter& counter : recording_->counters()) {
-    made.add(py::make_tuple(counter.domain, counter.name));
+    pairs.add(py::make_tuple(counter.domain, counter.name));
   }
-  return made;
+  return pairs;
 }
 
 py::list Reader::strings() const {
-  py::list made;
+  py::list texts;
   const core::TextTable& strings = recording_->strings();
   for (std::size_t i = 0, count = strings.size(); i < count; ++i) {
-    made.append(text_of(strings[i]));
+    texts.append(text_of(strings[i]));
   }
-  return made;
+  return texts;
 }
 
 py::object Reader::text(std::int32_t index) const {
@@ -173,23 +173,23 @@ py::object Reader::text(std::int32_t index) const {
 }
 
 py::list Reader::domains() const {
-  py::list made;
-  for (const std::int32_t name : recording_->domains()) made.append(text(name));
-  return made;
+  py::list names;
+  for (const std::int32_t name : recording_->domains()) names.append(text(name));
+  return names;
 }
 
 py::list Reader::problems() const {
-  py::list made;
-  for (const std::string& problem : recording_->problems()) made.append(text_of(problem));
-  return made;
+  py::list problems;
+  for (const std::string& problem : recording_->problems()) problems.append(text_of(problem));
+  return problems;
 }
 
 py::list Reader::events() const {
-  py::list made;
+  py::list events;
   for (const reader::ReadEvent& event : recording_->events()) {
-    made.append(py::make_tuple(event.process, text_of(event.json)));
+    events.append(py::make_tuple(event.process, text_of(event.json)));
   }
-  return made;
+  return events;
 }
 
 py::list Reader::names(const std::string& table) {
@@ -198,9 +198,9 @@ py::list Reader::names(const std::string& table) {
     const released_gil released;
     found = columns_->names(table);
   }
-  py::list made;
-  for (const std::string& name : found) made.append(text_of(name));
-  return made;
+  py::list names;
+  for (const std::string& name : found) names.append(text_of(name));
+  return names;
 }
 
 std::size_t Reader::rows(const std::string& table) {
@@ -224,10 +224,10 @@ ColumnView Reader::column(const std::string& table, const py::str& asked) {
 
 py::list Reader::calls(std::size_t thread) const {
   if (thread >= recording_->threads().size()) throw py::index_error();
-  py::list made;
-  CallList visitor(*recording_, recording_->threads()[thread], made);
+  py::list calls;
+  CallList visitor(*recording_, recording_->threads()[thread], calls);
   reader::scan_thread(*recording_, recording_->threads()[thread], visitor);
-  return made;
+  return calls;
 }
 
 py::tuple Reader::site(std::size_t index) const {
@@ -327,7 +327,7 @@ reader::ColumnList Reader::all(const std::string& table) {
 
 py::list Reader::processes() const {
   static const char* const modes[] = {"full", "ring", "stats"};
-  py::list made;
+  py::list processes;
   for (const reader::ReadProcess& process : recording_->processes()) {
     const record::FileHeader& header = process.header;
     py::dict entry;
@@ -356,9 +356,9 @@ py::list Reader::processes() const {
     entry["event_cost"] = header.event_cost / 1000.0;
     entry["inner_cost"] = header.inner_cost / 1000.0;
     entry["min_duration"] = header.min_duration;
-    made.append(entry);
+    processes.append(entry);
   }
-  return made;
+  return processes;
 }
 
 std::unique_ptr<Reader> Reader::filtered(const py::object& pairs, const py::object& threads,

@@ -19,24 +19,24 @@ namespace py = pybind11;
 namespace nvspan::bindings {
 
 py::object text_of(std::string_view bytes) {
-  PyObject* made =
+  PyObject* text =
       PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape");
-  if (made == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(made);
+  if (text == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(text);
 }
 
 std::string bytes_of(const py::str& text) {
-  PyObject* made = PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogateescape");
-  if (made == nullptr) {  // surrogates that no bytes became: no text of a recording has them
+  PyObject* bytes = PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogateescape");
+  if (bytes == nullptr) {  // surrogates that no bytes became: no text of a recording has them
     PyErr_Clear();
-    made = PyUnicode_AsEncodedString(text.ptr(), "utf-8", "backslashreplace");
+    bytes = PyUnicode_AsEncodedString(text.ptr(), "utf-8", "backslashreplace");
   }
-  if (made == nullptr) throw py::error_already_set();
-  return std::string(py::reinterpret_steal<py::bytes>(made));
+  if (bytes == nullptr) throw py::error_already_set();
+  return std::string(py::reinterpret_steal<py::bytes>(bytes));
 }
 
 py::list list_losses(const std::vector<reader::ReadLoss>& losses) {
-  py::list made;
+  py::list entries;
   for (const reader::ReadLoss& loss : losses) {
     py::dict entry;
     entry["process"] = loss.process;
@@ -45,9 +45,9 @@ py::list list_losses(const std::vector<reader::ReadLoss>& losses) {
     entry["to"] = loss.to;
     entry["count"] = loss.count == 0 ? py::object(py::none()) : py::int_(loss.count);
     entry["reason"] = text_of(loss.reason);
-    made.append(entry);
+    entries.append(entry);
   }
-  return made;
+  return entries;
 }
 
 const char* kind_text(reader::RangeKind kind) {
@@ -89,16 +89,16 @@ py::object domain_at(const reader::Recording& recording, std::uint32_t domain) {
 }
 py::list threads(const RecordingHandle& handle) {
   const reader::Recording& recording = *handle.recording;
-  py::list made;
+  py::list entries;
   for (const reader::ReadThread& thread : recording.threads()) {
     py::dict entry;
     entry["process"] = thread.process;
     entry["pid"] = recording.processes()[thread.process].header.pid;
     entry["tid"] = thread.tid;
     entry["name"] = string_at(recording, thread.name);
-    made.append(entry);
+    entries.append(entry);
   }
-  return made;
+  return entries;
 }
 
 py::list tree(const RecordingHandle& handle) {
@@ -108,7 +108,7 @@ py::list tree(const RecordingHandle& handle) {
     const released_gil released;
     nodes = reader::call_tree(recording, handle.selection);
   }
-  py::list made;
+  py::list entries;
   for (const reader::CallNode& node : nodes) {
     py::dict entry;
     entry["parent"] = node.parent < 0 ? py::object(py::none()) : py::int_(node.parent);
@@ -121,9 +121,9 @@ py::list tree(const RecordingHandle& handle) {
     entry["self"] = node.self;
     entry["min"] = node.calls == 0 ? 0 : node.shortest;
     entry["max"] = node.longest;
-    made.append(entry);
+    entries.append(entry);
   }
-  return made;
+  return entries;
 }
 
 // Exact figures, for reports that promise those of another tool.
@@ -134,7 +134,7 @@ py::list exact(const RecordingHandle& handle) {
     const released_gil released;
     rows = reader::all_durations(recording, handle.selection);
   }
-  py::list made;
+  py::list entries;
   for (const reader::Durations& row : rows) {
     const std::size_t count = row.ns.size();
     std::int64_t total = 0;
@@ -157,9 +157,9 @@ py::list exact(const RecordingHandle& handle) {
     entry["min"] = row.ns.front();
     entry["max"] = row.ns.back();
     entry["std"] = count < 2 ? 0.0 : std::sqrt(squares / static_cast<double>(count - 1));
-    made.append(entry);
+    entries.append(entry);
   }
-  return made;
+  return entries;
 }
 
 py::dict strip(const RecordingHandle& handle, std::uint64_t budget, std::uint32_t levels,
@@ -186,13 +186,13 @@ py::dict strip(const RecordingHandle& handle, std::uint64_t budget, std::uint32_
     entry["blocks"] = blocks;
     lanes.append(entry);
   }
-  py::dict made;
-  made["first"] = shown.first;
-  made["last"] = shown.last;
-  made["resolution"] = shown.resolution;
-  made["hidden"] = shown.hidden;
-  made["lanes"] = lanes;
-  return made;
+  py::dict overview;
+  overview["first"] = shown.first;
+  overview["last"] = shown.last;
+  overview["resolution"] = shown.resolution;
+  overview["hidden"] = shown.hidden;
+  overview["lanes"] = lanes;
+  return overview;
 }
 
 std::uint64_t write_perfetto(const RecordingHandle& handle, const std::string& path,

@@ -60,15 +60,15 @@ py::dict Reader::stats(const py::str& asked) {
     throw py::error_already_set();
   }
   options.by = options.field.empty() ? group->second : reader::GroupBy::field;
-  reader::Aggregate made;
+  reader::Aggregate figures;
   {
     const released_gil released;
-    made = reader::aggregate(*recording_, options);
-    std::stable_sort(made.rows.begin(), made.rows.end(),
+    figures = reader::aggregate(*recording_, options);
+    std::stable_sort(figures.rows.begin(), figures.rows.end(),
                      [](const auto& a, const auto& b) { return a->total > b->total; });
   }
   py::list rows;
-  for (const auto& row : made.rows) {
+  for (const auto& row : figures.rows) {
     py::dict entry;
     const auto calls = static_cast<double>(row->calls);
     const double mean = row->calls == 0 ? 0 : row->total / calls;
@@ -110,27 +110,27 @@ py::dict Reader::stats(const py::str& asked) {
     }
     if (options.by == reader::GroupBy::field) {
       entry[asked] =
-          row->payload == 0 ? py::object(py::none()) : value_of(made.groups[row->payload]);
+          row->payload == 0 ? py::object(py::none()) : value_of(figures.groups[row->payload]);
     }
     if (row->lane >= 0) {
-      const reader::DeviceLane& lane = made.lanes.lanes()[static_cast<std::size_t>(row->lane)];
+      const reader::DeviceLane& lane = figures.lanes.lanes()[static_cast<std::size_t>(row->lane)];
       add_lane(entry, *recording_, lane, options.by == reader::GroupBy::stream);
     }
     rows.append(entry);
   }
   py::dict result;
   result["rows"] = rows;
-  result["losses"] = list_losses(made.losses);
-  result["lost"] = made.lost;
-  result["gaps"] = made.gaps;
-  result["overwritten"] = made.overwritten;
-  result["orphans"] = made.orphans;
-  result["others"] = made.others;
-  result["first"] = made.first;
-  result["last"] = made.last;
-  result["whole"] = made.whole;
+  result["losses"] = list_losses(figures.losses);
+  result["lost"] = figures.lost;
+  result["gaps"] = figures.gaps;
+  result["overwritten"] = figures.overwritten;
+  result["orphans"] = figures.orphans;
+  result["others"] = figures.others;
+  result["first"] = figures.first;
+  result["last"] = figures.last;
+  result["whole"] = figures.whole;
   py::list marks;
-  for (const reader::MarkRow& row : made.marks) {
+  for (const reader::MarkRow& row : figures.marks) {
     py::dict entry;
     entry["domain"] = text(recording_->domains()[row.domain]);
     entry["name"] = text(row.name);

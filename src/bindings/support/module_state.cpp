@@ -15,8 +15,8 @@ namespace {
 int warn_once_v(const char* topic, const char* format, va_list arguments) {
   py_ref key = py_ref::steal(PyUnicode_FromString(topic));
   if (!key) return -1;
-  const int said = PySet_Contains(state().warned, key.get());
-  if (said != 0) return said < 0 ? -1 : 0;
+  const int found = PySet_Contains(state().warned, key.get());
+  if (found != 0) return found < 0 ? -1 : 0;
   if (PySet_Add(state().warned, key.get()) < 0) return -1;
   py_ref text = py_ref::steal(PyUnicode_FromFormatV(format, arguments));
   if (!text) return -1;

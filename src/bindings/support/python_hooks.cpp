@@ -78,7 +78,7 @@ PyObject* python_hook(PythonHook hook) {
   if (PyObject* function = kept.load(std::memory_order_acquire)) return function;
   PyObject* load = state().hook_loader.load(std::memory_order_acquire);
   if (!load) {
-    PyErr_SetString(PyExc_RuntimeError, "nvspan is not imported to its end");
+    PyErr_SetString(PyExc_RuntimeError, "nvspan is not fully imported");
     return nullptr;
   }
   const py_ref done = py_ref::steal(PyObject_CallNoArgs(load));

@@ -11,13 +11,13 @@ namespace nvspan::core {
 
 // UTF-8 text with "\x1b" for each character that a terminal would obey rather than show.
 inline std::string plain_text(std::string_view text) {
-  std::string made;
-  made.reserve(text.size());
+  std::string plain;
+  plain.reserve(text.size());
   const auto escape = [&](unsigned char code) {
     constexpr char digits[] = "0123456789abcdef";
-    made += "\\x";
-    made += digits[code >> 4];
-    made += digits[code & 15];
+    plain += "\\x";
+    plain += digits[code >> 4];
+    plain += digits[code & 15];
   };
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
@@ -28,10 +28,10 @@ inline std::string plain_text(std::string_view text) {
       escape(next);
       ++i;
     } else {
-      made += text[i];
+      plain += text[i];
     }
   }
-  return made;
+  return plain;
 }
 
 }  // namespace nvspan::core

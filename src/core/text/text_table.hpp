@@ -46,9 +46,9 @@ class TextTable {
     if (blocks_[at.block] == nullptr) {
       blocks_[at.block] = std::make_unique<std::string[]>(first_block << at.block);
     }
-    std::string& made = blocks_[at.block][at.offset];
-    made = text;
-    numbers_.emplace(made, static_cast<std::int32_t>(number));
+    std::string& kept = blocks_[at.block][at.offset];
+    kept = text;
+    numbers_.emplace(kept, static_cast<std::int32_t>(number));
     size_.store(number + 1, std::memory_order_release);
     return static_cast<std::int32_t>(number);
   }

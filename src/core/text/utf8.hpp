@@ -40,22 +40,22 @@ inline std::size_t decode_utf8(std::string_view text, std::uint32_t& code_point)
 
 // Valid UTF-8: a byte that is none is written as Python writes its surrogate, "\udcff".
 inline std::string repaired_utf8(std::string_view text) {
-  std::string made;
+  std::string repaired;
   while (!text.empty()) {
     std::uint32_t code_point = 0;
     const std::size_t size = decode_utf8(text, code_point);
     if (size == 0) {
       constexpr char digits[] = "0123456789abcdef";
       const auto byte = static_cast<unsigned char>(text[0]);
-      made += "\\udc";
-      made += digits[byte >> 4];
-      made += digits[byte & 15];
+      repaired += "\\udc";
+      repaired += digits[byte >> 4];
+      repaired += digits[byte & 15];
     } else {
-      made += text.substr(0, size);
+      repaired += text.substr(0, size);
     }
     text.remove_prefix(size == 0 ? 1 : size);
   }
-  return made;
+  return repaired;
 }
 
 // Appends to `out` (a string or a LineBuffer's adder) through `add(char)`. A surrogate keeps its

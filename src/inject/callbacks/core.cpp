@@ -110,26 +110,26 @@ template <typename Char>
 nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t handle, const Char* text) noexcept {
   return guarded(nvtxStringHandle_t{}, [&](Call& call) {
     const DomainView domain = call.registry.domain(handle_bits(handle));
-    const std::uint64_t made = call.registry.register_string(domain.handle, to_text(call, text));
+    const std::uint64_t handle = call.registry.register_string(domain.handle, to_text(call, text));
     if (domain.shown) {
       trace::Event event = call.event(trace::EventKind::register_string, domain);
-      call.add(trace::Field::string("message", call.registry.string(made)->text));
+      call.add(trace::Field::string("message", call.registry.string(handle)->text));
       call.emit(event);
     }
-    return handle_from<nvtxStringHandle_t>(made);
+    return handle_from<nvtxStringHandle_t>(handle);
   });
 }
 
 template <typename Char>
 nvtxDomainHandle_t NVTX_API domain_create(const Char* name) noexcept {
   return guarded(nvtxDomainHandle_t{}, [&](Call& call) {
-    const std::uint64_t made = call.registry.create_domain(to_text(call, name));
-    const DomainView domain = call.registry.domain(made);
+    const std::uint64_t handle = call.registry.create_domain(to_text(call, name));
+    const DomainView domain = call.registry.domain(handle);
     if (domain.shown) {
       trace::Event event = call.event(trace::EventKind::domain_create, domain);
       call.emit(event);
     }
-    return handle_from<nvtxDomainHandle_t>(made);
+    return handle_from<nvtxDomainHandle_t>(handle);
   });
 }
 
@@ -167,11 +167,11 @@ nvtxResourceHandle_t NVTX_API resource_create(nvtxDomainHandle_t handle,
     }
     trace::Event event = call.event(trace::EventKind::resource_create, domain);
     read_message(call, domain, read.messageType, read.message, event);
-    const std::uint64_t made =
+    const std::uint64_t resource =
         call.registry.create_object(HandleType::resource, domain.handle, event.message);
     name_thread_of(call, read, event.message);
     if (domain.shown) {
-      call.add(trace::Field::count("resource", made));
+      call.add(trace::Field::count("resource", resource));
       call.add(trace::Field::string("name", event.message));
       call.add(trace::Field::count("type", static_cast<std::uint32_t>(read.identifierType)));
       call.add(trace::Field::count("identifier", read.identifier.ullValue));
@@ -179,7 +179,7 @@ nvtxResourceHandle_t NVTX_API resource_create(nvtxDomainHandle_t handle,
       event.message = std::string_view();
       call.emit(event);
     }
-    return handle_from<nvtxResourceHandle_t>(made);
+    return handle_from<nvtxResourceHandle_t>(resource);
   });
 }
 

@@ -75,23 +75,23 @@ void end(nvtxDomainHandle_t handle, nvtxRangeId_t id, Fill&& fill) noexcept {
 // The same calls, on the fast path of a recording where they can be. The slow path is never
 // inlined beside it: it would make the fast one save registers that it does not use.
 
-template <typename What, typename Fill>
-[[gnu::noinline, gnu::cold]] void mark_slow(nvtxDomainHandle_t domain, What what,
+template <typename Input, typename Fill>
+[[gnu::noinline, gnu::cold]] void mark_slow(nvtxDomainHandle_t domain, Input input,
                                             Fill fill) noexcept {
   record::SiteKey key;
-  mark(domain, fill, remembered_key(handle_bits(domain), what, key) ? &key : nullptr);
+  mark(domain, fill, remembered_key(handle_bits(domain), input, key) ? &key : nullptr);
 }
-template <typename What, typename Fill>
-[[gnu::noinline, gnu::cold]] int push_slow(nvtxDomainHandle_t domain, What what,
+template <typename Input, typename Fill>
+[[gnu::noinline, gnu::cold]] int push_slow(nvtxDomainHandle_t domain, Input input,
                                            Fill fill) noexcept {
   record::SiteKey key;
-  return push(domain, fill, remembered_key(handle_bits(domain), what, key) ? &key : nullptr);
+  return push(domain, fill, remembered_key(handle_bits(domain), input, key) ? &key : nullptr);
 }
-template <typename What, typename Fill>
-[[gnu::noinline, gnu::cold]] nvtxRangeId_t start_slow(nvtxDomainHandle_t domain, What what,
+template <typename Input, typename Fill>
+[[gnu::noinline, gnu::cold]] nvtxRangeId_t start_slow(nvtxDomainHandle_t domain, Input input,
                                                       Fill fill) noexcept {
   record::SiteKey key;
-  return start(domain, fill, remembered_key(handle_bits(domain), what, key) ? &key : nullptr);
+  return start(domain, fill, remembered_key(handle_bits(domain), input, key) ? &key : nullptr);
 }
 [[gnu::noinline, gnu::cold]] inline int pop_slow(nvtxDomainHandle_t domain,
                                                  std::uint64_t ticks) noexcept {
@@ -103,21 +103,21 @@ template <typename What, typename Fill>
   end(domain, id, [ticks](Call&, const DomainView&, trace::Event& event) { event.ticks = ticks; });
 }
 
-template <typename What, typename Fill>
-void mark_event(nvtxDomainHandle_t domain, What what, Fill fill) noexcept {
-  if (!fast_mark(domain, what)) mark_slow(domain, what, fill);
+template <typename Input, typename Fill>
+void mark_event(nvtxDomainHandle_t domain, Input input, Fill fill) noexcept {
+  if (!fast_mark(domain, input)) mark_slow(domain, input, fill);
 }
 
-template <typename What, typename Fill>
-int push_event(nvtxDomainHandle_t domain, What what, Fill fill) noexcept {
+template <typename Input, typename Fill>
+int push_event(nvtxDomainHandle_t domain, Input input, Fill fill) noexcept {
   int depth = 0;
-  return fast_push(domain, what, depth) ? depth : push_slow(domain, what, fill);
+  return fast_push(domain, input, depth) ? depth : push_slow(domain, input, fill);
 }
 
-template <typename What, typename Fill>
-nvtxRangeId_t start_event(nvtxDomainHandle_t domain, What what, Fill fill) noexcept {
+template <typename Input, typename Fill>
+nvtxRangeId_t start_event(nvtxDomainHandle_t domain, Input input, Fill fill) noexcept {
   nvtxRangeId_t id = 0;
-  return fast_start(domain, what, id) ? id : start_slow(domain, what, fill);
+  return fast_start(domain, input, id) ? id : start_slow(domain, input, fill);
 }
 
 inline int pop_event(nvtxDomainHandle_t domain) noexcept {

@@ -77,22 +77,22 @@ inline std::uint64_t payload_of(const wchar_t*) noexcept { return 0; }
 
 enum class Fast : std::uint8_t { done, dropped, no };
 
-// Writes an entry of the site that `what` names; `use(writer, site, ticks, words, count)` does it.
-template <typename What, typename Use>
-Fast fast_event(std::uint64_t domain, What what, Use&& use) noexcept {
+// Writes an entry of the site that `input` names; `use(writer, site, ticks, words, count)` does it.
+template <typename Input, typename Use>
+Fast fast_event(std::uint64_t domain, Input input, Use&& use) noexcept {
   bool dropped = false;
   record::ThreadWriter* writer = enter_fast(dropped);
   if (__builtin_expect(writer == nullptr, 0)) return dropped ? Fast::dropped : Fast::no;
   record::SiteKey key;
   Fast result = Fast::no;
-  if (__builtin_expect(make_key(domain, what, key), 1)) {
+  if (__builtin_expect(make_key(domain, input, key), 1)) {
     const bool by_text = key.message_type() == NVTX_MESSAGE_TYPE_ASCII && key.message != 0;
     if (const record::CachedSite* site = writer->find(key, by_text)) {
       if (__builtin_expect(site->domain->hidden, 0)) {
         result = Fast::dropped;
       } else {
         const bool has_payload = key.payload_type() != 0;
-        result = use(*writer, *site, has_payload ? payload_of(what) : 0, has_payload);
+        result = use(*writer, *site, has_payload ? payload_of(input) : 0, has_payload);
       }
     }
   }
@@ -101,9 +101,9 @@ Fast fast_event(std::uint64_t domain, What what, Use&& use) noexcept {
 }
 
 // What the slow path remembers the site under. False: nothing, or the thread has no writer yet.
-template <typename What>
-bool remembered_key(std::uint64_t domain, What what, record::SiteKey& key) noexcept {
-  return thread_slot().writer != nullptr && make_key(domain, what, key);
+template <typename Input>
+bool remembered_key(std::uint64_t domain, Input input, record::SiteKey& key) noexcept {
+  return thread_slot().writer != nullptr && make_key(domain, input, key);
 }
 
 inline Fast put_or_drop(record::ThreadWriter& writer, record::EntryKind kind, std::uint32_t subject,
@@ -118,8 +118,8 @@ inline Fast put_or_drop(record::ThreadWriter& writer, record::EntryKind kind, st
   return Fast::no;
 }
 
-template <typename What>
-bool fast_push(nvtxDomainHandle_t handle, What what, int& depth) noexcept {
+template <typename Input>
+bool fast_push(nvtxDomainHandle_t handle, Input input, int& depth) noexcept {
   const auto write = [&](record::ThreadWriter& writer, const record::CachedSite& site,
                          std::uint64_t payload, bool has_payload) {
     if (writer.mode == static_cast<std::uint8_t>(record::RecordMode::stats)) {
@@ -139,7 +139,7 @@ bool fast_push(nvtxDomainHandle_t handle, What what, int& depth) noexcept {
     return Fast::done;
   };
   depth = NVTX_NO_PUSH_POP_TRACKING;
-  return fast_event(handle_bits(handle), what, write) != Fast::no;
+  return fast_event(handle_bits(handle), input, write) != Fast::no;
 }
 
 inline bool fast_pop(nvtxDomainHandle_t handle, int& depth, std::uint64_t& ticks) noexcept {
@@ -181,8 +181,8 @@ inline bool fast_pop(nvtxDomainHandle_t handle, int& depth, std::uint64_t& ticks
   return done;
 }
 
-template <typename What>
-bool fast_mark(nvtxDomainHandle_t handle, What what) noexcept {
+template <typename Input>
+bool fast_mark(nvtxDomainHandle_t handle, Input input) noexcept {
   const auto write = [](record::ThreadWriter& writer, const record::CachedSite& site,
                         std::uint64_t payload, bool has_payload) {
     if (writer.mode == static_cast<std::uint8_t>(record::RecordMode::stats)) {
@@ -191,11 +191,11 @@ bool fast_mark(nvtxDomainHandle_t handle, What what) noexcept {
     return put_or_drop(writer, record::EntryKind::mark, site.site, record::ticks_now(),
                        has_payload ? record::entry_payload_bit : 0, &payload, has_payload);
   };
-  return fast_event(handle_bits(handle), what, write) != Fast::no;
+  return fast_event(handle_bits(handle), input, write) != Fast::no;
 }
 
-template <typename What>
-bool fast_start(nvtxDomainHandle_t handle, What what, nvtxRangeId_t& id) noexcept {
+template <typename Input>
+bool fast_start(nvtxDomainHandle_t handle, Input input, nvtxRangeId_t& id) noexcept {
   const auto write = [&](record::ThreadWriter& writer, const record::CachedSite& site,
                          std::uint64_t payload, bool has_payload) {
     if (writer.mode == static_cast<std::uint8_t>(record::RecordMode::stats)) return Fast::no;
@@ -208,7 +208,7 @@ bool fast_start(nvtxDomainHandle_t handle, What what, nvtxRangeId_t& id) noexcep
     return written;
   };
   id = 0;
-  return fast_event(handle_bits(handle), what, write) != Fast::no;
+  return fast_event(handle_bits(handle), input, write) != Fast::no;
 }
 
 inline bool fast_end(nvtxDomainHandle_t handle, nvtxRangeId_t id, std::uint64_t& ticks) noexcept {

@@ -40,15 +40,15 @@ void add_elements(Call& call, const void* elements, std::size_t count, std::size
 template <typename Handle>
 Handle create(Call& call, trace::EventKind kind, HandleType type, const DomainView& domain,
               std::string_view name) {
-  const std::uint64_t made = call.registry.create_object(type, domain.handle, name);
+  const std::uint64_t handle = call.registry.create_object(type, domain.handle, name);
   if (domain.shown) {
-    call.add(trace::Field::count("handle", made));
+    call.add(trace::Field::count("handle", handle));
     call.add(trace::Field::string("name", name));
     add_malformed_field(call);
     trace::Event event = call.event(kind, domain);
     call.emit(event);
   }
-  return handle_from<Handle>(made);
+  return handle_from<Handle>(handle);
 }
 
 nvtxMemHeapHandle_t NVTX_API heap_register(nvtxDomainHandle_t handle,
@@ -92,9 +92,9 @@ void NVTX_API regions_register(nvtxDomainHandle_t domain,
     const bool wanted = read.regionHandleElementsOut != nullptr;
     trace::Field* list = call.scratch.arena.array<trace::Field>(count);
     for (std::size_t i = 0; wanted && i < count; ++i) {
-      const std::uint64_t made = call.registry.create_object(HandleType::region, view.handle, {});
-      read.regionHandleElementsOut[i] = handle_from<nvtxMemRegionHandle_t>(made);
-      list[i] = trace::Field::count(nullptr, made);
+      const std::uint64_t region = call.registry.create_object(HandleType::region, view.handle, {});
+      read.regionHandleElementsOut[i] = handle_from<nvtxMemRegionHandle_t>(region);
+      list[i] = trace::Field::count(nullptr, region);
     }
     if (wanted) call.add(trace::Field::list("handles", list, count));
     if (!view.shown) return;

@@ -34,21 +34,21 @@ constexpr char cl_sampler[] = "cl_sampler";
 constexpr char cl_program[] = "cl_program";
 constexpr char cl_event[] = "cl_event";
 
-template <trace::EventKind kind, const char* what, typename Id, typename Char>
+template <trace::EventKind kind, const char* object_kind, typename Id, typename Char>
 void NVTX_API name_object(Id id, const Char* name) noexcept {
   guarded([&](Call& call) {
     trace::Event event = call.event(kind);
-    call.add(trace::Field::string("what", what));
+    call.add(trace::Field::string("what", object_kind));
     call.add(trace::Field::count("handle", id_bits(id)));
     call.add(trace::Field::string("name", to_text(call, name)));
     call.emit(event);
   });
 }
 
-template <trace::EventKind kind, const char* what, typename Id>
+template <trace::EventKind kind, const char* object_kind, typename Id>
 void set_pair(NvtxFunctionTable table, unsigned size, unsigned id) {
-  set_entry(table, size, id, name_object<kind, what, Id, char>);
-  set_entry(table, size, id + 1, name_object<kind, what, Id, wchar_t>);
+  set_entry(table, size, id, name_object<kind, object_kind, Id, char>);
+  set_entry(table, size, id + 1, name_object<kind, object_kind, Id, wchar_t>);
 }
 
 constexpr trace::EventKind cuda = trace::EventKind::name_cuda;

@@ -23,16 +23,16 @@ nvtx_nvtxSyncUser_t NVTX_API sync_create(nvtxDomainHandle_t handle,
     }
     trace::Event event = call.event(trace::EventKind::sync_create, domain);
     read_message(call, domain, read.messageType, read.message, event);
-    const std::uint64_t made =
+    const std::uint64_t handle =
         call.registry.create_object(HandleType::sync, domain.handle, event.message);
     if (domain.shown) {
-      call.add(trace::Field::count("handle", made));
+      call.add(trace::Field::count("handle", handle));
       call.add(trace::Field::string("name", event.message));
       add_malformed_field(call);
       event.message = std::string_view();
       call.emit(event);
     }
-    return handle_from<nvtx_nvtxSyncUser_t>(made);
+    return handle_from<nvtx_nvtxSyncUser_t>(handle);
   });
 }
 

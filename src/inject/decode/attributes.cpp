@@ -118,11 +118,11 @@ std::string_view to_text(Call& call, const wchar_t* text) {
   return call.scratch.arena.copy(out);
 }
 
-void add_malformed(Call& call, const char* what, std::int64_t value) {
+void add_malformed(Call& call, const char* part, std::int64_t value) {
   char text[64];
   const int length =
       std::snprintf(text, sizeof text, "%s%s %lld", call.scratch.malformed.empty() ? "" : ", ",
-                    what, static_cast<long long>(value));
+                    part, static_cast<long long>(value));
   if (length > 0) call.scratch.malformed.append(text, static_cast<std::size_t>(length));
 }
 

@@ -32,7 +32,7 @@ void read_message(Call& call, const DomainView& domain, std::int32_t type,
 void read_payloads(Call& call, const DomainView& domain, const nvtxPayloadData_t* pieces,
                    std::size_t count, trace::Event& event);
 
-void add_malformed(Call& call, const char* what, std::int64_t value);
+void add_malformed(Call& call, const char* part, std::int64_t value);
 void add_malformed_field(Call& call);  // once, after everything was read
 
 }  // namespace nvspan::inject

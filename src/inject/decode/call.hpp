@@ -43,11 +43,11 @@ class Call {
     return event;
   }
   trace::Event event(trace::EventKind kind, const DomainView& domain) const {
-    trace::Event made = event(kind);
-    made.has_domain = true;
-    made.domain = domain.name;
-    made.domain_handle = domain.handle;
-    return made;
+    trace::Event result = event(kind);
+    result.has_domain = true;
+    result.domain = domain.name;
+    result.domain_handle = domain.handle;
+    return result;
   }
 
   void add(const trace::Field& field) { scratch.fields.push_back(field); }

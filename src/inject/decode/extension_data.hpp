@@ -61,8 +61,8 @@ Struct read_sized(Call& call, const Struct* from, Size Struct::* size) {
   Struct probe = {};
   std::size_t given = sizeof(Struct);
   if (read_memory(&(from->*size), &(probe.*size), sizeof(Size))) {
-    const auto said = static_cast<std::size_t>(probe.*size);
-    if (said < given) given = said;
+    const auto declared = static_cast<std::size_t>(probe.*size);
+    if (declared < given) given = declared;
   }
   if (!read_memory(from, &out, given)) call.add(trace::Field::string("error", "unreadable"));
   return out;

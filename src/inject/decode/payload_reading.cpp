@@ -85,35 +85,35 @@ std::uint64_t time_domain_of(const nvtxSemanticsHeader_t* semantics) {
 }
 
 trace::CounterUnit counter_unit_of(Call& call, const nvtxSemanticsHeader_t* semantics) {
-  trace::CounterUnit made;
+  trace::CounterUnit unit;
   nvtxSemanticsCounter_t read = {};
-  if (!find_semantics(semantics, NVTX_SEMANTIC_ID_COUNTERS_V1, read)) return made;
-  made.unit = kept_text(call, read.unit);
-  made.flags = read.flags;
-  made.scale_numerator = read.unitScaleNumerator;
-  made.scale_denominator = read.unitScaleDenominator;
-  made.limit_type = read.limitType;
-  made.min_bits = read.min.u64;
-  made.max_bits = read.max.u64;
-  return made;
+  if (!find_semantics(semantics, NVTX_SEMANTIC_ID_COUNTERS_V1, read)) return unit;
+  unit.unit = kept_text(call, read.unit);
+  unit.flags = read.flags;
+  unit.scale_numerator = read.unitScaleNumerator;
+  unit.scale_denominator = read.unitScaleDenominator;
+  unit.limit_type = read.limitType;
+  unit.min_bits = read.min.u64;
+  unit.max_bits = read.max.u64;
+  return unit;
 }
 
 void keep_schema(Call& call, const DomainView& domain, const trace::PayloadSchema& schema,
                  const nvtxPayloadSchemaEntry_t* entries, const trace::Field* fields,
                  std::size_t count) {
-  trace::PayloadEntry* made = call.scratch.arena.array<trace::PayloadEntry>(count);
+  trace::PayloadEntry* decoded = call.scratch.arena.array<trace::PayloadEntry>(count);
   for (std::size_t i = 0; i < count; ++i) {
-    made[i] = trace::PayloadEntry();
-    made[i].flags = entries[i].flags;
-    made[i].type = entries[i].type;
-    made[i].detail = entries[i].arrayOrUnionDetail;
-    made[i].offset = entries[i].offset;
-    made[i].name = fields[i].children[2].text;
-    made[i].time_domain = time_domain_of(entries[i].semantics);
-    made[i].unit = counter_unit_of(call, entries[i].semantics);
+    decoded[i] = trace::PayloadEntry();
+    decoded[i].flags = entries[i].flags;
+    decoded[i].type = entries[i].type;
+    decoded[i].detail = entries[i].arrayOrUnionDetail;
+    decoded[i].offset = entries[i].offset;
+    decoded[i].name = fields[i].children[2].text;
+    decoded[i].time_domain = time_domain_of(entries[i].semantics);
+    decoded[i].unit = counter_unit_of(call, entries[i].semantics);
   }
   trace::PayloadSchema given = schema;
-  given.entries = made;
+  given.entries = decoded;
   given.count = count;
   call.session.schemas().add(domain.handle, given);
 }

@@ -46,7 +46,7 @@ const char* parse_format(std::string_view value, Config& config) {
   } else if (value == "record") {
     config.format = Format::record;
   } else {
-    return "format is none of text, jsonl and record";
+    return "format must be text, jsonl or record";
   }
   return nullptr;
 }
@@ -69,7 +69,7 @@ const char* parse_mode(std::string_view value, Config& config) {
   } else if (name == "ring" && parse_number(value, config.ring_bytes) && config.ring_bytes != 0) {
     config.mode = record::RecordMode::ring;
   } else {
-    return "mode is none of full, stats and ring:BYTES";
+    return "mode must be full, stats or ring:BYTES";
   }
   return nullptr;
 }
@@ -114,7 +114,7 @@ const char* parse_config(std::string_view text, Config& config) {
   while (!text.empty()) {
     std::string_view value = cut(text, ';');
     if (value.empty()) continue;
-    if (value.find('=') == std::string_view::npos) return "a part has no '='";
+    if (value.find('=') == std::string_view::npos) return "each part must have an '='";
     const std::string_view key = cut(value, '=');
     const char* problem = nullptr;
     if (key == "format") {
@@ -125,15 +125,15 @@ const char* parse_config(std::string_view text, Config& config) {
     } else if (key == "domains") {
       problem = parse_domains(value, config);
     } else if (key == "origin") {
-      if (!parse_number(value, config.origin)) problem = "origin is not a number";
+      if (!parse_number(value, config.origin)) problem = "origin must be a number";
     } else if (key == "mode") {
       problem = parse_mode(value, config);
     } else if (key == "min_duration") {
-      if (!parse_number(value, config.min_duration)) problem = "min_duration is not a number";
+      if (!parse_number(value, config.min_duration)) problem = "min_duration must be a number";
     } else if (key == "names") {
-      if (!parse_number(value, config.name_bytes)) problem = "names is not a number";
+      if (!parse_number(value, config.name_bytes)) problem = "names must be a number";
     } else if (key == "run") {
-      if (!parse_number(value, config.run)) problem = "run is not a number";
+      if (!parse_number(value, config.run)) problem = "run must be a number";
     }
     if (problem != nullptr) return problem;
   }

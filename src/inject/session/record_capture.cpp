@@ -22,8 +22,8 @@ bool RecordCapture::open(const Config& config) {
   if (options.name_bytes == 0 && names != nullptr && *names != '\0' &&
       !parse_megabytes(names, options.name_bytes)) {
     options.name_bytes = 0;
-    core::write_error_line("NVSPAN_RECORD_NAMES is no number of megabytes, %s: it has no effect",
-                           names);
+    core::write_error_line(
+        "NVSPAN_RECORD_NAMES must be a number of megabytes, not %s; it is ignored", names);
   }
   options.run = config.run;
   set_failed(false);

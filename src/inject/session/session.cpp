@@ -33,7 +33,7 @@ Session::Session()
 bool Session::open(std::string_view config_text, bool in_process) {
   Config config(pool_);
   if (const char* problem = parse_config(config_text, config)) {
-    core::write_error_line("cannot trace, bad configuration: %s", problem);
+    core::write_error_line("cannot trace: bad configuration: %s", problem);
     return false;
   }
   const bool records = config.format == Format::record;
@@ -82,7 +82,7 @@ bool Session::open_from_environment() noexcept {
         opened = open(config, false);
       }
     } catch (...) {
-      core::write_error_line("cannot trace, out of memory: no trace is written");
+      core::write_error_line("cannot trace: out of memory");
     }
     failed_ = !opened;
   }
@@ -99,7 +99,7 @@ bool Session::open_in_process(const char* config) noexcept {
     try {
       opened = open(config == nullptr ? std::string_view() : std::string_view(config), true);
     } catch (...) {
-      core::write_error_line("cannot trace, out of memory: no trace is written");
+      core::write_error_line("cannot trace: out of memory");
     }
   }
   unlock();

@@ -44,7 +44,7 @@ class Checker {
   std::vector<std::uint64_t>& words_;
   const std::size_t bytes_;
   const Reread& reread_;
-  FileCheck made_;
+  FileCheck check_;
   std::vector<std::uint64_t> places_;  // sequences
   std::vector<std::uint64_t> again_;   // a chunk's words at another look
 };
@@ -56,7 +56,7 @@ FileCheck Checker::old_file() {
     std::memcpy(&read, at(offset), sizeof read);
     if (read.magic != record::old_chunk_magic || !is_chunk_type(read.type) ||
         !is_chunk_size(read.size, sizeof read)) {
-      if (read.magic == record::old_chunk_magic) made_.damaged_bytes += record::chunk_alignment;
+      if (read.magic == record::old_chunk_magic) check_.damaged_bytes += record::chunk_alignment;
       offset += record::chunk_alignment;
       continue;
     }
@@ -73,11 +73,11 @@ FileCheck Checker::old_file() {
     chunk.number = read.number;
     chunk.before = read.before;
     if (chunk.type != record::ChunkType::events || chunk.thread != record::no_thread) {
-      made_.chunks.push_back(chunk);
+      check_.chunks.push_back(chunk);
     }
     offset += read.size;
   }
-  return std::move(made_);
+  return std::move(check_);
 }
 
 bool Checker::valid(std::size_t offset, const char* from, record::ChunkHeader& read) const {
@@ -142,7 +142,7 @@ void Checker::look_again(std::size_t offset, record::ChunkHeader& read, ChunkSta
 void Checker::add(std::size_t offset, record::ChunkHeader read) {
   bool sealed = false;
   ChunkState state = state_of(offset, read, sealed);
-  if (!made_.closed && reread_) look_again(offset, read, state, sealed);
+  if (!check_.closed && reread_) look_again(offset, read, state, sealed);
   places_.push_back(read.sequence);
   if (read.type == static_cast<std::uint32_t>(record::ChunkType::events) &&
       read.thread == record::no_thread) {
@@ -150,10 +150,10 @@ void Checker::add(std::size_t offset, record::ChunkHeader read) {
   }
   if (state == ChunkState::open) {
     // Whoever ends a file in order seals all that is in it.
-    if (made_.closed && header_.in_hand != offset)
+    if (check_.closed && header_.in_hand != offset)
       state = ChunkState::damaged;
     else
-      ++made_.open_chunks;
+      ++check_.open_chunks;
   }
   ReadChunk chunk = {};
   std::size_t used = sealed ? read.used & ~record::seal_flags : read.size;
@@ -179,7 +179,7 @@ void Checker::add(std::size_t offset, record::ChunkHeader read) {
   chunk.before = read.before;
   constexpr std::uint32_t or_more = 0xFFFFFFFF;
   chunk.events = sealed && read.events != or_more ? read.events : 0;
-  made_.chunks.push_back(chunk);
+  check_.chunks.push_back(chunk);
 }
 
 // Where no chunk was found.
@@ -187,15 +187,15 @@ void Checker::gap(std::size_t from, std::size_t to) {
   if (from >= to) return;
   const bool zero = is_zero(from, to);
   if (zero && to - from == record::chunk_alignment) return;  // too little for a chunk
-  if (made_.closed && from >= made_.expected) {
-    if (!zero) made_.surplus_bytes += to - from;
+  if (check_.closed && from >= check_.expected) {
+    if (!zero) check_.surplus_bytes += to - from;
     return;
   }
-  if (!made_.closed) {
+  if (!check_.closed) {
     const bool at_end = to + record::chunk_alignment > bytes_;
-    if (header_.in_hand == from || (zero && at_end && from >= made_.expected)) return;
+    if (header_.in_hand == from || (zero && at_end && from >= check_.expected)) return;
   }
-  made_.damaged_bytes += to - from;
+  check_.damaged_bytes += to - from;
 }
 
 void Checker::count_places() {
@@ -203,23 +203,23 @@ void Checker::count_places() {
   places_.erase(std::unique(places_.begin(), places_.end()), places_.end());
   const std::uint64_t allowed = header_.in_hand != 0 ? 1 : 0;
   const std::uint64_t found = places_.size();
-  if (header_.chunks > found + allowed) made_.missing_chunks = header_.chunks - found;
+  if (header_.chunks > found + allowed) check_.missing_chunks = header_.chunks - found;
   // Of a file in progress the header was read before them.
-  if (made_.closed && !places_.empty() && places_.back() > header_.chunks) {
-    made_.header_damaged = true;
+  if (check_.closed && !places_.empty() && places_.back() > header_.chunks) {
+    check_.header_damaged = true;
   }
 }
 
 FileCheck Checker::file() {
-  made_.closed = header_.file_bytes != 0 && header_.closing_sum == record::closing_sum(header_);
-  made_.header_damaged = header_.fixed_sum != record::fixed_sum(header_) ||
-                         (!made_.closed && header_.closing_sum != 0);
+  check_.closed = header_.file_bytes != 0 && header_.closing_sum == record::closing_sum(header_);
+  check_.header_damaged = header_.fixed_sum != record::fixed_sum(header_) ||
+                          (!check_.closed && header_.closing_sum != 0);
   if (header_.last_sample != 0) {
     const std::size_t slot = header_.last_sample % 2;
-    made_.header_damaged |=
+    check_.header_damaged |=
         header_.last_sums[slot] != record::sample_sum(header_.last[slot], header_.last_sample);
   }
-  made_.expected = made_.closed ? header_.file_bytes : header_.allocated;
+  check_.expected = check_.closed ? header_.file_bytes : header_.allocated;
   std::size_t offset = record::file_header_bytes;
   std::size_t from = offset;
   while (offset < bytes_) {
@@ -235,15 +235,15 @@ FileCheck Checker::file() {
   }
   gap(from, bytes_);
   count_places();
-  if (made_.expected > bytes_) made_.missing_bytes = made_.expected - bytes_;
+  if (check_.expected > bytes_) check_.missing_bytes = check_.expected - bytes_;
   // A file that goes on after its end has something open.
   const bool ended =
       (header_.flags & (record::file_closed | record::file_cut)) == record::file_closed;
-  if (!made_.closed && ended && header_.in_hand == 0 && made_.open_chunks == 0 &&
-      made_.missing_bytes == 0) {
-    made_.header_damaged = true;
+  if (!check_.closed && ended && header_.in_hand == 0 && check_.open_chunks == 0 &&
+      check_.missing_bytes == 0) {
+    check_.header_damaged = true;
   }
-  return std::move(made_);
+  return std::move(check_);
 }
 
 }  // namespace

@@ -34,11 +34,11 @@ class TextFields {
   explicit TextFields(bool escape_formulas) : escape_formulas_(escape_formulas) {}
 
   std::string operator()(std::string_view text) const {
-    std::string made = core::repaired_utf8(text);
-    if (escape_formulas_ && begins_formula(made)) made.insert(0, 1, '\'');
-    if (made.find_first_of(",\"\n\r") == std::string::npos) return made;
+    std::string field = core::repaired_utf8(text);
+    if (escape_formulas_ && begins_formula(field)) field.insert(0, 1, '\'');
+    if (field.find_first_of(",\"\n\r") == std::string::npos) return field;
     std::string quoted(1, '"');
-    for (const char byte : made) {
+    for (const char byte : field) {
       if (byte == '"') quoted += '"';
       quoted += byte;
     }

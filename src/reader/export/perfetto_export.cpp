@@ -31,7 +31,7 @@ struct DrawnRange {
 
 // What the events of one site have in common.
 struct SiteBytes {
-  bool made = false;
+  bool ready = false;
   std::string begin;  // the fields of a TrackEvent
   std::string instant;
   ProtoBytes names;
@@ -164,7 +164,7 @@ class Exporter : public RangeScan<Exporter, true> {
   }
   Lane& find_lane(std::uint32_t local_domain);
   void define(Lane& lane, std::uint32_t site, std::int64_t at) {
-    if (!sites_[site].made) prepare(site);
+    if (!sites_[site].ready) prepare(site);
     lane.define(file_, site, at, sites_[site].names);
   }
   std::string domain_name(std::uint32_t domain) const {
@@ -200,14 +200,14 @@ class Exporter : public RangeScan<Exporter, true> {
 };
 
 void Exporter::prepare(std::uint32_t site) {
-  SiteBytes& made = sites_[site];
+  SiteBytes& bytes = sites_[site];
   const ReadSite& read = recording_.sites()[site];
   ProtoBytes common;
   const auto intern = [&](unsigned field, std::uint64_t id, std::string_view text) {
     ProtoBytes entry;
     entry.number(interned::iid, id);
     entry.text(interned::name, text);
-    made.names.message(field, entry);
+    bytes.names.message(field, entry);
   };
   if (read.category_name >= 0 || read.category != 0) {
     // A name takes its number in `strings`, a bare category one past all of those.
@@ -236,20 +236,20 @@ void Exporter::prepare(std::uint32_t site) {
     common.message(track_event::debug_annotations, annotation);
     intern(interned_data::debug_annotation_string_values, id, text);
   }
-  made.begin = slice_begin;
-  made.begin += common.view();
-  made.instant = instant;
-  made.instant += common.view();
-  made.made = true;
+  bytes.begin = slice_begin;
+  bytes.begin += common.view();
+  bytes.instant = instant;
+  bytes.instant += common.view();
+  bytes.ready = true;
 }
 
 void Exporter::write() {
   // Two processes of one number, of two machines, must stay two.
   std::set<std::uint32_t> taken;
-  std::uint32_t made_up = 1u << 30;
+  std::uint32_t invented_pid = 1u << 30;
   for (const ReadProcess& process : recording_.processes()) {
     const std::uint32_t pid =
-        taken.insert(process.header.pid).second ? process.header.pid : made_up++;
+        taken.insert(process.header.pid).second ? process.header.pid : invented_pid++;
     pids_.push_back(pid);
     process_tracks_.push_back(next_track_);
     Track track;
@@ -309,11 +309,11 @@ Lane& Exporter::find_lane(std::uint32_t local_domain) {
   std::uint64_t track = thread_track();
   const std::string name = domain_name(recording_.sites()[named_site_].domain);
   if (!name.empty()) {
-    Track made;
-    made.parent = track;
-    made.uuid = track = next_track_++;
-    made.name = name;
-    write_track(file_, made);
+    Track descriptor;
+    descriptor.parent = track;
+    descriptor.uuid = track = next_track_++;
+    descriptor.name = name;
+    write_track(file_, descriptor);
   }
   return lanes_.emplace(local_domain, Lane(next_sequence_++, track)).first->second;
 }
@@ -329,20 +329,20 @@ void Exporter::counter(std::uint32_t subject, record::EntryKind kind, std::uint6
   std::uint64_t& track = counter_tracks_[number];
   if (track == 0) {
     const ReadCounter& read = recording_.counters()[number];
-    Track made;
-    made.uuid = track = next_track_++;
-    made.parent = process_tracks_[recording_.threads()[thread_].process];
-    made.kind = TrackKind::counter;
+    Track descriptor;
+    descriptor.uuid = track = next_track_++;
+    descriptor.parent = process_tracks_[recording_.threads()[thread_].process];
+    descriptor.kind = TrackKind::counter;
     const std::string domain = domain_name(read.domain);
-    made.name = domain.empty() ? "" : domain + ":";
-    made.name += read.name < 0 ? "counter " + std::to_string(read.id)
-                               : recording_.strings()[static_cast<std::size_t>(read.name)];
+    descriptor.name = domain.empty() ? "" : domain + ":";
+    descriptor.name += read.name < 0 ? "counter " + std::to_string(read.id)
+                                     : recording_.strings()[static_cast<std::size_t>(read.name)];
     const auto text = [&](std::int32_t number) {
       return number < 0 ? std::string() : recording_.strings()[static_cast<std::size_t>(number)];
     };
-    if (read.field >= 0) made.name += '.' + text(read.field);
-    made.unit = text(read.unit);
-    write_track(file_, made);
+    if (read.field >= 0) descriptor.name += '.' + text(read.field);
+    descriptor.unit = text(read.unit);
+    write_track(file_, descriptor);
   }
   ProtoBytes event;
   event.number(track_event::type, TYPE_COUNTER);
@@ -360,11 +360,11 @@ void Exporter::counter(std::uint32_t subject, record::EntryKind kind, std::uint6
 
 void Exporter::add_loss(std::int64_t from, std::int64_t to, const std::string& text) {
   if (loss_track_ == 0) {
-    Track made;
-    made.parent = thread_track();
-    made.uuid = loss_track_ = next_track_++;
-    made.name = "lost events";
-    write_track(file_, made);
+    Track descriptor;
+    descriptor.parent = thread_track();
+    descriptor.uuid = loss_track_ = next_track_++;
+    descriptor.name = "lost events";
+    write_track(file_, descriptor);
   }
   ProtoBytes begin;
   begin.number(track_event::type, TYPE_SLICE_BEGIN);
@@ -393,12 +393,12 @@ void Exporter::end_process(std::uint32_t process) {
       const DrawnRange& span = spans_[i];
       const std::uint32_t slot = slots.place(span.start, span.end);
       if (slot == lanes.size()) {
-        Track made;
-        made.uuid = next_track_++;
-        made.parent = process_tracks_[process];
-        made.name = name.empty() ? "start/end ranges" : name + ": start/end ranges";
-        write_track(file_, made);
-        lanes.emplace_back(next_sequence_++, made.uuid);
+        Track descriptor;
+        descriptor.uuid = next_track_++;
+        descriptor.parent = process_tracks_[process];
+        descriptor.name = name.empty() ? "start/end ranges" : name + ": start/end ranges";
+        write_track(file_, descriptor);
+        lanes.emplace_back(next_sequence_++, descriptor.uuid);
       }
       Lane& lane = lanes[slot];
       if (!lane.knows(span.site)) define(lane, span.site, span.start);
@@ -425,12 +425,12 @@ void Exporter::end_process(std::uint32_t process) {
 void Exporter::write_devices(std::uint32_t process) {
   std::vector<DeviceRow> rows = devices_.arrange();
   for (const DeviceRow& row : rows) {
-    Track made;
-    made.uuid = next_track_++;
-    made.parent = process_tracks_[process];
-    made.name = lane_label(recording_, devices_.lane(row.lane));
-    write_track(file_, made);
-    Lane lane(next_sequence_++, made.uuid);
+    Track descriptor;
+    descriptor.uuid = next_track_++;
+    descriptor.parent = process_tracks_[process];
+    descriptor.name = lane_label(recording_, devices_.lane(row.lane));
+    write_track(file_, descriptor);
+    Lane lane(next_sequence_++, descriptor.uuid);
     for (const DeviceStep& step : row.steps) {
       const DeviceSpan& span = devices_.spans()[step.span];
       more_.clear();

@@ -17,19 +17,19 @@ namespace {
 using namespace perfetto::debug_annotation;
 
 ProtoBytes named(std::string_view given) {
-  ProtoBytes made;
-  if (given.data() != nullptr) made.text(name, given);
-  return made;
+  ProtoBytes bytes;
+  if (given.data() != nullptr) bytes.text(name, given);
+  return bytes;
 }
 
 std::string hex_of(std::string_view bytes) {
   constexpr char digits[] = "0123456789abcdef";
-  std::string made;
+  std::string hex;
   for (const char byte : bytes) {
-    made += digits[static_cast<unsigned char>(byte) >> 4];
-    made += digits[static_cast<unsigned char>(byte) & 15];
+    hex += digits[static_cast<unsigned char>(byte) >> 4];
+    hex += digits[static_cast<unsigned char>(byte) & 15];
   }
-  return made;
+  return hex;
 }
 
 }  // namespace
@@ -41,31 +41,31 @@ void AnnotatedFields::add(const ProtoBytes& entry) {
 
 bool AnnotatedFields::value(std::string_view name, const trace::PayloadValue& value) {
   if (++values_ > most_values) return true;
-  ProtoBytes made = named(name);
+  ProtoBytes annotation = named(name);
   if (values_ == most_values) {
-    made.text(string_value, "...");
+    annotation.text(string_value, "...");
   } else if (value.label.data() != nullptr) {
-    made.text(string_value, value.label);
+    annotation.text(string_value, value.label);
   } else {
     switch (value.kind) {
       case trace::PayloadValue::Kind::integer:
-        made.number(int_value, static_cast<std::uint64_t>(value.integer));
+        annotation.number(int_value, static_cast<std::uint64_t>(value.integer));
         break;
       case trace::PayloadValue::Kind::count:
-        made.number(uint_value, value.count);
+        annotation.number(uint_value, value.count);
         break;
       case trace::PayloadValue::Kind::real:
-        made.real(double_value, value.real);
+        annotation.real(double_value, value.real);
         break;
       case trace::PayloadValue::Kind::text:
-        made.text(string_value, value.text);
+        annotation.text(string_value, value.text);
         break;
       case trace::PayloadValue::Kind::bytes:
-        made.text(string_value, hex_of(value.text.substr(0, most_values)));
+        annotation.text(string_value, hex_of(value.text.substr(0, most_values)));
         break;
     }
   }
-  add(made);
+  add(annotation);
   return true;
 }
 
@@ -75,9 +75,9 @@ bool AnnotatedFields::begin(std::string_view name, bool is_list) {
 }
 
 bool AnnotatedFields::end(bool) {
-  const ProtoBytes made = std::move(open_.back().bytes);
+  const ProtoBytes bytes = std::move(open_.back().bytes);
   open_.pop_back();
-  if (!made.empty()) add(made);
+  if (!bytes.empty()) add(bytes);
   return true;
 }
 

@@ -15,17 +15,17 @@ const char* const annotation_names[] = {"payload",  "color",      "started_by",
                                         "ended_by", "end_reason", "uncertainty_ns"};
 
 ProtoBytes annotation(ArgumentName name) {
-  ProtoBytes made;
-  made.number(debug_annotation::name_iid, static_cast<std::uint64_t>(name));
-  return made;
+  ProtoBytes bytes;
+  bytes.number(debug_annotation::name_iid, static_cast<std::uint64_t>(name));
+  return bytes;
 }
 
 ProtoBytes clock_at(std::uint64_t id, std::int64_t time, bool incremental) {
-  ProtoBytes made;
-  made.number(clock::clock_id, id);
-  made.number(clock::timestamp, static_cast<std::uint64_t>(time));
-  if (incremental) made.number(clock::is_incremental, 1);
-  return made;
+  ProtoBytes bytes;
+  bytes.number(clock::clock_id, id);
+  bytes.number(clock::timestamp, static_cast<std::uint64_t>(time));
+  if (incremental) bytes.number(clock::is_incremental, 1);
+  return bytes;
 }
 
 }  // namespace
@@ -43,30 +43,30 @@ void TraceFile::packet(std::string_view body) {
 }
 
 void add_annotation(ProtoBytes& event, ArgumentName name, std::string_view text) {
-  ProtoBytes made = annotation(name);
-  made.text(debug_annotation::string_value, text);
-  event.message(track_event::debug_annotations, made);
+  ProtoBytes bytes = annotation(name);
+  bytes.text(debug_annotation::string_value, text);
+  event.message(track_event::debug_annotations, bytes);
 }
 void add_annotation(ProtoBytes& event, ArgumentName name, std::uint64_t value) {
-  ProtoBytes made = annotation(name);
-  made.number(debug_annotation::uint_value, value);
-  event.message(track_event::debug_annotations, made);
+  ProtoBytes bytes = annotation(name);
+  bytes.number(debug_annotation::uint_value, value);
+  event.message(track_event::debug_annotations, bytes);
 }
 void add_annotation(ProtoBytes& event, ArgumentName name, std::int64_t value) {
-  ProtoBytes made = annotation(name);
-  made.number(debug_annotation::int_value, static_cast<std::uint64_t>(value));
-  event.message(track_event::debug_annotations, made);
+  ProtoBytes bytes = annotation(name);
+  bytes.number(debug_annotation::int_value, static_cast<std::uint64_t>(value));
+  event.message(track_event::debug_annotations, bytes);
 }
 void add_annotation(ProtoBytes& event, ArgumentName name, double value) {
-  ProtoBytes made = annotation(name);
-  made.real(debug_annotation::double_value, value);
-  event.message(track_event::debug_annotations, made);
+  ProtoBytes bytes = annotation(name);
+  bytes.real(debug_annotation::double_value, value);
+  event.message(track_event::debug_annotations, bytes);
 }
 
 void add_annotation(ProtoBytes& event, ArgumentName name, const ProtoBytes& entries) {
-  ProtoBytes made = annotation(name);
-  made.raw(entries.view());
-  event.message(track_event::debug_annotations, made);
+  ProtoBytes bytes = annotation(name);
+  bytes.raw(entries.view());
+  event.message(track_event::debug_annotations, bytes);
 }
 
 void add_flow(ProtoBytes& event, std::uint64_t flow, bool arrives) {

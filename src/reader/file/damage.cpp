@@ -150,7 +150,7 @@ void Recording::find_damage(const Loading& loading, std::size_t first_thread,
     if (thread.defined) ++defined_threads;
     std::vector<ReadChunk> kept;
     std::uint64_t number = 0;
-    std::uint64_t made = 0;
+    std::uint64_t recorded = 0;
     std::uint64_t last = thread.start_ticks;
     const auto lose = [&](std::uint64_t from, std::uint64_t to, std::uint64_t count,
                           std::string_view reason) {
@@ -167,9 +167,10 @@ void Recording::find_damage(const Loading& loading, std::size_t first_thread,
       } else if (chunk.number != number + 1 && may_skip) {
         thread.overwritten = ring;
         thread.overwritten_to = chunk.base_ticks;
-        thread.overwritten_events += chunk.before > made ? chunk.before - made : 0;
+        thread.overwritten_events += chunk.before > recorded ? chunk.before - recorded : 0;
       } else if (chunk.number != number + 1) {
-        lose(last, chunk.base_ticks, chunk.before > made ? chunk.before - made : 0, gone_text);
+        lose(last, chunk.base_ticks, chunk.before > recorded ? chunk.before - recorded : 0,
+             gone_text);
       }
       number = chunk.number;
       // What the chunk held, and until when: by its seal, else by what follows.
@@ -185,7 +186,7 @@ void Recording::find_damage(const Loading& loading, std::size_t first_thread,
       if (chunk.state == ChunkState::damaged) {
         ++damaged_chunks;
         lose(chunk.base_ticks, until, events, damaged_text);
-        made = chunk.before + events;
+        recorded = chunk.before + events;
         last = std::max(chunk.base_ticks, until);
         continue;
       }
@@ -205,7 +206,7 @@ void Recording::find_damage(const Loading& loading, std::size_t first_thread,
         scan.events = events;
       }
       kept_events += scan.events;
-      made = chunk.before + (known ? events : scan.events) + scan.lost;
+      recorded = chunk.before + (known ? events : scan.events) + scan.lost;
       last = known ? until : scan.last_ticks;
       kept.push_back(chunk);
     }
@@ -224,8 +225,8 @@ void Recording::find_damage(const Loading& loading, std::size_t first_thread,
   }
   if (check.closed && full && (gone || damaged_chunks != 0 || !losses.rows.empty())) {
     const std::uint64_t known = kept_events + losses.count();
-    const std::uint64_t made = process.header.events;
-    losses.add_rest(made > known ? made - known : 0, gone_text);
+    const std::uint64_t recorded = process.header.events;
+    losses.add_rest(recorded > known ? recorded - known : 0, gone_text);
   }
   // Of one that was cut while it was written add_cut_loss() says how many are gone in all.
   if ((process.header.flags & record::file_cut) != 0) return;
@@ -239,43 +240,45 @@ void Recording::find_damage(const Loading& loading, std::size_t first_thread,
   const std::uint64_t missing_events = losses.count();
   losses_.insert(losses_.end(), losses.rows.begin(), losses.rows.end());
 
-  const auto say = [&](const std::string& what) { add_problem(process.path + ": " + what); };
+  const auto add = [&](const std::string& text) { add_problem(process.path + ": " + text); };
   if (check.missing_bytes != 0) {
-    say("cut off: " + grouped(loading.bytes) + " of its " + grouped(check.expected) +
-        " bytes are there");
+    add("cut off: " + grouped(loading.bytes) + " of " + grouped(check.expected) +
+        " bytes are left");
   }
   if (check.damaged_bytes != 0) {
-    say(several(check.damaged_bytes, "byte") + " are damaged and hold no chunk that can be read");
+    add(several(check.damaged_bytes, "byte") + " are damaged and hold no readable chunk");
   }
   if (damaged_chunks != 0) {
-    say(several(damaged_chunks, "chunk") + (damaged_chunks == 1 ? " does" : " do") +
-        " not match the checksum and is left out");
+    add(several(damaged_chunks, "chunk") +
+        (damaged_chunks == 1 ? " does not match its checksum and is left out"
+                             : " do not match their checksums and are left out"));
   }
   if (check.missing_chunks != 0) {
-    say(grouped(check.missing_chunks) + " of its " + several(process.header.chunks, "chunk") +
+    add(grouped(check.missing_chunks) + " of " + several(process.header.chunks, "chunk") +
         " are missing");
   }
   if (check.header_damaged) {
-    say("its header is damaged: times, clock, command and rank may be wrong");
+    add("the header is damaged: times, clock, command and rank may be wrong");
   }
-  if (check.surplus_bytes != 0) say(several(check.surplus_bytes, "byte") + " follow its end");
+  if (check.surplus_bytes != 0)
+    add(several(check.surplus_bytes, "byte") + " follow the end of the recording");
   if (loading.damaged_definitions != 0) {
-    say(several(loading.damaged_definitions, "byte") +
+    add(several(loading.damaged_definitions, "byte") +
         " of definitions (names, domains, schemas) " + "are damaged");
   }
   if (unknown_events != 0 || (!ran_out && (lacks_string != 0 || lacks_site != 0))) {
-    say("definitions are missing: " + several(unknown_events, "event") +
-        " are shown without their name and domain");
+    add("definitions are missing: " + several(unknown_events, "event") +
+        " are shown without name and domain");
   }
   if (check.closed && !ran_out && process.header.threads > defined_threads) {
-    say(grouped(process.header.threads - defined_threads) + " of its " +
+    add(grouped(process.header.threads - defined_threads) + " of " +
         several(process.header.threads, "thread") + " are missing");
   }
   if (missing_events != 0) {
-    say(several(missing_events, "event") + " that were recorded " +
-        (missing_events == 1 ? "is" : "are") + " missing");
+    add(several(missing_events, "recorded event") + (missing_events == 1 ? " is" : " are") +
+        " missing");
   } else if (!losses.rows.empty()) {
-    say("events are missing; how many is not known");
+    add("events are missing; their number is unknown");
   }
 }
 

@@ -185,16 +185,16 @@ void Recording::Definition::schema() {
   if (!take(body, read)) return;
   body.remove_prefix(sizeof read);
   std::vector<trace::PayloadEntry> entries;
-  record::SchemaEntryDefinition each = {};
-  while (take(body, each)) {
-    body.remove_prefix(sizeof each);
+  record::SchemaEntryDefinition definition = {};
+  while (take(body, definition)) {
+    body.remove_prefix(sizeof definition);
     trace::PayloadEntry& entry = entries.emplace_back();
-    entry.flags = each.flags;
-    entry.type = each.type;
-    entry.detail = each.detail;
-    entry.offset = each.offset;
-    entry.name = view(each.name);
-    entry.unit = unit_of(each.meaning);
+    entry.flags = definition.flags;
+    entry.type = definition.type;
+    entry.detail = definition.detail;
+    entry.offset = definition.offset;
+    entry.name = view(definition.name);
+    entry.unit = unit_of(definition.meaning);
   }
   trace::PayloadSchema schema;
   schema.id = read.schema;

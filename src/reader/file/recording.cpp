@@ -128,13 +128,13 @@ bool Recording::read_header(ReadProcess& process, const std::vector<std::uint64_
   if (bytes < record::file_header_bytes) return refuse("too short to be a recording");
   record::FileHeader& header = process.header;
   std::memcpy(static_cast<void*>(&header), words.data(), sizeof header);
-  if (header.magic != record::file_magic) return refuse("not a recording of nvspan");
+  if (header.magic != record::file_magic) return refuse("not an nvspan recording");
   if (header.version > record::format_version) {
-    return refuse("a recording of a newer version of nvspan");
+    return refuse("recorded by a newer version of nvspan");
   }
   if (header.version < record::version_without_checksums ||
       header.header_bytes != record::file_header_bytes) {
-    return refuse("a recording of another version of nvspan");
+    return refuse("recorded by an incompatible version of nvspan");
   }
   header.host[sizeof header.host - 1] = '\0';
   header.boot_id[sizeof header.boot_id - 1] = '\0';
@@ -151,7 +151,7 @@ bool Recording::read_header(ReadProcess& process, const std::vector<std::uint64_
   const record::ClockSample& last = header.last[header.last_sample % 2];
   if (header.last_sample != 0) frequency = record::frequency_between(header.first, last, frequency);
   if (!(frequency >= 1e6 && frequency <= 1e11)) {
-    add_problem(process.path + ": its clock is damaged: times are ticks");
+    add_problem(process.path + ": the clock is damaged: times are shown in ticks");
     frequency = 1e9;
   }
   process.ratio = static_cast<std::uint64_t>(std::llround(1e9 / frequency * 4294967296.0));
@@ -200,11 +200,11 @@ ReadThread& Recording::thread(Loading& loading, std::uint32_t number, std::uint3
   const auto found = loading.threads.find(number);
   if (found != loading.threads.end()) return threads_[found->second];
   loading.threads.emplace(number, static_cast<std::uint32_t>(threads_.size()));
-  ReadThread& made = threads_.emplace_back();
-  made.process = loading.index;
-  made.number = number;
-  made.tid = tid;
-  return made;
+  ReadThread& thread = threads_.emplace_back();
+  thread.process = loading.index;
+  thread.number = number;
+  thread.tid = tid;
+  return thread;
 }
 
 bool Recording::add(const std::string& path, std::vector<std::uint64_t> words, std::size_t bytes,

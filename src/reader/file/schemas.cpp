@@ -9,11 +9,11 @@ namespace {
 // Leaves of a struct that is read from zeros.
 class GroupFields final : public trace::PayloadVisitor {
  public:
-  explicit GroupFields(std::vector<GroupField>& made) : made_(made) {}
+  explicit GroupFields(std::vector<GroupField>& fields) : fields_(fields) {}
 
   bool value(std::string_view name, const trace::PayloadValue& value) override {
     constexpr std::size_t most_fields = 256;
-    if (made_.size() >= most_fields) return false;
+    if (fields_.size() >= most_fields) return false;
     const std::uint64_t purpose = value.flags & nvtx::entry_flag::purpose_mask;
     if (purpose == nvtx::entry_flag::timestamp || value.kind == trace::PayloadValue::Kind::text ||
         value.kind == trace::PayloadValue::Kind::bytes) {
@@ -24,7 +24,7 @@ class GroupFields final : public trace::PayloadVisitor {
     field.offset = value.offset;
     field.name = path(name);
     if (value.entry != nullptr) field.unit = value.entry->unit;
-    made_.push_back(std::move(field));
+    fields_.push_back(std::move(field));
     return true;
   }
   bool begin(std::string_view name, bool) override {
@@ -41,17 +41,17 @@ class GroupFields final : public trace::PayloadVisitor {
 
  private:
   std::string path(std::string_view name) {
-    std::string made = paths_.empty() ? std::string() : paths_.back();
+    std::string path = paths_.empty() ? std::string() : paths_.back();
     if (name.data() == nullptr) {
-      made += '[' + std::to_string(numbers_.empty() ? 0 : numbers_.back()++) + ']';
+      path += '[' + std::to_string(numbers_.empty() ? 0 : numbers_.back()++) + ']';
     } else {
-      if (!made.empty()) made += '.';
-      made += name;
+      if (!path.empty()) path += '.';
+      path += name;
     }
-    return made;
+    return path;
   }
 
-  std::vector<GroupField>& made_;
+  std::vector<GroupField>& fields_;
   std::vector<std::string> paths_;
   std::vector<std::uint64_t> numbers_;
 };
@@ -82,19 +82,19 @@ std::string_view ReadSchemas::category(std::uint64_t domain, std::uint32_t numbe
 
 std::vector<GroupField> fields_of_group(const trace::SchemaTable& table, std::uint64_t domain,
                                         std::uint64_t schema, std::uint64_t& size) {
-  std::vector<GroupField> made;
+  std::vector<GroupField> fields;
   constexpr std::uint64_t most_bytes = 64 * 1024;
   size = table.layout(domain, schema).size;
-  if (size == 0 || size > most_bytes) return made;
+  if (size == 0 || size > most_bytes) return fields;
   const std::string zeros(static_cast<std::size_t>(size), '\0');
   core::PagePool pool;
   trace::PayloadDecoder decoder(table, pool);
-  GroupFields visitor(made);
+  GroupFields visitor(fields);
   const trace::PayloadPiece piece{schema, zeros};
   if (decoder.decode(domain, &piece, 1, NoNames(), visitor) != trace::PayloadResult::whole)
-    made.clear();
-  if (made.size() == 1 && made[0].name == "value") made[0].name.clear();
-  return made;
+    fields.clear();
+  if (fields.size() == 1 && fields[0].name == "value") fields[0].name.clear();
+  return fields;
 }
 
 }  // namespace nvspan::reader

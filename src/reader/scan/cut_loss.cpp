@@ -22,15 +22,15 @@ void Recording::add_cut_loss(std::uint32_t process) {
     if (thread.process != process) continue;
     if (thread.overwritten) known += thread.overwritten_events;
     std::uint64_t number = 0;
-    std::uint64_t made = 0;
+    std::uint64_t recorded = 0;
     for (const ReadChunk& chunk : thread.chunks) {
       if (ring && !checked && chunk.number != number + 1) {
-        known += chunk.before > made ? chunk.before - made : 0;
-        made = chunk.before;
+        known += chunk.before > recorded ? chunk.before - recorded : 0;
+        recorded = chunk.before;
       }
       number = chunk.number;
       const ChunkScan scan = scan_chunk(*this, read, chunk);
-      made += scan.events + scan.lost;
+      recorded += scan.events + scan.lost;
       known += scan.events + scan.lost;
       last = std::max(last, scan.last_ticks);
     }

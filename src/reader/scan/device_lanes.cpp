@@ -76,14 +76,14 @@ bool read_device_call(const ReadProcess& process, const ReadSite& site, const En
 
 std::uint32_t DeviceLanes::lane(std::uint32_t process, const DeviceCall& call,
                                 std::uint64_t begin) {
-  const auto made = numbers_.emplace(std::make_tuple(process, call.device, call.stream),
-                                     static_cast<std::uint32_t>(lanes_.size()));
-  if (made.second) {
+  const auto entry = numbers_.emplace(std::make_tuple(process, call.device, call.stream),
+                                      static_cast<std::uint32_t>(lanes_.size()));
+  if (entry.second) {
     lanes_.push_back(DeviceLane{process, call.device, call.stream, call.stream_handle, begin});
   }
-  DeviceLane& lane = lanes_[made.first->second];
+  DeviceLane& lane = lanes_[entry.first->second];
   lane.last_ticks = std::max(lane.last_ticks, begin);
-  return made.first->second;
+  return entry.first->second;
 }
 
 std::int32_t device_name(const Recording& recording, const DeviceLane& lane) {
@@ -104,19 +104,19 @@ std::string device_label(const Recording& recording, const DeviceLane& lane) {
 }
 
 std::string lane_label(const Recording& recording, const DeviceLane& lane) {
-  std::string made = device_label(recording, lane);
-  if (lane.device < 0) return made;
-  made += " \xC2\xB7 ";
+  std::string label = device_label(recording, lane);
+  if (lane.device < 0) return label;
+  label += " \xC2\xB7 ";
   if (lane.stream_handle <= default_streams) {
-    made += "default stream";
+    label += "default stream";
   } else if (lane.stream >> 32 != 0) {  // a driver that has no ids: the handle
     char text[32];
     std::snprintf(text, sizeof text, "stream 0x%llx", static_cast<unsigned long long>(lane.stream));
-    made += text;
+    label += text;
   } else {
-    made += "stream " + std::to_string(lane.stream);
+    label += "stream " + std::to_string(lane.stream);
   }
-  return made + in_brackets(recording, stream_name(recording, lane));
+  return label + in_brackets(recording, stream_name(recording, lane));
 }
 
 bool has_device_ranges(const Recording& recording) {
@@ -211,8 +211,8 @@ LaunchThreads::LaunchThreads(const Recording& recording) {
         thread.exited ? thread.end_ticks : std::numeric_limits<std::uint64_t>::max();
     lives_[{thread.process, thread.tid}].push_back(Life{i, end});
   }
-  for (auto& each : lives_) {
-    std::sort(each.second.begin(), each.second.end(),
+  for (auto& lives : lives_) {
+    std::sort(lives.second.begin(), lives.second.end(),
               [](const Life& a, const Life& b) { return a.end_ticks < b.end_ticks; });
   }
 }

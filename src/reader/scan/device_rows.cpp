@@ -71,15 +71,15 @@ class RowBuilder {
 }  // namespace
 
 void DeviceRows::add(std::uint32_t process, const ScannedRange& range) {
-  DeviceSpan made;
-  made.start = range.start;
-  made.end = range.end;
-  made.site = range.site;
-  made.reason = range.reason;
+  DeviceSpan span;
+  span.start = range.start;
+  span.end = range.end;
+  span.site = range.site;
+  span.reason = range.reason;
   read_device_call(recording_.processes()[process], recording_.sites()[range.site],
-                   range.call->payload, made.call);
-  made.lane = lanes_.lane(process, made.call, range.call->ticks);
-  spans_.push_back(made);
+                   range.call->payload, span.call);
+  span.lane = lanes_.lane(process, span.call, range.call->ticks);
+  spans_.push_back(span);
 }
 
 // A range that was begun first is around one that was begun later, also where the stamps of their
@@ -113,7 +113,7 @@ std::vector<DeviceRow> DeviceRows::arrange() {
   std::vector<std::size_t> order(spans_.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   untangle(order);
-  std::vector<DeviceRow> made;
+  std::vector<DeviceRow> finished;
   for (std::size_t begin = 0, end; begin < order.size(); begin = end) {
     const std::uint32_t lane = spans_[order[begin]].lane;
     std::vector<RowBuilder> rows;
@@ -127,13 +127,13 @@ std::vector<DeviceRow> DeviceRows::arrange() {
       rows.back().take(order[end]);
     }
     std::uint32_t level = 0;
-    for (RowBuilder& row : rows) made.push_back(row.finish(level));
+    for (RowBuilder& row : rows) finished.push_back(row.finish(level));
   }
-  std::stable_sort(made.begin(), made.end(), [&](const DeviceRow& a, const DeviceRow& b) {
+  std::stable_sort(finished.begin(), finished.end(), [&](const DeviceRow& a, const DeviceRow& b) {
     const DeviceLane &x = lane(a.lane), &y = lane(b.lane);
     return std::tie(x.device, x.stream) < std::tie(y.device, y.stream);
   });
-  return made;
+  return finished;
 }
 
 }  // namespace nvspan::reader

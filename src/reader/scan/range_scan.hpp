@@ -71,16 +71,16 @@ class KeepSelected {
   struct Lengths : ThreadVisitor {
     const ReadProcess& process;
     const Selection& selection;
-    std::vector<bool>& made;
+    std::vector<bool>& shown;
 
     Lengths(const ReadProcess& of, const Selection& by, std::vector<bool>& into)
-        : process(of), selection(by), made(into) {}
+        : process(of), selection(by), shown(into) {}
     std::uint64_t open(const PushRange&, std::uint64_t, const EntryPayload&) {
-      made.push_back(true);
-      return made.size() - 1;
+      shown.push_back(true);
+      return shown.size() - 1;
     }
     void close(const PushRange& range, std::uint64_t ticks, const EntryPayload&) {
-      made[range.row] = selection.takes_duration(process.time(ticks) - process.time(range.start));
+      shown[range.row] = selection.takes_duration(process.time(ticks) - process.time(range.start));
     }
   };
 

@@ -39,14 +39,14 @@ struct Selection {
 
   // What both take.
   Selection operator&(const Selection& other) const {
-    Selection made;
-    made.sites = both(sites, other.sites);
-    made.counters = both(counters, other.counters);
-    made.threads = both(threads, other.threads);
-    made.from = from > other.from ? from : other.from;
-    made.to = to < other.to ? to : other.to;
-    made.shortest = shortest > other.shortest ? shortest : other.shortest;
-    return made;
+    Selection common;
+    common.sites = both(sites, other.sites);
+    common.counters = both(counters, other.counters);
+    common.threads = both(threads, other.threads);
+    common.from = from > other.from ? from : other.from;
+    common.to = to < other.to ? to : other.to;
+    common.shortest = shortest > other.shortest ? shortest : other.shortest;
+    return common;
   }
 
  private:
@@ -55,9 +55,9 @@ struct Selection {
   }
   static std::vector<bool> both(const std::vector<bool>& a, const std::vector<bool>& b) {
     if (a.empty()) return b;
-    std::vector<bool> made = a;
-    for (std::size_t i = 0; i < made.size() && !b.empty(); ++i) made[i] = made[i] && b[i];
-    return made;
+    std::vector<bool> common = a;
+    for (std::size_t i = 0; i < common.size() && !b.empty(); ++i) common[i] = common[i] && b[i];
+    return common;
   }
 };
 

@@ -101,7 +101,7 @@ void scan_thread(const Recording& recording, const ReadThread& thread, Visitor& 
   };
   std::uint64_t last = thread.start_ticks;
   std::uint64_t number = 0;
-  std::uint64_t made = 0;  // as ChunkHeader::before counts them
+  std::uint64_t recorded = 0;  // as ChunkHeader::before counts them
   std::uint64_t kept = 0;
   const bool ring = process.header.mode == static_cast<std::uint32_t>(record::RecordMode::ring);
   // A thread is known by its first event: where no chunk is left, others took them all.
@@ -115,10 +115,10 @@ void scan_thread(const Recording& recording, const ReadThread& thread, Visitor& 
     if (missing) {
       const std::uint64_t before = chunk.before;
       if (!checked && ring)
-        visitor.gap(last, chunk.base_ticks, before > made ? before - made : 0);
+        visitor.gap(last, chunk.base_ticks, before > recorded ? before - recorded : 0);
       else if (!checked)
         visitor.damaged();
-      made = before;
+      recorded = before;
       drain(last, EndReason::lost);
     }
     number = chunk.number;
@@ -138,7 +138,7 @@ void scan_thread(const Recording& recording, const ReadThread& thread, Visitor& 
         if (ticks > last) last = ticks;
         ++events;
         if (entry.is_counted()) {
-          ++made;
+          ++recorded;
           ++kept;
         }
       }
@@ -176,7 +176,7 @@ void scan_thread(const Recording& recording, const ReadThread& thread, Visitor& 
           base = *value;
           break;
         case record::EntryKind::lost:
-          made += value[0];
+          recorded += value[0];
           visitor.lost(record::LossWindow{value[0], value[1], value[2]},
                        static_cast<record::LossReason>(subject));
           break;

@@ -51,20 +51,20 @@ class FieldGroups final : public FlatFields {
  protected:
   bool wants(const std::string& name) const override { return name == field_; }
   std::uint64_t keep(std::string_view text) override {
-    const auto made = texts_.emplace(std::string(text), texts_.size());
-    text_ = &made.first->first;
-    return made.first->second;
+    const auto entry = texts_.emplace(std::string(text), texts_.size());
+    text_ = &entry.first->first;
+    return entry.first->second;
   }
   bool add(const std::string&, const FieldValue& value) override {
     const Key key{static_cast<std::uint64_t>(value.kind), value.bits, 0};
-    const auto made = numbers_.emplace(key, groups_.size());
-    if (made.second) {
+    const auto entry = numbers_.emplace(key, groups_.size());
+    if (entry.second) {
       FieldGroup& group = groups_.emplace_back();
       group.kind = value.kind;
       group.bits = value.bits;
       if (value.kind == trace::PayloadValue::Kind::text) group.text = *text_;
     }
-    found_ = made.first->second;
+    found_ = entry.first->second;
     return false;
   }
 
@@ -164,19 +164,19 @@ class Aggregator : public RangeScan<Aggregator> {
     read_device_call(*process_, site, began.payload, call);
     const std::uint32_t process = recording_.threads()[thread_].process;
     if (!launch_threads_) launch_threads_ = std::make_unique<LaunchThreads>(recording_);
-    DeviceGroup made{0, launch_threads_->of(process, call, thread_)};
-    if (options_.by == GroupBy::payload) made.group = group_of(call.payload);
+    DeviceGroup group{0, launch_threads_->of(process, call, thread_)};
+    if (options_.by == GroupBy::payload) group.group = group_of(call.payload);
     if (by_lane()) {
       if (options_.by == GroupBy::device) call.stream = call.stream_handle = 0;
-      made.group = out_.lanes.lane(process, call, began.ticks);
+      group.group = out_.lanes.lane(process, call, began.ticks);
     }
     if (free_groups_.empty()) {
-      device_groups_.push_back(made);
+      device_groups_.push_back(group);
       return device_groups_.size() - 1;
     }
     const std::uint64_t place = free_groups_.back();
     free_groups_.pop_back();
-    device_groups_[place] = made;
+    device_groups_[place] = group;
     return place;
   }
   std::uint64_t group_by_field(std::uint32_t site, const EntryPayload& payload) {
@@ -416,16 +416,16 @@ void Aggregator::list_marks() {
 }  // namespace
 
 Aggregate aggregate(const Recording& recording, const AggregateOptions& options) {
-  Aggregate made;
-  Aggregator aggregator(recording, options, made);
-  for (const ReadLoss& loss : recording.losses()) made.lost += loss.count;
-  made.losses = recording.losses();
+  Aggregate figures;
+  Aggregator aggregator(recording, options, figures);
+  for (const ReadLoss& loss : recording.losses()) figures.lost += loss.count;
+  figures.losses = recording.losses();
   aggregator.run_whole();
   for (const ReadStats& chunk : recording.stats_chunks()) aggregator.add_cells(chunk);
   aggregator.list_marks();
-  if (made.first > made.last) made.first = made.last = 0;
-  if (options.sites.empty()) made.whole = made.last - made.first;
-  return made;
+  if (figures.first > figures.last) figures.first = figures.last = 0;
+  if (options.sites.empty()) figures.whole = figures.last - figures.first;
+  return figures;
 }
 
 }  // namespace nvspan::reader

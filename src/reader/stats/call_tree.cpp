@@ -12,15 +12,15 @@ namespace {
 
 struct PathKey {
   std::int64_t parent;
-  std::uint64_t what;  // domain, name and kind
+  std::uint64_t subject;  // domain, name and kind
   friend bool operator==(const PathKey& a, const PathKey& b) {
-    return a.parent == b.parent && a.what == b.what;
+    return a.parent == b.parent && a.subject == b.subject;
   }
 };
 struct PathHash {
   std::size_t operator()(const PathKey& key) const noexcept {
     std::uint64_t hash = (static_cast<std::uint64_t>(key.parent) + 1) * 0x9E3779B97F4A7C15u;
-    hash ^= key.what * 0xC2B2AE3D27D4EB4Fu;
+    hash ^= key.subject * 0xC2B2AE3D27D4EB4Fu;
     return static_cast<std::size_t>(hash ^ hash >> 29);
   }
 };
@@ -73,12 +73,12 @@ class TreeBuilder : public RangeScan<TreeBuilder> {
     const ReadSite& read = recording_.sites()[site];
     const auto found = paths_.emplace(PathKey{parent, identity(read, kind)}, nodes.size());
     if (found.second) {
-      CallNode made;
-      made.parent = parent;
-      made.domain = read.domain;
-      made.name = read.name;
-      made.kind = kind;
-      nodes.push_back(made);
+      CallNode node;
+      node.parent = parent;
+      node.domain = read.domain;
+      node.name = read.name;
+      node.kind = kind;
+      nodes.push_back(node);
     }
     if (kind == RangeKind::push_pop) last = Last{parent, found.first->second};
     return found.first->second;

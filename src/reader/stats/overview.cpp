@@ -173,21 +173,22 @@ Overview overview(const Recording& recording, const Selection& selection, std::u
                   std::uint32_t levels, std::uint32_t threads) {
   Survey survey(recording, selection, levels);
   survey.run();
-  Overview made;
-  if (survey.ranges == 0) return made;
-  made.first = survey.first;
-  made.last = survey.last;
+  Overview overview;
+  if (survey.ranges == 0) return overview;
+  overview.first = survey.first;
+  overview.last = survey.last;
   if (survey.ranges > budget) {
     // A lane has at most one merged block and one long range for each stretch of the resolution.
     const std::uint64_t stretches =
         std::max<std::uint64_t>(budget / 2 / std::max<std::uint64_t>(survey.lanes, 1), 50);
-    made.resolution =
-        std::max<std::int64_t>((made.last - made.first) / static_cast<std::int64_t>(stretches), 0) +
+    overview.resolution =
+        std::max<std::int64_t>(
+            (overview.last - overview.first) / static_cast<std::int64_t>(stretches), 0) +
         1;
   }
-  Painter painter(recording, selection, made, levels, threads);
+  Painter painter(recording, selection, overview, levels, threads);
   painter.run();
-  return made;
+  return overview;
 }
 
 }  // namespace nvspan::reader

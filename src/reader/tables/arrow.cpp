@@ -94,11 +94,11 @@ void export_column(const std::shared_ptr<const Column>& column, ArrowArray& out)
 
 // Arrow's names are UTF-8 that ends with its first zero.
 std::string name_of(const Column& column) {
-  std::string made = core::repaired_utf8(column.name);
-  for (std::size_t at = 0; (at = made.find('\0', at)) != std::string::npos;) {
-    made.replace(at, 1, "\\x00");
+  std::string name = core::repaired_utf8(column.name);
+  for (std::size_t at = 0; (at = name.find('\0', at)) != std::string::npos;) {
+    name.replace(at, 1, "\\x00");
   }
-  return made;
+  return name;
 }
 
 struct StreamParts {

@@ -40,35 +40,35 @@ constexpr std::string_view payload_prefix = "payload.";
 }  // namespace
 
 std::vector<std::string> Columns::names(std::string_view table) {
-  std::vector<std::string> made = plain_names(table);
+  std::vector<std::string> names = plain_names(table);
   const std::lock_guard<std::mutex> lock(mutex_);
   if (const PayloadColumns* known = payloads(table)) {
     for (const auto& field : known->fields()) {
-      made.push_back(std::string(payload_prefix) + field.name);
+      names.push_back(std::string(payload_prefix) + field.name);
     }
   }
-  return made;
+  return names;
 }
 
 const PayloadColumns* Columns::payloads(std::string_view table) {
   const bool of_ranges = table == "ranges";
   if (!of_ranges && table != "marks") return nullptr;
-  auto& made = of_ranges ? range_payloads_ : mark_payloads_;
-  if (made == nullptr) {
+  auto& payloads = of_ranges ? range_payloads_ : mark_payloads_;
+  if (payloads == nullptr) {
     const Tables& all = tables();
-    made = of_ranges ? std::make_unique<PayloadColumns>(*recording_, all.ranges, all.bytes)
-                     : std::make_unique<PayloadColumns>(*recording_, all.marks, all.bytes);
-    if (made->refused() != 0 && whole_ == nullptr) {
-      recording_->add_problem(std::to_string(made->refused()) + " payloads of " +
+    payloads = of_ranges ? std::make_unique<PayloadColumns>(*recording_, all.ranges, all.bytes)
+                         : std::make_unique<PayloadColumns>(*recording_, all.marks, all.bytes);
+    if (payloads->refused() != 0 && whole_ == nullptr) {
+      recording_->add_problem(std::to_string(payloads->refused()) + " payloads of " +
                               std::string(table) + " do not fit their schemas");
     }
-    if (made->left_out() != 0 && whole_ == nullptr) {
-      recording_->add_problem(std::to_string(made->left_out()) + " values in payloads of " +
+    if (payloads->left_out() != 0 && whole_ == nullptr) {
+      recording_->add_problem(std::to_string(payloads->left_out()) + " values in payloads of " +
                               std::string(table) + " have no column: there are more than " +
                               std::to_string(PayloadColumns::most_fields) + " fields");
     }
   }
-  return made.get();
+  return payloads.get();
 }
 
 std::shared_ptr<Column> Columns::of_payload(std::string_view table, const std::string& name) {
@@ -91,12 +91,12 @@ std::shared_ptr<Column> Columns::of_payload(std::string_view table, const std::s
     }
   };
   const auto number = [](const FieldValue& value) {
-    double made = 0;
+    double result = 0;
     if (value.kind == Kind::integer)
       return static_cast<double>(static_cast<std::int64_t>(value.bits));
     if (value.kind == Kind::count) return static_cast<double>(value.bits);
-    std::memcpy(&made, &value.bits, sizeof made);
-    return made;
+    std::memcpy(&result, &value.bits, sizeof result);
+    return result;
   };
   if (text) {
     std::vector<std::int32_t> indices(rows, no_name);
@@ -130,12 +130,12 @@ std::shared_ptr<Column> Columns::of_payload(std::string_view table, const std::s
 }
 
 const Tables& Columns::tables() {
-  if (const Tables* made = made_.load(std::memory_order_acquire)) return *made;
+  if (const Tables* tables = built_tables_.load(std::memory_order_acquire)) return *tables;
   const std::lock_guard<std::mutex> lock(tables_mutex_);
   if (tables_ == nullptr) {
     tables_ = std::make_shared<const Tables>(
         whole_ == nullptr ? make_tables(*recording_) : select_rows(whole_->tables(), part_));
-    made_.store(tables_.get(), std::memory_order_release);
+    built_tables_.store(tables_.get(), std::memory_order_release);
   }
   return *tables_;
 }
@@ -155,23 +155,23 @@ std::shared_ptr<const Column> Columns::column(std::string_view table, std::strin
   const auto key = std::make_pair(std::string(table), std::string(name));
   const auto found = columns_.find(key);
   if (found != columns_.end()) return found->second;
-  std::shared_ptr<Column> made;
+  std::shared_ptr<Column> column;
   if (name.substr(0, payload_prefix.size()) == payload_prefix) {
-    made = of_payload(table, std::string(name.substr(payload_prefix.size())));
-    if (made != nullptr) made->name = name;
-    columns_[key] = made;
-    return made;
+    column = of_payload(table, std::string(name.substr(payload_prefix.size())));
+    if (column != nullptr) column->name = name;
+    columns_[key] = column;
+    return column;
   }
-  if (table == "ranges") made = of_ranges(name);
-  if (table == "marks") made = of_marks(name);
-  if (table == "counters") made = of_counters(name);
-  if (table == "threads") made = of_threads(name);
-  if (table == "domains") made = of_domains(name);
-  if (table == "losses") made = of_losses(name);
-  if (made == nullptr) return nullptr;
-  made->name = name;
-  columns_[key] = made;
-  return made;
+  if (table == "ranges") column = of_ranges(name);
+  if (table == "marks") column = of_marks(name);
+  if (table == "counters") column = of_counters(name);
+  if (table == "threads") column = of_threads(name);
+  if (table == "domains") column = of_domains(name);
+  if (table == "losses") column = of_losses(name);
+  if (column == nullptr) return nullptr;
+  column->name = name;
+  columns_[key] = column;
+  return column;
 }
 
 std::shared_ptr<Column> Columns::text(std::size_t rows, std::vector<std::int32_t> indices) {

@@ -39,7 +39,9 @@ class Columns {
 
   const Recording& recording() const noexcept { return *recording_; }
   const Tables& tables();
-  bool has_tables() const noexcept { return made_.load(std::memory_order_acquire) != nullptr; }
+  bool has_tables() const noexcept {
+    return built_tables_.load(std::memory_order_acquire) != nullptr;
+  }
 
  private:
   // What follows wants the mutex held, but for what only looks at tables().
@@ -69,7 +71,7 @@ class Columns {
   std::shared_ptr<Columns> whole_;  // none: these are
   Selection part_;
   std::mutex tables_mutex_;  // taken after mutex_, and before that of the whole
-  std::atomic<const Tables*> made_{nullptr};
+  std::atomic<const Tables*> built_tables_{nullptr};
   std::shared_ptr<const Tables> tables_;
   std::mutex mutex_;
   std::unique_ptr<PayloadColumns> range_payloads_;

@@ -22,24 +22,24 @@ bool FlatFields::value(std::string_view name, const trace::PayloadValue& value) 
   const std::size_t before = path_.size();
   if (before != 0) path_ += '.';
   path_ += name;
-  FieldValue made;
+  FieldValue field;
   if (!wants(path_)) {
     path_.resize(before);
     return true;
   }
   if (value.label.data() != nullptr) {
-    made = text(value.label);
+    field = text(value.label);
   } else if (value.kind == Kind::text) {
-    made = text(value.text.data() == nullptr ? std::string_view("") : value.text);
+    field = text(value.text.data() == nullptr ? std::string_view("") : value.text);
   } else if (value.kind == Kind::bytes) {
     list_.clear();
     list_.add_hex(value.text);
-    made = text(std::string_view(list_.data(), list_.size()));
+    field = text(std::string_view(list_.data(), list_.size()));
   } else {
-    made.kind = value.kind;
-    std::memcpy(&made.bits, &value.count, sizeof made.bits);
+    field.kind = value.kind;
+    std::memcpy(&field.bits, &value.count, sizeof field.bits);
   }
-  const bool goes_on = add(path_, made);
+  const bool goes_on = add(path_, field);
   path_.resize(before);
   return goes_on;
 }
@@ -79,8 +79,8 @@ bool FlatFields::end(bool is_list) {
 
 class PayloadColumns::Collector final : public FlatFields {
  public:
-  Collector(Recording& recording, core::PagePool& pool, PayloadColumns& made)
-      : FlatFields(pool), recording_(recording), made_(made) {}
+  Collector(Recording& recording, core::PagePool& pool, PayloadColumns& columns)
+      : FlatFields(pool), recording_(recording), columns_(columns) {}
 
   void at(std::uint64_t row) {
     restart();
@@ -92,20 +92,20 @@ class PayloadColumns::Collector final : public FlatFields {
     return static_cast<std::uint64_t>(recording_.intern(text));
   }
   bool add(const std::string& name, const FieldValue& value) override {
-    const auto found = made_.numbers_.find(name);
+    const auto found = columns_.numbers_.find(name);
     std::size_t number = 0;
-    if (found != made_.numbers_.end()) {
+    if (found != columns_.numbers_.end()) {
       number = found->second;
     } else {
-      if (made_.fields_.size() >= most_fields) {
-        ++made_.left_out_;
+      if (columns_.fields_.size() >= most_fields) {
+        ++columns_.left_out_;
         return true;
       }
-      number = made_.fields_.size();
-      made_.numbers_.emplace(name, number);
-      made_.fields_.emplace_back().name = name;
+      number = columns_.fields_.size();
+      columns_.numbers_.emplace(name, number);
+      columns_.fields_.emplace_back().name = name;
     }
-    Field& field = made_.fields_[number];
+    Field& field = columns_.fields_[number];
     if (!field.rows.empty() && field.rows.back() == row_) {
       field.values.back() = value;  // the last of that name counts
       return true;
@@ -117,7 +117,7 @@ class PayloadColumns::Collector final : public FlatFields {
 
  private:
   Recording& recording_;
-  PayloadColumns& made_;
+  PayloadColumns& columns_;
   std::uint64_t row_ = 0;
 };
 

@@ -10,19 +10,19 @@ namespace {
 
 template <typename T>
 std::vector<T> taken(const std::vector<T>& from, const std::vector<std::size_t>& rows) {
-  std::vector<T> made;
-  made.reserve(rows.size());
-  for (const std::size_t row : rows) made.push_back(from[row]);
-  return made;
+  std::vector<T> values;
+  values.reserve(rows.size());
+  for (const std::size_t row : rows) values.push_back(from[row]);
+  return values;
 }
 
 template <typename Test>
 std::vector<std::size_t> rows_where(std::size_t count, Test&& test) {
-  std::vector<std::size_t> made;
+  std::vector<std::size_t> numbers;
   for (std::size_t i = 0; i < count; ++i) {
-    if (test(i)) made.push_back(i);
+    if (test(i)) numbers.push_back(i);
   }
-  return made;
+  return numbers;
 }
 
 }  // namespace
@@ -38,35 +38,35 @@ RangeTable select_ranges(const RangeTable& ranges, const std::vector<bool>& keep
     const bool known = parent >= 0 && static_cast<std::size_t>(parent) < i;
     nearest[i] = keep[i] ? next++ : known ? nearest[static_cast<std::size_t>(parent)] : -1;
   }
-  RangeTable made;
-  made.start = taken(ranges.start, rows);
-  made.end = taken(ranges.end, rows);
-  made.self = taken(ranges.self, rows);
-  made.parent.reserve(rows.size());
+  RangeTable selected;
+  selected.start = taken(ranges.start, rows);
+  selected.end = taken(ranges.end, rows);
+  selected.self = taken(ranges.self, rows);
+  selected.parent.reserve(rows.size());
   for (const std::size_t row : rows) {
     const std::int64_t parent = ranges.parent[row];
     const bool known = parent >= 0 && static_cast<std::size_t>(parent) < row;
-    made.parent.push_back(known ? nearest[static_cast<std::size_t>(parent)] : -1);
+    selected.parent.push_back(known ? nearest[static_cast<std::size_t>(parent)] : -1);
   }
-  made.thread = taken(ranges.thread, rows);
-  made.end_thread = taken(ranges.end_thread, rows);
-  made.site = taken(ranges.site, rows);
-  made.depth = taken(ranges.depth, rows);
-  made.level = taken(ranges.level, rows);
-  made.range_id = taken(ranges.range_id, rows);
-  made.payload = taken(ranges.payload, rows);
-  made.payload_bytes = taken(ranges.payload_bytes, rows);
-  made.has_payload = taken(ranges.has_payload, rows);
-  made.kind = taken(ranges.kind, rows);
-  made.end_reason = taken(ranges.end_reason, rows);
+  selected.thread = taken(ranges.thread, rows);
+  selected.end_thread = taken(ranges.end_thread, rows);
+  selected.site = taken(ranges.site, rows);
+  selected.depth = taken(ranges.depth, rows);
+  selected.level = taken(ranges.level, rows);
+  selected.range_id = taken(ranges.range_id, rows);
+  selected.payload = taken(ranges.payload, rows);
+  selected.payload_bytes = taken(ranges.payload_bytes, rows);
+  selected.has_payload = taken(ranges.has_payload, rows);
+  selected.kind = taken(ranges.kind, rows);
+  selected.end_reason = taken(ranges.end_reason, rows);
   if (!ranges.lane.empty()) {
-    made.lane = taken(ranges.lane, rows);
+    selected.lane = taken(ranges.lane, rows);
     for (const std::size_t row : rows) {
       const std::int64_t launcher = ranges.launcher[row];
-      made.launcher.push_back(launcher < 0 ? -1 : nearest[static_cast<std::size_t>(launcher)]);
+      selected.launcher.push_back(launcher < 0 ? -1 : nearest[static_cast<std::size_t>(launcher)]);
     }
   }
-  return made;
+  return selected;
 }
 
 Tables select_rows(const Tables& tables, const Selection& selection) {
@@ -81,37 +81,37 @@ Tables select_rows(const Tables& tables, const Selection& selection) {
     keep[i] = takes(ranges.site[i], ranges.thread[i], ranges.start[i]) &&
               (!closed || selection.takes_duration(ranges.end[i] - ranges.start[i]));
   }
-  Tables made;
-  made.ranges = select_ranges(ranges, keep);
+  Tables selected;
+  selected.ranges = select_ranges(ranges, keep);
 
   const MarkTable& marks = tables.marks;
   const auto mark_rows = rows_where(marks.time.size(), [&](std::size_t i) {
     return takes(marks.site[i], marks.thread[i], marks.time[i]);
   });
-  made.marks.time = taken(marks.time, mark_rows);
-  made.marks.thread = taken(marks.thread, mark_rows);
-  made.marks.site = taken(marks.site, mark_rows);
-  made.marks.payload = taken(marks.payload, mark_rows);
-  made.marks.payload_bytes = taken(marks.payload_bytes, mark_rows);
-  made.marks.has_payload = taken(marks.has_payload, mark_rows);
+  selected.marks.time = taken(marks.time, mark_rows);
+  selected.marks.thread = taken(marks.thread, mark_rows);
+  selected.marks.site = taken(marks.site, mark_rows);
+  selected.marks.payload = taken(marks.payload, mark_rows);
+  selected.marks.payload_bytes = taken(marks.payload_bytes, mark_rows);
+  selected.marks.has_payload = taken(marks.has_payload, mark_rows);
 
   const CounterTable& counters = tables.counters;
   const auto counter_rows = rows_where(counters.time.size(), [&](std::size_t i) {
     return selection.takes_counter(counters.counter[i]) &&
            selection.takes_thread(counters.thread[i]) && selection.takes_time(counters.time[i]);
   });
-  made.counters.time = taken(counters.time, counter_rows);
-  made.counters.thread = taken(counters.thread, counter_rows);
-  made.counters.counter = taken(counters.counter, counter_rows);
-  made.counters.value = taken(counters.value, counter_rows);
-  made.counters.integer = taken(counters.integer, counter_rows);
-  made.counters.kind = taken(counters.kind, counter_rows);
+  selected.counters.time = taken(counters.time, counter_rows);
+  selected.counters.thread = taken(counters.thread, counter_rows);
+  selected.counters.counter = taken(counters.counter, counter_rows);
+  selected.counters.value = taken(counters.value, counter_rows);
+  selected.counters.integer = taken(counters.integer, counter_rows);
+  selected.counters.kind = taken(counters.kind, counter_rows);
 
-  made.bytes = tables.bytes;
-  made.losses = tables.losses;
-  made.lanes = tables.lanes;
-  made.orphan_ends = tables.orphan_ends;
-  return made;
+  selected.bytes = tables.bytes;
+  selected.losses = tables.losses;
+  selected.lanes = tables.lanes;
+  selected.orphan_ends = tables.orphan_ends;
+  return selected;
 }
 
 }  // namespace nvspan::reader

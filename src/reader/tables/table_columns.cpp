@@ -10,10 +10,10 @@ namespace nvspan::reader {
 namespace {
 
 double payload_value(std::uint8_t type, std::uint64_t bits) {
-  double made = 0;
+  double number = 0;
   trace::use_scalar(static_cast<trace::PayloadType>(type), bits,
-                    [&](auto value) { made = static_cast<double>(value); });
-  return made;
+                    [&](auto value) { number = static_cast<double>(value); });
+  return number;
 }
 
 }  // namespace

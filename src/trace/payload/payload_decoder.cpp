@@ -128,7 +128,7 @@ bool PayloadDecoder::predefined(std::uint64_t type) {
     value.kind = PayloadValue::Kind::bytes;
     value.text = bytes_;
     value.type = type;
-    return step(2 * bytes_.size()) && tell(visitor_->value(name, value));
+    return step(2 * bytes_.size()) && unless_stopped(visitor_->value(name, value));
   }
   const std::uint64_t unit = predefined_layout(type).size;
   if (unit == 0) return fail(PayloadResult::unknown);
@@ -136,11 +136,11 @@ bool PayloadDecoder::predefined(std::uint64_t type) {
   if (count == 0) return fail(PayloadResult::does_not_fit);
   if (string_unit(type) != 0 || is_character(type)) return text(nullptr, type, 0, count, name);
   if (count == 1) return scalar(nullptr, type, 0, name, unit);
-  if (!tell(visitor_->begin(name, true))) return false;
+  if (!unless_stopped(visitor_->begin(name, true))) return false;
   for (std::uint64_t i = 0; i < count; ++i) {
     if (!scalar(nullptr, type, i * unit, {}, unit)) return false;
   }
-  return tell(visitor_->end(true));
+  return unless_stopped(visitor_->end(true));
 }
 
 bool PayloadDecoder::is_left_out(const PayloadSchema& schema, const PayloadEntry& entry) const {
@@ -270,8 +270,8 @@ bool PayloadDecoder::one(const PayloadEntry* entry, std::uint64_t type, std::uin
     if (nested->type == fixed_schema && nested->size != 0) end = at + nested->size;
     return true;
   }
-  return tell(visitor_->begin(name, false)) && fields(*nested, at, depth + 1, end) &&
-         tell(visitor_->end(false));
+  return unless_stopped(visitor_->begin(name, false)) && fields(*nested, at, depth + 1, end) &&
+         unless_stopped(visitor_->end(false));
 }
 
 bool PayloadDecoder::member(const PayloadSchema& chosen, std::uint64_t selected, std::uint64_t at,
@@ -289,9 +289,9 @@ bool PayloadDecoder::member(const PayloadSchema& chosen, std::uint64_t selected,
   const std::string_view own =
       entry.name.data() == nullptr ? index_text(selected, number) : entry.name;
   const bool done =
-      step(own.size()) && tell(visitor_->begin(name, false)) &&
+      step(own.size()) && unless_stopped(visitor_->begin(name, false)) &&
       this->entry(chosen, selected, frame, at + entry.offset, own, depth + 1, inner) &&
-      tell(visitor_->end(false));
+      unless_stopped(visitor_->end(false));
   positions_.resize(frame);
   end = chosen.size != 0 ? at + chosen.size : inner;
   return done;
@@ -301,7 +301,7 @@ bool PayloadDecoder::list(const PayloadEntry& entry, const Lengths& lengths, std
                           std::uint64_t& at, std::string_view name, unsigned depth) {
   // More elements than bytes: nothing could be in them.
   if (lengths.sizes[dimension] > bytes_.size()) return fail(PayloadResult::does_not_fit);
-  if (!tell(visitor_->begin(name, true))) return false;
+  if (!unless_stopped(visitor_->begin(name, true))) return false;
   for (std::uint64_t i = 0; i < lengths.sizes[dimension]; ++i) {
     if (dimension + 1 < lengths.count) {
       if (!step(0) || !list(entry, lengths, dimension + 1, at, {}, depth)) return false;
@@ -311,7 +311,7 @@ bool PayloadDecoder::list(const PayloadEntry& entry, const Lengths& lengths, std
     if (!step(0) || !one(&entry, entry.type, at, {}, depth, end)) return false;
     at = end;
   }
-  return tell(visitor_->end(true));
+  return unless_stopped(visitor_->end(true));
 }
 
 bool PayloadDecoder::text(const PayloadEntry* entry, std::uint64_t type, std::uint64_t at,
@@ -328,7 +328,7 @@ bool PayloadDecoder::text(const PayloadEntry* entry, std::uint64_t type, std::ui
   if (type == byte) {
     value.kind = PayloadValue::Kind::bytes;
     value.text = data;
-    return step(2 * data.size()) && tell(visitor_->value(name, value));
+    return step(2 * data.size()) && unless_stopped(visitor_->value(name, value));
   }
   if (unit == 1) {
     value.text = data.substr(0, data.find('\0'));
@@ -337,7 +337,7 @@ bool PayloadDecoder::text(const PayloadEntry* entry, std::uint64_t type, std::ui
     add_wide(data, unit, text_);
     value.text = text_;
   }
-  return step(value.text.size()) && tell(visitor_->value(name, value));
+  return step(value.text.size()) && unless_stopped(visitor_->value(name, value));
 }
 
 bool PayloadDecoder::scalar(const PayloadEntry* entry, std::uint64_t type, std::uint64_t at,
@@ -363,7 +363,7 @@ bool PayloadDecoder::scalar(const PayloadEntry* entry, std::uint64_t type, std::
     default:
       break;
   }
-  return step(value.label.size()) && tell(visitor_->value(name, value));
+  return step(value.label.size()) && unless_stopped(visitor_->value(name, value));
 }
 
 // The names of flags are joined by "|"; bits that have none are a number.
@@ -383,17 +383,17 @@ bool PayloadDecoder::labelled(const PayloadEntry* entry, const PayloadEnum& know
   std::uint64_t left = value.count;
   for (std::size_t i = 0; i < known.count; ++i) {
     if (!step(0)) return false;
-    const PayloadEnumValue& each = known.values[i];
-    if (each.name.data() == nullptr) continue;
-    const std::uint64_t bits = each.value & mask;
+    const PayloadEnumValue& member = known.values[i];
+    if (member.name.data() == nullptr) continue;
+    const std::uint64_t bits = member.value & mask;
     if (bits == value.count) {
-      text_.assign(each.name.data(), each.name.size());
+      text_.assign(member.name.data(), member.name.size());
       left = 0;
       break;
     }
-    if (!each.is_flag || bits == 0 || (left & bits) != bits) continue;
+    if (!member.is_flag || bits == 0 || (left & bits) != bits) continue;
     if (!text_.empty()) text_.push_back('|');
-    text_.append(each.name.data(), each.name.size());
+    text_.append(member.name.data(), member.name.size());
     left &= ~bits;
   }
   if (left != 0 && !text_.empty()) {
@@ -403,7 +403,7 @@ bool PayloadDecoder::labelled(const PayloadEntry* entry, const PayloadEnum& know
     text_.append(rest.data(), rest.size());
   }
   if (!text_.empty()) value.label = text_;
-  return step(text_.size()) && tell(visitor_->value(name, value));
+  return step(text_.size()) && unless_stopped(visitor_->value(name, value));
 }
 
 }  // namespace nvspan::trace

@@ -109,7 +109,7 @@ class PayloadDecoder {
     result_ = why;
     return false;
   }
-  bool tell(bool goes_on) { return goes_on || fail(PayloadResult::stopped); }
+  bool unless_stopped(bool goes_on) { return goes_on || fail(PayloadResult::stopped); }
   bool fits(std::uint64_t at, std::uint64_t size) const {
     return at <= bytes_.size() && size <= bytes_.size() - at;
   }

@@ -26,16 +26,16 @@ T load(std::string_view bytes) {
 // IEEE 754 of other widths: sign, exponent, fraction.
 double real_of(bool negative, int exponent, int most, double fraction) {
   const int bias = most / 2;
-  double made = 0;
+  double value = 0;
   if (exponent == most) {
-    made = fraction != 0 ? std::numeric_limits<double>::quiet_NaN()
-                         : std::numeric_limits<double>::infinity();
+    value = fraction != 0 ? std::numeric_limits<double>::quiet_NaN()
+                          : std::numeric_limits<double>::infinity();
   } else if (exponent == 0) {
-    made = std::ldexp(fraction, 1 - bias);
+    value = std::ldexp(fraction, 1 - bias);
   } else {
-    made = std::ldexp(1 + fraction, exponent - bias);
+    value = std::ldexp(1 + fraction, exponent - bias);
   }
-  return negative ? -made : made;
+  return negative ? -value : value;
 }
 
 double real_of_half(std::uint16_t bits) {
@@ -51,9 +51,9 @@ double real_of_quad(std::string_view bytes) {
 }
 
 float single_of(std::uint32_t bits) {
-  float made;
-  std::memcpy(&made, &bits, sizeof made);
-  return made;
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
 }
 
 }  // namespace

@@ -122,80 +122,80 @@ TypeLayout predefined_layout(std::uint64_t type) noexcept {
 }
 
 template <typename T>
-T& SchemaTable::keep(Map<T>& map, const DomainKey& key, const Kept<T>& made) {
+T& SchemaTable::keep(Map<T>& map, const DomainKey& key, const Kept<T>& entry) {
   const auto found = map.find(key);
   if (found == map.end()) {
     try {
-      return map.emplace(key, made).first->second.value;
+      return map.emplace(key, entry).first->second.value;
     } catch (...) {
-      pool_.deallocate(made.block, made.bytes);
+      pool_.deallocate(entry.block, entry.bytes);
       throw;
     }
   }
   pool_.deallocate(found->second.block, found->second.bytes);
-  found->second = made;
+  found->second = entry;
   return found->second.value;
 }
 
 const PayloadSchema& SchemaTable::add(std::uint64_t domain, const PayloadSchema& given) {
-  Kept<PayloadSchema> made;
-  made.value = given;
-  made.bytes = given.count * sizeof(PayloadEntry) + room_for(given.name);
+  Kept<PayloadSchema> schema;
+  schema.value = given;
+  schema.bytes = given.count * sizeof(PayloadEntry) + room_for(given.name);
   for (std::size_t i = 0; i < given.count; ++i) {
-    made.bytes += room_for(given.entries[i].name) + room_for(given.entries[i].unit.unit);
+    schema.bytes += room_for(given.entries[i].name) + room_for(given.entries[i].unit.unit);
   }
-  Block block(pool_, made.bytes);
-  made.block = block.begin();
+  Block block(pool_, schema.bytes);
+  schema.block = block.begin();
   auto* entries = static_cast<PayloadEntry*>(block.take(given.count * sizeof(PayloadEntry)));
   for (std::size_t i = 0; i < given.count; ++i) {
     PayloadEntry* entry = new (entries + i) PayloadEntry(given.entries[i]);
     entry->name = block.copy(entry->name);
     entry->unit.unit = block.copy(entry->unit.unit);
   }
-  made.value.name = block.copy(given.name);
-  made.value.entries = entries;
-  made.value.version = ++versions_;
-  measure(domain, made.value, entries);
-  return keep(schemas_, DomainKey{domain, given.id}, made);
+  schema.value.name = block.copy(given.name);
+  schema.value.entries = entries;
+  schema.value.version = ++versions_;
+  measure(domain, schema.value, entries);
+  return keep(schemas_, DomainKey{domain, given.id}, schema);
 }
 
 void SchemaTable::add(std::uint64_t domain, const PayloadEnum& given) {
-  Kept<PayloadEnum> made;
-  made.value = given;
-  made.bytes = given.count * sizeof(PayloadEnumValue) + room_for(given.name);
-  for (std::size_t i = 0; i < given.count; ++i) made.bytes += room_for(given.values[i].name);
-  Block block(pool_, made.bytes);
-  made.block = block.begin();
+  Kept<PayloadEnum> enumeration;
+  enumeration.value = given;
+  enumeration.bytes = given.count * sizeof(PayloadEnumValue) + room_for(given.name);
+  for (std::size_t i = 0; i < given.count; ++i) enumeration.bytes += room_for(given.values[i].name);
+  Block block(pool_, enumeration.bytes);
+  enumeration.block = block.begin();
   auto* values = static_cast<PayloadEnumValue*>(block.take(given.count * sizeof(PayloadEnumValue)));
   for (std::size_t i = 0; i < given.count; ++i) {
     PayloadEnumValue* value = new (values + i) PayloadEnumValue(given.values[i]);
     value->name = block.copy(value->name);
   }
-  made.value.name = block.copy(given.name);
-  made.value.values = values;
-  made.value.version = ++versions_;
-  keep(enums_, DomainKey{domain, given.id}, made);
+  enumeration.value.name = block.copy(given.name);
+  enumeration.value.values = values;
+  enumeration.value.version = ++versions_;
+  keep(enums_, DomainKey{domain, given.id}, enumeration);
 }
 
 void SchemaTable::add_scope(std::uint64_t domain, std::uint64_t id, const PayloadScope& given) {
-  Kept<PayloadScope> made;
-  made.value = given;
-  made.bytes = room_for(given.path);
-  Block block(pool_, made.bytes);
-  made.block = block.begin();
-  made.value.path = block.copy(given.path);
-  keep(scopes_, DomainKey{domain, id}, made);
+  Kept<PayloadScope> scope;
+  scope.value = given;
+  scope.bytes = room_for(given.path);
+  Block block(pool_, scope.bytes);
+  scope.block = block.begin();
+  scope.value.path = block.copy(given.path);
+  keep(scopes_, DomainKey{domain, id}, scope);
 }
 
 void SchemaTable::add_counter(std::uint64_t domain, std::uint64_t id, const PayloadCounter& given) {
-  Kept<PayloadCounter> made;
-  made.value = given;
-  made.bytes = room_for(given.description) + room_for(given.unit.unit);
-  Block block(pool_, made.bytes);
-  made.block = block.begin();
-  made.value.description = block.copy(given.description);
-  made.value.unit.unit = block.copy(given.unit.unit);
-  keep(counters_, DomainKey{domain, id}, made);
+  Kept<PayloadCounter> counter;
+  counter.value = given;
+  counter.bytes = room_for(given.description) + room_for(given.unit.unit);
+  Block block(pool_, counter.bytes);
+  counter.block = block.begin();
+  counter.value.description = block.copy(given.description);
+  counter.value.unit.unit = block.copy(given.unit.unit);
+  keep(counters_, DomainKey{domain, id}, counter);
 }
 
 const PayloadCounter* SchemaTable::counter(std::uint64_t domain, std::uint64_t id) const {
@@ -235,37 +235,41 @@ TypeLayout SchemaTable::layout(std::uint64_t domain, const PayloadEntry& entry) 
   constexpr TypeLayout of_pointer = {8, 8};
   if ((entry.flags & pointer) != 0) return of_pointer;
   const std::uint64_t array = entry.flags & array_mask;
-  TypeLayout made = layout(domain, entry.type);
+  TypeLayout entry_layout = layout(domain, entry.type);
   const bool is_text = string_unit(entry.type) != 0;
   if (is_text && array == 0 && entry.detail == 0) return of_pointer;
   if (array == fixed_array || (is_text && array == 0)) {
-    made.size = made.size == 0 || entry.detail > largest / made.size ? 0 : made.size * entry.detail;
+    entry_layout.size = entry_layout.size == 0 || entry.detail > largest / entry_layout.size
+                            ? 0
+                            : entry_layout.size * entry.detail;
   } else if (array != 0) {
-    made.size = 0;
+    entry_layout.size = 0;
   }
-  return made;
+  return entry_layout;
 }
 
 // Parts are registered before what is made of them, so no schema is measured through itself.
-void SchemaTable::measure(std::uint64_t domain, PayloadSchema& made, PayloadEntry* entries) const {
+void SchemaTable::measure(std::uint64_t domain, PayloadSchema& measured,
+                          PayloadEntry* entries) const {
   std::uint64_t end = 0;
   std::uint64_t furthest = 0;
-  bool fixed = made.type != dynamic_schema;
+  bool fixed = measured.type != dynamic_schema;
   bool is_packed = false;
-  made.alignment = 1;
-  made.cites_names = made.has_attributes = false;
-  for (std::size_t i = 0; i < made.count; ++i) {
+  measured.alignment = 1;
+  measured.cites_names = measured.has_attributes = false;
+  for (std::size_t i = 0; i < measured.count; ++i) {
     PayloadEntry& entry = entries[i];
     const bool names = entry.type == registered_string || entry.type == nvtx::entry_type::category;
     const PayloadSchema* nested = schema(domain, entry.type);
-    made.cites_names = made.cites_names || names || (nested != nullptr && nested->cites_names);
-    made.has_attributes = made.has_attributes || entry.type == nvtx::entry_type::category ||
-                          entry.type == color || (entry.flags & purpose_mask) == message;
+    measured.cites_names =
+        measured.cites_names || names || (nested != nullptr && nested->cites_names);
+    measured.has_attributes = measured.has_attributes || entry.type == nvtx::entry_type::category ||
+                              entry.type == color || (entry.flags & purpose_mask) == message;
     TypeLayout of = layout(domain, entry);
-    if (made.pack != 0) of.alignment = std::min(of.alignment, made.pack);
-    made.alignment = std::max(made.alignment, of.alignment);
+    if (measured.pack != 0) of.alignment = std::min(of.alignment, measured.pack);
+    measured.alignment = std::max(measured.alignment, of.alignment);
     if (of.size == 0) fixed = false;
-    if (made.type == union_schema) end = 0;
+    if (measured.type == union_schema) end = 0;
     const std::uint64_t at =
         i == 0 || entry.offset != 0 ? entry.offset : aligned(end, of.alignment);
     entry.place = at;
@@ -275,8 +279,9 @@ void SchemaTable::measure(std::uint64_t domain, PayloadSchema& made, PayloadEntr
     end = fixed ? at + of.size : 0;
     furthest = std::max(furthest, end);
   }
-  if (is_packed || (made.size != 0 && made.size % made.alignment != 0)) made.alignment = 1;
-  if (made.size == 0 && fixed) made.size = aligned(furthest, made.alignment);
+  if (is_packed || (measured.size != 0 && measured.size % measured.alignment != 0))
+    measured.alignment = 1;
+  if (measured.size == 0 && fixed) measured.size = aligned(furthest, measured.alignment);
 }
 
 }  // namespace nvspan::trace

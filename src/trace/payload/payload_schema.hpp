@@ -135,7 +135,7 @@ class SchemaTable {
                                  core::PoolAllocator<std::pair<const DomainKey, Kept<T>>>>;
 
   template <typename T>
-  T& keep(Map<T>& map, const DomainKey& key, const Kept<T>& made);
+  T& keep(Map<T>& map, const DomainKey& key, const Kept<T>& entry);
   void measure(std::uint64_t domain, PayloadSchema& schema, PayloadEntry* entries) const;
 
   core::PagePool& pool_;

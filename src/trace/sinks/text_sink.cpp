@@ -246,8 +246,8 @@ void TextSink::add_range(const Event& event, std::string_view glyph, std::string
   const bool closes = event.kind == EventKind::pop || event.kind == EventKind::end;
   if (closes && event.duration < 0) {
     style(warn);
-    add_name(std::string_view(),
-             event.kind == EventKind::pop ? "pop of nothing" : "end of no open range");
+    add_name(std::string_view(), event.kind == EventKind::pop ? "pop without an open range"
+                                                              : "end without an open range");
   } else {
     add_name(event.message, "(no name)");
   }

@@ -191,17 +191,17 @@ PyObject* registry_decorate(PyObject* self, PyObject* const* arguments, Py_ssize
     if (auto inner = decorations->find(arguments[0])) {
       if (code.get() == inner->code.get()) code = py_ref::borrow(inner->get()->original_code);
     }
-    py_ref made = function_like(original, code.get());
-    if (!made || provide_builtins(original->func_builtins) < 0) return nullptr;
+    py_ref decorated = function_like(original, code.get());
+    if (!decorated || provide_builtins(original->func_builtins) < 0) return nullptr;
     auto entry = std::make_shared<Decoration>();
-    entry->site = py_ref::steal(
-        reinterpret_cast<PyObject*>(site_new(annotation, code.get(), made.get(), arguments[0])));
+    entry->site = py_ref::steal(reinterpret_cast<PyObject*>(
+        site_new(annotation, code.get(), decorated.get(), arguments[0])));
     if (!entry->site) return nullptr;
     entry->kind = py_ref::borrow(arguments[2]);
     if (decided()) decorations->on = listening();
-    decorations->add(made.get(), entry);
-    if (apply(decorations, entry.get()) < 0) PyErr_WriteUnraisable(made.get());
-    return made.release();
+    decorations->add(decorated.get(), entry);
+    if (apply(decorations, entry.get()) < 0) PyErr_WriteUnraisable(decorated.get());
+    return decorated.release();
   } catch (const std::bad_alloc&) {
     return PyErr_NoMemory();
   }

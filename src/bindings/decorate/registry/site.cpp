@@ -60,28 +60,28 @@ py_ref closure_of_frame(PyObject* frame, PyObject* code) {
 // A function equal to the original one, for the decorated function or for the one that runs in the
 // current frame. Defaults are not needed: the caller passes every argument.
 py_ref make_callee_of_function(const Site* site, PyFunctionObject* decorated) {
-  py_ref made = py_ref::steal(PyFunction_NewWithQualName(
+  py_ref copy = py_ref::steal(PyFunction_NewWithQualName(
       site->original_code, decorated->func_globals, decorated->func_qualname));
-  if (!made) return {};
-  auto* callee = reinterpret_cast<PyFunctionObject*>(made.get());
+  if (!copy) return {};
+  auto* callee = reinterpret_cast<PyFunctionObject*>(copy.get());
   Py_INCREF(decorated->func_name);
   Py_XSETREF(callee->func_name, decorated->func_name);
   if (decorated->func_closure != nullptr &&
-      PyFunction_SetClosure(made.get(), decorated->func_closure) < 0) {
+      PyFunction_SetClosure(copy.get(), decorated->func_closure) < 0) {
     return {};
   }
-  return made;
+  return copy;
 }
 
 py_ref make_callee_of_frame(const Site* site, PyObject* frame, PyObject* globals) {
   py_ref closure = closure_of_frame(frame, site->original_code);
   if (!closure) return {};
-  py_ref made = py_ref::steal(PyFunction_New(site->original_code, globals));
-  if (made && PyTuple_GET_SIZE(closure.get()) > 0 &&
-      PyFunction_SetClosure(made.get(), closure.get()) < 0) {
+  py_ref copy = py_ref::steal(PyFunction_New(site->original_code, globals));
+  if (copy && PyTuple_GET_SIZE(closure.get()) > 0 &&
+      PyFunction_SetClosure(copy.get(), closure.get()) < 0) {
     return {};
   }
-  return made;
+  return copy;
 }
 
 py_ref make_callee(const Site* site) {
@@ -90,7 +90,7 @@ py_ref make_callee(const Site* site) {
   if (function && !site->copied) return make_callee_of_function(site, decorated);
   py_ref frame = current_frame();
   if (!frame) {
-    PyErr_SetString(PyExc_ReferenceError, "the decorated function is gone");
+    PyErr_SetString(PyExc_ReferenceError, "the decorated function no longer exists");
     return {};
   }
   py_ref globals = py_ref::steal(PyObject_GetAttrString(frame.get(), "f_globals"));
@@ -206,7 +206,7 @@ PyObject* start(PyObject*, PyObject* key) {
 
 PyObject* drive(PyObject* const* arguments, Py_ssize_t count, bool as_span) {
   if (count != 2) {
-    PyErr_SetString(PyExc_TypeError, "expected a key and what to drive");
+    PyErr_SetString(PyExc_TypeError, "expected a key and an iterator");
     return nullptr;
   }
   const Site* site = site_of(arguments[0]);

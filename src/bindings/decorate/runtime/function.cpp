@@ -32,20 +32,20 @@ void share(PyObject*& target, PyObject* source) noexcept {
 }  // namespace
 
 py_ref function_like(PyFunctionObject* original, PyObject* code) {
-  py_ref made = py_ref::steal(
+  py_ref decorated = py_ref::steal(
       PyFunction_NewWithQualName(code, original->func_globals, original->func_qualname));
-  if (!made) return {};
-  auto* function = reinterpret_cast<PyFunctionObject*>(made.get());
+  if (!decorated) return {};
+  auto* function = reinterpret_cast<PyFunctionObject*>(decorated.get());
   if (original->func_defaults != nullptr &&
-      PyFunction_SetDefaults(made.get(), original->func_defaults) < 0) {
+      PyFunction_SetDefaults(decorated.get(), original->func_defaults) < 0) {
     return {};
   }
   if (original->func_kwdefaults != nullptr) {
     py_ref copy = py_ref::steal(PyDict_Copy(original->func_kwdefaults));
-    if (!copy || PyFunction_SetKwDefaults(made.get(), copy.get()) < 0) return {};
+    if (!copy || PyFunction_SetKwDefaults(decorated.get(), copy.get()) < 0) return {};
   }
   if (original->func_closure != nullptr &&
-      PyFunction_SetClosure(made.get(), original->func_closure) < 0) {
+      PyFunction_SetClosure(decorated.get(), original->func_closure) < 0) {
     return {};
   }
   share(function->func_name, original->func_name);
@@ -66,7 +66,7 @@ py_ref function_like(PyFunctionObject* original, PyObject* code) {
   }
   Py_XSETREF(function->func_dict, attributes.release());
   if (has_version_of_code(original)) take_version_of_code(function);
-  return made;
+  return decorated;
 }
 
 int function_set_code(PyFunctionObject* function, PyObject* code) {

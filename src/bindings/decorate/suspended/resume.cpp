@@ -145,7 +145,7 @@ PyMethodDef resume_functions[] = {
 
 Resumer* checked_resumer(PyObject* object) {
   if (Py_IS_TYPE(object, state().decorate.resumer_type)) return as_resumer(object);
-  PyErr_SetString(PyExc_TypeError, "not what drives a decorated generator");
+  PyErr_SetString(PyExc_TypeError, "expected the driver of a decorated generator");
   return nullptr;
 }
 

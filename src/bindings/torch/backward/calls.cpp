@@ -105,8 +105,8 @@ int look_at_inputs(Followed& call, PyObject* args, PyObject* kwargs) {
 // Whether one of the nodes that made the inputs is what runs when the module's are through.
 int ends_before_producer(const Followed& call, bool& result) {
   result = false;
-  for (const Producer& each : call.inputs) {
-    if (is_last_before(each, call.first, result) < 0) return -1;
+  for (const Producer& producer : call.inputs) {
+    if (is_last_before(producer, call.first, result) < 0) return -1;
     if (result) return 0;
   }
   return 0;
@@ -130,11 +130,11 @@ int hook_nodes(const Followed& call, const NodeSet& outputs, const NodeSet& prod
 int follow(const BackwardCalls* calls, const Followed& call, PyObject* output) {
   NodeSet producers;
   NodeSet outputs;
-  for (const Producer& each : call.inputs) producers.add(py_ref::borrow(each.node.get()));
-  std::vector<Producer> made;
-  if (collect_producers(output, made) < 0) return -1;
-  for (Producer& each : made) {
-    if (!producers.contains(each.node.get())) outputs.add(std::move(each.node));
+  for (const Producer& producer : call.inputs) producers.add(py_ref::borrow(producer.node.get()));
+  std::vector<Producer> output_producers;
+  if (collect_producers(output, output_producers) < 0) return -1;
+  for (Producer& producer : output_producers) {
+    if (!producers.contains(producer.node.get())) outputs.add(std::move(producer.node));
   }
   if (outputs.empty()) return 0;
   uint64_t last = 0;
@@ -149,7 +149,7 @@ void tell_failure(const BackwardCalls* calls) noexcept {
   PyObject *type, *error, *traceback;
   PyErr_Fetch(&type, &error, &traceback);
   PyErr_NormalizeException(&type, &error, &traceback);
-  warn_once_quietly("backward ranges", "no backward range of %S: %R",
+  warn_once_quietly("backward ranges", "cannot show the backward range of %S: %R",
                     calls->annotation->fields->message, error ? error : Py_None);
   Py_XDECREF(type);
   Py_XDECREF(error);

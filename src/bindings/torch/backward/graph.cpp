@@ -93,8 +93,8 @@ int number_of(PyObject* node, uint64_t& number) {
 
 bool NodeSet::contains(PyObject* node) const {
   if (nodes_.size() > most_compared) return index_.count(node) != 0;
-  for (const py_ref& each : nodes_) {
-    if (each.get() == node) return true;
+  for (const py_ref& known : nodes_) {
+    if (known.get() == node) return true;
   }
   return false;
 }
@@ -103,7 +103,7 @@ bool NodeSet::add(py_ref node) {
   if (contains(node.get())) return false;
   nodes_.push_back(std::move(node));
   if (nodes_.size() == most_compared + 1) {
-    for (const py_ref& each : nodes_) index_.insert(each.get());
+    for (const py_ref& known : nodes_) index_.insert(known.get());
   } else if (nodes_.size() > most_compared) {
     index_.insert(nodes_.back().get());
   }
@@ -121,13 +121,13 @@ int find_first_made(const NodeSet& outputs, const NodeSet& producers, uint64_t f
   Numbered lowest = {std::numeric_limits<uint64_t>::max(), nullptr};
   const auto visit = [&](PyObject* each) {
     if (seen.contains(each)) return 0;
-    Numbered made = {0, each};
-    if (number_of(each, made.number) < 0) return -1;
+    Numbered node = {0, each};
+    if (number_of(each, node.number) < 0) return -1;
     seen.add(py_ref::borrow(each));
-    if (made.number < first) return 0;  // outside
-    todo.push_back(made);
+    if (node.number < first) return 0;  // outside
+    todo.push_back(node);
     std::push_heap(todo.begin(), todo.end(), later);
-    if (made.number < lowest.number) lowest = made;
+    if (node.number < lowest.number) lowest = node;
     return 0;
   };
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -141,7 +141,7 @@ int find_first_made(const NodeSet& outputs, const NodeSet& producers, uint64_t f
         py_ref::steal(PyObject_GetAttr(current.node, state().torch.names.next_functions));
     if (!followers) return -1;
     if (!PyTuple_Check(followers.get())) {
-      PyErr_SetString(PyExc_TypeError, "a node's next_functions are no tuple");
+      PyErr_SetString(PyExc_TypeError, "a node's next_functions must be a tuple");
       return -1;
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(followers.get()); ++i) {

@@ -132,16 +132,16 @@ py_ref hook_of(PyObject* node) {
   const py_ref metadata = py_ref::steal(PyObject_GetAttr(node, state().torch.names.metadata));
   if (!metadata) return {};
   if (!PyDict_Check(metadata.get())) {
-    PyErr_SetString(PyExc_TypeError, "a node's metadata is no dict");
+    PyErr_SetString(PyExc_TypeError, "a node's metadata must be a dict");
     return {};
   }
   PyObject* known = PyDict_GetItemWithError(metadata.get(), state().torch.names.nvspan);
   if (known && Py_IS_TYPE(known, state().torch.node_hook_type)) return py_ref::borrow(known);
   if (PyErr_Occurred()) return {};
-  py_ref made = new_hook();
-  if (!made || PyDict_SetItem(metadata.get(), state().torch.names.nvspan, made.get()) < 0)
+  py_ref hook = new_hook();
+  if (!hook || PyDict_SetItem(metadata.get(), state().torch.names.nvspan, hook.get()) < 0)
     return {};
-  return made;
+  return hook;
 }
 
 // The tensor keeps nothing: a range ends at the latest when its graph is freed.

@@ -39,7 +39,7 @@ void report_failure() noexcept {
   if (!PyErr_Occurred()) return;
   PyErr_Clear();
   warn_once_quietly("torch-emit",
-                    "torch's record function failed: ranges are missing in its trace");
+                    "torch's record function failed: ranges are missing from its trace");
 }
 
 // Torch writes names into its JSON as they are: a quote would spoil the file, and a control
