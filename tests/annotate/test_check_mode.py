@@ -16,7 +16,7 @@ from helpers.traced import clean_environment, run_plain, run_traced
 BOTH = pytest.mark.parametrize("run", [run_plain, run_traced], ids=["no tool", "a tool"])
 
 START = """
-import json, sys, threading, warnings
+import json, os, sys, threading, warnings
 import nvspan
 warnings.simplefilter("ignore")
 nvspan.check()

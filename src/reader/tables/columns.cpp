@@ -13,8 +13,9 @@ namespace nvspan::reader {
 namespace {
 
 const std::vector<std::string>& plain_names(std::string_view table) {
-  static const std::vector<std::string> none;
-  static const std::map<std::string, std::vector<std::string>, std::less<>> tables = {
+  // Never destroyed: threads may read while the process ends.
+  static const auto& none = *new std::vector<std::string>;
+  static const auto& tables = *new std::map<std::string, std::vector<std::string>, std::less<>>{
       {"ranges",
        {"process",      "thread",   "end_thread",    "kind",          "domain",     "name",
         "message_type", "category", "category_name", "color",         "start",      "end",
