@@ -209,7 +209,7 @@ def leaves():
     nvspan.push_range("in thread", domain="d")
 for _ in range(2):
     t = threading.Thread(target=leaves); t.start(); t.join()
-    while os.path.exists(f"/proc/self/task/{t.native_id}"): pass  # join() returns before its very end
+    while os.path.exists(f"/proc/self/task/{t.native_id}"): pass  # after join() it still ends
 nvspan.push_range("at exit")
 nvspan.start_range("started", domain="d")
 span = nvspan.span("span").start()

@@ -90,6 +90,7 @@ def test_one_hook_may_be_replaced(given):
     def color(value):
         raise Told(value)
 
+    _core.set_hooks(**given)
     _core.set_hooks(color_from_object=color)
     try:
         with pytest.raises(Told, match="rosa"):

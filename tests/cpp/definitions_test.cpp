@@ -16,7 +16,6 @@
 #include "recording_bytes.hpp"
 
 using nvspan::reader::ChunkScan;
-using nvspan::reader::no_name;
 using nvspan::reader::ReadSite;
 using nvspan::reader::Recording;
 using nvspan::reader::scan_chunk;
