@@ -112,7 +112,7 @@ def test_what_was_read_stays_when_the_file_shrinks(tmp_path):
     assert (tmp_path / "out.pftrace").stat().st_size > MARKS
     assert recording.problems == []
     again = nvspan.read(path)
-    assert any("cut off: 5,000 of its" in problem for problem in again.problems)
+    assert any("cut off: 5,000 of" in problem for problem in again.problems)
     assert sum(row["count"] or 0 for row in again.losses.rows()) + len(again.marks) == MARKS
 
 
@@ -128,7 +128,7 @@ def test_commands_refuse_or_report_a_file_that_shrank(tmp_path, size):
             assert "too short to be a recording" in done.stderr
         else:
             assert done.returncode == 0
-            assert "cut off: 4,096 of its" in done.stdout + done.stderr
+            assert "cut off: 4,096 of" in done.stdout + done.stderr
     found = json.loads(run_nvspan("doctor", path, "--json", check=None).stdout)
     (finding,) = [f for f in found["findings"] if f["name"] == "recording"]
     assert finding["status"] == "problem"

@@ -47,8 +47,8 @@ def main(argv: Sequence[str]) -> int:
             f"wrote {name}\n{parser.prog}: the viewer is not installed: "
             "pip install 'nvspan[view]', or open the file in any Perfetto UI\n",
         )
-    with tempfile.TemporaryDirectory(prefix="nvspan-view-") as folder:
-        trace = os.path.join(folder, name)
+    with tempfile.TemporaryDirectory(prefix="nvspan-view-") as scratch:
+        trace = os.path.join(scratch, name)
         _write(recording, trace)
         try:
             server = viewer.Viewer(folder, trace, options.port)
