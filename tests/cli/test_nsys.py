@@ -94,9 +94,13 @@ def test_steps(folder):
 
 UNREGISTERED = """
 #include <nvtx3/nvToolsExt.h>
-int main() {
+#include <unistd.h>
+// With an argument: until that file is there. nsys needs some time between two captures.
+int main(int count, char** arguments) {
   nvtxDomainHandle_t app = nvtxDomainCreateA("app");
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < (count > 1 ? 600 : 4); ++i) {
+    if (count > 1 && access(arguments[1], F_OK) == 0) break;
+    if (count > 1) usleep(50000);
     nvtxEventAttributes_t event{};
     event.version = NVTX_VERSION;
     event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
@@ -121,8 +125,10 @@ def test_a_range_that_no_library_registered(folder):
     options = ("--capture", "capture me@app", "--nsys", str(nsys))
     collected(folder, "one", *options, "--", program)
     assert names(events(nsys, folder / "one.nsys-rep")) == ["[app] 'capture", "[] 'within'"]
-    collected(folder, "many", *options, "--captures", "2", "--", program)
-    assert len(list(folder.glob("many*.nsys-rep"))) == 2
+    collected(folder, "many", *options, "--captures", "2", "--", program, "many.2.nsys-rep")
+    assert sorted(path.name for path in folder.glob("*.nsys-rep")) == [
+        "many.1.nsys-rep", "many.2.nsys-rep", "one.nsys-rep",
+    ]  # fmt: skip
 
 
 def test_no_report_is_explained(folder):
