@@ -11,6 +11,8 @@ import sys
 import pytest
 
 import nvspan
+from helpers.filtered_kernels import KERNELS as FILTERED
+from helpers.filtered_kernels import STACKS
 from helpers.recorded import record_command
 from helpers.traced import needs_library
 from nvspan.nsight import Between, RangeFilter
@@ -79,8 +81,6 @@ def recording(tmp_path_factory):
         ("app@[step", [("app", "step", 4)]),
         ("app@[layer", [("app", "layer", 4)]),
         ("app@[layer/mlp]", [("app", "mlp", 2)]),
-        ("app@[+/layer", [("app", "layer", 2)]),
-        ("app@[*/step", [("app", "step", 8)]),
         ("app@[step/+]", [("app", "forward", 2), ("app", "layer", 2)]),
         ("app@forward/*]", [("app", "forward", 2), ("app", "layer", 2), ("app", "mlp", 2)]),
         ("app@step]", [("app", "step", 8)]),
@@ -91,7 +91,11 @@ def recording(tmp_path_factory):
         ("nobody@step/", []),
         ("load", []),
         ("regex:a.*@(mlp|forward)/", [("app", "mlp", 4), ("app", "forward", 2)]),
-        ("regex:app@st/", []),
+        ("app@step/*", [("app", "step", 8)]),
+        ("regex:app@st/", [("app", "step", 8)]),
+        ("regex:app@^st$/", []),
+        ("regex:app@st/lay", []),
+        ("regex:^a$@step/", []),
         ("regex:app@.*/lay.*", [("app", "layer", 4)]),
     ],
 )
@@ -122,6 +126,61 @@ def test_several_start_end_ranges_count_while_all_are_open(recording):
     rows = [(row["name"], row["calls"]) for row in hits.rows]
     assert sorted(rows) == [("copy", 2), ("load", 2)]
     assert not RangeFilter("load", "step", domain="app", span=True).evaluate(recording)
+
+
+# --- as ncu does ---
+
+KERNELS_IN_THREADS = """
+import threading
+import nvspan
+
+def around(domain, kind, names):
+    if kind == "push_pop":
+        for name in names:
+            nvspan.push_range(name, domain=domain)
+        for name in names:
+            nvspan.pop_range(domain=domain)
+        return
+    for opened in [nvspan.start_range(name, domain=domain) for name in names]:
+        nvspan.end_range(opened)
+
+for stack in {stacks!r}:
+    thread = threading.Thread(target=around, args=stack)
+    thread.start()
+    thread.join()
+"""
+
+
+@pytest.fixture(scope="module")
+def kernels(tmp_path_factory):
+    """The part of a recording with the ranges around each kernel."""
+    numbers = [number for number, (_, _, names) in STACKS.items() if names]
+    code = KERNELS_IN_THREADS.format(stacks=[STACKS[number] for number in numbers])
+    whole = recorded(code, tmp_path_factory.mktemp("kernels"))
+    parts = {}
+    for row in range(len(whole.threads)):
+        part = whole.filter(threads=[row])
+        if names := tuple(each["name"] for each in part.ranges.rows()):
+            number = numbers[len(parts)]
+            assert names == STACKS[number][2]
+            parts[number] = part
+    assert list(parts) == numbers
+    return parts
+
+
+def open_around(number):
+    """The kernels whose ranges are open at some time when those of `number` come and go."""
+    domain, kind, names = STACKS[number]
+    return {n for n, (d, k, some) in STACKS.items()
+            if some and (d, k) == (domain, kind) and some == names[: len(some)]}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", FILTERED)
+def test_a_filter_hits_the_ranges_of_the_kernels_that_ncu_profiles(kernels, text):
+    filter = RangeFilter.parse(text)
+    assert {number for number, part in kernels.items() if filter.evaluate(part)} == {
+        number for number in kernels if open_around(number) & FILTERED[text]
+    }
 
 
 def test_statistics_alone_are_refused(tmp_path):

@@ -11,6 +11,7 @@ import re
 
 import pytest
 
+from helpers.filtered_kernels import INVALID, NEVER_HIT
 from helpers.ncu import find, refuses
 from nvspan.nsight import Between, RangeFilter
 
@@ -25,8 +26,7 @@ TEXTS = [
     (RangeFilter("a", ONE, ANY, ONE, "b"), "a/+/*/+/b"),
     (RangeFilter("a", bottom=True), "[a"),
     (RangeFilter("a", top=True), "a]"),
-    (RangeFilter("a", bottom=True, top=True), "[a]"),
-    (RangeFilter(ANY, "a", bottom=True), "[*/a"),
+    (RangeFilter("a", "b", bottom=True, top=True), "[a/b]"),
     (RangeFilter("a", ONE, top=True), "a/+]"),
     (RangeFilter("a", ONE, "z", domain="d", bottom=True, top=True), "d@[a/+/z]"),
     (RangeFilter("step", span=True), "step"),
@@ -36,7 +36,8 @@ TEXTS = [
     (RangeFilter("a/b", "c,d"), r"a\/b/c\,d"),
     (RangeFilter("*", "+"), r"\*/\+"),
     (RangeFilter("x@y", domain="d@e/f"), r"d\@e\/f@x\@y/"),
-    (RangeFilter(r"C:\dir"), r"C:\\dir/"),
+    (RangeFilter(r"C:\dir", domain=r"x\y"), r"x\y@C:\dir/"),
+    (RangeFilter(r"a\.b"), r"a\.b/"),
     (RangeFilter("regex:a", domain="d"), "d@regex:a/"),
     (RangeFilter("ü €", span=True), "ü €"),
     (RangeFilter("Range[0-9]", domain="Domain[A-Z]", regex=True), "regex:Domain[A-Z]@Range[0-9]/"),
@@ -66,6 +67,12 @@ def test_a_single_name_of_a_path_may_end_with_the_slash_of_a_stack():
     assert RangeFilter.parse("[a/") == RangeFilter("a", bottom=True)
 
 
+def test_any_ranges_at_the_end_are_left_out():
+    assert RangeFilter("a", ANY, ANY) == RangeFilter("a") == RangeFilter.parse("a/*")
+    assert RangeFilter.parse("[a/b/*") == RangeFilter("a", "b", bottom=True)
+    assert str(RangeFilter("a", ANY, top=True)) == "a/*]"
+
+
 def test_separators_in_a_regular_expression_are_quoted_once():
     assert RangeFilter(r"a\/b", regex=True) == RangeFilter("a/b", regex=True)
 
@@ -88,18 +95,22 @@ REFUSED = {
     "a*/": r"write '\\\*'",
     "a/b@c": r"write '\\/'",
     "*": r"write '\\\*'",
-    "*/a": "must have a name first",
+    "*/a": "must have a name first, not '\\*'",
+    "[*/a": "must have a name first, not '\\*'",
+    "[+/a]": "must have a name first, not '\\+'",
+    "a/+/*": "must have a name last, not '\\+'",
     "a/+": "must have a name last",
     "a,b/": "mixes ','",
     "a/,b": "mixes ','",
     "[a,b": "mixes ','",
     "regex:a,b/": "mixes ','",
-    "a\\": "stands in a name",
-    r"a\n": "quotes nothing",
-    r"a\\\/b/": "cannot read a backslash before a special character",
-    r"a\\/": "cannot read a backslash before a special character or at the end",
+    "a\\": "ends with a backslash",
+    r"a\\n": "a single backslash",
+    r"a\\\/b/": "a single backslash",
+    r"a\\/": "a single backslash",
     r"regex:a\\/b": "cannot read a backslash",
     r"regex:a\\*/": "cannot read a backslash",
+    r"regex:a\\\[/": "cannot read a backslash",
     "regex:(a/": "not a regular expression",
     "regex:*": "not a regular expression",
     "regex:a{1\\,2}/": "reads the comma",
@@ -129,7 +140,13 @@ def test_what_is_no_filter_is_refused(text):
         (("@a",), {"domain": "@d"}, "filter that begins with '@'"),
         (("@a",), {"regex": True}, "filter that begins with '@'"),
         (("a@@b",), {}, "has '@@' and no domain"),
-        ((ANY, "a"), {"regex": True, "bottom": True}, "only between two names"),
+        ((ANY, "a"), {"bottom": True}, "name first, not '\\*'"),
+        (("a",), {"bottom": True, "top": True}, "bottom and top of one name, 'a'"),
+        (("a",), {"bottom": True, "top": True, "regex": True}, "bottom and top of one name"),
+        (("a\\",), {"span": True}, r"path: .* at the end of a name: .*'\^a\.\$', span=True, regex="),
+        (("b", "a\\[i]"), {}, r"path: .*RangeFilter\('b', 'a\.\\\\\[i\\\\\]', regex=True\)"),
+        (("a",), {"domain": r"\\d"}, r"domain: ncu has no way to quote a backslash"),
+        (("a",), {"domain": "(", "regex": True}, "domain: not a regular expression"),
         (("a", ONE), {"regex": True, "top": True}, "only between two names"),
         (("a",), {"domain": "regex:d"}, "as a regular expression"),
     ],
@@ -137,6 +154,45 @@ def test_what_is_no_filter_is_refused(text):
 def test_what_ncu_has_no_words_for_is_refused(path, options, words):
     with pytest.raises(ValueError, match=words):
         RangeFilter(*path, **options)
+
+
+@pytest.mark.parametrize(
+    ("names", "options"),
+    [
+        (("regex:a.b",), {}),
+        (("@a",), {"top": True}),
+        (("a@@b", "c\\"), {}),
+        ((r"a\[0]*+",), {"domain": "\\\\d.x", "bottom": True}),
+        ((r"\\server\dir\\",), {}),
+        (("a\\,", "b{1,2}"), {"span": True}),
+        (("a", ANY, "x\\/y"), {"domain": "d"}),
+        (("a",), {"domain": "regex:d"}),
+    ],
+)
+def test_the_regular_expression_of_the_advice_is_one_for_the_whole_name(names, options):
+    with pytest.raises(ValueError, match="use RangeFilter") as raised:
+        RangeFilter(*names, **options)
+    advised = eval(str(raised.value).partition("; use ")[2])
+    assert advised.regex
+    assert RangeFilter.parse(str(advised)) == advised
+    assert advised.bottom == options.get("bottom", False)
+    assert advised.top == options.get("top", False)
+    pairs = [(name, given) for name, given in zip(advised.path, names, strict=True)
+             if isinstance(given, str)]  # fmt: skip
+    if "domain" in options:
+        pairs.append((advised.domain, options["domain"]))
+    alone = advised.span or len(names) == 1
+    for expression, given in pairs:
+        match = re.search if alone or given == options.get("domain") else re.fullmatch
+        assert match(expression, given)
+        assert not match(expression, f"{given}x")
+        assert not match(expression, f"x{given}")
+
+
+@pytest.mark.parametrize("text", [*NEVER_HIT, *INVALID])
+def test_what_hits_nothing_under_ncu_is_refused(text):
+    with pytest.raises(ValueError, match={**NEVER_HIT, **INVALID}[text]):
+        RangeFilter.parse(text)
 
 
 def test_what_is_no_text_is_refused():
@@ -187,7 +243,7 @@ def random_filter(chance):
     if not span:
         for place in range(len(path) - 1, 0, -1):
             path[place:place] = chance.choices([ONE, ANY], k=chance.choice([0, 0, 1, 2]))
-        path = [ANY] * (bottom and not regex and chance.random() < 0.2) + path
+        bottom = bottom and not (top and len(path) == 1)
         path += [ONE] * (top and not regex and chance.random() < 0.2)
     domain = random_name(chance, regex) if chance.random() < 0.5 else None
     if (domain or ("" if bottom else path[0])).startswith("@") or "@@" in "/".join(names):
@@ -207,7 +263,7 @@ def test_every_filter_comes_back(seed):
 def test_what_is_read_is_written_the_same(seed):
     """Any text is refused, or has one meaning."""
     chance = random.Random(seed)
-    pieces = ["a", "b c", "\\/", "\\@", "\\\\x", "regex:", *"@,[]/*+.?$"]
+    pieces = ["a", "b c", "\\/", "\\@", "\\x", "regex:", *"@,[]/*+.?$"]
     read = 0
     for _ in range(5000):
         text = "".join(chance.choices(pieces, k=chance.randint(1, 7)))
@@ -217,7 +273,7 @@ def test_what_is_read_is_written_the_same(seed):
             continue
         read += 1
         assert RangeFilter.parse(str(filter)) == filter, text
-        assert str(filter) in (text, text.removesuffix("/")) or re.search(r"regex:|/$", text), text
+        assert str(filter) in (text, text.removesuffix("/")) or re.search(r"regex:|[/*]$", text), text
     assert read > 100
 
 

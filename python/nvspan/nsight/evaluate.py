@@ -46,11 +46,12 @@ class FilterHits:
         return self.calls > 0
 
 
-def whole_match(pattern: str, is_regex: bool) -> Callable[[str], bool]:
-    """Whether a name is the one that a filter names."""
+def matcher(pattern: str, is_regex: bool, is_searched: bool) -> Callable[[str], bool]:
+    """Whether a name is one that a filter names; some expressions are searched for in it."""
     if not is_regex:
         return pattern.__eq__
-    match = re.compile(pattern).fullmatch
+    expression = re.compile(pattern)
+    match = expression.search if is_searched else expression.fullmatch
     return lambda name: match(name) is not None
 
 
@@ -67,7 +68,8 @@ def evaluate(filter: RangeFilter, recording: Recording) -> FilterHits:
     """What `filter` hits; see `RangeFilter.evaluate`."""
     require_ranges(recording)
     domains, strings = recording._reader.domains(), recording.strings
-    is_domain = whole_match(filter.domain or "", filter.regex)
+    is_domain = matcher(filter.domain or "", filter.regex, True)
+    is_searched = filter.span or len(filter.path) == 1
     chosen = {
         number
         for number, name in enumerate(domains)
@@ -79,7 +81,7 @@ def evaluate(filter: RangeFilter, recording: Recording) -> FilterHits:
             of.setdefault(domain, set()).add((domain, name))
     parts: list[_Part] = []
     for domain, pairs in sorted(of.items()):
-        tests = [whole_match(name, filter.regex) for name in filter.names]
+        tests = [matcher(name, filter.regex, is_searched) for name in filter.names]
         alike = [frozenset(n for _, n in pairs if n >= 0 and test(strings[n])) for test in tests]
         if all(alike):
             kinds = _spans if filter.span else _stacks

@@ -65,7 +65,7 @@ def range_filters(
     if len(made) > MOST_FILTERS:
         raise ValueError(
             f"ranges needs {len(made)} filters, more than {MOST_FILTERS}: write a pattern that is "
-            f"like fewer names, or one regular expression, as in 'regex:layers\\..*/': {ranges!r}"
+            f"like fewer names, or one regular expression, as in 'regex:^layers\\..*/': {ranges!r}"
         )
     return list(made)
 

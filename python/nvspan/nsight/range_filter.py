@@ -8,7 +8,14 @@ import re
 from dataclasses import dataclass
 
 from nvspan.nsight import evaluate
-from nvspan.nsight.range_syntax import REGEX_PREFIX, Between, parse, plain_regex, render
+from nvspan.nsight.range_syntax import (
+    REGEX_PREFIX,
+    Between,
+    exact_regex,
+    parse,
+    plain_regex,
+    render,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,12 +33,15 @@ class RangeFilter:
     Args:
         path: the names of push/pop ranges, the outermost first, each directly in the one before;
             ``Between.ANY`` between two lets any ranges be there, ``Between.ONE`` exactly one. Of
-            start/end ranges, all of which must be open.
+            start/end ranges, all of which must be open. A ``Between.ANY`` at the end changes
+            nothing without `top`, and is left out.
         domain: of the ranges; None is the default domain.
         span: whether these are start/end ranges.
         bottom: whether the first is the outermost of its domain. Only for push/pop ranges.
         top: whether the last is the innermost of its domain. Only for push/pop ranges.
-        regex: whether the names and the domain are regular expressions, which match whole names.
+        regex: whether the names and the domain are regular expressions. In a path of several names
+            each matches a whole name. The domain, the one name of a path and names of start/end
+            ranges are searched for: ``"for"`` hits ``forward``, ``"^for$"`` does not.
 
     Raises:
         TypeError: a name or the domain is no string.
@@ -69,23 +79,25 @@ class RangeFilter:
         if regex:
             path = tuple(plain_regex(n) if isinstance(n, str) else n for n in path)
             domain = None if domain is None else plain_regex(domain)
+        if not (regex or span or top):
+            while len(path) > 1 and path[-1] is Between.ANY:
+                path = path[:-1]
         values = (path, domain, bool(span), bool(bottom), bool(top), bool(regex))
         for field, value in zip(self.__slots__, values, strict=True):
             object.__setattr__(self, field, value)
         self._check_path()
-        for name in (*self.names, *([] if domain is None else [domain])):
-            self._check_name(name)
+        for name in self.names:
+            self._check_name("path", name)
+        if domain is not None:
+            self._check_name("domain", domain)
         text = str(self).removeprefix(REGEX_PREFIX)
         if text.startswith("\\@") or (domain is None and "\\@\\@" in text):
             raise ValueError(
                 f"ncu takes no filter that begins with '@', or has '@@' and no domain: {text!r}; "
-                "use regex=True with '.' in place of '@'"
+                f"{self._as_regex()}"
             )
         if not regex and str(self).startswith(REGEX_PREFIX):
-            raise ValueError(
-                f"ncu reads {str(self)!r} as a regular expression: write RangeFilter("
-                f"{re.escape(self.names[0])!r}, ..., regex=True)"
-            )
+            raise ValueError(f"ncu reads {str(self)!r} as a regular expression; {self._as_regex()}")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -101,37 +113,64 @@ class RangeFilter:
                     "start/end ranges have no stack: span=True takes no Between, bottom or top"
                 )
             return
-        ends = (("first", self.path[0], "bottom", "["), ("last", self.path[-1], "top", "]"))
-        for place, item, needed, sign in ends:
-            if isinstance(item, Between) and not getattr(self, needed):
-                raise ValueError(
-                    f"path must have a name {place}, not {item.value!r}, which stands between two "
-                    f"names; {needed}=True ({sign!r}) allows it"
-                )
-            if isinstance(item, Between) and self.regex:
-                raise ValueError("with regex=True ncu takes Between only between two names")
-
-    def _check_name(self, name: str) -> None:
-        if not name:
-            raise ValueError("ncu finds no range and no domain with an empty name")
-        if "\0" in name:
-            raise ValueError(f"a name has no null character in it: {name!r}")
-        backslash, instead = (r"\\\\", r"\x5c") if self.regex else (r"\\", "a regular expression")
-        if re.search(rf"(?<!\\)(?:\\\\)*{backslash}([@,\[\]/*+\\]|$)", name):
+        if isinstance(self.path[0], Between):
             raise ValueError(
-                f"ncu cannot read a backslash before a special character or at the end of a name: "
-                f"{name!r}; use {instead}"
+                f"path must have a name first, not {self.path[0].value!r}: ncu finds nothing with "
+                "one that is first, also after '['"
             )
+        if isinstance(self.path[-1], Between):
+            if not self.top:
+                raise ValueError(
+                    f"path must have a name last, not {self.path[-1].value!r}, which stands between "
+                    "two names; top=True (']') allows it"
+                )
+            if self.regex:
+                raise ValueError("with regex=True ncu takes Between only between two names")
+        if len(self.path) == 1 and self.bottom and self.top:
+            raise ValueError(
+                f"bottom and top of one name, {self.path[0]!r}: ncu finds nothing with both; use "
+                "bottom=True for kernels in the outermost range and all within it, or top=True for "
+                "kernels directly in a range of this name"
+            )
+
+    def _as_regex(self) -> str:
+        """The advice to write this filter with regular expressions."""
+        if self.regex:
+            return "write '.' in place of '@'"
+        alone = self.span or len(self.path) == 1
+        words = [repr(exact_regex(i, alone) if isinstance(i, str) else i) for i in self.path]
+        if self.domain is not None:
+            words.append(f"domain={exact_regex(self.domain, True)!r}")
+        words += [f"{w}=True" for w in ("span", "bottom", "top") if getattr(self, w)]
+        return f"use RangeFilter({', '.join(words)}, regex=True)"
+
+    def _check_name(self, argument: str, name: str) -> None:
+        if not name:
+            raise ValueError(
+                f"{argument}: ncu finds no range and no domain with an empty name: {name!r}"
+            )
+        if "\0" in name:
+            raise ValueError(f"{argument}: a name has no null character in it: {name!r}")
         if not self.regex:
+            if re.search(r"\\([@,\[\]/*+\\]|$)", name):
+                raise ValueError(
+                    f"{argument}: ncu has no way to quote a backslash before a special character, "
+                    f"before another one or at the end of a name: {name!r}; {self._as_regex()}"
+                )
             return
+        if re.search(r"\\{2,}([@,\[\]/*+]|$)", name):
+            raise ValueError(
+                f"{argument}: ncu cannot read a backslash before a special character or at the end "
+                f"of a name: {name!r}; write '.' in its place"
+            )
         try:
             re.compile(name)
         except re.error as error:
-            raise ValueError(f"not a regular expression: {name!r}: {error}") from None
+            raise ValueError(f"{argument}: not a regular expression: {name!r}: {error}") from None
         if re.search(r"(?<!\\)\{[^}]*,[^}]*\}", name):
             raise ValueError(
-                f"ncu reads the comma of {name!r} as the end of a name: repeat the part instead of "
-                "giving bounds"
+                f"{argument}: ncu reads the comma of {name!r} as the end of a name: repeat the part "
+                "instead of giving bounds"
             )
 
     @classmethod
