@@ -45,6 +45,7 @@ cuda.synchronize()
 """
 )
 
+
 def profiled(*options):
     """The numbers of the kernels that ncu profiled."""
     metric = "gpu__time_duration.sum"

@@ -143,7 +143,11 @@ def test_what_is_no_filter_is_refused(text):
         ((ANY, "a"), {"bottom": True}, "name first, not '\\*'"),
         (("a",), {"bottom": True, "top": True}, "bottom and top of one name, 'a'"),
         (("a",), {"bottom": True, "top": True, "regex": True}, "bottom and top of one name"),
-        (("a\\",), {"span": True}, r"path: .* at the end of a name: .*'\^a\.\$', span=True, regex="),
+        (
+            ("a\\",),
+            {"span": True},
+            r"path: .* at the end of a name: .*'\^a\.\$', span=True, regex=",
+        ),
         (("b", "a\\[i]"), {}, r"path: .*RangeFilter\('b', 'a\.\\\\\[i\\\\\]', regex=True\)"),
         (("a",), {"domain": r"\\d"}, r"domain: ncu has no way to quote a backslash"),
         (("a",), {"domain": "(", "regex": True}, "domain: not a regular expression"),
@@ -273,7 +277,9 @@ def test_what_is_read_is_written_the_same(seed):
             continue
         read += 1
         assert RangeFilter.parse(str(filter)) == filter, text
-        assert str(filter) in (text, text.removesuffix("/")) or re.search(r"regex:|[/*]$", text), text
+        assert str(filter) in (text, text.removesuffix("/")) or re.search(r"regex:|[/*]$", text), (
+            text
+        )
     assert read > 100
 
 

@@ -75,6 +75,35 @@ def test_names(recording, ranges, texts):
     assert sorted(map(str, range_filters(ranges, recording))) == sorted(texts)
 
 
+def test_a_name_that_ncu_reads_only_as_a_regular_expression(tmp_path):
+    """None stands in a plain filter; "." is in place of what ncu cannot read."""
+    names = ["@load", "w\\[0]", "c:\\dir", "p@@q", "p.@q"]
+    end, domain = "end\\", "x\\\\y"
+    code = f"""
+import nvspan
+for name in {names!r}:
+    with nvspan.annotate(name), nvspan.annotate("in"):
+        pass
+nvspan.end_range(nvspan.start_range({end!r}, domain={domain!r}))
+"""
+    recording = record_command([sys.executable, "-c", code], folder=tmp_path).recording
+    found = {
+        "@load": r"regex:^.load$/",
+        r"w\[0]": r"regex:^w.\[0\]$/",
+        r"c:\dir": r"c:\dir/",
+        r"w\[0] > in": r"regex:w.\[0\]/*/in",
+        "end\\": r"regex:^x.\\y$@^end.$",
+    }
+    for name, text in found.items():
+        (filter,) = range_filters(name, recording)
+        assert str(filter) == text
+        hits = filter.evaluate(recording)
+        assert [row["name"] for row in hits.rows] == [name.rpartition(" > ")[2]]
+        assert RangeFilter.parse(text) == filter
+    with pytest.raises(ValueError, match="'@@' and no domain"):
+        range_filters("p@@q", recording)
+
+
 def test_the_order_is_that_of_the_names(recording):
     found = range_filters("load; torch:forward > layers.0", recording)
     assert found == [

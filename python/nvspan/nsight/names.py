@@ -11,7 +11,7 @@ from itertools import product
 
 from nvspan.nsight.evaluate import require_ranges
 from nvspan.nsight.range_filter import RangeFilter
-from nvspan.nsight.range_syntax import REGEX_PREFIX, Between
+from nvspan.nsight.range_syntax import REGEX_PREFIX, Between, exact_regex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,10 +104,10 @@ def _filters(text: str, known: _Known, recording: Recording) -> list[RangeFilter
         if len(choices) == 1:
             for name in choices[0]:
                 nested, span = known[domain][name]
-                made += [RangeFilter(name, domain=domain)] * nested
-                made += [RangeFilter(name, domain=domain, span=True)] * span
+                made += [_exact([name], domain, known)] * nested
+                made += [_exact([name], domain, known, span=True)] * span
         else:
-            made += _within(domain, choices, recording)
+            made += _within(domain, choices, known, recording)
     if not made:
         raise ValueError(
             f"ranges: {' and '.join(map(repr, steps))} are in the recording, but never as push/pop "
@@ -116,8 +116,36 @@ def _filters(text: str, known: _Known, recording: Recording) -> list[RangeFilter
     return made
 
 
+def _exact(
+    path: list[str | Between], domain: str | None, known: _Known, *, span: bool = False
+) -> RangeFilter:
+    """The filter for names as they are, by regular expressions where ncu cannot read them.
+
+    Raises:
+        ValueError: such an expression is also like another name or domain of the recording.
+    """
+    try:
+        return RangeFilter(*path, domain=domain, span=span)
+    except ValueError:
+        is_alone = span or len(path) == 1
+        words = [exact_regex(i, is_alone) if isinstance(i, str) else i for i in path]
+        of = None if domain is None else exact_regex(domain, True)
+        names = [name for name in path if isinstance(name, str)]
+        alike = [n for name in names for n in known[domain] if n != name and _is_like(name, n)]
+        if domain is not None:
+            alike += [d for d in known if d is not None and d != domain and _is_like(domain, d)]
+        if alike:
+            raise
+        return RangeFilter(*words, domain=of, span=span, regex=True)
+
+
+def _is_like(name: str, other: str) -> bool:
+    """Whether the regular expression for `name` also hits `other`."""
+    return re.fullmatch(exact_regex(name, False), other) is not None
+
+
 def _within(
-    domain: str | None, choices: list[list[str]], recording: Recording
+    domain: str | None, choices: list[list[str]], known: _Known, recording: Recording
 ) -> list[RangeFilter]:
     """The paths of names that occur, any ranges between them."""
     stacks = list(product(*choices))
@@ -131,7 +159,7 @@ def _within(
         path: list[str | Between] = [stack[0]]
         for name in stack[1:]:
             path += [Between.ANY, name]
-        filter = RangeFilter(*path, domain=domain)
+        filter = _exact(path, domain, known)
         if filter.evaluate(recording):
             made.append(filter)
     return made

@@ -121,8 +121,8 @@ class RangeFilter:
         if isinstance(self.path[-1], Between):
             if not self.top:
                 raise ValueError(
-                    f"path must have a name last, not {self.path[-1].value!r}, which stands between "
-                    "two names; top=True (']') allows it"
+                    f"path must have a name last, not {self.path[-1].value!r}, which stands "
+                    "between two names; top=True (']') allows it"
                 )
             if self.regex:
                 raise ValueError("with regex=True ncu takes Between only between two names")
@@ -169,8 +169,8 @@ class RangeFilter:
             raise ValueError(f"{argument}: not a regular expression: {name!r}: {error}") from None
         if re.search(r"(?<!\\)\{[^}]*,[^}]*\}", name):
             raise ValueError(
-                f"{argument}: ncu reads the comma of {name!r} as the end of a name: repeat the part "
-                "instead of giving bounds"
+                f"{argument}: ncu reads the comma of {name!r} as the end of a name: repeat the "
+                "part instead of giving bounds"
             )
 
     @classmethod
