@@ -9,14 +9,13 @@ from __future__ import annotations
 import csv
 import importlib.util
 import io
-import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from helpers.device import PREAMBLE, environment, only_real
+from helpers.ncu import find
 from helpers.traced import clean_environment, needs_library
 
 pytestmark = [needs_library, only_real]
@@ -37,16 +36,6 @@ for _ in range(3):
 torch.cuda.synchronize()
 """
 
-
-def find_ncu() -> str:
-    found = shutil.which("ncu") or next(
-        map(str, sorted(Path("/opt/nvidia/nsight-compute").glob("*/ncu"))), None
-    )
-    if not found:
-        pytest.skip("needs Nsight Compute: no ncu on PATH or in /opt/nvidia/nsight-compute")
-    return found
-
-
 TIME = "gpu__time_duration.sum"  # ns
 INSTRUCTIONS = "smsp__inst_executed.sum"
 
@@ -54,7 +43,7 @@ INSTRUCTIONS = "smsp__inst_executed.sum"
 def replay(code: str, *include: str, metric: str = TIME) -> list[tuple[str, float]]:
     """Runs a program under range replay: each profiled range, and the metric of it."""
     filters = [word for name in include for word in ("--nvtx-include", name)]
-    command = [find_ncu(), "--nvtx", *filters, "--replay-mode", "range", "--csv", "--page", "raw",
+    command = [find(), "--nvtx", *filters, "--replay-mode", "range", "--csv", "--page", "raw",
                "--print-units", "base", "--metrics", metric,
                sys.executable, "-c", code]  # fmt: skip
     done = subprocess.run(
