@@ -54,7 +54,7 @@ uint32_t calling_thread() noexcept {
   return id;
 }
 
-// A captured range is told to whichever tool listens at a replay: it keeps the whole event.
+// A captured range is sent to whichever tool listens at a replay: it keeps the whole event.
 void keep_event(DeviceRange& range, const annotate::ReadyEvent& event) noexcept {
   range.event.domain = event.domain;
   range.event.level = event.level;
@@ -86,8 +86,8 @@ Result place_begin(const Driver& api, DeviceContext& context, Target target,
 }
 
 bool needs_clock(const DeviceRange& range) noexcept {
-  const bool told = range.backend == Backend::exact && range.epoch != 0;
-  return told || (range.timed && !annotate::tool_replays_ranges());
+  const bool shown = range.backend == Backend::exact && range.epoch != 0;
+  return shown || (range.timed && !annotate::tool_replays_ranges());
 }
 
 Outcome reason_of(Result result) noexcept {
@@ -122,8 +122,8 @@ DeviceRange* try_begin(const Driver& api, annotate::ReadyEvent* event,
   const bool listened = event && tool && annotate::prepare(*event, *tool, out);
   if (!listened && !options.timed) return nullptr;
   Backend backend = Backend::exact;
-  const bool told = listened && choose_backend(options, *tool, out, *event->domain, backend);
-  if (!told && !options.timed) return nullptr;
+  const bool shown = listened && choose_backend(options, *tool, out, *event->domain, backend);
+  if (!shown && !options.timed) return nullptr;
   ContextScope scope;
   DeviceContext* context = nullptr;
   StreamCapture capture;
@@ -155,7 +155,7 @@ DeviceRange* try_begin(const Driver& api, annotate::ReadyEvent* event,
     range->domain = event->domain;
     range->event.domain = event->domain;
   }
-  if (told) {
+  if (shown) {
     range->epoch = out.epoch;
     range->attributes = out.attributes;
     if (backend == Backend::callback) {
@@ -215,7 +215,7 @@ DeviceRange* begin_range(annotate::ReadyEvent* event, const annotate::ToolTable*
   }
   Result result = success;
   DeviceRange* range = try_begin(*api, event, tool, options, target, result);
-  // Once more where the context had been reset: it is known anew then.
+  // Tries once more after a reset: the context then has a new record.
   if (!range && broke_context(result)) {
     range = try_begin(*api, event, tool, options, target, result);
     if (!range && broke_context(result)) outcome_counts().add(Outcome::driver_error);
@@ -301,7 +301,7 @@ bool is_done(const DeviceRange* range) noexcept {
 
 namespace {
 
-// The calling thread has its context in use: what that context's clock waits for is started.
+// The calling thread is using its context: a calibration that waits for such a thread is started.
 void start_wanted_clock(const Driver& api) noexcept {
   ContextHandle current = nullptr;
   if (api.cuCtxGetCurrent(&current) != success || !current) return;
@@ -312,7 +312,7 @@ void start_wanted_clock(const Driver& api) noexcept {
   }
 }
 
-// Ranges that are ended and not over. A stream whose context has died is given up.
+// Ranges that were ended and are not over. A stream whose context has died is given up.
 bool anything_pending(const Driver& api) noexcept {
   bool pending = false;
   for (DeviceContext* context : live_contexts()) {
@@ -368,7 +368,8 @@ bool flush(double seconds) noexcept {
     if (annotate::tool_replays_ranges()) read_in_place();
     start_wanted_clock(*api);
     const bool pending = anything_pending(*api);
-    // What is over by now is read in the next whole round, and told in it or the one after.
+    // Ranges that are over by now are read in the next whole round, and sent in it or the one
+    // after.
     if (pending) looked_from = poller_rounds();
     done = !pending &&
            (!poller_needed() || (poller_rounds() > looked_from + 1 && poller_backlog() == 0));

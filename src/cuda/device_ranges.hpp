@@ -4,9 +4,9 @@
 
 // Ranges that show when a stream of the GPU did the enclosed work.
 //
-// Contract: no function here throws, initialises CUDA or leaves another context current. What
-// cannot be done is left out and counted. All functions may be called from any thread; those that
-// call the driver may block as the driver blocks, so a caller lets go of locks of its own.
+// Contract: no function here throws, initialises CUDA or leaves another context current. A range
+// that cannot be placed is left out and counted. All functions may be called from any thread; those
+// that call the driver may block as the driver blocks, so callers release their locks first.
 
 #include "cuda/context/range_pool.hpp"
 #include "cuda/model/device_range.hpp"
@@ -20,8 +20,8 @@ bool available() noexcept;
 // The device of the calling thread's context, or -1.
 DeviceOrdinal current_device() noexcept;
 
-// Begins a range on the stream. `event` is null if nobody listens and only the time is wanted.
-// A new reference, or null if nothing was placed, which is counted.
+// Begins a range on the stream. `event` is null if no tool listens and only the time is wanted.
+// Returns a new reference, or null, counted, if nothing was placed.
 DeviceRange* begin_range(annotate::ReadyEvent* event, const annotate::ToolTable* tool,
                          const Options& options, Target target) noexcept;
 
@@ -32,17 +32,17 @@ void end_range(DeviceRange* range, const Target* other) noexcept;
 // For a range that will never be ended.
 void abandon_range(DeviceRange* range) noexcept;
 
-// Over on the GPU (or lost). A captured range is over after its first replay.
+// Whether the range is over on the GPU, or lost. A captured range is over after its first replay.
 bool is_done(const DeviceRange* range) noexcept;
 
-// Waits for what the stream has been given. Does nothing without CUDA, and for a stream that is
-// captured; an error of the driver's is left to the program's next call.
+// Waits for all work that the stream was given. Does nothing without CUDA, and for a stream that is
+// captured; the program's next call sees any error of the driver.
 void synchronize(Target target) noexcept;
 
-// Waits until every range that was ended is over and told to the tool. False after `seconds`.
+// Waits until every ended range is over and sent to the tool. False after `seconds`.
 bool flush(double seconds) noexcept;
 
-// Takes no more ranges, waits a little for those in flight and counts what is left.
+// Takes no more ranges, waits briefly for those in flight and counts the rest.
 void shut_down(double seconds) noexcept;
 
 }  // namespace nvspan::cuda

@@ -64,7 +64,7 @@ def test_the_program_goes_on_and_every_event_is_kept_or_counted(tmp_path, mode, 
     assert done.stdout.startswith("recording: handled 0,")
     assert done.stderr == (
         f"nvspan: the recording {path} was cut off by another process "
-        "(what is gone and what follows is counted, not kept)\n"
+        "(the events that it held and those that follow are counted but not kept)\n"
     )
     recording = nvspan.read(path)
     assert recording.problems == []

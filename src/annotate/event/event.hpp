@@ -16,7 +16,7 @@ namespace nvspan::annotate {
 
 // `text` is UTF-8 without embedded zeros, kept alive by the owner; null for an event with no
 // message. The message as the tool of `ready_epoch` knows it is apart from the other attributes:
-// any thread that sends the event may have to look it up anew.
+// any thread that sends the event may have to look it up again.
 struct ReadyEvent {
   Domain* domain = nullptr;
   const char* text = nullptr;

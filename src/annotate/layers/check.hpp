@@ -61,7 +61,8 @@ struct CheckHost {
   void (*report)(const CheckReport& report, bool first, bool calling) noexcept;
 };
 
-// Switches check mode on and off. What was open before is closed as ever and not checked.
+// Switches check mode on and off. Ranges that were open before are closed as before and not
+// checked.
 void start_checking(const CheckHost& host) noexcept;
 void stop_checking() noexcept;
 

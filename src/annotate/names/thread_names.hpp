@@ -18,7 +18,7 @@ uint32_t native_thread_id() noexcept;
 // Keeps the name and sends it to the tool that is attached. Any thread.
 void name_thread(uint32_t native_id, const std::string& name);
 
-// The thread is gone: its id may become another's.
+// The thread has ended: its id may be given to another.
 void forget_thread(uint32_t native_id) noexcept;
 
 // Sends all names to a tool that has just been attached.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Ranges that are told to the tool when they are over, with the times at which they began and
+// Ranges that are sent to the tool when they are over, with the times at which they began and
 // ended: deferred events of NVTX's payload extension.
 //
 // The name of their schema and the names of its entries are what tells a reader that a range is of

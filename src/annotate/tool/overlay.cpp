@@ -8,12 +8,12 @@ namespace nvspan::annotate {
 
 namespace {
 
-nvtxDomainHandle_t NVTX_API made_up_domain(const char*) {
+nvtxDomainHandle_t NVTX_API placeholder_domain(const char*) {
   static std::atomic<uintptr_t> last{0};
   return reinterpret_cast<nvtxDomainHandle_t>(++last);
 }
 
-NvtxFunctionPointer create_slot = reinterpret_cast<NvtxFunctionPointer>(made_up_domain);
+NvtxFunctionPointer create_slot = reinterpret_cast<NvtxFunctionPointer>(placeholder_domain);
 NvtxFunctionPointer no_slot = nullptr;
 
 }  // namespace

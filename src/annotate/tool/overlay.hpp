@@ -19,7 +19,7 @@ namespace nvspan::annotate {
 
 class Overlay {
  public:
-  // `tool` null: over none. Domains are told apart by made-up handles there.
+  // `tool` null: over none. Domains get placeholder handles there.
   explicit Overlay(const ToolTable* tool) noexcept;
   Overlay(const Overlay&) = delete;
   Overlay& operator=(const Overlay&) = delete;

@@ -3,7 +3,7 @@
 #pragma once
 
 // annotate(device=True) and annotate(sync=True): a range of the GPU's work under the CPU range's
-// name, and a CPU range that closes only when the stream is through with what it was given.
+// name, and a CPU range that closes only when the stream has finished the work that it was given.
 //
 // An annotation owns a Companion where one of them is asked for, else none, and then nothing here
 // is called. What becomes of the GPU's range is for the device ranges to know, which are built on

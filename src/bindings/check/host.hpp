@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Check mode's view of Python: calling lines, tasks, and how a report is told.
+// Check mode's view of Python: calling lines, tasks, and how a report is shown.
 
 #include "bindings/support/py.hpp"
 #include "annotate/layers/check.hpp"

@@ -132,7 +132,7 @@ int apply_split(const Split& split, const CallForm& form, PyObject* receiver, Py
   }
   result.annotation = annotation_for_call(form, receiver, values, nargs, split.of_event, false);
   if (!result.annotation) return -1;
-  // What the tool is told of a device range, later and in a batch, has room for one number.
+  // A device range is sent to the tool later, in a batch whose rows hold one number.
   if (!result.annotation->fields->has_data) return 0;
   if (warn_once("payload of a device range",
                 "the payload of a device range must be a number: other data is left out") == 0) {

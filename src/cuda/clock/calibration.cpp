@@ -175,7 +175,7 @@ bool Calibration::ask_slowly(const Driver& api, ClockPoint& point) noexcept {
   return shortest < 1e18;
 }
 
-// Better than never telling a range.
+// Better than never sending a range.
 bool Calibration::bound_roughly(ClockPoint& point) const noexcept {
   const uint64_t reading = read_pinned(answers_ + rounds + 1);
   if (reading == 0) return false;

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// One look at a GPU's clocks: a kernel of one thread answers questions of the CPU with globaltimer
-// (the shortest round trip counts), and events between two readings of globaltimer tell what it was
-// when the first of them was recorded.
+// One reading of a GPU's clocks: a kernel of one thread answers questions of the CPU with
+// globaltimer (the shortest round trip counts), and events between two readings of globaltimer give
+// its value when the first of them was recorded.
 //
 // Used by one thread at a time, with the context current; stamp_function() by any.
 
@@ -35,19 +35,19 @@ class Calibration {
   bool answering() const noexcept;
   // Whether it can be asked: none of its answers was used, and it has not given up.
   bool may_be_asked(const Driver& api) const noexcept;
-  // not_ready as the driver says it, until everything that was queued is over.
+  // The driver's not_ready until everything that was queued is over.
   Result finished(const Driver& api) const noexcept;
 
   // Asks the kernel that answers; spins for some 100 us. False: no answer came.
   bool ask(ClockPoint& point) noexcept;
-  // What was found at the launch, where that had to wait for its kernels.
+  // The result found at the launch, if the launch had to wait for its kernels.
   bool asked_at_launch(ClockPoint& point) const noexcept;
   // Launches kernels to ask, once everything that was queued is over.
   bool ask_slowly(const Driver& api, ClockPoint& point) noexcept;
   // Launches nothing: the GPU read its clock between the launch and now.
   bool bound_roughly(ClockPoint& point) const noexcept;
 
-  // What globaltimer was at the first event. False: that cannot be told.
+  // globaltimer at the first event. False: it cannot be determined.
   bool read_event(const Driver& api, EventReference& found) const noexcept;
   // That event is in use elsewhere now; this one, or null, takes its place.
   void replace_event(EventHandle event) noexcept;
@@ -59,7 +59,7 @@ class Calibration {
   static constexpr unsigned rounds = 32;
   static constexpr unsigned sandwiches = 8;
 
-  const ContextIdentity context_;  // to be asked for while we wait: it may be destroyed meanwhile
+  const ContextIdentity context_;  // checked during waits, in which it may be destroyed
   std::mutex load_mutex_;
   bool load_failed_ = false;  // under load_mutex_
   uint64_t launched_ = 0;     // time stamp

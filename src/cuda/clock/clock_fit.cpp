@@ -20,8 +20,8 @@ void ClockFit::add(const ClockPoint& point) noexcept {
     ClockPoint& newest = points_.back();
     const auto distance = static_cast<double>(point.global - newest.global);
     if (distance <= 0) return;
-    // So close to each other two points tell no rate, and may even seem to run backwards: the
-    // better one is kept.
+    // Two points this close give no rate, and may even seem to run backwards: the better one is
+    // kept.
     if (newest.half_width + point.half_width > distance * nominal_error) {
       if (point.half_width < newest.half_width) newest = point;
       return;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t most_references = 64;
 constexpr double near_ms = 4000;  // a float of milliseconds has steps of 0.25 us there
-constexpr double poor_ns = 5000;  // the GPU was too full: what is known already is better
+constexpr double poor_ns = 5000;  // the GPU was too busy: the older references are better
 
 int64_t after(const EventReference& reference, float ms) noexcept {
   return reference.global + std::llround(static_cast<double>(ms) * 1e6);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What globaltimer was at events, by events at which it is known.
+// globaltimer at an event, from events at which it is known.
 
 #include <cstdint>
 #include <vector>
@@ -26,8 +26,8 @@ class EventReferences {
   // one before. Returns an event that is free now, or null.
   EventHandle add(const Driver& api, EventReference reference) noexcept;
 
-  // globaltimer, in ns, at which the event was recorded: not_ready as the driver says it. There is
-  // a reference.
+  // globaltimer, in ns, at which the event was recorded, or the driver's not_ready. At least one
+  // reference must exist.
   Result time_of(const Driver& api, const ContextIdentity& context, EventHandle event,
                  int64_t& global) const noexcept;
 

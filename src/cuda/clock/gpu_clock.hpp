@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A GPU's clocks told in the processor's time stamp counter.
+// Converts a GPU's clocks to the processor's time stamp counter.
 //
 // Events and the GPU's globaltimer tick alike but have different zeros, and the time stamp counter
 // has another rate. A calibration ties the three together. Times between two calibrations are
@@ -12,8 +12,8 @@
 //
 // A launch into a context that another thread destroys meanwhile breaks CUDA for the whole process
 // (the next cuCtxCreate answers 719, or hangs); queries and a kernel that still runs do not. So
-// what the program may destroy is given kernels by the program's own threads alone, when they use
-// it.
+// only the program's own threads launch kernels into a context that the program may destroy, and
+// only while they use it.
 
 #include <atomic>
 #include <cstddef>
@@ -58,7 +58,7 @@ class GpuClock {
   uint64_t last_calibration() const noexcept { return last_; }  // monotonic ns; 0: never
   uint64_t calibrations() const noexcept { return calibrations_; }
 
-  // globaltimer, in ns, at which the event was recorded: not_ready as the driver says it.
+  // globaltimer, in ns, at which the event was recorded, or the driver's not_ready.
   Result event_time(const Driver& api, EventHandle event, int64_t& global) const noexcept {
     return references_.time_of(api, context_, event, global);
   }
@@ -67,7 +67,7 @@ class GpuClock {
   // this time.
   int64_t to_time_stamp(int64_t global, uint32_t& uncertainty) const noexcept;
 
-  // Whether the newest calibration tells what happens now well enough.
+  // Whether the newest calibration is good enough for the present time.
   bool fresh() const noexcept;
 
   FunctionHandle stamp_function(const Driver& api) noexcept {
@@ -75,8 +75,8 @@ class GpuClock {
   }
 
  private:
-  // The phase says who may touch what follows: while `launching` the thread that starts, else the
-  // one that calls advance().
+  // The phase decides which thread may use the members below: while `launching` the one that
+  // starts, else the one that calls advance().
   enum class Phase : uint8_t { idle, wanted, launching, running, broken };
 
   void start_wanted(const Driver& api) noexcept;

@@ -10,8 +10,8 @@
 namespace nvspan::cuda {
 
 // A stamp as the GPU writes it into pinned host memory: 16 bytes in one store and no fence after
-// it, which would keep a multiprocessor busy for a microsecond. Should the halves be seen one by
-// one, the reader finds out: `word` is mixed with the time.
+// it, which would keep a multiprocessor busy for a microsecond. A reader that sees
+// one half without the other notices: `word` is mixed with the time.
 struct Stamp {
   uint64_t time;  // globaltimer, ns
   uint64_t word;  // stamp_word(...) ^ time * stamp_mix

@@ -21,9 +21,9 @@ constexpr size_t most_waiting = size_t{1} << 18;
 constexpr uint64_t stale_ns = 3'000'000'000;
 
 // Often at first, so that the first ranges do not wait, then once a second.
-uint64_t calibration_period(uint64_t made) noexcept {
+uint64_t calibration_period(uint64_t count) noexcept {
   constexpr uint64_t ms = 1'000'000;
-  return made < 2 ? 5 * ms : made < 4 ? 50 * ms : made < 8 ? 200 * ms : 1000 * ms;
+  return count < 2 ? 5 * ms : count < 4 ? 50 * ms : count < 8 ? 200 * ms : 1000 * ms;
 }
 
 enum class Read : uint8_t { done, not_yet, failed };
@@ -45,8 +45,8 @@ Read read_elapsed(const Driver& api, DeviceRange& range) noexcept {
 
 Read read_range(const Driver& api, DeviceContext& context, DeviceRange& range) noexcept {
   const bool same_context = range.begin_stream->context == &context;
-  const bool told = range.backend == Backend::exact && range.epoch != 0;
-  if (!told && same_context) {
+  const bool submitted = range.backend == Backend::exact && range.epoch != 0;
+  if (!submitted && same_context) {
     const Read read = read_elapsed(api, range);
     if (read == Read::done) outcome_counts().add(Outcome::timed);
     return read;
@@ -68,7 +68,7 @@ Read read_range(const Driver& api, DeviceContext& context, DeviceRange& range) n
     if (same_context && read_elapsed(api, range) == Read::failed) return Read::failed;
     outcome_counts().add(Outcome::timed);
   }
-  if (told) {
+  if (submitted) {
     retain(&range);
     context.waiting.push_back({&range, begin, end});
   }
@@ -82,7 +82,7 @@ Result query(const Driver& api, const SideStream& stream, EventHandle event) noe
 }
 
 // Whether both events of a range have happened. Asked before their times are: a tool that watches
-// the driver reports every call for a time that is not known yet as an error.
+// the driver reports each request for a time that is not known yet as an error.
 Read look_whether_over(const Driver& api, const SideStream& stream, const DeviceRange& range,
                        bool end_is_over) noexcept {
   Result result = end_is_over ? success : query(api, stream, range.end_event);
@@ -201,7 +201,7 @@ void calibrate(const Driver& api, DeviceContext& context, bool hurry) noexcept {
   const bool urgent = context.waiting.size() > convert_early || (hurry && !clock.fresh());
   if ((due || urgent) && !clock.start(api)) {
     if (!still_there(api, context)) return;
-    // Never: what wanted the clock is not shown.
+    // It never will be: the ranges that need the clock are not shown.
     outcome_counts().add(Outcome::driver_error, context.waiting.size());
     for (const ReadRange& read : context.waiting) release(read.range);
     context.waiting.clear();
@@ -228,7 +228,8 @@ void calibrate(const Driver& api, DeviceContext& context, bool hurry) noexcept {
 
 namespace {
 
-// Tells what has been read of a context that is gone, as well as its clock is known, and drops it.
+// Submits the ranges that were read from a lost context, with the clock as far as it is known, and
+// drops the context.
 void give_up(DeviceContext& context) noexcept {
   if (!context.waiting.empty() && context.clock.ready()) submit_waiting(context);
   lose_context(context);
@@ -272,7 +273,7 @@ Activity read_held(const Driver& api, DeviceContext& context, bool hurry) noexce
 
 Activity read_context(const Driver& api, DeviceContext& context, bool hurry,
                       uint64_t& backlog) noexcept {
-  if (context.reading.exchange(true)) return Activity::none;  // somebody drops it
+  if (context.reading.exchange(true)) return Activity::none;  // another thread drops it
   const Activity activity = read_held(api, context, hurry);
   backlog += context.waiting.size() + (context.clock.running() ? 1 : 0);
   context.reading.store(false);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// One look through a context: what the GPU has timed is read, converted and submitted to the tool.
+// One round through a context: finished ranges are read, converted and submitted to the tool.
 
 #include <cstdint>
 
@@ -13,7 +13,7 @@ namespace nvspan::cuda {
 enum class Activity : uint8_t { none, watching, working };
 
 // On the poller's thread alone. With `hurry` nothing waits for the next regular calibration. Adds
-// to `backlog` what is read and not submitted yet.
+// to `backlog` the ranges that are read and not submitted yet.
 Activity read_context(const Driver& api, DeviceContext& context, bool hurry,
                       uint64_t& backlog) noexcept;
 

@@ -63,7 +63,7 @@ void run() noexcept {
     if (activity == Activity::none && self.hurry.load() == 0) {
       self.awake.store(false, std::memory_order_seq_cst);
       lock.unlock();
-      activity = poll_contexts(api, self);  // what came before the flag was seen
+      activity = poll_contexts(api, self);  // sees all work from before the flag was set
       lock.lock();
       if (activity == Activity::none && self.hurry.load() == 0) {
         self.wake.wait(lock, [&] { return self.awake.load() || self.stop.load(); });
@@ -74,7 +74,7 @@ void run() noexcept {
     if (self.hurry.load() > 0) {
       self.wake.wait_for(lock, pace_hurried);
     } else if (activity == Activity::watching) {
-      // Until something new is placed on a stream there is only the ring to look at.
+      // Until a range is placed on a stream only the ring needs reading.
       self.awake.store(false);
       self.wake.wait_for(lock, pace_watching,
                          [&] { return self.awake.load() || self.stop.load(); });
@@ -88,7 +88,8 @@ void run() noexcept {
   self.wake.notify_all();
 }
 
-// The driver goes away at exit: by then our thread must not be in it, also where no Python runs.
+// The driver goes away at exit: by then the poller must not be in it, also in a process without
+// Python.
 void at_process_exit() {
   stop_accepting();
   stop_poller(0.2);

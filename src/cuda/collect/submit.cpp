@@ -17,7 +17,7 @@ namespace {
 using Batches = std::map<std::tuple<annotate::Domain*, uint64_t, annotate::DeferredPayload>,
                          std::vector<annotate::DeferredRange>>;
 
-// Fills in what the tool that listens now knows the range as. 0: it does not want it.
+// Fills in the names and schema that the current tool registered. 0: it takes no such range.
 uint64_t attributes_of(DeviceRange& range, nvtxEventAttributes_t& attributes) noexcept {
   if (!range.captured) {
     attributes = range.attributes;
@@ -50,18 +50,18 @@ void submit_waiting(DeviceContext& context) noexcept {
     nvtxEventAttributes_t attributes{};
     const uint64_t epoch = attributes_of(range, attributes);
     if (epoch != 0) {
-      annotate::DeferredRange made{};
-      made.begin = context.clock.to_time_stamp(read.begin, made.uncertainty);
-      made.end = context.clock.to_time_stamp(read.end, made.uncertainty);
+      annotate::DeferredRange deferred{};
+      deferred.begin = context.clock.to_time_stamp(read.begin, deferred.uncertainty);
+      deferred.end = context.clock.to_time_stamp(read.end, deferred.uncertainty);
       if (attributes.messageType == NVTX_MESSAGE_TYPE_REGISTERED) {
-        made.message = reinterpret_cast<uintptr_t>(attributes.message.registered);
+        deferred.message = reinterpret_cast<uintptr_t>(attributes.message.registered);
       }
-      made.payload = attributes.payload.ullValue;
-      made.color = attributes.color | 0xFF000000u;
-      made.category = attributes.category;
-      made.origin = range.origin;
+      deferred.payload = attributes.payload.ullValue;
+      deferred.color = attributes.color | 0xFF000000u;
+      deferred.category = attributes.category;
+      deferred.origin = range.origin;
       batches[{range.domain, epoch, annotate::deferred_payload_of(attributes.payloadType)}]
-          .push_back(made);
+          .push_back(deferred);
     }
     release(read.range);
   }

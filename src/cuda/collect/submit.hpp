@@ -6,7 +6,7 @@
 
 namespace nvspan::cuda {
 
-// Tells the tool, as deferred events, of all ranges that wait in the context.
+// Sends the ranges that wait in the context to the tool, as deferred events.
 void submit_waiting(DeviceContext& context) noexcept;
 
 }  // namespace nvspan::cuda

@@ -27,9 +27,9 @@ Process& process() noexcept {
   return *instance;
 }
 
-// The primary context of a device if the process has made it active. Its handle is all we want:
-// the reference that retaining takes is given back at once. None under Nsight Compute, whose range
-// replay refuses to retain.
+// The primary context of a device if the process has made it active. Only its handle is
+// needed: the reference that retaining takes is released at once. None under Nsight Compute, whose
+// range replay refuses to retain.
 ContextHandle active_primary_context(const Driver& api, DeviceOrdinal device) noexcept {
   if (annotate::tool_replays_ranges()) return nullptr;
   unsigned flags = 0;

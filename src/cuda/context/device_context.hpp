@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the process knows of CUDA contexts.
+// The records of CUDA contexts.
 //
-// Everything here is immortal: callbacks of the driver and our own thread may outlive the program's
-// use of it. Nothing is destroyed at exit, when the driver may be gone already.
+// All records are immortal: callbacks of the driver and the poller's thread may outlive the
+// program's use of a context. Nothing is destroyed at exit, when the driver may have shut down.
 
 #include <atomic>
 #include <cstdint>
@@ -33,7 +33,7 @@ class DeviceContext {
   const unsigned long long id;
   const DeviceOrdinal device;
   ContextIdentity identity() const noexcept { return {handle, id}; }
-  std::atomic<bool> lost{false};  // reset, destroyed or broken: its handles are not to be used
+  std::atomic<bool> lost{false};  // reset, destroyed or broken: its handles must not be used
 
   std::mutex mutex;
   std::map<std::pair<StreamHandle, uint64_t>, std::unique_ptr<SideStream>> streams;
@@ -41,13 +41,14 @@ class DeviceContext {
   GpuClock clock;
   GraphRing ring;
 
-  // Held by the one thread that reads what the context's ranges left, or that drops them.
+  // Held by the one thread that reads the context's finished ranges, or that drops them.
   std::atomic<bool> reading{false};
-  std::vector<ReadRange> waiting;  // read, not converted yet; of whoever holds `reading`
+  std::vector<ReadRange>
+      waiting;  // read, not converted yet; used by the thread that holds `reading`
 };
 
-// Makes the context of `target` current, where `current` (null: none) is now, and finds what is
-// known of it. Null: there is none.
+// Makes the context of `target` current, where `current` (null: none) is now, and finds its
+// record. Null: there is none.
 DeviceContext* enter_context(const Driver& api, Target target, ContextHandle current,
                              ContextScope& scope) noexcept;
 
@@ -55,17 +56,17 @@ inline bool still_there(const Driver& api, const DeviceContext& context) noexcep
   return still_there(api, context.identity());
 }
 
-// Makes a context that is still there current.
+// Makes a context that still exists current.
 bool enter_again(const Driver& api, DeviceContext& context, ContextScope& scope) noexcept;
 
-// What is known of the context that is current.
+// The record of the current context.
 DeviceContext* current_context(const Driver& api, ContextHandle current) noexcept;
 
-// Drops a context: what is in flight in it is lost and counted, its handles are used no more. Where
-// another thread is reading it, that one drops what there is.
+// Drops a context: ranges in flight in it are lost and counted, and its handles are used no more.
+// If another thread is reading it, that thread drops the ranges.
 void lose_context(DeviceContext& context) noexcept;
 
-// For who has held `reading`, after letting it go: drops what is left of a context lost meanwhile.
+// Called after releasing `reading`: drops the ranges of a context that was lost in the meantime.
 void drop_if_lost(DeviceContext& context) noexcept;
 
 // All contexts that are not lost.

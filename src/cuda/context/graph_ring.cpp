@@ -39,7 +39,7 @@ size_t GraphRing::read(std::vector<ReadRange>& out, OutcomeCounts& counts) noexc
   Stamp* const ring = this->ring();
   if (!ring) return 0;
   std::lock_guard<std::mutex> lock(mutex_);
-  // What is retired now has run for the last time: its stamps are in the ring already.
+  // Ranges retired by now have run for the last time: their stamps are already in the ring.
   std::vector<uint32_t> retired;
   for (auto& [id, open] : open_) {
     if (is_retired(open.range->showing.now())) retired.push_back(id);
@@ -52,10 +52,10 @@ size_t GraphRing::read(std::vector<ReadRange>& out, OutcomeCounts& counts) noexc
     const auto ahead =
         static_cast<int32_t>(static_cast<uint32_t>(word) - static_cast<uint32_t>(next_ + 1));
     if (ahead != 0) {
-      // Nothing new, or half of it; or else a later lap: then we were overtaken.
+      // Nothing new, or half a stamp; else a later lap has overtaken the reader.
       const bool lap = time != 0 && ahead > 0 && (static_cast<uint64_t>(ahead) & (size - 1)) == 0;
       if (!lap || __atomic_load_n(&slot.time, __ATOMIC_ACQUIRE) != time) break;
-      // Go on half a ring behind the writer; what was open cannot be paired any more.
+      // Go on half a ring behind the writer; ranges that were open can no longer be paired.
       const uint64_t lost = static_cast<uint64_t>(ahead) - size / 2;
       counts.add(Outcome::overrun, lost);
       next_ += lost;

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The ring into which stamp kernels of captured graphs write, and the pairing of what they wrote.
-// Every replay leaves stamps of its own. Begin and end of a range meet by its id: within one replay
-// the begin is always first, so an id that begins twice belongs to two replays at once, and what
-// they write cannot be told apart.
+// The ring into which stamp kernels of captured graphs write, and the pairing of their stamps.
+// Every replay writes new stamps. Begin and end of a range meet by its id: within one replay
+// the begin is always first, so an id that begins twice belongs to two replays at once, and their
+// stamps cannot be told apart.
 
 #include <atomic>
 #include <cstddef>
@@ -51,7 +51,7 @@ class GraphRing {
   // How many captured ranges are alive.
   size_t alive() noexcept;
 
-  // Lets every range go: their context is lost.
+  // Releases every range: their context is lost.
   void clear() noexcept;
 
  private:

@@ -12,7 +12,7 @@ namespace nvspan::cuda {
 
 namespace {
 
-// Ranges are made by one thread and let go by another: the allocator's slowest case.
+// One thread allocates ranges and another frees them: the allocator's slowest case.
 struct RangePool {
   static constexpr size_t most = 1024;
   std::mutex mutex;
@@ -21,9 +21,9 @@ struct RangePool {
 
 RangePool& range_pool() noexcept {
   static RangePool* const pool = [] {
-    RangePool* made = new RangePool;
-    made->free.reserve(RangePool::most);
-    return made;
+    RangePool* pool = new RangePool;
+    pool->free.reserve(RangePool::most);
+    return pool;
   }();
   return *pool;
 }

@@ -14,7 +14,7 @@ DeviceRange* new_range() noexcept;
 void retain(DeviceRange* range) noexcept;
 void release(DeviceRange* range) noexcept;
 
-// The range is over: told to its handle, and the reference of what was in flight let go.
+// The range is over: its handle learns that, and the reference of the range in flight is released.
 void finish(DeviceRange* range, PhaseEvent how) noexcept;
 
 }  // namespace nvspan::cuda

@@ -21,14 +21,14 @@ uint64_t thread_number() noexcept {
 // What a partner that is being taken over belongs to.
 const StreamHandle nobodys_stream = reinterpret_cast<StreamHandle>(~uintptr_t{0});
 
-Result make_streams(const Driver& api, SideStream& made) noexcept {
+Result make_streams(const Driver& api, SideStream& stream) noexcept {
   const RelaxedCapture relaxed(api);
   int lowest = 0;
   int highest = 0;
   api.cuCtxGetStreamPriorityRange(&lowest, &highest);
-  const Result result = api.cuEventCreate(&made.fork, event_disable_timing);
+  const Result result = api.cuEventCreate(&stream.fork, event_disable_timing);
   if (result != success) return result;
-  return api.cuStreamCreateWithPriority(&made.side, stream_non_blocking, highest);
+  return api.cuStreamCreateWithPriority(&stream.side, stream_non_blocking, highest);
 }
 
 // Whether the stream is pinned for `user`, by which it cannot be taken over any more.
@@ -93,24 +93,24 @@ Result side_stream(const Driver& api, DeviceContext& context, StreamHandle user,
     found = known->second.get();
     pin(*found, user);
   } else {
-    std::unique_ptr<SideStream> made;
+    std::unique_ptr<SideStream> stream;
     if (context.streams.size() >= most_side_streams) {
-      made = take_oldest(context);
-      if (!made) return no_room;
+      stream = take_oldest(context);
+      if (!stream) return no_room;
     } else {
-      made = std::make_unique<SideStream>();
-      made->context = &context;
-      const Result result = make_streams(api, *made);
+      stream = std::make_unique<SideStream>();
+      stream->context = &context;
+      const Result result = make_streams(api, *stream);
       if (result != success) return result;
     }
     unsigned long long stream_id = reinterpret_cast<uintptr_t>(user);
     const RelaxedCapture relaxed(api);
     if (api.cuStreamGetId) api.cuStreamGetId(user, &stream_id);
-    made->stream_id = stream_id;
-    made->user.store(user);
-    found = made.get();
+    stream->stream_id = stream_id;
+    stream->user.store(user);
+    found = stream.get();
     pin(*found, user);
-    context.streams[{user, thread}] = std::move(made);
+    context.streams[{user, thread}] = std::move(stream);
   }
   recent = {&context, user, found};
   return success;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The streams of a context that had device ranges, each with a stream of ours beside it.
+// The streams of a context that had device ranges, each with a stream of nvspan's beside it.
 
 #include <atomic>
 #include <cstddef>
@@ -16,9 +16,9 @@
 
 namespace nvspan::cuda {
 
-// What a host function would have done, done by the poller when the event is over. A stream that
-// waits for another takes some 56 host functions; the next launch blocks until the GPU gets there,
-// and a program whose GPU waits for it would wait for ever. So there are never that many.
+// The work of a host function, done by the poller after the event. A stream that waits for another
+// holds about 56 host functions; the next launch blocks until the GPU reaches them, and a program
+// whose GPU waits for it would deadlock. So a stream never gets that many.
 struct PolledCall {
   DeviceRange* range;  // one reference
   EventHandle event;
@@ -26,16 +26,16 @@ struct PolledCall {
 };
 constexpr uint64_t most_host_functions = 40;
 
-// A stream of the program and the stream of ours beside it. The mutex is held over "record, wait,
+// A stream of the program and nvspan's stream beside it. The mutex is held over "record, wait,
 // stamp", so that the one event `fork` may serve every range.
 struct SideStream {
   std::mutex mutex;
   DeviceContext* context = nullptr;
-  std::atomic<StreamHandle> user{nullptr};  // another one's when the partner has been taken over
+  std::atomic<StreamHandle> user{nullptr};  // changes when the partner is taken over
   std::atomic<uint32_t> pins{0};            // ranges and threads that name it
   StreamHandle side = nullptr;
   EventHandle fork = nullptr;
-  EventHandle tail = nullptr;  // made when a range ends on another stream
+  EventHandle tail = nullptr;  // created when a range ends on another stream
   uint64_t stream_id = 0;
   std::vector<EventHandle> events;  // timing events that are free
   size_t events_made = 0;
@@ -52,7 +52,7 @@ Result side_stream(const Driver& api, DeviceContext& context, StreamHandle user,
 inline void unpin(SideStream* stream) noexcept {
   if (stream) stream->pins.fetch_sub(1, std::memory_order_release);
 }
-constexpr Result no_room = -1;  // ours, none of the driver's
+constexpr Result no_room = -1;  // nvspan's, not one of the driver's
 
 // The id of a stream that had ranges before, else its handle: no question is put to the stream.
 uint64_t known_stream_id(DeviceContext& context, StreamHandle user) noexcept;

@@ -81,7 +81,7 @@ void load_functions(const core::Library& library, Loaded& loaded) {
     loaded.usable = true;
     loaded.library = core::library_of(reinterpret_cast<void (*)()>(api.cuCtxGetCurrent));
   } else {
-    loaded.problem = "the CUDA driver library lacks " + missing + ": it is too old";
+    loaded.problem = "the CUDA driver library is too old: it has no " + missing + "";
   }
 }
 
@@ -106,9 +106,9 @@ void load(Loaded& loaded) {
 
 const Loaded& loaded_driver() {
   static const Loaded* const instance = [] {
-    Loaded* made = new Loaded;  // immortal: used by threads that outlive the module
-    load(*made);
-    return made;
+    Loaded* driver = new Loaded;  // immortal: used by threads that outlive the module
+    load(*driver);
+    return driver;
   }();
   return *instance;
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t page = 4096;
 
-bool map_own_memory(const Driver& api, size_t bytes, PinnedMemory& made) noexcept {
+bool map_own_memory(const Driver& api, size_t bytes, PinnedMemory& pinned) noexcept {
   if (!api.cuMemHostRegister_v2 || !api.cuMemHostGetDevicePointer_v2) return false;
   const size_t whole = (bytes + page - 1) / page * page;
   void* memory = ::operator new(whole, std::align_val_t(page), std::nothrow);
@@ -24,19 +24,19 @@ bool map_own_memory(const Driver& api, size_t bytes, PinnedMemory& made) noexcep
     return false;
   }
   // Registered from here on, and so never given back.
-  if (api.cuMemHostGetDevicePointer_v2(&made.device, memory, 0) != success) return false;
-  made.host = memory;
+  if (api.cuMemHostGetDevicePointer_v2(&pinned.device, memory, 0) != success) return false;
+  pinned.host = memory;
   return true;
 }
 
 }  // namespace
 
-bool allocate_pinned(const Driver& api, size_t bytes, PinnedMemory& made) noexcept {
+bool allocate_pinned(const Driver& api, size_t bytes, PinnedMemory& pinned) noexcept {
   const RelaxedCapture relaxed(api);
-  if (map_own_memory(api, bytes, made)) return true;
-  if (api.cuMemHostAlloc(&made.host, bytes, host_alloc_portable) != success) return false;
-  std::memset(made.host, 0, bytes);
-  made.device = reinterpret_cast<uintptr_t>(made.host);
+  if (map_own_memory(api, bytes, pinned)) return true;
+  if (api.cuMemHostAlloc(&pinned.host, bytes, host_alloc_portable) != success) return false;
+  std::memset(pinned.host, 0, bytes);
+  pinned.device = reinterpret_cast<uintptr_t>(pinned.host);
   return true;
 }
 

@@ -29,14 +29,15 @@ struct Options {
   bool skip_captures = false;
 };
 
-// A stream as its framework knows it. `device` is -1 where the framework does not say: the stream
-// itself tells its context, and a default stream is that of the calling thread's context.
+// A stream as its framework knows it. `device` is -1 where the framework does not state it: the
+// stream then gives its context, and a default stream belongs to the calling thread's context.
 struct Target {
   StreamHandle stream = nullptr;
   DeviceOrdinal device = -1;
 };
 
-// One range on its way. Reference counted: a handle holds one reference, what is in flight another.
+// One device range. Reference counted: a handle holds one reference, the GPU's pending work
+// another.
 struct DeviceRange {
   std::atomic<uint32_t> references{1};
   RangePhase phase;
@@ -45,7 +46,7 @@ struct DeviceRange {
   Placement placement = Placement::side;
   bool timed = false;
   bool captured = false;
-  uint64_t epoch = 0;  // of the tool that was listening; 0: nobody
+  uint64_t epoch = 0;  // of the tool that was listening; 0: none
   annotate::DeviceOrigin origin;
   Target target;
   annotate::Domain* domain = nullptr;
@@ -57,7 +58,7 @@ struct DeviceRange {
 
   // callback
   bool begin_polled = false;   // the poller looks for its beginning, and so for its end
-  uint64_t origin_schema = 0;  // of the tool of `epoch`; 0: it takes none
+  uint64_t origin_schema = 0;  // of the tool of `epoch`; 0: it takes no schemas
   annotate::Span span;         // of the start that was sent, while it is `shown`
 
   // exact, or timed

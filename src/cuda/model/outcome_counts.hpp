@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What became of the process's device ranges. Nothing is lost without one of these going up.
+// The outcomes of the process's device ranges. Every lost range is counted in one of these.
 
 #include <atomic>
 #include <cstddef>
@@ -12,13 +12,13 @@ namespace nvspan::cuda {
 
 enum class Outcome : unsigned {
   begun,             // placed on a stream or into a graph
-  sent_callback,     // told to the tool by host functions
-  sent_exact,        // told to the tool as deferred events
+  sent_callback,     // sent to the tool by host functions
+  sent_exact,        // sent to the tool as deferred events
   timed,             // measured for a handle
   no_cuda,           // asked for where the process has no usable CUDA: not placed
   capture_boundary,  // open across the beginning or end of a capture
   capture_skipped,   // asked for with capture="skip" during a capture
-  capture_refused,   // the stream could not tell whether it captures, or refused our nodes
+  capture_refused,   // the stream could not tell whether it captures, or refused nvspan's nodes
   ambiguous,         // replays of one graph ran at once: begin and end cannot be paired
   overrun,           // stamps overwritten before they were read
   unpaired,          // a stamp without its partner

@@ -3,8 +3,8 @@
 #pragma once
 
 // The life of a device range: two states, each with the one list of its transitions. `Phase` is how
-// far the range is for the program and its handle, `Showing` what a tool has been told of it by the
-// driver's threads, and what a graph does with it.
+// far the range is for the program and its handle, `Showing` how much of it the driver's threads
+// have sent to a tool, and its state in a graph.
 
 #include <atomic>
 #include <cstddef>
@@ -19,8 +19,8 @@ class Life {
  public:
   State now() const noexcept { return state_.load(std::memory_order_acquire); }
 
-  // Returns the state before the event. Threads that bring an event at once are put in order: what
-  // each of them has to do follows from the state that it found.
+  // Returns the state before the event. Events of several threads at once are applied in some
+  // order: the state that a thread finds decides what it has to do.
   State apply(ReadyEvent event) noexcept {
     State before = state_.load(std::memory_order_relaxed);
     while (!state_.compare_exchange_weak(before, after(before, event), std::memory_order_acq_rel,
@@ -65,7 +65,7 @@ struct Transition {
 enum class Phase : uint8_t {
   open,
   ended,  // by the program, or dropped by it; the GPU has not reached the end
-  done,   // the GPU is through with it; a captured range: with its first replay
+  done,   // the GPU has finished it; of a captured range, its first replay
   lost,   // its end could not be placed, or its context died
   count
 };
@@ -84,7 +84,7 @@ using RangePhase = Life<Phase, PhaseEvent, PhaseTransitions>;
 enum class Showing : uint8_t {
   waiting,    // neither end was reached
   shown,      // a tool has the start, and waits for the end
-  left_out,   // the beginning was reached, and no tool was told
+  left_out,   // the beginning was reached, and no tool was sent the start
   end_first,  // the end was reached, the beginning was not: each is on a stream of its own
   over,       // both were reached
   given_up,   // the end will never come; a start that was sent has been ended
@@ -93,7 +93,7 @@ enum class Showing : uint8_t {
   capturing,           // its end is not in the graph
   between_replays,     // both ends are in the graph, and none runs
   changing,            // a thread sends a start or an end
-  retired,             // the last graph that holds it is gone: its stamps are read once more
+  retired,             // the last graph that held it was destroyed: its stamps are read once more
   retired_incomplete,  // as `retired`, and its end never was in the graph
   count
 };
@@ -149,12 +149,12 @@ struct ShowingTransitions {
 
 using RangeShowing = Life<Showing, ShowingEvent, ShowingTransitions>;
 
-// Whether the beginning has been told to a tool, or left out.
+// Whether the beginning was sent to a tool, or left out.
 constexpr bool begin_was_reached(Showing showing) noexcept {
   return showing != Showing::waiting && showing != Showing::end_first;
 }
 
-// Of a captured range: whether both its ends are in the graph.
+// Whether both ends of a captured range are in the graph.
 constexpr bool is_complete(Showing showing) noexcept {
   return showing == Showing::between_replays || showing == Showing::changing ||
          showing == Showing::shown || showing == Showing::retired;

@@ -28,7 +28,8 @@ Result add_node(const Driver& api, DeviceContext& context, const StreamCapture& 
   return api.cuGraphAddKernelNode(&node, capture.graph, after.data(), after.size(), &parameters);
 }
 
-// The graph, its clones and what is instantiated from them hold the range; the last one lets it go.
+// The graph, its clones and what is instantiated from them hold the range; the last one releases
+// it.
 Result hold_by_graph(const Driver& api, const StreamCapture& capture, DeviceRange& range) noexcept {
   UserObject object = nullptr;
   retain(&range);
@@ -45,7 +46,7 @@ Result hold_by_graph(const Driver& api, const StreamCapture& capture, DeviceRang
 }  // namespace
 
 Result query_capture(const Driver& api, StreamHandle stream, StreamCapture& capture) noexcept {
-  // Range replay of Nsight Compute refuses the questions below, and asks for no more than this.
+  // Range replay of Nsight Compute refuses the queries below, and needs no more than this.
   if (api.cuStreamIsCapturing) {
     const Result result = api.cuStreamIsCapturing(stream, &capture.status);
     if (result != success || capture.status == capture_none) return result;
@@ -74,7 +75,7 @@ Result stamp_graph(const Driver& api, DeviceContext& context, StreamHandle strea
   }
   std::vector<GraphNode> after(capture.nodes, capture.nodes + capture.count);
   if (is_end) {
-    // Within a replay the beginning is told first. An edge given twice is an error.
+    // Within a replay the beginning is sent first. An edge given twice is an error.
     bool there = false;
     for (const GraphNode node : after) there = there || node == range.begin_node;
     if (!there) after.push_back(range.begin_node);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the driver calls on threads of its own. Nothing here calls CUDA, waits for a lock of ours or
-// knows of Python.
+// Functions that the driver calls on its threads. None of them calls CUDA, waits for a lock of
+// nvspan's or uses Python.
 #include "cuda/context/range_pool.hpp"
 #include "cuda/model/outcome_counts.hpp"
 #include "cuda/stamps/stamps.hpp"
@@ -16,7 +16,7 @@ const annotate::ToolTable* tool_of(uint64_t epoch) noexcept {
   return tool && tool->epoch.load(std::memory_order_acquire) == epoch ? tool : nullptr;
 }
 
-// The schema is of the tool that listened at the capture: another one is told without it.
+// The schema is of the tool that listened at the capture: another tool gets the range without it.
 annotate::Span start_replay(DeviceRange& range, const annotate::ToolTable& tool) noexcept {
   annotate::Outgoing out;
   if (!annotate::prepare(range.event, tool, out)) return {};
@@ -33,7 +33,7 @@ void leave(SideStream& stream) noexcept {
   }
 }
 
-// Both ends have come. The later of the two calls this.
+// Both ends were reached; the later one calls this.
 void conclude(const DeviceRange& range, bool shown) noexcept {
   if (stopping()) return outcome_counts().add(Outcome::at_exit);
   const bool sent = shown && tool_of(range.epoch);

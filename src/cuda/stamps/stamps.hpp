@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How the two ends of a range are put where the GPU meets them: on a stream, or into the graph that
-// is being captured from it.
+// Places the two ends of a range where the GPU meets them: on a stream, or in the graph that is
+// being captured from it.
 
 #include "cuda/context/device_context.hpp"
 #include "cuda/model/device_range.hpp"
 
 namespace nvspan::cuda {
 
-// What the driver says of a stream's capture.
+// The state of a stream's capture, from the driver.
 struct StreamCapture {
   int status = capture_none;
   unsigned long long id = 0;
@@ -20,7 +20,7 @@ struct StreamCapture {
 };
 
 // Must come before anything else touches the stream: an event recorded on a capturing stream would
-// draw our side stream into the program's capture and spoil it.
+// draw nvspan's side stream into the program's capture and spoil it.
 Result query_capture(const Driver& api, StreamHandle stream, StreamCapture& capture) noexcept;
 
 // Puts one end of the range onto the program's stream (and its partner, which is pinned and becomes

@@ -10,16 +10,16 @@ namespace {
 
 constexpr size_t most_events = 32768;  // of one stream: half as many ranges in flight
 
-// Under the stream's mutex. Null: no room, or the driver makes no more.
+// Under the stream's mutex. Null: no room, or the driver refused.
 EventHandle take_event(const Driver& api, SideStream& stream) noexcept {
   if (stream.events.empty()) {
     if (stream.events_made >= most_events) return nullptr;
     const RelaxedCapture relaxed(api);
     constexpr int at_once = 16;
     for (int i = 0; i < at_once; ++i) {
-      EventHandle made = nullptr;
-      if (api.cuEventCreate(&made, 0) != success) break;
-      stream.events.push_back(made);
+      EventHandle event = nullptr;
+      if (api.cuEventCreate(&event, 0) != success) break;
+      stream.events.push_back(event);
       ++stream.events_made;
     }
     if (stream.events.empty()) return nullptr;
@@ -30,7 +30,7 @@ EventHandle take_event(const Driver& api, SideStream& stream) noexcept {
 }
 
 // A range that ends on another stream must not end before it begins: that stream's partner waits
-// for all that the beginning's partner has been given.
+// for all work given to the partner of the beginning's stream.
 Result order_after(const Driver& api, SideStream& begin, SideStream& end) noexcept {
   std::lock_guard<std::mutex> lock(begin.mutex);
   if (!begin.tail) {
@@ -39,8 +39,8 @@ Result order_after(const Driver& api, SideStream& begin, SideStream& end) noexce
     if (begin.context != end.context && !scope.push(api, begin.context->handle)) {
       return error_invalid_context;
     }
-    const Result made = api.cuEventCreate(&begin.tail, event_disable_timing);
-    if (made != success) return made;
+    const Result created = api.cuEventCreate(&begin.tail, event_disable_timing);
+    if (created != success) return created;
   }
   const Result recorded = api.cuEventRecord(begin.tail, begin.side);
   return recorded == success ? api.cuStreamWaitEvent(end.side, begin.tail, 0) : recorded;

@@ -78,7 +78,7 @@ bool sample_bits(std::uint64_t type, std::string_view bytes, std::uint64_t& bits
   return value.kind != trace::PayloadValue::Kind::bytes;
 }
 
-// Where the fields of an event lie that has no fixed layout: each entry is told of once.
+// Where the fields of an event lie that has no fixed layout: each entry is reported once.
 class EntryPlaces final : public trace::PayloadVisitor {
  public:
   EntryPlaces(const trace::PayloadSchema& schema, std::uint64_t* places)

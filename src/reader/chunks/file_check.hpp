@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The chunks of a file, and what its checksums say: what is whole, what is damaged, what is gone.
+// The chunks of a file, and what its checksums show: which chunks are whole, damaged or missing.
 
 #pragma once
 
@@ -18,7 +18,7 @@ using record::word;
 
 enum class ChunkState : std::uint8_t {
   unchecked,  // of version 1, which has no checksums
-  open,       // its thread was not through with it
+  open,       // its thread had not finished it
   whole,
   cut,      // the file ends within it
   damaged,  // its checksum is another

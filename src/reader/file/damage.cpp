@@ -131,13 +131,14 @@ void Recording::find_damage(const Loading& loading, std::size_t first_thread,
   const bool ran_out = process.header.loss.count != 0 ||
                        std::any_of(std::begin(lost), std::end(lost),
                                    [](const record::LossWindow& loss) { return loss.count != 0; });
-  const auto lacks_string = std::count(loading.strings.begin(), loading.strings.end(), no_name);
-  const auto lacks_site = std::count(process.sites.begin(), process.sites.end(), unknown_site);
+  const auto incomplete_string =
+      std::count(loading.strings.begin(), loading.strings.end(), no_name);
+  const auto incomplete_site = std::count(process.sites.begin(), process.sites.end(), unknown_site);
   const bool look_into_all =
-      gone || lacks_string != 0 || lacks_site != 0 || loading.damaged_definitions != 0;
+      gone || incomplete_string != 0 || incomplete_site != 0 || loading.damaged_definitions != 0;
 
   // A ring's chunk may be used again between the looks at the ones before and after it. Of a
-  // process that is gone whatever is missing leaves a place in which there is no chunk.
+  // process that has ended, whatever is missing leaves a place without a chunk.
   const bool may_skip = check.moving || (ring && !check.closed && !gone);
   Losses losses(process, loading.index);
   std::uint64_t damaged_chunks = 0;
@@ -195,11 +196,11 @@ void Recording::find_damage(const Loading& loading, std::size_t first_thread,
         scan = scan_chunk(*this, process, chunk);
         unknown_events += scan.unknown;
         if (!chunk.sealed && known) events -= std::min(events, scan.lost);
-        const bool lacks = scan.damaged || (known && scan.events < events);
+        const bool incomplete = scan.damaged || (known && scan.events < events);
         const std::uint64_t count = known && events > scan.events ? events - scan.events : 0;
         if (chunk.state == ChunkState::cut) {
           if (!known || count != 0) lose(scan.last_ticks, until, count, cut_off_text);
-        } else if (lacks) {
+        } else if (incomplete) {
           lose(scan.last_ticks, until, count, damaged_text);
         }
       } else {
@@ -228,7 +229,7 @@ void Recording::find_damage(const Loading& loading, std::size_t first_thread,
     const std::uint64_t recorded = process.header.events;
     losses.add_rest(recorded > known ? recorded - known : 0, gone_text);
   }
-  // Of one that was cut while it was written add_cut_loss() says how many are gone in all.
+  // Of one that was cut while it was written add_cut_loss() says how many are missing in all.
   if ((process.header.flags & record::file_cut) != 0) return;
   for (const ReadChunk& chunk : loading.lost_stats) {
     const auto found = loading.threads.find(chunk.thread);
@@ -266,7 +267,7 @@ void Recording::find_damage(const Loading& loading, std::size_t first_thread,
     add(several(loading.damaged_definitions, "byte") +
         " of definitions (names, domains, schemas) " + "are damaged");
   }
-  if (unknown_events != 0 || (!ran_out && (lacks_string != 0 || lacks_site != 0))) {
+  if (unknown_events != 0 || (!ran_out && (incomplete_string != 0 || incomplete_site != 0))) {
     add("definitions are missing: " + several(unknown_events, "event") +
         " are shown without name and domain");
   }

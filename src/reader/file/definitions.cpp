@@ -163,7 +163,7 @@ void Recording::Definition::device_layout() {
 void Recording::Definition::device_name() {
   record::DeviceNameDefinition read = {};
   if (!take(body, read)) return;
-  const bool device = read.what == static_cast<std::uint32_t>(record::DeviceNameKind::device);
+  const bool device = read.kind == static_cast<std::uint32_t>(record::DeviceNameKind::device);
   auto& names = device ? loading.process.device_names : loading.process.stream_names;
   names[read.handle].push_back(GivenName{read.ticks, loading.text(read.name)});
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What is missing in a file that another process made shorter while it was written: all events that
+// What is missing in a file that another process shortened while it was written: all events that
 // its header speaks of, less those that are there or that it says itself are lost.
 
 #include "reader/file/chunk_scan.hpp"
@@ -35,12 +35,12 @@ void Recording::add_cut_loss(std::uint32_t process) {
       last = std::max(last, scan.last_ticks);
     }
   }
-  if (header.made != 0 && header.made <= known) return;
+  if (header.total_events != 0 && header.total_events <= known) return;
   ReadLoss lost;
   lost.process = process;
   lost.from = read.time(std::max(header.loss.from, last));
   lost.to = std::max(lost.from, read.time(header.loss.to));
-  lost.count = header.made == 0 ? 0 : header.made - known;
+  lost.count = header.total_events == 0 ? 0 : header.total_events - known;
   lost.reason = cut_off_text;
   losses_.push_back(lost);
 }

@@ -21,7 +21,7 @@
 
 namespace nvspan::reader {
 
-// What a range of a device says of itself. A number that it does not say is 0, `device` -1.
+// The fields of a device range's payload. A missing number is 0, a missing `device` -1.
 struct DeviceCall {
   std::int32_t device = -1;
   std::uint64_t stream = 0;

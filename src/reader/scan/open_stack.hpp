@@ -20,7 +20,7 @@ struct PushRange {
   std::uint64_t row = 0;     // whatever open() returned
   std::uint32_t depth = 0;   // in its domain
   std::uint32_t level = 0;   // over all domains
-  std::uint64_t inside = 0;  // how many events its thread made while it was open
+  std::uint64_t inside = 0;  // how many events its thread sent while it was open
   bool shown = true;         // depth and level count those alone
 };
 

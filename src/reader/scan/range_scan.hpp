@@ -41,7 +41,7 @@ struct ScannedRange {
   std::int64_t start = 0;  // ns
   std::int64_t end = 0;    // the last known moment when it is unclosed
   std::int64_t self = 0;
-  std::uint64_t inside = 0;                   // how many events its thread made while it was open
+  std::uint64_t inside = 0;                   // how many events its thread sent while it was open
   std::uint64_t row = ThreadVisitor::no_row;  // whatever open() or opened() returned
   const StartCall* call = nullptr;            // for ended(), where calls are kept
 };
@@ -160,7 +160,7 @@ class RangeScan : public ThreadVisitor {
 
  protected:
   std::int64_t time(std::uint64_t ticks) const { return process_->time(ticks); }
-  // For Derived to call where it is told of a payload: pieces that were not kept become a loss.
+  // Derived calls this for each payload: pieces that were not kept become a loss.
   void see_payload(const EntryPayload& payload, std::uint64_t ticks) {
     if (payload.bytes == nullptr) return;
     const std::uint64_t count = payloads_not_kept(payload);

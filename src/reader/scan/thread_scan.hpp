@@ -39,7 +39,7 @@ struct ThreadVisitor {
   void scanned(std::uint64_t) {}
 };
 
-// Says of each push, in their order, whether the visitor is told of the range.
+// For each push, in their order, whether the visitor is called for the range.
 struct KeepAll {
   bool operator()(std::uint32_t, std::uint64_t) const { return true; }
 };

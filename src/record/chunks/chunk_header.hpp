@@ -10,7 +10,7 @@
 
 namespace nvspan::record {
 
-// What a chunk's header says of its entries.
+// The fields of a chunk's header that describe its entries.
 struct ChunkKey {
   ChunkType type;
   std::uint32_t thread = 0;
@@ -30,11 +30,11 @@ void set_chunk_size(ChunkHeader* chunk, std::size_t bytes) noexcept;
 void write_chunk_header(ChunkHeader* chunk, const ChunkKey& key, std::size_t bytes,
                         std::uint64_t place, std::uint64_t sequence) noexcept;
 
-// Costs a pass over the chunk, into which no thread may write any more; `end` is that of what is
-// used.
+// Reads the whole chunk, into which no thread may write any more; `end` is the end of its used
+// part.
 void seal_chunk(ChunkHeader* chunk, const void* end, std::uint64_t events, bool last) noexcept;
 
-// The chunk may be written into again.
+// Removes the seal: the chunk may be written into again.
 void open_chunk(ChunkHeader* chunk) noexcept;
 
 }  // namespace nvspan::record

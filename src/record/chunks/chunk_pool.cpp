@@ -34,7 +34,7 @@ void ChunkPool::clear() noexcept {
   sealed_head_ = 0;
 }
 
-// Leaves it in hand. `sequence` is the one of a place that is used again, 0 for a new one.
+// Leaves it in hand. `sequence` is that of a place that is reused, 0 for a new place.
 void ChunkPool::begin(ChunkHeader* chunk, const ChunkKey& key, std::size_t bytes,
                       std::uint64_t sequence) noexcept {
   FileHeader& header = file_.header();
@@ -63,8 +63,8 @@ void ChunkPool::unseal(ChunkHeader* chunk) noexcept {
   file_.set_in_hand(0);
 }
 
-// Chunks follow one another, so that a reader notices where one is gone: what could not be used
-// becomes one of no thread.
+// Chunks follow one another, so that a reader notices a missing one: space that could not be used
+// becomes a chunk that belongs to no thread.
 char* ChunkPool::try_allocate(std::size_t bytes) noexcept {
   char* space = file_.segment().allocate(bytes);
   const Segment::Hole hole = file_.segment().take_hole();
@@ -109,7 +109,7 @@ ChunkPool::Place ChunkPool::take_leftover(std::size_t bytes) noexcept {
   return Place{};
 }
 
-// A ring has so many chunks; when they are spent the one that was filled first is emptied. Where
+// A ring has a fixed number of chunks; when they are full, the oldest is emptied. Where
 // other threads write into all of them, a thread empties its own, and one that has none gets a
 // small one beyond the ring's size.
 ChunkPool::Place ChunkPool::take_in_ring(std::size_t needed, ChunkHeader* own) noexcept {
@@ -135,7 +135,7 @@ ChunkPool::Place ChunkPool::take_in_ring(std::size_t needed, ChunkHeader* own) n
   return place;
 }
 
-// The one that was filled first and is large enough.
+// The oldest one that is large enough.
 ChunkHeader* ChunkPool::take_sealed(std::size_t bytes) noexcept {
   const auto begin = sealed_.begin() + static_cast<std::ptrdiff_t>(sealed_head_);
   const auto end =
@@ -160,8 +160,8 @@ void ChunkPool::queue(ChunkHeader* chunk) noexcept {
   }
 }
 
-// The rest's header is whole before it is cut off, so that a walk over the chunks finds its way at
-// any moment.
+// The rest's header is whole before it is cut off, so that a reader that goes from chunk to chunk
+// never meets an unfinished one.
 void ChunkPool::keep_leftover(ChunkHeader* chunk, std::size_t used) noexcept {
   const std::size_t kept = round_to_chunk(used);
   if (kept + smallest_leftover > chunk->size) return;
@@ -172,7 +172,7 @@ void ChunkPool::keep_leftover(ChunkHeader* chunk, std::size_t used) noexcept {
   } catch (...) {
     return;  // it stays with this chunk
   }
-  // Of no thread yet: a reader skips it by its size.
+  // It belongs to no thread yet: a reader skips it by its size.
   begin(reinterpret_cast<ChunkHeader*>(rest), ChunkKey{ChunkType::events, no_thread}, bytes, 0);
   set_chunk_size(chunk, kept);
   file_.set_in_hand(0);

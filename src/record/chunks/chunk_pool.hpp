@@ -12,10 +12,10 @@
 
 namespace nvspan::record {
 
-// Where chunks lie in the file: at its end, in what a thread that ended left over of its last one,
-// and in a ring in the place of the one that was filled first. Its owner's lock guards it.
+// Places chunks in the file: at its end, in the unused part of an ended thread's last chunk, and in
+// a ring in place of the oldest chunk. Its owner's lock guards it.
 //
-// The process may be killed between any two instructions here: a reader finds a chunk open or
+// The process may be killed between any two instructions here: a reader finds each chunk open or
 // sealed, and FileHeader::in_hand says which header may be unfinished.
 class ChunkPool {
  public:
@@ -37,18 +37,18 @@ class ChunkPool {
   // which grows.
   Place take(std::size_t needed, ChunkHeader* own, std::uint32_t& usual) noexcept;
 
-  // New space, null where the file cannot grow, which is said.
+  // New space; null, after an error line, if the file cannot grow.
   char* allocate(std::size_t bytes) noexcept;
   void start(ChunkHeader* chunk, const ChunkKey& key, std::size_t bytes,
              std::uint64_t sequence = 0) noexcept;
   void unseal(ChunkHeader* chunk) noexcept;
 
-  // What the chunk has beyond `used` bytes is for the next thread, where it is worth it.
+  // Leaves the chunk's bytes past `used` to the next thread, if they are enough.
   void keep_leftover(ChunkHeader* chunk, std::size_t used) noexcept;
   // A sealed chunk of a ring, which is emptied when it is the oldest.
   void queue(ChunkHeader* chunk) noexcept;
 
-  // How many places were given out.
+  // How many places were assigned.
   std::uint64_t places() const noexcept { return sequence_; }
 
  private:

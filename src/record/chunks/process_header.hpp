@@ -7,7 +7,8 @@
 
 namespace nvspan::record {
 
-// What a recording's header says of this process: its ids, host, place in a job, and command.
+// The fields of a recording's header that describe this process: its ids, host, place in a job, and
+// command.
 void describe_process(FileHeader& header) noexcept;
 
 }  // namespace nvspan::record

@@ -33,7 +33,7 @@ void RecordingFile::set_options(const RecordOptions& options) {
     }
   }
   options_ = options;
-  options_.path = {};  // it is the caller's
+  options_.path = {};  // the text belongs to the caller
 }
 
 bool RecordingFile::create() {
@@ -94,8 +94,8 @@ bool RecordingFile::notice_cut() noexcept {
   cut_ = true;
   exhausted_ = true;
   core::write_error_line(
-      "the recording %s was cut off by another process (what is gone and what follows is counted, "
-      "not kept)",
+      "the recording %s was cut off by another process (the events that it held and those that "
+      "follow are counted but not kept)",
       segment_.path());
   segment_.rewrite(cut_header(file_cut));
   return true;
@@ -103,7 +103,7 @@ bool RecordingFile::notice_cut() noexcept {
 
 void RecordingFile::end_cut(std::uint64_t events) noexcept {
   FileHeader header = cut_header(file_cut | file_closed);
-  header.made = events;
+  header.total_events = events;
   segment_.rewrite(header);
 }
 
@@ -111,8 +111,9 @@ void RecordingFile::report_exhausted() noexcept {
   const int error = segment_.error();
   if (notice_cut() || exhausted_) return;
   exhausted_ = true;
-  core::write_error_line("the recording %s is cut short: %s (what follows is counted, not kept)",
-                         segment_.path(), ::strerror(error));
+  core::write_error_line(
+      "the recording %s is cut short: %s (the events that follow are counted but not kept)",
+      segment_.path(), ::strerror(error));
 }
 
 void RecordingFile::reopen() noexcept {

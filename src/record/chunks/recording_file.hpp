@@ -18,7 +18,7 @@ struct RecordOptions {
   RecordMode mode = RecordMode::full;
   std::uint64_t ring_bytes = 0;
   std::uint64_t min_duration = 0;  // ns
-  std::uint64_t name_bytes = 0;    // for names; 0: as much as the mode has
+  std::uint64_t name_bytes = 0;    // for names; 0: the mode's default
   std::uint64_t run = 0;
 };
 
@@ -27,8 +27,8 @@ inline std::atomic<std::uint64_t>& atomic_word(std::uint64_t& word) noexcept {
   return reinterpret_cast<std::atomic<std::uint64_t>&>(word);
 }
 
-// The file that a process records into: its header, and what ends it early: a full disk, or another
-// process that makes it shorter. It ends there: what was cut off and what follows is lost, and
+// The file that a process records into: its header, and its early end when the disk is full or
+// another process cuts the file. Events that were cut off and those that follow are lost and
 // counted. Its owner's lock guards it.
 class RecordingFile {
  public:
@@ -39,7 +39,7 @@ class RecordingFile {
   const RecordOptions& options() const noexcept { return options_; }  // without the path
   RecordMode mode() const noexcept { return options_.mode; }
 
-  // False: it cannot, and said so on standard error. A reader knows the file from announce() on.
+  // False: it failed and wrote why to standard error. Readers can use the file after announce().
   bool create();
   void announce() noexcept;
   bool is_open() const noexcept { return segment_.is_open(); }
@@ -50,14 +50,14 @@ class RecordingFile {
   // As the header was when the recording began.
   const FileHeader& first_header() const noexcept { return first_header_; }
 
-  // Whether new space may be taken; it looks whether the file was cut.
+  // Whether new space may be taken; checks whether the file was cut.
   bool takes_more() noexcept;
-  // Nothing new finds space: the file was cut, or could not grow.
+  // No new space: the file was cut or could not grow.
   bool is_exhausted() const noexcept { return exhausted_; }
   bool is_cut() const noexcept { return cut_; }
-  // Whether the file was cut; the first time this is seen it says so, and marks the file.
+  // Whether the file was cut; the first time, writes an error line and marks the file.
   bool notice_cut() noexcept;
-  // The file could not grow: said once.
+  // The file could not grow: writes one error line.
   void report_exhausted() noexcept;
 
   // The file changes after it was closed: a process that ends goes on for a while.
@@ -68,7 +68,7 @@ class RecordingFile {
   void add_loss(LossReason reason, const LossWindow& more) noexcept;
   void lose_call(LossReason reason) noexcept;  // now, of no thread
 
-  // What the whole recording holds, where nothing is written any more.
+  // The totals of the whole recording, when nothing more is written.
   struct Totals {
     std::uint32_t threads = 0;
     std::uint64_t events = 0;

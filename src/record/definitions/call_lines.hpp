@@ -15,7 +15,7 @@
 
 namespace nvspan::record {
 
-// The calls that are no range, mark or sample: each is a line of JSON. One that finds no space is
+// Calls that are not ranges, marks or samples: each is a line of JSON. One that finds no space is
 // counted.
 class CallLines {
  public:
@@ -26,7 +26,7 @@ class CallLines {
     line_.set_within_budget(false);
     sink_.write(event);
   }
-  // Of a call that only names something. False: it is past the budget for names, and was counted.
+  // A call that only names something. False: it is past the budget for names, and was counted.
   bool add_name(const trace::Event& event);
 
  private:

@@ -13,7 +13,7 @@
 
 namespace nvspan::record {
 
-// Writes definitions, one after the other, into chunks of their own.
+// Writes definitions, one after the other, into separate chunks.
 class DefinitionChunk {
  public:
   DefinitionChunk(RecordingFile& file, ChunkPool& chunks) : file_(file), chunks_(chunks) {}
@@ -34,7 +34,7 @@ class DefinitionChunk {
   bool has_failed() const noexcept { return has_failed_; }
   void clear_failed() noexcept { has_failed_ = false; }
 
-  // What a definition takes in the file.
+  // The bytes that a definition takes in the file.
   static std::size_t bytes_of(std::size_t bytes) noexcept;
 
  private:

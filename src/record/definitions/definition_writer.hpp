@@ -15,7 +15,7 @@
 
 namespace nvspan::record {
 
-// All that a recording defines, and the calls that define it.
+// All definitions of a recording, and the calls that define them.
 struct DefinitionWriter {
   DefinitionWriter(core::PagePool& pool, RecordingFile& file, ChunkPool& chunks,
                    const trace::SchemaTable& schemas, const trace::PayloadNames& payload_names)
@@ -26,7 +26,7 @@ struct DefinitionWriter {
         calls(pool, file, chunk, names.budget()) {}
 
   void forget() noexcept;
-  // A call that is no range, mark or sample.
+  // A call that is not a range, mark or sample.
   void write(const trace::Event& event);
 
   DefinitionChunk chunk;

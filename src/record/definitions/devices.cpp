@@ -13,10 +13,10 @@ namespace nvspan::record {
 namespace {
 
 // NVTX_RESOURCE_MAKE_TYPE of the classes CUDA (4) and CUDART (5), device and stream.
-bool names_what(std::uint64_t type, DeviceNameKind& what) {
+bool names_device(std::uint64_t type, DeviceNameKind& kind) {
   constexpr std::uint64_t cu_device = 4u << 16 | 1, cu_stream = 4u << 16 | 3;
   constexpr std::uint64_t cuda_device = 5u << 16 | 0, cuda_stream = 5u << 16 | 1;
-  what = type == cu_device || type == cuda_device ? DeviceNameKind::device : DeviceNameKind::stream;
+  kind = type == cu_device || type == cuda_device ? DeviceNameKind::device : DeviceNameKind::stream;
   return type == cu_device || type == cu_stream || type == cuda_device || type == cuda_stream;
 }
 
@@ -68,13 +68,13 @@ void DeviceDefinitions::name(const trace::Event& event) {
     if (what == nullptr) return;
     const bool device = what->text == "cu_device" || what->text == "cuda_device";
     if (!device && what->text != "cu_stream" && what->text != "cuda_stream") return;
-    definition.what =
+    definition.kind =
         static_cast<std::uint32_t>(device ? DeviceNameKind::device : DeviceNameKind::stream);
     definition.handle = trace::number_of(trace::find_field(event, "handle"));
   } else {
-    auto what = DeviceNameKind::device;
-    if (!names_what(trace::number_of(trace::find_field(event, "type")), what)) return;
-    definition.what = static_cast<std::uint32_t>(what);
+    auto kind = DeviceNameKind::device;
+    if (!names_device(trace::number_of(trace::find_field(event, "type")), kind)) return;
+    definition.kind = static_cast<std::uint32_t>(kind);
     definition.handle = trace::number_of(trace::find_field(event, "identifier"));
   }
   const trace::Field* name = trace::find_field(event, "name");

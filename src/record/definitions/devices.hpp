@@ -14,8 +14,8 @@
 
 namespace nvspan::record {
 
-// What tells ranges of a device from those of the CPU: the schema by which the program describes
-// them, and the names of devices and streams.
+// Definitions of device ranges: the schema by which the program describes them, which tells them
+// from ranges of the CPU, and the names of devices and streams.
 class DeviceDefinitions {
  public:
   DeviceDefinitions(core::PagePool& pool, DefinitionChunk& chunk, NameDefinitions& names)
@@ -23,11 +23,11 @@ class DeviceDefinitions {
 
   void forget() noexcept { schemas_.clear(); }
 
-  // Of a schema that was registered.
+  // A schema was registered.
   void schema(const trace::Event& event);
-  // Of nvtxNameCuStream and its like, and of resources that stand for a device or a stream.
+  // nvtxNameCuStream and similar calls, and resources that stand for a device or a stream.
   void name(const trace::Event& event);
-  // SiteDefinition::device of an event.
+  // The event's SiteDefinition::device.
   std::uint8_t device_of(const trace::Event& event) const;
 
  private:

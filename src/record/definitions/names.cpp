@@ -10,7 +10,7 @@
 namespace nvspan::record {
 namespace {
 
-// What events are called whose names are past the budget.
+// The name of all events whose names are past the budget.
 constexpr std::string_view other_names = "(other names)";
 
 }  // namespace
@@ -133,8 +133,8 @@ std::uint32_t NameDefinitions::add_site(SiteDefinition& definition) {
   return definition.id;
 }
 
-// The site of all names of a domain that are past the budget; what a reader of payloads has to know
-// of a site stays.
+// The site of all names of a domain that are past the budget; it keeps the fields that a reader of
+// payloads needs.
 std::uint32_t NameDefinitions::other_site(const SiteRest& rest) {
   SiteDefinition definition = {};
   definition.domain = rest.domain;

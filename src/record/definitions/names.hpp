@@ -38,7 +38,7 @@ class NameDefinitions {
     const char* kept;
   };
   Text string(std::string_view text);
-  // Of an event: `past_budget` where it is that.
+  // A text of an event: `past_budget` if it was not kept.
   Text message(std::string_view text);
 
   // no_string: there is no space for it.
@@ -67,13 +67,13 @@ class NameDefinitions {
             typename Equal = std::equal_to<Key>>
   using Map = std::unordered_map<Key, Value, KeyHash, Equal,
                                  core::PoolAllocator<std::pair<const Key, Value>>>;
-  // What a name past the budget leaves of a site, which the cells of a thread that has no room for
-  // their own need as well.
+  // The part of a site that stays when its name is past the budget; a thread without room for more
+  // cells counts under it too.
   struct SiteRest {
     std::uint32_t domain;
     std::uint8_t payload_type;
     std::uint8_t device;
-    bool other;  // it is such a rest itself
+    bool other;  // it is already such a site
   };
 
   Text add_string(std::string_view text);

@@ -17,7 +17,7 @@ class Nobody final : public trace::PayloadVisitor {
   bool end(bool) override { return true; }
 };
 
-// Whether this version of it is not in the file yet; then it is taken to be.
+// True once for each version: the caller writes it.
 template <typename Map>
 bool is_new(Map& map, const trace::DomainKey& key, std::uint64_t version) {
   std::uint64_t& known = map[key];
@@ -28,7 +28,7 @@ bool is_new(Map& map, const trace::DomainKey& key, std::uint64_t version) {
 
 }  // namespace
 
-// Asked for what a payload cites, it writes that down.
+// Writes the definition of each string or category that a payload cites.
 class PayloadDefinitions::CitedNames final : public trace::PayloadNames {
  public:
   CitedNames(PayloadDefinitions& owner, std::uint32_t domain) : owner_(owner), domain_(domain) {}
@@ -168,7 +168,7 @@ std::uint32_t PayloadDefinitions::counter(std::uint64_t handle, std::string_view
   return definition.id;
 }
 
-// Of a counter that has just been given that number.
+// Defines the counter that was just given this number.
 void PayloadDefinitions::describe_counter(std::uint64_t handle, std::string_view domain_name,
                                           std::uint64_t id, std::uint32_t number) {
   const trace::PayloadCounter* known = schemas_.counter(handle, id);

@@ -17,8 +17,9 @@
 
 namespace nvspan::record {
 
-// What a reader needs to take payloads apart: each schema, enumeration and scope, and what the
-// numbers in a payload stand for. Where a schema has none of those the bytes are not looked at.
+// The definitions that decode payloads: schemas, enumerations and scopes, and the strings and
+// categories that numbers in a payload stand for. Bytes of a schema without such numbers are not
+// read.
 class PayloadDefinitions {
  public:
   PayloadDefinitions(core::PagePool& pool, DefinitionChunk& chunk, NameDefinitions& names,
@@ -35,12 +36,12 @@ class PayloadDefinitions {
 
   void forget() noexcept;
 
-  // All that the event's extended payload needs.
+  // Every definition that the event's extended payload needs.
   void describe(const trace::Event& event);
   // The counter's number. no_site: there is no space for it.
   std::uint32_t counter(std::uint64_t domain, std::string_view domain_name, std::uint64_t id,
                         std::string_view name);
-  // Scopes may be cited by any payload, and there are few of them.
+  // Any payload may cite a scope, and there are few of them.
   void scope(const trace::Event& event, std::uint64_t id);
 
  private:

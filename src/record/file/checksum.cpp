@@ -36,8 +36,8 @@ constexpr std::array<Table, 8> make_tables() {
 }
 constexpr std::array<Table, 8> tables = make_tables();
 
-// The instruction takes three cycles, and one can begin in each: three sums at a time, put together
-// by what so many zero bytes do to a sum.
+// The instruction takes three cycles, and one can begin in each: three sums are computed at a time
+// and combined through the effect that so many zero bytes have on a sum.
 constexpr std::size_t stripe = 2048;
 
 constexpr std::array<Table, 4> make_shifts() {

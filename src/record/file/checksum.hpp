@@ -10,8 +10,8 @@
 
 namespace nvspan::record {
 
-// CRC32C (Castagnoli, as in iSCSI) of bytes that follow those of which `before` is the CRC. By the
-// processor's instruction where it has one.
+// CRC32C (Castagnoli, as in iSCSI) of bytes that follow those of which `before` is the CRC. Uses
+// the processor's instruction where there is one.
 std::uint32_t crc32c(const void* data, std::size_t bytes, std::uint32_t before = 0) noexcept;
 
 // The same by tables, for tests and processors without the instruction.

@@ -33,8 +33,8 @@ static_assert(sizeof(MappingPage) <= page);
 std::atomic<MappingPage*> mappings{nullptr};
 std::atomic<bool> seen{false};
 
-// Two handlers of a program may each keep the other as its predecessor only if they differ: each
-// place in front of somebody else's handler is a function of its own, with what it replaced.
+// Two handlers of a program may each keep the other as its predecessor only if they differ. So each
+// installation in front of another handler uses a different function, with the action it replaced.
 constexpr std::size_t most_places = 8;
 struct Place {
   struct sigaction before = {};
@@ -49,7 +49,7 @@ bool replace_missing(std::uintptr_t address) noexcept {
       if (end == 0 || address < entry.start.load(std::memory_order_relaxed) || address >= end) {
         continue;
       }
-      // All of the file's mapping from here on lies behind its new end.
+      // The rest of the file's mapping from here on lies past its new end.
       const std::uintptr_t first = address & ~(page - 1);
       auto* const start = reinterpret_cast<void*>(first);
       if (::mmap(start, end - first, PROT_READ | PROT_WRITE,
@@ -72,7 +72,8 @@ void hand_on(const struct sigaction& before, int number, siginfo_t* info, void* 
   if (ignored && !faulted) return;
   if (ignored || before.sa_handler == SIG_DFL) {
     ::sigaction(number, &before, nullptr);
-    // The instruction that faulted is repeated and faults again; a signal that was sent is gone.
+    // The instruction that faulted is repeated and faults again; a signal that was sent does not
+    // come again.
     if (!faulted) {
       ::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), ::syscall(SYS_gettid), number, info);
     }
@@ -114,7 +115,7 @@ Handler handler_at(std::size_t place) noexcept {
   return handler_at(place, std::make_index_sequence<most_places>());
 }
 
-// most_places: the action is none of ours.
+// most_places: the action is not nvspan's.
 std::size_t place_of(const struct sigaction& action) noexcept {
   std::size_t place = 0;
   while (place < most_places &&
@@ -163,13 +164,13 @@ bool guard_mapping(void* start, std::size_t bytes) noexcept {
   const auto first = reinterpret_cast<std::uintptr_t>(start);
   for (MappingPage* at = mappings.load(std::memory_order_relaxed);; at = at->next) {
     if (at == nullptr) {
-      void* made =
+      void* memory =
           ::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-      if (made == MAP_FAILED) return false;
+      if (memory == MAP_FAILED) return false;
 #ifdef MADV_WIPEONFORK
-      ::madvise(made, page, MADV_WIPEONFORK);
+      ::madvise(memory, page, MADV_WIPEONFORK);
 #endif
-      at = new (made) MappingPage;
+      at = new (memory) MappingPage;
       at->next = mappings.load(std::memory_order_relaxed);
       mappings.store(at, std::memory_order_release);
     }

@@ -10,7 +10,7 @@
 
 namespace nvspan::record {
 
-// A process's place in a job, as its launcher says in the environment; -1: it does not.
+// A process's place in a job, as its launcher states it in the environment; -1: not stated.
 struct RankOfProcess {
   std::int32_t rank = -1;
   std::int32_t local_rank = -1;
@@ -20,7 +20,7 @@ RankOfProcess rank_of_process() noexcept;
 
 void host_name(char* out, std::size_t size) noexcept;
 
-// Replaces {host}, {rank} (0 when it is not known) and {pid}; anything else stays as it is.
+// Replaces {host}, {rank} (0 when it is not known) and {pid}; everything else stays.
 void expand_file_name(std::string_view pattern, core::PoolString& out);
 
 }  // namespace nvspan::record

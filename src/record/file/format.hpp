@@ -31,7 +31,7 @@ struct ClockSample {
   std::uint64_t realtime;
 };
 
-// What could not be kept, and from when to when.
+// How many events were lost, and the time between the first and the last of them.
 struct LossWindow {
   std::uint64_t count;
   std::uint64_t from;  // ticks
@@ -39,14 +39,14 @@ struct LossWindow {
 };
 
 // FileHeader::flags
-constexpr std::uint64_t file_closed = 1;  // its process ended it in order
-constexpr std::uint64_t file_cut = 2;     // another process made it shorter while it was written
+constexpr std::uint64_t file_closed = 1;  // its process closed it
+constexpr std::uint64_t file_cut = 2;     // another process shortened it while it was written
 
 enum class LossReason : std::uint32_t {
   reentered = 1,
   no_space = 2,
   no_memory = 3,
-  too_deep = 4,     // more ranges were open than are remembered
+  too_deep = 4,     // more ranges were open than the recorder remembers
   name_budget = 5,  // calls that only name something, past the budget for names
 };
 constexpr std::size_t loss_reasons = 8;
@@ -64,8 +64,8 @@ struct FileHeader {
   std::uint64_t ring_bytes;
   std::uint64_t min_duration;  // ns
   // The recorder's own cost, in thousandths of a nanosecond.
-  std::uint32_t event_cost;  // one event, as the program pays it
-  std::uint32_t inner_cost;  // the part of an empty range's duration that is ours
+  std::uint32_t event_cost;  // what one event costs the program
+  std::uint32_t inner_cost;  // the recorder's part of the duration of an empty range
   ClockSample first;
   ClockSample last[2];         // the one that `last_sample` % 2 names is whole
   std::uint64_t last_sample;   // 0: there is none yet
@@ -77,14 +77,14 @@ struct FileHeader {
   std::uint32_t command_bytes;
   char host[64];
   char boot_id[40];
-  char command[1024];  // arguments, each with a zero byte after it
-  std::uint64_t made;  // of a file that was cut: how many events there were; 0: not known
-  LossWindow losses[loss_reasons];  // by LossReason: what is in no thread's event chunk
-  // From here on since version 2.
-  std::uint32_t fixed_sum;     // CRC32C of what never changes: fixed_header()
+  char command[1024];          // arguments, each with a zero byte after it
+  std::uint64_t total_events;  // of a file that was cut: how many events there were; 0: not known
+  LossWindow losses[loss_reasons];  // by LossReason: losses that no event chunk of a thread holds
+  // The fields from here on exist since version 2.
+  std::uint32_t fixed_sum;     // CRC32C of the fields that never change: fixed_header()
   std::uint32_t last_sums[2];  // of each of `last`: sample_sum()
   std::uint32_t threads;       // at the end: how many there were
-  std::uint64_t chunks;        // how many places for chunks were given out
+  std::uint64_t chunks;        // how many places for chunks were assigned
   std::uint64_t allocated;     // where the last of them ends
   std::uint64_t in_hand;       // offset of the chunk whose header is being written; 0: none
   std::uint64_t events;        // at the end: how many its threads wrote
@@ -96,23 +96,23 @@ static_assert(sizeof(FileHeader) <= file_header_bytes);
 
 // The header with a zero where it changes while the program runs.
 inline FileHeader fixed_header(const FileHeader& header) {
-  FileHeader made = header;
-  made.flags = made.last_sample = 0;
-  made.last[0] = made.last[1] = ClockSample{};
-  made.loss = LossWindow{};
-  for (LossWindow& loss : made.losses) loss = LossWindow{};
-  made.made = 0;
-  made.fixed_sum = made.last_sums[0] = made.last_sums[1] = made.threads = 0;
-  made.chunks = made.allocated = made.in_hand = made.events = made.file_bytes = 0;
-  made.magic = made.reserved = made.closing_sum = 0;
-  return made;
+  FileHeader fixed = header;
+  fixed.flags = fixed.last_sample = 0;
+  fixed.last[0] = fixed.last[1] = ClockSample{};
+  fixed.loss = LossWindow{};
+  for (LossWindow& loss : fixed.losses) loss = LossWindow{};
+  fixed.total_events = 0;
+  fixed.fixed_sum = fixed.last_sums[0] = fixed.last_sums[1] = fixed.threads = 0;
+  fixed.chunks = fixed.allocated = fixed.in_hand = fixed.events = fixed.file_bytes = 0;
+  fixed.magic = fixed.reserved = fixed.closing_sum = 0;
+  return fixed;
 }
 
 enum class ChunkType : std::uint32_t { events = 1, definitions = 2, stats = 3 };
 
 constexpr std::uint32_t no_thread = 0xFFFFFFFF;  // of events: a place that no thread uses now
 
-// A chunk is open until its thread is through with it; then it is sealed.
+// A chunk is open until its thread has finished with it; then it is sealed.
 struct ChunkHeader {
   std::uint64_t magic;   // written last
   std::uint32_t type;    // ChunkType
@@ -120,18 +120,18 @@ struct ChunkHeader {
   std::uint32_t tid;
   std::uint32_t place;       // its offset in the file, in units of 64 bytes
   std::uint64_t sequence;    // of its place: 1 for the file's first chunk, then one more
-  std::uint64_t base_ticks;  // what its entries count from
+  std::uint64_t base_ticks;  // the time that its entries count from
   std::uint64_t number;      // events: 1 for the thread's first chunk, then one more
-  std::uint64_t before;      // events: how many its thread made before it, kept or not
-  // One word, so that a chunk can be cut: bytes, this header included, and CRC32C of what is above
-  // and of the size.
+  std::uint64_t before;      // events: how many its thread sent before it, kept or not
+  // One word, so that a chunk can be cut: its bytes, this header included, and the CRC32C of the
+  // fields above and of the size.
   std::uint32_t size;
   std::uint32_t header_sum;
   // The seal.
   std::uint64_t end_ticks;   // when its thread ended; 0: not known
   std::uint64_t last_ticks;  // when it was sealed
   std::uint32_t events;      // how many events it holds; stats: calls; 0xFFFFFFFF: or more
-  std::uint32_t body_sum;    // CRC32C of what is used after this header
+  std::uint32_t body_sum;    // CRC32C of the used bytes after this header
   // One word, written last: how many bytes are used, and flags in its lowest bits; CRC32C of this
   // header up to here. Zero: open.
   std::uint32_t used;
@@ -229,8 +229,8 @@ constexpr auto last_definition_type = DefinitionType::counter_meaning;
 
 constexpr std::uint32_t no_string = 0xFFFFFFFF;
 constexpr std::uint8_t message_of_others = 4;  // SiteDefinition::message_type: of all names that
-                                               // are past the budget; color and category are gone
-constexpr std::uint32_t no_site = 0xFFFFFFFF;  // of writers alone
+                                               // are past the budget, without color and category
+constexpr std::uint32_t no_site = 0xFFFFFFFF;  // used by writers only
 
 struct StringDefinition {
   std::uint32_t id;
@@ -279,7 +279,7 @@ struct CounterDefinition {
   std::uint32_t reserved;
 };
 
-// Where the payload of a range of a device has what; the schema is one of that domain.
+// The offsets of a device range's fields in its payload; the schema is one of that domain.
 constexpr std::size_t device_fields = 8;  // DeviceField
 struct DeviceLayoutDefinition {
   std::uint64_t schema;
@@ -292,13 +292,13 @@ enum class DeviceNameKind : std::uint32_t { device, stream };
 struct DeviceNameDefinition {
   std::uint64_t handle;  // or ordinal of a device
   std::uint64_t ticks;
-  std::uint32_t what;  // DeviceNameKind
+  std::uint32_t kind;  // DeviceNameKind
   std::uint32_t name;
 };
 static_assert(sizeof(DeviceNameDefinition) == 24);
 
-// What a payload is made of, as the program registered it; ids are those of the domain. The fields
-// are NVTX's, whose headers say what they mean.
+// The layout of a payload, as the program registered it; ids are those of the domain. The fields
+// are NVTX's, and its headers define them.
 struct MeaningDefinition {  // of a counter's values: nvtxSemanticsCounter_t
   std::uint32_t unit;
   std::uint32_t limit_type;
@@ -346,7 +346,7 @@ struct ScopeDefinition {
   std::uint32_t domain;
   std::uint32_t path;
 };
-// A registered string that a payload holds the handle of.
+// A registered string whose handle a payload holds.
 struct CitedString {
   std::uint64_t handle;
   std::uint32_t text;

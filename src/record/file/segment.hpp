@@ -18,7 +18,7 @@ namespace nvspan::record {
 // The file of one process's recording, grown in extents that are mapped and never move. Disk space
 // is reserved before it is mapped, so a full disk is an error here and not a SIGBUS later. A forked
 // child does not inherit the mappings. No descriptor stays open: a program that closes "all"
-// descriptors would hand its number to something else. Guarded by its owner's lock.
+// descriptors would hand its number to another file. Guarded by its owner's lock.
 class Segment {
  public:
   explicit Segment(core::PagePool& pool) : pool_(pool), path_(pool), extents_(pool) {}
@@ -28,24 +28,24 @@ class Segment {
   Segment& operator=(Segment&&) = delete;
   ~Segment() = default;
 
-  // Creates the file; one that exists is left alone and "-1", "-2", ... put before the suffix.
-  // False with error() set: it could not.
+  // Creates the file. Existing files are never overwritten: "-1", "-2", ... goes before the suffix.
+  // False, with error() set: it could not be created.
   bool create(std::string_view path);
   bool is_open() const noexcept { return header_ != nullptr; }
   FileHeader* header() const noexcept { return header_; }
   const char* path() const noexcept { return path_.c_str(); }
   int error() const noexcept { return error_; }
 
-  // Whether another process made the file shorter than what was written. A page that was touched
-  // since then says so at any time, the size when it is looked at.
+  // Whether another process cut the file to less than was written. A fault shows it at once; the
+  // file's size shows it at this call.
   bool is_cut() const noexcept { return cut_ || fault_seen(); }
   void check_size() noexcept;
-  // Writes over the beginning of the file, however short that is. False: it is not there any more.
+  // Writes over the beginning of the file, however short it is. False: the file no longer exists.
   bool rewrite(const FileHeader& header) noexcept;
 
   // `bytes` of zeros, null when the file cannot grow: error() says why.
   char* allocate(std::size_t bytes) noexcept;
-  // What allocate() had to leave unused before the bytes that it gave: no chunk lies there.
+  // The bytes that allocate() left unused before those it returned: no chunk lies there.
   struct Hole {
     char* start = nullptr;
     std::size_t bytes = 0;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The clock of a recording: the processor's counter where it runs at one speed for ever, else
+// The clock of a recording: the processor's counter where its frequency is constant, else
 // CLOCK_MONOTONIC.
 
 #pragma once

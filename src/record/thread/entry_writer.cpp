@@ -95,9 +95,9 @@ bool EntryWriter::refill(ThreadWriter& writer, std::size_t words) {
   return true;
 }
 
-// So that a ring's chunk makes sense when those before it are gone. Those inside end first: where
-// there is no room for all, or not all are known, an end that finds no beginning is better than one
-// that finds another's.
+// Makes a ring's chunk readable after those before it were overwritten. The innermost ranges end
+// first: where there is no room for all, or not all are known, an end without a beginning is better
+// than one that is paired with another range's.
 void EntryWriter::write_open(ThreadWriter& writer, std::size_t words) noexcept {
   for (std::size_t i = 0; i < writer.open_count; ++i) writer.open[i].entry = nullptr;
   if (writer.open_beyond != 0) return;
@@ -113,7 +113,7 @@ void EntryWriter::write_open(ThreadWriter& writer, std::size_t words) noexcept {
   writer.written = events;
 }
 
-// In its place among the entries, or, in a chunk that is full for good, in the words kept for it.
+// Among the entries, or, in a chunk that is full, in the words reserved for it.
 void EntryWriter::write_loss(ThreadWriter& writer) noexcept {
   if (writer.loss_entry != nullptr) {
     store(writer.loss_entry + 1, writer.dropped.count);

@@ -15,7 +15,7 @@
 namespace nvspan::record {
 
 // Writes entries of any length into a thread's chunk, gives the thread a new one when that is full,
-// and counts what found no space. In mode `stats` there are no entries; losses alone come here.
+// and counts the events that found no space. In mode `stats` there are no entries, only losses.
 class EntryWriter {
  public:
   EntryWriter(RecordingFile& file, ChunkPool& chunks, PayloadDefinitions& payloads)
@@ -30,17 +30,17 @@ class EntryWriter {
   // The rows of a counter's samples.
   void put_samples(ThreadWriter& writer, const trace::Event& event, std::uint32_t counter,
                    std::uint64_t ticks);
-  // So that the next entry, of `words`, may lie at `ticks`, whatever came before.
+  // Makes room for an entry of `words` at `ticks`, whatever came before.
   void move_to(ThreadWriter& writer, std::uint64_t ticks, std::size_t words);
 
   // An event that goes into no chunk.
   void lose(ThreadWriter& writer, LossReason reason) noexcept;
-  void write_losses(ThreadWriter& writer) noexcept;  // those that are counted, if any
+  void write_losses(ThreadWriter& writer) noexcept;  // those counted so far, if any
 
   void seal(const ThreadWriter& writer, bool last) noexcept;
   // The thread ended: the rest of its chunk goes to the next one.
   void give_back(ThreadWriter& writer) noexcept;
-  // The process ends: where its chunk is the file's last one, it has few words left.
+  // The process ends: if its chunk is the file's last one, few words are left in it.
   void shorten(ThreadWriter& writer) noexcept;
 
  private:

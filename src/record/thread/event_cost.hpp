@@ -10,8 +10,8 @@
 
 namespace nvspan::record {
 
-// Measures FileHeader::event_cost and inner_cost: events run through a writer of its own whose
-// chunk is not in the file. `epoch` is the one that lives.
+// Measures FileHeader::event_cost and inner_cost: events run through a separate writer whose
+// chunk is not in the file. `epoch` is the current one.
 void measure_event_cost(core::PagePool& pool, std::uint64_t epoch, FileHeader& header) noexcept;
 
 }  // namespace nvspan::record

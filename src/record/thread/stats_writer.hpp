@@ -16,8 +16,8 @@
 
 namespace nvspan::record {
 
-// Mode `stats`: makes the cells in which a thread counts, and pairs starts with their ends. Once a
-// cell is there, ThreadWriter::count() does the rest.
+// Mode `stats`: creates the cells in which a thread counts, and pairs starts with their ends. Once
+// a cell is there, ThreadWriter::count() does the rest.
 class StatsWriter {
  public:
   StatsWriter(core::PagePool& pool, RecordingFile& file, ChunkPool& chunks, NameDefinitions& names,
@@ -37,7 +37,7 @@ class StatsWriter {
   void start(std::uint64_t id, std::uint32_t site, std::uint64_t ticks);
   void end(ThreadWriter& writer, std::uint64_t id, std::uint64_t ticks);
 
-  // The thread is another one from now on, or of another recording.
+  // The writer now belongs to another thread or another recording.
   void free_table(ThreadWriter& writer) noexcept;
 
   void seal() noexcept;

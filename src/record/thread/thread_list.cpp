@@ -25,12 +25,12 @@ LivePage nothing_live;
 // One word for every thread of the process; zero in a child that a fork makes.
 bool make_live_page() noexcept {
   if (live_page != &nothing_live) return true;
-  void* made = ::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (made == MAP_FAILED) return false;
+  void* memory = ::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return false;
 #ifdef MADV_WIPEONFORK
-  ::madvise(made, page, MADV_WIPEONFORK);
+  ::madvise(memory, page, MADV_WIPEONFORK);
 #endif
-  live_page = new (made) LivePage{};
+  live_page = new (memory) LivePage{};
   return true;
 }
 
@@ -94,7 +94,7 @@ void ThreadList::list(ThreadWriter* writer) noexcept {
   writers_ = writer;
 }
 
-// Of one that was used before in this recording, the sites, and in mode `stats` the cells, stay.
+// A writer that was used before in this recording keeps its sites and, in mode `stats`, its cells.
 void ThreadList::begin(ThreadWriter& writer, std::uint32_t tid) noexcept {
   const RecordMode mode = file_.mode();
   if (writer.epoch != epoch_) {
@@ -128,7 +128,7 @@ void ThreadList::begin(ThreadWriter& writer, std::uint32_t tid) noexcept {
   writer.base = ticks_now();
 }
 
-// What its thread goes on writing has no checksum until its chunk is full.
+// Entries that its thread writes later have no checksum until the chunk is full.
 void ThreadList::resume(ThreadWriter& writer) noexcept {
   writer.epoch = epoch_;
   if (writer.chunk != nullptr && file_.mode() != RecordMode::stats) chunks_.unseal(writer.chunk);

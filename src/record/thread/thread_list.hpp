@@ -16,7 +16,7 @@
 namespace nvspan::record {
 
 // The writers of all threads, and the epoch by which each of them knows whether it may write: it is
-// gone while the recording is closed or the process ends, and in a forked child.
+// zero while the recording is closed or the process ends, and in a forked child.
 class ThreadList {
  public:
   ThreadList(core::PagePool& pool, RecordingFile& file, ChunkPool& chunks, NameDefinitions& names,
@@ -28,7 +28,7 @@ class ThreadList {
         entries_(entries),
         stats_(stats) {}
 
-  // A recording begins, whose writers live. False: there is no memory for what all threads share.
+  // A recording begins and its writers may write. False: no memory for the page that all share.
   bool prepare() noexcept;
   void begin_epoch() noexcept;
   std::uint64_t epoch() const noexcept { return epoch_; }
@@ -37,15 +37,15 @@ class ThreadList {
   ThreadWriter* ready(ThreadWriter* writer, std::uint32_t tid);
   // Its thread ended.
   void retire(ThreadWriter* writer, bool is_recording) noexcept;
-  // In a forked child: the other threads did not come along.
+  // In a forked child: the other threads do not exist here.
   void forget() noexcept;
 
-  // Nobody writes from here on; a thread that is in the middle of an event is waited for. `own` is
-  // the caller's, which is not.
+  // No thread writes after this call, which waits for threads in the middle of an event. `own` is
+  // the caller's writer and is not waited for.
   void stop(const ThreadWriter* own) noexcept;
   void give_back_chunks() noexcept;
 
-  // The process ends: every thread comes to the slow path before it writes again. False: one was in
+  // The process ends: every thread takes the slow path before it writes again. False: one was in
   // the middle of an event for so long that it is not waited for.
   bool pause(const ThreadWriter* own) noexcept;
   bool is_paused(const ThreadWriter& writer) const noexcept {
@@ -73,7 +73,7 @@ class ThreadList {
   std::uint64_t paused_epoch_ = 0;  // of the writers that the process's exit has paused
   std::uint32_t next_thread_ = 0;
   std::uint64_t next_range_block_ = 0;
-  std::uint64_t retired_events_ = 0;   // of threads that are gone, kept or not
+  std::uint64_t retired_events_ = 0;   // of threads that have ended, kept or not
   std::uint64_t retired_written_ = 0;  // those of them that are kept
   ThreadWriter* writers_ = nullptr;
   ThreadWriter* free_writers_ = nullptr;

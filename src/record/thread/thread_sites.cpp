@@ -60,7 +60,7 @@ ThreadSites::Subject ThreadSites::subject(ThreadWriter& writer, std::uint64_t ha
   subject.site =
       definitions_.names.site(place.id, event, text.id, definitions_.devices.device_of(event));
   if (subject.site == no_site || key == nullptr || place.cell == nullptr) return subject;
-  // The address of a plain message says nothing without the text.
+  // The address of a plain message does not identify it without the text.
   if (text.id != NameDefinitions::past_budget || key->message_type() != plain_message) {
     writer.remember(*key, text.kept, place.cell, subject.site);
   } else if (event.message.size() < ThreadWriter::own_text_bytes && make_own_texts(writer)) {

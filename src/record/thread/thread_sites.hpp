@@ -14,8 +14,8 @@
 
 namespace nvspan::record {
 
-// Finds or defines what an event of a thread is about, and has the thread remember it, so that its
-// next such event finds it without a lock.
+// Finds or defines the site of a thread's event, and has the thread remember it, so that its next
+// such event finds it without a lock.
 class ThreadSites {
  public:
   ThreadSites(core::PagePool& pool, RecordingFile& file, DefinitionWriter& definitions)
@@ -26,7 +26,7 @@ class ThreadSites {
     DomainCell* domain;  // null: the thread has no room for it
     std::uint32_t domain_id;
   };
-  // `key`, if there is one, is what the site is remembered under.
+  // The thread remembers the site under `key`, if there is one.
   Subject subject(ThreadWriter& writer, std::uint64_t domain, const trace::Event& event,
                   const SiteKey* key);
 
@@ -35,7 +35,7 @@ class ThreadSites {
     std::uint32_t id;
   };
   Domain domain(ThreadWriter& writer, std::uint64_t handle, std::string_view name);
-  // Nothing of this domain is written, and that is remembered.
+  // Events of this domain are not written; the thread remembers that.
   void hide(ThreadWriter& writer, std::uint64_t domain, const SiteKey* key);
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One thread's end of a recording: what an event costs is here. Only its thread writes, and a
-// signal handler in that thread that finds it busy drops its event, which is counted.
+// One thread's end of a recording; the cost of an event is spent here. Only its thread writes, and
+// a signal handler in that thread that finds it busy drops its event, which is counted.
 
 #pragma once
 
@@ -19,7 +19,7 @@
 namespace nvspan::record {
 
 // Shared by all threads and wiped to zeros in a forked child by the kernel, so that one comparison
-// tells a writer that its recording ended, or belongs to the parent process.
+// shows a writer that its recording ended or belongs to the parent process.
 struct LivePage {
   std::atomic<std::uint64_t> epoch;  // 0: nothing records
 };
@@ -50,7 +50,7 @@ struct DomainCell {
 
 struct CachedSite {
   SiteKey key;
-  const char* text;  // of a plain message: the address alone says nothing
+  const char* text;  // of a plain message: the address alone does not identify it
   DomainCell* domain;
   std::uint32_t site;
   bool used;
@@ -97,12 +97,12 @@ struct ThreadWriter {
   ThreadWriter* next_free;
   StatsTable stats;
   std::size_t open_count;
-  std::size_t open_beyond;  // opened with no room left to remember them
+  std::size_t open_beyond;  // opened when there was no room to remember them
   OpenPush open[most_open];
   std::size_t domain_count;
   DomainCell domains[most_domains];
   CachedSite cache[cache_sites];
-  char* own_texts;  // for each of them, of names that nothing else keeps; null: none yet
+  char* own_texts;  // for each site, the text of a name that nothing else keeps; null: none yet
 
   void enter() noexcept {
     busy.store(1, std::memory_order_relaxed);
@@ -113,7 +113,7 @@ struct ThreadWriter {
     return epoch == live_page->epoch.load(std::memory_order_relaxed);
   }
 
-  // Counts an event that could not be kept; the next one writes the count down.
+  // Counts an event that could not be kept; the next event writes the count.
   void drop(LossReason reason) noexcept {
     const std::uint64_t at = ticks_now();
     if (dropped.count++ == 0) dropped.from = at;
@@ -189,7 +189,7 @@ struct ThreadWriter {
     return nullptr;
   }
 
-  // Writes an entry of `count` words after its first. False: not here, the slow path must.
+  // Writes an entry of `count` words after its first. False: the slow path has to.
   bool put(EntryKind kind, std::uint32_t subject, std::uint64_t ticks, std::uint64_t bits,
            const std::uint64_t* words, std::size_t count) noexcept {
     const std::uint64_t delta = ticks - base;
@@ -206,7 +206,7 @@ struct ThreadWriter {
     return true;
   }
 
-  // What a push leaves behind for the pop, where `plain` is false.
+  // Remembers a push for its pop, where `plain` is false.
   void opened(std::uint32_t site, std::uint32_t domain, std::uint64_t ticks,
               std::atomic<std::uint64_t>* entry) noexcept {
     if (open_count == most_open) {
@@ -216,7 +216,7 @@ struct ThreadWriter {
     open[open_count++] = OpenPush{ticks, 0, entry, site, domain};
   }
 
-  // False: the cell or its block has to be made first.
+  // False: the cell or its block has to be created first.
   bool count(std::uint32_t site, EntryKind kind, std::uint64_t ticks, std::uint64_t self) noexcept {
     StatsSlot* slot = stats.find(StatsTable::key_of(site, kind));
     if (slot == nullptr) return false;
@@ -234,7 +234,7 @@ struct ThreadWriter {
     return true;
   }
 
-  // Takes the innermost open range of `domain` off. False: there is none.
+  // Removes the innermost open range of `domain`. False: there is none.
   bool closed(std::uint32_t domain, OpenPush& range) noexcept {
     if (open_beyond != 0) {
       --open_beyond;
@@ -264,7 +264,7 @@ struct ThreadWriter {
     return true;
   }
 
-  // Counts into the loss that the full chunk holds already. False: it holds none.
+  // Adds to the loss that the full chunk already holds. False: it holds none.
   bool drop_in_place() noexcept {
     if (loss_entry == nullptr) return false;
     ++lost;

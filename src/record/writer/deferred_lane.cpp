@@ -37,7 +37,7 @@ std::size_t words_of(const trace::Event& event) {
 
 }  // namespace
 
-// The stamps of nvtxTimestampGet are ours, CLOCK_MONOTONIC, and taken where nothing is said.
+// nvtxTimestampGet returns this library's CLOCK_MONOTONIC, which is also the default.
 bool DeferredLane::to_ticks(std::uint64_t type, std::int64_t stamp, std::uint64_t& ticks) const {
   const FileHeader& header = file_.first_header();
   std::int64_t since = 0;

@@ -16,8 +16,8 @@
 
 namespace nvspan::record {
 
-// Events that come with their times. They belong to no thread, and lie in chunks of one that stands
-// for them all; their order is that in which they were submitted.
+// Events that are submitted with their times. They belong to no thread and lie in the chunks of one
+// that stands for all of them, in the order of submission.
 class DeferredLane {
  public:
   DeferredLane(RecordingFile& file, DefinitionWriter& definitions, ThreadSites& sites,
@@ -29,7 +29,7 @@ class DeferredLane {
         stats_(stats),
         threads_(threads) {}
 
-  // Ticks of a stamp of one of NVTX's types. False: it is of a clock that is not known.
+  // The ticks of a stamp of one of NVTX's types. False: the clock is unknown.
   bool to_ticks(std::uint64_t type, std::int64_t stamp, std::uint64_t& ticks) const;
 
   void mark(std::uint64_t domain, const trace::Event& event, std::uint64_t ticks);

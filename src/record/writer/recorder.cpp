@@ -55,7 +55,7 @@ void Recorder::close(const ThreadWriter* own) noexcept {
   stats_.clear();
 }
 
-// The process is about to end. Events of other threads and of what is destroyed later still come.
+// The process is about to end. Other threads and later destructors may still send events.
 void Recorder::at_process_exit(ThreadWriter* own) noexcept {
   if (!is_open() || is_orphan()) return;
   file_.segment().check_size();

@@ -28,13 +28,13 @@ class Recorder {
   Recorder(core::PagePool& pool, const trace::SchemaTable& schemas,
            const trace::PayloadNames& names);
 
-  // False: it cannot, and said so on standard error.
+  // False: it failed and wrote why to standard error.
   bool open(const RecordOptions& options);
   bool is_open() const noexcept { return file_.is_open(); }
   void close(const ThreadWriter* own) noexcept;  // waits for the writers; `own` is the caller's
   void at_process_exit(ThreadWriter* own) noexcept;
 
-  // True when this is a forked child that has not got a file of its own.
+  // True in a forked child that has no file yet.
   bool is_orphan() const noexcept {
     return is_open() && live_page->epoch.load(std::memory_order_relaxed) == 0;
   }
@@ -48,7 +48,7 @@ class Recorder {
   }
   void retire(ThreadWriter* writer) noexcept;
 
-  // The calls, once read. `key` is remembered for the fast path when it is given. A hidden domain
+  // The decoded calls. `key` is remembered for the fast path when it is given. A hidden domain
   // is remembered as well, and nothing is written.
   int push(ThreadWriter& writer, std::uint64_t domain, const trace::Event& event,
            const SiteKey* key);
@@ -66,7 +66,7 @@ class Recorder {
   void write(const trace::Event& event);
   void set_current(ThreadWriter* writer) noexcept { current_ = writer; }
 
-  // Where events go that are submitted with their times.
+  // Takes events that are submitted with their times.
   DeferredLane& deferred() noexcept { return deferred_; }
 
  private:

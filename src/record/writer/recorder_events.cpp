@@ -25,7 +25,7 @@ int Recorder::push(ThreadWriter& writer, std::uint64_t domain, const trace::Even
     written = entries_.put(writer, EntryKind::push, at.site, ticks, nullptr, 0, &event);
   }
   if (!writer.plain) {
-    // Taken back only when it is the short entry that the fast path writes.
+    // Removed only if it is the short entry that the fast path writes.
     const bool small =
         at.site < entry_wide_subject && event.payload_type != trace::PayloadType::ext;
     const std::size_t words = EntryWriter::has_payload(event) ? 2 : 1;
@@ -92,14 +92,14 @@ void Recorder::end(ThreadWriter& writer, std::uint64_t domain, std::uint64_t id,
 
 void Recorder::write(const trace::Event& event) {
   if (event.kind == trace::EventKind::counter_sample) {
-    // A sample is no statistic: a chunk of these has no place for it.
+    // Samples are not part of statistics: their chunks have no place for them.
     if (file_.mode() == RecordMode::stats) return;
     if (current_ != nullptr && write_sample(*current_, event)) return;
   }
   definitions_.write(event);
 }
 
-// False: it is no sample of a known form.
+// False: it is not a sample of a known form.
 bool Recorder::write_sample(ThreadWriter& writer, const trace::Event& event) {
   const trace::Field* id = trace::find_field(event, "counter");
   const trace::Field* value = trace::find_field(event, "value");

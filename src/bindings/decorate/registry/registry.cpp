@@ -87,7 +87,7 @@ class Decorations {
   }
 
  private:
-  // Drops the functions that are gone: amortised, since it runs when their number has doubled.
+  // Drops functions that were freed: amortised, since it runs when their number has doubled.
   void prune(std::vector<std::shared_ptr<Decoration>>* dead) {
     auto is_alive = [](const std::shared_ptr<Decoration>& entry) {
       return static_cast<bool>(weak_target(entry->get()->function));

@@ -9,7 +9,7 @@
 
 namespace nvspan::bindings {
 
-// Adds functions, under the names in `table`, which must live for ever. 0, or -1 with an exception
+// Adds functions, under the names in `table`, which must be static. 0, or -1 with an exception
 // set.
 int add_builtins(PyMethodDef* table);
 

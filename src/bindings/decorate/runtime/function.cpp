@@ -71,7 +71,7 @@ py_ref function_like(PyFunctionObject* original, PyObject* code) {
 
 int function_set_code(PyFunctionObject* function, PyObject* code) {
   const bool specialisable = has_version_of_code(function);
-  // The attribute, not the field: watchers and audit hooks are told of it.
+  // The attribute, not the field: watchers and audit hooks see it.
   if (PyObject_SetAttrString(reinterpret_cast<PyObject*>(function), "__code__", code) < 0) {
     return -1;
   }
