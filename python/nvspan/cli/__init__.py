@@ -18,6 +18,7 @@ COMMANDS = {
     "diff": "compare the ranges of two recordings",
     "doctor": "check whether annotations can be seen here, and what to do if not",
     "export": "write a recording as a Perfetto trace, SQLite, Parquet or CSV",
+    "ncu": "profile the kernels in ranges of a program with Nsight Compute",
     "nsys": "run a program under Nsight Systems, and show a table of its ranges",
     "record": "run a program, record its NVTX events, and show a table of them",
     "report": "write one HTML page about recordings",
@@ -26,7 +27,7 @@ COMMANDS = {
     "view": "show a recording's timeline in the browser",
 }
 
-_RUN_A_PROGRAM = ("nsys", "record", "trace")
+_RUN_A_PROGRAM = ("ncu", "nsys", "record", "trace")
 
 _USAGE = """\
 usage: nvspan [-h] [--version] COMMAND ...
@@ -75,6 +76,10 @@ def _command(name: str) -> Callable[[Sequence[str]], int]:
         from nvspan.cli.export import main as run_export
 
         return run_export
+    if name == "ncu":
+        from nvspan.cli.ncu import main as run_ncu
+
+        return run_ncu
     if name == "nsys":
         from nvspan.cli.nsys import main as run_nsys
 

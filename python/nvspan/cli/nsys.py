@@ -20,8 +20,8 @@ from nvspan.cli.program.launching import (
     run_to_end,
     split,
 )
+from nvspan.nsight.lines.tools import Reports, find_tool
 from nvspan.nsight.nsys_command import nsys_command
-from nvspan.nsight.tools import Reports, find_tool
 
 _USAGE = """\
 nvspan nsys [options] script.py [arguments ...]

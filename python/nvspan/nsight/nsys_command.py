@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from nvspan.nsight.counting import slice_of
-from nvspan.nsight.launchers import inside, is_launched, output_name
+from nvspan.nsight.lines.counting import slice_of
+from nvspan.nsight.lines.launchers import inside, is_launched, output_name
 
 STEPS_VARIABLE = "NVSPAN_STEPS"
 # Without it nsys waits for a registered message only, which most libraries do not send.

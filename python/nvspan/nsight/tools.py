@@ -1,43 +1,9 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where nsys and ncu are, and the reports that they left."""
+"""The functions of `nvspan.nsight.lines.tools` by their first address."""
 
 from __future__ import annotations
 
-import glob
-import os
-import re
-import shutil
+from nvspan.nsight.lines.tools import Reports, find_tool
 
-from nvspan._doctor.tools import paths_of
-
-
-def find_tool(command: str, given: str | None = None) -> str | None:
-    """The program nsys or ncu: `given`, or the first on PATH or where its installer puts it."""
-    if given is not None:
-        return shutil.which(given)
-    found = paths_of(command)
-    return found[0] if found else None
-
-
-class Reports:
-    """The reports that a run leaves, of a name with signs as %p in it."""
-
-    def __init__(self, name: str, suffix: str) -> None:
-        base = name.removesuffix(suffix)
-        any_text = re.sub(r"%q\{[^}]*\}|%[hpni]", "\0", base)
-        # A report for each captured range has its number after the name.
-        self._pattern = glob.escape(any_text).replace("\0", "*") + "*" + suffix
-        self._before = self._states()
-
-    def _states(self) -> dict[str, tuple[int, int]]:
-        found = {}
-        for path in glob.glob(self._pattern):
-            status = os.stat(path)
-            found[path] = (status.st_mtime_ns, status.st_ino)
-        return found
-
-    def made(self) -> list[str]:
-        """The reports that are new, or were written over, since this object was made."""
-        states = self._states()
-        return sorted(path for path in states if states[path] != self._before.get(path))
+__all__ = ["Reports", "find_tool"]

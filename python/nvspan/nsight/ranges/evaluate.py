@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from itertools import compress
 from operator import itemgetter
 
-from nvspan.nsight.range_syntax import Between
+from nvspan.nsight.ranges.range_syntax import Between
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
-    from nvspan.nsight.range_filter import RangeFilter
+    from nvspan.nsight.ranges.range_filter import RangeFilter
     from nvspan.recording import Recording
 
 PUSH_POP, START_END = 0, 1

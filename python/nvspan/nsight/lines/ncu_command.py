@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from nvspan.nsight.counting import slice_of
-from nvspan.nsight.launchers import inside, is_launched, output_name
-from nvspan.nsight.names import range_filters
-from nvspan.nsight.range_filter import RangeFilter
+from nvspan.nsight.lines.counting import slice_of
+from nvspan.nsight.lines.launchers import inside, is_launched, output_name, rank_variable
+from nvspan.nsight.lines.on_ranks import wrapper
+from nvspan.nsight.ranges.names import range_filters
+from nvspan.nsight.ranges.range_filter import RangeFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ SECTIONS = {
     "stalls": "WarpStateStats",
     "launch": "LaunchStats",
 }
-_MOST_CALLS = 1000
+MOST_CALLS = 1000
 
 
 def ncu_command(
@@ -56,6 +57,7 @@ def ncu_command(
     clock_control: str | None = None,
     cache_control: str | None = None,
     processes: str = "all",
+    ranks: str | None = None,
     output: str | None = None,
     force: bool = False,
     options: Iterable[str] = (),
@@ -84,6 +86,8 @@ def ncu_command(
         clock_control: "base" (ncu's default) or "none".
         cache_control: "all" (ncu's default) or "none".
         processes: "all" or "application-only".
+        ranks: which of a launcher's ranks are profiled, as ``"0,3"`` or ``"0-3"``; None is all. The
+            others run as they are.
         output: the report's name, with {host}, {rank} and {pid} filled in by ncu; the default is
             ``nvspan-{pid}``, and ``nvspan-{host}-{rank}-{pid}`` under a launcher.
         force: write over reports that exist.
@@ -126,9 +130,15 @@ def ncu_command(
         made += _numbered(calls, included, excluded, recording)
     if force:
         made.append("--force-overwrite")
-    name = output or ("nvspan-{host}-{rank}-{pid}" if is_launched(program) else "nvspan-{pid}")
+    launched = is_launched(program)
+    name = output or ("nvspan-{host}-{rank}-{pid}" if launched else "nvspan-{pid}")
     made += ["--export", output_name(name, program)]
-    return inside(program, [ncu, *made, *options])
+    tool = [ncu, *made, *options]
+    if ranks is not None:
+        if not launched:
+            raise ValueError("ranks needs a program that torchrun, srun or mpirun starts")
+        tool = wrapper(tool, rank_variable(program), ranks)
+    return inside(program, tool)
 
 
 def _check_choice(name: str, value: str, known: Sequence[str]) -> None:
@@ -213,6 +223,6 @@ def _numbered(
             raise ValueError(f"calls must have an end, or a recording that says it: {calls!r}")
         last = included[0].evaluate(recording).calls
     numbers = range(first + 1, last + 1, every)
-    if not numbers or len(numbers) > _MOST_CALLS:
-        raise ValueError(f"calls must be 1 to {_MOST_CALLS} calls, not {len(numbers)}: {calls!r}")
+    if not numbers or len(numbers) > MOST_CALLS:
+        raise ValueError(f"calls must be 1 to {MOST_CALLS} calls, not {len(numbers)}: {calls!r}")
     return ["--range-filter", f"::{'|'.join(map(str, numbers))}"]

@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from nvspan.nsight import evaluate
-from nvspan.nsight.range_syntax import (
+from nvspan.nsight.ranges import evaluate
+from nvspan.nsight.ranges.range_syntax import (
     REGEX_PREFIX,
     Between,
     exact_regex,

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import product
 
-from nvspan.nsight.evaluate import require_ranges
-from nvspan.nsight.range_filter import RangeFilter
-from nvspan.nsight.range_syntax import REGEX_PREFIX, Between, exact_regex
+from nvspan.nsight.ranges.evaluate import require_ranges
+from nvspan.nsight.ranges.range_filter import RangeFilter
+from nvspan.nsight.ranges.range_syntax import REGEX_PREFIX, Between, exact_regex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,7 +88,8 @@ def _texts(item: str, known: _Known) -> list[str]:
     return [part.strip() for part in item.split(";") if part.strip()]
 
 
-def _is_written_for_ncu(text: str) -> bool:
+def is_written_for_ncu(text: str) -> bool:
+    """Whether a range is a filter's text by its looks, and no plain name."""
     return "@" in text or text.endswith(("/", "]")) or text.startswith(("[", REGEX_PREFIX))
 
 
@@ -96,7 +97,7 @@ def _filters(text: str, known: _Known, recording: Recording) -> list[RangeFilter
     steps = [step.strip() for step in re.split(r"\s+>\s+", text)]
     found = _candidates(steps, text, known)
     if not found:
-        if _is_written_for_ncu(text):
+        if is_written_for_ncu(text):
             return [RangeFilter.parse(text)]
         raise ValueError(_unknown(steps, text, known))
     made = []

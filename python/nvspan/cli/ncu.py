@@ -1,0 +1,247 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""``nvspan ncu``: profiles the kernels in ranges of a program, and shows a table of them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import nvspan
+from nvspan.cli._common import note
+from nvspan.cli.program.launching import add_program_options, command_of, ended_as, run_to_end
+from nvspan.nsight import ncu_command
+from nvspan.nsight.compute.dry_run import DryRunError, dry_run
+from nvspan.nsight.lines.ncu_command import METRICS, MOST_CALLS, PRESETS, REPLAY_MODES, SECTIONS
+from nvspan.nsight.lines.tools import Reports, find_tool
+from nvspan.nsight.ranges.names import is_written_for_ncu, range_filters
+from nvspan.report.text import printable_lines
+
+_USAGE = """\
+nvspan ncu [RANGE ...] [options] script.py [arguments ...]
+       nvspan ncu [RANGE ...] [options] -m module [arguments ...]
+       nvspan ncu [RANGE ...] [options] -c code [arguments ...]
+       nvspan ncu [RANGE ...] [options] -- command [arguments ...]"""
+
+_DESCRIPTION = """\
+Runs a program under Nsight Compute, which profiles the kernels in the ranges that are named, then
+prints a table of these ranges. A RANGE is a plain name (layers.3.attention, torch:layers.*.mlp,
+'forward > layers.3') or a filter of ncu (torch@layers.3/). Plain names are looked up in a dry
+recording of the program's first steps. After '--' torchrun, srun and mpirun are known: each rank
+gets a report of its own."""
+
+_SCRIPT = re.compile(r".*\.py[cwz]?$")
+_SUFFIX = ".ncu-rep"
+
+
+def _list(text: str) -> list[str]:
+    return [part for part in text.split(",") if part]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="nvspan ncu", usage=_USAGE, description=_DESCRIPTION, allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    add = parser.add_argument_group("what is profiled").add_argument
+    add("--range", metavar="NAME", action="append", default=[],
+        help="a range, where its name could be taken for a script; may be repeated")  # fmt: skip
+    add("--exclude", metavar="NAME", action="append", default=[],
+        help="leave out kernels in this range; may be repeated")  # fmt: skip
+    add("--calls", metavar="FIRST:END[:STEP]",
+        help="only these calls of the one range, counted from 0: 3:5 are two of them")  # fmt: skip
+    add("--every", metavar="N", type=int, help="only every Nth call of the one range")
+    add("--kernel", metavar="REGEX", help="only kernels with this in their names")
+    add("--kernel-id", metavar="CONTEXT:STREAM:NAME:N", help="only this kernel, as ncu has it")
+    add("--launch-skip", metavar="N", type=int, help="leave out the first N kernels that match")
+    add("--launch-count", metavar="N", type=int, help="stop profiling after N results")
+    add("--processes", default="all", choices=("all", "application-only"),
+        help="profile the processes that the program starts, too (default: all)")  # fmt: skip
+    add("--ranks", metavar="N[,N]", help="profile only these ranks of a launcher: 0,3 or 0-3")
+    add = parser.add_argument_group("what is measured").add_argument
+    add("--preset", choices=tuple(PRESETS),
+        help="quick (times), standard (ncu's set detailed), comprehensive (full); the default is "
+        "standard unless --metrics or --set is given")  # fmt: skip
+    add("--metrics", metavar="NAME[,NAME]", type=_list, default=[],
+        help=f"plain names ({', '.join(sorted({*METRICS, *SECTIONS}))}), metrics and sections of "
+        "ncu")  # fmt: skip
+    add("--set", metavar="NAME", action="append", default=[], help="a set of ncu's sections")
+    add("--replay", choices=REPLAY_MODES, default="kernel",
+        help="how passes are repeated (default: kernel); range and app-range measure a range as "
+        "one thing")  # fmt: skip
+    add("--clock-control", choices=("base", "none"), help="lock the clocks (default: base)")
+    add("--cache-control", choices=("all", "none"), help="flush the caches (default: all)")
+    add = parser.add_argument_group("how ranges are found").add_argument
+    add("--using", metavar="FILE", action="append",
+        help="a recording of the program in place of a dry one; may be repeated")  # fmt: skip
+    add("--dry-steps", metavar="N", type=int, default=3,
+        help="how many steps are recorded (default: 3)")  # fmt: skip
+    add("--dry-seconds", metavar="S", type=float, default=120.0,
+        help="and for how long at most (default: 120)")  # fmt: skip
+    add = parser.add_argument_group("results").add_argument
+    add("--dry-run", action="store_true", help="print the command line, and profile nothing")
+    add("-o", "--output", metavar="NAME",
+        help="the report's name, or the folder of --per-region, with {host}, {rank} and {pid} "
+        "filled in (default: nvspan-{pid}, and host and rank with a launcher)")  # fmt: skip
+    add("--per-region", action="store_true",
+        help="run the program once for each range, and write a report for each")  # fmt: skip
+    add("--force", action="store_true", help="write over reports that exist")
+    add("--option", metavar="--NAME=VALUE", action="append", default=[],
+        help="a further option of ncu; may be repeated")  # fmt: skip
+    add("--ncu", metavar="PATH", help="ncu (default: NVSPAN_NCU, PATH, or where it is installed)")
+    add_program_options(parser)
+    return parser
+
+
+def _split(
+    parser: argparse.ArgumentParser, argv: Sequence[str]
+) -> tuple[list[str], list[str], list[str]]:
+    """Our options, the ranges, and the program with all that belongs to it."""
+    takes_value = {
+        name for action in parser._actions if action.nargs is None for name in action.option_strings
+    }
+    own: list[str] = []
+    ranges: list[str] = []
+    at = 0
+    while at < len(argv):
+        word = argv[at]
+        if word in takes_value:
+            own += argv[at : at + 2]
+            at += 2
+            continue
+        if word in ("--", "-") or word[:2] in ("-m", "-c"):
+            break
+        if word.startswith("-"):
+            own.append(word)
+        elif _SCRIPT.match(word) or os.path.isfile(word):
+            break
+        else:
+            ranges.append(word)
+        at += 1
+    return own, ranges, list(argv[at:])
+
+
+def _needs_recording(options: argparse.Namespace, ranges: Sequence[str]) -> bool:
+    """Whether names have to be looked up."""
+    names = [part for text in (*ranges, *options.exclude) for part in text.split(";")]
+    return not all(is_written_for_ncu(name.strip()) for name in names)
+
+
+def _recording(
+    options: argparse.Namespace, ranges: Sequence[str], command: list[str]
+) -> tuple[nvspan.Recording | None, bool]:
+    """What tells the program's ranges, None where everything is told already, and whether it has
+    all of them."""
+    if options.using:
+        return nvspan.read(*options.using), True
+    if not _needs_recording(options, ranges):
+        return None, False
+
+    def is_enough(recording: nvspan.Recording) -> bool:
+        try:
+            range_filters([*ranges, *options.exclude], recording)
+        except ValueError:
+            return False
+        return True
+
+    found = dry_run(
+        command, steps=options.dry_steps, seconds=options.dry_seconds, is_enough=is_enough,
+        tell=_tell,
+    )  # fmt: skip
+    return found.recording, found.whole
+
+
+def _tell(text: str) -> None:
+    print(f"nvspan ncu: {printable_lines(text)}", file=sys.stderr, flush=True)
+
+
+def _with_end(calls: str | None) -> str | None:
+    """Calls with an end, for a program of which nobody knows how many there are."""
+    found = re.fullmatch(r"\s*(\d*)\s*:\s*(?::\s*(\d+)\s*)?", calls or "")
+    if found is None:
+        return calls
+    first, every = int(found[1] or 0), int(found[2] or 1)
+    return f"{first}:{first + every * MOST_CALLS}:{every}"
+
+
+def _lines(
+    options: argparse.Namespace, ranges: list[str], command: list[str], ncu: str,
+    recording: nvspan.Recording | None,
+) -> list[list[str]]:  # fmt: skip
+    """The command lines: one, or one for each region."""
+    given: dict[str, Any] = {
+        "exclude": options.exclude, "replay": options.replay, "metrics": options.metrics,
+        "sets": options.set, "calls": options.calls, "kernel": options.kernel,
+        "kernel_id": options.kernel_id, "launch_skip": options.launch_skip,
+        "launch_count": options.launch_count, "clock_control": options.clock_control,
+        "cache_control": options.cache_control, "processes": options.processes,
+        "ranks": options.ranks, "force": options.force, "options": options.option, "ncu": ncu,
+        "recording": recording,
+        "preset": options.preset or (None if options.metrics or options.set else "standard"),
+    }  # fmt: skip
+    if not options.per_region:
+        return [ncu_command(command, ranges, output=options.output, **given)]
+    folder = options.output or "nvspan-ncu"
+    regions = [part.strip() for text in ranges for part in text.split(";") if part.strip()]
+    if not regions:
+        raise ValueError("--per-region needs a range")
+    made = []
+    for number, region in enumerate(regions):
+        name = re.sub(r"[^\w.=+-]+", "_", region).strip("_.") or "range"
+        path = os.path.join(folder, f"{number}-{name}-{{pid}}")
+        made.append(ncu_command(command, [region], output=path, **given))
+    return made
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs ``nvspan ncu`` with the arguments `argv`; the result is the program's exit code."""
+    parser = _parser()
+    own, words, program = _split(parser, argv)
+    options = parser.parse_args(own)
+    ranges = [*words, *options.range]
+    if options.every is not None:
+        if options.calls is not None or options.every < 1:
+            parser.error("--every must be 1 or more, and goes without --calls")
+        options.calls = f"::{options.every}"
+    if not program and words:
+        parser.error(f"no program to run after {' '.join(words)!r}: give script.py, -m module, -c "
+                     "code or -- command")  # fmt: skip
+    command = command_of(parser, options, program)
+    ncu = find_tool("ncu", options.ncu)
+    try:
+        recording, is_whole = _recording(options, ranges, command)
+        if not is_whole:
+            options.calls = _with_end(options.calls)
+        lines = _lines(options, ranges, command, ncu or "ncu", recording)
+    except (DryRunError, RuntimeError) as error:
+        parser.exit(1, f"nvspan ncu: {error}\n")
+    except OSError as error:
+        parser.exit(1, f"nvspan ncu: cannot read {error.filename!r}: {error.strerror}\n")
+    except ValueError as error:
+        parser.exit(2, f"nvspan ncu: error: {error}\n")
+    if options.dry_run:
+        for line in lines:
+            print(shlex.join(line))
+        return 0
+    if ncu is None:
+        where = f"no program {options.ncu!r}" if options.ncu else "no Nsight Compute"
+        print(f"nvspan ncu: {where}: 'nvspan doctor' shows where it looks", file=sys.stderr)
+        return 127
+    return _run(options, lines)
+
+
+def _run(options: argparse.Namespace, lines: list[list[str]]) -> int:
+    code = 0
+    for line in lines:
+        name = line[line.index("--export") + 1]
+        if folder := os.path.dirname(name):
+            os.makedirs(folder, exist_ok=True)
+        reports = Reports(name, _SUFFIX)
+        code = run_to_end("nvspan ncu", line, dict(os.environ)) or code
+        note(f"report {path}" for path in reports.made())
+    return ended_as(code)

@@ -1,0 +1,194 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""``nvspan ncu``: the command lines that it prints, and how it finds ranges."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+from helpers.recorded import record_command
+from helpers.traced import clean_environment, needs_library
+
+pytestmark = needs_library
+
+TRAIN = """
+import sys
+import nvspan
+print("a step of train.py")
+nvspan.end_range(nvspan.start_range("load", domain="data"))
+for number in range(4):
+    with nvspan.annotate("forward", domain="torch"):
+        for layer in range(3):
+            with nvspan.annotate(f"layers.{layer}", domain="torch"):
+                with nvspan.annotate(f"layers.{layer}.attention", domain="torch"):
+                    pass
+"""
+KERNEL = ["--target-processes", "all", "--replay-mode", "kernel"]
+STANDARD = [*KERNEL, "--set", "detailed"]
+END = ["--export", "r"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "train.py").write_text(TRAIN)
+    return tmp_path
+
+
+def run(folder, *words, env=None):
+    return subprocess.run(
+        [sys.executable, "-m", "nvspan", "ncu", *words], cwd=folder, capture_output=True,
+        text=True, timeout=120, check=False,
+        env={**clean_environment({"NVSPAN_NCU": None}), "NVSPAN_CACHE": str(folder / "cache"),
+             **(env or {})},
+    )  # fmt: skip
+
+
+def lines(folder, *words, **options):
+    """What --dry-run prints, without the program ncu and the program's own words."""
+    done = run(folder, "--dry-run", *words, **options)
+    assert done.returncode == 0, done.stderr
+    made = [shlex.split(line) for line in done.stdout.splitlines()]
+    return [line[1 : next(at for at, word in enumerate(line) if word == sys.executable)]
+            for line in made]  # fmt: skip
+
+
+def include(*filters):
+    return ["--nvtx", *(word for text in filters for word in ("--nvtx-include", text))]
+
+
+LINES = {
+    "everything": (["-o", "r"], [*STANDARD, *END]),
+    "plain name": (["layers.1.attention", "-o", "r"],
+                   [*STANDARD, *include("torch@layers.1.attention/"), *END]),
+    "names and patterns": (
+        ["load", "torch:layers.?", "-o", "r", "--preset", "quick"],
+        [*KERNEL, "--metrics", "gpu__time_duration.sum",
+         *include("data@load", "torch@layers.0/", "torch@layers.1/", "torch@layers.2/"), *END]),
+    "semicolons": (["layers.0; layers.1", "-o", "r"],
+                   [*STANDARD, *include("torch@layers.0/", "torch@layers.1/"), *END]),
+    "within": (["forward > layers.2", "-o", "r"],
+               [*STANDARD, *include("torch@forward/*/layers.2"), *END]),
+    "exclude": (["forward", "--exclude", "layers.1", "-o", "r"],
+                [*STANDARD, *include("torch@forward/"), "--nvtx-exclude", "torch@layers.1/",
+                 *END]),
+    "a filter's text": (["torch@layers.7/", "-o", "r"],
+                        [*STANDARD, *include("torch@layers.7/"), *END]),
+    "a name like a script": (["--range", "torch@train.py/", "-o", "r"],
+                             [*STANDARD, *include("torch@train.py/"), *END]),
+    "calls": (["layers.0", "--calls", "1:3", "-o", "r"],
+              [*STANDARD, *include("torch@layers.0/"), "--range-filter", "::2|3", *END]),
+    "every": (["layers.0", "--every", "2", "-o", "r"],
+              [*STANDARD, *include("torch@layers.0/"), "--range-filter", "::1|3", *END]),
+    "metrics": (["--metrics", "time,sol", "--set", "basic", "-o", "r"],
+                [*KERNEL, "--set", "basic", "--section", "SpeedOfLight", "--metrics",
+                 "gpu__time_duration.sum", *END]),
+    "kernels": (["--kernel", "gemm", "--launch-skip", "2", "--launch-count", "5", "--force",
+                 "--clock-control", "none", "--cache-control", "none", "--option=--null-stdin",
+                 "-o", "r"],
+                [*KERNEL, "--set", "detailed", "--kernel-name", "regex:gemm", "--launch-skip", "2",
+                 "--launch-count", "5", "--clock-control", "none", "--cache-control", "none",
+                 "--force-overwrite", *END, "--null-stdin"]),
+    "replay": (["forward", "--replay", "range", "--processes", "application-only", "-o", "r"],
+               ["--target-processes", "application-only", "--replay-mode", "range", "--set",
+                "detailed", *include("torch@forward/"), *END]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_the_line_of_ncu(name, folder):
+    words, expected = LINES[name]
+    assert lines(folder, *words, "train.py", "--lr", "1") == [expected]
+
+
+def test_a_report_for_each_region(folder):
+    made = lines(folder, "forward; layers.1", "load", "--per-region", "-o", "out", "train.py")
+    assert made == [
+        [*STANDARD, *include("torch@forward/"), "--export", "out/0-forward-%p"],
+        [*STANDARD, *include("torch@layers.1/"), "--export", "out/1-layers.1-%p"],
+        [*STANDARD, *include("data@load"), "--export", "out/2-load-%p"],
+    ]
+
+
+def test_calls_of_a_program_whose_end_is_not_known(folder):
+    endless = "import time, nvspan\nwhile True:\n    with nvspan.annotate('s'): time.sleep(0.01)"
+    (folder / "endless.py").write_text(endless)
+    (made,) = lines(folder, "s", "--every", "10", "endless.py")
+    numbers = made[made.index("--range-filter") + 1].removeprefix("::").split("|")
+    assert (numbers[:3], numbers[-1], len(numbers)) == (["1", "11", "21"], "9991", 1000)
+
+
+def test_ranks_of_a_launcher(folder):
+    done = run(folder, "torch@forward/", "--ranks", "0,2", "--dry-run", "--",
+               "torchrun", "--nproc-per-node=4", "train.py")  # fmt: skip
+    line = shlex.split(done.stdout)
+    assert line[:8] == ["torchrun", "--nproc-per-node=4", "--no-python", sys.executable, "-m",
+                        "nvspan.nsight.lines.on_ranks", "RANK", "0,2"]  # fmt: skip
+    tool = line[9 : 9 + int(line[8])]
+    assert tool[1:] == [
+        *STANDARD, *include("torch@forward/"), "--export", "nvspan-%h-%q{RANK}-%p",
+    ]  # fmt: skip
+    assert line[9 + int(line[8]) :] == [sys.executable, "-u", "train.py"]
+
+
+@pytest.mark.parametrize(("rank", "shown"), [("0", "tool 0\n"), ("1", ""), ("2", "tool 2\n")])
+def test_the_tool_runs_on_its_ranks(rank, shown):
+    tool = ["sh", "-c", 'echo tool $0; exec "$@"', "{rank}"]
+    words = ["RANK", "0,2", str(len(tool)), *tool, "echo", "program"]
+    done = subprocess.run(
+        [sys.executable, "-m", "nvspan.nsight.lines.on_ranks", *words], capture_output=True,
+        text=True, check=True, env=clean_environment({"RANK": rank}),
+    )  # fmt: skip
+    assert done.stdout == f"{shown}program\n"
+
+
+def test_the_dry_recording_is_kept_and_shows_nothing_of_the_program(folder):
+    first = run(folder, "--dry-run", "layers.1", "train.py")
+    again = run(folder, "--dry-run", "layers.2", "train.py")
+    assert "a step of train.py" not in first.stdout + first.stderr
+    assert "recording the first 3 steps of the program" in first.stderr
+    assert "known from a dry recording" in again.stderr
+
+
+def test_a_recording_that_exists(folder):
+    recorded = record_command(
+        [sys.executable, "-c", "import nvspan\nwith nvspan.annotate('only', domain='here'): pass"],
+        folder=folder,
+    )
+    (path,) = [process["path"] for process in recorded.recording.processes]
+    made = lines(folder, "only", "--using", path, "-o", "r", "train.py")
+    assert made == [[*STANDARD, *include("here@only/"), *END]]
+    assert not (folder / "cache").exists()
+
+
+WRONG = {
+    "typo": (["layers.1.atention", "train.py"], 2,
+             "no range 'layers.1.atention' in the recording; the nearest are 'layers.1.attention',"
+             " 'layers.2.attention', 'layers.0.attention'"),
+    "no program": (["layers.1"], 2, "no program to run after 'layers.1'"),
+    "no script": (["layers.1", "trian.py"], 2, "no such file: 'trian.py'"),
+    "no recording": (["layers.1", "--using", "no.nvspan", "train.py"], 1, "cannot read 'no.nvsp"),
+    "ranks alone": (["--ranks", "0", "train.py"], 2, "ranks needs a program that torchrun"),
+    "ranks": (["--ranks", "x", "--", "torchrun", "train.py"], 2, "ranks must be as '0,3'"),
+    "calls and every": (["--every", "2", "--calls", "1:2", "train.py"], 2, "goes without --calls"),
+    "failing program": (["a", "-c", "1/0"], 1, "ZeroDivisionError"),
+    "no ranges": (["a", "-c", "1"], 1, "made no NVTX call in its dry run"),
+    "region of nothing": (["--per-region", "train.py"], 2, "--per-region needs a range"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_makes_no_sense(name, folder):
+    words, code, expected = WRONG[name]
+    done = run(folder, "--dry-run", *words)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert expected in done.stderr
+
+
+def test_without_ncu(folder):
+    done = run(folder, "--ncu", "/nowhere/ncu", "torch@forward/", "train.py")
+    assert done.returncode == 127
+    assert "no program '/nowhere/ncu'" in done.stderr
