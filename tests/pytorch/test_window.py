@@ -80,11 +80,16 @@ def test_ranges():
 @pytest.mark.parametrize(
     ("variables", "line"),
     [
-        ({}, "nsys profile -c nvtx -p profile@torch --capture-range-end=stop PYTHON -c CODE a b"),
+        (
+            {},
+            "nsys profile --capture-range=nvtx --nvtx-capture=profile@torch "
+            "--capture-range-end=stop PYTHON -c CODE a b",
+        ),
         (
             {"TORCHELASTIC_RUN_ID": "1", "LOCAL_WORLD_SIZE": "2", "RANK": "0"},
-            "torchrun --nproc-per-node 2 --no-python nsys profile -c nvtx -p profile@torch "
-            "--capture-range-end=stop -o 'report.%q{RANK}' PYTHON -c CODE a b",
+            "torchrun --nproc-per-node 2 --no-python nsys profile --capture-range=nvtx "
+            "--nvtx-capture=profile@torch --capture-range-end=stop "
+            "'--output=report.%q{RANK}' PYTHON -c CODE a b",
         ),
     ],
     ids=["alone", "torchrun"],

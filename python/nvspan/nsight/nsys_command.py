@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from nvspan.nsight.lines.counting import slice_of
+from nvspan.nsight.capture import capture_options
+from nvspan.nsight.lines.counting import window_of
 from nvspan.nsight.lines.launchers import inside, is_launched, output_name
 
 STEPS_VARIABLE = "NVSPAN_STEPS"
@@ -65,31 +66,31 @@ def nsys_command(
     if captures < 1 or (captures > 1 and capture is None):
         raise ValueError(f"captures must be 1 or more, and needs capture to be more: {captures}")
     traced = _checked_trace(trace)
-    made = [f"--trace={','.join(traced)}"]
+    nsys_options = [f"--trace={','.join(traced)}"]
     if not sample:
-        made += ["--sample=none", "--cpuctxsw=none"]
+        nsys_options += ["--sample=none", "--cpuctxsw=none"]
     if graph_nodes:
-        made.append("--cuda-graph-trace=node")
+        nsys_options.append("--cuda-graph-trace=node")
     if forks:
-        made.append("--trace-fork-before-exec=true")
+        nsys_options.append("--trace-fork-before-exec=true")
     if steps is not None:
-        first, last, step = slice_of("steps", steps)
-        if last is None or step != 1:
-            raise ValueError(f"steps must be two numbers, as in '100:103', not {steps!r}")
-        made += _captured("profile@torch", "stop", f"{STEPS_VARIABLE}={first}:{last}")
+        first, last = window_of("steps", steps)
+        nsys_options += capture_options("profile@torch")
+        nsys_options.append(f"--env-var={STEPS_VARIABLE}={first}:{last}")
     if capture is not None:
         if not capture.partition("@")[0]:
             raise ValueError(f"capture must have a message, as in 'step@app', not {capture!r}")
-        made += _captured(capture, "stop" if captures == 1 else f"repeat:{captures}", _ANY_STRING)
+        nsys_options += capture_options(capture, "stop" if captures == 1 else f"repeat:{captures}")
+        nsys_options.append(f"--env-var={_ANY_STRING}")
     if "nvtx" not in traced and (steps is not None or capture is not None):
         raise ValueError(f"trace must have 'nvtx' for steps and capture, not {traced!r}")
     if stats:
-        made.append("--stats=true")
+        nsys_options.append("--stats=true")
     if force:
-        made.append("--force-overwrite=true")
+        nsys_options.append("--force-overwrite=true")
     name = output or ("nvspan-{host}-{rank}-{pid}" if is_launched(program) else "nvspan-{pid}")
-    made.append(f"--output={output_name(name, program)}")
-    return inside(program, [nsys, "profile", *made, *options])
+    nsys_options.append(f"--output={output_name(name, program)}")
+    return inside(program, [nsys, "profile", *nsys_options, *options])
 
 
 def _checked_trace(trace: Iterable[str]) -> list[str]:
@@ -99,12 +100,3 @@ def _checked_trace(trace: Iterable[str]) -> list[str]:
     if not traced or not all(isinstance(name, str) and name and "," not in name for name in traced):
         raise ValueError(f"trace must be names as ['cuda', 'nvtx'], not {traced!r}")
     return traced
-
-
-def _captured(message: str, end: str, variable: str) -> list[str]:
-    return [
-        "--capture-range=nvtx",
-        f"--nvtx-capture={message}",
-        f"--capture-range-end={end}",
-        f"--env-var={variable}",
-    ]

@@ -33,6 +33,15 @@ inline uint64_t time_stamp() noexcept {
 #endif
 }
 
+#if !defined(_WIN32)
+// Nanoseconds of one of the system's clocks.
+inline uint64_t clock_ns(clockid_t clock) noexcept {
+  timespec time = {};
+  ::clock_gettime(clock, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+#endif
+
 // Nanoseconds of the clock that is never set back: CLOCK_MONOTONIC where there is one.
 inline uint64_t monotonic_ns() noexcept {
 #if defined(_WIN32)
@@ -40,9 +49,7 @@ inline uint64_t monotonic_ns() noexcept {
                                    std::chrono::steady_clock::now().time_since_epoch())
                                    .count());
 #else
-  timespec time = {};
-  ::clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+  return clock_ns(CLOCK_MONOTONIC);
 #endif
 }
 

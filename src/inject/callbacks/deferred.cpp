@@ -14,18 +14,6 @@ std::int64_t NVTX_API get_timestamp() noexcept {
   return static_cast<std::int64_t>(core::monotonic_ns());
 }
 
-// Runs body(call, domain) and emits an event of `kind` with the fields that it added.
-template <typename Body>
-void describe(trace::EventKind kind, nvtxDomainHandle_t handle, Body&& body) noexcept {
-  guarded([&](Call& call) {
-    const DomainView domain = call.registry.domain(handle_bits(handle));
-    if (!domain.shown) return;
-    trace::Event event = call.event(kind, domain);
-    body(call, domain, event);
-    call.emit(event);
-  });
-}
-
 std::uint64_t NVTX_API register_time_domain(nvtxDomainHandle_t handle,
                                             const nvtxTimeDomainAttr_t* attributes) noexcept {
   return guarded(std::uint64_t{0}, [&](Call& call) {
@@ -54,68 +42,63 @@ std::uint64_t NVTX_API register_time_domain(nvtxDomainHandle_t handle,
 // The program's clock is never called: its context, and even its code, may be gone by then.
 void NVTX_API timer_source(nvtxDomainHandle_t handle, std::uint64_t time_domain,
                            std::uint64_t flags, std::int64_t (*provider)()) noexcept {
-  describe(trace::EventKind::timer_source, handle,
-           [&](Call& call, const DomainView&, trace::Event&) {
-             call.add(trace::Field::count("time_domain", time_domain));
-             call.add(trace::Field::count("flags", flags));
-             call.add(trace::Field::count("provider", handle_bits(provider)));
-           });
+  describe(trace::EventKind::timer_source, handle, [&](Call& call) {
+    call.add(trace::Field::count("time_domain", time_domain));
+    call.add(trace::Field::count("flags", flags));
+    call.add(trace::Field::count("provider", handle_bits(provider)));
+  });
 }
 
 void NVTX_API timer_source_with_data(nvtxDomainHandle_t handle, std::uint64_t time_domain,
                                      std::uint64_t flags, std::int64_t (*provider)(void*),
                                      void* data) noexcept {
-  describe(trace::EventKind::timer_source, handle,
-           [&](Call& call, const DomainView&, trace::Event&) {
-             call.add(trace::Field::count("time_domain", time_domain));
-             call.add(trace::Field::count("flags", flags));
-             call.add(trace::Field::count("provider", handle_bits(provider)));
-             call.add(trace::Field::count("data", handle_bits(data)));
-           });
+  describe(trace::EventKind::timer_source, handle, [&](Call& call) {
+    call.add(trace::Field::count("time_domain", time_domain));
+    call.add(trace::Field::count("flags", flags));
+    call.add(trace::Field::count("provider", handle_bits(provider)));
+    call.add(trace::Field::count("data", handle_bits(data)));
+  });
 }
 
 void NVTX_API time_sync_point(nvtxDomainHandle_t handle, std::uint64_t first, std::uint64_t second,
                               std::int64_t at_first, std::int64_t at_second) noexcept {
-  describe(trace::EventKind::time_sync_point, handle,
-           [&](Call& call, const DomainView&, trace::Event&) {
-             call.add(trace::Field::count("time_domain_1", first));
-             call.add(trace::Field::count("time_domain_2", second));
-             call.add(trace::Field::number("timestamp_1", at_first));
-             call.add(trace::Field::number("timestamp_2", at_second));
-           });
+  describe(trace::EventKind::time_sync_point, handle, [&](Call& call) {
+    call.add(trace::Field::count("time_domain_1", first));
+    call.add(trace::Field::count("time_domain_2", second));
+    call.add(trace::Field::number("timestamp_1", at_first));
+    call.add(trace::Field::number("timestamp_2", at_second));
+  });
 }
 
 void NVTX_API time_sync_table(nvtxDomainHandle_t handle, std::uint64_t source,
                               std::uint64_t destination, const nvtxSyncPoint_t* points,
                               std::size_t count) noexcept {
-  describe(trace::EventKind::time_sync_table, handle,
-           [&](Call& call, const DomainView&, trace::Event&) {
-             call.add(trace::Field::count("time_domain_src", source));
-             call.add(trace::Field::count("time_domain_dst", destination));
-             std::size_t read = count;
-             const nvtxSyncPoint_t* copies = read_array(call, points, read);
-             trace::Field* list = call.scratch.arena.array<trace::Field>(read);
-             for (std::size_t i = 0; i < read; ++i) {
-               trace::Field* pair = call.scratch.arena.array<trace::Field>(2);
-               pair[0] = trace::Field::number(nullptr, copies[i].src);
-               pair[1] = trace::Field::number(nullptr, copies[i].dst);
-               list[i] = trace::Field::list(nullptr, pair, 2);
-             }
-             call.add(trace::Field::list("points", list, read));
-           });
+  describe(trace::EventKind::time_sync_table, handle, [&](Call& call) {
+    call.add(trace::Field::count("time_domain_src", source));
+    call.add(trace::Field::count("time_domain_dst", destination));
+    std::size_t read = count;
+    const nvtxSyncPoint_t* copies = read_array(call, points, read);
+    trace::Field* list = call.scratch.arena.array<trace::Field>(read);
+    for (std::size_t i = 0; i < read; ++i) {
+      trace::Field* pair = call.scratch.arena.array<trace::Field>(2);
+      pair[0] = trace::Field::number(nullptr, copies[i].src);
+      pair[1] = trace::Field::number(nullptr, copies[i].dst);
+      list[i] = trace::Field::list(nullptr, pair, 2);
+    }
+    call.add(trace::Field::list("points", list, read));
+  });
 }
 
 void NVTX_API time_conversion(nvtxDomainHandle_t handle, std::uint64_t source,
                               std::uint64_t destination, double slope, std::int64_t at_source,
                               std::int64_t at_destination) noexcept {
-  describe(trace::EventKind::time_conversion, handle,
-           [&](Call& call, const DomainView&, trace::Event&) {
-             call.add(trace::Field::count("time_domain_src", source));
-             call.add(trace::Field::count("time_domain_dst", destination));
-             call.add(trace::Field::decimal("slope", slope));
-             call.add(trace::Field::number("timestamp_src", at_source));
-             call.add(trace::Field::number("timestamp_dst", at_destination));
-           });
+  describe(trace::EventKind::time_conversion, handle, [&](Call& call) {
+    call.add(trace::Field::count("time_domain_src", source));
+    call.add(trace::Field::count("time_domain_dst", destination));
+    call.add(trace::Field::decimal("slope", slope));
+    call.add(trace::Field::number("timestamp_src", at_source));
+    call.add(trace::Field::number("timestamp_dst", at_destination));
+  });
 }
 
 void NVTX_API submit_event(nvtxDomainHandle_t handle, const nvtxPayloadData_t* pieces,

@@ -18,17 +18,6 @@ struct MarkInitializedBatch {
   const void* regionDescElements;
 };
 
-template <typename Body>
-void describe_memory(trace::EventKind kind, nvtxDomainHandle_t handle, Body&& body) noexcept {
-  guarded([&](Call& call) {
-    const DomainView domain = call.registry.domain(handle_bits(handle));
-    if (!domain.shown) return;
-    body(call);
-    trace::Event event = call.event(kind, domain);
-    call.emit(event);
-  });
-}
-
 // The bytes of an array whose element size the program states.
 void add_elements(Call& call, const void* elements, std::size_t count, std::size_t element_size) {
   call.add(trace::Field::count("count", count));
@@ -69,7 +58,7 @@ nvtxMemHeapHandle_t NVTX_API heap_register(nvtxDomainHandle_t handle,
 
 template <trace::EventKind kind, typename Handle>
 void NVTX_API object_event(nvtxDomainHandle_t domain, Handle object) noexcept {
-  describe_memory(kind, domain, [&](Call& call) {
+  describe(kind, domain, [&](Call& call) {
     const std::uint64_t bits = handle_bits(object);
     call.add(trace::Field::count("handle", bits));
     call.add(trace::Field::string("name", call.registry.object(bits).name));
@@ -105,7 +94,7 @@ void NVTX_API regions_register(nvtxDomainHandle_t domain,
 
 void NVTX_API regions_resize(nvtxDomainHandle_t domain,
                              const nvtxMemRegionsResizeBatch_t* given) noexcept {
-  describe_memory(trace::EventKind::mem_regions_resize, domain, [&](Call& call) {
+  describe(trace::EventKind::mem_regions_resize, domain, [&](Call& call) {
     const auto read = read_sized(call, given, &nvtxMemRegionsResizeBatch_t::structSize);
     call.add(trace::Field::count("region_type", read.regionType));
     add_elements(call, read.regionDescElements, read.regionDescCount, read.regionDescElementSize);
@@ -114,7 +103,7 @@ void NVTX_API regions_resize(nvtxDomainHandle_t domain,
 
 void NVTX_API regions_unregister(nvtxDomainHandle_t domain,
                                  const nvtxMemRegionsUnregisterBatch_t* given) noexcept {
-  describe_memory(trace::EventKind::mem_regions_unregister, domain, [&](Call& call) {
+  describe(trace::EventKind::mem_regions_unregister, domain, [&](Call& call) {
     const auto read = read_sized(call, given, &nvtxMemRegionsUnregisterBatch_t::structSize);
     call.add(trace::Field::count("ref_type", read.refType));
     add_elements(call, read.refElements, read.refCount, read.refElementSize);
@@ -154,7 +143,7 @@ void NVTX_API regions_name(nvtxDomainHandle_t handle,
 
 void NVTX_API permissions_assign(nvtxDomainHandle_t domain,
                                  const nvtxMemPermissionsAssignBatch_t* given) noexcept {
-  describe_memory(trace::EventKind::mem_permissions_assign, domain, [&](Call& call) {
+  describe(trace::EventKind::mem_permissions_assign, domain, [&](Call& call) {
     const auto read = read_sized(call, given, &nvtxMemPermissionsAssignBatch_t::structSize);
     call.add(trace::Field::count("handle", handle_bits(read.permissions)));
     add_elements(call, read.regionElements, read.regionCount, read.regionElementSize);
@@ -173,7 +162,7 @@ nvtxMemPermissionsHandle_t NVTX_API permissions_create(nvtxDomainHandle_t handle
 
 void NVTX_API permissions_bind(nvtxDomainHandle_t domain, nvtxMemPermissionsHandle_t permissions,
                                std::uint32_t scope, std::uint32_t flags) noexcept {
-  describe_memory(trace::EventKind::mem_permissions_bind, domain, [&](Call& call) {
+  describe(trace::EventKind::mem_permissions_bind, domain, [&](Call& call) {
     call.add(trace::Field::count("handle", handle_bits(permissions)));
     call.add(trace::Field::count("scope", scope));
     call.add(trace::Field::count("flags", flags));
@@ -181,8 +170,8 @@ void NVTX_API permissions_bind(nvtxDomainHandle_t domain, nvtxMemPermissionsHand
 }
 
 void NVTX_API permissions_unbind(nvtxDomainHandle_t domain, std::uint32_t scope) noexcept {
-  describe_memory(trace::EventKind::mem_permissions_unbind, domain,
-                  [&](Call& call) { call.add(trace::Field::count("scope", scope)); });
+  describe(trace::EventKind::mem_permissions_unbind, domain,
+           [&](Call& call) { call.add(trace::Field::count("scope", scope)); });
 }
 
 nvtxMemPermissionsHandle_t NVTX_API cuda_process_permissions(nvtxDomainHandle_t handle) noexcept {
@@ -205,7 +194,7 @@ nvtxMemPermissionsHandle_t NVTX_API cuda_device_permissions(nvtxDomainHandle_t h
 
 void NVTX_API cuda_peer_access(nvtxDomainHandle_t domain, nvtxMemPermissionsHandle_t permissions,
                                int peer, std::uint32_t flags) noexcept {
-  describe_memory(trace::EventKind::mem_cuda_peer_access, domain, [&](Call& call) {
+  describe(trace::EventKind::mem_cuda_peer_access, domain, [&](Call& call) {
     call.add(trace::Field::count("handle", handle_bits(permissions)));
     call.add(trace::Field::number("device", peer));
     call.add(trace::Field::count("flags", flags));
@@ -215,7 +204,7 @@ void NVTX_API cuda_peer_access(nvtxDomainHandle_t domain, nvtxMemPermissionsHand
 void NVTX_API cuda_mark_initialized(nvtxDomainHandle_t domain, void* stream,
                                     std::uint8_t per_thread_stream,
                                     const MarkInitializedBatch* given) noexcept {
-  describe_memory(trace::EventKind::mem_cuda_mark_initialized, domain, [&](Call& call) {
+  describe(trace::EventKind::mem_cuda_mark_initialized, domain, [&](Call& call) {
     const auto read = read_sized(call, given, &MarkInitializedBatch::structSize);
     call.add(trace::Field::count("stream", handle_bits(stream)));
     call.add(trace::Field::flag("per_thread_stream", per_thread_stream != 0));

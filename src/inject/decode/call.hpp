@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace nvspan::inject {
@@ -123,6 +124,23 @@ void guarded(Body&& body) noexcept {
 template <typename Handle>
 std::uint64_t handle_bits(Handle handle) noexcept {
   return reinterpret_cast<std::uintptr_t>(handle);
+}
+
+// Emits an event of `kind`, unless its domain is hidden, with the fields that body(call) or
+// body(call, domain, event) adds.
+template <typename Handle, typename Body>
+void describe(trace::EventKind kind, Handle domain_handle, Body&& body) noexcept {
+  guarded([&](Call& call) {
+    const DomainView domain = call.registry.domain(handle_bits(domain_handle));
+    if (!domain.shown) return;
+    trace::Event event = call.event(kind, domain);
+    if constexpr (std::is_invocable_v<Body, Call&>) {
+      body(call);
+    } else {
+      body(call, domain, event);
+    }
+    call.emit(event);
+  });
 }
 
 template <typename Handle>

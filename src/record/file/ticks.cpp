@@ -3,6 +3,8 @@
 
 #include "record/file/ticks.hpp"
 
+#include "core/os/clock.hpp"
+
 #include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,14 +22,7 @@ bool ticks_are_tsc = false;
 
 namespace {
 
-std::uint64_t read_clock(clockid_t clock) noexcept {
-  timespec time = {};
-  ::clock_gettime(clock, &time);
-  return static_cast<std::uint64_t>(time.tv_sec) * 1000000000u +
-         static_cast<std::uint64_t>(time.tv_nsec);
-}
-
-// A kernel that gave the counter up (an unstable machine) has chosen another clock for itself.
+// A kernel that found the counter unstable uses another clock.
 bool kernel_trusts_counter() noexcept {
   const int fd = ::open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
                         O_RDONLY | O_CLOEXEC);
@@ -44,7 +39,7 @@ bool kernel_trusts_counter() noexcept {
 
 }  // namespace
 
-std::uint64_t monotonic_ns() noexcept { return read_clock(CLOCK_MONOTONIC); }
+std::uint64_t system_ticks() noexcept { return core::monotonic_ns(); }
 
 void choose_clock() noexcept {
 #if defined(__x86_64__)
@@ -63,7 +58,7 @@ ClockSample sample_clocks() noexcept {
   std::uint64_t least = static_cast<std::uint64_t>(-1);
   for (int i = 0; i < 6; ++i) {
     const std::uint64_t before = ticks_now();
-    const std::uint64_t monotonic = monotonic_ns();
+    const std::uint64_t monotonic = core::monotonic_ns();
     const std::uint64_t after = ticks_now();
     if (after - before >= least) continue;
     least = after - before;
@@ -74,9 +69,9 @@ ClockSample sample_clocks() noexcept {
   constexpr std::uint64_t undisturbed = 1000;  // ns
   least = static_cast<std::uint64_t>(-1);
   for (int i = 0; i < 6 && least > undisturbed; ++i) {
-    const std::uint64_t before = monotonic_ns();
-    const std::uint64_t realtime = read_clock(CLOCK_REALTIME);
-    const std::uint64_t apart = monotonic_ns() - before;
+    const std::uint64_t before = core::monotonic_ns();
+    const std::uint64_t realtime = core::clock_ns(CLOCK_REALTIME);
+    const std::uint64_t apart = core::monotonic_ns() - before;
     if (apart >= least) continue;
     least = apart;
     best.realtime = realtime - (before + apart / 2) + best.monotonic;
@@ -92,7 +87,7 @@ double estimate_frequency(const ClockSample& first) noexcept {
   return static_cast<double>(frequency);
 #else
   constexpr std::uint64_t apart = 200 * 1000;
-  while (monotonic_ns() - first.monotonic < apart) {
+  while (core::monotonic_ns() - first.monotonic < apart) {
   }
   const ClockSample second = sample_clocks();
   return static_cast<double>(second.ticks - first.ticks) * 1e9 /

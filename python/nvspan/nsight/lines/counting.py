@@ -12,7 +12,7 @@ def slice_of(name: str, given: str | tuple[int, ...]) -> tuple[int, int | None, 
 
     Raises:
         TypeError: `given` is neither text nor ints.
-        ValueError: it says nothing, or no such numbers. `name` is the argument's.
+        ValueError: it is empty or has no such form. `name` is the argument's.
     """
     if isinstance(given, str):
         found = re.fullmatch(r"\s*(\d*)(?:(:)(\d*)(?::(\d*))?)?\s*", given)
@@ -31,3 +31,16 @@ def slice_of(name: str, given: str | tuple[int, ...]) -> tuple[int, int | None, 
     if first < 0 or every < 1 or (last is not None and last <= first):
         raise ValueError(f"{name} holds no number: {given!r}")
     return first, last, every
+
+
+def window_of(name: str, given: str | tuple[int, ...]) -> tuple[int, int]:
+    """First and last (not included) of numbers without a gap: "100:103", "7" or (100, 103).
+
+    Raises:
+        TypeError: `given` is neither text nor ints.
+        ValueError: it is no such window. `name` is the argument's.
+    """
+    first, last, step = slice_of(name, given)
+    if last is None or step != 1:
+        raise ValueError(f"{name} must be two numbers, as in '100:103', not {given!r}")
+    return first, last
