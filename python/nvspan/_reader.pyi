@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from typing_extensions import Buffer
+from typing_extensions import Buffer, Self
 
 class Column(Buffer):
     @property
@@ -30,6 +30,146 @@ def write_perfetto(
     handle: RecordingHandle, path: bytes, progress: Callable[[float], object] | None
 ) -> int: ...
 
+class ExternalWriter:
+    def __init__(self, path: bytes, memory: int = ...) -> None: ...
+    def process(
+        self,
+        pid: int,
+        *,
+        parent_pid: int = ...,
+        host: str = ...,
+        boot_id: str = ...,
+        command: Sequence[str] = ...,
+        unix_offset: int = ...,
+        rank: int = ...,
+        local_rank: int = ...,
+        world_size: int = ...,
+    ) -> int: ...
+    def thread(self, process: int, tid: int, name: str | None = ...) -> int: ...
+    def domain(self, process: int, name: str | None) -> int: ...
+    def strings(self, texts: Iterable[str | None]) -> memoryview: ...
+    def category(self, domain: int, number: int, name: str) -> None: ...
+    def device_name(self, process: int, device: int, name: str) -> None: ...
+    def stream_name(self, process: int, stream: int, name: str) -> None: ...
+    def clock(self, points: Sequence[tuple[int, int]], frequency: float = ...) -> int: ...
+    def schema(
+        self,
+        domain: int,
+        name: str | None,
+        size: int,
+        entries: Iterable[tuple[str, int, int, int, int]],
+    ) -> int: ...
+    def counter(
+        self,
+        process: int,
+        domain: int,
+        name: str,
+        *,
+        unit: str | None = ...,
+        description: str | None = ...,
+        schema: int | None = ...,
+    ) -> int: ...
+    def ranges(
+        self,
+        thread: int,
+        domain: int,
+        start: int | Buffer,
+        end: int | Buffer,
+        *,
+        name: int | Buffer | None = ...,
+        category: int | Buffer | None = ...,
+        color: int | Buffer | None = ...,
+        payload: float | Buffer | None = ...,
+        schema: int | None = ...,
+        kind: str = ...,
+        clock: int | None = ...,
+    ) -> None: ...
+    def marks(
+        self,
+        thread: int,
+        domain: int,
+        time: int | Buffer,
+        *,
+        name: int | Buffer | None = ...,
+        category: int | Buffer | None = ...,
+        color: int | Buffer | None = ...,
+        payload: float | Buffer | None = ...,
+        schema: int | None = ...,
+        clock: int | None = ...,
+    ) -> None: ...
+    def pushes(
+        self,
+        thread: int,
+        domain: int,
+        time: int | Buffer,
+        *,
+        name: int | Buffer | None = ...,
+        category: int | Buffer | None = ...,
+        color: int | Buffer | None = ...,
+        payload: float | Buffer | None = ...,
+        schema: int | None = ...,
+        clock: int | None = ...,
+    ) -> None: ...
+    def pops(
+        self, thread: int, domain: int, time: int | Buffer, *, clock: int | None = ...
+    ) -> None: ...
+    def starts(
+        self,
+        thread: int,
+        domain: int,
+        time: int | Buffer,
+        id: int | Buffer,
+        *,
+        name: int | Buffer | None = ...,
+        category: int | Buffer | None = ...,
+        color: int | Buffer | None = ...,
+        payload: float | Buffer | None = ...,
+        schema: int | None = ...,
+        clock: int | None = ...,
+    ) -> None: ...
+    def ends(
+        self,
+        thread: int,
+        domain: int,
+        time: int | Buffer,
+        id: int | Buffer,
+        *,
+        clock: int | None = ...,
+    ) -> None: ...
+    def device_ranges(
+        self,
+        process: int,
+        domain: int,
+        start: int | Buffer,
+        end: int | Buffer,
+        *,
+        device: int | Buffer,
+        stream: int | Buffer,
+        name: int | Buffer | None = ...,
+        correlation: int | Buffer | None = ...,
+        launched: int | Buffer | None = ...,
+        tid: int | Buffer | None = ...,
+        category: int | Buffer | None = ...,
+        color: int | Buffer | None = ...,
+        payload: float | Buffer | None = ...,
+        clock: int | None = ...,
+    ) -> None: ...
+    def samples(
+        self,
+        thread: int,
+        counter: int,
+        time: int | Buffer,
+        value: float | Buffer,
+        *,
+        clock: int | None = ...,
+    ) -> None: ...
+    @property
+    def overlapping(self) -> int: ...
+    def close(self) -> None: ...
+    def abort(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, type: object, value: object, traceback: object) -> None: ...
+
 class Reader:
     def __init__(self, paths: Sequence[bytes]) -> None: ...
     def filtered(
@@ -46,6 +186,7 @@ class Reader:
     def text(self, index: int) -> str | None: ...
     def domains(self) -> list[str | None]: ...
     def problems(self) -> list[str]: ...
+    def unreadable(self) -> int: ...
     def file_losses(self) -> list[dict[str, Any]]: ...
     def processes(self) -> list[dict[str, Any]]: ...
     def events(self) -> list[tuple[int, str]]: ...

@@ -292,7 +292,7 @@ class Recording:
         return html(self)
 
     def __repr__(self) -> str:
-        paths = ", ".join(process["path"] for process in self.processes)
+        paths = ", ".join(dict.fromkeys(process["path"] for process in self.processes))
         return f"<nvspan Recording of {paths}>"
 
 
@@ -319,6 +319,6 @@ def read(*paths: str | os.PathLike[str]) -> Recording:
         with open(name, "rb"):
             pass
     reader = _reader.Reader([os.fsencode(name) for name in names])
-    if len(reader.processes()) != len(names):
+    if reader.unreadable():
         raise ValueError("; ".join(reader.problems()))
     return Recording(reader)

@@ -31,9 +31,10 @@ def html(recording: Recording, title: str | None = None) -> str:
     """The page as text."""
     summary = Summary(recording)
     if title is None:
-        title = ", ".join(os.path.basename(p["path"]) for p in summary.processes[:3])
-        if len(summary.processes) > 3:
-            title += f" and {len(summary.processes) - 3} more"
+        names = [os.path.basename(p) for p in dict.fromkeys(p["path"] for p in summary.processes)]
+        title = ", ".join(names[:3])
+        if len(names) > 3:
+            title += f" and {len(names) - 3} more"
     data = {
         "title": printable(title),
         "when": _when(recording),

@@ -8,6 +8,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "bindings/reader/external_writer.hpp"
 #include "bindings/reader/reader_object.hpp"
 #include "reader/chunks/file_header.hpp"
 
@@ -47,6 +48,7 @@ PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
       .def("text", &Reader::text)
       .def("domains", &Reader::domains)
       .def("problems", &Reader::problems)
+      .def("unreadable", &Reader::unreadable)
       .def("file_losses", &Reader::file_losses)
       .def("processes", &Reader::processes)
       .def("events", &Reader::events)
@@ -66,4 +68,5 @@ PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
       .def("write_csv", &Reader::write_csv)
       .def("handle", &Reader::handle);
   nvspan::bindings::bind_reports(m);
+  nvspan::bindings::bind_external_writer(m);
 }

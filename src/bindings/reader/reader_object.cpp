@@ -132,7 +132,9 @@ Reader::Reader(const std::vector<std::string>& paths)
       columns_(whole_) {
   decoders_.reserve(most_decoders);
   const released_gil released;
-  for (const std::string& path : paths) recording_->add(path);
+  for (const std::string& path : paths) {
+    if (!recording_->add(path)) ++unreadable_;
+  }
 }
 
 Reader::~Reader() = default;
@@ -327,6 +329,7 @@ reader::ColumnList Reader::all(const std::string& table) {
 
 py::list Reader::processes() const {
   static const char* const modes[] = {"full", "ring", "stats"};
+  static const char* const clocks[] = {"tsc", "monotonic", "given"};
   py::list processes;
   for (const reader::ReadProcess& process : recording_->processes()) {
     const record::FileHeader& header = process.header;
@@ -346,7 +349,7 @@ py::list Reader::processes() const {
         header.world_size < 0 ? py::object(py::none()) : py::int_(header.world_size);
     entry["run"] = header.run;
     entry["mode"] = modes[std::min<std::uint32_t>(header.mode, 2)];
-    entry["clock"] = header.clock == 0 ? "tsc" : "monotonic";
+    entry["clock"] = clocks[std::min<std::uint32_t>(header.clock, 2)];
     entry["closed"] = process.closed;
     entry["open_chunks"] = process.open_chunks;
     entry["start"] = process.time(header.first.ticks);

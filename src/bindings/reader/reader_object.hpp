@@ -42,6 +42,7 @@ class Reader {
   pybind11::object text(std::int32_t index) const;
   pybind11::list domains() const;
   pybind11::list problems() const;
+  std::size_t unreadable() const noexcept { return unreadable_; }  // paths
   pybind11::list file_losses() const { return list_losses(recording_->losses()); }
   pybind11::list processes() const;
   pybind11::list events() const;
@@ -85,6 +86,7 @@ class Reader {
   class LentDecoder;
 
   std::shared_ptr<reader::Recording> recording_;
+  std::size_t unreadable_ = 0;
   std::mutex decoders_mutex_;
   std::vector<std::unique_ptr<Decoder>> decoders_;
   std::shared_ptr<reader::Columns> whole_;

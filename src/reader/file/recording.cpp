@@ -5,6 +5,7 @@
 
 #include "reader/file/loading.hpp"
 #include "reader/file/schemas.hpp"
+#include "record/file/checksum.hpp"
 #include "record/file/ticks.hpp"
 
 #include <algorithm>
@@ -19,25 +20,51 @@ namespace {
 
 constexpr std::size_t most_problems = 100;
 
-bool read_words(const std::string& path, std::vector<std::uint64_t>& words, std::size_t& bytes,
-                std::string& problem) {
+bool is_recording_at(std::FILE* file, std::uint64_t offset) {
+  std::uint64_t magic = 0;
+  return std::fseek(file, static_cast<long>(offset), SEEK_SET) == 0 &&
+         std::fread(&magic, sizeof magic, 1, file) == 1 && magic == record::file_magic;
+}
+
+// How long a recording is that its process ended, by its header; 0: it is not known.
+std::uint64_t length_of(const std::vector<std::uint64_t>& words) {
+  record::FileHeader header = {};
+  std::memcpy(static_cast<void*>(&header), words.data(), sizeof header);
+  const bool ended = header.magic == record::file_magic &&
+                     header.version != record::version_without_checksums &&
+                     header.closing_sum == record::closing_sum(header);
+  return ended ? header.file_bytes : 0;
+}
+
+// Reads the recording at `offset` of the file; `next` is where another follows it, 0 where none
+// does.
+bool read_words(const std::string& path, std::uint64_t offset, std::vector<std::uint64_t>& words,
+                std::size_t& bytes, std::uint64_t& next, std::string& problem) {
+  next = 0;
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) {
     problem = std::strerror(errno);
     return false;
   }
   std::setvbuf(file, nullptr, _IONBF, 0);
+  const auto begin = static_cast<long>(offset);
   // A recording in progress grows while it is read: its header first, so that what that promises is
   // in the file, then its length, and what is there now counts.
   words.assign(record::file_header_bytes / word, 0);
-  bytes = std::fread(words.data(), 1, record::file_header_bytes, file);
-  bool failed = std::ferror(file) != 0;
+  bool failed = std::fseek(file, begin, SEEK_SET) != 0;
+  bytes = failed ? 0 : std::fread(words.data(), 1, record::file_header_bytes, file);
+  failed = failed || std::ferror(file) != 0;
   if (!failed && bytes == record::file_header_bytes) {
     failed = std::fseek(file, 0, SEEK_END) != 0;
-    const long size = failed ? 0 : std::ftell(file);
-    const std::size_t limit = std::max<std::size_t>(size < 0 ? 0 : size, bytes);
+    const long size = failed ? 0 : std::ftell(file) - begin;
+    std::size_t limit = std::max<std::size_t>(size < 0 ? 0 : size, bytes);
+    const std::uint64_t length = length_of(words);
+    if (length >= bytes && length < limit && is_recording_at(file, offset + length)) {
+      limit = static_cast<std::size_t>(length);
+      next = offset + length;
+    }
     words.resize(limit / word + 1);
-    failed = failed || std::fseek(file, record::file_header_bytes, SEEK_SET) != 0;
+    failed = failed || std::fseek(file, begin + long{record::file_header_bytes}, SEEK_SET) != 0;
     while (!failed && bytes < limit) {
       const std::size_t count =
           std::fread(reinterpret_cast<char*>(words.data()) + bytes, 1, limit - bytes, file);
@@ -86,6 +113,13 @@ void Recording::add_problem(std::string text) {
 }
 
 bool Recording::add(const std::string& path) {
+  std::uint64_t next = 0;
+  const bool read = add(path, 0, next);
+  while (next != 0) add(path, next, next);
+  return read;
+}
+
+bool Recording::add(const std::string& path, std::uint64_t offset, std::uint64_t& next) {
   std::vector<std::uint64_t> words;
   std::size_t bytes = 0;
   std::string problem;
@@ -93,20 +127,20 @@ bool Recording::add(const std::string& path) {
   // One that is being written may change between the looks at its parts.
   constexpr int most_tries = 5;
   for (int tries = 0; tries < most_tries; ++tries) {
-    if (!read_words(path, words, bytes, problem)) {
+    if (!read_words(path, offset, words, bytes, next, problem)) {
       std::string line = path;
       line.append(": ").append(problem);
       add_problem(std::move(line));
       return false;
     }
-    check = check_file(words, bytes, [&](std::uint64_t offset, void* to, std::size_t size) {
-      return read_again(path, offset, to, size);
+    check = check_file(words, bytes, [&](std::uint64_t at, void* to, std::size_t size) {
+      return read_again(path, offset + at, to, size);
     });
     if (check.closed) break;
     record::FileHeader then = {};
     record::FileHeader now = {};
     std::memcpy(static_cast<void*>(&then), words.data(), sizeof then);
-    check.moving = read_again(path, 0, &now, sizeof now) &&
+    check.moving = read_again(path, offset, &now, sizeof now) &&
                    (then.last_sample != now.last_sample || then.chunks != now.chunks ||
                     then.in_hand != now.in_hand);
     if (check.is_whole()) break;

@@ -150,8 +150,9 @@ class Recording {
   Recording& operator=(Recording&&) = delete;
   ~Recording() = default;
 
-  // Reads the file, beside those read before. False: it is no recording, and problem() of it is the
-  // last of problems(). Not while another thread uses the Recording.
+  // Reads the file, beside those read before: one recording, or several that follow one another.
+  // False: it is no recording, and problem() of it is the last of problems(). Not while another
+  // thread uses the Recording.
   bool add(const std::string& path);
   bool add(const std::string& path, std::vector<std::uint64_t> words, std::size_t bytes);
 
@@ -176,6 +177,7 @@ class Recording {
   struct Loading;
   struct Definition;
 
+  bool add(const std::string& path, std::uint64_t offset, std::uint64_t& next);
   bool add(const std::string& path, std::vector<std::uint64_t> words, std::size_t bytes,
            const FileCheck& check);
   bool read_header(ReadProcess& process, const std::vector<std::uint64_t>& words,

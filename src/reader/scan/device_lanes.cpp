@@ -66,7 +66,8 @@ bool read_device_call(const ReadProcess& process, const ReadSite& site, const En
   take(bytes, layout, nvtx::DeviceField::launch, call.launch);
   take(bytes, layout, nvtx::DeviceField::thread, call.thread);
   take(bytes, layout, nvtx::DeviceField::uncertainty, call.uncertainty);
-  if (process.header.clock == static_cast<std::uint32_t>(record::ClockType::tsc)) {
+  // Ranges of a program carry its processor's counter, whichever clock the recorder took.
+  if (process.header.clock != static_cast<std::uint32_t>(record::ClockType::monotonic)) {
     take(bytes, layout, nvtx::DeviceField::launched, call.launched);
   }
   call.payload.present =

@@ -21,7 +21,11 @@ constexpr std::size_t file_header_bytes = 4096;
 constexpr std::size_t chunk_alignment = 64;
 constexpr std::size_t word = sizeof(std::uint64_t);  // what entries and records are made of
 
-enum class ClockType : std::uint32_t { tsc, monotonic };
+enum class ClockType : std::uint32_t {
+  tsc,
+  monotonic,
+  given,  // ns of a clock that whoever wrote the file chose
+};
 enum class RecordMode : std::uint32_t { full, ring, stats };
 
 // `ticks` of the recording's clock beside the system's clocks at the same moment, in ns.

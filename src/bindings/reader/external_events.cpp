@@ -1,0 +1,325 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The rows of events that an ExternalWriter is given.
+
+#include "bindings/support/py.hpp"
+
+#include "bindings/reader/external_writer.hpp"
+
+#include <cstring>
+#include <optional>
+#include <stdexcept>
+
+namespace py = pybind11;
+
+namespace nvspan::bindings {
+
+using record::EventLane;
+using record::LaneEvent;
+using trace::PayloadType;
+
+namespace {
+
+constexpr std::size_t piece_words = GivenPayload::piece_words;
+
+// What the rows of ranges, marks, pushes and starts have in common.
+struct Fields {
+  Fields(GivenFields& given, const GivenSchema* known, std::uint64_t schema)
+      : columns{{given.take("name"), "name", 'i'},
+                {given.take("category"), "category", 'i'},
+                {given.take("color"), "color", 'i'}},
+        payload(given.take("payload"), schema, known) {}
+
+  SiteRows::Columns columns;
+  GivenPayload payload;
+};
+
+}  // namespace
+
+void External::ranges(std::uint32_t thread, std::uint32_t domain, const py::object& start,
+                      const py::object& end, const py::kwargs& given) {
+  record::ProcessPart& process = part_of(thread, domain);
+  GivenFields fields(given);
+  const py::object schema = fields.take("schema");
+  const GivenSchema* known = schema_of(schema, domain);
+  const py::object kind = fields.take("kind");
+  const std::string kind_name = kind.is_none() ? "push_pop" : py::cast<std::string>(kind);
+  if (kind_name != "push_pop" && kind_name != "start_end") {
+    throw py::value_error("kind must be 'push_pop' or 'start_end', not '" + kind_name + "'");
+  }
+  const LaneEvent event = kind_name == "push_pop" ? LaneEvent::range : LaneEvent::start_end;
+  const record::ClockMap* clock = clock_of(fields.take("clock"));
+  const auto common = std::make_unique<Fields>(
+      fields, known, known == nullptr ? 0 : py::cast<std::uint64_t>(schema));
+  fields.end();
+  const GivenColumn starts(start, "start", 'i');
+  const GivenColumn ends(end, "end", 'i');
+  if (!starts.is_given() || !ends.is_given()) throw py::type_error("start and end must be given");
+  const SiteRows::Columns& columns = common->columns;
+  const std::size_t rows =
+      rows_of({&starts, &ends, &columns.name, &columns.category, &columns.color});
+  GivenPayload& payload = common->payload;
+  work([&] {
+    payload.check(rows);
+    SiteRows sites(writer_, domain, columns, payload.type(), 0);
+    sites.check(rows);
+    const TimeRows begin_times(starts, clock);
+    const TimeRows end_times(ends, clock);
+    std::int64_t from[given_block], to[given_block];
+    std::uint32_t site[given_block];
+    const auto read = [&](std::size_t begin, std::size_t count) {
+      begin_times.read(begin, count, from);
+      end_times.read(begin, count, to, true);
+    };
+    for (std::size_t begin = 0; begin < rows; begin += given_block) {
+      const std::size_t count = std::min(given_block, rows - begin);
+      read(begin, count);
+      for (std::size_t i = 0; i < count; ++i) {
+        if (to[i] >= from[i] || to[i] == TimeRows::not_ended) continue;
+        throw std::invalid_argument("end[" + std::to_string(begin + i) +
+                                    "] must not be before its start, " + std::to_string(from[i]) +
+                                    ", but is " + std::to_string(to[i]));
+      }
+    }
+    EventLane& lane = process.lane(writer_.thread(thread).number);
+    const std::size_t words = payload.words();
+    fill(lane, rows, [&](std::size_t begin, std::size_t count) {
+      read(begin, count);
+      sites.sites(begin, count, site);
+      payload.begin(begin, count);
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::uint64_t last =
+            to[i] == TimeRows::not_ended ? record::never_ended : record::ticks_of(to[i]);
+        std::uint64_t* room = lane.add(record::ticks_of(from[i]), last, event, site[i], words);
+        if (words != 0) payload.put(i, room);
+      }
+    });
+  });
+}
+
+void External::single(std::uint32_t thread, std::uint32_t domain, const py::object& time,
+                      const py::object& id, const py::kwargs& given, LaneEvent event) {
+  record::ProcessPart& process = part_of(thread, domain);
+  GivenFields fields(given);
+  const py::object schema = fields.take("schema");
+  const GivenSchema* known = schema_of(schema, domain);
+  const record::ClockMap* clock = clock_of(fields.take("clock"));
+  const auto common = std::make_unique<Fields>(
+      fields, known, known == nullptr ? 0 : py::cast<std::uint64_t>(schema));
+  fields.end();
+  const GivenColumn times(time, "time", 'i');
+  const GivenColumn ids(id, "id", 'i');
+  if (!times.is_given()) throw py::type_error("time must be given");
+  const SiteRows::Columns& columns = common->columns;
+  const std::size_t rows =
+      rows_of({&times, &ids, &columns.name, &columns.category, &columns.color});
+  GivenPayload& payload = common->payload;
+  work([&] {
+    payload.check(rows);
+    SiteRows sites(writer_, domain, columns, payload.type(), 0);
+    sites.check(rows);
+    const TimeRows rows_times(times, clock);
+    std::int64_t at[given_block], numbers[given_block] = {};
+    std::uint32_t site[given_block];
+    for (std::size_t begin = 0; begin < rows; begin += given_block) {
+      rows_times.read(begin, std::min(given_block, rows - begin), at);
+    }
+    const std::uint32_t number = writer_.thread(thread).number;
+    EventLane& lane = event == LaneEvent::push ? process.loose(number) : process.lane(number);
+    const std::size_t words = payload.words();
+    fill(lane, rows, [&](std::size_t begin, std::size_t count) {
+      rows_times.read(begin, count, at);
+      if (ids.is_given()) ids.integers(begin, count, numbers);
+      sites.sites(begin, count, site);
+      payload.begin(begin, count);
+      for (std::size_t i = 0; i < count; ++i) {
+        std::uint64_t* room = lane.add(
+            record::ticks_of(at[i]), static_cast<std::uint64_t>(numbers[i]), event, site[i], words);
+        if (words != 0) payload.put(i, room);
+      }
+    });
+  });
+}
+
+void External::closing(std::uint32_t thread, std::uint32_t domain, const py::object& time,
+                       const py::object& id, const py::object& clock, LaneEvent event) {
+  record::ProcessPart& process = part_of(thread, domain);
+  const record::ClockMap* map = clock_of(clock);
+  const GivenColumn times(time, "time", 'i');
+  const GivenColumn ids(id, "id", 'i');
+  if (!times.is_given()) throw py::type_error("time must be given");
+  const std::size_t rows = rows_of({&times, &ids});
+  work([&] {
+    const TimeRows rows_times(times, map);
+    std::int64_t at[given_block], numbers[given_block] = {};
+    for (std::size_t begin = 0; begin < rows; begin += given_block) {
+      rows_times.read(begin, std::min(given_block, rows - begin), at);
+    }
+    const std::uint32_t number = writer_.thread(thread).number;
+    const std::uint32_t local = writer_.domain_place(domain).number;
+    EventLane& lane = event == LaneEvent::pop ? process.loose(number) : process.lane(number);
+    fill(lane, rows, [&](std::size_t begin, std::size_t count) {
+      rows_times.read(begin, count, at);
+      if (ids.is_given()) ids.integers(begin, count, numbers);
+      for (std::size_t i = 0; i < count; ++i) {
+        lane.add(record::ticks_of(at[i]), static_cast<std::uint64_t>(numbers[i]), event, local);
+      }
+    });
+  });
+}
+
+void External::device_ranges(std::uint32_t process, std::uint32_t domain, const py::object& start,
+                             const py::object& end, const py::kwargs& given) {
+  part(process);
+  if (domain >= writer_.domains() || writer_.domain_place(domain).process != process) {
+    refuse_handle("domain", domain);
+  }
+  GivenFields fields(given);
+  const GivenColumn device(fields.take("device"), "device", 'i');
+  const GivenColumn stream(fields.take("stream"), "stream", 'i');
+  const GivenColumn correlation(fields.take("correlation"), "correlation", 'i');
+  const GivenColumn launched(fields.take("launched"), "launched", 'i');
+  const GivenColumn tid(fields.take("tid"), "tid", 'i');
+  const record::ClockMap* clock = clock_of(fields.take("clock"));
+  const auto common = std::make_unique<Fields>(fields, nullptr, 0);
+  fields.end();
+  const GivenColumn starts(start, "start", 'i');
+  const GivenColumn ends(end, "end", 'i');
+  if (!starts.is_given() || !ends.is_given() || !device.is_given() || !stream.is_given()) {
+    throw py::type_error("start, end, device and stream must be given");
+  }
+  const SiteRows::Columns& columns = common->columns;
+  const std::size_t rows = rows_of({&starts, &ends, &device, &stream, &correlation, &launched, &tid,
+                                    &columns.name, &columns.category, &columns.color});
+  GivenPayload& payload = common->payload;
+  const std::uint32_t thread = writer_.device_thread(process);
+  const std::uint64_t schema = writer_.device_schema(domain, payload.type());
+  const auto own = static_cast<std::uint8_t>(1 + static_cast<int>(payload.type()));
+  work([&] {
+    payload.check(rows);
+    SiteRows sites(writer_, domain, columns, PayloadType::ext, own);
+    sites.check(rows);
+    const TimeRows begin_times(starts, clock);
+    const TimeRows end_times(ends, clock);
+    const TimeRows launch_times(launched, nullptr);
+    struct Blocks {
+      std::int64_t from[given_block], to[given_block], device[given_block], stream[given_block],
+          correlation[given_block] = {}, launched[given_block] = {}, tid[given_block] = {};
+      std::uint32_t site[given_block];
+    };
+    const auto held = std::make_unique<Blocks>();
+    Blocks& block = *held;
+    const auto read = [&](std::size_t begin, std::size_t count) {
+      begin_times.read(begin, count, block.from);
+      end_times.read(begin, count, block.to, true);
+      device.integers(begin, count, block.device);
+      stream.integers(begin, count, block.stream);
+      if (correlation.is_given()) correlation.integers(begin, count, block.correlation);
+      if (launched.is_given()) launch_times.read(begin, count, block.launched);
+      if (tid.is_given()) tid.integers(begin, count, block.tid);
+    };
+    const auto refuse = [](const char* name, std::size_t row, const char* why, std::int64_t value) {
+      throw std::invalid_argument(std::string(name) + "[" + std::to_string(row) + "] " + why +
+                                  ", not " + std::to_string(value));
+    };
+    for (std::size_t begin = 0; begin < rows; begin += given_block) {
+      const std::size_t count = std::min(given_block, rows - begin);
+      read(begin, count);
+      for (std::size_t i = 0; i < count; ++i) {
+        if (block.to[i] < block.from[i] && block.to[i] != TimeRows::not_ended) {
+          refuse("end", begin + i, "must not be before its start", block.to[i]);
+        }
+        if (block.device[i] < -1 || block.device[i] > INT32_MAX) {
+          refuse("device", begin + i, "must be a device's number, or -1", block.device[i]);
+        }
+        if (block.tid[i] < 0 || block.tid[i] > 0xFFFFFFFF) {
+          refuse("tid", begin + i, "must be 0 to 2**32 - 1", block.tid[i]);
+        }
+      }
+    }
+    EventLane& lane = writer_.process(process).lane(writer_.thread(thread).number);
+    const bool has_payload = payload.words() != 0;
+    const std::uint64_t size = has_payload ? 40 : 32;
+    const std::size_t words = 1 + piece_words + size / 8;
+    fill(lane, rows, [&](std::size_t begin, std::size_t count) {
+      read(begin, count);
+      sites.sites(begin, count, block.site);
+      payload.begin(begin, count);
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::uint64_t last = block.to[i] == TimeRows::not_ended
+                                       ? record::never_ended
+                                       : record::ticks_of(block.to[i]);
+        std::uint64_t* to = lane.add(record::ticks_of(block.from[i]), last, LaneEvent::start_end,
+                                     block.site[i], words);
+        to[0] = piece_words * 8 + size;
+        to[1] = schema;
+        to[2] = to[3] = size;
+        to[4] = static_cast<std::uint32_t>(block.device[i]) |
+                static_cast<std::uint64_t>(block.tid[i]) << 32;
+        to[5] = static_cast<std::uint64_t>(block.stream[i]);
+        to[6] = static_cast<std::uint64_t>(block.correlation[i]);
+        to[7] = block.launched[i] == 0 ? 0 : record::ticks_of(block.launched[i]);
+        if (has_payload) to[8] = payload.bits(i);
+      }
+    });
+  });
+}
+
+void External::samples(std::uint32_t thread, std::uint32_t counter, const py::object& time,
+                       const py::object& value, const py::object& clock) {
+  check_open();
+  if (thread >= writer_.threads()) refuse_handle("thread", thread);
+  if (counter >= writer_.counters()) refuse_handle("counter", counter);
+  const std::uint32_t process = writer_.thread(thread).process;
+  const auto place = writer_.counter_place(counter);
+  if (place.process != process) refuse_handle("counter", counter);
+  const record::ClockMap* map = clock_of(clock);
+  const GivenColumn times(time, "time", 'i');
+  if (!times.is_given()) throw py::type_error("time must be given");
+  const auto grouped = counter_schemas_.find(counter);
+  const bool group = grouped != counter_schemas_.end();
+  const auto payload = std::make_unique<GivenPayload>(
+      value, group ? grouped->second : 0, group ? &schemas_.at(grouped->second) : nullptr);
+  std::optional<GivenColumn> values;
+  if (!group) values.emplace(value, "value", 'n');
+  if (!group && !values->is_given()) throw py::type_error("value must be given");
+  const std::size_t rows = group ? rows_of({&times}) : rows_of({&times, &*values});
+  work([&] {
+    if (group) payload->check(rows);
+    const TimeRows rows_times(times, map);
+    std::int64_t at[given_block], integers[given_block];
+    double reals[given_block];
+    for (std::size_t begin = 0; begin < rows; begin += given_block) {
+      rows_times.read(begin, std::min(given_block, rows - begin), at);
+    }
+    EventLane& lane = writer_.process(process).lane(writer_.thread(thread).number);
+    fill(lane, rows, [&](std::size_t begin, std::size_t count) {
+      rows_times.read(begin, count, at);
+      if (group) {
+        payload->begin(begin, count);
+        for (std::size_t i = 0; i < count; ++i) {
+          payload->put(i, lane.add(record::ticks_of(at[i]), 0, LaneEvent::sample_bytes,
+                                   place.number, payload->words()));
+        }
+        return;
+      }
+      const bool real = values->is_real();
+      if (real)
+        values->reals(begin, count, reals);
+      else
+        values->integers(begin, count, integers);
+      for (std::size_t i = 0; i < count; ++i) {
+        std::uint64_t bits = 0;
+        if (real)
+          std::memcpy(&bits, &reals[i], sizeof bits);
+        else
+          std::memcpy(&bits, &integers[i], sizeof bits);
+        lane.add(record::ticks_of(at[i]), bits,
+                 real ? LaneEvent::sample_f64 : LaneEvent::sample_i64, place.number);
+      }
+    });
+  });
+}
+
+}  // namespace nvspan::bindings

@@ -1,0 +1,257 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The class nvspan._reader.ExternalWriter: recordings of events that the caller has.
+
+#include "bindings/support/py.hpp"
+
+#include "bindings/reader/external_writer.hpp"
+
+#include <pybind11/stl.h>
+
+#include "nvtx/numbers.hpp"
+
+#include <cmath>
+
+namespace py = pybind11;
+
+namespace nvspan::bindings {
+namespace {}  // namespace
+
+void External::refuse_handle(const char* what, std::uint64_t given) {
+  throw py::value_error(std::string(what) + " must be a number that " + what + "() returned, not " +
+                        std::to_string(given));
+}
+
+std::uint32_t word_of(std::int64_t value, const char* name) {
+  if (value < 0 || value > 0xFFFFFFFF) {
+    throw py::value_error(std::string(name) + " must be 0 to 2**32 - 1, not " +
+                          std::to_string(value));
+  }
+  return static_cast<std::uint32_t>(value);
+}
+
+record::ProcessPart& External::part(std::uint32_t process) {
+  check_open();
+  if (process >= writer_.processes()) refuse_handle("process", process);
+  return writer_.process(process);
+}
+
+record::ProcessPart& External::part_of(std::uint32_t thread, std::uint32_t domain) {
+  check_open();
+  if (thread >= writer_.threads()) refuse_handle("thread", thread);
+  if (domain >= writer_.domains()) refuse_handle("domain", domain);
+  const std::uint32_t process = writer_.thread(thread).process;
+  if (writer_.domain_place(domain).process != process) {
+    throw py::value_error("domain and thread must be of one process, not of " +
+                          std::to_string(writer_.domain_place(domain).process) + " and " +
+                          std::to_string(process));
+  }
+  return writer_.process(process);
+}
+
+const record::ClockMap* External::clock_of(const py::object& handle) const {
+  if (handle.is_none()) return nullptr;
+  const auto number = py::cast<std::uint64_t>(handle);
+  if (number >= clocks_.size()) refuse_handle("clock", number);
+  return clocks_[static_cast<std::size_t>(number)].get();
+}
+
+const GivenSchema* External::schema_of(const py::object& handle, std::uint32_t domain) const {
+  if (handle.is_none()) return nullptr;
+  const auto number = py::cast<std::uint64_t>(handle);
+  const auto found = schemas_.find(number);
+  if (found == schemas_.end() || found->second.domain != domain) {
+    throw py::value_error("schema must be a number that schema() returned for this domain, not " +
+                          std::to_string(number));
+  }
+  return &found->second;
+}
+
+std::uint32_t External::process(std::int64_t pid, std::int64_t parent_pid, const py::str& host,
+                                const py::str& boot_id, const std::vector<py::str>& command,
+                                std::int64_t unix_offset, std::int32_t rank,
+                                std::int32_t local_rank, std::int32_t world_size) {
+  check_open();
+  record::ExternalWriter::About about;
+  about.pid = word_of(pid, "pid");
+  about.parent_pid = word_of(parent_pid, "parent_pid");
+  const std::string host_bytes = bytes_of(host);
+  const std::string boot_bytes = bytes_of(boot_id);
+  about.host = host_bytes;
+  about.boot_id = boot_bytes;
+  for (const py::str& argument : command) about.command.push_back(bytes_of(argument));
+  about.unix_offset = unix_offset;
+  about.rank = rank;
+  about.local_rank = local_rank;
+  about.world_size = world_size;
+  return writer_.add_process(about);
+}
+
+std::uint32_t External::thread(std::uint32_t process, std::int64_t tid, const py::object& name) {
+  part(process);
+  const std::uint32_t number = word_of(tid, "tid");
+  return writer_.add_thread(process, number, text(name));
+}
+
+std::uint32_t External::domain(std::uint32_t process, const py::object& name) {
+  part(process);
+  return writer_.domain(process, text(name));
+}
+
+py::object External::strings(const py::iterable& texts) {
+  check_open();
+  std::vector<std::uint32_t> numbers;
+  for (const py::handle& given : texts) {
+    if (given.is_none()) {
+      numbers.push_back(record::no_string);
+      continue;
+    }
+    if (PyUnicode_Check(given.ptr()) == 0) {
+      throw py::type_error("texts[" + std::to_string(numbers.size()) +
+                           "] must be a str or None, not " + Py_TYPE(given.ptr())->tp_name);
+    }
+    Py_ssize_t size = 0;
+    const char* utf8 = PyUnicode_AsUTF8AndSize(given.ptr(), &size);
+    if (utf8 != nullptr) {
+      numbers.push_back(writer_.text(std::string_view(utf8, static_cast<std::size_t>(size))));
+    } else {
+      PyErr_Clear();
+      numbers.push_back(writer_.text(bytes_of(py::reinterpret_borrow<py::str>(given))));
+    }
+  }
+  const py::bytes bytes(reinterpret_cast<const char*>(numbers.data()),
+                        numbers.size() * sizeof numbers[0]);
+  return py::memoryview(bytes).attr("cast")("I");
+}
+
+void External::category(std::uint32_t domain, std::int64_t number, const py::str& name) {
+  check_open();
+  if (domain >= writer_.domains()) refuse_handle("domain", domain);
+  const auto place = writer_.domain_place(domain);
+  writer_.process(place.process).category(place.number, word_of(number, "number"), text(name));
+}
+
+void External::device_name(std::uint32_t process, std::int64_t device, const py::str& name) {
+  part(process).device_name(record::DeviceNameKind::device, word_of(device, "device"), text(name));
+}
+
+void External::stream_name(std::uint32_t process, std::uint64_t stream, const py::str& name) {
+  part(process).device_name(record::DeviceNameKind::stream, stream, text(name));
+}
+
+std::uint32_t External::clock(const std::vector<std::pair<std::int64_t, std::int64_t>>& given,
+                              double frequency) {
+  check_open();
+  if (given.empty()) throw py::value_error("points must have one (own time, ns) pair or more");
+  if (!(frequency > 0) || !std::isfinite(frequency)) {
+    throw py::value_error("frequency must be more than 0 ticks a second, not " +
+                          std::to_string(frequency));
+  }
+  std::vector<record::ClockMap::Point> points;
+  for (const auto& [own, ns] : given) {
+    if (!points.empty() && own <= points.back().own) {
+      throw py::value_error("points must be in the order of their own times, and " +
+                            std::to_string(own) + " follows " + std::to_string(points.back().own));
+    }
+    points.push_back(record::ClockMap::Point{own, ns});
+  }
+  clocks_.push_back(std::make_unique<record::ClockMap>(std::move(points), frequency));
+  return static_cast<std::uint32_t>(clocks_.size() - 1);
+}
+
+std::uint64_t External::schema(std::uint32_t domain, const py::object& name, std::size_t size,
+                               const py::iterable& entries) {
+  check_open();
+  if (domain >= writer_.domains()) refuse_handle("domain", domain);
+  std::vector<record::SchemaField> fields;
+  for (const py::handle& given : entries) {
+    const auto entry = py::cast<py::tuple>(given);
+    if (entry.size() != 5) {
+      throw py::value_error("entries must be tuples of name, type, flags, detail and offset");
+    }
+    record::SchemaField field;
+    field.name = bytes_of(py::cast<py::str>(entry[0]));
+    field.type = py::cast<std::uint64_t>(entry[1]);
+    field.flags = py::cast<std::uint64_t>(entry[2]);
+    field.detail = py::cast<std::uint64_t>(entry[3]);
+    field.offset = py::cast<std::uint64_t>(entry[4]);
+    fields.push_back(std::move(field));
+  }
+  if (size >= record::most_payload_words * 8) {
+    throw py::value_error("size must be less than 128 MiB, not " + std::to_string(size));
+  }
+  const std::uint64_t id =
+      writer_.schema(domain, text(name), size, nvtx::schema_type::fixed_schema, std::move(fields));
+  schemas_[id] = GivenSchema{domain, size};
+  return id;
+}
+
+std::uint32_t External::counter(std::uint32_t process, std::uint32_t domain, const py::str& name,
+                                const py::object& unit, const py::object& description,
+                                const py::object& schema) {
+  part(process);
+  if (domain >= writer_.domains() || writer_.domain_place(domain).process != process) {
+    refuse_handle("domain", domain);
+  }
+  record::GivenMeaning meaning;
+  meaning.unit = text(unit);
+  meaning.description = text(description);
+  if (schema_of(schema, domain) != nullptr) meaning.schema = py::cast<std::uint64_t>(schema);
+  const std::uint32_t handle = writer_.counter(process, domain, text(name), meaning);
+  if (meaning.schema != 0) counter_schemas_[handle] = meaning.schema;
+  return handle;
+}
+
+void External::close() {
+  work([&] { writer_.close(); });
+}
+
+void bind_external_writer(py::module_& module) {
+  const auto none = py::none();
+  py::class_<External>(module, "ExternalWriter")
+      .def(py::init<const std::string&, std::uint64_t>(), py::arg("path"),
+           py::arg("memory") = 256'000'000)
+      .def("process", &External::process, py::arg("pid"), py::kw_only(), py::arg("parent_pid") = 0,
+           py::arg("host") = "", py::arg("boot_id") = "",
+           py::arg("command") = std::vector<py::str>(), py::arg("unix_offset") = 0,
+           py::arg("rank") = -1, py::arg("local_rank") = -1, py::arg("world_size") = -1)
+      .def("thread", &External::thread, py::arg("process"), py::arg("tid"), py::arg("name") = none)
+      .def("domain", &External::domain, py::arg("process"), py::arg("name"))
+      .def("strings", &External::strings, py::arg("texts"))
+      .def("category", &External::category, py::arg("domain"), py::arg("number"), py::arg("name"))
+      .def("device_name", &External::device_name, py::arg("process"), py::arg("device"),
+           py::arg("name"))
+      .def("stream_name", &External::stream_name, py::arg("process"), py::arg("stream"),
+           py::arg("name"))
+      .def("clock", &External::clock, py::arg("points"), py::arg("frequency") = 1e9)
+      .def("schema", &External::schema, py::arg("domain"), py::arg("name"), py::arg("size"),
+           py::arg("entries"))
+      .def("counter", &External::counter, py::arg("process"), py::arg("domain"), py::arg("name"),
+           py::kw_only(), py::arg("unit") = none, py::arg("description") = none,
+           py::arg("schema") = none)
+      .def("ranges", &External::ranges)
+      .def("marks", &External::marks)
+      .def("pushes", &External::pushes)
+      .def("starts", &External::starts)
+      .def("pops", &External::pops, py::arg("thread"), py::arg("domain"), py::arg("time"),
+           py::kw_only(), py::arg("clock") = none)
+      .def("ends", &External::ends, py::arg("thread"), py::arg("domain"), py::arg("time"),
+           py::arg("id"), py::kw_only(), py::arg("clock") = none)
+      .def("device_ranges", &External::device_ranges)
+      .def("samples", &External::samples, py::arg("thread"), py::arg("counter"), py::arg("time"),
+           py::arg("value"), py::kw_only(), py::arg("clock") = none)
+      .def_property_readonly("overlapping", &External::overlapping)
+      .def("close", &External::close)
+      .def("abort", &External::abort)
+      .def("__enter__", [](const py::object& self) { return self; })
+      .def("__exit__",
+           [](External& self, const py::object& type, const py::object&, const py::object&) {
+             if (type.is_none())
+               self.close();
+             else
+               self.abort();
+           });
+}
+
+}  // namespace nvspan::bindings

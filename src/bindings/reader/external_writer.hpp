@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "bindings/support/py.hpp"
+
+#include <pybind11/pybind11.h>
+
+#include "bindings/reader/given/event_rows.hpp"
+#include "bindings/reader/given/given_payload.hpp"
+#include "bindings/reader/reports.hpp"
+#include "record/external/clock_map.hpp"
+#include "record/external/external_writer.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace nvspan::bindings {
+
+// The class nvspan._reader.ExternalWriter: recordings of events that the caller has.
+class External {
+ public:
+  External(const std::string& path, std::uint64_t memory) : path_(path), writer_(path, memory) {}
+
+  std::uint32_t process(std::int64_t pid, std::int64_t parent_pid, const pybind11::str& host,
+                        const pybind11::str& boot_id, const std::vector<pybind11::str>& command,
+                        std::int64_t unix_offset, std::int32_t rank, std::int32_t local_rank,
+                        std::int32_t world_size);
+  std::uint32_t thread(std::uint32_t process, std::int64_t tid, const pybind11::object& name);
+  std::uint32_t domain(std::uint32_t process, const pybind11::object& name);
+  pybind11::object strings(const pybind11::iterable& texts);
+  void category(std::uint32_t domain, std::int64_t number, const pybind11::str& name);
+  void device_name(std::uint32_t process, std::int64_t device, const pybind11::str& name);
+  void stream_name(std::uint32_t process, std::uint64_t stream, const pybind11::str& name);
+  std::uint32_t clock(const std::vector<std::pair<std::int64_t, std::int64_t>>& points,
+                      double frequency);
+  std::uint64_t schema(std::uint32_t domain, const pybind11::object& name, std::size_t size,
+                       const pybind11::iterable& entries);
+  std::uint32_t counter(std::uint32_t process, std::uint32_t domain, const pybind11::str& name,
+                        const pybind11::object& unit, const pybind11::object& description,
+                        const pybind11::object& schema);
+
+  void ranges(std::uint32_t thread, std::uint32_t domain, const pybind11::object& start,
+              const pybind11::object& end, const pybind11::kwargs& given);
+  void marks(std::uint32_t thread, std::uint32_t domain, const pybind11::object& time,
+             const pybind11::kwargs& given) {
+    single(thread, domain, time, pybind11::none(), given, record::LaneEvent::mark);
+  }
+  void pushes(std::uint32_t thread, std::uint32_t domain, const pybind11::object& time,
+              const pybind11::kwargs& given) {
+    single(thread, domain, time, pybind11::none(), given, record::LaneEvent::push);
+  }
+  void starts(std::uint32_t thread, std::uint32_t domain, const pybind11::object& time,
+              const pybind11::object& id, const pybind11::kwargs& given) {
+    single(thread, domain, time, id, given, record::LaneEvent::start);
+  }
+  void pops(std::uint32_t thread, std::uint32_t domain, const pybind11::object& time,
+            const pybind11::object& clock) {
+    closing(thread, domain, time, pybind11::none(), clock, record::LaneEvent::pop);
+  }
+  void ends(std::uint32_t thread, std::uint32_t domain, const pybind11::object& time,
+            const pybind11::object& id, const pybind11::object& clock) {
+    closing(thread, domain, time, id, clock, record::LaneEvent::end);
+  }
+  void device_ranges(std::uint32_t process, std::uint32_t domain, const pybind11::object& start,
+                     const pybind11::object& end, const pybind11::kwargs& given);
+  void samples(std::uint32_t thread, std::uint32_t counter, const pybind11::object& time,
+               const pybind11::object& value, const pybind11::object& clock);
+
+  std::uint64_t overlapping() const { return writer_.overlapping(); }
+  void close();
+  void abort() {
+    const released_gil released;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    writer_.abort();
+  }
+
+ private:
+  [[noreturn]] static void refuse_handle(const char* what, std::uint64_t given);
+  void check_open() const {
+    if (!writer_.is_open()) throw pybind11::value_error("the writer is closed");
+  }
+  std::uint32_t text(const pybind11::object& given) {
+    if (given.is_none()) return record::no_string;
+    return writer_.text(bytes_of(pybind11::cast<pybind11::str>(given)));
+  }
+  const record::ClockMap* clock_of(const pybind11::object& handle) const;
+  record::ProcessPart& part(std::uint32_t process);
+  record::ProcessPart& part_of(std::uint32_t thread, std::uint32_t domain);
+  const GivenSchema* schema_of(const pybind11::object& handle, std::uint32_t domain) const;
+  // Runs without the GIL, behind the lock.
+  template <typename Use>
+  void work(Use&& use);
+  template <typename Fill>
+  void fill(record::EventLane& lane, std::size_t rows, Fill&& fill);
+
+  void single(std::uint32_t thread, std::uint32_t domain, const pybind11::object& time,
+              const pybind11::object& id, const pybind11::kwargs& given, record::LaneEvent event);
+  void closing(std::uint32_t thread, std::uint32_t domain, const pybind11::object& time,
+               const pybind11::object& id, const pybind11::object& clock, record::LaneEvent event);
+
+  std::string path_;
+  std::mutex mutex_;
+  record::ExternalWriter writer_;
+  std::vector<std::unique_ptr<record::ClockMap>> clocks_;
+  std::map<std::uint64_t, GivenSchema> schemas_;
+  std::map<std::uint32_t, std::uint64_t> counter_schemas_;
+};
+
+template <typename Use>
+void External::work(Use&& use) {
+  try {
+    const released_gil released;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    use();
+  } catch (const std::system_error& error) {
+    raise_os_error(error, path_);
+  }
+}
+
+// Calls `fill` with begin and count of each block of rows.
+template <typename Fill>
+void External::fill(record::EventLane& lane, std::size_t rows, Fill&& fill) {
+  const std::uint64_t before = lane.bytes();
+  for (std::size_t begin = 0; begin < rows; begin += given_block) {
+    fill(begin, std::min(given_block, rows - begin));
+  }
+  writer_.added(lane, before);
+}
+
+void bind_external_writer(pybind11::module_& module);
+
+}  // namespace nvspan::bindings

@@ -1,0 +1,237 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bindings/support/py.hpp"
+
+#include "bindings/reader/given/given_column.hpp"
+
+#include <cstring>
+
+namespace py = pybind11;
+
+namespace nvspan::bindings {
+namespace {
+
+[[noreturn]] void refuse(const char* name, char wanted, const std::string& given) {
+  const char* what = wanted == 'i' ? "an int or a 1-D buffer of integers"
+                                   : "a number or a 1-D buffer of integers, float32 or float64";
+  throw py::type_error(std::string(name) + " must be " + what + ", not " + given);
+}
+
+std::string type_name(py::handle given) { return Py_TYPE(given.ptr())->tp_name; }
+
+// The type of a buffer's items among those that a column may have; 0: another.
+char item_type(const Py_buffer& view) {
+  const char* format = view.format == nullptr ? "B" : view.format;
+  if (*format == '@' || *format == '=' || *format == '<') ++format;
+  if (*format == '\0' || format[1] != '\0') return '\0';
+  const bool is_signed = std::strchr("bhilqn", *format) != nullptr;
+  const bool is_unsigned = std::strchr("BHILQN?", *format) != nullptr;
+  if (*format == 'f' && view.itemsize == 4) return 'f';
+  if (*format == 'd' && view.itemsize == 8) return 'd';
+  if (!is_signed && !is_unsigned) return '\0';
+  switch (view.itemsize) {
+    case 1:
+      return is_signed ? 'b' : 'B';
+    case 2:
+      return is_signed ? 'h' : 'H';
+    case 4:
+      return is_signed ? 'i' : 'I';
+    case 8:
+      return is_signed ? 'q' : 'Q';
+    default:
+      return '\0';
+  }
+}
+
+void take_integer(py::handle given, const char* name, char& type, std::int64_t& out) {
+  const py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(given.ptr()));
+  if (!number) throw py::error_already_set();
+  int overflow = 0;
+  type = 'q';
+  out = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  if (overflow == 0) return;
+  const unsigned long long large = overflow > 0 ? PyLong_AsUnsignedLongLong(number.ptr()) : 0;
+  if (overflow < 0 || PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    throw py::value_error(std::string(name) + " must fit into 64 bits, not " +
+                          std::string(py::str(number)));
+  }
+  type = 'Q';
+  out = static_cast<std::int64_t>(large);
+}
+
+}  // namespace
+
+GivenColumn::GivenColumn(py::handle given, const char* name, char wanted) : name_(name) {
+  if (given.is_none()) return;
+  if (PyLong_Check(given.ptr())) {
+    take_integer(given, name, type_, integer_);
+    return;
+  }
+  if (wanted == 'n' && PyFloat_Check(given.ptr())) {
+    type_ = 'd';
+    real_ = PyFloat_AS_DOUBLE(given.ptr());
+    return;
+  }
+  if (PyObject_CheckBuffer(given.ptr()) != 0) {
+    if (PyObject_GetBuffer(given.ptr(), &view_, PyBUF_STRIDES | PyBUF_FORMAT) != 0) {
+      PyErr_Clear();
+      refuse(name, wanted, "a buffer of " + type_name(given) + " without a usable type");
+    }
+    const char type = item_type(view_);
+    const bool real = type == 'f' || type == 'd';
+    if (type == '\0' || (real && wanted == 'i') || view_.ndim > 1) {
+      const std::string format = view_.format == nullptr ? "B" : view_.format;
+      const std::string dimensions = std::to_string(view_.ndim);
+      PyBuffer_Release(&view_);
+      view_.obj = nullptr;
+      refuse(name, wanted, "a " + dimensions + "-D buffer of '" + format + "'");
+    }
+    if (view_.ndim == 1) {
+      type_ = type;
+      rows_ = static_cast<std::size_t>(view_.shape[0]);
+      return;
+    }
+    PyBuffer_Release(&view_);  // a number of NumPy's
+    view_.obj = nullptr;
+    if (real) {
+      type_ = 'd';
+      real_ = PyFloat_AsDouble(given.ptr());
+      if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+      return;
+    }
+  }
+  if (PyIndex_Check(given.ptr()) == 0) refuse(name, wanted, type_name(given));
+  take_integer(given, name, type_, integer_);
+}
+
+GivenColumn::~GivenColumn() {
+  if (view_.obj != nullptr) PyBuffer_Release(&view_);
+}
+
+trace::PayloadType GivenColumn::payload_type() const noexcept {
+  using trace::PayloadType;
+  switch (type_) {
+    case '\0':
+      return PayloadType::none;
+    case 'Q':
+      return PayloadType::u64;
+    case 'I':
+    case 'H':
+    case 'B':
+      return PayloadType::u32;
+    case 'i':
+    case 'h':
+    case 'b':
+      return PayloadType::i32;
+    case 'f':
+      return PayloadType::f32;
+    case 'd':
+      return PayloadType::f64;
+    default:
+      return PayloadType::i64;
+  }
+}
+
+template <typename Out, typename Make>
+void GivenColumn::read(std::size_t begin, std::size_t count, Out* out, Make&& make) const {
+  if (!rows_) {
+    const Out value = type_ == 'd'   ? make(real_)
+                      : type_ == 'Q' ? make(static_cast<std::uint64_t>(integer_))
+                                     : make(integer_);
+    for (std::size_t i = 0; i < count; ++i) out[i] = value;
+    return;
+  }
+  const Py_ssize_t stride = view_.strides[0];
+  const char* at = static_cast<const char*>(view_.buf) + static_cast<Py_ssize_t>(begin) * stride;
+  const auto copy = [&](auto number) {
+    if (stride == static_cast<Py_ssize_t>(sizeof number)) {
+      for (std::size_t i = 0; i < count; ++i) {
+        std::memcpy(&number, at + i * sizeof number, sizeof number);
+        out[i] = make(number);
+      }
+      return;
+    }
+    for (std::size_t i = 0; i < count; ++i, at += stride) {
+      std::memcpy(&number, at, sizeof number);
+      out[i] = make(number);
+    }
+  };
+  switch (type_) {
+    case 'b':
+      return copy(std::int8_t{});
+    case 'B':
+      return copy(std::uint8_t{});
+    case 'h':
+      return copy(std::int16_t{});
+    case 'H':
+      return copy(std::uint16_t{});
+    case 'i':
+      return copy(std::int32_t{});
+    case 'I':
+      return copy(std::uint32_t{});
+    case 'q':
+      return copy(std::int64_t{});
+    case 'Q':
+      return copy(std::uint64_t{});
+    case 'f':
+      return copy(float{});
+    default:
+      return copy(double{});
+  }
+}
+
+void GivenColumn::integers(std::size_t begin, std::size_t count, std::int64_t* out) const {
+  read(begin, count, out, [](auto number) { return static_cast<std::int64_t>(number); });
+}
+
+void GivenColumn::reals(std::size_t begin, std::size_t count, double* out) const {
+  read(begin, count, out, [](auto number) { return static_cast<double>(number); });
+}
+
+void GivenColumn::bits(std::size_t begin, std::size_t count, std::uint64_t* out) const {
+  const auto widen = [](auto number) {
+    // What is shorter than 32 bits is shown as a number of 32.
+    if constexpr (sizeof number < sizeof(std::int32_t)) {
+      return static_cast<std::uint64_t>(static_cast<std::uint32_t>(std::int32_t{number}));
+    } else {
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, &number, sizeof number);
+      return bits;
+    }
+  };
+  read(begin, count, out, widen);
+}
+
+GivenRows::GivenRows(py::handle given, const char* name, std::size_t size) {
+  if (PyObject_GetBuffer(given.ptr(), &view_, PyBUF_STRIDES | PyBUF_FORMAT) != 0) {
+    PyErr_Clear();
+    throw py::type_error(std::string(name) + " must be a buffer of rows of the schema, not " +
+                         type_name(given));
+  }
+  if (view_.ndim == 1 && static_cast<std::size_t>(view_.itemsize) == size) {
+    rows_ = static_cast<std::size_t>(view_.shape[0]);
+    stride_ = view_.strides[0];
+    return;
+  }
+  const bool bytes = view_.ndim == 1 && view_.itemsize == 1 && view_.strides[0] == 1;
+  if (bytes && size != 0 && static_cast<std::size_t>(view_.len) % size == 0) {
+    rows_ = static_cast<std::size_t>(view_.len) / size;
+    stride_ = static_cast<Py_ssize_t>(size);
+    return;
+  }
+  const std::string item = std::to_string(view_.itemsize);
+  const std::string dimensions = std::to_string(view_.ndim);
+  PyBuffer_Release(&view_);
+  view_.obj = nullptr;
+  throw py::value_error(std::string(name) + " must be a 1-D buffer of rows of " +
+                        std::to_string(size) + " bytes, not a " + dimensions +
+                        "-D buffer of items of " + item);
+}
+
+GivenRows::~GivenRows() {
+  if (view_.obj != nullptr) PyBuffer_Release(&view_);
+}
+
+}  // namespace nvspan::bindings

@@ -1,0 +1,207 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "record/external/external_writer.hpp"
+
+#include "nvtx/device_range_schema.hpp"
+#include "nvtx/numbers.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <random>
+#include <system_error>
+#include <utility>
+
+namespace nvspan::record {
+namespace {
+
+constexpr std::string_view device_thread_name = "deferred events";  // as the recorder calls it
+
+std::string directory_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+template <std::size_t size>
+void copy_text(std::string_view from, char (&to)[size]) {
+  std::memcpy(to, from.data(), std::min(from.size(), size - 1));
+}
+
+// Where a device's range has what: DeviceField's order.
+struct DevicePlace {
+  nvtx::DeviceField field;
+  std::uint32_t offset;
+  std::uint64_t type;
+};
+constexpr DevicePlace device_places[] = {
+    {nvtx::DeviceField::device, 0, nvtx::entry_type::int32},
+    {nvtx::DeviceField::thread, 4, nvtx::entry_type::uint32},
+    {nvtx::DeviceField::stream, 8, nvtx::entry_type::uint64},
+    {nvtx::DeviceField::launch, 16, nvtx::entry_type::uint64},
+    {nvtx::DeviceField::launched, 24, nvtx::entry_type::uint64},
+    {nvtx::DeviceField::payload, 32, nvtx::entry_type::uint64},
+};
+
+}  // namespace
+
+ExternalWriter::ExternalWriter(std::string path, std::uint64_t memory)
+    : path_(std::move(path)),
+      memory_(memory),
+      spill_(directory_of(path_)),
+      next_schema_(nvtx::entry_type::first_custom) {
+  std::random_device random;
+  run_ = std::uint64_t{random()} << 32 | random() | 1;
+}
+
+ExternalWriter::~ExternalWriter() { abort(); }
+
+std::uint32_t ExternalWriter::add_process(const About& about) {
+  FileHeader header = {};
+  header.pid = about.pid;
+  header.parent_pid = about.parent_pid;
+  header.run = run_;
+  header.rank = about.rank;
+  header.local_rank = about.local_rank;
+  header.world_size = about.world_size;
+  copy_text(about.host, header.host);
+  copy_text(about.boot_id, header.boot_id);
+  std::size_t used = 0;
+  for (const std::string& argument : about.command) {
+    if (used + argument.size() + 1 > sizeof header.command) break;
+    std::memcpy(header.command + used, argument.data(), argument.size());
+    used += argument.size() + 1;
+  }
+  header.command_bytes = static_cast<std::uint32_t>(used);
+  processes_.push_back(std::make_unique<ProcessPart>(header, about.unix_offset));
+  return static_cast<std::uint32_t>(processes_.size() - 1);
+}
+
+std::uint32_t ExternalWriter::add_thread(std::uint32_t process, std::uint32_t tid,
+                                         std::uint32_t name) {
+  threads_.push_back(Place{process, processes_[process]->add_thread(tid, name)});
+  return static_cast<std::uint32_t>(threads_.size() - 1);
+}
+
+std::uint32_t ExternalWriter::domain(std::uint32_t process, std::uint32_t name) {
+  const auto entry = domain_handles_.emplace(std::make_pair(process, name),
+                                             static_cast<std::uint32_t>(domains_.size()));
+  if (entry.second) domains_.push_back(Place{process, processes_[process]->domain(name)});
+  return entry.first->second;
+}
+
+std::uint32_t ExternalWriter::counter(std::uint32_t process, std::uint32_t domain,
+                                      std::uint32_t name, const GivenMeaning& meaning) {
+  counters_.push_back(
+      Place{process, processes_[process]->add_counter(domains_[domain].number, name, meaning)});
+  return static_cast<std::uint32_t>(counters_.size() - 1);
+}
+
+std::uint64_t ExternalWriter::schema(std::uint32_t domain, std::uint32_t name, std::uint64_t size,
+                                     std::uint64_t type, std::vector<SchemaField> fields) {
+  std::vector<std::pair<SchemaField, std::uint32_t>> named;
+  for (SchemaField& field : fields) {
+    const std::uint32_t number = text(field.name);
+    named.emplace_back(std::move(field), number);
+  }
+  const Place place = domains_[domain];
+  processes_[place.process]->schema(place.number, next_schema_, name, size, type, std::move(named));
+  return next_schema_++;
+}
+
+std::uint64_t ExternalWriter::device_schema(std::uint32_t domain, trace::PayloadType payload) {
+  const auto key = std::make_pair(domain, static_cast<std::uint8_t>(payload));
+  const auto found = device_schemas_.find(key);
+  if (found != device_schemas_.end()) return found->second;
+  const bool has_payload = payload != trace::PayloadType::none;
+  DeviceLayoutDefinition layout = {};
+  for (std::uint32_t& offset : layout.offsets) offset = no_string;
+  std::vector<SchemaField> fields;
+  for (const DevicePlace& place : device_places) {
+    std::uint64_t type = place.type;
+    if (place.field == nvtx::DeviceField::payload) {
+      if (!has_payload) continue;
+      type = payload == trace::PayloadType::f64   ? nvtx::entry_type::c_double
+             : payload == trace::PayloadType::i64 ? nvtx::entry_type::int64
+                                                  : type;
+    }
+    layout.offsets[static_cast<std::size_t>(place.field)] = place.offset;
+    fields.push_back(SchemaField{nvtx::name_of(place.field), type, 0, 0, place.offset});
+  }
+  // A stream has no handle here: its id stands for it.
+  layout.offsets[static_cast<std::size_t>(nvtx::DeviceField::stream_handle)] =
+      layout.offsets[static_cast<std::size_t>(nvtx::DeviceField::stream)];
+  layout.schema = schema(domain, text(nvtx::device_range_schema_name), has_payload ? 40 : 32,
+                         nvtx::schema_type::fixed_schema, std::move(fields));
+  layout.domain = domains_[domain].number;
+  processes_[domains_[domain].process]->device_layout(layout);
+  return device_schemas_[key] = layout.schema;
+}
+
+std::uint32_t ExternalWriter::device_thread(std::uint32_t process) {
+  const auto found = device_threads_.find(process);
+  if (found != device_threads_.end()) return found->second;
+  return device_threads_[process] = add_thread(process, 0, text(device_thread_name));
+}
+
+void ExternalWriter::spill() {
+  for (const auto& process : processes_) {
+    for (std::uint32_t i = 0; i < process->threads(); ++i) {
+      process->lane(i).spill(spill_);
+      process->loose(i).spill(spill_);
+    }
+  }
+  held_ = 0;
+}
+
+void ExternalWriter::write(int fd) {
+  std::uint64_t end = 0;
+  for (const auto& process : processes_) {
+    process->pair_loose(spill_, next_id_);
+    end = process->write(fd, end, texts_, spill_, next_id_, overlapping_);
+  }
+  if (processes_.empty()) {
+    ProcessPart nobody(FileHeader{}, 0);
+    nobody.write(fd, end, texts_, spill_, next_id_, overlapping_);
+  }
+}
+
+void ExternalWriter::close() {
+  if (!open_) return;
+  const std::string temporary = path_ + '.' + std::to_string(run_) + ".tmp";
+  constexpr mode_t everybody = 0666;  // which the umask narrows
+  int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, everybody);
+  if (fd < 0) {
+    const int error = errno;
+    abort();
+    throw std::system_error(error, std::generic_category(), "create");
+  }
+  try {
+    write(fd);
+    // A network's file system may have kept its errors for now.
+    if (::close(std::exchange(fd, -1)) != 0 || ::rename(temporary.c_str(), path_.c_str()) != 0) {
+      throw std::system_error(errno, std::generic_category(), "write");
+    }
+  } catch (...) {
+    if (fd >= 0) ::close(fd);
+    ::unlink(temporary.c_str());
+    abort();
+    throw;
+  }
+  abort();
+}
+
+void ExternalWriter::abort() noexcept {
+  open_ = false;
+  processes_.clear();
+  spill_.clear();
+  held_ = 0;
+}
+
+}  // namespace nvspan::record

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A recording of events that the caller has: it says when each was, on which thread of which
+// process, in any order. Nothing is at the path until close().
+
+#pragma once
+
+#include "core/text/text_table.hpp"
+#include "record/external/lane/lane.hpp"
+#include "record/external/process_part.hpp"
+#include "record/file/format.hpp"
+#include "trace/payload/scalar_payload.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace nvspan::record {
+
+// Handles are numbers of the writer; they are not checked here. Errors are std::system_error. For
+// one thread at a time.
+class ExternalWriter {
+ public:
+  // `memory`: about how many bytes of events are held before they go into a file beside `path`.
+  ExternalWriter(std::string path, std::uint64_t memory);
+  ~ExternalWriter();
+  ExternalWriter(const ExternalWriter&) = delete;
+  ExternalWriter& operator=(const ExternalWriter&) = delete;
+  ExternalWriter(ExternalWriter&&) = delete;
+  ExternalWriter& operator=(ExternalWriter&&) = delete;
+
+  struct About {
+    std::uint32_t pid = 0;
+    std::uint32_t parent_pid = 0;
+    std::string_view host;
+    std::string_view boot_id;
+    std::vector<std::string> command;
+    std::int64_t unix_offset = 0;
+    std::int32_t rank = -1;
+    std::int32_t local_rank = -1;
+    std::int32_t world_size = -1;
+  };
+  struct Place {
+    std::uint32_t process;
+    std::uint32_t number;  // the process's
+  };
+
+  std::uint32_t add_process(const About& about);
+  std::uint32_t add_thread(std::uint32_t process, std::uint32_t tid, std::uint32_t name);
+  std::uint32_t domain(std::uint32_t process, std::uint32_t name);
+  std::uint32_t text(std::string_view text) { return static_cast<std::uint32_t>(texts_.add(text)); }
+  std::uint32_t counter(std::uint32_t process, std::uint32_t domain, std::uint32_t name,
+                        const GivenMeaning& meaning);
+  std::uint64_t schema(std::uint32_t domain, std::uint32_t name, std::uint64_t size,
+                       std::uint64_t type, std::vector<SchemaField> fields);
+  // The schema of a device's ranges whose own payload is of that type, or none.
+  std::uint64_t device_schema(std::uint32_t domain, trace::PayloadType payload);
+  // The thread of a process in which its devices' ranges lie.
+  std::uint32_t device_thread(std::uint32_t process);
+
+  std::size_t processes() const noexcept { return processes_.size(); }
+  std::size_t threads() const noexcept { return threads_.size(); }
+  std::size_t domains() const noexcept { return domains_.size(); }
+  std::size_t counters() const noexcept { return counters_.size(); }
+  std::size_t texts() const noexcept { return texts_.size(); }
+  Place thread(std::uint32_t handle) const { return threads_[handle]; }
+  Place domain_place(std::uint32_t handle) const { return domains_[handle]; }
+  Place counter_place(std::uint32_t handle) const { return counters_[handle]; }
+  ProcessPart& process(std::uint32_t handle) { return *processes_[handle]; }
+
+  // To be called after events were added to one of the thread's lanes: they may go into a file.
+  void added(EventLane& lane, std::uint64_t bytes_before) {
+    held_ += lane.bytes() - bytes_before;
+    if (held_ > memory_) spill();
+  }
+  std::uint64_t next_range_id() { return next_id_++; }
+
+  std::uint64_t overlapping() const noexcept { return overlapping_; }
+  bool is_open() const noexcept { return open_; }
+  void close();
+  void abort() noexcept;
+
+ private:
+  void spill();
+  void write(int fd);
+
+  std::string path_;
+  std::uint64_t memory_;
+  std::uint64_t held_ = 0;
+  bool open_ = true;
+  std::uint64_t run_;
+  core::TextTable texts_;
+  SpillFile spill_;
+  std::vector<std::unique_ptr<ProcessPart>> processes_;
+  std::vector<Place> threads_;
+  std::vector<Place> domains_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> domain_handles_;
+  std::vector<Place> counters_;
+  std::map<std::pair<std::uint32_t, std::uint8_t>, std::uint64_t> device_schemas_;
+  std::map<std::uint32_t, std::uint32_t> device_threads_;
+  std::uint64_t next_schema_;
+  std::uint64_t next_id_ = std::uint64_t{1} << 63;  // of ranges that have no id of their own
+  std::uint64_t overlapping_ = 0;
+};
+
+}  // namespace nvspan::record

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace nvspan::record {
+
+// A file without a name, for what memory has no room for. Errors are std::system_error.
+class SpillFile {
+ public:
+  explicit SpillFile(std::string directory) : directory_(std::move(directory)) {}
+  ~SpillFile();
+  SpillFile(const SpillFile&) = delete;
+  SpillFile& operator=(const SpillFile&) = delete;
+  SpillFile(SpillFile&&) = delete;
+  SpillFile& operator=(SpillFile&&) = delete;
+
+  std::uint64_t size() const noexcept { return size_; }
+  void append(const std::uint64_t* words, std::size_t count);
+  void read(std::uint64_t offset, std::uint64_t* words, std::size_t count) const;
+  void clear();
+
+ private:
+  void open();
+
+  std::string directory_;
+  int fd_ = -1;
+  std::uint64_t size_ = 0;  // bytes
+};
+
+// Writes all of it at that place. Errors are std::system_error.
+void write_all(int fd, const void* data, std::size_t bytes, std::uint64_t offset);
+
+}  // namespace nvspan::record

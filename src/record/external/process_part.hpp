@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// One process of an external recording: its threads, what their events refer to by number, and its
+// part of the file.
+
+#pragma once
+
+#include "core/text/text_table.hpp"
+#include "record/external/lane/lane.hpp"
+#include "record/external/section_file.hpp"
+#include "record/file/format.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace nvspan::record {
+
+struct SchemaField {
+  std::string name;
+  std::uint64_t type;
+  std::uint64_t flags;
+  std::uint64_t detail;
+  std::uint64_t offset;
+};
+struct GivenMeaning {
+  std::uint32_t unit = no_string;
+  std::uint32_t description = no_string;
+  std::uint64_t schema = 0;
+};
+
+// Texts are numbers of the table that all processes of a file share.
+class ProcessPart {
+ public:
+  ProcessPart(const FileHeader& header, std::int64_t unix_offset)
+      : header_(header), unix_offset_(unix_offset) {}
+
+  std::uint32_t add_thread(std::uint32_t tid, std::uint32_t name);
+  std::uint32_t domain(std::uint32_t name);
+  // `site` without its id.
+  std::uint32_t site(const SiteDefinition& site);
+  std::uint32_t add_counter(std::uint32_t domain, std::uint32_t name, const GivenMeaning& meaning);
+  void category(std::uint32_t domain, std::uint32_t number, std::uint32_t name);
+  void device_name(DeviceNameKind what, std::uint64_t handle, std::uint32_t name);
+  void schema(std::uint32_t domain, std::uint64_t id, std::uint32_t name, std::uint64_t size,
+              std::uint64_t type, std::vector<std::pair<SchemaField, std::uint32_t>> fields);
+  void device_layout(const DeviceLayoutDefinition& layout) { layouts_.push_back(layout); }
+
+  std::size_t threads() const noexcept { return threads_.size(); }
+  EventLane& lane(std::uint32_t thread) noexcept { return threads_[thread].lane; }
+  // Pushes and pops that were given one by one.
+  EventLane& loose(std::uint32_t thread) noexcept { return threads_[thread].loose; }
+
+  // Makes ranges of the loose pushes and pops. A pop that finds none becomes the end of a range
+  // that nobody began, which readers count.
+  void pair_loose(SpillFile& spill, std::uint64_t& next_id);
+  // Writes all of it. Returns where it ends in the file.
+  std::uint64_t write(int fd, std::uint64_t begin, const core::TextTable& texts,
+                      const SpillFile& spill, std::uint64_t& next_id, std::uint64_t& overlapping);
+
+ private:
+  struct Thread {
+    std::uint32_t tid;
+    std::uint32_t name;
+    EventLane lane;
+    EventLane loose;
+    std::uint64_t first = 0;  // ticks
+    std::uint64_t last = 0;
+  };
+  struct Schema {
+    SchemaDefinition definition;
+    std::vector<std::pair<SchemaField, std::uint32_t>> fields;
+  };
+  struct SiteHash {
+    std::size_t operator()(const SiteDefinition& site) const noexcept;
+  };
+  struct SameSite {
+    bool operator()(const SiteDefinition& a, const SiteDefinition& b) const noexcept;
+  };
+  class Definitions;
+
+  void define_all(SectionFile& file, const core::TextTable& texts) const;
+
+  FileHeader header_;
+  std::int64_t unix_offset_;
+  std::vector<Thread> threads_;
+  std::vector<std::uint32_t> domains_;  // names
+  std::vector<SiteDefinition> sites_;
+  std::unordered_map<SiteDefinition, std::uint32_t, SiteHash, SameSite> site_ids_;
+  std::vector<std::uint32_t> domain_of_site_;
+  std::vector<std::pair<CounterDefinition, GivenMeaning>> counters_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> categories_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> device_names_;
+  std::vector<Schema> schemas_;
+  std::vector<DeviceLayoutDefinition> layouts_;
+};
+
+}  // namespace nvspan::record
