@@ -114,14 +114,13 @@ class RangeScan : public ThreadVisitor {
   }
   void start(std::uint32_t site, std::uint64_t ticks, std::uint64_t id,
              const EntryPayload& payload) {
-    const StartCall call{id, ticks, payload};
-    Started started{};
+    Started started;
     started.site = site;
     started.kind = recording_.sites()[site].started_kind();
     started.thread = thread_;
     started.start = process_->time(ticks);
-    started.keep(call);
-    started.row = self().opened(range_of(started), call);
+    started.keep(id, ticks, payload);
+    started.row = self().opened(range_of(started), id, ticks, payload);
     const auto ended = ended_.empty() ? ended_.end() : ended_.find(id);
     if (ended == ended_.end()) return remember(id, started);
     finish(started, ended->second);
@@ -148,7 +147,10 @@ class RangeScan : public ThreadVisitor {
   }
 
   // A start/end range begins: what it returns is the range's `row`.
-  std::uint64_t opened(const ScannedRange&, const StartCall&) { return no_row; }
+  std::uint64_t opened(const ScannedRange&, std::uint64_t /* id */, std::uint64_t /* ticks */,
+                       const EntryPayload&) {
+    return no_row;
+  }
   // A start/end range ended and is left out, as it is shorter than the recording keeps them.
   void left_out(const ScannedRange&) {}
   // So many calls ended start/end ranges that were not open.
@@ -191,11 +193,13 @@ class RangeScan : public ThreadVisitor {
 
   // A start/end range that has not ended.
   struct NoCall {
-    void keep(const StartCall&) {}
+    void keep(std::uint64_t, std::uint64_t, const EntryPayload&) {}
     const StartCall* call() const { return nullptr; }
   };
   struct KeptCall {
-    void keep(const StartCall& given) { kept = given; }
+    void keep(std::uint64_t id, std::uint64_t ticks, const EntryPayload& payload) {
+      kept = StartCall{id, ticks, payload};
+    }
     const StartCall* call() const { return &kept; }
     StartCall kept;
   };
@@ -293,8 +297,8 @@ class RangeScan : public ThreadVisitor {
   }
   [[gnu::always_inline]] void deliver(const ScannedRange& range) {
     const bool closed = range.reason == EndReason::closed;
-    if (takes(range.site, range.start, range.thread) &&
-        (!closed || selection_.takes_duration(range.end - range.start))) {
+    if (whole_ || (takes(range.site, range.start, range.thread) &&
+                   (!closed || selection_.takes_duration(range.end - range.start)))) {
       self().ended(range);
     }
   }

@@ -106,12 +106,13 @@ class Aggregator : public RangeScan<Aggregator> {
     if (fields_ != nullptr) return group_by_field(range.site, payload);
     return payload.present && payload.bytes == nullptr ? payload.bits : 0;
   }
-  std::uint64_t opened(const ScannedRange& range, const StartCall& call) {
-    see_payload(call.payload, call.ticks);
+  std::uint64_t opened(const ScannedRange& range, std::uint64_t, std::uint64_t ticks,
+                       const EntryPayload& payload) {
+    see_payload(payload, ticks);
     const ReadSite& read = recording_.sites()[range.site];
-    if (read.device != 0) return see_device(read, call);
-    if (fields_ != nullptr) return group_by_field(range.site, call.payload);
-    return group_of(call.payload);
+    if (read.device != 0) return see_device(read, ticks, payload);
+    if (fields_ != nullptr) return group_by_field(range.site, payload);
+    return group_of(payload);
   }
   // This and what it calls for each range is inlined: as functions they cost a quarter more.
   [[gnu::always_inline]] void ended(const ScannedRange& range) {
@@ -159,16 +160,17 @@ class Aggregator : public RangeScan<Aggregator> {
   static std::uint64_t group_of(const EntryPayload& payload) {
     return payload.present && payload.bytes == nullptr ? payload.bits : 0;
   }
-  std::uint64_t see_device(const ReadSite& site, const StartCall& began) {
+  [[gnu::noinline]] std::uint64_t see_device(const ReadSite& site, std::uint64_t ticks,
+                                             const EntryPayload& payload) {
     DeviceCall call;
-    read_device_call(*process_, site, began.payload, call);
+    read_device_call(*process_, site, payload, call);
     const std::uint32_t process = recording_.threads()[thread_].process;
     if (!launch_threads_) launch_threads_ = std::make_unique<LaunchThreads>(recording_);
     DeviceGroup group{0, launch_threads_->of(process, call, thread_)};
     if (options_.by == GroupBy::payload) group.group = group_of(call.payload);
     if (by_lane()) {
       if (options_.by == GroupBy::device) call.stream = call.stream_handle = 0;
-      group.group = out_.lanes.lane(process, call, began.ticks);
+      group.group = out_.lanes.lane(process, call, ticks);
     }
     if (free_groups_.empty()) {
       device_groups_.push_back(group);

@@ -24,18 +24,18 @@ class TableBuilder : public RangeScan<TableBuilder> {
   }
 
   std::uint64_t open(const PushRange& range, std::uint64_t parent, const EntryPayload& payload) {
-    return add(range.site, range.start, RangeKind::push_pop,
+    see_payload(payload, range.start);
+    return add(range.site, time(range.start), RangeKind::push_pop,
                parent == no_row ? -1 : static_cast<std::int64_t>(parent), range.depth, range.level,
                0, payload);
   }
-  std::uint64_t opened(const ScannedRange& range, const StartCall& began) {
-    const ReadSite& read = recording_.sites()[range.site];
-    DeviceCall call;
-    const bool of_device = read_device_call(*process_, read, began.payload, call);
-    const std::uint64_t row = add(range.site, began.ticks, range.kind, -1, 0, 0, began.id,
-                                  of_device ? call.payload : began.payload);
-    if (of_device) add_device(row, call, began.ticks);
-    return row;
+  std::uint64_t opened(const ScannedRange& range, std::uint64_t id, std::uint64_t ticks,
+                       const EntryPayload& payload) {
+    if (range.kind == RangeKind::device) {
+      return opened_device(range.site, range.start, id, ticks, payload);
+    }
+    see_payload(payload, ticks);
+    return add(range.site, range.start, range.kind, -1, 0, 0, id, payload);
   }
   [[gnu::always_inline]] void ended(const ScannedRange& range) {
     RangeTable& ranges = tables_.ranges;
@@ -43,7 +43,7 @@ class TableBuilder : public RangeScan<TableBuilder> {
     ranges.self[range.row] = range.self;
     ranges.end_reason[range.row] = static_cast<std::uint8_t>(range.reason);
     if (range.kind == RangeKind::push_pop) return;
-    ranges.end_thread[range.row] = range.end_thread;
+    if (range.end_thread != range.thread) ranges.end_thread[range.row] = range.end_thread;
     if (range.reason != EndReason::closed) unclosed_.push_back(range.row);
   }
   void left_out(const ScannedRange& range) { left_out_.push_back(range.row); }
@@ -106,6 +106,16 @@ class TableBuilder : public RangeScan<TableBuilder> {
   std::uint64_t damage() const { return damaged_; }
 
  private:
+  [[gnu::noinline]] std::uint64_t opened_device(std::uint32_t site, std::int64_t start,
+                                                std::uint64_t id, std::uint64_t ticks,
+                                                const EntryPayload& payload) {
+    DeviceCall call;
+    read_device_call(*process_, recording_.sites()[site], payload, call);
+    see_payload(call.payload, ticks);
+    const std::uint64_t row = add(site, start, RangeKind::device, -1, 0, 0, id, call.payload);
+    add_device(row, call, ticks);
+    return row;
+  }
   std::uint64_t keep(const EntryPayload& payload) {
     if (!payload.present) return 0;
     if (payload.bytes == nullptr) return payload.bits;
@@ -118,13 +128,12 @@ class TableBuilder : public RangeScan<TableBuilder> {
     return payload.bytes == nullptr ? 0 : static_cast<std::uint32_t>(payload.bits);
   }
 
-  std::uint64_t add(std::uint32_t site, std::uint64_t ticks, RangeKind kind, std::int64_t parent,
+  std::uint64_t add(std::uint32_t site, std::int64_t start, RangeKind kind, std::int64_t parent,
                     std::uint32_t depth, std::uint32_t level, std::uint64_t id,
                     const EntryPayload& payload) {
-    see_payload(payload, ticks);
     RangeTable& ranges = tables_.ranges;
-    ranges.start.push_back(process_->time(ticks));
-    ranges.end.push_back(ranges.start.back());
+    ranges.start.push_back(start);
+    ranges.end.push_back(start);
     ranges.self.push_back(0);
     ranges.parent.push_back(parent);
     ranges.thread.push_back(thread_);
