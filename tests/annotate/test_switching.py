@@ -246,7 +246,8 @@ nvspan.enable(); nvspan.enable("d"); print(*ask())
 
 def test_threads_switch_while_others_annotate():
     code = """
-import threading
+import sys, threading
+sys.setswitchinterval(0.0005)
 stop = threading.Event()
 def annotate():
     while not stop.is_set():

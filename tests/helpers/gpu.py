@@ -101,7 +101,7 @@ class Cuda:
             graph.handle = made.value or 0
 
     def fail(self, call: str, result: int, after: int = 0) -> None:
-        """Has the fake driver answer a later call with an error."""
+        """Has the fake driver answer a later call with an error; with ``after=-1`` all of them."""
         self.library.fake_cuda_fail(call.encode(), after, result)
 
     @contextmanager

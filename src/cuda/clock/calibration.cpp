@@ -61,22 +61,29 @@ bool Calibration::prepare(const Driver& api) noexcept {
   api.cuCtxGetStreamPriorityRange(&lowest, &highest);
   constexpr size_t readings = rounds + 1 + 2 * sandwiches;
   constexpr size_t bytes = readings * sizeof(uint64_t) + 128;
-  PinnedMemory memory;
-  if (!allocate_pinned(api, bytes, memory)) return false;
-  answers_ = static_cast<uint64_t*>(memory.host);
-  answers_on_gpu_ = memory.device;
-  question_ = reinterpret_cast<uint32_t*>(static_cast<char*>(memory.host) + bytes - 64);
-  question_on_gpu_ = memory.device + bytes - 64;
-  for (EventHandle& event : between_) {
-    if (api.cuEventCreate(&event, 0) != success) return false;
+  // What an attempt before got is kept.
+  if (!answers_) {
+    PinnedMemory memory;
+    if (!allocate_pinned(api, bytes, memory)) return false;
+    answers_ = static_cast<uint64_t*>(memory.host);
+    answers_on_gpu_ = memory.device;
+    question_ = reinterpret_cast<uint32_t*>(static_cast<char*>(memory.host) + bytes - 64);
+    question_on_gpu_ = memory.device + bytes - 64;
   }
-  if (api.cuEventCreate(&finished_, event_disable_timing) != success) return false;
+  for (EventHandle& event : between_) {
+    if (!event && api.cuEventCreate(&event, 0) != success) return false;
+  }
+  if (!finished_ && api.cuEventCreate(&finished_, event_disable_timing) != success) return false;
   return api.cuStreamCreateWithPriority(&stream_, stream_non_blocking, highest) == success;
 }
 
 bool Calibration::launch(const Driver& api) noexcept {
   if (!prepare(api)) return false;
   if (!spare_ && api.cuEventCreate(&spare_, 0) != success) return false;
+  // The kernel that answers may be there still, and would take the next one's questions.
+  if (partly_launched_ && (!still_there(api, context_) || api.cuStreamQuery(stream_) != success)) {
+    return false;
+  }
   for (size_t i = 0; i < rounds + 1 + 2 * sandwiches; ++i) {
     __atomic_store_n(answers_ + i, 0, __ATOMIC_RELAXED);
   }
@@ -104,6 +111,7 @@ bool Calibration::launch(const Driver& api) noexcept {
   if (result == success) result = api.cuEventRecord(finished_, stream_);
   // Where a launch returns only when its kernel has ended (a debugger, CUDA_LAUNCH_BLOCKING) nobody
   // can have asked the kernel.
+  partly_launched_ = result != success;
   slow_ready_ = result == success && finished(api) == success && ask_slowly(api, slow_);
   return result == success;
 }

@@ -64,6 +64,7 @@ class Calibration {
   bool load_failed_ = false;  // under load_mutex_
   uint64_t launched_ = 0;     // time stamp
   bool slow_ready_ = false;
+  bool partly_launched_ = false;  // and then refused
   ClockPoint slow_{};
   StreamHandle stream_ = nullptr;
   ModuleHandle module_ = nullptr;

@@ -11,26 +11,42 @@ namespace nvspan::cuda {
 namespace {
 
 constexpr uint64_t stalled_ns = 2'000'000;
+// A driver that is out of memory for a moment refuses a few calls: about a second is given.
+constexpr unsigned most_refusals = 8;
+constexpr uint64_t retry_after_ns = 25'000'000;
 
 }  // namespace
 
 bool GpuClock::start(const Driver& api) noexcept {
   const Phase phase = phase_.load(std::memory_order_acquire);
   if (phase != Phase::idle && !(phase == Phase::wanted && !asks())) return phase != Phase::broken;
+  if (refusals_ != 0 && core::monotonic_ns() < retry_at_) return true;
   if (may_be_destroyed_) {
     wanted_since_.store(core::monotonic_ns(), std::memory_order_relaxed);
     if (phase == Phase::idle) set(Phase::wanted);
     return true;
   }
-  const bool launched = calibration_.launch(api);
-  set(launched ? Phase::running : Phase::broken);
-  return launched;
+  launch(api);
+  return !broken();
+}
+
+void GpuClock::launch(const Driver& api) noexcept {
+  if (calibration_.launch(api)) {
+    refusals_ = 0;
+    set(Phase::running);
+    return;
+  }
+  const unsigned delay = std::min(refusals_, 3U);
+  retry_at_ = core::monotonic_ns() + (retry_after_ns << delay);
+  ++refusals_;
+  const bool usable = refusals_ < most_refusals && calibration_.stamp_function(api);
+  set(usable ? Phase::idle : Phase::broken);
 }
 
 void GpuClock::start_wanted(const Driver& api) noexcept {
   Phase expected = Phase::wanted;
   if (phase_.compare_exchange_strong(expected, Phase::launching, std::memory_order_acquire)) {
-    set(calibration_.launch(api) ? Phase::running : Phase::broken);
+    launch(api);
   }
 }
 

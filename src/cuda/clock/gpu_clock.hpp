@@ -35,11 +35,13 @@ class GpuClock {
         calibration_(context) {}
 
   // Queues a calibration, or leaves that to a thread of the program; advance() takes it further.
-  // Never waits for the GPU. False: the driver refused, and there will be none.
+  // Never waits for the GPU. One that the driver refuses is tried again. False: broken().
   bool start(const Driver& api) noexcept;
   void start_if_wanted(const Driver& api) noexcept {
     if (phase_.load(std::memory_order_relaxed) == Phase::wanted) start_wanted(api);
   }
+  // The driver has refused too often: there will be no more calibrations.
+  bool broken() const noexcept { return phase_.load(std::memory_order_acquire) == Phase::broken; }
   bool running() const noexcept { return phase_.load(std::memory_order_acquire) == Phase::running; }
   // Whether a calibration is asked of the program's threads, and whether none came to start it.
   bool asks() const noexcept {
@@ -80,12 +82,15 @@ class GpuClock {
   enum class Phase : uint8_t { idle, wanted, launching, running, broken };
 
   void start_wanted(const Driver& api) noexcept;
+  void launch(const Driver& api) noexcept;
   void set(Phase phase) noexcept { phase_.store(phase, std::memory_order_release); }
 
   const ContextIdentity context_;
   const bool may_be_destroyed_;
   std::atomic<Phase> phase_;
   std::atomic<uint64_t> wanted_since_{0};  // monotonic ns; 0: the first one, of the first range
+  unsigned refusals_ = 0;                  // by the driver, one after the other
+  uint64_t retry_at_ = 0;                  // monotonic ns
   uint64_t last_ = 0;
   uint64_t calibrations_ = 0;
   Calibration calibration_;

@@ -26,7 +26,7 @@ uint64_t calibration_period(uint64_t count) noexcept {
   return count < 2 ? 5 * ms : count < 4 ? 50 * ms : count < 8 ? 200 * ms : 1000 * ms;
 }
 
-enum class Read : uint8_t { done, not_yet, failed };
+enum class Read : uint8_t { done, not_yet, no_clock, failed };
 
 void give_back(SideStream* stream, EventHandle event) noexcept {
   if (!stream || !event) return;
@@ -55,7 +55,9 @@ Read read_range(const Driver& api, DeviceContext& context, DeviceRange& range) n
   DeviceContext& begin_context = *range.begin_stream->context;
   if (!same_context && !still_there(api, begin_context)) return Read::failed;
   GpuClock& begin_clock = begin_context.clock;
-  if (!end_clock.ready() || !begin_clock.ready()) return Read::not_yet;
+  if (!end_clock.ready() || !begin_clock.ready()) {
+    return end_clock.broken() || begin_clock.broken() ? Read::no_clock : Read::not_yet;
+  }
   int64_t begin = 0;
   int64_t end = 0;
   Result result = end_clock.event_time(api, range.end_event, end);
@@ -95,6 +97,7 @@ Read look_whether_over(const Driver& api, const SideStream& stream, const Device
 // The ranges of one stream that are over, in their order. False: the context does not answer.
 bool read_stream(const Driver& api, DeviceContext& context, SideStream& stream, bool& left) {
   DeviceRange* batch[batch_size];
+  PhaseEvent how[batch_size];
   for (;;) {
     size_t count = 0;
     {
@@ -115,6 +118,11 @@ bool read_stream(const Driver& api, DeviceContext& context, SideStream& stream, 
         last = look_whether_over(api, stream, range, all_over);
         if (last == Read::done) last = read_range(api, context, range);
       }
+      how[read] = last == Read::no_clock ? PhaseEvent::lose : PhaseEvent::finish;
+      if (last == Read::no_clock) {
+        outcome_counts().add(Outcome::driver_error);
+        last = Read::done;
+      }
       if (last != Read::done) break;
     }
     {
@@ -129,7 +137,7 @@ bool read_stream(const Driver& api, DeviceContext& context, SideStream& stream, 
     for (size_t i = 0; i < read; ++i) {
       DeviceRange* range = batch[i];
       if (range->begin_stream != &stream) give_back(range->begin_stream, range->begin_event);
-      finish(range, PhaseEvent::finish);
+      finish(range, how[i]);
     }
     if (last == Read::failed) return false;
     if (read < batch_size) {

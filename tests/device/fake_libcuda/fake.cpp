@@ -49,6 +49,7 @@ Result prepared_failure(const char* call) {
   Lock lock(state().mutex);
   const auto found = state().failures.find(call);
   if (found == state().failures.end()) return success;
+  if (found->second.first < 0) return found->second.second;
   if (found->second.first-- > 0) return success;
   const Result result = found->second.second;
   state().failures.erase(found);
