@@ -42,12 +42,15 @@ LAZY = {
     "counters.py": {"numpy"},
     "payloads.py": {"numpy"},
     "export/tables.py": {"pyarrow"},
+    "nsight/compute/module_reader.py": {"ncu_report"},
+    "nsight/compute/result.py": {"pandas", "pyarrow"},
     "report/render.py": {"rich"},
     "torch/_compile/register.py": {"torch"},
     "torch/_loop/auto.py": {"torch"},
     "torch/_loop/transfers.py": {"torch"},
     "torch/_modules/modules.py": {"torch"},
     "torch/_modules/ops.py": {"torch"},
+    "torch/_modules/warmup.py": {"torch"},
     "torch/nvtx.py": {"torch"},
 }
 # file -> what it may import at once: pytest itself loads its plugin, torch._dynamo the others

@@ -18,6 +18,8 @@ from nvspan.cli._common import (
     parser_of,
     selected,
 )
+from nvspan.cli.ncu import is_ncu, read_ncu
+from nvspan.nsight.compute import tables as ncu_tables
 from nvspan.recording.time_text import duration
 from nvspan.report import emptiness, render, text
 from nvspan.report.compare import SURE, compare
@@ -71,6 +73,23 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
     return flat
 
 
+def _of_ncu(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """Two reports of Nsight Compute, by range."""
+    if options.filter or options.start is not None or options.stop is not None:
+        parser.error("--filter, --from and --to cannot be used with reports of Nsight Compute")
+    rows = ncu_tables.compare(*(read_ncu(parser, [p]) for p in (options.before, options.after)))
+    if options.format == "json":
+        emit(json.dumps(rows, indent=1))
+    elif options.format == "csv":
+        emit(render.as_csv(rows, ncu_tables.COMPARE_COLUMNS, options.escape_formulas))
+    else:
+        headings, cells = ncu_tables.compared(rows)
+        layout = text.markdown if options.format == "markdown" else text.aligned
+        emit(layout(headings, cells, ncu_tables.LEFT) if rows else "no ranges")
+    slower = [row for row in rows if (row["change"] or 0) > options.threshold]
+    return 1 if options.fail and slower else 0
+
+
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan diff`` with the arguments `argv`."""
     parser = parser_of("diff", _DESCRIPTION)
@@ -89,6 +108,8 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--format", choices=render.FORMATS, default="table")
     add_escape_formulas(parser)
     options = parser.parse_args(argv)
+    if is_ncu([options.before, options.after]):
+        return _of_ncu(parser, options)
     before = selected(open_recording(parser, [options.before]), options)
     after = selected(open_recording(parser, [options.after]), options)
     with Progress("comparing"):

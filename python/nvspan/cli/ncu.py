@@ -17,9 +17,11 @@ from nvspan.cli._common import note
 from nvspan.cli.program.launching import add_program_options, command_of, ended_as, run_to_end
 from nvspan.nsight import ncu_command
 from nvspan.nsight.compute.dry_run import DryRunError, dry_run
+from nvspan.nsight.compute.result import NcuResult, read_reports
 from nvspan.nsight.lines.ncu_command import METRICS, MOST_CALLS, PRESETS, REPLAY_MODES, SECTIONS
 from nvspan.nsight.lines.tools import Reports, find_tool
 from nvspan.nsight.ranges.names import is_written_for_ncu, range_filters
+from nvspan.report.progress import Progress
 from nvspan.report.text import printable_lines
 
 _USAGE = """\
@@ -39,8 +41,25 @@ _SCRIPT = re.compile(r".*\.py[cwz]?$")
 _SUFFIX = ".ncu-rep"
 
 
-def _list(text: str) -> list[str]:
+def names(text: str) -> list[str]:
+    """What an option gives with commas between."""
     return [part for part in text.split(",") if part]
+
+
+def is_ncu(files: Sequence[str]) -> bool:
+    """Whether these are reports of Nsight Compute."""
+    return bool(files) and all(path.endswith(_SUFFIX) for path in files)
+
+
+def read_ncu(parser: argparse.ArgumentParser, files: Sequence[str]) -> NcuResult:
+    """Reads such reports; what cannot be read ends the command with one line that says so."""
+    try:
+        with Progress("reading"):
+            return read_reports(files, ncu=find_tool("ncu"))
+    except OSError as error:
+        parser.exit(1, f"{parser.prog}: cannot read {error.filename!r}: {error.strerror}\n")
+    except ValueError as error:
+        parser.exit(1, f"{parser.prog}: {error}\n")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -67,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--preset", choices=tuple(PRESETS),
         help="quick (times), standard (ncu's set detailed), comprehensive (full); the default is "
         "standard unless --metrics or --set is given")  # fmt: skip
-    add("--metrics", metavar="NAME[,NAME]", type=_list, default=[],
+    add("--metrics", metavar="NAME[,NAME]", type=names, default=[],
         help=f"plain names ({', '.join(sorted({*METRICS, *SECTIONS}))}), metrics and sections of "
         "ncu")  # fmt: skip
     add("--set", metavar="NAME", action="append", default=[], help="a set of ncu's sections")

@@ -20,7 +20,9 @@ from nvspan.cli._common import (
     positive,
     selected,
 )
+from nvspan.cli.ncu import is_ncu, names, read_ncu
 from nvspan.nsight import summary as nsys_sum
+from nvspan.nsight.compute.tables import formatted
 from nvspan.report import emptiness, render, text
 from nvspan.report.progress import Progress
 from nvspan.report.summary import GROUPS, NUMBERS, Summary, call_tree
@@ -41,7 +43,9 @@ def _group(given: str) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = parser_of("stats", _DESCRIPTION)
-    parser.add_argument("files", nargs="+", metavar="FILE", help="recordings to read together")
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="recordings, or reports of Nsight Compute"
+    )
     parser.add_argument(
         "--format", choices=render.FORMATS, default="table",
         help="table (the default), or csv, json and markdown; csv and json give times in ns",
@@ -59,6 +63,13 @@ def _parser() -> argparse.ArgumentParser:
         help=f"name, {', '.join(NUMBERS)}; the largest first (the default is total)",
     )  # fmt: skip
     parser.add_argument("--top", metavar="N", type=positive, help="show only the first N rows")
+    parser.add_argument(
+        "--kernels", action="store_true", help="of x.ncu-rep: a row for each kernel"
+    )
+    parser.add_argument(
+        "--metrics", metavar="NAME[,NAME]", type=names, default=[],
+        help="of x.ncu-rep: further columns, by ncu's names",
+    )  # fmt: skip
     add_selection(parser)
     add_escape_formulas(parser)
     parser.add_argument(
@@ -92,10 +103,28 @@ def _tree(recording: nvspan.Recording, options: argparse.Namespace, summary: Sum
     return f"```text\n{shown}\n```" if options.format == "markdown" else shown
 
 
+def _of_ncu(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """Reports of Nsight Compute have no timeline, and rows of their own."""
+    given = [f"--{name}" for name in ("tree", "compat", "filter", "top") if getattr(options, name)]
+    given += ["--from"] * (options.start is not None) + ["--to"] * (options.stop is not None)
+    given += [f"--{n}" for n in ("by", "sort") if getattr(options, n) != parser.get_default(n)]
+    if given:
+        parser.error(f"{' and '.join(given)} cannot be used with reports of Nsight Compute")
+    result = read_ncu(parser, options.files)
+    return emit(formatted(
+        result, options.format, kernels=options.kernels, metrics=options.metrics,
+        escape=options.escape_formulas,
+    ))  # fmt: skip
+
+
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan stats`` with the arguments `argv`."""
     parser = _parser()
     options = parser.parse_args(argv)
+    if is_ncu(options.files):
+        return _of_ncu(parser, options)
+    if options.kernels or options.metrics:
+        parser.error("--kernels and --metrics are for reports of Nsight Compute: x.ncu-rep")
     recording = selected(open_recording(parser, options.files, show_damage=options.compat), options)
     if options.compat:
         with Progress("counting"):

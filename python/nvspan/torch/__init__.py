@@ -17,12 +17,14 @@ from nvspan.torch._loop.transfers import to_device
 from nvspan.torch._loop.window import ProfileWindow, profile_window
 from nvspan.torch._modules.modules import ModuleAnnotations, annotate_module
 from nvspan.torch._modules.ops import OpAnnotations, annotate_ops
+from nvspan.torch._modules.warmup import ProfileableModel, warmup
 
 __all__ = [
     "AutoAnnotations",
     "ModuleAnnotations",
     "OpAnnotations",
     "ProfileWindow",
+    "ProfileableModel",
     "annotate_module",
     "annotate_ops",
     "auto",
@@ -30,4 +32,5 @@ __all__ = [
     "nvtx",
     "profile_window",
     "to_device",
+    "warmup",
 ]

@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reads reports of Nsight Compute through ``ncu --import --csv --page raw``."""
+
+from __future__ import annotations
+
+import csv
+import re
+import subprocess
+from collections.abc import Iterator, Sequence
+
+from nvspan.nsight.compute.profiled import (
+    GRAPH,
+    KERNEL,
+    PUSH_POP,
+    RANGE,
+    START_END,
+    OpenRange,
+    Profiled,
+)
+
+_DEFAULT_DOMAIN = "<default domain>"
+# Types and values of payload, color and message follow a range's domain and name. None of them has
+# quotes around it, and the name may have any character, but the message is the name again.
+_UNITS = {"nsecond": "ns", "usecond": "us", "msecond": "ms", "second": "s"}  # before 2024.2
+_RANGE = re.compile(
+    r"(?P<domain>.*?):(?P<name>.*):\w+:[^:]*:\w+:\w+:"
+    r"(?:none:none|(?:ASCII|UNICODE|REGISTERED):(?P=name))",
+    re.DOTALL,
+)
+_OPTIONS = ("--csv", "--page", "raw", "--print-units", "base", "--print-kernel-base", "function")
+
+
+def read(path: str, ncu: str) -> list[Profiled]:
+    """The results in a report.
+
+    Raises:
+        ValueError: ncu cannot read the file; the message has what it says.
+        OSError: ncu cannot be run.
+    """
+    done = subprocess.run(
+        [ncu, "--import", path, *_OPTIONS], capture_output=True, text=True, errors="replace",
+        check=False, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    said = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("==")]
+    if done.returncode and not any("were profiled" in line for line in said):
+        reason = (
+            " ".join(line.partition("== ")[2] for line in said)
+            or f"it ended with {done.returncode}"
+        )
+        raise ValueError(f"ncu cannot read {path!r}: {reason}")
+    return parse(done.stdout, path)
+
+
+def parse(text: str, report: str = "") -> list[Profiled]:
+    """The results in what ncu prints with ``--csv --page raw``; lines before the table are left
+    out."""
+    lines = text.splitlines(keepends=True)
+    begin = next((at for at, line in enumerate(lines) if line.startswith('"ID",')), None)
+    if begin is None:
+        return []
+    rows = csv.reader(line for line in lines[begin:] if not line.startswith("=="))
+    names = next(rows)
+    units = next(rows, [])
+    first_metric = _first_metric(names)
+    of = {
+        names[at]: _UNITS.get(unit, unit)
+        for at, unit in enumerate(units)
+        if unit and at >= first_metric
+    }
+    return [
+        _profiled(dict(zip(names, row, strict=True)), names[first_metric:], of, report, number)
+        for number, row in enumerate(row for row in rows if len(row) == len(names))
+    ]
+
+
+def _first_metric(names: Sequence[str]) -> int:
+    return next((at for at, name in enumerate(names) if "__" in name), len(names))
+
+
+def _profiled(
+    row: dict[str, str], metrics: Sequence[str], units: dict[str, str], report: str, number: int
+) -> Profiled:
+    values: dict[str, float | str] = {}
+    for name in metrics:
+        if (value := _value(row[name])) is not None:
+            values[name] = value
+    return Profiled(
+        report=report, number=number, name=row.get("Kernel Name", ""), kind=_kind(row),
+        process=_whole(row, "Process ID"), device=_whole(row, "Device"),
+        stream=_whole(row, "Stream"), grid=_size(row, "Grid Size"), block=_size(row, "Block Size"),
+        ranges=tuple(_ranges(row)), metrics=values,
+        units={name: unit for name, unit in units.items() if name in values},
+    )  # fmt: skip
+
+
+def _kind(row: dict[str, str]) -> str:
+    if "launch__graph_contains_device_launch" in row:
+        return GRAPH
+    return KERNEL if "Grid Size" in row else RANGE
+
+
+def _value(text: str) -> float | str | None:
+    """A number, with or without commas between its thousands; else the text."""
+    if not text:
+        return None
+    plain = text.replace(",", "") if re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d+)?", text) else text
+    try:
+        return float(plain) if re.search(r"[.eE]", plain) else int(plain)
+    except ValueError:
+        return text
+
+
+def _whole(row: dict[str, str], name: str) -> int | None:
+    value = _value(row.get(name, ""))
+    return int(value) if isinstance(value, (int, float)) else None
+
+
+def _size(row: dict[str, str], name: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", row.get(name, ""))))
+
+
+def _ranges(row: dict[str, str]) -> Iterator[OpenRange]:
+    for column, text in row.items():
+        if "Push/Pop_Range" in column:
+            depths: dict[str | None, int] = {}
+            for domain, name in _texts(text, False):
+                depth = depths[domain] = depths.get(domain, -1) + 1
+                yield OpenRange(domain, name, PUSH_POP, depth)
+        elif "Start/Stop_Range" in column:
+            for domain, name in _texts(text, True):
+                yield OpenRange(domain, name, START_END)
+
+
+def _texts(cell: str, has_number: bool) -> Iterator[tuple[str | None, str]]:
+    """Domain and name of each range in a cell: in quotes, two spaces between them."""
+    first, last = cell.find('"'), cell.rfind('"')
+    if first == last:
+        return
+    for told in re.split(r'"  "', cell[first + 1 : last]):
+        text = told.partition(":")[2] if has_number else told
+        match = _RANGE.fullmatch(text)
+        domain, name = match.groups() if match else text.partition(":")[::2]
+        yield (None if domain in ("", _DEFAULT_DOMAIN) else domain), name

@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""What limits a kernel, in words, from the metrics that ncu has of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+TIME = ("gpu__time_duration.sum", "gpu__time_active.sum", "range__time_duration.sum")
+SM = ("sm__throughput.avg.pct_of_peak_sustained_elapsed",)
+MEMORY = ("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
+          "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
+          "dram__throughput.avg.pct_of_peak_sustained_elapsed")  # fmt: skip
+OCCUPANCY = ("sm__warps_active.avg.pct_of_peak_sustained_active",)
+_LEVELS = {
+    "DRAM": ("gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
+             "dram__throughput.avg.pct_of_peak_sustained_elapsed"),
+    "the L2 cache": ("lts__throughput.avg.pct_of_peak_sustained_elapsed",),
+    "the L1 cache": ("l1tex__throughput.avg.pct_of_peak_sustained_active",),
+}  # fmt: skip
+# Counted by the hardware, else by samples of the program counter: what a reason is between.
+_COUNTED = ("smsp__average_warps_issue_stalled_", "_per_issue_active.ratio")
+_SAMPLED = ("smsp__pcsamp_warps_issue_stalled_", "")
+_ISSUING = "selected"
+STALLS = {
+    "barrier": "barriers",
+    "branch_resolving": "branches",
+    "dispatch_stall": "the dispatcher",
+    "drain": "stores at the kernel's end",
+    "gmma": "tensor cores",
+    "imc_miss": "constants",
+    "lg_throttle": "the queue for global memory",
+    "long_scoreboard": "global memory",
+    "math_pipe_throttle": "busy arithmetic units",
+    "membar": "memory fences",
+    "mio_throttle": "the queue for shared memory",
+    "misc": "other things",
+    "no_instruction": "instructions to be fetched",
+    "no_instructions": "instructions to be fetched",
+    "not_selected": "other warps' turns",
+    "short_scoreboard": "shared memory",
+    "sleeping": "sleep",
+    "tex_throttle": "the queue for textures",
+    "wait": "fixed latencies",
+    "warpgroup_arrive": "other warps of the group",
+}
+_LIMITS = {
+    "launch__occupancy_limit_registers": "registers",
+    "launch__occupancy_limit_shared_mem": "shared memory",
+    "launch__occupancy_limit_warps": "warps in a block",
+    "launch__occupancy_limit_blocks": "blocks in an SM",
+}
+_BUSY, _NEAR, _FULL = 60.0, 10.0, 80.0  # percent of the peak
+
+Number = Callable[..., "float | None"]
+
+
+def stalls(metrics: Mapping[str, float]) -> list[tuple[str, float]]:
+    """What the warps wait for, the longest first: the reason, and its part of all waiting."""
+    found = _waiting(metrics, *_COUNTED) or _waiting(metrics, *_SAMPLED)
+    whole = sum(found.values())
+    ordered = sorted(found.items(), key=lambda item: -item[1])
+    return [(STALLS.get(reason, reason), value / whole) for reason, value in ordered]
+
+
+def _waiting(metrics: Mapping[str, float], prefix: str, suffix: str) -> dict[str, float]:
+    found = {}
+    for name, value in metrics.items():
+        if name.startswith(prefix) and name.endswith(suffix) and value > 0:
+            reason = name[len(prefix) : len(name) - len(suffix)]
+            if reason != _ISSUING and not reason.endswith("_not_issued"):
+                found[reason] = value
+    return found
+
+
+def limiter(metrics: Mapping[str, float]) -> str | None:
+    """What limits it; None where ncu was not asked for what tells it."""
+    sm, memory = _first(metrics, SM), _first(metrics, MEMORY)
+    if sm is None or memory is None:
+        return None
+    if max(sm, memory) < _BUSY:
+        return "latency: " + _why_idle(metrics)
+    if abs(sm - memory) < _NEAR:
+        limit = "near its limits" if min(sm, memory) > _FULL else "balanced"
+        return f"compute and memory, {limit}"
+    return f"memory: {_level(metrics, memory)}" if memory > sm else "compute"
+
+
+def _first(metrics: Mapping[str, float], names: tuple[str, ...]) -> float | None:
+    return next((metrics[name] for name in names if name in metrics), None)
+
+
+def _level(metrics: Mapping[str, float], memory: float) -> str:
+    """The part of the memory that is busiest."""
+    found = {level: _first(metrics, names) for level, names in _LEVELS.items()}
+    busy = {level: value for level, value in found.items() if value is not None}
+    level = max(busy, key=lambda each: busy[each], default="bandwidth")
+    return level if busy and busy[level] > memory - _NEAR else "bandwidth"
+
+
+def _why_idle(metrics: Mapping[str, float]) -> str:
+    waves = metrics.get("launch__waves_per_multiprocessor")
+    if waves is not None and waves < 1:
+        return f"too few blocks, {waves:.2g} of what the GPU holds at once"
+    occupancy = _first(metrics, OCCUPANCY)
+    possible = metrics.get("sm__maximum_warps_per_active_cycle_pct")
+    if possible is not None and possible < 50:
+        limits = {word: metrics[name] for name, word in _LIMITS.items() if name in metrics}
+        because = f" for its {min(limits, key=lambda word: limits[word])}" if limits else ""
+        return f"few warps fit an SM{because}"
+    reasons = stalls(metrics)
+    if reasons:
+        return f"warps wait for {reasons[0][0]}"
+    if occupancy is not None and occupancy < 30:
+        return "few warps are active"
+    return "neither compute nor memory is busy"

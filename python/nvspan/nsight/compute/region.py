@@ -1,0 +1,137 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""A range as range replay of Nsight Compute needs it: synchronised ends, in a warm context."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import warnings
+from typing import Any
+
+from nvspan import _core
+from nvspan._runtime.switch import tool
+
+_LIBRARY = "libcuda.so.1"
+_MOST_DEVICES = 64
+_is_warm = False
+
+
+def has_context() -> bool | None:
+    """Whether this process has a CUDA context; None where nobody can tell.
+
+    It loads no driver, and makes no context.
+    """
+    chosen = os.environ.get("NVSPAN_LIBCUDA")
+    try:
+        # A driver that nothing has loaded has no context.
+        driver = ctypes.CDLL(chosen or _LIBRARY, mode=getattr(os, "RTLD_NOLOAD", 0) | os.RTLD_LAZY)
+    except (OSError, AttributeError):
+        return False if hasattr(os, "RTLD_NOLOAD") else None
+    current, count = ctypes.c_void_p(), ctypes.c_int()
+    if driver.cuCtxGetCurrent(ctypes.byref(current)):
+        return False  # the driver is not initialised
+    if current.value:
+        return True
+    if driver.cuDeviceGetCount(ctypes.byref(count)):
+        return False
+    for device in range(min(count.value, _MOST_DEVICES)):
+        flags, active = ctypes.c_uint(), ctypes.c_int()
+        found = driver.cuDevicePrimaryCtxGetState(device, ctypes.byref(flags), ctypes.byref(active))
+        if not found and active.value:
+            return True
+    return False
+
+
+class profile_region:
+    """A range that Nsight Compute can replay as one thing, around a block or a function.
+
+    Its end waits for the current CUDA stream, as ``annotate(sync=True)`` does, by calls that range
+    replay can repeat. The first `warmup` times nothing is emitted, so that libraries load their
+    kernels and allocate their memory before ncu looks. While ncu is attached, a region that begins
+    before the process has a CUDA context warns: range replay cannot repeat what makes one.
+
+    Args:
+        name: of the range; a function's own name by default.
+        domain: of the range; None is the default domain.
+        warmup: how many of the first times are left out.
+        device: also measure the GPU's time, as ``annotate(device=True)`` does.
+
+    Raises:
+        TypeError: `name` is no string, or `warmup` no int.
+        ValueError: `warmup` is below 0.
+
+    One object may be entered from any thread, and again within itself.
+
+    >>> import nvspan.nsight
+    >>> region = nvspan.nsight.profile_region("layer", warmup=2)
+    >>> for step in range(5):
+    ...     with region:
+    ...         pass
+    """
+
+    def __init__(
+        self,
+        name: str | None = None,
+        *,
+        domain: str | None = None,
+        warmup: int = 0,
+        device: bool = False,
+    ) -> None:
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"name must be a str, not {name!r}")
+        if isinstance(warmup, bool) or not isinstance(warmup, int):
+            raise TypeError(f"warmup must be an int, not {warmup!r}")
+        if warmup < 0:
+            raise ValueError(f"warmup must be 0 or more, not {warmup}")
+        self._name = name
+        self._options: dict[str, Any] = {"domain": domain, "device": device, "sync": True}
+        self._left = warmup
+        self._is_checked = False
+        self._open: list[Any] = []
+
+    def __enter__(self) -> profile_region:
+        if self._left > 0:
+            self._left -= 1
+            self._open.append(None)
+            return self
+        if not self._is_checked:
+            self._is_checked = True
+            self._check()
+        entered = _core.annotate(self._name, **self._options)
+        entered.__enter__()
+        self._open.append(entered)
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        entered = self._open.pop()
+        if entered is not None:
+            entered.__exit__(*raised)
+
+    def __call__(self, function: Any) -> Any:
+        from functools import wraps
+
+        if self._name is None:
+            self._name = getattr(function, "__name__", None)
+
+        @wraps(function)
+        def within(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return function(*args, **kwargs)
+
+        return within
+
+    def _check(self) -> None:
+        global _is_warm
+        # Within a region that is replayed nothing is asked of the driver: the outer one has asked.
+        if _is_warm or tool() != "ncu":
+            return
+        _is_warm = has_context() is not False
+        if not _is_warm:
+            warnings.warn(
+                f"profile_region({self._name!r}) begins before the process has a CUDA context: "
+                "range replay of Nsight Compute cannot profile what makes one; run the region once "
+                "before (warmup=1, or nvspan.torch.warmup)",
+                _core.NvspanWarning,
+                stacklevel=3,
+            )

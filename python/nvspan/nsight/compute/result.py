@@ -1,0 +1,224 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reports of Nsight Compute as tables: a row for each range, or for each kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from nvspan.nsight.compute import csv_reader, module_reader
+from nvspan.nsight.compute.limiter import MEMORY, OCCUPANCY, SM, TIME, limiter, stalls
+from nvspan.nsight.compute.matching import finder
+from nvspan.nsight.compute.profiled import OpenRange, Profiled
+from nvspan.nsight.compute.tables import KERNEL_COLUMNS, RANGE_COLUMNS, as_html, as_text
+from nvspan.nsight.ranges.range_filter import RangeFilter
+
+_SHOWN_STALLS = 2
+
+
+class NcuResult:
+    """What is in reports of ncu. It stays the same, and any thread may read it.
+
+    Attributes:
+        results: each kernel, range or graph that was profiled, in ncu's order.
+        filters: of the ranges that the table is about; none are all ranges.
+
+    >>> result = nvspan.nsight.read_ncu("run.ncu-rep")                   # doctest: +SKIP
+    >>> for row in result.ranges():                                      # doctest: +SKIP
+    ...     print(row["name"], row["time"], row["limiter"])
+    """
+
+    def __init__(self, results: Iterable[Profiled], filters: Iterable[RangeFilter] = ()) -> None:
+        self.results = tuple(results)
+        self.filters = tuple(filters)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def ranges(self, metrics: Iterable[str] = ()) -> list[dict[str, Any]]:
+        """A row for each range: those that the filters name, else all.
+
+        A kernel counts in every range that is around it. Kernels in no range, if all are asked
+        for, have a row without a name.
+
+        Args:
+            metrics: further ones by ncu's names, each a key of the rows.
+
+        Returns:
+            Dicts with the keys of `RANGE_COLUMNS`: time and mean in ns, sm, memory and occupancy
+            in percent of what is possible, weighted by time. What ncu was not asked for is None.
+        """
+        of: dict[tuple[str | None, str | None, str | None], list[Profiled]] = {}
+        for result in self.results:
+            found = self._ranges_of(result)
+            if not found and not self.filters:
+                of.setdefault((None, None, None), []).append(result)
+            for key in dict.fromkeys((each.domain, each.name, each.kind) for each in found):
+                of.setdefault(key, []).append(result)
+        return [_row(*key, results, tuple(metrics)) for key, results in of.items()]
+
+    def kernels(self, metrics: Iterable[str] = ()) -> list[dict[str, Any]]:
+        """A row for each result, with the keys of `KERNEL_COLUMNS` and of `metrics`.
+
+        ``range`` is the innermost range that the filters name, else the innermost of all, as
+        ``domain:name``.
+        """
+        wanted = tuple(metrics)
+        rows = []
+        for result in self.results:
+            summary = _summary([result], wanted)
+            rows.append({
+                "report": result.report, "number": result.number, "process": result.process,
+                "range": self._innermost(result), "kernel": result.name, "workload": result.kind,
+                "device": result.device, "stream": result.stream,
+                "grid": "x".join(map(str, result.grid)), "block": "x".join(map(str, result.block)),
+                **{key: summary[key] for key in (*KERNEL_COLUMNS[10:], *wanted)},
+            })  # fmt: skip
+        return rows
+
+    def metric_names(self) -> list[str]:
+        """The names of all metrics that any result has."""
+        return sorted({name for result in self.results for name in result.metrics})
+
+    def to_pandas(self, *, kernels: bool = False, metrics: Iterable[str] = ()) -> Any:
+        """The rows as a pandas DataFrame.
+
+        Raises:
+            ModuleNotFoundError: pandas is not installed.
+        """
+        import pandas
+
+        return pandas.DataFrame.from_records(*self._records(kernels, metrics))
+
+    def to_arrow(self, *, kernels: bool = False, metrics: Iterable[str] = ()) -> Any:
+        """The rows as a pyarrow Table.
+
+        Raises:
+            ModuleNotFoundError: pyarrow is not installed.
+        """
+        import pyarrow
+
+        rows, columns = self._records(kernels, metrics)
+        return pyarrow.table({name: [row[name] for row in rows] for name in columns})
+
+    def _records(
+        self, kernels: bool, metrics: Iterable[str]
+    ) -> tuple[list[dict[str, Any]], list[str]]:
+        wanted = tuple(metrics)
+        rows = self.kernels(wanted) if kernels else self.ranges(wanted)
+        return rows, [*(KERNEL_COLUMNS if kernels else RANGE_COLUMNS), *wanted]
+
+    def _ranges_of(self, result: Profiled) -> list[OpenRange]:
+        if not self.filters:
+            return list(result.ranges)
+        return [each for filter in self.filters for each in finder(filter)(result)]
+
+    def _innermost(self, result: Profiled) -> str | None:
+        found = self._ranges_of(result)
+        if not found:
+            return None
+        chosen = found[0] if self.filters else found[-1]
+        return chosen.name if chosen.domain is None else f"{chosen.domain}:{chosen.name}"
+
+    def __str__(self) -> str:
+        return as_text(self)
+
+    def __repr__(self) -> str:
+        return f"<NcuResult of {len(self.results)} results>"
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
+
+
+def read_reports(
+    paths: Sequence[str], *, ncu: str | None = None, filters: Iterable[RangeFilter] = ()
+) -> NcuResult:
+    """Reads reports of Nsight Compute, those of several processes together.
+
+    Through the Python module ``ncu_report`` where it is installed and knows the file, else through
+    the program `ncu`.
+
+    Raises:
+        ValueError: a report cannot be read; the message says how it could be.
+        OSError: a file is not there.
+    """
+    found: list[Profiled] = []
+    for path in paths:
+        with open(path, "rb"):
+            pass
+        found += _read(path, ncu)
+    return NcuResult(found, filters)
+
+
+def _read(path: str, ncu: str | None) -> list[Profiled]:
+    module = module_reader.module()
+    problem = "needs Nsight Compute, or 'pip install ncu-report'"
+    if module is not None:
+        try:
+            return module_reader.read(path, module)
+        except ValueError as error:
+            if ncu is None:
+                raise
+            problem = str(error)
+    if ncu is None:
+        raise ValueError(f"reading {path!r} {problem}")
+    return csv_reader.read(path, ncu)
+
+
+def _row(
+    domain: str | None, name: str | None, kind: str | None, results: list[Profiled],
+    metrics: tuple[str, ...],
+) -> dict[str, Any]:  # fmt: skip
+    return {
+        "domain": domain, "name": name, "kind": kind, "results": len(results),
+        "processes": len({(each.report, each.process) for each in results}),
+        **_summary(results, metrics),
+    }  # fmt: skip
+
+
+def _summary(results: list[Profiled], metrics: tuple[str, ...]) -> dict[str, Any]:
+    """The figures of results together."""
+    times = [result.number_of(*TIME) for result in results]
+    known = [time for time in times if time is not None]
+    total = sum(known) if known else None
+    means = _means(results, [time or 0.0 for time in times] if total else [1.0] * len(results))
+    return {
+        "time": total, "mean": total / len(known) if total is not None else None,
+        "sm": _first(means, SM), "memory": _first(means, MEMORY),
+        "occupancy": _first(means, OCCUPANCY),
+        "stalls": ", ".join(f"{r} {p:.0%}" for r, p in stalls(means)[:_SHOWN_STALLS]) or None,
+        "limiter": limiter(means),
+        **{name: combined(name, results, means) for name in metrics},
+    }  # fmt: skip
+
+
+def _first(means: Mapping[str, float], names: Sequence[str]) -> float | None:
+    return next((means[name] for name in names if name in means), None)
+
+
+def _means(results: list[Profiled], weights: list[float]) -> dict[str, float]:
+    """Every number that the results have, averaged over those that have it."""
+    sums: dict[str, float] = {}
+    whole: dict[str, float] = {}
+    for result, weight in zip(results, weights, strict=True):
+        for name, value in result.metrics.items():
+            if not isinstance(value, str):
+                sums[name] = sums.get(name, 0.0) + weight * value
+                whole[name] = whole.get(name, 0.0) + weight
+    return {name: value / whole[name] for name, value in sums.items() if whole[name]}
+
+
+def combined(name: str, results: list[Profiled], means: Mapping[str, float]) -> Any:
+    """One value of a metric for several results: the sum of sums, the largest of maxima, the
+    smallest of minima, and else the average by time. Text where all have the same."""
+    values = [result.metrics[name] for result in results if name in result.metrics]
+    if not values:
+        return None
+    numbers = [value for value in values if not isinstance(value, str)]
+    if len(numbers) < len(values):
+        return values[0] if len(set(values)) == 1 else None
+    for ending, together in ((".sum", sum), (".max", max), (".min", min)):
+        if name.endswith(ending):
+            return together(numbers)
+    return means.get(name)

@@ -1,0 +1,150 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Results of Nsight Compute as text, CSV, JSON, Markdown and HTML, and two of them beside each
+other."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from nvspan.recording.time_text import duration
+from nvspan.report import render, text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nvspan.nsight.compute.result import NcuResult
+
+RANGE_COLUMNS = ("domain", "name", "kind", "results", "processes", "time", "mean", "sm", "memory",
+                 "occupancy", "stalls", "limiter")  # fmt: skip
+KERNEL_COLUMNS = ("report", "number", "process", "range", "kernel", "workload", "device", "stream",
+                  "grid", "block", "time", "sm", "memory", "occupancy", "stalls",
+                  "limiter")  # fmt: skip
+_TIMES = ("time", "mean")
+_PARTS = ("sm", "memory", "occupancy")
+LEFT = ("range", "kernel", "top stalls", "limiter", "limiter A", "limiter B")
+_COMPARED = ("time", "mean", *_PARTS)
+COMPARE_COLUMNS = ("domain", "name", "kind", "change",
+                   *(f"{key}_{side}" for side in ("before", "after")
+                     for key in ("results", *_COMPARED, "limiter")))  # fmt: skip
+
+
+def _label(row: dict[str, Any]) -> str:
+    if row["name"] is None:
+        return "(no range)"
+    return text.label(row["domain"], row["name"]) + (
+        " (start/end)" if row["kind"] == "start_end" else ""
+    )
+
+
+def _cell(column: str, value: Any) -> str:
+    if value is None:
+        return ""
+    if column in _TIMES:
+        return duration(value)
+    if column in _PARTS:
+        return f"{value:.1f} %"
+    if isinstance(value, float):
+        return f"{value:,.4g}" if abs(value) < 1e6 else f"{value:,.0f}"
+    return text.printable(str(value))
+
+
+def _shape(
+    result: NcuResult, kernels: bool, metrics: Sequence[str]
+) -> tuple[list[str], list[list[str]]]:
+    """Headings and cells; columns that are empty throughout are left out."""
+    rows = result.kernels(metrics) if kernels else result.ranges(metrics)
+    columns = [*(KERNEL_COLUMNS[3:] if kernels else RANGE_COLUMNS[3:]), *metrics]
+    if not kernels:
+        for row in rows:
+            row["range"] = _label(row)
+        columns = ["range", *columns]
+        if all(row["processes"] == 1 for row in rows):
+            columns.remove("processes")
+        if all(row["results"] == 1 for row in rows):
+            columns.remove("mean")
+    shown = [name for name in columns if any(row[name] is not None for row in rows)]
+    cells = [[_cell(name, row[name]) for name in shown] for row in rows]
+    return ["top stalls" if name == "stalls" else name for name in shown], cells
+
+
+def formatted(
+    result: NcuResult, form: str, *, kernels: bool = False, metrics: Sequence[str] = (),
+    escape: bool = False,
+) -> str:  # fmt: skip
+    """The result as "table", "csv", "json" or "markdown"."""
+    if form == "csv":
+        return as_csv(result, kernels=kernels, metrics=metrics, escape=escape)
+    layout = {"json": as_json, "markdown": as_markdown}.get(form, as_text)
+    return layout(result, kernels=kernels, metrics=metrics)
+
+
+def as_text(result: NcuResult, *, kernels: bool = False, metrics: Sequence[str] = ()) -> str:
+    headings, cells = _shape(result, kernels, metrics)
+    return text.aligned(headings, cells, LEFT) if cells else "no ranges were profiled"
+
+
+def as_markdown(result: NcuResult, *, kernels: bool = False, metrics: Sequence[str] = ()) -> str:
+    headings, cells = _shape(result, kernels, metrics)
+    return text.markdown(headings, cells, LEFT) if cells else "no ranges were profiled"
+
+
+def as_csv(
+    result: NcuResult, *, kernels: bool = False, metrics: Sequence[str] = (), escape: bool = False
+) -> str:
+    rows, columns = result._records(kernels, metrics)
+    return render.as_csv(rows, columns, escape)
+
+
+def as_json(result: NcuResult, *, kernels: bool = False, metrics: Sequence[str] = ()) -> str:
+    rows, _ = result._records(kernels, metrics)
+    return json.dumps(rows, indent=1)
+
+
+def as_html(result: NcuResult) -> str:
+    """A table for notebooks."""
+    headings, cells = _shape(result, False, ())
+    lines = [headings, *cells]
+    made = []
+    for number, line in enumerate(lines):
+        tag = "td" if number else "th"
+        made.append("".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in line))
+    return "<table>" + "".join(f"<tr>{line}</tr>" for line in made) + "</table>"
+
+
+def compare(before: NcuResult, after: NcuResult) -> list[dict[str, Any]]:
+    """A row for each range of either, with the figures of both and the change of the mean time of
+    a result as a part of one; what takes most time first."""
+    sides = [{(r["domain"], r["name"], r["kind"]): r for r in side.ranges()}
+             for side in (before, after)]  # fmt: skip
+    rows = []
+    for key in dict.fromkeys([*sides[0], *sides[1]]):
+        found = [side.get(key) for side in sides]
+        row: dict[str, Any] = dict(zip(("domain", "name", "kind"), key, strict=True))
+        for name, each in zip(("before", "after"), found, strict=True):
+            for column in ("results", *_COMPARED, "limiter"):
+                row[f"{column}_{name}"] = None if each is None else each[column]
+        old, new = row["mean_before"], row["mean_after"]
+        row["change"] = None if not old or new is None else new / old - 1
+        rows.append(row)
+    return sorted(rows, key=lambda row: -max(row["time_before"] or 0, row["time_after"] or 0))
+
+
+def compared(rows: Iterable[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
+    """Headings and cells of a comparison."""
+    headings = ["range", "results A", "results B", "mean A", "mean B", "change", "SM A", "SM B",
+                "memory A", "memory B", "occupancy A", "occupancy B", "limiter A",
+                "limiter B"]  # fmt: skip
+    columns = [("results", None), ("mean", "mean"), ("sm", "sm"), ("memory", "memory"),
+               ("occupancy", "occupancy"), ("limiter", None)]  # fmt: skip
+    cells = []
+    for row in rows:
+        both = [[_cell(kind or name, row[f"{name}_{side}"]) for side in ("before", "after")]
+                for name, kind in columns]  # fmt: skip
+        change = "" if row["change"] is None else f"{100 * row['change']:+.1f} %"
+        cells.append(
+            [_label(row), *both[0], *both[1], change, *(c for two in both[2:] for c in two)]
+        )
+    return headings, cells

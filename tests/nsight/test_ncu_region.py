@@ -1,0 +1,136 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""profile_region: what it emits, and when it warns."""
+
+from __future__ import annotations
+
+import pytest
+
+from helpers.device import environment, only_fake, run_device
+from helpers.traced import needs_library, run_traced
+from nvspan.nsight import profile_region
+
+pytestmark = needs_library
+
+
+def ranges(traced):
+    return [
+        (event["kind"], event.get("domain"), event.get("message"))
+        for event in traced.events
+        if event["kind"] in ("push", "pop")
+    ]
+
+
+def names(traced):
+    return [message for kind, _, message in ranges(traced) if kind == "push"]
+
+
+def test_a_region_is_a_range_of_its_name_and_domain():
+    traced = run_traced(
+        "import nvspan.nsight\n"
+        "with nvspan.nsight.profile_region('work', domain='app'):\n"
+        "    with nvspan.nsight.profile_region('inner'): pass\n"
+    )
+    pushed = [(domain, name) for kind, domain, name in ranges(traced) if kind == "push"]
+    assert pushed == [("app", "work"), ("", "inner")] or pushed == [
+        ("app", "work"),
+        (None, "inner"),
+    ]
+    assert [kind for kind, _, _ in ranges(traced)] == ["push", "push", "pop", "pop"]
+
+
+def test_the_first_times_are_left_out():
+    traced = run_traced(
+        "import nvspan.nsight\n"
+        "region = nvspan.nsight.profile_region('work', warmup=2)\n"
+        "for i in range(5):\n"
+        "    with region: nvspan.mark(str(i))\n"
+    )
+    assert names(traced) == ["work"] * 3
+
+
+def test_a_function():
+    traced = run_traced(
+        "import nvspan.nsight\n"
+        "@nvspan.nsight.profile_region(warmup=1)\n"
+        "def layer(x, *, y):\n"
+        "    return layer(x - 1, y=y) if x else y\n"
+        "assert layer(2, y=7) == 7 and layer.__name__ == 'layer'\n"
+    )
+    assert names(traced) == ["layer", "layer"]
+
+
+def test_an_error_goes_through_and_the_range_ends():
+    traced = run_traced(
+        "import nvspan.nsight\n"
+        "try:\n"
+        "    with nvspan.nsight.profile_region('work'): raise KeyError(1)\n"
+        "except KeyError: pass\n"
+    )
+    assert [kind for kind, _, _ in ranges(traced)] == ["push", "pop"]
+
+
+# ncu is attached, as far as the name of the tool tells.
+AS_NCU = """
+import warnings
+import nvspan.nsight
+from nvspan.nsight.compute import region
+region.tool = lambda: "ncu"
+def warned(**options):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        with nvspan.nsight.profile_region("work", **options): pass
+        return [str(each.message) for each in said]
+"""
+
+
+@only_fake
+def test_a_cold_context_is_told_once():
+    run_device(
+        """
+assert len(warned()) == 1 and "warmup=1, or nvspan.torch.warmup" in warned()[0]
+assert warned(warmup=1) == []
+from helpers.gpu import Cuda
+cuda = Cuda()
+assert warned() == []
+cuda.call("cuCtxSetCurrent", None)  # as in a thread that has used no CUDA yet
+assert warned() == []
+""",
+        preamble=AS_NCU,
+        traced=False,
+    )
+
+
+@only_fake
+def test_nothing_is_told_without_ncu():
+    run_device(
+        """
+region.tool = lambda: "nsys"
+assert warned() == []
+from helpers.gpu import Cuda
+cuda = Cuda()
+""",
+        preamble=AS_NCU,
+        traced=False,
+    )
+
+
+def test_no_driver_is_no_context():
+    traced = run_traced(
+        "from nvspan.nsight.compute.region import has_context\nassert has_context() is False",
+        env={**environment(), "NVSPAN_LIBCUDA": None},
+    )
+    assert names(traced) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "error", "words"),
+    [
+        (1, {}, TypeError, "name must be a str, not 1"),
+        ("a", {"warmup": True}, TypeError, "warmup must be an int, not True"),
+        ("a", {"warmup": -1}, ValueError, "warmup must be 0 or more, not -1"),
+    ],
+)
+def test_what_makes_no_sense(name, options, error, words):
+    with pytest.raises(error, match=words):
+        profile_region(name, **options)

@@ -1,0 +1,277 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reports of a real Nsight Compute, read through ncu_report and through ncu itself."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+
+from helpers import ncu as real
+from helpers.tree import ROOT
+from nvspan.nsight import NcuResult, RangeFilter, read_ncu
+from nvspan.nsight.compute import csv_reader, module_reader, tables
+from nvspan.nsight.compute.profiled import OpenRange
+
+DATA = ROOT / "tests" / "data" / "nsight"
+TIME = "gpu__time_duration.sum"
+PUSH, SPAN = "push_pop", "start_end"
+
+
+def by_module(path):
+    module = module_reader.module()
+    if module is None:
+        pytest.skip("the Python module ncu_report is not installed")
+    return module_reader.read(path, module)
+
+
+def by_ncu(path):
+    return csv_reader.read(path, real.find())
+
+
+READERS = pytest.mark.parametrize("read", [by_module, by_ncu])
+
+# Of each result: name, kind, grid, time in ns, and the ranges around it.
+STEP = [("app", "step", PUSH, 0)]
+REPORTS = {
+    "sync": [("range", "range", (), time, STEP) for time in (416736, 379872, 389824)],
+    "span": [("range", "range", (), time, [("io", "load", SPAN, 0)]) for time in (245216, 341184)],
+    "nested": [("range", "range", (), 282944, [("app", "outer", PUSH, 0)])],
+    "threads": [("spin", "kernel", (9, 1, 1), 21696, [("app", "thread", PUSH, 0)]),
+                ("spin", "kernel", (11, 1, 1), 21760, [("app", "main", PUSH, 0)])],
+    "nodes": [("spin", "kernel", (5, 1, 1), 21728, [("app", "launched", PUSH, 0)]),
+              ("spin", "kernel", (6, 1, 1), 21696, [("app", "launched", PUSH, 0)])],
+}  # fmt: skip
+
+
+def told(result):
+    ranges = [(r.domain, r.name, r.kind, r.depth) for r in result.ranges]
+    return (result.name, result.kind, result.grid, result.metrics[TIME], ranges)
+
+
+@READERS
+@pytest.mark.parametrize("name", REPORTS)
+def test_a_report(name, read):
+    found = read(str(DATA / f"{name}.ncu-rep"))
+    assert [told(result) for result in found] == REPORTS[name]
+    assert {result.units[TIME] for result in found} == {"ns"}
+    assert {result.metrics["sm__maximum_warps_per_active_cycle_pct"] for result in found} == {50}
+
+
+@READERS
+def test_a_graph_as_one(read):
+    (graph,) = read(str(DATA / "graph.ncu-rep"))
+    assert (graph.name, graph.kind, graph.metrics[TIME]) == ("graph", "graph", 617024)
+    assert graph.ranges == (OpenRange("app", "launched", PUSH, 0),)
+
+
+@pytest.mark.parametrize("name", [*REPORTS, "graph"])
+def test_both_ways_give_the_same(name):
+    path = str(DATA / f"{name}.ncu-rep")
+    for one, other in zip(by_module(path), by_ncu(path), strict=True):
+        assert one.ranges == other.ranges
+        assert (one.device, one.units[TIME]) == (other.device, other.units[TIME])
+        assert set(one.metrics) == set(other.metrics)
+        for metric, value in one.metrics.items():
+            if isinstance(value, str):
+                assert other.metrics[metric] == value
+            else:  # ncu prints two decimals
+                assert other.metrics[metric] == pytest.approx(value, abs=0.006, rel=1e-6)
+
+
+def layers(*filters):
+    text = (DATA / "layers.csv").read_text()
+    return NcuResult(csv_reader.parse(text, "layers.ncu-rep"), filters)
+
+
+def test_a_row_for_each_range():
+    rows = {row["name"]: row for row in layers().ranges()}
+    assert list(rows) == ["forward", "layers.0"]
+    row = rows["layers.0"]
+    times = (20928, 2784, 5280)
+    assert (row["domain"], row["kind"], row["results"]) == ("torch", PUSH, 3)
+    assert (row["time"], row["mean"]) == (sum(times), pytest.approx(sum(times) / 3))
+    table = list(csv.DictReader(io.StringIO((DATA / "layers.csv").read_text())))[1:]
+    parts = [float(r["sm__throughput.avg.pct_of_peak_sustained_elapsed"]) for r in table]
+    assert row["sm"] == pytest.approx(sum(t * p for t, p in zip(times, parts, strict=True))
+                                      / sum(times), abs=0.1)  # fmt: skip
+    assert row["limiter"] == "latency: too few blocks, 0.093 of what the GPU holds at once"
+    assert row["stalls"].startswith("global memory ")
+    assert rows["forward"]["time"] == row["time"]
+
+
+def test_filters_choose_the_ranges():
+    assert [row["name"] for row in layers(RangeFilter("forward", domain="torch")).ranges()] == [
+        "forward"
+    ]
+    assert layers(RangeFilter("layers.1", domain="torch")).ranges() == []
+    assert layers(RangeFilter("layers.0")).ranges() == []
+
+
+def test_a_row_for_each_kernel():
+    rows = layers().kernels(["launch__registers_per_thread"])
+    assert [row["grid"] for row in rows] == ["8x16x1", "128x1x1", "256x1x1"]
+    assert [row["block"] for row in rows] == ["64x1x1", "128x1x1", "32x4x1"]
+    assert [row["range"] for row in rows] == ["torch:layers.0"] * 3
+    assert [row["time"] for row in rows] == [20928, 2784, 5280]
+    assert rows[0]["launch__registers_per_thread"] == 80
+    assert rows[0]["kernel"].startswith("sm80_xmma_gemm_f32f32")
+    assert [row["process"] for row in rows] == [1414] * 3
+
+
+def test_further_metrics_of_a_range():
+    (_, row) = layers().ranges([TIME, "launch__grid_size", "gpu__time_duration.max", "absent__x",
+                                "launch__cluster_scheduling_policy"])  # fmt: skip
+    assert (row[TIME], row["gpu__time_duration.max"]) == (28992, 20928)
+    assert row["launch__grid_size"] == pytest.approx(
+        (20928 * 128 + 2784 * 128 + 5280 * 256) / 28992
+    )
+    assert (row["absent__x"], row["launch__cluster_scheduling_policy"]) == (None, "PolicySpread")
+
+
+def test_the_forms_of_a_table():
+    result = layers()
+    text = str(result).splitlines()
+    assert text[0].split()[:5] == ["range", "results", "time", "mean", "sm"]
+    assert text[2].split()[:4] == ["torch:layers.0", "3", "28.992", "us"]
+    rows = list(csv.DictReader(io.StringIO(tables.as_csv(result, metrics=[TIME]))))
+    assert [row["name"] for row in rows] == ["forward", "layers.0"]
+    assert float(rows[1][TIME]) == 28992
+    assert json.loads(tables.as_json(result)) == result.ranges()
+    assert tables.as_markdown(result, kernels=True).count("\n") == 4
+    assert "<td>torch:layers.0</td>" in result._repr_html_()
+    assert str(NcuResult([])) == "no ranges were profiled"
+
+
+def test_arrow_and_pandas():
+    arrow = layers()
+    table = pytest.importorskip("pyarrow") and arrow.to_arrow(metrics=[TIME])
+    assert table["name"].to_pylist() == ["forward", "layers.0"]
+    assert table[TIME].to_pylist() == [28992, 28992]
+    pytest.importorskip("pandas")
+    frame = arrow.to_pandas(kernels=True)
+    assert list(frame["time"]) == [20928, 2784, 5280]
+
+
+CELLS = {
+    '610  "app:step:Int64:0:RGB:0xff0000:ASCII:step" ': [("app", "step")],
+    '1  "<default domain>:a:none:none:none:none:none:none"  "t:b:none:none:RGB:0xff:REGISTERED:b" ':
+        [(None, "a"), ("t", "b")],
+    '1  "app:a:b:none:none:RGB:0xff:ASCII:a:b" ': [("app", "a:b")],
+    '1  "app:a, "b"/c:none:none:RGB:0xff:ASCII:a, "b"/c" ': [("app", 'a, "b"/c')],
+    '1  "app:x:Double:-1.5:none:none:UNICODE:x" ': [("app", "x")],
+    "": [],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_ranges_in_a_cell(cell):
+    assert list(csv_reader._texts(cell, False)) == CELLS[cell]
+
+
+def test_start_end_ranges_in_a_cell():
+    first = "12:io:a:none:none:RGB:0xff:ASCII:a"
+    cell = f' "{first}"  "1:<default domain>:c:none:none:none:none:none:none" '
+    assert list(csv_reader._texts(cell, True)) == [("io", "a"), (None, "c")]
+
+
+@READERS
+@pytest.mark.parametrize("damage", ["cut", "other"])
+def test_what_is_no_report(damage, read, tmp_path):
+    path = tmp_path / "bad.ncu-rep"
+    whole = (DATA / "nested.ncu-rep").read_bytes()
+    path.write_bytes(whole[:3000] if damage == "cut" else b"x")
+    with pytest.raises(ValueError, match=r"cannot read '.*bad\.ncu-rep'"):
+        read(str(path))
+
+
+def test_no_file():
+    with pytest.raises(FileNotFoundError):
+        read_ncu(["/nowhere/x.ncu-rep"])
+
+
+def test_neither_module_nor_ncu(monkeypatch):
+    monkeypatch.setattr(module_reader, "module", lambda: None)
+    with pytest.raises(ValueError, match="needs Nsight Compute, or 'pip install ncu-report'"):
+        read_ncu([str(DATA / "nested.ncu-rep")])
+
+
+def test_two_results_beside_each_other():
+    slower = layers()
+    doubled = NcuResult(
+        [type(r)(**{**r.__dict__, "metrics": {**r.metrics, TIME: 2 * r.metrics[TIME]}})
+         for r in slower.results[:2]]
+    )  # fmt: skip
+    rows = tables.compare(slower, doubled)
+    assert [row["name"] for row in rows] == ["forward", "layers.0"]
+    assert rows[0]["change"] == pytest.approx(23712 / (28992 / 3) - 1)
+    assert (rows[0]["results_before"], rows[0]["results_after"]) == (3, 2)
+    (alone,) = tables.compare(
+        NcuResult([]), NcuResult(slower.results, [RangeFilter("forward", domain="torch")])
+    )
+    assert (alone["time_before"], alone["change"], alone["time_after"]) == (None, None, 28992)
+    headings, cells = tables.compared(rows)
+    assert len(headings) == len(cells[0])
+
+
+def command(*words):
+    return subprocess.run(
+        [sys.executable, "-m", "nvspan", *words], capture_output=True, text=True, cwd=DATA,
+        timeout=60, check=False,
+    )  # fmt: skip
+
+
+def needs_a_way_to_read():
+    if module_reader.module() is None:
+        real.find()
+
+
+def test_stats():
+    needs_a_way_to_read()
+    shown = command("stats", "sync.ncu-rep", "span.ncu-rep").stdout.splitlines()
+    assert [" ".join(line.split()) for line in shown] == [
+        "range results processes time mean sm",
+        "app:step 3 1 1.186 ms 395.477 us 0.4 %",
+        "io:load (start/end) 2 1 586.400 us 293.200 us 0.2 %",
+    ] or [" ".join(line.split()) for line in shown] == [
+        "range results time mean sm",
+        "app:step 3 1.186 ms 395.477 us 0.4 %",
+        "io:load (start/end) 2 586.400 us 293.200 us 0.2 %",
+    ]
+    rows = json.loads(command("stats", "--kernels", "--format", "json", "nodes.ncu-rep").stdout)
+    assert [(row["kernel"], row["grid"], row["range"]) for row in rows] == [
+        ("spin", "5x1x1", "app:launched"), ("spin", "6x1x1", "app:launched"),
+    ]  # fmt: skip
+    lines = command("stats", "--format", "csv", "--metrics", TIME, "nested.ncu-rep").stdout
+    assert float(lines.splitlines()[1].split(",")[-1]) == 282944
+
+
+def test_diff():
+    needs_a_way_to_read()
+    shown = command("diff", "graph.ncu-rep", "nodes.ncu-rep", "--format", "json").stdout
+    (row,) = json.loads(shown)
+    assert (row["name"], row["time_before"], row["time_after"]) == ("launched", 617024, 43424)
+    assert row["change"] == pytest.approx(21712 / 617024 - 1)
+    table = command("diff", "graph.ncu-rep", "nodes.ncu-rep").stdout.splitlines()
+    assert table[1].split()[:6] == ["app:launched", "1", "2", "617.024", "us", "21.712"]
+    assert command("diff", "--fail", "nodes.ncu-rep", "graph.ncu-rep").returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["stats", "--tree", "--by", "thread", "x.ncu-rep"], 2, "--tree and --by cannot be used"),
+        (["stats", "--kernels", "x.nvspan"], 2, "are for reports of Nsight Compute"),
+        (["stats", "absent.ncu-rep"], 1, "cannot read 'absent.ncu-rep': No such file"),
+        (["diff", "--filter", "a", "x.ncu-rep", "y.ncu-rep"], 2, "cannot be used with reports"),
+    ],
+)
+def test_what_does_not_go_together(words, code, said):
+    done = command(*words)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert said in done.stderr
