@@ -61,6 +61,7 @@ class Lives {
  public:
   Lives(std::string library, std::string file)
       : library_(std::move(library)), file_(std::move(file)), domain_(domain()) {
+    stream_.context = &context_;
     event_.domain = &domain_;
     event_.set_text("work", 4);
   }
@@ -129,6 +130,7 @@ class Lives {
     if (!captured) {
       stream_.pins.store(2);
       stream_.callbacks.store(2);
+      stream_.ending.store(1);
       range->begin_stream = &stream_;
       range->end_stream = &stream_;
       cuda::retain(range);  // of each host function
@@ -147,6 +149,7 @@ class Lives {
   const std::string file_;
   Domain& domain_;
   ReadyEvent event_;
+  cuda::DeviceContext context_{nullptr, 1, 0, false};
   cuda::SideStream stream_;
 };
 
@@ -169,6 +172,11 @@ void on_a_stream(Lives& lives) {
   lives.expect_told("given up while it runs", {1, 1, 0, 0, 0}, [](DeviceRange& range) {
     cuda::begin_on_host(&range);
     cuda::cancel(range);
+    cuda::end_on_host(&range);
+  });
+  lives.expect_told("counted as lost with its context", {1, 1, 0, 0, 0}, [](DeviceRange& range) {
+    cuda::begin_on_host(&range);
+    range.end_stream->ending.store(0);
     cuda::end_on_host(&range);
   });
   lives.expect_told("of a tool that has gone", {0, 0, 0, 1, 0}, [](DeviceRange& range) {

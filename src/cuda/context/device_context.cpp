@@ -109,6 +109,16 @@ bool enter_again(const Driver& api, DeviceContext& context, ContextScope& scope)
   return current == context.handle || scope.push(api, context.handle);
 }
 
+namespace {
+
+// Whether SideStream::ending counts the range.
+bool is_ending(const DeviceRange& range) noexcept {
+  const bool calls_host = range.backend == Backend::callback && range.epoch != 0;
+  return calls_host && range.showing.now() != Showing::over;
+}
+
+}  // namespace
+
 void drop_if_lost(DeviceContext& context) noexcept {
   if (!context.lost.load() || context.reading.exchange(true)) return;
   std::lock_guard<std::mutex> lock(context.mutex);
@@ -124,8 +134,12 @@ void drop_if_lost(DeviceContext& context) noexcept {
       polled.swap(side->polled);
       side->events.clear();
     }
-    lost += pending.size() + side->callbacks.exchange(0);
-    for (DeviceRange* range : pending) finish(range, PhaseEvent::lose);
+    lost += side->ending.exchange(0);
+    side->callbacks.store(0);
+    for (DeviceRange* range : pending) {
+      if (!is_ending(*range)) ++lost;
+      finish(range, PhaseEvent::lose);
+    }
     for (const PolledCall& call : polled) finish(call.range, PhaseEvent::lose);
   }
   context.ring.clear();

@@ -41,6 +41,7 @@ struct SideStream {
   size_t events_made = 0;
   std::deque<DeviceRange*> pending;    // ended ranges with events, in order
   std::atomic<uint64_t> callbacks{0};  // host functions in flight
+  std::atomic<uint64_t> ending{0};     // ranges of host functions that were ended and are not over
   std::deque<PolledCall> polled;       // in place of host functions, in order
   std::atomic<uint64_t> last_used{0};
 };

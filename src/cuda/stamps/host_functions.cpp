@@ -25,20 +25,30 @@ annotate::Span start_replay(DeviceRange& range, const annotate::ToolTable& tool)
           range.event.domain};
 }
 
-// A context that was given up has counted its host functions as lost already.
-void leave(SideStream& stream) noexcept {
-  uint64_t count = stream.callbacks.load(std::memory_order_relaxed);
-  while (count > 0 &&
-         !stream.callbacks.compare_exchange_weak(count, count - 1, std::memory_order_acq_rel)) {
+// False: it is zero, as the context was given up.
+bool take_one(std::atomic<uint64_t>& counter) noexcept {
+  uint64_t count = counter.load(std::memory_order_relaxed);
+  while (count > 0 && !counter.compare_exchange_weak(count, count - 1, std::memory_order_acq_rel)) {
   }
+  return count > 0;
 }
 
-// Both ends were reached; the later one calls this.
+// Both ends were reached; the later one calls this. A context that was given up has counted the
+// range as lost already.
 void conclude(const DeviceRange& range, bool shown) noexcept {
-  if (stopping()) return outcome_counts().add(Outcome::at_exit);
+  const bool counts = take_one(range.end_stream->ending);
+  const auto count = [&](Outcome outcome) {
+    if (counts) outcome_counts().add(outcome);
+  };
+  if (stopping()) return count(Outcome::at_exit);
   const bool sent = shown && tool_of(range.epoch);
   if (shown) annotate::end_span(range.span);
-  outcome_counts().add(sent ? Outcome::sent_callback : Outcome::tool_gone);
+  count(sent ? Outcome::sent_callback : Outcome::tool_gone);
+}
+
+// The end was reached on a stream of another context, and the beginning never will be.
+bool begin_is_lost(const DeviceRange& range, Showing before) noexcept {
+  return before == Showing::waiting && range.begin_stream->context->lost.load();
 }
 
 // Whether the tool that listened when the range began was sent the start.
@@ -65,7 +75,7 @@ void begin_on_host(void* data) {
       range->showing.apply(sent ? ShowingEvent::begin_sent : ShowingEvent::begin_left_out);
   if (before == Showing::end_first) conclude(*range, sent);
   if (before == Showing::given_up && sent) annotate::end_span(range->span);
-  leave(*range->begin_stream);
+  take_one(range->begin_stream->callbacks);
   release(range);
 }
 
@@ -76,8 +86,11 @@ void end_on_host(void* data) {
     conclude(*range, before == Showing::shown);
   }
   SideStream& stream = *range->end_stream;
+  if (begin_is_lost(*range, before) && take_one(stream.ending)) {
+    outcome_counts().add(Outcome::context_lost);
+  }
   if (!range->timed) range->phase.apply(PhaseEvent::finish);
-  leave(stream);
+  take_one(stream.callbacks);
   release(range);
 }
 

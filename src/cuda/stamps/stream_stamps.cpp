@@ -65,6 +65,7 @@ Result call_back(const Driver& api, SideStream& stream, StreamHandle where, Devi
   }
   retain(&range);
   stream.callbacks.fetch_add(1, std::memory_order_relaxed);
+  if (is_end) stream.ending.fetch_add(1, std::memory_order_relaxed);
   if (polled) {
     stream.polled.push_back({&range, event, is_end});
     return success;
@@ -72,6 +73,7 @@ Result call_back(const Driver& api, SideStream& stream, StreamHandle where, Devi
   const Result result = api.cuLaunchHostFunc(where, is_end ? end_on_host : begin_on_host, &range);
   if (result != success) {
     stream.callbacks.fetch_sub(1, std::memory_order_relaxed);
+    if (is_end) stream.ending.fetch_sub(1, std::memory_order_relaxed);
     range.references.fetch_sub(1, std::memory_order_relaxed);
   }
   return result;
