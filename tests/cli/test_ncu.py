@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from helpers import ncu as real
 from helpers.recorded import record_command
 from helpers.traced import clean_environment, needs_library
 
@@ -81,7 +82,7 @@ LINES = {
                              [*STANDARD, *include("torch@train.py/"), *END]),
     "calls": (["layers.0", "--calls", "1:3", "-o", "r"],
               [*STANDARD, *include("torch@layers.0/"), "--range-filter", "::2|3", *END]),
-    "every": (["layers.0", "--every", "2", "-o", "r"],
+    "every": (["layers.0", "--every", "2", "--dry-steps", "99", "-o", "r"],
               [*STANDARD, *include("torch@layers.0/"), "--range-filter", "::1|3", *END]),
     "metrics": (["--metrics", "time,sol", "--set", "basic", "-o", "r"],
                 [*KERNEL, "--set", "basic", "--section", "SpeedOfLight", "--metrics",
@@ -191,4 +192,15 @@ def test_what_makes_no_sense(name, folder):
 def test_without_ncu(folder):
     done = run(folder, "--ncu", "/nowhere/ncu", "torch@forward/", "train.py")
     assert done.returncode == 127
-    assert "no program '/nowhere/ncu'" in done.stderr
+    assert "no program '/nowhere/ncu' here: install it" in done.stderr
+
+
+def test_a_run_without_a_gpu_says_so(folder):
+    """ncu itself runs; where there is a GPU, the tests of test_ncu_on_gpu.py run it in earnest."""
+    if real.has_driver():
+        pytest.skip("there is a CUDA driver here")
+    done = run(folder, "layers.1", "train.py", env={"NVSPAN_NCU": real.find()})
+    assert done.returncode != 0
+    assert "nvspan ncu: nothing was profiled" in done.stderr
+    assert "  problem  ncu finds no CUDA driver (libcuda.so.1) here" in done.stderr
+    assert list(folder.glob("*.ncu-rep")) == []

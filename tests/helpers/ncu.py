@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import subprocess
@@ -29,6 +30,15 @@ def find() -> str:
             "/opt/nvidia/nsight-compute"
         )
     return found
+
+
+def has_driver() -> bool:
+    """Whether this machine has a CUDA driver."""
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    return True
 
 
 def run(ncu: str, *words: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:

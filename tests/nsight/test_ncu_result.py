@@ -15,8 +15,8 @@ import pytest
 from helpers import ncu as real
 from helpers.tree import ROOT
 from nvspan.nsight import NcuResult, RangeFilter, read_ncu
-from nvspan.nsight.compute import csv_reader, module_reader, tables
-from nvspan.nsight.compute.profiled import OpenRange
+from nvspan.nsight.results import csv_reader, module_reader, tables
+from nvspan.nsight.results.profiled import OpenRange
 
 DATA = ROOT / "tests" / "data" / "nsight"
 TIME = "gpu__time_duration.sum"

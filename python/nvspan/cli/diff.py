@@ -19,7 +19,7 @@ from nvspan.cli._common import (
     selected,
 )
 from nvspan.cli.ncu import is_ncu, read_ncu
-from nvspan.nsight.compute import tables as ncu_tables
+from nvspan.nsight.results import tables as ncu_tables
 from nvspan.recording.time_text import duration
 from nvspan.report import emptiness, render, text
 from nvspan.report.compare import SURE, compare

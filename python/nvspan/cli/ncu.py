@@ -8,21 +8,28 @@ import argparse
 import os
 import re
 import shlex
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 import nvspan
-from nvspan.cli._common import note
-from nvspan.cli.program.launching import add_program_options, command_of, ended_as, run_to_end
+from nvspan.cli.program.launching import add_program_options, command_of, ended_as
+from nvspan.cli.program.ncu_session import SUFFIX, Session, tell
 from nvspan.nsight import ncu_command
+from nvspan.nsight.compute import history
 from nvspan.nsight.compute.dry_run import DryRunError, dry_run
-from nvspan.nsight.compute.result import NcuResult, read_reports
-from nvspan.nsight.lines.ncu_command import METRICS, MOST_CALLS, PRESETS, REPLAY_MODES, SECTIONS
-from nvspan.nsight.lines.tools import Reports, find_tool
+from nvspan.nsight.lines.ncu_command import (
+    METRICS,
+    MOST_CALLS,
+    PRESETS,
+    REPLAY_MODES,
+    SECTIONS,
+    measured,
+)
+from nvspan.nsight.lines.tools import find_tool
 from nvspan.nsight.ranges.names import is_written_for_ncu, range_filters
+from nvspan.nsight.results.result import NcuResult, read_reports
 from nvspan.report.progress import Progress
-from nvspan.report.text import printable_lines
+from nvspan.report.render import FORMATS
 
 _USAGE = """\
 nvspan ncu [RANGE ...] [options] script.py [arguments ...]
@@ -38,7 +45,6 @@ recording of the program's first steps. After '--' torchrun, srun and mpirun are
 gets a report of its own."""
 
 _SCRIPT = re.compile(r".*\.py[cwz]?$")
-_SUFFIX = ".ncu-rep"
 
 
 def names(text: str) -> list[str]:
@@ -48,7 +54,7 @@ def names(text: str) -> list[str]:
 
 def is_ncu(files: Sequence[str]) -> bool:
     """Whether these are reports of Nsight Compute."""
-    return bool(files) and all(path.endswith(_SUFFIX) for path in files)
+    return bool(files) and all(path.endswith(SUFFIX) for path in files)
 
 
 def read_ncu(parser: argparse.ArgumentParser, files: Sequence[str]) -> NcuResult:
@@ -60,6 +66,16 @@ def read_ncu(parser: argparse.ArgumentParser, files: Sequence[str]) -> NcuResult
         parser.exit(1, f"{parser.prog}: cannot read {error.filename!r}: {error.strerror}\n")
     except ValueError as error:
         parser.exit(1, f"{parser.prog}: {error}\n")
+
+
+def _presets() -> str:
+    """The presets, and how long each took the last time."""
+    words = {"quick": "times", "standard": "ncu's set detailed", "comprehensive": "its set full"}
+    shown = []
+    for name, text in words.items():
+        told = history.told(measured(name, (), (), "kernel"))
+        shown.append(f"{name} ({text}{'; ' + told if told else ''})")
+    return f"{', '.join(shown)}; the default is standard unless --metrics or --set is given"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -83,9 +99,7 @@ def _parser() -> argparse.ArgumentParser:
         help="profile the processes that the program starts, too (default: all)")  # fmt: skip
     add("--ranks", metavar="N[,N]", help="profile only these ranks of a launcher: 0,3 or 0-3")
     add = parser.add_argument_group("what is measured").add_argument
-    add("--preset", choices=tuple(PRESETS),
-        help="quick (times), standard (ncu's set detailed), comprehensive (full); the default is "
-        "standard unless --metrics or --set is given")  # fmt: skip
+    add("--preset", choices=tuple(PRESETS), help=_presets())
     add("--metrics", metavar="NAME[,NAME]", type=names, default=[],
         help=f"plain names ({', '.join(sorted({*METRICS, *SECTIONS}))}), metrics and sections of "
         "ncu")  # fmt: skip
@@ -110,6 +124,9 @@ def _parser() -> argparse.ArgumentParser:
     add("--per-region", action="store_true",
         help="run the program once for each range, and write a report for each")  # fmt: skip
     add("--force", action="store_true", help="write over reports that exist")
+    add("--no-report", action="store_true", help="print no table at the end")
+    add("--kernels", action="store_true", help="print a row for each kernel")
+    add("--format", choices=FORMATS, default="table", help="of the table (default: table)")
     add("--option", metavar="--NAME=VALUE", action="append", default=[],
         help="a further option of ncu; may be repeated")  # fmt: skip
     add("--ncu", metavar="PATH", help="ncu (default: NVSPAN_NCU, PATH, or where it is installed)")
@@ -170,13 +187,9 @@ def _recording(
 
     found = dry_run(
         command, steps=options.dry_steps, seconds=options.dry_seconds, is_enough=is_enough,
-        tell=_tell,
+        tell=tell,
     )  # fmt: skip
     return found.recording, found.whole
-
-
-def _tell(text: str) -> None:
-    print(f"nvspan ncu: {printable_lines(text)}", file=sys.stderr, flush=True)
 
 
 def _with_end(calls: str | None) -> str | None:
@@ -191,8 +204,8 @@ def _with_end(calls: str | None) -> str | None:
 def _lines(
     options: argparse.Namespace, ranges: list[str], command: list[str], ncu: str,
     recording: nvspan.Recording | None,
-) -> list[list[str]]:  # fmt: skip
-    """The command lines: one, or one for each region."""
+) -> list[tuple[list[str], list[str]]]:  # fmt: skip
+    """The command lines, each with its ranges: one, or one for each region."""
     given: dict[str, Any] = {
         "exclude": options.exclude, "replay": options.replay, "metrics": options.metrics,
         "sets": options.set, "calls": options.calls, "kernel": options.kernel,
@@ -201,10 +214,10 @@ def _lines(
         "cache_control": options.cache_control, "processes": options.processes,
         "ranks": options.ranks, "force": options.force, "options": options.option, "ncu": ncu,
         "recording": recording,
-        "preset": options.preset or (None if options.metrics or options.set else "standard"),
+        "preset": options.preset,
     }  # fmt: skip
     if not options.per_region:
-        return [ncu_command(command, ranges, output=options.output, **given)]
+        return [(ncu_command(command, ranges, output=options.output, **given), ranges)]
     folder = options.output or "nvspan-ncu"
     regions = [part.strip() for text in ranges for part in text.split(";") if part.strip()]
     if not regions:
@@ -213,7 +226,7 @@ def _lines(
     for number, region in enumerate(regions):
         name = re.sub(r"[^\w.=+-]+", "_", region).strip("_.") or "range"
         path = os.path.join(folder, f"{number}-{name}-{{pid}}")
-        made.append(ncu_command(command, [region], output=path, **given))
+        made.append((ncu_command(command, [region], output=path, **given), [region]))
     return made
 
 
@@ -230,6 +243,8 @@ def main(argv: Sequence[str]) -> int:
     if not program and words:
         parser.error(f"no program to run after {' '.join(words)!r}: give script.py, -m module, -c "
                      "code or -- command")  # fmt: skip
+    if options.preset is None and not (options.metrics or options.set):
+        options.preset = "standard"
     command = command_of(parser, options, program)
     ncu = find_tool("ncu", options.ncu)
     try:
@@ -244,23 +259,16 @@ def main(argv: Sequence[str]) -> int:
     except ValueError as error:
         parser.exit(2, f"nvspan ncu: error: {error}\n")
     if options.dry_run:
-        for line in lines:
+        for line, _ in lines:
             print(shlex.join(line))
         return 0
     if ncu is None:
         where = f"no program {options.ncu!r}" if options.ncu else "no Nsight Compute"
-        print(f"nvspan ncu: {where}: 'nvspan doctor' shows where it looks", file=sys.stderr)
+        tell(f"{where} here: install it (it is a part of the CUDA toolkit), or name it: --ncu "
+             "PATH, NVSPAN_NCU; 'nvspan doctor' shows where nvspan looks")  # fmt: skip
         return 127
-    return _run(options, lines)
-
-
-def _run(options: argparse.Namespace, lines: list[list[str]]) -> int:
+    session = Session(own, ranges, program, options, command, ncu, recording)
     code = 0
-    for line in lines:
-        name = line[line.index("--export") + 1]
-        if folder := os.path.dirname(name):
-            os.makedirs(folder, exist_ok=True)
-        reports = Reports(name, _SUFFIX)
-        code = run_to_end("nvspan ncu", line, dict(os.environ)) or code
-        note(f"report {path}" for path in reports.made())
+    for line, wanted in lines:
+        code = session.run(line, wanted) or code
     return ended_as(code)

@@ -22,7 +22,7 @@ from nvspan.cli._common import (
 )
 from nvspan.cli.ncu import is_ncu, names, read_ncu
 from nvspan.nsight import summary as nsys_sum
-from nvspan.nsight.compute.tables import formatted
+from nvspan.nsight.results.tables import formatted
 from nvspan.report import emptiness, render, text
 from nvspan.report.progress import Progress
 from nvspan.report.summary import GROUPS, NUMBERS, Summary, call_tree

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from nvspan.nsight.compute.region import profile_region
-    from nvspan.nsight.compute.result import NcuResult
-    from nvspan.nsight.compute.result import read_reports as read_ncu
+    from nvspan.nsight.results.result import NcuResult
+    from nvspan.nsight.results.result import read_reports as read_ncu
 
 __all__ = [
     "Between",
@@ -39,7 +39,7 @@ def __getattr__(name: str) -> Any:
 
         return profile_region
     if name in ("NcuResult", "read_ncu"):
-        from nvspan.nsight.compute.result import NcuResult, read_reports
+        from nvspan.nsight.results.result import NcuResult, read_reports
 
         return NcuResult if name == "NcuResult" else read_reports
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

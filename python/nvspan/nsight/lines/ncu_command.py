@@ -103,7 +103,7 @@ def ncu_command(
 'gpu__time_duration.sum', '--nvtx', '--nvtx-include', 'app@step/', '--export', 'run', \\
 'python', 'train.py']
     """
-    included, excluded = _filters(ranges, recording), _filters(exclude, recording)
+    included, excluded = filters_of(ranges, recording), filters_of(exclude, recording)
     _check_choice("replay", replay, REPLAY_MODES)
     _check_choice("processes", processes, ("all", "application-only"))
     if replay in ("range", "app-range") and not included:
@@ -152,13 +152,25 @@ def _names(name: str, given: Iterable[str]) -> list[str]:
     return list(given)
 
 
-def _filters(
+def filters_of(
     ranges: str | Iterable[str | RangeFilter], recording: Recording | None
 ) -> list[RangeFilter]:
+    """The filters for ranges: plain names where a recording tells them, else texts for ncu."""
     items = [ranges] if isinstance(ranges, str) else list(ranges)
     if recording is not None and items:
         return range_filters(items, recording)
-    return [item if isinstance(item, RangeFilter) else RangeFilter.parse(item) for item in items]
+    made = []
+    for item in items:
+        if isinstance(item, RangeFilter):
+            made.append(item)
+        else:  # a list with semicolons, each of which ncu wants in an option of its own
+            made += [RangeFilter.parse(text.strip()) for text in item.split(";") if text.strip()]
+    return made
+
+
+def measured(preset: str | None, sets: Iterable[str], metrics: Iterable[str], replay: str) -> str:
+    """A name for what a run measures, and how."""
+    return " ".join([preset or "", *sorted(sets), *sorted(metrics), replay]).strip()
 
 
 def _measured(metrics: Iterable[str], sets: Iterable[str]) -> list[str]:

@@ -21,7 +21,7 @@ MOST_FILTERS = 256
 DEFAULT_DOMAIN = "NVTX"
 
 # domain (None: the default one) -> name -> whether it has (push/pop, start/end) ranges
-_Known = dict["str | None", dict[str, tuple[bool, bool]]]
+Known = dict["str | None", dict[str, tuple[bool, bool]]]
 
 
 def range_filters(
@@ -50,7 +50,7 @@ def range_filters(
     [RangeFilter('layers.0.mlp', domain='torch'), RangeFilter('loss', span=True)]
     """
     require_ranges(recording)
-    known = _known(recording)
+    known = known_ranges(recording)
     made: dict[RangeFilter, None] = {}
     for item in [ranges] if isinstance(ranges, str) else ranges:
         if isinstance(item, RangeFilter):
@@ -70,8 +70,9 @@ def range_filters(
     return list(made)
 
 
-def _known(recording: Recording) -> _Known:
-    found: _Known = {}
+def known_ranges(recording: Recording) -> Known:
+    """Domain (None: the default one) -> name -> whether it has (push/pop, start/end) ranges."""
+    found: Known = {}
     for row in recording.stats().rows:
         if row["name"] and row["kind"] in ("push_pop", "start_end"):
             names = found.setdefault(row["domain"], {})
@@ -81,7 +82,7 @@ def _known(recording: Recording) -> _Known:
     return found
 
 
-def _texts(item: str, known: _Known) -> list[str]:
+def _texts(item: str, known: Known) -> list[str]:
     """The parts between semicolons; a name that has one is whole."""
     if any(item in names for names in known.values()):
         return [item]
@@ -93,7 +94,7 @@ def is_written_for_ncu(text: str) -> bool:
     return "@" in text or text.endswith(("/", "]")) or text.startswith(("[", REGEX_PREFIX))
 
 
-def _filters(text: str, known: _Known, recording: Recording) -> list[RangeFilter]:
+def _filters(text: str, known: Known, recording: Recording) -> list[RangeFilter]:
     steps = [step.strip() for step in re.split(r"\s+>\s+", text)]
     found = _candidates(steps, text, known)
     if not found:
@@ -118,7 +119,7 @@ def _filters(text: str, known: _Known, recording: Recording) -> list[RangeFilter
 
 
 def _exact(
-    path: list[str | Between], domain: str | None, known: _Known, *, span: bool = False
+    path: list[str | Between], domain: str | None, known: Known, *, span: bool = False
 ) -> RangeFilter:
     """The filter for names as they are, by regular expressions where ncu cannot read them.
 
@@ -146,7 +147,7 @@ def _is_like(name: str, other: str) -> bool:
 
 
 def _within(
-    domain: str | None, choices: list[list[str]], known: _Known, recording: Recording
+    domain: str | None, choices: list[list[str]], known: Known, recording: Recording
 ) -> list[RangeFilter]:
     """The paths of names that occur, any ranges between them."""
     stacks = list(product(*choices))
@@ -167,7 +168,7 @@ def _within(
 
 
 def _candidates(
-    steps: list[str], text: str, known: _Known
+    steps: list[str], text: str, known: Known
 ) -> list[tuple[str | None, list[list[str]]]]:
     """The domains that have names for every step, with these names. A name may look like steps."""
     is_name = any(text in names for names in known.values())
@@ -194,7 +195,7 @@ def _alike(pattern: str, names: Iterable[str]) -> list[str]:
     return sorted(name for name in known if match(name))
 
 
-def _unknown(steps: list[str], text: str, known: _Known) -> str:
+def _unknown(steps: list[str], text: str, known: Known) -> str:
     """The sentence about the first step that no domain knows."""
     every = {name for names in known.values() for name in names}
     every |= {f"{d or DEFAULT_DOMAIN}:{n}" for d, names in known.items() for n in names}

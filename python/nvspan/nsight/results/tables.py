@@ -15,7 +15,7 @@ from nvspan.report import render, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nvspan.nsight.compute.result import NcuResult
+    from nvspan.nsight.results.result import NcuResult
 
 RANGE_COLUMNS = ("domain", "name", "kind", "results", "processes", "time", "mean", "sm", "memory",
                  "occupancy", "stalls", "limiter")  # fmt: skip

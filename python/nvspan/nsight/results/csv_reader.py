@@ -9,7 +9,7 @@ import re
 import subprocess
 from collections.abc import Iterator, Sequence
 
-from nvspan.nsight.compute.profiled import (
+from nvspan.nsight.results.profiled import (
     GRAPH,
     KERNEL,
     PUSH_POP,

@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from nvspan.nsight.compute import csv_reader, module_reader
-from nvspan.nsight.compute.limiter import MEMORY, OCCUPANCY, SM, TIME, limiter, stalls
-from nvspan.nsight.compute.matching import finder
-from nvspan.nsight.compute.profiled import OpenRange, Profiled
-from nvspan.nsight.compute.tables import KERNEL_COLUMNS, RANGE_COLUMNS, as_html, as_text
 from nvspan.nsight.ranges.range_filter import RangeFilter
+from nvspan.nsight.results import csv_reader, module_reader
+from nvspan.nsight.results.limiter import MEMORY, OCCUPANCY, SM, TIME, limiter, stalls
+from nvspan.nsight.results.matching import finder
+from nvspan.nsight.results.profiled import OpenRange, Profiled
+from nvspan.nsight.results.tables import KERNEL_COLUMNS, RANGE_COLUMNS, as_html, as_text
 
 _SHOWN_STALLS = 2
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from nvspan.nsight.compute.profiled import (
+from nvspan.nsight.results.profiled import (
     GRAPH,
     KERNEL,
     PUSH_POP,

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from nvspan.nsight.compute.profiled import PUSH_POP, START_END, OpenRange, Profiled
 from nvspan.nsight.ranges.evaluate import matcher
 from nvspan.nsight.ranges.range_filter import RangeFilter
 from nvspan.nsight.ranges.range_syntax import Between
+from nvspan.nsight.results.profiled import PUSH_POP, START_END, OpenRange, Profiled
 
 Test = Callable[[str], bool]
 

@@ -1,0 +1,166 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""One call of ``nvspan ncu``: runs the program under ncu, and shows what came of it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+
+from nvspan.cli.program.launching import run_to_end
+from nvspan.nsight.compute import history
+from nvspan.nsight.compute.dry_run import DryRunError, dry_run
+from nvspan.nsight.compute.explain import Run, as_lines, explain
+from nvspan.nsight.compute.messages import OK, Finding
+from nvspan.nsight.lines.launchers import is_launched
+from nvspan.nsight.lines.ncu_command import METRICS, filters_of, measured
+from nvspan.nsight.lines.tools import Reports, version_of
+from nvspan.nsight.ranges.range_filter import RangeFilter
+from nvspan.nsight.results.result import NcuResult, read_reports
+from nvspan.nsight.results.tables import formatted
+from nvspan.recording import Recording
+from nvspan.report.text import printable_lines
+
+SUFFIX = ".ncu-rep"
+_LONG = 30.0  # seconds
+
+
+def tell(text: str) -> None:
+    print(f"nvspan ncu: {printable_lines(text)}", file=sys.stderr, flush=True)
+
+
+class Session:
+    """What the runs of one command line have in common."""
+
+    def __init__(
+        self, own: Sequence[str], ranges: Sequence[str], program: Sequence[str],
+        options: argparse.Namespace, command: list[str], ncu: str, recording: Recording | None,
+    ) -> None:  # fmt: skip
+        self._ranges, self._program = list(ranges), list(program)
+        self._own = list(own)
+        while "--range" in self._own:  # they are among the ranges
+            at = self._own.index("--range")
+            del self._own[at : at + 2]
+        self._options, self._command, self._ncu = options, command, ncu
+        self._recording = recording
+
+    def run(self, line: list[str], ranges: list[str]) -> int:
+        """Runs one line, of some of the ranges: the program's exit code."""
+        options = self._options
+        name = line[line.index("--export") + 1]
+        if folder := os.path.dirname(name):
+            os.makedirs(folder, exist_ok=True)
+        filters = filters_of(ranges, self._recording)
+        key = measured(options.preset, options.set, options.metrics, options.replay)
+        program = shlex.join([*self._command, *map(str, filters)])
+        if (estimate := history.estimate(key, program, self._calls(filters))) is not None:
+            tell(f"estimate: {estimate}")
+        reports = Reports(name, SUFFIX)
+        began = time.monotonic()
+        code, said = self._under_ncu(line)
+        took = time.monotonic() - began
+        made = reports.made()
+        result = self._read(made, filters)
+        if len(result):
+            history.remember(key, program, seconds=took, results=len(result),
+                             passes=history.passes_of(said))  # fmt: skip
+        self._show(result, made, said, filters)
+        return code
+
+    def _calls(self, filters: Sequence[RangeFilter]) -> int | None:
+        if self._recording is None or not filters:
+            return None
+        return sum(each.evaluate(self._recording).calls for each in filters)
+
+    def _under_ncu(self, line: list[str]) -> tuple[int, list[str]]:
+        """Runs it with what ncu says in a file; the program's own output stays as it is."""
+        with tempfile.TemporaryDirectory(prefix="nvspan-") as folder:
+            words = list(line)
+            log = os.path.join(folder, "ncu.txt")
+            if not is_launched(self._command):
+                words[line.index("--export") : line.index("--export")] = ["--log-file", log]
+            code = run_to_end("nvspan ncu", words, dict(os.environ))
+            try:
+                with open(log, encoding="utf-8", errors="replace") as file:
+                    return code, file.read().splitlines()
+            except OSError:
+                return code, []
+
+    def _read(self, reports: Sequence[str], filters: Sequence[RangeFilter]) -> NcuResult:
+        try:
+            return read_reports(reports, ncu=self._ncu, filters=filters)
+        except (OSError, ValueError) as error:
+            tell(str(error))
+            return NcuResult([], filters)
+
+    def _show(
+        self, result: NcuResult, reports: Sequence[str], said: Sequence[str],
+        filters: Sequence[RangeFilter],
+    ) -> None:  # fmt: skip
+        options = self._options
+        if len(result) and not options.no_report:
+            wanted = [name for name in options.metrics if "__" in name]
+            shown = formatted(result, options.format, kernels=options.kernels, metrics=wanted)
+            sys.stderr.write(printable_lines(shown).rstrip("\n") + "\n")
+        if len(result) or not is_launched(self._command):
+            self._explain(result, said, filters)
+        else:
+            tell("nothing was profiled; what ncu says of each rank is above")
+        for path in reports:
+            print(f"nvspan: report {printable_lines(path)}", file=sys.stderr)
+
+    def _explain(
+        self, result: NcuResult, said: Sequence[str], filters: Sequence[RangeFilter]
+    ) -> None:
+        options = self._options
+        chosen = {"--calls": options.calls, "--kernel-id": options.kernel_id,
+                  "--launch-skip": options.launch_skip, "--exclude": options.exclude}  # fmt: skip
+        run = Run(
+            said=said, result=result, filters=filters, replay=options.replay,
+            version=None if len(result) else version_of(self._ncu),
+            processes=options.processes,
+            metrics=[m for name in options.metrics if "__" in name or name in METRICS
+                     for m in METRICS.get(name, (name,))],
+            chooses=[name for name, value in chosen.items() if value],
+            recording=self._a_recording,
+        )  # fmt: skip
+        findings = explain(run)
+        if all(finding.status == OK for finding in findings):
+            return
+        tell("nothing was profiled" if not len(result) else "of this result:")
+        lines = "\n".join(as_lines(findings, self._again))
+        print(printable_lines(lines), file=sys.stderr)
+
+    def _a_recording(self) -> Recording | None:
+        """The recording that there is, or a dry one to find out what went wrong."""
+        if self._recording is None:
+            options = self._options
+            try:
+                self._recording = dry_run(
+                    self._command, steps=options.dry_steps, seconds=options.dry_seconds, tell=tell
+                ).recording
+            except (DryRunError, RuntimeError, OSError) as error:
+                tell(str(error))
+        return self._recording
+
+    def _again(self, finding: Finding) -> str | None:
+        """The command line with what a finding asks for."""
+        if not (finding.options or finding.ranges):
+            return None
+        ranges = list(self._ranges)
+        if finding.instead in ranges and finding.ranges:
+            at = ranges.index(finding.instead)
+            ranges[at : at + 1] = finding.ranges
+        elif finding.ranges:
+            ranges = list(finding.ranges)
+        own = list(self._own)
+        if finding.options[:1] and finding.options[0] in own and len(finding.options) == 2:
+            at = own.index(finding.options[0])
+            del own[at : at + 2]
+        words = ["nvspan", "ncu", *dict.fromkeys(ranges), *own, *finding.options, *self._program]
+        return shlex.join(words)

@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""What came of a run of Nsight Compute: the checks that passed, and the one that failed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from nvspan.nsight.compute import diagnosis
+from nvspan.nsight.compute.messages import (
+    NOTE,
+    OK,
+    PROBLEM,
+    Finding,
+    has_driver,
+    no_driver,
+    of_lines,
+)
+from nvspan.nsight.ranges.range_filter import RangeFilter
+from nvspan.nsight.results.result import NcuResult
+from nvspan.recording import Recording
+
+_MOST_KERNELS = 8
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of ncu that ended.
+
+    Attributes:
+        said: the lines of ncu.
+        result: what it profiled.
+        filters: of the ranges that were asked for.
+        version: of ncu, where it is known.
+        replay, processes: as `ncu_command` has them.
+        metrics: that were asked for by ncu's names.
+        chooses: whether calls, kernels or launches were chosen.
+        recording: a recording of the program; it is made when it is asked for. None: there is none.
+    """
+
+    said: Sequence[str]
+    result: NcuResult
+    filters: Sequence[RangeFilter] = ()
+    version: str | None = None
+    replay: str = "kernel"
+    processes: str = "all"
+    metrics: Sequence[str] = ()
+    chooses: Sequence[str] = ()
+    recording: Callable[[], Recording | None] = field(default=lambda: None)
+
+
+def explain(run: Run) -> list[Finding]:
+    """What there is to say: nothing if all went well.
+
+    Of an empty result the checks come in their order, those that passed too, up to what failed.
+    """
+    told = of_lines(run.said)
+    if len(run.result):
+        return [*told, *_left_out(run)]
+    found = [Finding(OK, f"ncu {run.version or ''}".rstrip() + " ran")]
+    if any(finding.status == PROBLEM for finding in told):
+        return [*found, *told]
+    connected = {m[1] for line in run.said if (m := re.search(r"Connected to process (\d+)", line))}
+    if not connected:
+        return [*found, *told, _no_cuda(run)]
+    found.append(Finding(OK, f"it looked at {_counted(len(connected), 'process', 'es')} with CUDA"))
+    recording = run.recording() if run.filters else None
+    if recording is None and run.filters:
+        return [*found, *told, Finding(
+            PROBLEM, "no kernel was profiled, and there is no recording that says why",
+            ("give one of the program: --using FILE, by 'nvspan record'",),
+        )]  # fmt: skip
+    if recording is not None:
+        of_filters = [diagnosis.of_filter(each, recording) for each in run.filters]
+        found += of_filters
+        if all(finding.status == PROBLEM for finding in of_filters):
+            return [*found, *told]
+    return [*found, *told, _chosen(run) or _no_kernel(run, recording)]
+
+
+def _counted(count: int, noun: str, plural: str = "s") -> str:
+    return f"{count} {noun}" + (plural if count != 1 else "")
+
+
+def _no_cuda(run: Run) -> Finding:
+    if run.processes == "application-only":
+        return Finding(
+            PROBLEM, "the program itself used no CUDA, and its children were left out",
+            options=("--processes", "all"),
+        )  # fmt: skip
+    if not has_driver():
+        return no_driver()
+    return Finding(
+        PROBLEM,
+        "no process of the program used CUDA",
+        ("the program must run on the GPU: does it see one (CUDA_VISIBLE_DEVICES, "
+         "torch.cuda.is_available())?",),
+    )  # fmt: skip
+
+
+def _chosen(run: Run) -> Finding | None:
+    """Kernels, launches or calls that were chosen, and are none."""
+    lines = [line.strip() for line in run.said]
+    if "Available Kernels:" in lines:
+        names = lines[lines.index("Available Kernels:") + 1 :]
+        kernels = [name.partition(". ")[2] for name in names if re.match(r"\d+\. ", name)]
+        if kernels:
+            shown = ", ".join(kernels[:_MOST_KERNELS])
+            return Finding(
+                PROBLEM, f"no kernel has the name that was asked for; there are {shown}",
+                ("--kernel takes a regular expression for a part of the name",),
+            )  # fmt: skip
+    if run.chooses:
+        options = " and ".join(run.chooses)
+        return Finding(
+            PROBLEM, f"{options} left out everything", (f"run it without {options}",),
+        )  # fmt: skip
+    return None
+
+
+def _no_kernel(run: Run, recording: Recording | None) -> Finding:
+    if recording is None:
+        return Finding(PROBLEM, "the program launched no kernel")
+    return diagnosis.of_kernels(run.replay, in_other_process=len(recording.processes) > 1)
+
+
+def _left_out(run: Run) -> list[Finding]:
+    """Ranges and metrics that were asked for, and are not in a result that is there."""
+    found = []
+    seen = {filter for filter in run.filters if NcuResult(run.result.results, [filter]).ranges()}
+    missing = [filter for filter in run.filters if filter not in seen]
+    recording = run.recording() if missing else None
+    if recording is not None and run.replay in ("range", "app-range"):
+        found += diagnosis.of_nesting(list(run.filters), recording)
+    for filter in missing if not found else ():
+        finding = None if recording is None else diagnosis.of_filter(filter, recording)
+        if finding is None or finding.status == OK:
+            finding = Finding(NOTE, f"no kernel was profiled in '{filter}'")
+        found.append(finding)
+    names = run.result.metric_names()
+    for metric in run.metrics:
+        if not any(name == metric or name.startswith(f"{metric}.") for name in names):
+            close = ", ".join(get_close_matches(metric, names, 3, 0.5))
+            found.append(Finding(
+                PROBLEM, f"ncu measured no {metric!r}" + (f"; there are {close}" if close else ""),
+                ("ncu --query-metrics shows the names; most need an ending: .sum, .avg, .max",),
+            ))  # fmt: skip
+    return found
+
+
+def as_lines(findings: Sequence[Finding], again: Callable[[Finding], str | None]) -> list[str]:
+    """The findings as text, with the command that works where there is one."""
+    lines = []
+    for finding in findings:
+        lines.append(f"  {finding.status:<8} {finding.text}")
+        lines += [f"           - {remedy}" for remedy in finding.remedies]
+        if (command := again(finding)) is not None:
+            lines.append(f"           try: {command}")
+    return lines

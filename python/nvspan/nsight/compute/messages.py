@@ -1,0 +1,192 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""What Nsight Compute says of itself, in plain words, and what to do about it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+OK, NOTE, PROBLEM = "ok", "note", "problem"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was checked.
+
+    Attributes:
+        status: "ok", "note" or "problem".
+        text: what was found.
+        remedies: what to do: sentences.
+        options: of ``nvspan ncu``, with which the same command works.
+        ranges: in place of those of the command, or of one of them.
+        instead: that one.
+    """
+
+    status: str
+    text: str
+    remedies: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    ranges: tuple[str, ...] = ()
+    instead: str = ""
+
+
+_CONTEXT_CALLS = ("cuInit", "cuDevicePrimaryCtx", "cuCtxCreate", "cuModuleLoad", "cuLibraryLoad")
+_GRAPH_CALLS = ("cuStreamBeginCapture", "cuStreamEndCapture", "cuGraph", "cuStreamGetCaptureInfo",
+                "cuStreamIsCapturing")  # fmt: skip
+
+
+def _permission(match: re.Match[str]) -> Finding:
+    remedies = [
+        "run as root; or, as root on the host, write 'options nvidia "
+        "NVreg_RestrictProfilingToAdminUsers=0' into /etc/modprobe.d/nvidia-profiling.conf, "
+        "rebuild the initramfs and restart",
+    ]
+    if in_container():
+        remedies.insert(0, "this is a container: start it with --cap-add=SYS_ADMIN (docker, "
+                        "podman) or capabilities.add: [SYS_ADMIN] (Kubernetes)")  # fmt: skip
+    return Finding(
+        PROBLEM,
+        "the driver lets only administrators read the GPU's counters (ERR_NVGPUCTRPERM)",
+        tuple(remedies),
+    )
+
+
+def in_container() -> bool:
+    if os.path.exists("/.dockerenv") or os.path.exists("/run/.containerenv"):
+        return True
+    # Podman and systemd-nspawn set the second.
+    return bool({"KUBERNETES_SERVICE_HOST", "container"} & os.environ.keys())
+
+
+def _refused(match: re.Match[str]) -> Finding:
+    call = match[1]
+    text = f"the program called {call} within the range, which range replay cannot repeat"
+    elsewhere = ("ranges that hold such calls can be profiled by --replay app-range, or kernel by "
+                 "kernel without --replay")  # fmt: skip
+    if call.startswith(_CONTEXT_CALLS):
+        return Finding(
+            PROBLEM,
+            f"{text}: the range is the first thing that uses CUDA, or loads a library",
+            ("run it once before the range begins: nvspan.torch.warmup(model, *inputs), or "
+             "nvspan.nsight.profile_region(..., warmup=1)", elsewhere),
+            ("--calls", "1:"),
+        )  # fmt: skip
+    if call.startswith(_GRAPH_CALLS):
+        return Finding(
+            PROBLEM,
+            f"{text}: a CUDA graph is captured in it",
+            ("capture the graph before the range begins, and launch it within", elsewhere),
+            ("--replay", "app-range"),
+        )
+    return Finding(PROBLEM, text, (f"call {call} outside of the range", elsewhere),
+                   ("--replay", "app-range"))  # fmt: skip
+
+
+def _unknown_option(match: re.Match[str]) -> Finding:
+    return Finding(
+        PROBLEM,
+        f"this version of ncu has no option {match[1]}",
+        ("install a newer Nsight Compute, or name another one: --ncu PATH, NVSPAN_NCU",),
+    )
+
+
+def _invalid_filter(match: re.Match[str]) -> Finding:
+    text = match[1].strip()
+    remedy = "several ranges are given one by one" if ";" in text else (
+        "give a plain name: nvspan writes the filter")  # fmt: skip
+    ranges = tuple(part.strip() for part in text.split(";")) if ";" in text else ()
+    return Finding(PROBLEM, f"ncu cannot read the filter {text!r}", (remedy,), ranges=ranges)
+
+
+def _ended(match: re.Match[str]) -> Finding:
+    code = int(match[1])
+    how = f"signal {code}" if code in (6, 7, 8, 11) else f"exit code {code}"
+    return Finding(
+        NOTE, f"the program ended with {how}",
+    )  # fmt: skip
+
+
+def has_driver() -> bool:
+    """Whether a program could load the CUDA driver here."""
+    try:
+        ctypes.CDLL("libcuda.so.1" if os.name == "posix" else "nvcuda.dll")
+    except OSError:
+        return False
+    return True
+
+
+def no_driver(match: re.Match[str] | None = None) -> Finding:
+    remedy = "run it on a machine with an NVIDIA GPU and its driver"
+    if in_container():
+        remedy += "; a container gets them by --gpus all (docker) or nvidia.com/gpu (Kubernetes)"
+    return Finding(PROBLEM, "ncu finds no CUDA driver (libcuda.so.1) here", (remedy,))
+
+
+def _said(status: str, text: str, *remedies: str, options: Sequence[str] = ()) -> Callable[
+    [re.Match[str]], Finding
+]:  # fmt: skip
+    return lambda match: Finding(status, match.expand(text), remedies, tuple(options))
+
+
+# What makes ncu give up comes first.
+_KNOWN: list[tuple[str, Callable[[re.Match[str]], Finding]]] = [
+    (r"ERR_NVGPUCTRPERM", _permission),
+    (r"unrecognised option '([^']*)'", _unknown_option),
+    (r"Invalid configuration for nvtx-(?:include|exclude) ?: (.*)", _invalid_filter),
+    (r"File (\S+) already exists", _said(
+        PROBLEM, r"the report \1 exists", "write over it with --force, or name another: -o NAME",
+        options=("--force",))),
+    (r"Option '--section (\S+)' did not match", _said(
+        PROBLEM, r"this version of ncu has no section \1", "ncu --list-sections shows them")),
+    (r"No metrics to collect found in sections", _said(
+        PROBLEM, "ncu has no such set or section",
+        "ncu --list-sets and --list-sections show them")),
+    (r"failed to connect to the CUDA driver", no_driver),
+    (r"Cuda driver is not compatible|driver version is (?:not supported|insufficient)", _said(
+        PROBLEM, "this version of ncu and the GPU's driver do not go together",
+        "install the Nsight Compute that came with the driver's CUDA, or a newer driver")),
+    (r"driver resource was unavailable", _said(
+        PROBLEM, "another tool measures on this GPU",
+        "stop it for the time of the run: dcgmi profiling --pause, nsys, another ncu")),
+    (r"lock file", _said(
+        PROBLEM, "ncu cannot use its lock file, which another user's ncu has made",
+        "set TMPDIR to a folder of your own")),
+    (r"not supported on device|Profiling is not supported", _said(
+        PROBLEM, "this GPU, or the way it is shared (MIG, vGPU), cannot be profiled")),
+    (r"Unsupported API during capture \((\w+)\)", _refused),
+    (r"RecordStatusEmpty", _said(
+        PROBLEM, "the range ran, and launched no kernel",
+        "kernels count for the range that is open, in their thread, when they are launched: a "
+        "start/end range (nvspan.span) counts for all threads")),
+    (r"requires the --target-processes all", _said(
+        PROBLEM, "kernels ran only in processes that the program started",
+        options=("--processes", "all"))),
+    (r"application returned an error code \((\d+)\)", _ended),
+    (r"Unable to access the following (\d+) metrics?: (.*)", _said(
+        NOTE, r"\1 metrics cannot be measured on this machine: \2")),
+    (r"Backing up device memory in system memory", _said(
+        NOTE, "there is not enough device memory to save what kernels write, so that passes are "
+        "slow", "--replay application repeats the program instead",
+        options=("--replay", "application"))),
+]  # fmt: skip
+
+
+def of_lines(said: Iterable[str]) -> list[Finding]:
+    """What the lines of ncu mean, each thing once, what stopped it first."""
+    told = list(said)
+    lines = [line for line in told if line.startswith(("==ERROR==", "==WARNING=="))]
+    found: dict[str, Finding] = {}
+    # ncu itself ends a program whose range it cannot replay.
+    was_ended = any("Trying to shutdown target application" in line for line in told)
+    for pattern, finding in _KNOWN:
+        if was_ended and finding is _ended:
+            continue
+        for line in lines:
+            if (match := re.search(pattern, line)) is not None:
+                made = finding(match)
+                found.setdefault(made.text, made)
+    return list(found.values())

@@ -1,0 +1,216 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Explanations of empty and odd results: what ncu 2025.3.1 said on a GPU (data/nsight/said), and
+recordings of programs with the same ranges."""
+
+from __future__ import annotations
+
+import pytest
+
+from helpers.recorded import record_command
+from helpers.traced import needs_library
+from helpers.tree import ROOT
+from nvspan.nsight import NcuResult, RangeFilter
+from nvspan.nsight.compute import explain as explanations
+from nvspan.nsight.compute import messages
+from nvspan.nsight.compute.explain import Run, as_lines, explain
+from nvspan.nsight.results import csv_reader
+
+pytestmark = needs_library
+
+DATA = ROOT / "tests" / "data" / "nsight"
+PROGRAM = """
+import nvspan
+for number in range(3):
+    with nvspan.annotate("step", domain="app"):
+        with nvspan.annotate("forward", domain="torch"):
+            for layer in range(3):
+                with nvspan.annotate(f"layers.{layer}", domain="torch"): pass
+        with nvspan.annotate("plain"): pass
+        nvspan.end_range(nvspan.start_range("load", domain="io"))
+"""
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    import sys
+
+    return record_command(
+        [sys.executable, "-c", PROGRAM], folder=tmp_path_factory.mktemp("recorded")
+    ).recording
+
+
+@pytest.fixture(autouse=True)
+def driver(monkeypatch):
+    """The machine that ncu ran on had one."""
+    monkeypatch.setattr(explanations, "has_driver", lambda: True)
+
+
+def said(name):
+    return (DATA / "said" / f"{name}.txt").read_text().splitlines()
+
+
+def findings(name, *filters, recording=None, result=(), **options):
+    return explain(Run(
+        said=said(name) if isinstance(name, str) else name, result=NcuResult(result),
+        filters=[RangeFilter.parse(text) for text in filters], version="2025.3.1",
+        recording=lambda: recording, **options,
+    ))  # fmt: skip
+
+
+def problems(found):
+    return [finding for finding in found if finding.status == "problem"]
+
+
+# The filter, and what the explanation says of it, and the range that it offers.
+FILTERS = {
+    "app@stpe/": ("there is no range 'stpe'; the nearest are 'step'", ["step"]),
+    "app@step": ("'step' is a push/pop range, and without a slash", ["step"]),
+    "io@load/": ("'load' is a start/end range, and the slash at its end", ["load"]),
+    "step/": ("'step' is in the domain 'app', and the filter means the default domain", ["step"]),
+    "app@plain/": ("'plain' is in the default domain, and the filter means the domain 'app'",
+                   ["plain"]),
+    "torch@[layers.0": ("'layers.0' is never the outermost range", ["layers.0"]),
+    "torch@layers.0/forward": ("'layers.0' and 'forward' are ranges, but never so within each",
+                               ["layers.0 > forward"]),
+    "torch@step/forward": ("'step' and 'forward' are of different domains", ["forward"]),
+    "torch@layers.0/layers.9": ("there is no range 'layers.9'; the nearest are 'layers.2'",
+                                ["layers.2"]),
+    "app@load,copy": ("there is no range 'copy'", None),
+    "regex:app@^x/": ("no name is like this expression", []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", FILTERS)
+def test_a_filter_that_hits_nothing(text, recording):
+    found = findings("typo", text, recording=recording)
+    words, offered = FILTERS[text]
+    assert [finding.status for finding in found] == ["ok", "ok", "problem"]
+    assert [finding.text for finding in found[:2]] == [
+        "ncu 2025.3.1 ran", "it looked at 1 process with CUDA",
+    ]  # fmt: skip
+    assert words in found[2].text
+    assert found[2].instead == text
+    assert offered is None or list(found[2].ranges) == offered
+
+
+def test_what_is_offered_hits_the_range(recording):
+    from nvspan.nsight import range_filters
+
+    for text, (_, offered) in FILTERS.items():
+        for name in offered or ():
+            if name != "layers.0 > forward":
+                assert range_filters(name, recording)[0].evaluate(recording).calls >= 3, text
+
+
+# What ncu said, options of the run, and the words and options of the explanation.
+SAID = {
+    "semicolon": ({}, "cannot read the filter 'app@step/;torch@layers.1/'", ()),
+    "cold_context": ({"replay": "range"},
+                     "cuDevicePrimaryCtxRetain within the range, which range replay cannot repeat",
+                     ("--calls", "1:")),
+    "cold_torch": ({"replay": "range"}, "called cuInit within the range", ("--calls", "1:")),
+    "graph_capture": ({"replay": "range"}, "a CUDA graph is captured in it",
+                      ("--replay", "app-range")),
+    "empty_range": ({"replay": "range"}, "the range ran, and launched no kernel", ()),
+    "no_cuda": ({}, "no process of the program used CUDA", ()),
+    "children": ({"processes": "application-only"}, "only in processes that the program started",
+                 ("--processes", "all")),
+    "other_thread": ({}, "its thread launched no kernel in it", ()),
+    "no_such_kernel": ({}, "no kernel has the name that was asked for; there are spin", ()),
+    "launch_skip": ({"chooses": ["--launch-skip"]}, "--launch-skip left out everything", ()),
+    "exists": ({}, "the report steps.ncu-rep exists", ("--force",)),
+    "typo_under_range_replay": ({"replay": "range", "filter": "app@stpe/"},
+                                "there is no range 'stpe'", ()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_what_ncu_says(name, recording):
+    options, words, offered = SAID[name]
+    options = dict(options)
+    found = problems(
+        findings(name, options.pop("filter", "app@step/"), recording=recording, **options)
+    )
+    assert [words in finding.text for finding in found] == [True]
+    assert found[0].options == offered
+
+
+def test_ranges_of_a_list_with_semicolons():
+    (found,) = problems(findings("semicolon"))
+    assert found.ranges == ("app@step/", "torch@layers.1/")
+
+
+# Messages that no machine here gives, as Nsight Compute's documentation and its users have them.
+TOLD = {
+    "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU "
+    "Performance Counters on the target device 0.": "lets only administrators read",
+    "==ERROR== unrecognised option '--communicator'. Use --help for further details.":
+        "has no option --communicator",
+    "==ERROR== Option '--section NoSuch' did not match any section.": "no section NoSuch",
+    "==WARNING== No metrics to collect found in sections.": "no such set or section",
+    "==ERROR== Nsight Compute failed to connect to the CUDA driver (stub libcuda.so[.1] on path?).":
+        "finds no CUDA driver",
+    "==ERROR== Profiling failed because a driver resource was unavailable. Ensure that no other "
+    "tool (like DCGM) is concurrently collecting profiling data.": "another tool measures",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("line", TOLD)
+def test_messages(line):
+    (found,) = problems(findings([line]))
+    assert TOLD[line] in found.text
+    assert found.remedies
+
+
+@pytest.mark.parametrize("is_container", [False, True])
+def test_a_container_is_told_how_it_gets_permission(is_container, monkeypatch):
+    monkeypatch.setattr(messages, "in_container", lambda: is_container)
+    (found,) = problems(findings(["==ERROR== ERR_NVGPUCTRPERM - The user does not have"]))
+    assert ("--cap-add=SYS_ADMIN" in found.remedies[0]) is is_container
+    assert any("NVreg_RestrictProfilingToAdminUsers=0" in remedy for remedy in found.remedies)
+
+
+def layers():
+    return csv_reader.parse((DATA / "layers.csv").read_text())
+
+
+def test_a_good_result_needs_no_words(recording):
+    assert findings([], "torch@layers.0/", recording=recording, result=layers()) == []
+
+
+def test_a_range_without_a_kernel_beside_one_with(recording):
+    (found,) = findings(
+        [], "torch@layers.0/", "torch@layers.7/", recording=recording, result=layers()
+    )
+    assert "there is no range 'layers.7'" in found.text
+    (found,) = findings([], "torch@layers.0/", "app@step/", recording=recording, result=layers())
+    assert (found.status, found.text) == ("note", "no kernel was profiled in 'app@step/'")
+
+
+def test_a_range_within_another_under_range_replay(recording):
+    (found,) = findings(
+        [], "torch@forward/", "torch@layers.1/", recording=recording, result=layers()[:1],
+        replay="range",
+    )  # fmt: skip
+    assert "'layers.1' runs within 'forward'" in found.text
+    assert found.options == ("--per-region",)
+
+
+def test_metrics_that_ncu_did_not_measure():
+    (found,) = findings([], result=layers(), metrics=["sm__warps_activ.avg.per_cycle_active",
+                                                      "gpu__time_duration"])  # fmt: skip
+    assert "measured no 'sm__warps_activ.avg.per_cycle_active'" in found.text
+    assert "sm__warps_active.avg.per_cycle_active" in found.text
+    (found,) = findings("missing_metrics", result=layers())
+    assert (found.status, found.text[:46]) == (
+        "note",
+        "6 metrics cannot be measured on this machine: ",
+    )
+
+
+def test_lines():
+    lines = as_lines(findings("exists"), lambda finding: " ".join(["again", *finding.options]))
+    assert lines[:2] == ["  ok       ncu 2025.3.1 ran", "           try: again"]
+    assert lines[2].startswith("  problem  the report steps.ncu-rep exists")
+    assert lines[-1] == "           try: again --force"
