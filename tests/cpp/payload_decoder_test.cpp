@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "expect.hpp"
+#include "payload_fixture.hpp"
 
 namespace {
 
@@ -21,95 +22,12 @@ using namespace nvspan::nvtx::entry_type;
 using namespace nvspan::nvtx::entry_flag;
 using namespace nvspan::nvtx::schema_type;
 using nvspan::trace::PayloadEntry;
-using nvspan::trace::PayloadEnum;
-using nvspan::trace::PayloadEnumValue;
 using nvspan::trace::PayloadPiece;
 using nvspan::trace::PayloadResult;
-using nvspan::trace::PayloadSchema;
-
-class Names final : public nvspan::trace::PayloadNames {
- public:
-  std::string_view string(std::uint64_t, std::uint64_t handle) const override {
-    return handle == 77 ? "registered" : std::string_view();
-  }
-  std::string_view category(std::uint64_t domain, std::uint32_t number) const override {
-    return domain == 1 && number == 5 ? "data" : std::string_view();
-  }
-};
-
-struct Bytes {
-  std::string text;
-
-  template <typename T>
-  Bytes& add(T value) {
-    text.append(reinterpret_cast<const char*>(&value), sizeof value);
-    return *this;
-  }
-  Bytes& add(const char* given, std::size_t size) {
-    text.append(given, size);
-    return *this;
-  }
-  Bytes& pad(std::size_t size) {
-    text.resize(size, '\0');
-    return *this;
-  }
-};
-
-PayloadEntry entry(const char* name, std::uint64_t of, std::uint64_t flags = 0,
-                   std::uint64_t detail = 0, std::uint64_t offset = 0) {
-  PayloadEntry made;
-  if (name != nullptr) made.name = name;
-  made.type = of;
-  made.flags = flags;
-  made.detail = detail;
-  made.offset = offset;
-  return made;
-}
-
-constexpr std::uint64_t base_id = 1 << 24;
-
-// A table with schemas that are numbered as they come, from 0.
-struct Fixture {
-  nvspan::core::PagePool pool;
-  nvspan::trace::SchemaTable table{pool};
-  nvspan::trace::PayloadDecoder decoder{table, pool};
-  Names names;
-  std::uint64_t next = base_id;
-
-  std::uint64_t schema(std::vector<PayloadEntry> entries, std::uint64_t kind = dynamic_schema,
-                       std::uint64_t bytes = 0, std::uint64_t flags = 0, std::uint64_t packed = 0) {
-    PayloadSchema made;
-    made.id = next++;
-    made.type = kind;
-    made.size = bytes;
-    made.flags = flags;
-    made.pack = packed;
-    made.entries = entries.data();
-    made.count = entries.size();
-    table.add(1, made);
-    return made.id;
-  }
-  std::uint64_t enumeration(std::vector<PayloadEnumValue> values, std::uint64_t bytes) {
-    PayloadEnum made;
-    made.id = next++;
-    made.size = bytes;
-    made.values = values.data();
-    made.count = values.size();
-    table.add(1, made);
-    return made.id;
-  }
-  std::string read(std::vector<PayloadPiece> pieces, bool own = false) {
-    nvspan::core::LineBuffer line(pool);
-    nvspan::trace::PayloadJson json(line);
-    line.add(' ');
-    const PayloadResult result = decoder.decode(1, pieces.data(), pieces.size(), names, json, own);
-    if (result != PayloadResult::whole) return std::string(payload_result_text(result));
-    return std::string(line.data() + 1, line.size() - 1);
-  }
-  std::string read(std::uint64_t schema, const Bytes& bytes, bool own = false) {
-    return read({PayloadPiece{schema, bytes.text}}, own);
-  }
-};
+using nvspan_test::base_id;
+using nvspan_test::Bytes;
+using nvspan_test::entry;
+using nvspan_test::Fixture;
 
 void test_numbers() {
   Fixture f;
