@@ -74,12 +74,12 @@ class Cuda:
         self.call("cuStreamCreate", ctypes.byref(stream), flags)
         return stream.value or 0
 
-    def launch(self, stream: int, ns: int = 20_000) -> None:
-        """A kernel of one thread that takes so long."""
+    def launch(self, stream: int, ns: int = 20_000, grid: int = 1) -> None:
+        """A kernel of so many blocks of one thread that takes so long."""
         duration = ctypes.c_uint64(ns)
         arguments = (ctypes.c_void_p * 1)(ctypes.addressof(duration))
-        self.call("cuLaunchKernel", self.spin, *(1,) * 6, 0, ctypes.c_void_p(stream), arguments,
-                  None)  # fmt: skip
+        self.call("cuLaunchKernel", self.spin, grid, *(1,) * 5, 0, ctypes.c_void_p(stream),
+                  arguments, None)  # fmt: skip
 
     def synchronize(self, stream: int | None = None) -> None:
         if stream is None:

@@ -18,13 +18,12 @@ from helpers.traced import clean_environment, needs_library
 from nvspan.nsight import RangeFilter
 
 pytestmark = [needs_library, only_real]
-UNIT = 100_000  # ns: kernel 3 takes three of them
 
 PROGRAM = (
     PREAMBLE
     + f"""
 def kernel(number):
-    cuda.launch(0, number * {UNIT})
+    cuda.launch(0, grid=number)
 
 def nested(number, *names, domain="app"):
     for name in names:
@@ -47,7 +46,7 @@ cuda.synchronize()
 
 
 def profiled(*options):
-    """The numbers of the kernels that ncu profiled."""
+    """The numbers of the kernels that ncu profiled: kernel 3 has three blocks."""
     metric = "gpu__time_duration.sum"
     command = [find(), "--nvtx", *options, "--csv", "--page", "raw", "--print-units", "base",
                "--clock-control", "none", "--metrics", metric,
@@ -61,7 +60,7 @@ def profiled(*options):
         assert "No kernels were profiled" in done.stdout + done.stderr
         return set()
     rows = list(csv.DictReader(io.StringIO(done.stdout[done.stdout.find('"ID"') :])))[1:]
-    return {round(float(row[metric].replace(",", "")) / UNIT) for row in rows}
+    return {int(row["Grid Size"].strip("(").split(",")[0]) for row in rows}
 
 
 @pytest.mark.parametrize("text", KERNELS)

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels that are told apart by their grids, in ranges; the argument says which."""
 
-import ctypes
 import sys
 import threading
 
@@ -13,10 +12,7 @@ cuda = Cuda()
 
 
 def kernel(grid, stream=0):
-    duration = ctypes.c_uint64(20_000)
-    arguments = (ctypes.c_void_p * 1)(ctypes.addressof(duration))
-    cuda.call("cuLaunchKernel", cuda.spin, grid, 1, 1, 32, 1, 1, 0, ctypes.c_void_p(stream),
-              arguments, None)  # fmt: skip
+    cuda.launch(stream, grid=grid)
 
 
 def sync():

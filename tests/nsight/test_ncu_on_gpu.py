@@ -1,0 +1,237 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""``nvspan ncu`` on a real GPU: the kernels of the ranges that it names, those of a command written
+by hand, and each pitfall explained. Kernels are told apart by their grids."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+
+import pytest
+
+from helpers import ncu as real
+from helpers.device import environment, only_real
+from helpers.traced import clean_environment, needs_library
+from helpers.tree import ROOT
+from nvspan.nsight import read_ncu
+
+pytestmark = [needs_library, only_real]
+
+KERNELS = ROOT / "tests" / "data" / "nsight" / "kernels.py"
+TIME = "gpu__time_duration.sum"
+INSTRUCTIONS = "smsp__inst_executed.sum"
+QUICK = ("--metrics", f"time,{INSTRUCTIONS}", "--clock-control", "none")
+needs_torch = pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="needs torch")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path
+
+
+def run(folder, *words, timeout=150):
+    env = {"NVSPAN_NCU": os.environ.get("NVSPAN_NCU"), "NVSPAN_CACHE": str(folder / "cache")}
+    return subprocess.run(
+        [sys.executable, "-m", "nvspan", "ncu", *words], cwd=folder, capture_output=True, text=True,
+        timeout=timeout, check=False, env=clean_environment(environment(env)),
+    )  # fmt: skip
+
+
+def profiled(folder, *words, program=(str(KERNELS), "sync")):
+    """The results of `nvspan ncu`, by their grids or ranges."""
+    done = run(folder, *QUICK, "-o", "out", "--force", *words, *program)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return read_ncu([str(folder / "out.ncu-rep")], ncu=real.find()).results
+
+
+def grids(results):
+    return [result.grid[0] for result in results]
+
+
+def by_hand(folder, *words, program=(str(KERNELS), "sync")):
+    """The results of a command that an expert writes."""
+    command = [real.find(), "-f", "-o", "hand", "--metrics", f"{TIME},{INSTRUCTIONS}",
+               "--clock-control", "none", "--nvtx", *words, sys.executable, *program]  # fmt: skip
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=150, check=False,
+        env=clean_environment(environment()),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return read_ncu([str(folder / "hand.ncu-rep")], ncu=real.find()).results
+
+
+CASES = {
+    "a plain name": (["layers.1"], [11, 12] * 3),
+    "two names": (["layers.0; load"], [1, 2, 60] * 3),
+    "nested": (["forward > layers.2"], [21, 22] * 3),
+    "excluded": (["forward", "--exclude", "layers.1"], [1, 2, 21, 22] * 3),
+    "calls": (["layers.1", "--calls", "1:3"], [11, 12] * 2),
+    "every second": (["step", "--every", "2"], [1, 2, 11, 12, 21, 22, 50, 60] * 2),
+    "launches": (["step", "--launch-skip", "3", "--launch-count", "2"], [12, 21]),
+    "another kernel": (["layers.1", "--kernel", "^spin$"], [11, 12] * 3),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_kernels_of_a_range(name, folder):
+    words, expected = CASES[name]
+    assert grids(profiled(folder, *words)) == expected
+
+
+def test_the_same_as_a_command_by_hand(folder):
+    found = profiled(folder, "layers.0", "layers.2")
+    expected = by_hand(
+        folder, "--nvtx-include", "torch@layers.0/", "--nvtx-include", "torch@layers.2/"
+    )
+    assert [(r.name, r.grid, r.ranges) for r in found] == [
+        (r.name, r.grid, r.ranges) for r in expected
+    ]
+    assert {frozenset(r.metrics) for r in found} == {frozenset(r.metrics) for r in expected}
+
+
+def test_many_calls_are_chosen_by_their_numbers(folder):
+    (folder / "many.py").write_text(
+        "import sys, nvspan\nfrom helpers.gpu import Cuda\ncuda = Cuda()\n"
+        "for number in range(25):\n"
+        "    with nvspan.annotate('call', domain='app'): cuda.launch(0, grid=number + 1)\n"
+        "cuda.synchronize()\n"
+    )
+    assert grids(profiled(folder, "call", "--every", "10", program=("many.py",))) == [1, 11, 21]
+
+
+@pytest.mark.parametrize("replay", ["range", "app-range"])
+def test_ranges_as_one(folder, replay):
+    found = profiled(folder, "layers.0", "layers.1", "layers.2", "--replay", replay)
+    assert [(r.kind, r.ranges[-1].name) for r in found] == [
+        ("range", f"layers.{n}") for _ in range(3) for n in range(3)
+    ]
+
+
+def test_a_table_and_a_report_for_each_region(folder):
+    done = run(folder, *QUICK, "--per-region", "-o", "reports", "layers.0", "load", str(KERNELS),
+               "sync")  # fmt: skip
+    lines = [line.split() for line in done.stderr.splitlines()]
+    assert [line[:2] for line in lines if line[:1] == ["torch:layers.0"]] == [
+        ["torch:layers.0", "6"]
+    ]
+    assert [line[:3] for line in lines if line[:1] == ["io:load"]] == [
+        ["io:load", "(start/end)", "3"]
+    ]
+    names = sorted(path.name.rsplit("-", 1)[0] for path in (folder / "reports").iterdir())
+    assert names == ["0-layers.0", "1-load"]
+
+
+PITFALLS = {
+    "typo": (["app@stpe/", "K", "sync"], "there is no range 'stpe'; the nearest are 'step'",
+             "nvspan ncu step"),
+    "no slash": (["app@step", "K", "sync"], "'step' is a push/pop range", "nvspan ncu step"),
+    "slash on a span": (["io@load/", "K", "sync"], "'load' is a start/end", "nvspan ncu load"),
+    "wrong domain": (["step/", "K", "sync"], "'step' is in the domain 'app'", "nvspan ncu step"),
+    "no kernel": (["captured", "K", "graph"], "its thread launched no kernel", None),
+    "kernel's name": (["step", "--kernel", "gemm", "K", "sync"], "there are spin", None),
+    "skipped": (["step", "--launch-skip", "99", "K", "sync"], "--launch-skip left out", None),
+    "capture": (["captured", "--replay", "range", "K", "graph"], "a CUDA graph is captured in it",
+                "--replay app-range"),
+    "cold": (["work", "--replay", "range", "cold.py"], "cannot repeat", "--calls 1:"),
+    "nested": (["outer", "inner", "--replay", "range", "K", "nested"],
+               "'inner' runs within 'outer'", "--per-region"),
+    "no CUDA": (["idle", "idle.py"], "no process of the program used CUDA", None),
+    "metric": (["step", "--metrics", "gpu__time_duratio.sum", "K", "sync"],
+               "measured no 'gpu__time_duratio.sum'", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PITFALLS)
+def test_pitfalls_are_explained(name, folder):
+    words, expected, command = PITFALLS[name]
+    (folder / "cold.py").write_text(
+        "import nvspan\nfrom helpers.gpu import Cuda\n"
+        "for number in range(3):\n"
+        "    with nvspan.annotate('work', domain='app'):\n"
+        "        if not number: cuda = Cuda()\n"
+        "        cuda.launch(0, grid=5)\n"
+        "        cuda.synchronize()\n"
+    )
+    (folder / "idle.py").write_text("import nvspan\nwith nvspan.annotate('idle'): pass\n")
+    own = ["--clock-control", "none"] if "--metrics" in words else QUICK
+    done = run(folder, *own, *(str(KERNELS) if word == "K" else word for word in words))
+    assert expected in done.stderr, done.stdout + done.stderr
+    assert command is None or command in done.stderr, done.stderr
+
+
+def test_the_command_that_is_offered_for_a_cold_context_works(folder):
+    (folder / "cold.py").write_text(
+        "import nvspan\nfrom helpers.gpu import Cuda\n"
+        "for number in range(3):\n"
+        "    with nvspan.annotate('work', domain='app'):\n"
+        "        if not number: cuda = Cuda()\n"
+        "        cuda.launch(0, grid=5)\n"
+        "        cuda.synchronize()\n"
+    )
+    found = profiled(folder, "work", "--replay", "range", "--calls", "1:", program=("cold.py",))
+    assert [r.ranges[-1].name for r in found] == ["work", "work"]
+
+
+def test_a_forked_child(folder):
+    (folder / "fork.py").write_text(
+        "import os, sys, nvspan\nfrom helpers.gpu import Cuda\n"
+        "if (pid := os.fork()) == 0:\n"
+        "    cuda = Cuda()\n"
+        "    with nvspan.annotate('child', domain='app'):\n"
+        "        cuda.launch(0, grid=7)\n"
+        "        cuda.synchronize()\n"
+        "    os._exit(0)\n"
+        "os.waitpid(pid, 0)\n"
+    )
+    assert grids(profiled(folder, "app@child/", program=("fork.py",))) == [7]
+
+
+@needs_torch
+def test_range_replay_of_three_layers(folder):
+    (folder / "model.py").write_text(
+        "import torch, nvspan.nsight, nvspan.torch\n"
+        "layers = [torch.nn.Linear(256, 256).cuda() for _ in range(3)]\n"
+        "x = torch.randn(64, 256, device='cuda')\n"
+        "for layer in layers: nvspan.torch.warmup(layer, x)\n"
+        "for number, layer in enumerate(layers):\n"
+        "    with nvspan.nsight.profile_region(f'layers.{number}'): x = layer(x)\n"
+    )
+    (folder / "hand.py").write_text(
+        "import torch\nfrom torch.cuda import nvtx\n"
+        "layers = [torch.nn.Linear(256, 256).cuda() for _ in range(3)]\n"
+        "x = torch.randn(64, 256, device='cuda')\n"
+        "for layer in layers: layer(x)\n"
+        "torch.cuda.synchronize()\n"
+        "for number, layer in enumerate(layers):\n"
+        "    nvtx.range_push(f'layers.{number}')\n"
+        "    x = layer(x)\n"
+        "    torch.cuda.synchronize()\n"
+        "    nvtx.range_pop()\n"
+    )
+    found = profiled(folder, "layers.*", "--replay", "range", program=("model.py",))
+    include = [w for n in range(3) for w in ("--nvtx-include", f"layers.{n}/")]
+    expected = by_hand(folder, *include, "--replay-mode", "range", program=("hand.py",))
+    assert [r.ranges[-1].name for r in found] == ["layers.0", "layers.1", "layers.2"]
+    assert [r.ranges[-1].name for r in expected] == ["layers.0", "layers.1", "layers.2"]
+    assert [r.metrics[INSTRUCTIONS] for r in found] == pytest.approx(
+        [r.metrics[INSTRUCTIONS] for r in expected], rel=0.01
+    )
+
+
+@needs_torch
+def test_the_backward_pass(folder):
+    (folder / "model.py").write_text(
+        "import torch, nvspan\n"
+        "w = torch.randn(64, 64, device='cuda', requires_grad=True)\n"
+        "x = torch.randn(64, 64, device='cuda')\n"
+        "for _ in range(2):\n"
+        "    loss = (x @ w).sum()\n"
+        "    with nvspan.span('backward', domain='app'): loss.backward()\n"
+        "torch.cuda.synchronize()\n"
+    )
+    found = profiled(folder, "backward", program=("model.py",))
+    assert len(found) >= 2
+    assert {(r.ranges[-1].name, r.ranges[-1].kind) for r in found} == {("backward", "start_end")}
