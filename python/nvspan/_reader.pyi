@@ -57,7 +57,9 @@ class ExternalWriter:
         domain: int,
         name: str | None,
         size: int,
-        entries: Iterable[tuple[str, int, int, int, int]],
+        entries: Iterable[
+            tuple[str, int, int, int, int] | tuple[str, int, int, int, int, str | None]
+        ],
     ) -> int: ...
     def counter(
         self,
@@ -160,6 +162,15 @@ class ExternalWriter:
         counter: int,
         time: int | Buffer,
         value: float | Buffer,
+        *,
+        clock: int | None = ...,
+    ) -> None: ...
+    def absent(
+        self,
+        thread: int,
+        counter: int,
+        time: int | Buffer,
+        reason: int | Buffer,
         *,
         clock: int | None = ...,
     ) -> None: ...

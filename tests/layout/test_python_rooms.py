@@ -52,6 +52,11 @@ LAZY = {
     "torch/_modules/ops.py": {"torch"},
     "torch/_modules/warmup.py": {"torch"},
     "torch/nvtx.py": {"torch"},
+    "writer/domain.py": {"numpy"},
+    "writer/layout.py": {"numpy"},
+    "writer/library.py": {"numpy"},
+    "writer/recording.py": {"numpy"},
+    "writer/stream.py": {"numpy"},
 }
 # file -> what it may import at once: pytest itself loads its plugin, torch._dynamo the others
 EAGER = {

@@ -33,6 +33,4 @@ DIFFERENCES = [
 ]
 
 # Files of tests, what they import that nvspan has not, and why.
-MODULES = [
-    ("test_writer_scopes.py", "nvtx.writer", "nvspan has no writer yet"),
-]
+MODULES: list[tuple[str, str, str]] = []

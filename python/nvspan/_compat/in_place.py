@@ -25,17 +25,18 @@ _MODULES = {
     "nvtx._metadata": "nvspan.payloads",
     "nvtx.colors": "nvspan.colors",
     "nvtx.nvtx": "nvspan.nvtx",
+    "nvtx.writer": "nvspan.writer",
 }
+_LATE_MODULES = {"nvtx.writer"}  # imported when somebody asks for them
 # What nvtx 0.2.17 has and nvspan has not.
 _UNKNOWN_MODULES = {
     "nvtx._dtype_validation",
     "nvtx._lib.writer",
-    "nvtx.writer",
 }
 _UNKNOWN_NAMES = {
     "PayloadSchemaKey", "Profile",
     "SchemaRegistrar", "libnvtx_end_range", "libnvtx_mark", "libnvtx_pop_range",
-    "libnvtx_push_range", "libnvtx_start_range", "payload_setter", "writer",
+    "libnvtx_push_range", "libnvtx_start_range", "payload_setter",
 }  # fmt: skip
 _FUNCTIONS = {"function", "builtin_function_or_method", "cython_function_or_method"}
 _MARK = "__nvspan__"  # in the dictionary of each module that stands for one of nvtx
@@ -159,7 +160,7 @@ class _Loader:
         # `import nvtx` alone is enough for nvtx.colors, as it is with the real package.
         for child in _MODULES:
             parent, _, last = child.rpartition(".")
-            if parent == name and _backing(child) is not None:
+            if parent == name and child not in _LATE_MODULES and _backing(child) is not None:
                 __import__(child)
                 names[last] = sys.modules[child]
 
@@ -184,6 +185,9 @@ def _late_names(name: str, backing: ModuleType) -> Any:
     def __getattr__(attribute: str) -> Any:
         if not attribute.startswith("__") and hasattr(backing, attribute):
             return getattr(backing, attribute)
+        if f"{name}.{attribute}" in _LATE_MODULES:
+            __import__(f"{name}.{attribute}")
+            return sys.modules[f"{name}.{attribute}"]
         if _is_known(f"{name}.{attribute}"):
             raise AttributeError(_complaint(f"{name}.{attribute}"))
         raise AttributeError(f"module {name!r} (nvspan) has no attribute {attribute!r}")

@@ -61,6 +61,7 @@ void External::ranges(std::uint32_t thread, std::uint32_t domain, const py::obje
       rows_of({&starts, &ends, &columns.name, &columns.category, &columns.color});
   GivenPayload& payload = common->payload;
   work([&] {
+    check_open();
     payload.check(rows);
     SiteRows sites(writer_, domain, columns, payload.type(), 0);
     sites.check(rows);
@@ -116,6 +117,7 @@ void External::single(std::uint32_t thread, std::uint32_t domain, const py::obje
       rows_of({&times, &ids, &columns.name, &columns.category, &columns.color});
   GivenPayload& payload = common->payload;
   work([&] {
+    check_open();
     payload.check(rows);
     SiteRows sites(writer_, domain, columns, payload.type(), 0);
     sites.check(rows);
@@ -151,6 +153,7 @@ void External::closing(std::uint32_t thread, std::uint32_t domain, const py::obj
   if (!times.is_given()) throw py::type_error("time must be given");
   const std::size_t rows = rows_of({&times, &ids});
   work([&] {
+    check_open();
     const TimeRows rows_times(times, map);
     std::int64_t at[given_block], numbers[given_block] = {};
     for (std::size_t begin = 0; begin < rows; begin += given_block) {
@@ -171,9 +174,12 @@ void External::closing(std::uint32_t thread, std::uint32_t domain, const py::obj
 
 void External::device_ranges(std::uint32_t process, std::uint32_t domain, const py::object& start,
                              const py::object& end, const py::kwargs& given) {
-  part(process);
-  if (domain >= writer_.domains() || writer_.domain_place(domain).process != process) {
-    refuse_handle("domain", domain);
+  {
+    const Lock lock(mutex_);
+    part(process);
+    if (domain >= writer_.domains() || writer_.domain_place(domain).process != process) {
+      refuse_handle("domain", domain);
+    }
   }
   GivenFields fields(given);
   const GivenColumn device(fields.take("device"), "device", 'i');
@@ -193,10 +199,11 @@ void External::device_ranges(std::uint32_t process, std::uint32_t domain, const 
   const std::size_t rows = rows_of({&starts, &ends, &device, &stream, &correlation, &launched, &tid,
                                     &columns.name, &columns.category, &columns.color});
   GivenPayload& payload = common->payload;
-  const std::uint32_t thread = writer_.device_thread(process);
-  const std::uint64_t schema = writer_.device_schema(domain, payload.type());
   const auto own = static_cast<std::uint8_t>(1 + static_cast<int>(payload.type()));
   work([&] {
+    check_open();
+    const std::uint32_t thread = writer_.device_thread(process);
+    const std::uint64_t schema = writer_.device_schema(domain, payload.type());
     payload.check(rows);
     SiteRows sites(writer_, domain, columns, PayloadType::ext, own);
     sites.check(rows);
@@ -266,26 +273,70 @@ void External::device_ranges(std::uint32_t process, std::uint32_t domain, const 
   });
 }
 
-void External::samples(std::uint32_t thread, std::uint32_t counter, const py::object& time,
-                       const py::object& value, const py::object& clock) {
+// The process's number of a counter that the thread may have samples of.
+std::uint32_t External::counter_of(std::uint32_t thread, std::uint32_t counter) const {
+  const Lock lock(mutex_);
   check_open();
   if (thread >= writer_.threads()) refuse_handle("thread", thread);
   if (counter >= writer_.counters()) refuse_handle("counter", counter);
-  const std::uint32_t process = writer_.thread(thread).process;
   const auto place = writer_.counter_place(counter);
-  if (place.process != process) refuse_handle("counter", counter);
+  if (place.process != writer_.thread(thread).process) refuse_handle("counter", counter);
+  return place.number;
+}
+
+void External::absent(std::uint32_t thread, std::uint32_t counter, const py::object& time,
+                      const py::object& reason, const py::object& clock) {
+  const std::uint32_t number = counter_of(thread, counter);
+  const record::ClockMap* map = clock_of(clock);
+  const GivenColumn times(time, "time", 'i');
+  const GivenColumn reasons(reason, "reason", 'i');
+  if (!times.is_given() || !reasons.is_given())
+    throw py::type_error("time and reason must be given");
+  const std::size_t rows = rows_of({&times, &reasons});
+  work([&] {
+    check_open();
+    const TimeRows rows_times(times, map);
+    std::int64_t at[given_block], why[given_block];
+    for (std::size_t begin = 0; begin < rows; begin += given_block) {
+      rows_times.read(begin, std::min(given_block, rows - begin), at);
+    }
+    const auto place = writer_.thread(thread);
+    EventLane& lane = writer_.process(place.process).lane(place.number);
+    fill(lane, rows, [&](std::size_t begin, std::size_t count) {
+      rows_times.read(begin, count, at);
+      reasons.integers(begin, count, why);
+      for (std::size_t i = 0; i < count; ++i) {
+        lane.add(record::ticks_of(at[i]), static_cast<std::uint64_t>(why[i]),
+                 LaneEvent::sample_none, number);
+      }
+    });
+  });
+}
+
+void External::samples(std::uint32_t thread, std::uint32_t counter, const py::object& time,
+                       const py::object& value, const py::object& clock) {
+  const std::uint32_t number = counter_of(thread, counter);
   const record::ClockMap* map = clock_of(clock);
   const GivenColumn times(time, "time", 'i');
   if (!times.is_given()) throw py::type_error("time must be given");
-  const auto grouped = counter_schemas_.find(counter);
-  const bool group = grouped != counter_schemas_.end();
-  const auto payload = std::make_unique<GivenPayload>(
-      value, group ? grouped->second : 0, group ? &schemas_.at(grouped->second) : nullptr);
+  std::uint64_t schema = 0;
+  const GivenSchema* known = nullptr;
+  {
+    const Lock lock(mutex_);
+    const auto grouped = counter_schemas_.find(counter);
+    if (grouped != counter_schemas_.end()) {
+      schema = grouped->second;
+      known = &schemas_.at(schema);
+    }
+  }
+  const bool group = known != nullptr;
+  const auto payload = std::make_unique<GivenPayload>(value, schema, known);
   std::optional<GivenColumn> values;
   if (!group) values.emplace(value, "value", 'n');
   if (!group && !values->is_given()) throw py::type_error("value must be given");
   const std::size_t rows = group ? rows_of({&times}) : rows_of({&times, &*values});
   work([&] {
+    check_open();
     if (group) payload->check(rows);
     const TimeRows rows_times(times, map);
     std::int64_t at[given_block], integers[given_block];
@@ -293,14 +344,15 @@ void External::samples(std::uint32_t thread, std::uint32_t counter, const py::ob
     for (std::size_t begin = 0; begin < rows; begin += given_block) {
       rows_times.read(begin, std::min(given_block, rows - begin), at);
     }
-    EventLane& lane = writer_.process(process).lane(writer_.thread(thread).number);
+    const auto place = writer_.thread(thread);
+    EventLane& lane = writer_.process(place.process).lane(place.number);
     fill(lane, rows, [&](std::size_t begin, std::size_t count) {
       rows_times.read(begin, count, at);
       if (group) {
         payload->begin(begin, count);
         for (std::size_t i = 0; i < count; ++i) {
-          payload->put(i, lane.add(record::ticks_of(at[i]), 0, LaneEvent::sample_bytes,
-                                   place.number, payload->words()));
+          payload->put(i, lane.add(record::ticks_of(at[i]), 0, LaneEvent::sample_bytes, number,
+                                   payload->words()));
         }
         return;
       }
@@ -316,7 +368,7 @@ void External::samples(std::uint32_t thread, std::uint32_t counter, const py::ob
         else
           std::memcpy(&bits, &integers[i], sizeof bits);
         lane.add(record::ticks_of(at[i]), bits,
-                 real ? LaneEvent::sample_f64 : LaneEvent::sample_i64, place.number);
+                 real ? LaneEvent::sample_f64 : LaneEvent::sample_i64, number);
       }
     });
   });

@@ -31,6 +31,15 @@ std::uint32_t word_of(std::int64_t value, const char* name) {
   return static_cast<std::uint32_t>(value);
 }
 
+void External::check_open() const {
+  if (!writer_.is_open()) throw py::value_error("the writer is closed");
+}
+
+External::Text External::text_given(const py::object& given) {
+  if (given.is_none()) return std::nullopt;
+  return bytes_of(py::cast<py::str>(given));
+}
+
 record::ProcessPart& External::part(std::uint32_t process) {
   check_open();
   if (process >= writer_.processes()) refuse_handle("process", process);
@@ -38,6 +47,7 @@ record::ProcessPart& External::part(std::uint32_t process) {
 }
 
 record::ProcessPart& External::part_of(std::uint32_t thread, std::uint32_t domain) {
+  const Lock lock(mutex_);
   check_open();
   if (thread >= writer_.threads()) refuse_handle("thread", thread);
   if (domain >= writer_.domains()) refuse_handle("domain", domain);
@@ -53,6 +63,7 @@ record::ProcessPart& External::part_of(std::uint32_t thread, std::uint32_t domai
 const record::ClockMap* External::clock_of(const py::object& handle) const {
   if (handle.is_none()) return nullptr;
   const auto number = py::cast<std::uint64_t>(handle);
+  const Lock lock(mutex_);
   if (number >= clocks_.size()) refuse_handle("clock", number);
   return clocks_[static_cast<std::size_t>(number)].get();
 }
@@ -60,6 +71,7 @@ const record::ClockMap* External::clock_of(const py::object& handle) const {
 const GivenSchema* External::schema_of(const py::object& handle, std::uint32_t domain) const {
   if (handle.is_none()) return nullptr;
   const auto number = py::cast<std::uint64_t>(handle);
+  const Lock lock(mutex_);
   const auto found = schemas_.find(number);
   if (found == schemas_.end() || found->second.domain != domain) {
     throw py::value_error("schema must be a number that schema() returned for this domain, not " +
@@ -72,7 +84,6 @@ std::uint32_t External::process(std::int64_t pid, std::int64_t parent_pid, const
                                 const py::str& boot_id, const std::vector<py::str>& command,
                                 std::int64_t unix_offset, std::int32_t rank,
                                 std::int32_t local_rank, std::int32_t world_size) {
-  check_open();
   record::ExternalWriter::About about;
   about.pid = word_of(pid, "pid");
   about.parent_pid = word_of(parent_pid, "parent_pid");
@@ -85,39 +96,58 @@ std::uint32_t External::process(std::int64_t pid, std::int64_t parent_pid, const
   about.rank = rank;
   about.local_rank = local_rank;
   about.world_size = world_size;
+  const Lock lock(mutex_);
+  check_open();
   return writer_.add_process(about);
 }
 
 std::uint32_t External::thread(std::uint32_t process, std::int64_t tid, const py::object& name) {
-  part(process);
   const std::uint32_t number = word_of(tid, "tid");
-  return writer_.add_thread(process, number, text(name));
+  const Text text = text_given(name);
+  const Lock lock(mutex_);
+  part(process);
+  return writer_.add_thread(process, number, number_of(text));
 }
 
 std::uint32_t External::domain(std::uint32_t process, const py::object& name) {
+  const Text text = text_given(name);
+  const Lock lock(mutex_);
   part(process);
-  return writer_.domain(process, text(name));
+  return writer_.domain(process, number_of(text));
 }
 
-py::object External::strings(const py::iterable& texts) {
-  check_open();
-  std::vector<std::uint32_t> numbers;
-  for (const py::handle& given : texts) {
-    if (given.is_none()) {
-      numbers.push_back(record::no_string);
+py::object External::strings(const py::iterable& given) {
+  const auto texts = py::list(given);  // which keeps them
+  std::vector<std::string_view> views;
+  std::vector<std::unique_ptr<std::string>> encoded;
+  views.reserve(texts.size());
+  for (const py::handle& text : texts) {
+    if (text.is_none()) {
+      views.emplace_back();
       continue;
     }
-    if (PyUnicode_Check(given.ptr()) == 0) {
-      throw py::type_error("texts[" + std::to_string(numbers.size()) +
-                           "] must be a str or None, not " + Py_TYPE(given.ptr())->tp_name);
+    if (PyUnicode_Check(text.ptr()) == 0) {
+      throw py::type_error("texts[" + std::to_string(views.size()) +
+                           "] must be a str or None, not " + Py_TYPE(text.ptr())->tp_name);
     }
     Py_ssize_t size = 0;
-    const char* utf8 = PyUnicode_AsUTF8AndSize(given.ptr(), &size);
-    if (utf8 != nullptr) {
-      numbers.push_back(writer_.text(std::string_view(utf8, static_cast<std::size_t>(size))));
-    } else {
+    const char* utf8 = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+    if (utf8 == nullptr) {
       PyErr_Clear();
-      numbers.push_back(writer_.text(bytes_of(py::reinterpret_borrow<py::str>(given))));
+      encoded.push_back(
+          std::make_unique<std::string>(bytes_of(py::reinterpret_borrow<py::str>(text))));
+      views.emplace_back(*encoded.back());
+    } else {
+      views.emplace_back(utf8, static_cast<std::size_t>(size));
+    }
+  }
+  std::vector<std::uint32_t> numbers;
+  numbers.reserve(views.size());
+  {
+    const Lock lock(mutex_);
+    check_open();
+    for (const std::string_view view : views) {
+      numbers.push_back(view.data() == nullptr ? record::no_string : writer_.text(view));
     }
   }
   const py::bytes bytes(reinterpret_cast<const char*>(numbers.data()),
@@ -126,23 +156,30 @@ py::object External::strings(const py::iterable& texts) {
 }
 
 void External::category(std::uint32_t domain, std::int64_t number, const py::str& name) {
+  const std::uint32_t category = word_of(number, "number");
+  const Text text = text_given(name);
+  const Lock lock(mutex_);
   check_open();
   if (domain >= writer_.domains()) refuse_handle("domain", domain);
   const auto place = writer_.domain_place(domain);
-  writer_.process(place.process).category(place.number, word_of(number, "number"), text(name));
+  writer_.process(place.process).category(place.number, category, number_of(text));
 }
 
 void External::device_name(std::uint32_t process, std::int64_t device, const py::str& name) {
-  part(process).device_name(record::DeviceNameKind::device, word_of(device, "device"), text(name));
+  const std::uint32_t number = word_of(device, "device");
+  const Text text = text_given(name);
+  const Lock lock(mutex_);
+  part(process).device_name(record::DeviceNameKind::device, number, number_of(text));
 }
 
 void External::stream_name(std::uint32_t process, std::uint64_t stream, const py::str& name) {
-  part(process).device_name(record::DeviceNameKind::stream, stream, text(name));
+  const Text text = text_given(name);
+  const Lock lock(mutex_);
+  part(process).device_name(record::DeviceNameKind::stream, stream, number_of(text));
 }
 
 std::uint32_t External::clock(const std::vector<std::pair<std::int64_t, std::int64_t>>& given,
                               double frequency) {
-  check_open();
   if (given.empty()) throw py::value_error("points must have one (own time, ns) pair or more");
   if (!(frequency > 0) || !std::isfinite(frequency)) {
     throw py::value_error("frequency must be more than 0 ticks a second, not " +
@@ -156,19 +193,20 @@ std::uint32_t External::clock(const std::vector<std::pair<std::int64_t, std::int
     }
     points.push_back(record::ClockMap::Point{own, ns});
   }
+  const Lock lock(mutex_);
+  check_open();
   clocks_.push_back(std::make_unique<record::ClockMap>(std::move(points), frequency));
   return static_cast<std::uint32_t>(clocks_.size() - 1);
 }
 
 std::uint64_t External::schema(std::uint32_t domain, const py::object& name, std::size_t size,
                                const py::iterable& entries) {
-  check_open();
-  if (domain >= writer_.domains()) refuse_handle("domain", domain);
   std::vector<record::SchemaField> fields;
+  std::vector<Text> units;
   for (const py::handle& given : entries) {
     const auto entry = py::cast<py::tuple>(given);
-    if (entry.size() != 5) {
-      throw py::value_error("entries must be tuples of name, type, flags, detail and offset");
+    if (entry.size() != 5 && entry.size() != 6) {
+      throw py::value_error("entries must be tuples of name, type, flags, detail, offset and unit");
     }
     record::SchemaField field;
     field.name = bytes_of(py::cast<py::str>(entry[0]));
@@ -176,13 +214,19 @@ std::uint64_t External::schema(std::uint32_t domain, const py::object& name, std
     field.flags = py::cast<std::uint64_t>(entry[2]);
     field.detail = py::cast<std::uint64_t>(entry[3]);
     field.offset = py::cast<std::uint64_t>(entry[4]);
+    units.push_back(entry.size() == 6 ? text_given(entry[5]) : std::nullopt);
     fields.push_back(std::move(field));
   }
   if (size >= record::most_payload_words * 8) {
     throw py::value_error("size must be less than 128 MiB, not " + std::to_string(size));
   }
-  const std::uint64_t id =
-      writer_.schema(domain, text(name), size, nvtx::schema_type::fixed_schema, std::move(fields));
+  const Text text = text_given(name);
+  const Lock lock(mutex_);
+  check_open();
+  if (domain >= writer_.domains()) refuse_handle("domain", domain);
+  for (std::size_t i = 0; i < fields.size(); ++i) fields[i].unit = number_of(units[i]);
+  const std::uint64_t id = writer_.schema(domain, number_of(text), size,
+                                          nvtx::schema_type::fixed_schema, std::move(fields));
   schemas_[id] = GivenSchema{domain, size};
   return id;
 }
@@ -190,16 +234,21 @@ std::uint64_t External::schema(std::uint32_t domain, const py::object& name, std
 std::uint32_t External::counter(std::uint32_t process, std::uint32_t domain, const py::str& name,
                                 const py::object& unit, const py::object& description,
                                 const py::object& schema) {
+  const bool group = schema_of(schema, domain) != nullptr;
+  record::GivenMeaning meaning;
+  if (group) meaning.schema = py::cast<std::uint64_t>(schema);
+  const Text name_text = text_given(name);
+  const Text unit_text = text_given(unit);
+  const Text description_text = text_given(description);
+  const Lock lock(mutex_);
   part(process);
   if (domain >= writer_.domains() || writer_.domain_place(domain).process != process) {
     refuse_handle("domain", domain);
   }
-  record::GivenMeaning meaning;
-  meaning.unit = text(unit);
-  meaning.description = text(description);
-  if (schema_of(schema, domain) != nullptr) meaning.schema = py::cast<std::uint64_t>(schema);
-  const std::uint32_t handle = writer_.counter(process, domain, text(name), meaning);
-  if (meaning.schema != 0) counter_schemas_[handle] = meaning.schema;
+  meaning.unit = number_of(unit_text);
+  meaning.description = number_of(description_text);
+  const std::uint32_t handle = writer_.counter(process, domain, number_of(name_text), meaning);
+  if (group) counter_schemas_[handle] = meaning.schema;
   return handle;
 }
 
@@ -241,6 +290,8 @@ void bind_external_writer(py::module_& module) {
       .def("device_ranges", &External::device_ranges)
       .def("samples", &External::samples, py::arg("thread"), py::arg("counter"), py::arg("time"),
            py::arg("value"), py::kw_only(), py::arg("clock") = none)
+      .def("absent", &External::absent, py::arg("thread"), py::arg("counter"), py::arg("time"),
+           py::arg("reason"), py::kw_only(), py::arg("clock") = none)
       .def_property_readonly("overlapping", &External::overlapping)
       .def("close", &External::close)
       .def("abort", &External::abort)

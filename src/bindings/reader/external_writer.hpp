@@ -19,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -76,7 +77,13 @@ class External {
   void samples(std::uint32_t thread, std::uint32_t counter, const pybind11::object& time,
                const pybind11::object& value, const pybind11::object& clock);
 
-  std::uint64_t overlapping() const { return writer_.overlapping(); }
+  void absent(std::uint32_t thread, std::uint32_t counter, const pybind11::object& time,
+              const pybind11::object& reason, const pybind11::object& clock);
+
+  std::uint64_t overlapping() const {
+    const Lock lock(mutex_);
+    return writer_.overlapping();
+  }
   void close();
   void abort() {
     const released_gil released;
@@ -85,14 +92,18 @@ class External {
   }
 
  private:
+  // What changes the writer, or looks into it, does so behind the lock, in which no Python may run:
+  // whoever waits for the lock has the GIL.
+  using Lock = std::lock_guard<std::mutex>;
+  void check_open() const;
+  // A text, made before the lock is taken; nothing: None.
+  using Text = std::optional<std::string>;
+  static Text text_given(const pybind11::object& given);
+  std::uint32_t number_of(const Text& text) {
+    return text ? writer_.text(*text) : record::no_string;
+  }
   [[noreturn]] static void refuse_handle(const char* what, std::uint64_t given);
-  void check_open() const {
-    if (!writer_.is_open()) throw pybind11::value_error("the writer is closed");
-  }
-  std::uint32_t text(const pybind11::object& given) {
-    if (given.is_none()) return record::no_string;
-    return writer_.text(bytes_of(pybind11::cast<pybind11::str>(given)));
-  }
+  std::uint32_t counter_of(std::uint32_t thread, std::uint32_t counter) const;
   const record::ClockMap* clock_of(const pybind11::object& handle) const;
   record::ProcessPart& part(std::uint32_t process);
   record::ProcessPart& part_of(std::uint32_t thread, std::uint32_t domain);
@@ -109,7 +120,7 @@ class External {
                const pybind11::object& id, const pybind11::object& clock, record::LaneEvent event);
 
   std::string path_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   record::ExternalWriter writer_;
   std::vector<std::unique_ptr<record::ClockMap>> clocks_;
   std::map<std::uint64_t, GivenSchema> schemas_;

@@ -132,7 +132,7 @@ std::uint64_t ExternalWriter::device_schema(std::uint32_t domain, trace::Payload
                                                   : type;
     }
     layout.offsets[static_cast<std::size_t>(place.field)] = place.offset;
-    fields.push_back(SchemaField{nvtx::name_of(place.field), type, 0, 0, place.offset});
+    fields.push_back(SchemaField{nvtx::name_of(place.field), type, 0, 0, place.offset, no_string});
   }
   // A stream has no handle here: its id stands for it.
   layout.offsets[static_cast<std::size_t>(nvtx::DeviceField::stream_handle)] =

@@ -171,7 +171,7 @@ void ProcessPart::define_all(SectionFile& file, const core::TextTable& texts) co
       entry.detail = field.detail;
       entry.offset = field.offset;
       entry.name = definitions.text(name);
-      entry.meaning.unit = no_string;
+      entry.meaning.unit = definitions.text(field.unit);
       entries.push_back(entry);
     }
     SchemaDefinition definition = schema.definition;

@@ -28,6 +28,7 @@ struct SchemaField {
   std::uint64_t flags;
   std::uint64_t detail;
   std::uint64_t offset;
+  std::uint32_t unit = no_string;
 };
 struct GivenMeaning {
   std::uint32_t unit = no_string;

@@ -1,0 +1,134 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Libraries that take what sessions write: tools that implement NVTX's writer interface."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from typing import TYPE_CHECKING
+
+from nvspan.writer import abi
+from nvspan.writer.options import FAILED, SUCCESS, SYMBOL_MISSING, WriterError
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from nvspan.writer.session import Session
+
+
+def check(code: int, operation: str) -> None:
+    if code != SUCCESS:
+        raise WriterError(code, operation)
+
+
+class _Module:
+    """A library that is loaded; it stays in the process, and starts again after its last user."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self.library = library
+        self.interface: abi.Interface | None = None
+        self.users = 0
+
+    def begin(self) -> None:
+        get = getattr(self.library, abi.GET_INTERFACE, None)
+        if get is None:
+            raise WriterError(SYMBOL_MISSING, "load_backend")
+        get.restype = ctypes.c_int32
+        get.argtypes = [ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p)]
+        address = ctypes.c_void_p()
+        check(get(abi.INTERFACE_VERSION, ctypes.byref(address)), abi.GET_INTERFACE)
+        if not address.value:
+            raise WriterError(FAILED, abi.GET_INTERFACE)
+        self.interface = abi.Interface.from_address(address.value)
+
+    def end(self) -> None:
+        self.interface = None
+        finalize = getattr(self.library, abi.FINALIZE, None)
+        if finalize is not None:
+            finalize.restype = None
+            finalize()
+
+
+_modules: dict[str, _Module] = {}
+_lock = threading.RLock()
+
+
+class Backend:
+    """A library with NVTX's writer interface. :func:`load_backend` makes it.
+
+    Any number of sessions may write through it, one after the other or at once.
+    """
+
+    def __init__(self, module: Any) -> None:
+        if not isinstance(module, _Module):
+            raise ValueError("load_backend() makes a Backend; module must be a library it loaded")
+        self._module: _Module | None = module
+        self._lock = threading.RLock()
+        self._sessions: set[Session] = set()
+
+    def __repr__(self) -> str:
+        if self._module is None:
+            return "<nvspan.writer.Backend, closed>"
+        return f"<nvspan.writer.Backend {self._module.library._name!r}>"
+
+    def _open_interface(self) -> abi.Interface:
+        if self._module is None or self._module.interface is None:
+            raise RuntimeError("backend is closed")
+        return self._module.interface
+
+    def close(self) -> None:
+        """End its sessions, and tell the library that nothing follows once nobody else uses it.
+
+        Calling it again does nothing. Without it the library is in use until the process ends.
+
+        Raises:
+            WriterError: The library refused to end a session; then the backend stays open.
+        """
+        failure = None
+        with self._lock:
+            if self._module is None:
+                return
+            for session in list(self._sessions):
+                try:
+                    session.end()
+                except Exception as error:
+                    failure = failure or error
+            if failure is not None:
+                raise failure
+            module, self._module = self._module, None
+        with _lock:
+            module.users -= 1
+            if module.users == 0:
+                module.end()
+
+
+def load_backend(path: str | os.PathLike[str]) -> Backend:
+    """Load a library with NVTX's writer interface.
+
+    Args:
+        path: The library. One that is loaded already, by whichever path, is loaded once.
+
+    Raises:
+        OSError: The library cannot be loaded.
+        WriterError: It has no writer interface, or not this version of it.
+
+    >>> from nvspan.writer import Session, load_backend
+    >>> backend = load_backend("/opt/tool/libtool_writer.so")                # doctest: +SKIP
+    >>> with Session("run", backend=backend) as session:                     # doctest: +SKIP
+    ...     ...
+    """
+    name = os.path.normcase(os.path.realpath(os.path.expanduser(os.fsdecode(path))))
+    with _lock:
+        module = _modules.get(name)
+        if module is None:
+            module = _modules[name] = _Module(ctypes.CDLL(name))
+        if module.users == 0:
+            try:
+                module.begin()
+            except BaseException:
+                module.end()
+                raise
+        module.users += 1
+        return Backend(module)

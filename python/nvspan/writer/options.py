@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The options of streams, and the error of a backend."""
+
+from __future__ import annotations
+
+import enum
+
+
+class StreamInterleaving(enum.Enum):
+    """What the order of a stream's events is promised for."""
+
+    NONE = 0  # the stream as a whole
+    SCOPE = 1  # each scope in it
+
+
+class StreamOrdering(enum.Enum):
+    """How a stream's events are sorted by time."""
+
+    UNKNOWN = 0
+    STRICT = 1
+    PACKED_RANGE_START = 2  # whole ranges, by their start
+    PACKED_RANGE_END = 3  # whole ranges, by their end
+
+
+class StreamSkid(enum.Enum):
+    """What ``skid_amount`` of a stream counts: how far an event may be from its place in order."""
+
+    NONE = 0
+    TIME_NS = 1
+    EVENT_COUNT = 2
+
+
+SUCCESS, FAILED, INVALID_ARGUMENT, SYMBOL_MISSING, NOT_SUPPORTED = 0, 1, 2, 5, 7
+_MEANINGS = {
+    SUCCESS: "success",
+    FAILED: "failed",
+    INVALID_ARGUMENT: "invalid argument",
+    3: "library not found",
+    4: "library load failed",
+    SYMBOL_MISSING: "library symbol missing",
+    6: "interface version not supported",
+    NOT_SUPPORTED: "not supported by this backend",
+}
+
+
+class WriterError(Exception):
+    """A backend refused a call.
+
+    Args:
+        result_code: What the call returned: one of NVTXW's result codes.
+        operation: Which call it was.
+
+    Attributes:
+        result_code: int.
+        operation: str, or None where it is not known.
+
+    >>> from nvspan.writer import WriterError
+    >>> str(WriterError(7, "StreamOpen"))
+    'StreamOpen failed: not supported by this backend (code 7)'
+    """
+
+    def __init__(self, result_code: int, operation: str | None = None) -> None:
+        self.result_code = result_code
+        self.operation = operation
+        message = _MEANINGS.get(result_code, "unknown error")
+        if operation:
+            message = f"{operation} failed: {message} (code {result_code})"
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type, tuple[int, str | None]]:
+        return type(self), (self.result_code, self.operation)

@@ -1,0 +1,307 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Sessions: what streams are written into."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from nvspan._runtime.enums import TimestampType
+from nvspan.writer.backend import Backend
+from nvspan.writer.domain import Domain, as_bytes, as_text
+from nvspan.writer.options import (
+    NOT_SUPPORTED,
+    StreamInterleaving,
+    StreamOrdering,
+    StreamSkid,
+    WriterError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import TracebackType
+    from typing import Any
+
+    from typing_extensions import Self
+
+    from nvspan._runtime.enums import PredefinedScope
+    from nvspan.writer.domain import Scope
+    from nvspan.writer.recording import RecordingSession
+    from nvspan.writer.stream import Stream
+    from nvspan.writer.target import SessionTarget
+
+
+class Session:
+    """One collection of data: a recording, or what a backend makes of it.
+
+    Args:
+        name: What tools call it.
+        backend: The library that takes the data, from :func:`load_backend`; None: a recording.
+        config: Options for the backend: ``key=value``, one in each line.
+        output: Path of the recording that :meth:`end` writes; without it and without a backend
+            ``name`` with ``.nvspan`` behind it. Nothing is there before that.
+        pid, host, command, rank: What the recording says of the process whose events these are; by
+            default this process.
+        unix_offset: ns between 1970 and the moment 0 of the times; by default times are those of
+            ``time.monotonic_ns()`` here.
+        memory: About how many bytes of events are held before they go to a file beside `output`.
+
+    As a context manager it begins and ends; where its body raises, a recording is not written.
+    Different threads may write to different streams at once; all else is for one thread at a time,
+    before the writing begins. A forked child must not use it.
+
+    >>> from nvspan.writer import Session
+    >>> with Session("run", output="run.nvspan") as session:                 # doctest: +SKIP
+    ...     with session.create_stream("main") as stream:
+    ...         stream.write_mark(1_000, message="begin")
+    """
+
+    def __init__(
+        self,
+        name: str | bytes,
+        *,
+        backend: Backend | None = None,
+        config: str | bytes | None = None,
+        output: str | os.PathLike[str] | None = None,
+        pid: int | None = None,
+        host: str | None = None,
+        command: Sequence[str] | None = None,
+        rank: int | None = None,
+        unix_offset: int | None = None,
+        memory: int = 256_000_000,
+    ) -> None:
+        if backend is not None and not isinstance(backend, Backend):
+            raise TypeError(f"backend must be a nvspan.writer.Backend or None, not {backend!r}")
+        if backend is not None and output is not None:
+            raise ValueError("output is the path of a recording: leave it out with a backend")
+        self._backend = backend
+        self._name = as_bytes(name)
+        self._config = as_bytes(config)
+        self._output = os.fspath(output) if output is not None else f"{as_text(name)}.nvspan"
+        self._memory = memory
+        if unix_offset is None:
+            unix_offset = time.time_ns() - time.monotonic_ns()
+        self._about: dict[str, Any] = {
+            "pid": os.getpid() if pid is None else pid,
+            "host": socket.gethostname() if host is None else host,
+            "command": list(sys.orig_argv if command is None else command),
+            "rank": -1 if rank is None else rank,
+            "unix_offset": unix_offset,
+        }
+        self._target: SessionTarget | None = None
+        self._lock = threading.RLock()
+        self._streams: set[Stream] = set()
+        self._domains: dict[str | None, Domain] = {}
+
+    def __repr__(self) -> str:
+        state = "active" if self._target is not None else "not active"
+        return f"<nvspan.writer.Session {as_text(self._name)!r}, {state}>"
+
+    def _backend_lock(self) -> Any:
+        return self._lock if self._backend is None else self._backend._lock
+
+    def begin(self) -> None:
+        """Begin the session.
+
+        Raises:
+            RuntimeError: It has begun already, or the backend is closed.
+            WriterError: The backend refused it.
+        """
+        with self._backend_lock(), self._lock:
+            if self._target is not None:
+                raise RuntimeError("session is already active")
+            if self._backend is None:
+                from nvspan.writer.recording import RecordingSession
+
+                self._target = RecordingSession(self._output, self._about, self._memory)
+                return
+            from nvspan.writer.library import LibrarySession
+
+            self._target = LibrarySession(self._backend._open_interface(), self._name, self._config)
+            self._backend._sessions.add(self)
+
+    def end(self) -> None:
+        """Close the streams and end the session; a recording is written here.
+
+        Raises:
+            OSError: The recording could not be written, and nothing is left of it.
+            RuntimeError: The session has not begun, or the backend is closed.
+            WriterError: The backend refused to close a stream or to end the session.
+        """
+        self._end(complete=True)
+
+    def _end(self, *, complete: bool) -> None:
+        failure = None
+        with self._backend_lock(), self._lock:
+            if self._target is None:
+                raise RuntimeError("session is not active")
+            if self._backend is not None:
+                self._backend._open_interface()
+            for stream in list(self._streams):
+                try:
+                    stream.close()
+                except Exception as error:
+                    failure = failure or error
+            self._streams.clear()
+            target, self._target = self._target, None
+            for domain in self._domains.values():
+                domain._valid = False
+            self._domains.clear()
+            if self._backend is not None:
+                self._backend._sessions.discard(self)
+            try:
+                target.end(complete)
+            except WriterError as error:
+                raise error from failure
+        if failure is not None:
+            raise failure
+
+    def __enter__(self) -> Self:
+        self.begin()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        with self._backend_lock(), self._lock:
+            if self._target is not None:  # the backend may have ended it
+                self._end(complete=kind is None)
+
+    def _active(self) -> SessionTarget:
+        if self._target is None:
+            raise RuntimeError("session is not active")
+        return self._target
+
+    def _recording(self, what: str) -> RecordingSession:
+        from nvspan.writer.recording import RecordingSession
+
+        target = self._active()
+        if not isinstance(target, RecordingSession):
+            raise WriterError(NOT_SUPPORTED, what)
+        return target
+
+    def get_domain(self, name: str | bytes | None = None) -> Domain:
+        """A domain; None or an empty name: the session's default domain.
+
+        Raises:
+            RuntimeError: The session is not active.
+            TypeError: The name is of another type.
+            WriterError: The backend refused it.
+        """
+        with self._lock:
+            target = self._active()
+            text = as_text(name) or None
+            domain = self._domains.get(text)
+            if domain is None:
+                made = target.domain(as_bytes(text))
+                domain = self._domains[text] = Domain(self, text, made)
+            return domain
+
+    def create_process(
+        self,
+        pid: int,
+        *,
+        host: str = "",
+        boot_id: str = "",
+        command: Sequence[str] = (),
+        rank: int | None = None,
+    ) -> int:
+        """Another process in a recording, for ``process=`` of :meth:`create_stream`.
+
+        Raises:
+            RuntimeError: The session is not active.
+            WriterError: The session writes to a backend.
+        """
+        with self._lock:
+            about = {"pid": pid, "host": host, "boot_id": boot_id, "command": list(command),
+                     "rank": -1 if rank is None else rank}  # fmt: skip
+            return self._recording("create_process").add_process(about)
+
+    def create_clock(self, points: Sequence[tuple[int, int]], *, frequency: float = 1e9) -> int:
+        """A clock of the data's own, for ``time_domain_id=`` of :meth:`create_stream`.
+
+        Args:
+            points: Moments at which its time and that of the recording, in ns, are both known, in
+                order. Between two of them, and beyond, times lie on the line through them.
+            frequency: Its ticks a second, where there is one point only.
+
+        Raises:
+            RuntimeError: The session is not active.
+            ValueError: No points, points that are not in order, or a frequency of 0.
+            WriterError: The session writes to a backend.
+        """
+        with self._lock:
+            return self._recording("create_clock").add_clock(list(points), frequency)
+
+    def create_stream(
+        self,
+        name: str | bytes,
+        *,
+        domain: Domain | str | bytes | None = None,
+        scope: PredefinedScope | Scope | int | None = None,
+        time_domain_id: TimestampType | int = 0,
+        interleaving: StreamInterleaving = StreamInterleaving.NONE,
+        ordering: StreamOrdering = StreamOrdering.UNKNOWN,
+        skid: StreamSkid = StreamSkid.NONE,
+        skid_amount: int = 0,
+        tid: int | None = None,
+        process: int | None = None,
+        device: int | None = None,
+        queue: int | None = None,
+    ) -> Stream:
+        """A stream, which is to be opened before it is written to.
+
+        Args:
+            name: Its name; a recording has a thread of that name.
+            domain: The domain of its events, or its name.
+            scope: Where its events belong.
+            time_domain_id: The clock of its times; a recording knows those that are
+                ``CLOCK_MONOTONIC`` or ``CLOCK_REALTIME``, and those of :meth:`create_clock`.
+            interleaving, ordering, skid, skid_amount: What a backend may rely on; recordings sort.
+            tid: The number of its thread in a recording; by default 1, 2, 3 ...
+            process: What :meth:`create_process` returned; by default the session's.
+            device, queue: Its ranges ran on this device, in this queue (a stream of CUDA's).
+
+        Raises:
+            RuntimeError: The session is not active, or the domain no longer valid.
+            TypeError, ValueError: An argument is of another type, or of another session or domain.
+            WriterError: The backend has no such streams.
+        """
+        from nvspan.writer.stream import Stream
+
+        for argument, value, wanted in (
+            ("interleaving", interleaving, StreamInterleaving),
+            ("ordering", ordering, StreamOrdering),
+            ("skid", skid, StreamSkid),
+        ):
+            if not isinstance(value, wanted):
+                raise TypeError(f"{argument} must be a nvspan.writer.{wanted.__name__}, "
+                                f"not {value!r}")  # fmt: skip
+        if not isinstance(time_domain_id, (TimestampType, int)):
+            raise TypeError(
+                f"time_domain_id must be a nvspan.TimestampType or an int, not {time_domain_id!r}"
+            )
+        with self._lock:
+            self._active()
+            if any(value is not None for value in (tid, process, device, queue)):
+                self._recording("create_stream with tid, process, device or queue")
+            if not isinstance(domain, Domain):
+                domain = self.get_domain(domain)
+            elif domain._session is not self:
+                raise ValueError("domain belongs to a different session")
+            else:
+                domain._check()
+            return Stream(
+                self, domain, name, scope,
+                time_domain_id if isinstance(time_domain_id, int) else time_domain_id.value,
+                (interleaving.value, ordering.value, skid.value, skid_amount),
+                (tid, process, device, queue),
+            )  # fmt: skip

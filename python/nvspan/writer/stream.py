@@ -1,0 +1,458 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Streams: what events and samples are written to."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING
+
+from nvspan._runtime.enums import BatchOrdering, CounterNoValueReason, EventKind, PredefinedScope
+from nvspan.colors import color_to_hex
+from nvspan.writer.domain import Counter, Domain, RegisteredString, Schema, as_bytes
+from nvspan.writer.layout import COMPLETE_KINDS, batch_rows
+from nvspan.writer.target import StreamOptions
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Any
+
+    from typing_extensions import Self
+
+    from nvspan.writer.session import Session
+    from nvspan.writer.target import Message, StreamTarget
+
+    Text = str | bytes | RegisteredString | None
+    Category = str | bytes | int | None
+
+
+class Stream:
+    """A row of events: of a thread, a queue, a device. :meth:`Session.create_stream` makes it.
+
+    Times are ints in the stream's time domain, ns where it has none. For one thread at a time.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        domain: Domain,
+        name: str | bytes,
+        scope: Any,
+        time_domain: int,
+        order: tuple[int, int, int, int],
+        place: tuple[int | None, int | None, int | None, int | None],
+    ) -> None:
+        if isinstance(scope, PredefinedScope) and scope not in (
+            PredefinedScope.NONE, PredefinedScope.ROOT,
+        ):  # fmt: skip
+            raise ValueError(
+                f"runtime-resolved scopes are not valid as stream defaults, not {scope.name}"
+            )
+        number, path = domain._scope_of(scope)
+        self._session = session
+        self._domain = domain
+        self._options = StreamOptions(as_bytes(name) or b"", number, path, time_domain, *order,
+                                      *place)  # fmt: skip
+        self._target: StreamTarget | None = None
+
+    def __repr__(self) -> str:
+        return f"<nvspan.writer.Stream {self._options.name.decode('utf-8', 'replace')!r}>"
+
+    def open(self) -> None:
+        """Open it for writing.
+
+        Raises:
+            RuntimeError: It is open already, or the session has ended.
+            ValueError: A recording does not know its time domain.
+            WriterError: The backend refused it.
+        """
+        with self._session._lock:
+            if self._target is not None:
+                raise RuntimeError("stream is already open")
+            target = self._session._active()
+            self._domain._check()
+            self._target = target.stream(self._options, self._domain._target)
+            self._session._streams.add(self)
+
+    def close(self) -> None:
+        """Close it; the session goes on.
+
+        Raises:
+            RuntimeError: It is not open, or the backend is closed.
+            WriterError: The backend refused it.
+        """
+        with self._session._lock:
+            target = self._open()
+            self._target = None
+            self._session._streams.discard(self)
+            target.close()
+
+    def __enter__(self) -> Self:
+        self.open()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        with self._session._lock:
+            if self._target is not None:
+                self.close()
+
+    def _open(self) -> StreamTarget:
+        if self._target is None:
+            raise RuntimeError("stream is not open")
+        if self._session._backend is not None:
+            self._session._backend._open_interface()
+        return self._target
+
+    def _message(self, message: Text) -> Message:
+        if isinstance(message, RegisteredString):
+            if message._domain is not self._domain:
+                raise ValueError("message is a RegisteredString from a different domain")
+            return message._handle
+        if message is None or isinstance(message, (str, bytes)):
+            return as_bytes(message)
+        raise TypeError(f"message must be a str, bytes, RegisteredString, or None, not {message!r}")
+
+    def _instant(self, kind: EventKind, time: int, message: Text = None, color: Any = None,
+                 category: Category = None, range_id: int = 0) -> None:  # fmt: skip
+        target = self._open()
+        target.instant(
+            kind,
+            _int64(time, "timestamp"),
+            _id(range_id),
+            self._message(message),
+            _color(color),
+            self._domain._category(category),
+        )
+
+    def _span(self, kind: EventKind, start: int, end: int, message: Text, color: Any,
+              category: Category) -> None:  # fmt: skip
+        target = self._open()
+        target.span(
+            kind,
+            _int64(start, "start"),
+            _int64(end, "end"),
+            self._message(message),
+            _color(color),
+            self._domain._category(category),
+        )
+
+    def write_mark(self, timestamp: int, *, message: Text = None, color: Any = None,
+                   category: Category = None) -> None:  # fmt: skip
+        """Write a mark.
+
+        Args:
+            timestamp: When it was.
+            message: Its text.
+            color: What :func:`nvspan.colors.color_to_hex` takes; None: none.
+            category: A number, or a name.
+
+        Raises:
+            RuntimeError: The stream is not open.
+            TypeError, ValueError: A message, color or category that there cannot be.
+            WriterError: The backend refused it.
+        """
+        self._instant(EventKind.MARK, timestamp, message, color, category)
+
+    def write_pushpop(self, start: int, end: int, *, message: Text = None, color: Any = None,
+                      category: Category = None) -> None:  # fmt: skip
+        """Write a push/pop range; arguments and errors as for :meth:`write_mark`."""
+        self._span(EventKind.RANGE_PUSHPOP, start, end, message, color, category)
+
+    def write_startend(self, start: int, end: int, *, message: Text = None, color: Any = None,
+                       category: Category = None) -> None:  # fmt: skip
+        """Write a start/end range; arguments and errors as for :meth:`write_mark`."""
+        self._span(EventKind.RANGE_STARTEND, start, end, message, color, category)
+
+    def write_push(self, timestamp: int, *, message: Text = None, color: Any = None,
+                   category: Category = None) -> None:  # fmt: skip
+        """Write the beginning of a push/pop range; as for :meth:`write_mark`."""
+        self._instant(EventKind.RANGE_PUSH, timestamp, message, color, category)
+
+    def write_pop(self, timestamp: int) -> None:
+        """Write the end of the push/pop range that began last.
+
+        Raises:
+            RuntimeError: The stream is not open.
+            WriterError: The backend refused it.
+        """
+        self._instant(EventKind.RANGE_POP, timestamp)
+
+    def write_start(self, timestamp: int, range_id: int, *, message: Text = None,
+                    color: Any = None, category: Category = None) -> None:  # fmt: skip
+        """Write the beginning of a start/end range; as for :meth:`write_mark`.
+
+        Args:
+            timestamp: When it began.
+            range_id: Any number but 0, which :meth:`write_end` has too.
+            message, color, category: As for :meth:`write_mark`.
+        """
+        if range_id == 0:
+            raise ValueError("range_id must be non-zero")
+        self._instant(EventKind.RANGE_START, timestamp, message, color, category, range_id)
+
+    def write_end(self, timestamp: int, range_id: int) -> None:
+        """Write the end of the start/end range with that id.
+
+        Raises:
+            RuntimeError: The stream is not open.
+            ValueError: The id is 0.
+            WriterError: The backend refused it.
+        """
+        if range_id == 0:
+            raise ValueError("range_id must be non-zero")
+        self._instant(EventKind.RANGE_END, timestamp, range_id=range_id)
+
+    def write_ranges(
+        self,
+        starts: Any,
+        ends: Any,
+        *,
+        message: Any = None,
+        color: Any = None,
+        category: Any = None,
+        kind: EventKind = EventKind.RANGE_PUSHPOP,
+    ) -> None:
+        """Write ranges from columns, without a loop.
+
+        Args:
+            starts, ends: Integer arrays of one length.
+            message: One for all, or an array of :attr:`RegisteredString.handle`, 0 for none.
+            color: One for all, or an array of ARGB numbers.
+            category: One for all, or an array of numbers.
+            kind: ``RANGE_PUSHPOP`` or ``RANGE_STARTEND``.
+
+        Raises:
+            RuntimeError: The stream is not open.
+            TypeError, ValueError: Arrays of another type or length, a range that ends before it
+                begins, or an unknown handle; then none of them is written.
+            WriterError: The backend refused them.
+
+        >>> stream.write_ranges(starts, ends, message="execute")             # doctest: +SKIP
+        """
+        if kind not in COMPLETE_KINDS[1:]:
+            raise ValueError(f"kind must be RANGE_PUSHPOP or RANGE_STARTEND, not {kind}")
+        self._columns(kind, {"start": starts, "end": ends}, message, color, category)
+
+    def write_marks(
+        self, timestamps: Any, *, message: Any = None, color: Any = None, category: Any = None
+    ) -> None:
+        """Write marks from columns; as :meth:`write_ranges`."""
+        self._columns(EventKind.MARK, {"start": timestamps}, message, color, category)
+
+    def _columns(self, kind: EventKind, columns: dict[str, Any], message: Any, color: Any,
+                 category: Any) -> None:  # fmt: skip
+        target = self._open()
+        if message is None or isinstance(message, (str, bytes, RegisteredString)):
+            message = self._message(message)
+        if not hasattr(color, "__array__"):
+            color = _color(color) or None
+        if not hasattr(category, "__array__"):
+            category = self._domain._category(category) or None
+        columns.update(message=message, color=color, category=category)
+        target.columns(kind, columns, len(columns["start"]))
+
+    def _event_schema(self, schema: Schema) -> Any:
+        if not isinstance(schema, Schema):
+            raise TypeError(f"schema must be a nvspan.writer.Schema, not {schema!r}")
+        if schema._domain is not self._domain:
+            raise ValueError("schema is not registered in this stream's domain")
+        return schema._event
+
+    def write_event(self, schema: Schema, row: Any) -> None:
+        """Write one event of any kind.
+
+        Args:
+            schema: Of :meth:`Domain.get_schema`, with a kind.
+            row: One row: a tuple, or a scalar of NumPy's.
+
+        Raises:
+            RuntimeError: The stream is not open.
+            TypeError: The schema is none.
+            ValueError: It is of another domain or of no events, or there is not one row.
+            WriterError: The backend refused it.
+        """
+        import numpy as np
+
+        event = self._event_schema(schema)
+        if event.kind is None:
+            raise ValueError(
+                "write_event requires an event schema; pass kind= to Domain.get_schema"
+            )
+        target = self._open()
+        rows = np.ascontiguousarray(row, event.dtype)
+        if rows.size != 1:
+            raise ValueError(f"write_event expects one row of dtype {event.dtype}; got {rows.size}")
+        target.event(event, rows)
+
+    def write_event_batch(
+        self, schema: Schema, rows: Any, *, ordering: BatchOrdering = BatchOrdering.SORTED
+    ) -> None:
+        """Write many events at once.
+
+        Args:
+            schema: Of :meth:`Domain.get_schema`, with the kind MARK, RANGE_PUSHPOP or
+                RANGE_STARTEND.
+            rows: A structured array, a data frame whose columns have the names of the fields, or
+                an iterable of rows.
+            ordering: What a backend may rely on. A recording sorts.
+
+        Raises:
+            RuntimeError: The stream is not open.
+            TypeError: The schema or the ordering is of another type.
+            ValueError: The schema is of another domain or kind, or there are no rows.
+            WriterError: The backend refused them.
+        """
+        if not isinstance(ordering, BatchOrdering):
+            raise TypeError(f"ordering must be a nvspan.BatchOrdering, not {ordering!r}")
+        event = self._event_schema(schema)
+        if event.kind not in COMPLETE_KINDS:
+            raise ValueError(
+                "write_event_batch accepts only complete-event schemas; pass kind=EventKind.MARK, "
+                "EventKind.RANGE_PUSHPOP, or EventKind.RANGE_STARTEND to Domain.get_schema"
+            )
+        target = self._open()
+        events = batch_rows(rows, event.dtype)
+        if events.size == 0:
+            raise ValueError("batch rows must contain at least one event")
+        target.batch(event, events, ordering)
+
+    def _counter(self, counter: Counter) -> StreamTarget:
+        if not isinstance(counter, Counter):
+            raise TypeError(f"counter must be a nvspan.writer.Counter, not {counter!r}")
+        if counter._domain is not self._domain:
+            raise ValueError("counter is not registered in this stream's domain")
+        return self._open()
+
+    def write_counter_sample(self, counter: Counter, timestamp: int, value: Any) -> None:
+        """Write one sample: a number, or for a group one row.
+
+        Raises:
+            RuntimeError: The stream is not open.
+            TypeError: The counter is none.
+            ValueError: It is of another domain, its rows hold their time, or there is not one
+                sample.
+            WriterError: The backend refused it.
+        """
+        target = self._counter(counter)
+        if counter._timestamp is not None:
+            raise ValueError(
+                "write_counter_sample does not support a counter layout that embeds an "
+                "EntryKind.COUNTER_TIMESTAMP field; use write_counter_batch instead"
+            )
+        dtype = counter._dtype
+        if dtype is int or (dtype is not float and dtype.fields is None and dtype == "i8"):
+            return target.sample(
+                counter._counter_id,
+                _int64(timestamp, "timestamp"),
+                _int64(value, "a sample of an integer counter"),
+            )
+        if dtype is float or (dtype.fields is None and dtype == "f8"):
+            return target.sample(counter._counter_id, _int64(timestamp, "timestamp"), float(value))
+        import numpy as np
+
+        rows = np.ascontiguousarray(value, dtype)
+        if rows.size != 1:
+            raise ValueError(
+                f"write_counter_sample expects one sample of dtype {dtype}; got {rows.size}"
+            )
+        return target.sample(counter._counter_id, _int64(timestamp, "timestamp"), rows)
+
+    def write_counter_sample_no_value(
+        self, counter: Counter, timestamp: int, reason: CounterNoValueReason
+    ) -> None:
+        """Write that the counter has no value at that moment, and why.
+
+        Raises:
+            RuntimeError: The stream is not open.
+            TypeError: The counter or the reason is none.
+            ValueError: The counter is of another domain.
+            WriterError: The backend refused it.
+        """
+        target = self._counter(counter)
+        if not isinstance(reason, CounterNoValueReason):
+            raise TypeError(f"reason must be a nvspan.CounterNoValueReason, not {reason!r}")
+        target.no_value(counter._counter_id, _int64(timestamp, "timestamp"), reason.value)
+
+    def write_counter_batch(
+        self,
+        counter: Counter,
+        data: Any,
+        *,
+        timestamps: Any = None,
+        ordering: BatchOrdering = BatchOrdering.SORTED,
+    ) -> None:
+        """Write many samples at once.
+
+        Args:
+            counter: A counter of the stream's domain.
+            data: An array, a data frame or an iterable of samples.
+            timestamps: The time of each, where the rows do not hold it.
+            ordering: What a backend may rely on. A recording sorts.
+
+        Raises:
+            RuntimeError: The stream is not open, or NumPy is not installed.
+            TypeError: The counter or the ordering is of another type.
+            ValueError: No samples, times missing or given twice, or another number of them.
+            WriterError: The backend refused them.
+        """
+        if not isinstance(ordering, BatchOrdering):
+            raise TypeError(f"ordering must be a nvspan.BatchOrdering, not {ordering!r}")
+        target = self._counter(counter)
+        try:
+            import numpy as np
+        except ImportError:
+            raise RuntimeError("write_counter_batch needs numpy: pip install numpy") from None
+        if counter._timestamp is not None and timestamps is not None:
+            raise ValueError(
+                "timestamps is mutually exclusive with a counter layout that embeds an "
+                "EntryKind.COUNTER_TIMESTAMP field"
+            )
+        if counter._timestamp is None and timestamps is None:
+            raise ValueError(
+                "write_counter_batch requires timestamps unless the counter layout embeds an "
+                "EntryKind.COUNTER_TIMESTAMP field"
+            )
+        dtype = np.dtype({int: "i8", float: "f8"}.get(counter._dtype, counter._dtype))
+        rows = batch_rows(data, dtype)
+        if rows.size == 0:
+            raise ValueError("batch data must contain at least one sample")
+        times = None
+        if timestamps is not None:
+            if isinstance(timestamps, np.ndarray):
+                times = np.ascontiguousarray(timestamps, dtype=np.int64)
+            else:
+                times = np.fromiter(timestamps, dtype=np.int64)
+            if times.ndim != 1:
+                raise ValueError("timestamps must be one-dimensional")
+            if times.size != rows.size:
+                raise ValueError("data and timestamps must have the same length")
+        target.samples(counter._counter_id, rows, times, counter._timestamp, ordering)
+
+
+def _color(color: Any) -> int:
+    return 0 if color is None else color_to_hex(color)
+
+
+def _int64(value: Any, what: str) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what} must be an int, not {value!r}") from None
+    if not -(2**63) <= number < 2**63:
+        raise OverflowError(f"{what} must fit into 64 bits, not {number}")
+    return number
+
+
+def _id(range_id: Any) -> int:
+    try:
+        number = operator.index(range_id)
+    except TypeError:
+        raise TypeError(f"range_id must be an int, not {range_id!r}") from None
+    if not 0 <= number < 2**64:
+        raise OverflowError(f"range_id must be 0 to 2**64 - 1, not {number}")
+    return number
