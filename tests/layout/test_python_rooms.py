@@ -42,6 +42,8 @@ LAZY = {
     "counters.py": {"numpy"},
     "payloads.py": {"numpy"},
     "export/tables.py": {"pyarrow"},
+    "nsight/compute/function.py": {"cloudpickle"},
+    "nsight/compute/sweep.py": {"matplotlib", "pandas"},
     "nsight/results/module_reader.py": {"ncu_report"},
     "nsight/results/result.py": {"pandas", "pyarrow"},
     "report/render.py": {"rich"},

@@ -15,15 +15,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from nvspan.nsight.compute.function import NcuError, ncu
     from nvspan.nsight.compute.region import profile_region
+    from nvspan.nsight.compute.sweep import SweepResult, kernel
     from nvspan.nsight.results.result import NcuResult
     from nvspan.nsight.results.result import read_reports as read_ncu
 
 __all__ = [
     "Between",
     "FilterHits",
+    "NcuError",
     "NcuResult",
     "RangeFilter",
+    "SweepResult",
+    "kernel",
+    "ncu",
     "ncu_command",
     "nsys_command",
     "profile_region",
@@ -38,6 +44,14 @@ def __getattr__(name: str) -> Any:
         from nvspan.nsight.compute.region import profile_region
 
         return profile_region
+    if name in ("NcuError", "ncu"):
+        from nvspan.nsight.compute.function import NcuError, ncu
+
+        return ncu if name == "ncu" else NcuError
+    if name in ("SweepResult", "kernel"):
+        from nvspan.nsight.compute.sweep import SweepResult, kernel
+
+        return kernel if name == "kernel" else SweepResult
     if name in ("NcuResult", "read_ncu"):
         from nvspan.nsight.results.result import NcuResult, read_reports
 

@@ -77,6 +77,7 @@ def dry_run(
     seconds: float = 120.0,
     is_enough: Callable[[Recording], bool] = lambda recording: True,
     tell: Callable[[str], None] = lambda text: None,
+    folder: str | None = None,
 ) -> DryRun:
     """Records a program until it has made `steps` steps and `is_enough` says so, or to its end;
     then the program is ended. What it prints is not shown.
@@ -90,32 +91,34 @@ def dry_run(
             asked for gets three times as long as they took.
         is_enough: whether a recording has all that is asked for. A program that goes on is looked
             at again; of one that ended nothing more will come.
+        folder: where the recording is put; None keeps it for the next time.
         tell: is called with a sentence about what is going on.
 
     Raises:
         DryRunError: the program failed, or made no NVTX call.
         RuntimeError: nvspan was built without NVTX here.
     """
-    key = cache.key_of(command, (steps, launch.injection_library()))
-    if (kept := _kept(key)) is not None and (kept.whole or is_enough(kept.recording)):
+    key = "" if folder else cache.key_of(command, (steps, launch.injection_library()))
+    if key and (kept := _kept(key)) is not None and (kept.whole or is_enough(kept.recording)):
         tell("the ranges are known from a dry recording of this command line")
         return kept
     tell(f"recording the first {steps} steps of the program, to know its ranges (--using FILE "
          "takes a recording that exists)")  # fmt: skip
-    folder = cache.new_folder("dry", key)
+    place = folder or cache.new_folder("dry", key)
     began = time.monotonic()
-    whole = _record(command, folder, steps, seconds, is_enough)
+    whole = _record(command, place, steps, seconds, is_enough)
     took = time.monotonic() - began
-    paths = _files(folder)
+    paths = _files(place)
     if not paths:
         raise DryRunError(
             "the program made no NVTX call in its dry run: it has no ranges, or it uses no NVTX "
             "that a tool can see ('nvspan doctor' says which)"
         )
-    cache.save(
-        os.path.join(folder, "run.json"),
-        {"whole": whole, "seconds": took, "paths": paths, "command": list(command)},
-    )
+    if key:
+        cache.save(
+            os.path.join(place, "run.json"),
+            {"whole": whole, "seconds": took, "paths": paths, "command": list(command)},
+        )
     return DryRun(nvspan.recording.read(*paths), whole, False, took)
 
 

@@ -89,7 +89,8 @@ class NcuResult:
         """
         import pandas
 
-        return pandas.DataFrame.from_records(*self._records(kernels, metrics))
+        rows, columns = self._records(kernels, metrics)
+        return pandas.DataFrame.from_records(rows, columns=columns)
 
     def to_arrow(self, *, kernels: bool = False, metrics: Iterable[str] = ()) -> Any:
         """The rows as a pyarrow Table.
