@@ -234,20 +234,27 @@ struct ThreadWriter {
     return true;
   }
 
+  // The innermost open range of `domain`. Null: there is none, or it is not remembered.
+  const OpenPush* innermost(std::uint32_t domain) const noexcept {
+    for (std::size_t i = open_beyond != 0 ? 0 : open_count; i-- > 0;) {
+      if (open[i].domain == domain) return open + i;
+    }
+    return nullptr;
+  }
+
   // Removes the innermost open range of `domain`. False: there is none.
   bool closed(std::uint32_t domain, OpenPush& range) noexcept {
     if (open_beyond != 0) {
       --open_beyond;
       return false;
     }
-    for (std::size_t i = open_count; i-- > 0;) {
-      if (open[i].domain != domain) continue;
-      range = open[i];
-      std::memmove(open + i, open + i + 1, (open_count - i - 1) * sizeof(OpenPush));
-      --open_count;
-      return true;
-    }
-    return false;
+    const OpenPush* found = innermost(domain);
+    if (found == nullptr) return false;
+    range = *found;
+    const auto i = static_cast<std::size_t>(found - open);
+    std::memmove(open + i, open + i + 1, (open_count - i - 1) * sizeof(OpenPush));
+    --open_count;
+    return true;
   }
 
   // A range shorter than the shortest to keep, with nothing kept inside, was never written.

@@ -40,6 +40,13 @@ int Recorder::pop(ThreadWriter& writer, std::uint64_t domain, const trace::Event
   const bool orphan = place.cell != nullptr && place.cell->depth == 0;
   OpenPush range;
   const bool beyond = writer.open_beyond != 0;
+  if (file_.mode() != RecordMode::stats) {
+    // The range counts as open until its pop is written: a ring's next chunk begins with what is.
+    const OpenPush* const open = writer.plain ? nullptr : writer.innermost(place.id);
+    if (open == nullptr || !writer.take_back(*open, ticks)) {
+      entries_.put(writer, EntryKind::pop, place.id, ticks, nullptr, 0, &event);
+    }
+  }
   const bool known = !writer.plain && writer.closed(place.id, range);
   if (file_.mode() == RecordMode::stats) {
     if (known) {
@@ -52,8 +59,6 @@ int Recorder::pop(ThreadWriter& writer, std::uint64_t domain, const trace::Event
     } else if (beyond) {
       entries_.lose(writer, LossReason::too_deep);
     }
-  } else if (!known || !writer.take_back(range, ticks)) {
-    entries_.put(writer, EntryKind::pop, place.id, ticks, nullptr, 0, &event);
   }
   if (place.cell == nullptr || orphan) return no_tracking;
   return --place.cell->depth;
