@@ -35,8 +35,9 @@ class RecordingBytes {
   record::FileHeader& header() { return header_; }
 
   void start_definitions() { start(record::ChunkType::definitions, 0, 0, 0); }
-  void start_events(std::uint32_t thread, std::uint32_t tid, std::uint64_t base_ticks) {
-    start(record::ChunkType::events, thread, tid, base_ticks);
+  void start_events(std::uint32_t thread, std::uint32_t tid, std::uint64_t base_ticks,
+                    std::uint64_t number = 1, std::uint64_t before = 0) {
+    start(record::ChunkType::events, thread, tid, base_ticks, number, before);
   }
 
   // Into the chunk that was started last.
@@ -70,7 +71,7 @@ class RecordingBytes {
 
  private:
   void start(record::ChunkType type, std::uint32_t thread, std::uint32_t tid,
-             std::uint64_t base_ticks) {
+             std::uint64_t base_ticks, std::uint64_t number = 1, std::uint64_t before = 0) {
     finish();
     chunk_ = words_.size();
     record::ChunkHeader header = {};
@@ -81,7 +82,8 @@ class RecordingBytes {
     header.place = static_cast<std::uint32_t>(chunk_ * record::word / record::chunk_alignment);
     header.sequence = ++chunks_;
     header.base_ticks = base_ticks;
-    header.number = 1;
+    header.number = number;
+    header.before = before;
     words_.resize(words_.size() + sizeof header / record::word);
     std::memcpy(words_.data() + chunk_, &header, sizeof header);
   }
