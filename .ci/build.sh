@@ -5,7 +5,7 @@
 . .ci/common.sh
 
 venv=$(make_venv build 3.11)
-"$venv/bin/python" -m pip install -qq build
+pip_install "$venv" build
 rm -rf "$NVSPAN_CI_WORK/dist"
 mkdir -p "$NVSPAN_CI_WORK/tmp"
 # Where the sources are unpacked: ccache knows the paths below the work folder.

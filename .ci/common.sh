@@ -42,6 +42,23 @@ locked() {
     (flock 9; "$@") 9>"$lock"
 }
 
+# pip_install VENV ARGUMENTS...: as `pip install`, by uv, which takes a tenth of the time, where the setup
+# stage could get it; what uv cannot do pip tries again.
+uv=$NVSPAN_CI_WORK/uv/bin/uv
+if [ -x "$uv" ]; then
+    # What pip is told of packages by its own configuration.
+    UV_FIND_LINKS=$(python3 -m pip config get global.find-links 2>/dev/null || true)
+    UV_EXTRA_INDEX_URL=$(python3 -m pip config get global.extra-index-url 2>/dev/null || true)
+    UV_CACHE_DIR=$NVSPAN_CI_WORK/uv-cache
+    export UV_FIND_LINKS UV_EXTRA_INDEX_URL UV_CACHE_DIR UV_INDEX_STRATEGY=unsafe-best-match
+fi
+pip_install() {
+    local venv=$1
+    shift
+    [ -x "$uv" ] && "$uv" pip install -q --python "$venv/bin/python" "$@" && return
+    "$venv/bin/python" -m pip install -qq --no-compile "$@"
+}
+
 # make_venv NAME VERSION: a virtual environment under the work folder, made once; prints its path.
 make_venv() {
     locked "$1" make_venv_now "$@"
@@ -51,8 +68,10 @@ make_venv_now() {
     local venv=$NVSPAN_CI_WORK/venv-$1 python
     if [ ! -e "$venv/ready" ]; then
         python=$(find_python "$2")
-        "$python" -m venv "$venv"
-        "$venv/bin/python" -m pip install -qq --upgrade pip >&2
+        if ! { [ -x "$uv" ] && "$uv" venv -q --seed --clear --python "$python" "$venv"; }; then
+            "$python" -m venv --clear "$venv"
+            "$venv/bin/python" -m pip install -qq --upgrade pip >&2
+        fi
         touch "$venv/ready"
     fi
     echo "$venv"
@@ -63,8 +82,7 @@ build_and_install() {
     local venv=$1 extras=$2
     shift 2
     # What is never imported is never compiled to bytecode.
-    "$venv/bin/python" -m pip install -qq --no-compile ".[$extras]" \
-        -C "build-dir=build/$(basename "$venv")" "$@"
+    pip_install "$venv" ".[$extras]" -C "build-dir=build/$(basename "$venv")" "$@"
     compile_nvspan "$venv"
 }
 
@@ -78,7 +96,8 @@ install_wheel_now() {
     wheel=$(echo "$NVSPAN_CI_WORK"/dist/*.whl)
     [ -e "$wheel" ] || { echo "run the build stage first" >&2; return 1; }
     [ "$(cat "$1/installed" 2>/dev/null)" != "$2 $(stat -c %Y "$wheel")" ] || return 0
-    "$1/bin/python" -m pip install -qq --no-compile "$wheel${2:+[$2]}"
+    pip_install "$1" "$wheel${2:+[$2]}"
+    # Of the same version as one that was built before.
     "$1/bin/python" -m pip install -qq --no-compile --no-deps --force-reinstall "$wheel"
     compile_nvspan "$1"
     echo "$2 $(stat -c %Y "$wheel")" >"$1/installed"

@@ -7,11 +7,11 @@
 nvtx=0.2.17
 venv=$(make_venv peers 3.11)
 install_wheel "$venv" ""
-"$venv/bin/python" -m pip install -qq --no-compile \
+pip_install "$venv" \
     torch==2.13.0 nvtx==$nvtx dask-cuda==26.10.0 nsight-python==1.1.0 warp-lang==1.19.0 \
     cupy-cuda12x==14.2.0 lightning==2.6.6 "numpy<2.6" setuptools wheel "pytest>=8" "pytest-xdist>=3.5"
 # A source distribution, whose setup looks at the torch that is there.
-"$venv/bin/python" -m pip install -qq --no-compile --no-build-isolation deepspeed==0.19.8
+pip_install "$venv" --no-build-isolation deepspeed==0.19.8
 
 # The tests are in nvtx's source distribution, without the conftest that they import.
 work=$NVSPAN_CI_WORK/peers

@@ -5,7 +5,7 @@
 . .ci/common.sh
 
 venv=$(make_venv asan 3.11)
-"$venv/bin/python" -m pip install -qq "nvidia-nvtx>=13.5,<14" ninja cmake
+pip_install "$venv" "nvidia-nvtx>=13.5,<14" ninja cmake
 headers=$("$venv/bin/python" cmake/find_headers.py nvidia-nvtx nvtx3/nvToolsExt.h)
 
 cpp_tests() {
