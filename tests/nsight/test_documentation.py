@@ -6,18 +6,21 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
 import pytest
 
-from helpers import nsys
+from helpers import device, ncu, nsys
 from helpers.traced import clean_environment, needs_library
 from helpers.tree import ROOT
+from nvspan.nsight.results import module_reader
 
 pytestmark = needs_library
 
+DATA = ROOT / "tests" / "data" / "nsight"
 TRAIN = """
 import nvspan
 
@@ -45,18 +48,39 @@ def run(command, folder, **options):
     with tempfile.TemporaryDirectory(prefix="n", dir="/tmp", ignore_cleanup_errors=True) as temp:
         return subprocess.run(
             command, cwd=folder, capture_output=True, text=True, timeout=180, check=False,
-            env=clean_environment({"NVSPAN_NSYS": prefix, "TMPDIR": temp}), **options,
+            env=clean_environment({
+                "NVSPAN_NSYS": prefix, "TMPDIR": temp, "NVSPAN_CACHE": os.path.join(temp, "cache"),
+                "NVSPAN_NCU": os.environ.get("NVSPAN_NCU"),
+            }), **options,
         )  # fmt: skip
 
 
-@pytest.mark.parametrize("page", ["nsight-compute.md", "nsight-systems.md"])
+def prepared(line):
+    """A command as it can run here: without a GPU `nvspan ncu` prints its line."""
+    if line.startswith("nvspan ncu") and not (device.REAL or "--dry-run" in line):
+        line = line.replace("nvspan ncu", "nvspan ncu --dry-run", 1)
+    if ".ncu-rep" in line and module_reader.module() is None:
+        ncu.find()
+    return line.replace("nvspan", f"{sys.executable} -m nvspan", 1)
+
+
+PAGES = ["nsight-compute.md", "no-ranges-were-profiled.md", "nsight-systems.md"]
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_what_a_page_shows(page, tmp_path):
     if "nvspan nsys -o" in "".join(text for _, text in blocks(page)):
         nsys.find()
     (tmp_path / "train.py").write_text(TRAIN)
+    for name, report in (("before", "graph"), ("after", "nodes")):
+        shutil.copy(DATA / f"{report}.ncu-rep", tmp_path / f"{name}.ncu-rep")
     shown = []
     for language, text in blocks(page):
+        if language == "python" and "import torch" in text:
+            continue  # test_ncu_function_on_gpu.py measures such functions
         if language == "python":
+            if ".ncu-rep" in text and module_reader.module() is None:
+                ncu.find()
             done = run([sys.executable, "-c", text], tmp_path)
             assert done.returncode == 0, done.stderr
             said = re.findall(r"^print\(.*  # (.*)$", text, re.MULTILINE)
@@ -64,9 +88,7 @@ def test_what_a_page_shows(page, tmp_path):
             shown.append(done.stdout)
             continue
         for line in re.findall(r"^\$ (.*)$", text, re.MULTILINE):
-            done = run(
-                line.replace("nvspan", f"{sys.executable} -m nvspan", 1), tmp_path, shell=True
-            )
+            done = run(prepared(line), tmp_path, shell=True)
             assert done.returncode == 0, done.stderr
             shown.append(done.stdout)
     assert shown

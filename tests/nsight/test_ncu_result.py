@@ -15,7 +15,7 @@ import pytest
 from helpers import ncu as real
 from helpers.tree import ROOT
 from nvspan.nsight import NcuResult, RangeFilter, read_ncu
-from nvspan.nsight.results import csv_reader, module_reader, tables
+from nvspan.nsight.results import csv_reader, module_reader, result, tables
 from nvspan.nsight.results.profiled import OpenRange
 
 DATA = ROOT / "tests" / "data" / "nsight"
@@ -197,6 +197,7 @@ def test_no_file():
 
 def test_neither_module_nor_ncu(monkeypatch):
     monkeypatch.setattr(module_reader, "module", lambda: None)
+    monkeypatch.setattr(result, "find_tool", lambda command, given: None)
     with pytest.raises(ValueError, match="needs Nsight Compute, or 'pip install ncu-report'"):
         read_ncu([str(DATA / "nested.ncu-rep")])
 

@@ -61,7 +61,7 @@ def read_ncu(parser: argparse.ArgumentParser, files: Sequence[str]) -> NcuResult
     """Reads such reports; what cannot be read ends the command with one line that says so."""
     try:
         with Progress("reading"):
-            return read_reports(files, ncu=find_tool("ncu"))
+            return read_reports(files)
     except OSError as error:
         parser.exit(1, f"{parser.prog}: cannot read {error.filename!r}: {error.strerror}\n")
     except ValueError as error:

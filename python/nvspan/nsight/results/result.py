@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from nvspan.nsight.lines.tools import find_tool
 from nvspan.nsight.ranges.range_filter import RangeFilter
 from nvspan.nsight.results import csv_reader, module_reader
 from nvspan.nsight.results.limiter import MEMORY, OCCUPANCY, SM, TIME, limiter, stalls
@@ -138,17 +139,18 @@ def read_reports(
     """Reads reports of Nsight Compute, those of several processes together.
 
     Through the Python module ``ncu_report`` where it is installed and knows the file, else through
-    the program `ncu`.
+    the program `ncu`, by default the one of NVSPAN_NCU, on PATH, or where its installer puts it.
 
     Raises:
         ValueError: a report cannot be read; the message says how it could be.
         OSError: a file is not there.
     """
     found: list[Profiled] = []
+    tool = find_tool("ncu", ncu)
     for path in paths:
         with open(path, "rb"):
             pass
-        found += _read(path, ncu)
+        found += _read(path, tool)
     return NcuResult(found, filters)
 
 
