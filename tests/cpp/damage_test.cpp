@@ -31,7 +31,7 @@ constexpr std::uint64_t threads = 2;
 constexpr std::uint64_t pairs = 30000;  // of each thread: several chunks
 constexpr std::uint64_t recorded = threads * 2 * pairs;
 
-Words written() {
+Words written(bool close) {
   nvspan_test::Writer writer(nvspan::record::RecordOptions{});
   for (std::uint32_t thread = 0; thread < threads; ++thread) {
     nvspan::record::ThreadWriter& to = *writer.recorder.ready(nullptr, 101 + thread);
@@ -39,9 +39,9 @@ Words written() {
       writer.recorder.push(to, 0, event_of(EventKind::push, "work"), nullptr);
       writer.recorder.pop(to, 0, event_of(EventKind::pop));
     }
-    writer.recorder.retire(&to);
+    if (close) writer.recorder.retire(&to);
   }
-  writer.recorder.close(nullptr);
+  if (close) writer.recorder.close(nullptr);
   return writer.words();
 }
 
@@ -127,6 +127,27 @@ void what_is_cut_off_is_counted(const Words& words) {
   }
 }
 
+// A process that was killed says no total: the chunk's own seal says what it held.
+void a_cut_chunk_of_a_killed_process_is_counted(const Words& words) {
+  const std::vector<std::size_t> chunks = chunks_of(words, ChunkType::events);
+  std::size_t last = 0;  // the first thread's last chunk that is full
+  std::uint64_t events = 0;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const ChunkHeader header = header_at(words, chunks[i]);
+    if (header.thread == nvspan::record::no_thread) continue;
+    if (header.thread != 0 || header.used == 0) break;
+    events += header.events;
+    last = i;
+  }
+  EXPECT(last > 0);
+  const std::size_t left = chunks[last] + header_at(words, chunks[last]).size / word / 2;
+  Words cut(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(left));
+  cut.resize(left + 1);
+  const Found found = read(cut, left * word);
+  EXPECT(found.lost > 100 && found.kept + found.lost == events);
+  EXPECT_EQUAL(found.reasons, "cut off;");
+}
+
 void a_chunk_that_does_not_match_is_left_out(Words words) {
   const std::vector<std::size_t> chunks = chunks_of(words, ChunkType::events);
   EXPECT(chunks.size() > 4);
@@ -181,9 +202,10 @@ void what_follows_the_end_is_said(Words words) {
 }  // namespace
 
 int main() {
-  const Words words = written();
+  const Words words = written(true);
   a_whole_file_has_no_problem(words);
   what_is_cut_off_is_counted(words);
+  a_cut_chunk_of_a_killed_process_is_counted(written(false));
   a_chunk_that_does_not_match_is_left_out(words);
   a_chunk_of_zeros_is_missing(words);
   definitions_that_are_damaged_leave_events_without_a_name(words);

@@ -97,6 +97,9 @@ void a_payload_is_read_by_its_layout() {
   // It is cut off, whatever it says of its size.
   std::vector<std::uint64_t> cut = piece({2, 71, 0xABC0});
   EXPECT_EQUAL(text_of(recording, cut), "2 71 43968 0 0 0 0 -");
+  std::vector<std::uint64_t> followed = piece(values());
+  followed[2] = 8 * 3 + 4;
+  EXPECT_EQUAL(text_of(recording, followed), "2 71 43968 0 0 0 0 -");
   cut[2] = ~std::uint64_t{0};
   EXPECT_EQUAL(text_of(recording, cut), "2 71 43968 0 0 0 0 -");
 }
