@@ -68,7 +68,7 @@ from nvspan.payloads import (
 )
 from nvspan.profiler import Profile
 from nvspan.recorder import record, record_as_environment_says
-from nvspan.recording import Recording, read
+from nvspan.recording import Recording, Source, read
 from nvspan.tracing import trace
 
 NvtxWarning = NvspanWarning
@@ -80,7 +80,27 @@ def _html_of(recording: Recording) -> str:
     return html(recording)
 
 
+def _recording_of(path: str) -> tuple[str, Source] | None:
+    if not path.endswith((".nsys-rep", ".sqlite")) and not _is_foreign(path):
+        return None
+    from nvspan.nsight.nsys.read import recording_of
+
+    return recording_of(path)
+
+
+def _is_foreign(path: str) -> bool:
+    """Whether the file is no recording of ours: a folder, or a database whatever its name."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(8) == b"SQLite f"
+    except IsADirectoryError:
+        return True
+    except OSError:
+        return False
+
+
 Recording._html = staticmethod(_html_of)
+Recording._import = staticmethod(_recording_of)
 
 _adapters.connect()
 record_as_environment_says()

@@ -44,6 +44,7 @@ LAZY = {
     "export/tables.py": {"pyarrow"},
     "nsight/compute/function.py": {"cloudpickle"},
     "nsight/compute/sweep.py": {"matplotlib", "pandas"},
+    "nsight/nsys/tables.py": {"pyarrow"},
     "nsight/results/module_reader.py": {"ncu_report"},
     "nsight/results/result.py": {"pandas", "pyarrow"},
     "report/render.py": {"rich"},

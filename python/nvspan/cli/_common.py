@@ -13,6 +13,7 @@ from typing import NoReturn
 import nvspan
 from nvspan.recording.clock import zero
 from nvspan.recording.losses import damage_lines
+from nvspan.recording.projection import CALL_DOMAIN, WORK_DOMAIN
 from nvspan.report import emptiness
 from nvspan.report.progress import Progress
 from nvspan.report.text import parse_duration, printable_lines
@@ -69,6 +70,13 @@ def selected(recording: nvspan.Recording, options: argparse.Namespace) -> nvspan
     )
     note(emptiness.selection(recording, part, options.filter, options.start, options.stop))
     return part
+
+
+def without_cuda(recording: nvspan.Recording) -> nvspan.Recording:
+    """The part of a report of Nsight Systems that the program's own ranges are."""
+    domains = recording.domains.text("domain")
+    own = [name for name in domains if name not in (CALL_DOMAIN, WORK_DOMAIN)]
+    return recording if len(own) == len(domains) else recording.filter(domains=own)
 
 
 def note(sentences: Iterable[str]) -> None:

@@ -19,11 +19,12 @@ from nvspan.cli._common import (
     parser_of,
     positive,
     selected,
+    without_cuda,
 )
 from nvspan.cli.ncu import is_ncu, names, read_ncu
-from nvspan.nsight import summary as nsys_sum
+from nvspan.nsight.nsys import compat as nsys_compat
 from nvspan.nsight.results.tables import formatted
-from nvspan.report import emptiness, render, text
+from nvspan.report import emptiness, gpu, render, text
 from nvspan.report.progress import Progress
 from nvspan.report.summary import GROUPS, NUMBERS, Summary, call_tree
 
@@ -73,23 +74,38 @@ def _parser() -> argparse.ArgumentParser:
     add_selection(parser)
     add_escape_formulas(parser)
     parser.add_argument(
-        "--compat", choices=("nsys",),
-        help="nsys: the columns and numbers of 'nsys stats -r nvtx_sum'",
+        "--gpu", action="store_true",
+        help="show what the GPU did for each range: the work that was launched within it",
+    )  # fmt: skip
+    parser.add_argument(
+        "--cuda", action="store_true",
+        help="of reports of Nsight Systems: also show CUDA's calls, kernels, copies and sets",
+    )  # fmt: skip
+    parser.add_argument(
+        "--compat", metavar="nsys[:REPORT]",
+        choices=("nsys", *(f"nsys:{name}" for name in nsys_compat.REPORTS)),
+        help="the columns and numbers of 'nsys stats -r REPORT': nvtx_sum (the default), "
+        "nvtx_gpu_proj_sum (with --gpu), nvtx_gpu_proj_trace or nvtx_kern_sum",
     )  # fmt: skip
     return parser
 
 
 def _compat(recording: nvspan.Recording, options: argparse.Namespace) -> str:
-    rows = nsys_sum.nvtx_sum(recording)[: options.top]
+    name = "nvtx_gpu_proj_sum" if options.gpu else "nvtx_sum"
+    columns, rows_of, texts = nsys_compat.REPORTS[options.compat.partition(":")[2] or name]
+    rows = rows_of(recording)[: options.top]
     if options.format == "csv":
-        return render.as_csv(rows, nsys_sum.COLUMNS, options.escape_formulas)
+        return render.as_csv(rows, columns, options.escape_formulas)
     if options.format == "json":
         return json.dumps(rows, indent=1)
     if not rows:
         return "no ranges"
-    cells = [[text.printable(str(value)) for value in row.values()] for row in rows]
+    cells = [
+        ["" if value is None else text.printable(str(value)) for value in row.values()]
+        for row in rows
+    ]
     layout = text.markdown if options.format == "markdown" else text.aligned
-    return layout(nsys_sum.COLUMNS, cells, ("Style", "Range"))
+    return layout(columns, cells, texts)
 
 
 def _tree(recording: nvspan.Recording, options: argparse.Namespace, summary: Summary) -> str:
@@ -126,11 +142,18 @@ def main(argv: Sequence[str]) -> int:
     if options.kernels or options.metrics:
         parser.error("--kernels and --metrics are for reports of Nsight Compute: x.ncu-rep")
     recording = selected(open_recording(parser, options.files, show_damage=options.compat), options)
+    if not options.cuda:
+        recording = without_cuda(recording)
     if options.compat:
         with Progress("counting"):
             shown = _compat(recording, options)
         note(emptiness.events(recording, "this table"))
         return emit(shown)
+    if options.gpu:
+        with Progress("counting"):
+            found = recording.projection()
+        note(gpu.notes(found))
+        return emit(gpu.shown(found, options.format, options.top, options.escape_formulas))
     with Progress("counting"):
         summary = Summary(recording, options.by)
         tree = _tree(recording, options, summary) if options.tree else None

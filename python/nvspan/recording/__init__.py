@@ -12,12 +12,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from nvspan import _reader
+    from nvspan.recording.projection import Projection
     from nvspan.recording.stats import Stats
     from nvspan.recording.table import Table
 
 _FIRST, _LAST = -(2**63), 2**63 - 1
 
-__all__ = ["Recording", "Stats", "Table", "read"]
+__all__ = ["Projection", "Recording", "Source", "Stats", "Table", "read"]
 
 
 def __getattr__(name: str) -> Any:
@@ -29,7 +30,26 @@ def __getattr__(name: str) -> Any:
         from nvspan.recording.stats import Stats
 
         return Stats
+    if name == "Projection":
+        from nvspan.recording.projection import Projection
+
+        return Projection
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+class Source:
+    """The report of another tool that a recording was made of.
+
+    `path` is the report's, `tool` the program that wrote it, with its version; `end` is when its
+    collection ended, in ns of the recording's times, None where it does not say.
+    """
+
+    __slots__ = ("end", "path", "tool")
+
+    def __init__(self, path: str, tool: str, end: int | None) -> None:
+        self.path = path
+        self.tool = tool
+        self.end = end
 
 
 class Recording:
@@ -43,8 +63,9 @@ class Recording:
     forked while another thread used it reads the files again.
     """
 
-    def __init__(self, reader: _reader.Reader) -> None:
+    def __init__(self, reader: _reader.Reader, sources: dict[str, Source] | None = None) -> None:
         self._reader = reader
+        self._sources = sources or {}
         self._strings: list[str] | None = None
 
     def _table(self, name: str) -> Table:
@@ -93,8 +114,17 @@ class Recording:
 
     @property
     def processes(self) -> list[dict[str, Any]]:
-        """A dict for each file: process, host, rank, command line, clock, the recorder's cost."""
-        return self._reader.processes()
+        """A dict for each process: host, rank, command line, clock, the recorder's cost, ...
+
+        Of a report of another tool "path" is the report, and "tool" the program that wrote it.
+        """
+        processes = self._reader.processes()
+        for process in processes:
+            source = self._sources.get(process["path"])
+            process["tool"] = None if source is None else source.tool
+            if source is not None:
+                process["path"] = source.path
+        return processes
 
     @property
     def events(self) -> list[dict[str, Any]]:
@@ -212,7 +242,7 @@ class Recording:
         part = Recording(self._reader.filtered(
             pairs, None if threads is None else set(threads), _FIRST if start is None else start,
             _LAST if stop is None else stop, min_duration or 0,
-        ))  # fmt: skip
+        ), self._sources)  # fmt: skip
         part._strings = self._strings
         return part
 
@@ -252,6 +282,20 @@ class Recording:
                            stop=stop, min_duration=min_duration)  # fmt: skip
         return Stats(part._reader.stats(by))
 
+    def projection(self) -> Projection:
+        """What the GPU did for each range of the CPU: the work that was launched within it.
+
+        Kernels, copies and sets, of a report of Nsight Systems, belong to every range of the thread
+        that launched them during which their launching call lay. A recording without them has the
+        device ranges that were asked for within the range. See `Projection`.
+
+        >>> for row in nvspan.read("run.nsys-rep").projection().rows:    # doctest: +SKIP
+        ...     print(row["name"], row["ops"], row["busy"])
+        """
+        from nvspan.recording.projection import Projection
+
+        return Projection(self)
+
     def _pairs(
         self,
         domains: Iterable[str | None] | None,
@@ -282,6 +326,8 @@ class Recording:
             if takes(of[domain], strings[name] if name >= 0 else None)
         }
 
+    # What makes recordings of other tools' reports: put here by `nvspan` itself.
+    _import: Callable[[str], tuple[str, Source] | None] | None = None
     # What makes the HTML: reports are above recordings, and are put here by `nvspan` itself.
     _html: Callable[[Recording], str] | None = None
 
@@ -297,14 +343,17 @@ class Recording:
 
 
 def read(*paths: str | os.PathLike[str]) -> Recording:
-    """Reads recordings, those of one job together.
+    """Reads recordings, those of one job together, and reports of Nsight Systems.
+
+    A report is an ``.nsys-rep``, which the installed nsys exports, or the SQLite file or the folder
+    of Parquet files that ``nsys export`` makes of one: see `docs/nsight-systems.md`.
 
     A file that is damaged, or whose process was killed, gives what is intact; `Recording.problems`
     says what is not.
 
     Raises:
         OSError: a file cannot be opened.
-        ValueError: a file is not a recording, or no file is named.
+        ValueError: a file is no recording and no report that can be read, or no file is named.
 
     >>> recording = nvspan.read("run.nvspan")                            # doctest: +SKIP
     >>> len(recording.ranges)                                            # doctest: +SKIP
@@ -314,11 +363,18 @@ def read(*paths: str | os.PathLike[str]) -> Recording:
 
     if not paths:
         raise ValueError("read() needs the path of a recording")
-    names = [os.fspath(path) for path in paths]
-    for name in names:
+    names = []
+    sources = {}
+    for path in paths:
+        name = os.fspath(path)
+        made = None if Recording._import is None else Recording._import(name)
+        if made is not None:
+            name = made[0]
+            sources[name] = made[1]
         with open(name, "rb"):
             pass
+        names.append(name)
     reader = _reader.Reader([os.fsencode(name) for name in names])
     if reader.unreadable():
         raise ValueError("; ".join(reader.problems()))
-    return Recording(reader)
+    return Recording(reader, sources)

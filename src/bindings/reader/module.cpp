@@ -9,6 +9,7 @@
 #include <pybind11/stl.h>
 
 #include "bindings/reader/external_writer.hpp"
+#include "bindings/reader/import/import_objects.hpp"
 #include "bindings/reader/reader_object.hpp"
 #include "reader/chunks/file_header.hpp"
 
@@ -65,8 +66,10 @@ PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
       .def("arrow_schema", &Reader::arrow_schema)
       .def("arrow_stream", &Reader::arrow_stream)
       .def("stats", &Reader::stats)
+      .def("projection", &Reader::projection)
       .def("write_csv", &Reader::write_csv)
       .def("handle", &Reader::handle);
   nvspan::bindings::bind_reports(m);
   nvspan::bindings::bind_external_writer(m);
+  nvspan::bindings::bind_import(m);
 }

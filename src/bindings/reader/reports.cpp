@@ -126,13 +126,14 @@ py::list tree(const RecordingHandle& handle) {
   return entries;
 }
 
-// Exact figures, for reports that promise those of another tool.
-py::list exact(const RecordingHandle& handle) {
+// Exact figures, for reports that promise those of another tool. Ranges that did not end last until
+// `unclosed_end`, or are left out.
+py::list exact(const RecordingHandle& handle, const std::optional<std::int64_t>& unclosed_end) {
   const reader::Recording& recording = *handle.recording;
   std::vector<reader::Durations> rows;
   {
     const released_gil released;
-    rows = reader::all_durations(recording, handle.selection);
+    rows = reader::all_durations(recording, handle.selection, unclosed_end);
   }
   py::list entries;
   for (const reader::Durations& row : rows) {
@@ -212,7 +213,7 @@ void bind_reports(py::module_& module) {
   const py::class_<RecordingHandle> handle(module, "RecordingHandle");
   module.def("threads", &threads);
   module.def("tree", &tree);
-  module.def("exact", &exact);
+  module.def("exact", &exact, py::arg("handle"), py::arg("unclosed_end") = py::none());
   module.def("strip", &strip);
   module.def("write_perfetto", &write_perfetto);
 }

@@ -96,7 +96,8 @@ class DurationCollector : public RangeScan<DurationCollector> {
   }
 
   void ended(const ScannedRange& range) {
-    if (range.reason != EndReason::closed) return;
+    const bool closed = range.reason == EndReason::closed;
+    if (!closed && !unclosed_end) return;
     std::size_t& cached =
         rows_of_site_[range_kinds * range.site + static_cast<std::size_t>(range.kind)];
     if (cached == 0) {
@@ -105,9 +106,11 @@ class DurationCollector : public RangeScan<DurationCollector> {
       if (found.second) rows.push_back(Durations{read.domain, read.name, range.kind, {}});
       cached = found.first->second + 1;
     }
-    rows[cached - 1].ns.push_back(std::max<std::int64_t>(range.end - range.start, 0));
+    const std::int64_t end = closed ? range.end : *unclosed_end;
+    rows[cached - 1].ns.push_back(std::max<std::int64_t>(end - range.start, 0));
   }
 
+  std::optional<std::int64_t> unclosed_end;
   std::vector<Durations> rows;
 
  private:
@@ -123,8 +126,10 @@ std::vector<CallNode> call_tree(const Recording& recording, const Selection& sel
   return std::move(builder.nodes);
 }
 
-std::vector<Durations> all_durations(const Recording& recording, const Selection& selection) {
+std::vector<Durations> all_durations(const Recording& recording, const Selection& selection,
+                                     std::optional<std::int64_t> unclosed_end) {
   DurationCollector collector(recording, selection);
+  collector.unclosed_end = unclosed_end;
   collector.run();
   for (Durations& row : collector.rows) std::sort(row.ns.begin(), row.ns.end());
   return std::move(collector.rows);

@@ -8,6 +8,7 @@
 #include "reader/stats/aggregate.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace nvspan::reader {
@@ -35,6 +36,8 @@ struct Durations {
   RangeKind kind = RangeKind::push_pop;
   std::vector<std::int64_t> ns;  // sorted
 };
-std::vector<Durations> all_durations(const Recording& recording, const Selection& selection);
+// Ranges that did not end last until `unclosed_end`; none: they are left out.
+std::vector<Durations> all_durations(const Recording& recording, const Selection& selection,
+                                     std::optional<std::int64_t> unclosed_end = std::nullopt);
 
 }  // namespace nvspan::reader

@@ -61,6 +61,7 @@ RangeTable select_ranges(const RangeTable& ranges, const std::vector<bool>& keep
   selected.end_reason = taken(ranges.end_reason, rows);
   if (!ranges.lane.empty()) {
     selected.lane = taken(ranges.lane, rows);
+    selected.launch = taken(ranges.launch, rows);
     for (const std::size_t row : rows) {
       const std::int64_t launcher = ranges.launcher[row];
       selected.launcher.push_back(launcher < 0 ? -1 : nearest[static_cast<std::size_t>(launcher)]);

@@ -96,6 +96,7 @@ class TableBuilder : public RangeScan<TableBuilder> {
     if (ranges.lane.empty()) return;
     ranges.lane.resize(ranges.size(), no_lane);
     ranges.launcher.resize(ranges.size(), -1);
+    ranges.launch.resize(ranges.size(), 0);
   }
   void leave_short_ones_out() {
     if (left_out_.empty()) return;
@@ -166,6 +167,8 @@ class TableBuilder : public RangeScan<TableBuilder> {
     const std::uint32_t process = recording_.threads()[thread_].process;
     ranges.lane.push_back(tables_.lanes.lane(process, call, ticks));
     ranges.launcher.push_back(-1);
+    ranges.launch.resize(row, 0);
+    ranges.launch.push_back(call.launch);
     if (call.launched != 0) calls_.push_back(Call{row, call.launched, call.thread});
   }
   void find_launchers(std::uint32_t process) {

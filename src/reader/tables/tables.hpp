@@ -30,6 +30,7 @@ struct RangeTable {
   // Of ranges of devices; empty where there is none at all.
   std::vector<std::uint32_t> lane;     // of Tables::lanes; no_lane: of the CPU
   std::vector<std::int64_t> launcher;  // row of the range of the CPU that asked for it; -1: none
+  std::vector<std::uint64_t> launch;   // the number of the call
 
   std::size_t size() const noexcept { return start.size(); }
 };

@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""What CUDA did, of a report of Nsight Systems, as ranges of a recording.
+
+Calls of the runtime and the driver are start/end ranges of their threads in the domain
+`CALL_DOMAIN`, with the correlation id as payload: so the self time of the program's own ranges is
+as if there were none. Kernels, copies, sets and whole graphs are ranges of their device and stream
+in the domain `WORK_DOMAIN`, with the id of the call that launched them; copies and sets have their
+bytes as payload.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+from nvspan import _reader
+from nvspan.nsight.nsys.report import NO_NAME, Report, integers, process_of, rows_of_texts
+from nvspan.recording.projection import CALL_DOMAIN, WORK_DOMAIN
+
+KERNEL, COPY, SET, GRAPH = "kernel", "copy", "set", "graph"
+_CATEGORIES = {KERNEL: 1, COPY: 2, SET: 3, GRAPH: 4}
+_API = "CUPTI_ACTIVITY_KIND_RUNTIME"
+_TABLES = {
+    KERNEL: "CUPTI_ACTIVITY_KIND_KERNEL", COPY: "CUPTI_ACTIVITY_KIND_MEMCPY",
+    SET: "CUPTI_ACTIVITY_KIND_MEMSET", GRAPH: "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+}  # fmt: skip
+_PROCESS_MASK = ~0xFFFFFF
+
+
+def write_cuda(report: Report) -> None:
+    """Writes all that the report has of it."""
+    calls = _calls(report)
+    for category, name in _TABLES.items():
+        if name in report.has:
+            _work(report, category, name, calls)
+    _names(report)
+
+
+def _calls(report: Report) -> _reader.ImportTable:
+    columns = ["start", "end", "globalTid", "correlationId", "nameId"]
+    table = report.tables.read(_API, [(name, "i") for name in columns])
+    if not len(table):
+        return table
+    report.name_column(table, "name", "nameId")
+    for begin, end, (tid,), _ in table.group(["globalTid"], []):
+        if tid is None:
+            continue
+        start, stop, name, correlation = (
+            memoryview(table.column(column) or b"")[begin:end]
+            for column in ("start", "end", "name", "correlationId")
+        )
+        report.writer.ranges(
+            report.thread(tid), report.domain(tid, CALL_DOMAIN), start, stop, name=name,
+            payload=correlation.cast("B").cast("Q"), kind="start_end",
+        )  # fmt: skip
+    return table
+
+
+def _work(report: Report, category: str, name: str, calls: _reader.ImportTable) -> None:
+    columns = ["start", "end", "deviceId", "streamId", "correlationId", "globalPid",
+               "demangledName", "shortName", "bytes", "copyKind", "graphExecId"]  # fmt: skip
+    table = report.tables.read(name, [(column, "i") for column in columns])
+    if not len(table):
+        return
+    if len(calls):
+        keys, of_keys = ("globalPid", "correlationId"), ("globalTid", "correlationId")
+        wanted = ["start", "globalTid"]
+        table.join(["launched", "tid"], keys, calls, of_keys, _PROCESS_MASK, wanted)
+        table.keep_bits("tid", 0xFFFFFF)
+    _add_names(report, category, table)
+    for begin, end, (pid,), _ in table.group(["globalPid"], []):
+        if pid is None:
+            continue
+
+        def part(column: str, begin: int = begin, end: int = end) -> memoryview | None:
+            found = table.column(column) if column in table.names() else None
+            return None if found is None else memoryview(found)[begin:end]
+
+        domain = report.domain(pid, WORK_DOMAIN)
+        report.writer.category(domain, _CATEGORIES[category], category)
+        size = part("bytes")
+        start, stop, device, stream = (
+            part(column) for column in ("start", "end", "deviceId", "streamId")
+        )
+        assert start is not None
+        assert stop is not None
+        report.writer.device_ranges(
+            report.process(pid), domain, start, stop, device=0 if device is None else device,
+            stream=0 if stream is None else stream, name=part("name"),
+            correlation=part("correlationId"), launched=part("launched"), tid=part("tid"),
+            category=_CATEGORIES[category],
+            payload=None if size is None else size.cast("B").cast("Q"),
+        )  # fmt: skip
+
+
+def _add_names(report: Report, category: str, table: _reader.ImportTable) -> None:
+    if category == KERNEL:
+        report.name_column(table, "name", "demangledName")
+        return
+    if category == COPY:
+        kinds = report.tables.read("ENUM_CUDA_MEMCPY_OPER", [("id", "i"), ("label", "t")])
+        labels = dict(zip(integers(kinds, "id"), rows_of_texts(kinds, "label"), strict=True))
+        names = {
+            kind: f"[CUDA memcpy {labels.get(kind) or kind}]"
+            for kind in set(integers(table, "copyKind"))
+        }
+        table.replace("copyKind", 0, 0)
+        of = "copyKind"
+    elif category == SET:
+        names, of = {0: "[CUDA memset]"}, "always 0"
+        table.replace(of, 0, 0)
+    else:
+        names = {graph: f"[CUDA graph {graph}]" for graph in set(integers(table, "graphExecId"))}
+        of = "graphExecId"
+    texts = report.writer.strings(list(names.values()))
+    table.look_up("name", of, array("q", names), texts, NO_NAME)
+
+
+def _names(report: Report) -> None:
+    """The names of streams and devices."""
+    streams = report.tables.read(
+        "TARGET_INFO_NVTX_CUDA_STREAM",
+        [("name", "t"), ("processId", "i"), ("streamId", "i"), ("vmId", "i"), ("hwId", "i")],
+    )
+    for name, pid, stream, machine, hardware in zip(
+        rows_of_texts(streams, "name"),
+        *(integers(streams, column) for column in ("processId", "streamId", "vmId", "hwId")),
+        strict=True,
+    ):
+        of = process_of(hardware << 56 | machine << 48 | pid << 24)
+        if name is not None and report.knows(of):
+            report.writer.stream_name(report.process(of), stream, name)
+    gpus = report.tables.read("TARGET_INFO_GPU", [("id", "i"), ("name", "t")])
+    named = dict(zip(integers(gpus, "id"), rows_of_texts(gpus, "name"), strict=True))
+    devices = report.tables.read(
+        "TARGET_INFO_CUDA_DEVICE", [("gpuId", "i"), ("cudaId", "i"), ("pid", "i")]
+    )
+    for gpu, device, pid in zip(
+        *(integers(devices, column) for column in ("gpuId", "cudaId", "pid")), strict=True
+    ):
+        name = named.get(gpu)
+        for process in report.processes_of(pid):
+            if name is not None:
+                report.writer.device_name(process, device, name)

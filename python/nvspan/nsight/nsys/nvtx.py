@@ -1,0 +1,175 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The ranges and marks of NVTX, of a report of Nsight Systems, as those of a recording."""
+
+from __future__ import annotations
+
+from array import array
+from typing import Any
+
+from nvspan import _reader
+from nvspan.nsight.nsys.report import NO_NAME, Report, integers, process_of, rows_of_texts
+
+CATEGORY, MARK, THREAD, PUSH_POP, START_END, DOMAIN = 33, 34, 39, 59, 60, 75
+TEXT_PUSH_POP, TEXT_START_END = 70, 71  # of NVTX's text files
+NOT_ENDED = -(2**63)
+_PAYLOADS = ("uint64Value", "int64Value", "doubleValue", "uint32Value", "int32Value", "floatValue")
+_GIVEN = (*_PAYLOADS, "color", "category", "textId", "text", "rangeId")
+_DEVICE_SCHEMA = "nvspan device range"
+
+
+class Group:
+    """Rows of NVTX_EVENTS of one thread, domain and kind, all of which have the same fields."""
+
+    def __init__(self, table: _reader.ImportTable, begin: int, end: int, given: int) -> None:
+        self._table = table
+        self.begin, self.end = begin, end
+        self.given = {name for at, name in enumerate(_GIVEN) if given >> at & 1}
+
+    def column(self, name: str) -> memoryview:
+        """Their values of a column that they have."""
+        found = self._table.column(name)
+        assert found is not None
+        return memoryview(found)[self.begin : self.end]
+
+    def attributes(self) -> dict[str, Any]:
+        """The arguments that an event's row gives."""
+        found: dict[str, Any] = {}
+        if "textId" in self.given:
+            found["name"] = self.column("name")
+        elif "text" in self.given:
+            found["name"] = self.column("own name")
+        for name in ("color", "category"):
+            if name in self.given:
+                found[name] = self.column(name)
+        for name in _PAYLOADS:
+            if name in self.given:
+                found["payload"] = _typed(self.column(name), name)
+        return found
+
+
+def _typed(values: memoryview, name: str) -> Any:
+    """The values of a payload in the type that it has."""
+    if name == "uint64Value":
+        return values.cast("B").cast("Q")
+    if name == "uint32Value":
+        return array("I", (value & 0xFFFFFFFF for value in values))
+    if name == "int32Value":
+        return array("i", values)
+    return array("f", values) if name == "floatValue" else values
+
+
+class Nvtx:
+    """The events of NVTX_EVENTS on their way into a recording."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._writer = report.writer
+        columns = ["start", "end", "eventType", "rangeId", "category", "color", "globalTid",
+                   "endGlobalTid", "textId", "domainId"]  # fmt: skip
+        kinds = [(name, "r" if name in ("doubleValue", "floatValue") else "i")
+                 for name in (*columns, *_PAYLOADS)]  # fmt: skip
+        self._table = report.tables.read("NVTX_EVENTS", [*kinds, ("text", "t")], "row")
+        self._domains: dict[tuple[int, int], str] = {}
+        self._of_devices = self._device_domains()
+
+    def write(self) -> None:
+        """Writes all of them."""
+        table, report = self._table, self._report
+        if not len(table):
+            return
+        report.name_column(table, "name", "textId")
+        texts = table.texts("text")
+        table.look_up(
+            "own name", "text", array("q", range(len(texts))), report.writer.strings(texts), NO_NAME
+        )
+        if report.end is not None:
+            table.replace("end", report.end, NOT_ENDED)
+        keys = ["globalTid", "domainId", "eventType", "endGlobalTid"]
+        rows = [(key, Group(table, begin, end, given))
+                for begin, end, key, given in table.group(keys, list(_GIVEN))]  # fmt: skip
+        names = {CATEGORY: self._categories, THREAD: self._thread_names, DOMAIN: self._name_domains}
+        # Domains have names before what is in them.
+        for named in (DOMAIN, THREAD, CATEGORY):
+            for (tid, domain, kind, _), group in rows:
+                if kind == named and tid is not None:
+                    names[named](tid, domain or 0, group)
+        for (tid, domain, kind, end_tid), group in rows:
+            if tid is None:
+                continue
+            thread, handle = report.thread(tid), report.domain(tid, self._name(tid, domain or 0))
+            if kind == MARK:
+                self._writer.marks(thread, handle, group.column("start"), **group.attributes())
+            elif kind in (PUSH_POP, TEXT_PUSH_POP):
+                self._ranges(thread, handle, group, "push_pop")
+            elif kind in (START_END, TEXT_START_END):
+                if end_tid is not None and end_tid != tid:
+                    self._across(thread, report.thread(end_tid), handle, group)
+                elif "rangeId" not in group.given and (process_of(tid), domain) in self._of_devices:
+                    self._of_device(tid, handle, group)
+                else:
+                    self._ranges(thread, handle, group, "start_end")
+
+    def _ranges(self, thread: int, domain: int, group: Group, kind: str) -> None:
+        self._writer.ranges(
+            thread, domain, group.column("start"), group.column("end"), kind=kind,
+            **group.attributes(),
+        )  # fmt: skip
+
+    def _across(self, thread: int, end_thread: int, domain: int, group: Group) -> None:
+        """Ranges that another thread ended."""
+        ids = group.column("row")
+        self._writer.starts(thread, domain, group.column("start"), ids, **group.attributes())
+        self._writer.ends(end_thread, domain, group.column("end"), ids)
+
+    def _of_device(self, tid: int, domain: int, group: Group) -> None:
+        """Device ranges: nsys keeps their times and names, and not their device and stream."""
+        self._writer.device_ranges(
+            self._report.process(tid), domain, group.column("start"), group.column("end"),
+            device=-1, stream=0, **group.attributes(),
+        )  # fmt: skip
+
+    def _device_domains(self) -> set[tuple[int, int]]:
+        """The processes and domains with device ranges, which have no number of their own."""
+        rows = self._report.tables.read(
+            "NVTX_PAYLOAD_SCHEMAS", [("domainId", "i"), ("name", "t"), ("globalPid", "i")]
+        )
+        names = rows_of_texts(rows, "name")
+        domains = {
+            domain
+            for domain, name in zip(integers(rows, "domainId"), names, strict=True)
+            if name == _DEVICE_SCHEMA
+        }
+        tids = set(integers(self._table, "globalTid")) if domains else set()
+        return {(pid, domain) for pid in map(process_of, tids) for domain in domains}
+
+    def _text(self, group: Group, at: int) -> str | None:
+        if "textId" in group.given:
+            return self._report.string.get(group.column("textId")[at])
+        if "text" in group.given:
+            return self._table.texts("text")[group.column("text")[at]]
+        return None
+
+    def _name(self, tid: int, domain: int) -> str | None:
+        if domain == 0:
+            return self._domains.get((process_of(tid), 0))
+        return self._domains.get((process_of(tid), domain), f"domain {domain}")
+
+    def _name_domains(self, tid: int, domain: int, group: Group) -> None:
+        name = self._text(group, 0)
+        if name is not None:
+            self._domains.setdefault((process_of(tid), domain), name)
+
+    def _thread_names(self, tid: int, domain: int, group: Group) -> None:
+        name = self._text(group, group.end - group.begin - 1)
+        if name is not None:
+            self._report.thread_names[tid] = name
+
+    def _categories(self, tid: int, domain: int, group: Group) -> None:
+        handle = self._report.domain(tid, self._name(tid, domain))
+        if "category" not in group.given:
+            return
+        for at, number in enumerate(group.column("category")):
+            name = self._text(group, at)
+            if name is not None:
+                self._writer.category(handle, number, name)

@@ -1,0 +1,146 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""What all events of a report of Nsight Systems refer to, in a recording that is made of it.
+
+Processes, threads, domains and names are those of the report; times are ns since its collection
+began.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+from nvspan import _reader
+from nvspan.nsight.nsys.tables import Tables
+
+NO_NAME = 0xFFFFFFFF
+_THREAD_BITS = 0xFFFFFF
+
+
+def process_of(tid: int) -> int:
+    """The process of a globalTid, as globalPid has it."""
+    return tid & ~_THREAD_BITS
+
+
+class Report:
+    """A recording in the making: its processes and threads, and the numbers of its texts."""
+
+    def __init__(self, tables: Tables, writer: _reader.ExternalWriter) -> None:
+        self.tables = tables
+        self.writer = writer
+        self.has = tables.names()
+        self.end = self._end()
+        self._start = self._first("TARGET_INFO_SESSION_START_TIME", "utcEpochNs") or 0
+        self._hosts = self._environment("Hostname")
+        self._process_names = self._texts_by("PROCESSES", "globalPid", "name")
+        self._processes: dict[int, int] = {}
+        self._threads: dict[int, int] = {}
+        self._domains: dict[tuple[int, str | None], int] = {}
+        strings = tables.read("StringIds", [("id", "i"), ("value", "t")])
+        texts = rows_of_texts(strings, "value")
+        self._text_ids = array("q", integers(strings, "id"))
+        self.string = dict(zip(self._text_ids, texts, strict=True))
+        self._written = writer.strings(texts)
+        self.thread_names = self._thread_names()
+
+    def _first(self, table: str, column: str) -> int | None:
+        values = self.tables.read(table, [(column, "i")])
+        found = values.column(column) if len(values) else None
+        return None if found is None else int(memoryview(found)[0])
+
+    def _end(self) -> int | None:
+        """When the collection ended, which nsys gives to every range that did not."""
+        return self._first("ANALYSIS_DETAILS", "duration")
+
+    def _environment(self, wanted: str) -> dict[int, str]:
+        """A fact about each machine."""
+        table = self.tables.read(
+            "TARGET_INFO_SYSTEM_ENV", [("globalVid", "i"), ("name", "t"), ("value", "t")]
+        )
+        names, values = (rows_of_texts(table, name) for name in ("name", "value"))
+        machines = integers(table, "globalVid")
+        return {
+            machine: value
+            for machine, name, value in zip(machines, names, values, strict=True)
+            if name == wanted and value is not None
+        }
+
+    def _texts_by(self, table: str, key: str, text: str) -> dict[int, str]:
+        rows = self.tables.read(table, [(key, "i"), (text, "t")])
+        return {
+            at: value
+            for at, value in zip(integers(rows, key), rows_of_texts(rows, text), strict=True)
+            if value is not None
+        }
+
+    def _thread_names(self) -> dict[int, str]:
+        """The names that the system and the programs gave, those of the highest priority."""
+        rows = self.tables.read(
+            "ThreadNames", [("nameId", "i"), ("priority", "i"), ("globalTid", "i")]
+        )
+        found: dict[int, tuple[int, str]] = {}
+        for name, priority, tid in zip(
+            *(integers(rows, column) for column in ("nameId", "priority", "globalTid")), strict=True
+        ):
+            text = self.string.get(name)
+            if text is not None and (tid not in found or found[tid][0] <= priority):
+                found[tid] = priority, text
+        return {tid: text for tid, (_, text) in found.items()}
+
+    def process(self, pid: int) -> int:
+        """The recording's number for a globalPid."""
+        pid = process_of(pid)
+        if pid not in self._processes:
+            name = self._process_names.get(pid)
+            self._processes[pid] = self.writer.process(
+                pid >> 24 & _THREAD_BITS, host=self._hosts.get(pid & ~((1 << 48) - 1), ""),
+                command=[name] if name else [], unix_offset=self._start,
+            )  # fmt: skip
+        return self._processes[pid]
+
+    def process_if_none(self) -> None:
+        """A report without events has one process, so that there is a recording of it."""
+        if not self._processes:
+            self.process(0)
+
+    def knows(self, pid: int) -> bool:
+        """Whether there is anything of the process of a globalPid."""
+        return pid in self._processes
+
+    def processes_of(self, number: int) -> list[int]:
+        """The processes with a number of the system's, on any machine."""
+        return [of for pid, of in self._processes.items() if pid >> 24 & _THREAD_BITS == number]
+
+    def thread(self, tid: int) -> int:
+        """The recording's number for a globalTid."""
+        if tid not in self._threads:
+            self._threads[tid] = self.writer.thread(
+                self.process(tid), tid & _THREAD_BITS, self.thread_names.get(tid)
+            )
+        return self._threads[tid]
+
+    def domain(self, pid: int, name: str | None) -> int:
+        """The recording's number for a domain of a process."""
+        key = self.process(pid), name
+        if key not in self._domains:
+            self._domains[key] = self.writer.domain(*key)
+        return self._domains[key]
+
+    def name_column(self, table: _reader.ImportTable, name: str, ids: str) -> None:
+        """Adds the column `name`: the recording's numbers for the texts that `ids` refers to."""
+        table.look_up(name, ids, self._text_ids, self._written, NO_NAME)
+
+
+def integers(table: _reader.ImportTable, name: str) -> list[int]:
+    """A column's values, 0 where a row has none."""
+    column = table.column(name) if len(table) else None
+    return [0] * len(table) if column is None else memoryview(column).tolist()
+
+
+def rows_of_texts(table: _reader.ImportTable, name: str) -> list[str | None]:
+    """A column's texts, None where a row has none."""
+    texts = table.texts(name) if len(table) else []
+    if not texts:
+        return [None] * len(table)
+    numbers, has = integers(table, name), table.valid(name)
+    return [texts[number] if has is None or has[at] else None for at, number in enumerate(numbers)]

@@ -1,0 +1,98 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the GPU did for each range of the CPU."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from nvspan.recording import Recording
+
+# The domains of what a tool saw of CUDA: the calls, and what they launched.
+CALL_DOMAIN, WORK_DOMAIN = "CUDA API", "CUDA"
+
+
+class Projection:
+    """The work of the GPU that each range of the CPU launched. Made by `Recording.projection`.
+
+    `rows` has a dict for each domain, name and kind, the most projected time first; ``len()`` and
+    the columns, ``projection["busy"]``, are about single ranges that launched work. Times are ns.
+
+    ======================  ====================================================================
+    key                     of a name's row; the columns have the same of each range
+    ======================  ====================================================================
+    domain, name, kind      columns: indices into `Recording.strings`, -1 for none; 0 push/pop,
+                            1 start/end
+    calls                   ranges that launched work
+    total, mean, median,    of the spans from the first start to the last end on the GPU, which
+    min, max, std           the columns `first` and `last` bound
+    sum                     durations of kernels, copies and sets, added up
+    busy                    time with at least one of them under way
+    exclusive               `sum` of what no range within this one launched
+    ops                     how many kernels, copies and sets
+    launches                how many calls launched them; a graph's launch is one
+    range_time              of the ranges themselves; columns: `start`, `end`
+    backward_ops,           what autograd launched on threads of its own for what the range did:
+    backward_sum,           by the sequence numbers that ``torch.autograd.profiler.emit_nvtx``
+    backward_busy           puts into names; in no other figure
+    ======================  ====================================================================
+
+    The columns have also `row` of `Recording.ranges` (of the whole recording, not of a part),
+    `thread`, `level` (how many ranges are around it on its thread), `parent` (the row of the
+    tightest of them, -1 for none) and `children` (ranges with work whose parent it is).
+
+    Attributes:
+        work: how many kernels, copies and sets there are.
+        outside: how many of them no range holds.
+        unlaunched: how many of them have no known call.
+        of_device_ranges: whether device ranges stand for the work, as no kernel was recorded.
+    """
+
+    __module__ = "nvspan.recording"
+
+    def __init__(
+        self,
+        recording: Recording,
+        *,
+        kernels: str = "",
+        without: tuple[str, ...] = (),
+        unclosed_end: int | None = None,
+    ) -> None:
+        self._recording = recording
+        found = recording._reader.projection(
+            CALL_DOMAIN, WORK_DOMAIN, kernels, list(without), unclosed_end
+        )
+        self.rows: list[dict[str, Any]] = found["sums"]
+        self.work: int = found["work"]
+        self.outside: int = found["outside"]
+        self.unlaunched: int = found["unlaunched"]
+        self.of_device_ranges: bool = found["of_device_ranges"]
+        self._kernels: list[dict[str, Any]] = found["kernels"]
+        self._columns: dict[str, Any] = found["columns"]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return list(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns["row"])
+
+    def __getitem__(self, column: str) -> memoryview:
+        return memoryview(self._columns[column])
+
+    def text(self, column: str) -> list[str | None]:
+        """The column `name` or `domain`, decoded.
+
+        Raises:
+            KeyError: it is another one.
+        """
+        if column not in ("name", "domain"):
+            raise KeyError(column)
+        strings = self._recording.strings
+        return [None if index < 0 else strings[index] for index in self[column]]
+
+    def __repr__(self) -> str:
+        return f"<nvspan Projection of {self.work} pieces of work onto {len(self)} ranges>"

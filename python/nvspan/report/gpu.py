@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The table of ``nvspan stats --gpu``: what the GPU did for each range."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from nvspan.recording.projection import Projection
+from nvspan.recording.time_text import duration
+from nvspan.report import text
+from nvspan.report.render import as_csv
+
+_COLUMNS = ("calls", "ops", "launches", "sum", "busy", "exclusive", "total", "mean", "median",
+            "min", "max", "std", "range_time")  # fmt: skip
+_BACKWARD = ("backward_ops", "backward_sum", "backward_busy")
+_NAMES = ("domain", "name", "kind")
+_HEADINGS = {
+    "ops": "GPU ops", "total": "span", "mean": "span mean", "max": "span max",
+    "range_time": "CPU range", "backward_ops": "bwd ops", "backward_sum": "bwd sum",
+}  # fmt: skip
+_SHOWN = ("calls", "ops", "sum", "busy", "exclusive", "total", "mean", "max", "range_time")
+
+
+def notes(found: Projection) -> Iterator[str]:
+    """What the reader of the table should know."""
+    if found.work == 0:
+        yield ("no work of a GPU is in this recording: 'nvspan nsys' traces kernels, and "
+               "device_range or annotate(device=True) times what a range launches")  # fmt: skip
+        return
+    if found.of_device_ranges:
+        yield "no kernels were traced: these are the device ranges that each range asked for"
+    if found.outside or found.unlaunched:
+        yield (f"{found.outside + found.unlaunched} of {found.work} pieces of work were launched "
+               "within no range")  # fmt: skip
+
+
+def _cell(row: dict[str, Any], column: str) -> str:
+    value = row[column]
+    if column in ("calls", "ops", "launches", "backward_ops"):
+        return str(value)
+    return duration(value) if row["calls"] or column.startswith("backward") else ""
+
+
+def shown(found: Projection, form: str, top: int | None, escape_formulas: bool) -> str:
+    """The rows in a format of ``--format``."""
+    rows = found.rows[:top]
+    if form == "json":
+        facts = {"work": found.work, "outside": found.outside, "unlaunched": found.unlaunched,
+                 "of_device_ranges": found.of_device_ranges}  # fmt: skip
+        return json.dumps({**facts, "rows": rows}, indent=1)
+    if form == "csv":
+        return as_csv(rows, (*_NAMES, *_COLUMNS, *_BACKWARD), escape_formulas)
+    if not rows:
+        return "no range launched work of a GPU"
+    columns = list(_SHOWN)
+    if any(row["backward_ops"] for row in rows):
+        columns += ["backward_ops", "backward_sum"]
+    cells = []
+    for row in rows:
+        name = text.label(row["domain"], row["name"])
+        name += " (start/end)" if row["kind"] == "start_end" else ""
+        cells.append([*(_cell(row, column) for column in columns), name])
+    headings = [*(_HEADINGS.get(column, column) for column in columns), "name"]
+    layout = text.markdown if form == "markdown" else text.aligned
+    more = len(found.rows) - len(rows)
+    table = layout(headings, cells, ("name",))
+    return table + (f"\n... and {more} more" if more else "")

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Tables of other programs as nvspan._reader shows them: SqliteFile, ImportTable.
+
+#include "bindings/support/py.hpp"
+
+#include <pybind11/pybind11.h>
+
+namespace nvspan::bindings {
+
+void bind_import(pybind11::module_& module);
+
+}  // namespace nvspan::bindings

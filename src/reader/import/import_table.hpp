@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A table of another program as columns, on its way into a recording.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace nvspan::reader {
+
+// Texts without repetitions, numbered in the order of their coming.
+class ImportTexts {
+ public:
+  std::uint32_t number(std::string_view text);
+  const std::deque<std::string>& all() const noexcept { return texts_; }
+
+ private:
+  std::deque<std::string> texts_;
+  std::unordered_map<std::string_view, std::uint32_t> numbers_;
+};
+
+enum class ImportKind : char { integer = 'i', real = 'r', text = 't', blob = 'b' };
+
+class ImportColumn {
+ public:
+  ImportColumn(std::string name, ImportKind kind) : name(std::move(name)), kind(kind) {}
+
+  // One of them for each row, in turn. A text or blob is a number of `texts`.
+  void add(std::int64_t value);
+  void add(double value);
+  void add_null();
+  // Rows that are not there yet have no value.
+  void finish(std::size_t rows);
+
+  bool has(std::size_t row) const noexcept {
+    return !empty() && (present.empty() || present[row] != 0);
+  }
+  // No row has a value; then there are no values.
+  bool empty() const noexcept { return integers.empty() && reals.empty(); }
+  void reorder(const std::vector<std::uint32_t>& rows);
+
+  std::string name;
+  ImportKind kind;
+  std::vector<std::int64_t> integers;  // of integers and texts; 0 where there is none
+  std::vector<double> reals;
+  std::vector<std::uint8_t> present;  // empty: every row has a value, or none has
+  ImportTexts texts;
+
+ private:
+  template <typename T>
+  void add_to(std::vector<T>& values, T value);
+
+  std::size_t rows_ = 0;
+};
+
+// Rows that have the same in some columns, from `begin` to `end`.
+struct ImportGroup {
+  std::size_t begin = 0, end = 0;
+  std::vector<std::int64_t> keys;  // of a row without a value 0
+  std::uint64_t given = 0;         // a bit for each key and each column asked for: it has a value
+};
+
+class ImportTable {
+ public:
+  ImportColumn& add_column(std::string name, ImportKind kind);
+  // Null: there is none of this name.
+  ImportColumn* find(std::string_view name) noexcept;
+  // Throws std::out_of_range.
+  ImportColumn& at(std::string_view name);
+  const std::deque<ImportColumn>& columns() const noexcept { return columns_; }
+
+  // Puts rows with the same keys, and with values in the same of the columns `given`, together;
+  // they keep their order. Columns that do not exist have no values. At most 64 of both together.
+  std::vector<ImportGroup> group(const std::vector<std::string>& keys,
+                                 const std::vector<std::string>& given);
+
+  // Adds the column `name`: what `values` has for the number in `column`, `ids` in the same place;
+  // `otherwise` where there is none. Of equal ids the first counts.
+  void look_up(const std::string& name, const std::string& column,
+               const std::vector<std::int64_t>& ids, const std::vector<std::int64_t>& values,
+               std::int64_t otherwise);
+
+  // Adds the columns `names`, with what `of` has in those `columns` in the first of its rows whose
+  // two keys are those of this row; `masks` is laid over the first of both keys.
+  void join(const std::vector<std::string>& names, const std::string& first_key,
+            const std::string& second_key, ImportTable& of, const std::string& of_first_key,
+            const std::string& of_second_key, std::int64_t mask,
+            const std::vector<std::string>& columns);
+
+  // Puts `by` in the place of a value, and of no value; a column that does not exist is made of it.
+  void replace(const std::string& column, std::int64_t value, std::int64_t by);
+  // Leaves the bits of `mask` in each value.
+  void keep_bits(const std::string& column, std::int64_t mask);
+
+  std::size_t rows = 0;
+
+ private:
+  std::deque<ImportColumn> columns_;
+};
+
+}  // namespace nvspan::reader

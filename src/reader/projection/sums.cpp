@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "reader/projection/sums.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace nvspan::reader {
+namespace {
+
+constexpr std::uint64_t no_range = Projection::no_range;
+
+std::uint64_t count_distinct(std::vector<std::uint64_t>& values) {
+  std::sort(values.begin(), values.end());
+  return static_cast<std::uint64_t>(std::unique(values.begin(), values.end()) - values.begin());
+}
+
+// What a key has, with one look-up for neighbours that share it.
+template <typename Key, typename Value>
+class ByKey {
+ public:
+  Value& operator[](const Key& key) {
+    if (last_ == nullptr || key != *last_key_) {
+      const auto found = values_.try_emplace(key).first;
+      last_key_ = &found->first;
+      last_ = &found->second;
+    }
+    return *last_;
+  }
+  std::map<Key, Value>& all() noexcept { return values_; }
+
+ private:
+  std::map<Key, Value> values_;
+  const Key* last_key_ = nullptr;
+  Value* last_ = nullptr;
+};
+
+}  // namespace
+
+DurationFigures figures_of(std::vector<std::int64_t>& durations) {
+  DurationFigures figures;
+  const std::size_t count = durations.size();
+  if (count == 0) return figures;
+  figures.count = count;
+  const auto middle = durations.begin() + static_cast<std::ptrdiff_t>(count / 2);
+  std::nth_element(durations.begin(), middle, durations.end());
+  figures.median = static_cast<double>(*middle);
+  if (count % 2 == 0) {
+    const std::int64_t below = *std::max_element(durations.begin(), middle);
+    figures.median = (static_cast<double>(below) + figures.median) / 2;
+  }
+  const auto [least, most] = std::minmax_element(durations.begin(), durations.end());
+  figures.shortest = *least;
+  figures.longest = *most;
+  for (const std::int64_t duration : durations) figures.sum += duration;
+  figures.mean = static_cast<double>(figures.sum) / static_cast<double>(count);
+  double squares = 0;
+  for (const std::int64_t duration : durations) {
+    const double off = static_cast<double>(duration) - figures.mean;
+    squares += off * off;
+  }
+  if (count > 1) figures.deviation = std::sqrt(squares / static_cast<double>(count - 1));
+  return figures;
+}
+
+std::vector<ProjectionSum> sum_by_name(const Recording& recording, const Tables& tables,
+                                       const Projection& projection) {
+  using Key = std::tuple<std::uint32_t, std::int32_t, std::uint8_t>;
+  struct Sum {
+    ProjectionSum sum;
+    std::vector<std::int64_t> durations;
+  };
+  ByKey<Key, Sum> sums;
+  for (std::size_t i = 0; i < projection.size(); ++i) {
+    const auto row = static_cast<std::size_t>(projection.row[i]);
+    const ReadSite& site = recording.sites()[tables.ranges.site[row]];
+    Sum& of = sums[{site.domain, site.name, tables.ranges.kind[row]}];
+    ProjectionSum& sum = of.sum;
+    sum.backward_ops += projection.backward_ops[i];
+    sum.backward_time += projection.backward_sum[i];
+    sum.backward_busy += projection.backward_busy[i];
+    if (projection.ops[i] == 0) continue;
+    ++sum.calls;
+    sum.range_time += projection.end[i] - tables.ranges.start[row];
+    sum.work_time += projection.sum[i];
+    sum.busy += projection.busy[i];
+    sum.exclusive += projection.exclusive[i];
+    sum.ops += projection.ops[i];
+    sum.launches += projection.calls[i];
+    sum.levels += projection.level[i];
+    sum.children += projection.children[i];
+    of.durations.push_back(projection.last[i] - projection.first[i]);
+  }
+  std::vector<ProjectionSum> rows;
+  for (auto& [key, of] : sums.all()) {
+    ProjectionSum& sum = of.sum;
+    sum.domain = std::get<0>(key);
+    sum.name = std::get<1>(key);
+    sum.kind = static_cast<RangeKind>(std::get<2>(key));
+    sum.projected = figures_of(of.durations);
+    rows.push_back(sum);
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const ProjectionSum& a, const ProjectionSum& b) {
+    return a.projected.sum > b.projected.sum;
+  });
+  return rows;
+}
+
+std::vector<KernelSum> sum_kernels(const Recording& recording, const Tables& tables,
+                                   const Projection& projection, std::string_view category) {
+  using Key = std::tuple<std::int64_t, std::int64_t, std::int32_t, std::uint8_t, std::int32_t>;
+  struct Sum {
+    std::vector<std::uint64_t> ranges, kernels;
+    std::vector<std::int64_t> durations;
+  };
+  const RangeTable& ranges = tables.ranges;
+  const auto is_kernel = [&](std::uint64_t row) {
+    const std::int32_t name = recording.sites()[ranges.site[row]].category_name;
+    return name >= 0 && recording.strings()[static_cast<std::size_t>(name)] == category;
+  };
+  ByKey<Key, Sum> sums;
+  for (const auto& [work, range, thread] : projection.pairs) {
+    if (!is_kernel(work)) continue;
+    const std::int32_t kernel = recording.sites()[ranges.site[work]].name;
+    Key key{thread, -1, no_name, 0, kernel};
+    if (range != no_range) {
+      const ReadSite& site = recording.sites()[ranges.site[range]];
+      key = {thread, site.domain, site.name, ranges.kind[range], kernel};
+    }
+    Sum& sum = sums[key];
+    if (range != no_range) sum.ranges.push_back(range);
+    sum.kernels.push_back(work);
+    sum.durations.push_back(ranges.end[work] - ranges.start[work]);
+  }
+  std::vector<KernelSum> rows;
+  for (auto& [key, of] : sums.all()) {
+    KernelSum row;
+    std::uint8_t kind = 0;
+    std::tie(row.thread, row.domain, row.name, kind, row.kernel) = key;
+    row.kind = static_cast<RangeKind>(kind);
+    row.ranges = count_distinct(of.ranges);
+    row.kernels = count_distinct(of.kernels);
+    row.durations = figures_of(of.durations);
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace nvspan::reader

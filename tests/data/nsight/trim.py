@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Makes a small copy of an export of nsys: trim.py IN.sqlite OUT.sqlite.xz, or FOLDER OUT.tar.xz
+
+Tables that say what happened keep their statements and rows. What names the machine and its user,
+other processes, and texts that no row refers to are left out.
+"""
+
+from __future__ import annotations
+
+import lzma
+import re
+import sqlite3
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+KEPT = (
+    "ANALYSIS_DETAILS", "TARGET_INFO_SESSION_START_TIME", "NVTX_EVENTS", "NVTX_PAYLOAD_SCHEMAS",
+    "NVTX_PAYLOAD_SCHEMA_ENTRIES", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL",
+    "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+    "TARGET_INFO_NVTX_CUDA_STREAM", "TARGET_INFO_CUDA_DEVICE", "TARGET_INFO_GPU",
+    "ENUM_CUDA_MEMCPY_OPER", "ENUM_NSYS_EVENT_TYPE",
+)  # fmt: skip
+TEXTS = {
+    "NVTX_EVENTS": ("textId",), "CUPTI_ACTIVITY_KIND_RUNTIME": ("nameId",),
+    "CUPTI_ACTIVITY_KIND_KERNEL": ("demangledName", "shortName"), "ThreadNames": ("nameId",),
+}  # fmt: skip
+FACTS = ("EXPORT_PRODUCT_NAME", "EXPORT_PRODUCT_VERSION", "EXPORT_SCHEMA_VERSION")
+
+
+def main(given: str, made: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        small = Path(folder) / "small.sqlite"
+        with closing(sqlite3.connect(given)) as source, closing(sqlite3.connect(small)) as target:
+            statements = dict(
+                source.execute("select name, sql from sqlite_master where type = 'table'")
+            )
+
+            def copy(table: str, where: str = "1") -> None:
+                if table not in statements:
+                    return
+                target.execute(re.sub(r"\s*--[^\n]*", "", statements[table]))
+                rows = source.execute(f"select * from {table} where {where}").fetchall()
+                if rows:
+                    target.executemany(
+                        f"insert into {table} values ({','.join('?' * len(rows[0]))})", rows
+                    )
+
+            for table in KEPT:
+                # Calls that launched nothing, after the first few, only take room.
+                copy(table, launched(statements) if "RUNTIME" in table else "1")
+            tids = "select distinct globalTid from NVTX_EVENTS"
+            copy("ThreadNames", f"globalTid in ({tids})")
+            copy("PROCESSES", f"globalPid in (select globalTid & ~16777215 from ({tids}))")
+            target.execute("update PROCESSES set name = 'python3'")
+            facts = ",".join(f"'{fact}'" for fact in FACTS)
+            for table in ("META_DATA_EXPORT", "EXPORT_META_DATA"):
+                copy(table, f"name in ({facts})")
+            used = " union ".join(
+                f"select {column} from {table}"
+                for table, columns in TEXTS.items()
+                for column in columns
+                if table in statements
+            )
+            copy("StringIds", f"id in ({used})")
+            target.commit()
+            target.execute("vacuum")
+        Path(made).write_bytes(lzma.compress(small.read_bytes(), preset=9))
+
+
+def launched(tables: dict[str, str]) -> str:
+    work = [name for name in KEPT if name.startswith("CUPTI") and "RUNTIME" not in name]
+    found = " union ".join(f"select correlationId from {name}" for name in work if name in tables)
+    return f"rowid <= 300 or correlationId in ({found})" if found else "1"
+
+
+def trim_folder(given: str, made: str) -> None:
+    """Parquet files as they are, without texts that no row refers to and other threads."""
+    import pyarrow.compute as compute
+    import pyarrow.parquet as parquet
+
+    folder = Path(given)
+    used: set[int] = set()
+    for table, columns in TEXTS.items():
+        path = folder / f"{table}.parquet"
+        if path.exists() and table != "ThreadNames":
+            for column in columns:
+                used.update(parquet.read_table(path).column(column).to_pylist())
+    tids = parquet.read_table(folder / "NVTX_EVENTS.parquet").column("globalTid").to_pylist()
+    threads = parquet.read_table(folder / "ThreadNames.parquet")
+    threads = threads.filter(compute.is_in(threads.column("globalTid"), _values(tids, threads)))
+    used.update(threads.column("nameId").to_pylist())
+    texts = parquet.read_table(folder / "StringIds.parquet")
+    texts = texts.filter(compute.is_in(texts.column("id"), _values(used - {None}, texts, "id")))
+    with tempfile.TemporaryDirectory() as own, tarfile.open(made, "w:xz") as archive:
+        parquet.write_table(texts, Path(own) / "StringIds.parquet")
+        parquet.write_table(threads, Path(own) / "ThreadNames.parquet")
+        facts = parquet.read_table(folder / "META_DATA_EXPORT.parquet")
+        facts = facts.filter(compute.is_in(facts.column("name"), _values(FACTS, facts, "name")))
+        parquet.write_table(facts, Path(own) / "META_DATA_EXPORT.parquet")
+        for name in sorted({*KEPT, "StringIds", "ThreadNames", "META_DATA_EXPORT"}):
+            path = Path(own) / f"{name}.parquet"
+            path = path if path.exists() else folder / path.name
+            if path.exists():
+                archive.add(path, path.name, filter=_nobody)
+
+
+def _values(numbers: Iterable[Any], table: Any, column: str = "globalTid") -> Any:
+    import pyarrow
+
+    return pyarrow.array(sorted(set(numbers)), table.schema.field(column).type)
+
+
+def _nobody(info: tarfile.TarInfo) -> tarfile.TarInfo:
+    info.uid = info.gid = info.mtime = 0
+    info.uname = info.gname = ""
+    return info
+
+
+if __name__ == "__main__":
+    (trim_folder if Path(sys.argv[1]).is_dir() else main)(*sys.argv[1:])

@@ -1,0 +1,299 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reports of Nsight Systems as recordings: what they hold, and the tables that nsys printed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import lzma
+import shutil
+import sqlite3
+import struct
+import subprocess
+import sys
+import tarfile
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import nvspan
+from helpers import nsys
+from nvspan.nsight.nsys import compat
+
+DATA = Path(__file__).resolve().parents[1] / "data" / "nsight"
+GPU_TABLES = ("nvtx_sum", "nvtx_gpu_proj_sum", "nvtx_gpu_proj_trace", "nvtx_kern_sum")
+CASES = [
+    ("2022.4.2", "2022.4.2.sqlite.xz", ("nvtx_sum",)),
+    ("2023.4.4", "2023.4.4.sqlite.xz", ("nvtx_sum",)),
+    ("2025.3.2-nodes", "2025.3.2-nodes.sqlite.xz", GPU_TABLES),
+    ("2025.3.2-whole", "2025.3.2-whole.sqlite.xz", GPU_TABLES),
+    ("2025.3.2-nodes", "2025.3.2-nodes.parquet.tar.xz", GPU_TABLES),
+]
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("NVSPAN_CACHE", str(folder))
+    return folder
+
+
+def unpacked(name: str, folder: Path) -> Path:
+    """A report of tests/data, as nsys wrote it."""
+    source = DATA / name
+    target = folder / name.removesuffix(".xz").removesuffix(".tar")
+    if name.endswith(".tar.xz"):
+        pytest.importorskip("pyarrow")
+        target.mkdir()
+        with tarfile.open(source) as archive:
+            archive.extractall(target, filter="data")
+    else:
+        target.write_bytes(lzma.decompress(source.read_bytes()))
+    return target
+
+
+def printed(case: str, table: str) -> list[dict[str, str]]:
+    """The rows that nsys printed."""
+    with tarfile.open(DATA / "tables.tar.xz") as archive:
+        found = archive.extractfile(f"./{case}.{table}.csv")
+        assert found is not None
+        return list(csv.DictReader(io.StringIO(found.read().decode())))
+
+
+def as_printed(rows: list[dict[str, Any]]) -> list[dict[str, str]]:
+    return [{k: "" if v is None else str(v) for k, v in row.items()} for row in rows]
+
+
+def renumbered(rows: list[dict[str, str]], like: list[dict[str, str]]) -> list[dict[str, str]]:
+    """With nsys's ids of ranges, which are its rows, for ours: those of the same place are one."""
+    ids = {ours["RangeId"]: theirs["RangeId"] for ours, theirs in zip(rows, like, strict=True)}
+    assert len(ids) == len(set(ids.values())) == len(rows)
+    return [
+        {
+            **row,
+            "RangeId": ids[row["RangeId"]],
+            "ParentId": ids.get(row["ParentId"], row["ParentId"]),
+            "RangeStack": ":".join(ids.get(id, id) for id in row["RangeStack"].split(":")),
+        }
+        for row in rows
+    ]
+
+
+@pytest.mark.parametrize(("case", "file", "table"), [
+    (case, file, table) for case, file, tables in CASES for table in tables
+])  # fmt: skip
+def test_tables_are_those_that_nsys_printed(
+    case: str, file: str, table: str, tmp_path: Path
+) -> None:
+    recording = nvspan.read(unpacked(file, tmp_path))
+    columns, rows_of, _ = compat.REPORTS[table]
+    rows, theirs = as_printed(rows_of(recording)), printed(case, table)
+    if table == "nvtx_gpu_proj_trace":
+        rows = renumbered(rows, theirs)
+    assert rows == theirs
+    assert list(theirs[0]) == list(columns)
+    assert recording.processes[0]["tool"].startswith(f"Nsight Systems {case[:8]}")
+    assert recording.problems == []
+
+
+@pytest.mark.parametrize("version", ["2022.4.2", "2023.4.4"])
+def test_every_field_of_ranges_and_marks(version: str, tmp_path: Path) -> None:
+    path = unpacked(f"{version}.sqlite.xz", tmp_path)
+    recording = nvspan.read(path)
+    with closing(sqlite3.connect(path)) as connection:
+        events = connection.execute(
+            "select start, end, eventType, coalesce(text, value), domainId, category, color,"
+            " uint64Value, int64Value, doubleValue, globalTid, endGlobalTid from NVTX_EVENTS"
+            " left join StringIds on id = textId order by start"
+        ).fetchall()
+        (last,) = connection.execute("select duration from ANALYSIS_DETAILS").fetchone()
+    domains = {event[4]: event[3] for event in events if event[2] == 75}
+    categories = {(event[4], event[5]): event[3] for event in events if event[2] == 33}
+    threads = {event[10] & 0xFFFFFF: event[3] for event in events if event[2] == 39}
+
+    def payload(event: tuple[Any, ...]) -> Any:
+        if event[7] is not None:
+            return event[7] & (1 << 64) - 1
+        return event[8] if event[8] is not None else event[9]
+
+    def common(event: tuple[Any, ...]) -> tuple[Any, ...]:
+        category = event[5] or 0
+        color = None if event[6] is None else event[6] & 0xFFFFFFFF
+        return (event[3], domains.get(event[4]), category, categories.get((event[4], category)),
+                color, payload(event), event[10] & 0xFFFFFF)  # fmt: skip
+
+    expected_ranges = sorted(
+        (event[0], None if event[1] == last else event[1], event[2] == 60,
+         (event[11] or event[10]) & 0xFFFFFF, *common(event))
+        for event in events if event[2] in (59, 60)
+    )  # fmt: skip
+    tids = recording.threads["tid"]
+    found = []
+    for row in recording.ranges.rows():
+        ended = row["end_reason"] == 0
+        found.append((
+            row["start"], row["end"] if ended else None, row["kind"] == 1,
+            tids[row["end_thread"]], row["name"], row["domain"], row["category"],
+            row["category_name"], row["color"], value_of(row), tids[row["thread"]],
+        ))  # fmt: skip
+    assert sorted(found, key=lambda row: row[0]) == expected_ranges
+    marks = [
+        (row["time"], row["name"], row["domain"], row["category"], row["category_name"],
+         row["color"], value_of(row), tids[row["thread"]])
+        for row in recording.marks.rows()
+    ]  # fmt: skip
+    assert sorted(marks) == sorted((e[0], *common(e)) for e in events if e[2] == 34)
+    assert dict(zip(tids, recording.threads.text("name"), strict=True)) == threads
+
+
+def value_of(row: dict[str, Any]) -> Any:
+    """A payload as the number that it is."""
+    forms = {1: "Q", 2: "q", 3: "d", 4: "I", 5: "i", 6: "f"}
+    if row["payload_type"] not in forms:
+        return None
+    bits = struct.pack("<Q", row["payload"])
+    return struct.unpack_from("<" + forms[row["payload_type"]], bits)[0]
+
+
+def test_a_report_is_exported_by_the_nsys_that_is_there(tmp_path: Path, own_cache: Path) -> None:
+    done = nsys.profile((DATA / "every_kind.py").read_text(), tmp_path)
+    report = tmp_path / "report.nsys-rep"
+    done.database.rename(tmp_path / "kept")
+    of_report = nvspan.read(report)
+    assert [path.suffix for path in sorted(own_cache.rglob("*")) if path.is_file()] == [
+        ".json", ".nvspan",
+    ]  # fmt: skip
+    of_database = nvspan.read((tmp_path / "kept").rename(tmp_path / "other.sqlite"))
+    for table in ("ranges", "marks"):
+        rows = [list(getattr(of, table).rows()) for of in (of_report, of_database)]
+        assert rows[0] == rows[1]
+        assert rows[0] != []
+    names = {row["name"] for row in of_report.stats().rows}
+    assert {"step", "load", "across threads", "größe ☃", "never ended"} <= names
+    assert repr(of_report) == f"<nvspan Recording of {report}>"
+
+
+def test_a_report_that_nothing_exports_says_what_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = tmp_path / "run.nsys-rep"
+    report.write_bytes(b"no report")
+    monkeypatch.setattr("nvspan.nsight.nsys.read.find_tool", lambda command: None)
+    with pytest.raises(ValueError, match=r"needs Nsight Systems \(nsys\), or export it where"):
+        nvspan.read(report)
+    failing = tmp_path / "nsys"
+    failing.write_text("#!/bin/sh\necho the file is of a newer version >&2\nexit 1\n")
+    failing.chmod(0o755)
+    monkeypatch.setattr("nvspan.nsight.nsys.read.find_tool", lambda command: str(failing))
+    with pytest.raises(ValueError, match=r"does not export it: the file is of a newer version"):
+        nvspan.read(report)
+    with pytest.raises(FileNotFoundError):
+        nvspan.read(tmp_path / "none.nsys-rep")
+
+
+def test_what_was_made_is_kept_until_the_report_changes(
+    tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = unpacked("2023.4.4.sqlite.xz", tmp_path)
+    count = len(nvspan.read(path).ranges)
+    (made,) = own_cache.rglob("*.nvspan")
+    before = made.stat().st_ino
+    nvspan.read(path)
+    assert [file.stat().st_ino for file in own_cache.rglob("*.nvspan")] == [before]
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("delete from NVTX_EVENTS where eventType = 60")
+        connection.commit()
+    assert len(nvspan.read(path).ranges) == count - 3
+    assert len(list(own_cache.rglob("*.nvspan"))) == 2
+    monkeypatch.setenv("NVSPAN_CACHE", "")
+    assert len(nvspan.read(path).ranges) == count - 3
+    assert len(list(own_cache.rglob("*.nvspan"))) == 2
+
+
+def test_a_database_with_a_log_beside_it_is_read_whole(tmp_path: Path) -> None:
+    path = unpacked("2023.4.4.sqlite.xz", tmp_path)
+    whole = nvspan.read(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("pragma journal_mode = wal")
+        connection.execute("pragma wal_autocheckpoint = 0")
+        connection.execute("delete from NVTX_EVENTS where eventType = 60")
+        connection.commit()
+        assert Path(f"{path}-wal").stat().st_size > 0
+        assert len(nvspan.read(path).ranges) == len(whole.ranges) - 3
+
+
+@pytest.mark.parametrize("size", [0, 50, 100, 4096, 8192, 20000])
+def test_a_database_that_was_cut_is_refused(size: int, tmp_path: Path) -> None:
+    path = unpacked("2023.4.4.sqlite.xz", tmp_path)
+    path.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(ValueError, match=r"cut|damaged|database|recording"):
+        nvspan.read(path)
+
+
+def test_damage_anywhere_is_refused_or_read(tmp_path: Path) -> None:
+    path = unpacked("2023.4.4.sqlite.xz", tmp_path)
+    whole = path.read_bytes()
+    refused = 0
+    for at in range(100, len(whole), 613):
+        bytes_ = bytearray(whole)
+        bytes_[at] ^= 0xFF
+        bytes_[(at * 7) % len(whole)] ^= 0x55
+        path.write_bytes(bytes_)
+        try:
+            nvspan.read(path).stats()
+        except (ValueError, OSError):
+            refused += 1
+    assert refused > 0
+
+
+def test_other_databases_are_no_reports(tmp_path: Path) -> None:
+    path = tmp_path / "other.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("create table t (a)")
+        connection.commit()
+    with pytest.raises(ValueError, match="no export of Nsight Systems"):
+        nvspan.read(path)
+    nvspan_file = shutil.copy(unpacked("2023.4.4.sqlite.xz", tmp_path), tmp_path / "x.sqlite")
+    with closing(sqlite3.connect(nvspan_file)) as connection:
+        connection.execute("create table NVSPAN_LOSSES (a)")
+        connection.commit()
+    with pytest.raises(ValueError, match="nvspan exported it"):
+        nvspan.read(nvspan_file)
+
+
+def run(*words: object) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "nvspan", *map(str, words)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_commands_take_reports(tmp_path: Path) -> None:
+    path = unpacked("2025.3.2-nodes.sqlite.xz", tmp_path)
+    lines = run("stats", path, "--format", "csv").splitlines()
+    names = {(row["domain"], row["name"]) for row in csv.DictReader(lines)}
+    assert ("train", "forward") in names
+    assert {domain for domain, _ in names} == {"", "train", "io"}
+    lines = run("stats", path, "--cuda", "--format", "csv").splitlines()
+    names = {(row["domain"], row["name"]) for row in csv.DictReader(lines)}
+    assert ("CUDA", "[CUDA memcpy Host-to-Device]") in names
+    assert ("CUDA API", "cudaGraphLaunch_v10000") in names
+    table = run("stats", path, "--gpu", "--top", "3").splitlines()
+    assert table[0].split()[:3] == ["calls", "GPU", "ops"]
+    assert [line.split()[-1] for line in table[1:4]] == ["ascii", "train:step", "train:forward"]
+    printed_rows = csv.DictReader(
+        run("stats", path, "--gpu", "--compat", "nsys", "--format", "csv").splitlines()
+    )
+    assert list(printed_rows) == printed("2025.3.2-nodes", "nvtx_gpu_proj_sum")
+    page = tmp_path / "page.html"
+    run("report", path, "-o", page)
+    assert "train:forward" in page.read_text() or "forward" in page.read_text()
+    run("export", path, "--format", "perfetto", "-o", tmp_path / "x.pftrace")
+    assert (tmp_path / "x.pftrace").stat().st_size > 10_000
+    other = unpacked("2025.3.2-whole.sqlite.xz", tmp_path)
+    assert "train:forward" in run("diff", path, other)
