@@ -114,6 +114,11 @@ def test_a_report_for_each_region(folder):
     ]
 
 
+def test_ranks_in_the_names_of_regions(folder):
+    done = run(folder, "torch@forward/", "--per-region", "--dry-run", "--", "torchrun", "train.py")
+    assert "--export nvspan-ncu/0-torch_forward-%q{RANK}-%p " in done.stdout.replace("'", "")
+
+
 def test_calls_of_a_program_whose_end_is_not_known(folder):
     endless = "import time, nvspan\nwhile True:\n    with nvspan.annotate('s'): time.sleep(0.01)"
     (folder / "endless.py").write_text(endless)

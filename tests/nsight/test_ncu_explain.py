@@ -11,8 +11,8 @@ from helpers.recorded import record_command
 from helpers.traced import needs_library
 from helpers.tree import ROOT
 from nvspan.nsight import NcuResult, RangeFilter
+from nvspan.nsight.compute import diagnosis, messages
 from nvspan.nsight.compute import explain as explanations
-from nvspan.nsight.compute import messages
 from nvspan.nsight.compute.explain import Run, as_lines, explain
 from nvspan.nsight.results import csv_reader
 
@@ -214,3 +214,20 @@ def test_lines():
     assert lines[:2] == ["  ok       ncu 2025.3.1 ran", "           try: again"]
     assert lines[2].startswith("  problem  the report steps.ncu-rep exists")
     assert lines[-1] == "           try: again --force"
+
+
+def before(recording, replay, *filters, launched=False):
+    parsed = [RangeFilter.parse(text) for text in filters]
+    return diagnosis.before(parsed, recording, replay, launched=launched)
+
+
+def test_before_a_run(recording):
+    assert before(recording, "kernel", "app@step/", "torch@forward/") == []
+    (cold,) = before(recording, "range", "app@step/")
+    assert "'step' is the first range of the program" in cold.text
+    assert cold.options == ("--calls", "1:")
+    assert before(recording, "range", "torch@forward/") == []
+    (nested,) = before(recording, "app-range", "torch@forward/", "torch@layers.2/")
+    assert "'layers.2' runs within 'forward'" in nested.text
+    (waiting,) = before(recording, "kernel", "app@step/", launched=True)
+    assert "(NCCL)" in waiting.text

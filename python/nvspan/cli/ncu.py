@@ -17,6 +17,7 @@ from nvspan.cli.program.ncu_session import SUFFIX, Session, tell
 from nvspan.nsight import ncu_command
 from nvspan.nsight.compute import history
 from nvspan.nsight.compute.dry_run import DryRunError, dry_run
+from nvspan.nsight.lines.launchers import is_launched
 from nvspan.nsight.lines.ncu_command import (
     METRICS,
     MOST_CALLS,
@@ -225,7 +226,8 @@ def _lines(
     made = []
     for number, region in enumerate(regions):
         name = re.sub(r"[^\w.=+-]+", "_", region).strip("_.") or "range"
-        path = os.path.join(folder, f"{number}-{name}-{{pid}}")
+        rank = "{rank}-" if is_launched(command) else ""
+        path = os.path.join(folder, f"{number}-{name}-{rank}{{pid}}")
         made.append((ncu_command(command, [region], output=path, **given), [region]))
     return made
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 
 from nvspan.cli.program.launching import run_to_end
-from nvspan.nsight.compute import history
+from nvspan.nsight.compute import diagnosis, history
 from nvspan.nsight.compute.dry_run import DryRunError, dry_run
 from nvspan.nsight.compute.explain import Run, as_lines, explain
 from nvspan.nsight.compute.messages import OK, Finding
@@ -58,6 +58,7 @@ class Session:
         filters = filters_of(ranges, self._recording)
         key = measured(options.preset, options.set, options.metrics, options.replay)
         program = shlex.join([*self._command, *map(str, filters)])
+        self._warn(filters)
         if (estimate := history.estimate(key, program, self._calls(filters))) is not None:
             tell(f"estimate: {estimate}")
         reports = Reports(name, SUFFIX)
@@ -71,6 +72,19 @@ class Session:
                              passes=history.passes_of(said))  # fmt: skip
         self._show(result, made, said, filters)
         return code
+
+    def _warn(self, filters: list[RangeFilter]) -> None:
+        """Says before the run what it may meet."""
+        if self._recording is None:
+            return
+        found = diagnosis.before(
+            filters, self._recording, self._options.replay, launched=is_launched(self._command)
+        )
+        # The first call is left out already.
+        if self._options.calls:
+            found = [each for each in found if each.options[:1] != ("--calls",)]
+        for line in as_lines(found, self._again):
+            print(printable_lines(line), file=sys.stderr)
 
     def _calls(self, filters: Sequence[RangeFilter]) -> int | None:
         if self._recording is None or not filters:

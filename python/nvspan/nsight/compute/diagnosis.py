@@ -137,3 +137,46 @@ def of_nesting(filters: list[RangeFilter], recording: Recording) -> list[Finding
                 ("--per-region",))
         for name, outer in inner.items()
     ]  # fmt: skip
+
+
+def before(
+    filters: list[RangeFilter], recording: Recording, replay: str, *, launched: bool
+) -> list[Finding]:
+    """What a run may meet, as far as a recording tells it."""
+    found = []
+    if replay in ("range", "app-range"):
+        found += of_nesting(filters, recording)
+    if replay == "range":
+        found += _cold(filters, recording)
+    if launched and replay != "app-range":
+        found.append(Finding(
+            NOTE,
+            "kernels that wait for other ranks (NCCL) stop for good when ncu repeats them alone",
+            ("leave them out: --exclude RANGE or --kernel REGEX; or use --replay app-range",),
+        ))  # fmt: skip
+    return found
+
+
+def _cold(filters: list[RangeFilter], recording: Recording) -> list[Finding]:
+    """Whether the first range of a process is one that is to be replayed."""
+    names = {name for filter in filters if not filter.regex for name in filter.names[-1:]}
+    strings = recording.strings
+    ranges = recording.ranges
+    first: dict[int, tuple[int, int, int]] = {}
+    columns = (ranges[name] for name in ("process", "start", "domain", "name"))
+    for process, start, domain, name in zip(*columns, strict=True):
+        if process not in first or start < first[process][0]:
+            first[process] = (start, domain, name)
+    of = {filter.domain for filter in filters}
+    for _, domain, name in first.values():
+        text = strings[name] if name >= 0 else None
+        if text in names and (strings[domain] if domain >= 0 else None) in of:
+            return [Finding(
+                NOTE,
+                f"{text!r} is the first range of the program: range replay fails if CUDA begins "
+                "in it",
+                ("warm it up before (nvspan.torch.warmup, profile_region(..., warmup=1)), or leave "
+                 "out its first call",),
+                ("--calls", "1:"),
+            )]  # fmt: skip
+    return []
