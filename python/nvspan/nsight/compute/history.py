@@ -33,7 +33,7 @@ def remember(
     told = cache.load(_path())
     entry = {"seconds": seconds, "results": results, "passes": passes}
     for kind, key in (("measured", measured), ("programs", program)):
-        runs: dict[str, Any] = told.setdefault(kind, {})
+        runs = told[kind] = _runs(told, kind)
         runs.pop(key, None)
         runs[key] = entry
         for old in list(runs)[:-_MOST]:
@@ -41,10 +41,19 @@ def remember(
     cache.save(_path(), told)
 
 
+def _runs(told: dict[str, Any], kind: str) -> dict[str, Any]:
+    found = told.get(kind)
+    return found if isinstance(found, dict) else {}
+
+
+def _entry(kind: str, key: str) -> dict[str, Any] | None:
+    found = _runs(cache.load(_path()), kind).get(key)
+    return found if isinstance(found, dict) and found.get("results") else None
+
+
 def last(measured: str) -> dict[str, Any] | None:
     """The last run that measured the same: seconds, results and passes."""
-    found = cache.load(_path()).get("measured", {}).get(measured)
-    return found if isinstance(found, dict) and found.get("results") else None
+    return _entry("measured", measured)
 
 
 def told(measured: str) -> str:
@@ -63,8 +72,7 @@ def estimate(measured: str, program: str, calls: int | None) -> str | None:
         return None
     each = entry["seconds"] / entry["results"]
     passes = f"{entry['passes']} passes" if entry["passes"] else "its passes"
-    same = cache.load(_path()).get("programs", {}).get(program)
-    if isinstance(same, dict) and same.get("results"):
+    if (same := _entry("programs", program)) is not None:
         return (
             f"{passes} of {same['results']} launches take about "
             f"{each * same['results']:.0f} s, if it launches what it did the last time"
