@@ -202,12 +202,27 @@ def test_tools_are_found(tmp_path):
     for name, text in said.items():
         (tmp_path / name).write_text(f"#!/bin/sh\ncat <<E\n{text}\nE\n")
         (tmp_path / name).chmod(0o755)
-    env = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "NVSPAN_NSYS": None}
+    env = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "NVSPAN_NSYS": None,
+           "NVSPAN_NCU": None}  # fmt: skip
     found = report(env=env)
     assert finding(found, "nsys")["details"]["path"] == str(tmp_path / "nsys")
     assert finding(found, "nsys")["details"]["version"] == "2025.5.1.121"
     assert finding(found, "ncu")["details"]["version"] == "2025.3.1.0"
     assert "to see them in Nsight Systems: nsys profile -t nvtx python program.py" in found["next"]
+
+
+def test_the_ncu_that_a_variable_names_comes_first(tmp_path):
+    for folder in ("first", "second"):
+        (tmp_path / folder).mkdir()
+        program = tmp_path / folder / "ncu"
+        program.write_text("#!/bin/sh\necho Version 2024.1.1.0\n")
+        program.chmod(0o755)
+    env = {"PATH": f"{tmp_path / 'first'}{os.pathsep}{os.environ['PATH']}",
+           "NVSPAN_NCU": str(tmp_path / "second" / "ncu"), "NVSPAN_STEPS": "1:2",
+           "NVSPAN_CACHE": str(tmp_path)}  # fmt: skip
+    found = report(env=env)
+    assert finding(found, "ncu")["details"]["path"] == str(tmp_path / "second" / "ncu")
+    assert "reads no such variable" not in str(found)
 
 
 def test_a_tool_that_never_answers_for_its_version(tmp_path):

@@ -96,7 +96,8 @@ def installations(command: str, timeout: float) -> list[tuple[str, str | None]]:
 
 
 def paths_of(command: str) -> list[str]:
-    """Where the program nsys or ncu is, without repetitions; PATH comes first."""
+    """Where the program nsys or ncu is, without repetitions: of ncu the one that NVSPAN_NCU names,
+    then PATH."""
     folders = list(os.environ.get("PATH", "").split(os.pathsep))
     prefix = os.environ.get("NVSPAN_NSYS")
     if command == "nsys" and prefix:
@@ -104,6 +105,9 @@ def paths_of(command: str) -> list[str]:
     for pattern in _FOLDERS[command]:
         folders += sorted(glob.glob(pattern), reverse=True)
     found: dict[str, str] = {}
+    named = os.environ.get("NVSPAN_NCU") if command == "ncu" else None
+    if named and shutil.which(named):
+        found[os.path.realpath(named)] = named
     for folder in folders:
         path = shutil.which(command, path=folder) if folder else None
         if path:
