@@ -6,7 +6,9 @@ is said where it cannot be. test_ncu_function_on_gpu.py measures."""
 from __future__ import annotations
 
 import pickle
+import subprocess
 import sys
+import time
 from dataclasses import replace
 
 import pytest
@@ -210,3 +212,26 @@ def test_a_machine_without_a_gpu():
         pytest.skip("there is a CUDA driver here")
     with pytest.raises(NcuError, match=r"problem  ncu finds no CUDA driver \(libcuda.so.1\) here"):
         ncu(len, [], ncu=real.find())
+
+
+def test_the_time_is_over_for_what_ncu_started_as_well(tmp_path):
+    """In place of ncu a program that starts another one, and waits."""
+    tool = tmp_path / "ncu"
+    started = tmp_path / "started"
+    tool.write_text(f"#!/bin/sh\nsleep 600 &\necho $! > {started}\nwait\n")
+    tool.chmod(0o755)
+    with pytest.raises(subprocess.TimeoutExpired):
+        ncu(len, [], ncu=str(tool), timeout=2)
+    pid = int(started.read_text())
+    until = time.monotonic() + 20
+    while _is_running(pid) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not _is_running(pid)
+
+
+def _is_running(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import tempfile
@@ -200,13 +201,21 @@ def _run(
 ) -> tuple[Profiled, ...]:
     environment = {**os.environ}
     environment.pop(launch.INJECTION_VARIABLE, None)  # one of ours: ncu sets its own
-    done = subprocess.run(
-        line, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-        errors="replace", timeout=timeout, check=False,
+    # A session of its own: what ncu has started ends with it.
+    process = subprocess.Popen(
+        line, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True,
     )  # fmt: skip
+    try:
+        output, errors = process.communicate(timeout=timeout)
+    except BaseException:  # the time is over, or the user has had enough
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise
     if (error := _error_of(folder)) is not None:
         raise NcuError(f"the function failed:\n{error}")
-    sys.stdout.write(done.stdout)
+    sys.stdout.write(output)
+    sys.stderr.write(errors)
     if not os.path.exists(report):
         return ()
     return read_reports([report], ncu=tool).results
