@@ -29,7 +29,7 @@ def test_an_estimate_of_what_has_run_before():
     assert history.estimate("standard kernel", "train.py", 6) is None
     assert history.told("standard kernel") == ""
     history.remember("standard kernel", "train.py", seconds=60.0, results=24, passes=20)
-    assert history.told("standard kernel") == "last run 60 s for 24 kernels, 20 passes"
+    assert history.told("standard kernel") == "last run 60 s for 24 results, 20 passes"
     assert history.estimate("standard kernel", "train.py", 6) == (
         "20 passes of 24 launches take about 60 s, if it launches what it did the last time"
     )

@@ -120,7 +120,7 @@ def test_a_table_and_a_report_for_each_region(folder):
     assert [line[:3] for line in lines if line[:1] == ["io:load"]] == [
         ["io:load", "(start/end)", "3"]
     ]
-    names = sorted(path.name.rsplit("-", 1)[0] for path in (folder / "reports").iterdir())
+    names = sorted(path.name.rsplit("-", 2)[0] for path in (folder / "reports").iterdir())
     assert names == ["0-layers.0", "1-load"]
 
 

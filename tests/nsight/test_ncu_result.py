@@ -144,6 +144,8 @@ def test_the_forms_of_a_table():
     assert float(rows[1][TIME]) == 28992
     assert json.loads(tables.as_json(result)) == result.ranges()
     assert tables.as_markdown(result, kernels=True).count("\n") == 4
+    kernels = tables.as_text(result, kernels=True).splitlines()
+    assert kernels[1].split()[1] == f"{result.results[0].name[:57]}..."
     assert "<td>torch:layers.0</td>" in result._repr_html_()
     assert str(NcuResult([])) == "no ranges were profiled"
 

@@ -56,13 +56,18 @@ def last(measured: str) -> dict[str, Any] | None:
     return _entry("measured", measured)
 
 
+def _passes(entry: dict[str, Any]) -> str:
+    count = entry["passes"]
+    return f"{count} pass{'es' if count != 1 else ''}" if count else ""
+
+
 def told(measured: str) -> str:
     """A clause about the last run; empty where there is none."""
     entry = last(measured)
     if entry is None:
         return ""
-    passes = f", {entry['passes']} passes" if entry["passes"] else ""
-    return f"last run {entry['seconds']:.0f} s for {entry['results']} kernels{passes}"
+    passes = f", {_passes(entry)}" if entry["passes"] else ""
+    return f"last run {entry['seconds']:.0f} s for {entry['results']} results{passes}"
 
 
 def estimate(measured: str, program: str, calls: int | None) -> str | None:
@@ -71,7 +76,7 @@ def estimate(measured: str, program: str, calls: int | None) -> str | None:
     if entry is None:
         return None
     each = entry["seconds"] / entry["results"]
-    passes = f"{entry['passes']} passes" if entry["passes"] else "its passes"
+    passes = _passes(entry) or "its passes"
     if (same := _entry("programs", program)) is not None:
         return (
             f"{passes} of {same['results']} launches take about "

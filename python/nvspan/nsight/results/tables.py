@@ -22,6 +22,7 @@ RANGE_COLUMNS = ("domain", "name", "kind", "results", "processes", "time", "mean
 KERNEL_COLUMNS = ("report", "number", "process", "range", "kernel", "workload", "device", "stream",
                   "grid", "block", "time", "sm", "memory", "occupancy", "stalls",
                   "limiter")  # fmt: skip
+_MOST_NAME = 60
 _TIMES = ("time", "mean")
 _PARTS = ("sm", "memory", "occupancy")
 LEFT = ("range", "kernel", "top stalls", "limiter", "limiter A", "limiter B")
@@ -66,8 +67,16 @@ def _shape(
         if all(row["results"] == 1 for row in rows):
             columns.remove("mean")
     shown = [name for name in columns if any(row[name] is not None for row in rows)]
+    if kernels:
+        for row in rows:
+            row["kernel"] = _short(row["kernel"])
     cells = [[_cell(name, row[name]) for name in shown] for row in rows]
     return ["top stalls" if name == "stalls" else name for name in shown], cells
+
+
+def _short(name: str) -> str:
+    """The name of a kernel, as long as it can be read in a table."""
+    return name if len(name) <= _MOST_NAME else f"{name[: _MOST_NAME - 3]}..."
 
 
 def formatted(
