@@ -209,3 +209,19 @@ def test_a_run_without_a_gpu_says_so(folder):
     assert "nvspan ncu: nothing was profiled" in done.stderr
     assert "  problem  ncu finds no CUDA driver (libcuda.so.1) here" in done.stderr
     assert list(folder.glob("*.ncu-rep")) == []
+
+
+def test_an_option_that_this_ncu_does_not_know(folder):
+    done = run(folder, "--option=--communicatr=mpi", "torch@forward/", "train.py",
+               env={"NVSPAN_NCU": real.find()})  # fmt: skip
+    assert done.returncode != 0
+    assert "  problem  this version of ncu has no option --communicatr=mpi" in done.stderr
+
+
+def test_a_report_that_exists(folder):
+    (folder / "kept.ncu-rep").write_text("kept")
+    done = run(folder, "-o", "kept", "torch@forward/", "train.py",
+               env={"NVSPAN_NCU": real.find()})  # fmt: skip
+    assert "  problem  the report kept.ncu-rep exists" in done.stderr
+    assert "try: nvspan ncu torch@forward/ -o kept --force train.py" in done.stderr
+    assert (folder / "kept.ncu-rep").read_text() == "kept"

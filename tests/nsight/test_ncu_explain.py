@@ -147,6 +147,8 @@ TOLD = {
     "Performance Counters on the target device 0.": "lets only administrators read",
     "==ERROR== unrecognised option '--communicator'. Use --help for further details.":
         "has no option --communicator",
+    "==ERROR== the argument for option '--replay-mode' is invalid. Use --help for further details.":
+        "does not take what is given for --replay-mode",
     "==ERROR== Option '--section NoSuch' did not match any section.": "no section NoSuch",
     "==WARNING== No metrics to collect found in sections.": "no such set or section",
     "==ERROR== Nsight Compute failed to connect to the CUDA driver (stub libcuda.so[.1] on path?).":

@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+import subprocess
 import sys
 import tempfile
 import time
@@ -102,8 +103,20 @@ class Session:
             try:
                 with open(log, encoding="utf-8", errors="replace") as file:
                     return code, file.read().splitlines()
-            except OSError:
-                return code, []
+            except OSError:  # ncu makes no file if it cannot read its options
+                return code, self._refused(line) if code else []
+
+    def _refused(self, line: list[str]) -> list[str]:
+        """What ncu says of its options."""
+        if is_launched(self._command):
+            return []
+        options = line[1 : len(line) - len(self._command)]
+        done = subprocess.run(
+            [self._ncu, *options, "--version"], capture_output=True, text=True, errors="replace",
+            check=False, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        said = (done.stdout + done.stderr).splitlines()
+        return [each for each in said if each.startswith("==ERROR==")]
 
     def _read(self, reports: Sequence[str], filters: Sequence[RangeFilter]) -> NcuResult:
         try:

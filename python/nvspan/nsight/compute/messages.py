@@ -136,6 +136,9 @@ def _said(status: str, text: str, *remedies: str, options: Sequence[str] = ()) -
 _KNOWN: list[tuple[str, Callable[[re.Match[str]], Finding]]] = [
     (r"ERR_NVGPUCTRPERM", _permission),
     (r"unrecognised option '([^']*)'", _unknown_option),
+    (r"the argument for option '([^']*)' is invalid", _said(
+        PROBLEM, r"this version of ncu does not take what is given for \1",
+        "ncu --help shows what it takes")),
     (r"Invalid configuration for nvtx-(?:include|exclude) ?: (.*)", _invalid_filter),
     (r"File (\S+) already exists", _said(
         PROBLEM, r"the report \1 exists", "write over it with --force, or name another: -o NAME",
