@@ -237,10 +237,11 @@ class Projector {
     }
     give_innermost(std::numeric_limits<std::int64_t>::max());
     for (std::size_t i = 0; i < forward.size(); ++i) {
-      if (!forward[i]) continue;
+      const std::optional<Row> of = forward[i];
+      if (!of) continue;
       LaunchedOp op = ops[i];
-      op.called = op.returned = ranges_.start[*forward[i]];
-      backward_[thread_of(*forward[i])].push_back(op);
+      op.called = op.returned = ranges_.start[*of];
+      backward_[thread_of(*of)].push_back(op);
     }
   }
 
