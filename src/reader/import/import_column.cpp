@@ -27,42 +27,22 @@ std::uint32_t ImportTexts::number(std::string_view text) {
   return number;
 }
 
+// Rows without a value up to `row`.
 template <typename T>
-void ImportColumn::add_to(std::vector<T>& values, T value) {
-  if (values.empty() && rows_ != 0) {
-    values.resize(rows_);
-    present.assign(rows_, 0);
+void ImportColumn::leave_out(std::vector<T>& values, std::size_t row) {
+  if (present.empty()) {
+    present.reserve(expected_);
+    present.assign(values.size(), 1);
   }
-  values.push_back(value);
-  if (!present.empty()) present.push_back(1);
-  ++rows_;
+  values.resize(row);
+  present.resize(row, 0);
 }
-
-void ImportColumn::add(std::int64_t value) {
-  if (kind == ImportKind::real) return add_to(reals, static_cast<double>(value));
-  add_to(integers, value);
-}
-
-void ImportColumn::add(double value) {
-  if (kind == ImportKind::real) return add_to(reals, value);
-  add_null();
-}
-
-void ImportColumn::add_null() {
-  if (!empty()) {
-    if (present.empty()) present.assign(rows_, 1);
-    present.push_back(0);
-    if (kind == ImportKind::real) {
-      reals.push_back(0);
-    } else {
-      integers.push_back(0);
-    }
-  }
-  ++rows_;
-}
+template void ImportColumn::leave_out(std::vector<std::int64_t>&, std::size_t);
+template void ImportColumn::leave_out(std::vector<double>&, std::size_t);
 
 void ImportColumn::finish(std::size_t rows) {
-  while (rows_ < rows) add_null();
+  if (!integers.empty() && integers.size() != rows) leave_out(integers, rows);
+  if (!reals.empty() && reals.size() != rows) leave_out(reals, rows);
 }
 
 void ImportColumn::reorder(const std::vector<std::uint32_t>& rows) {

@@ -43,39 +43,63 @@ class Grouping {
  public:
   Grouping(const std::vector<const ImportColumn*>& keys,
            const std::vector<const ImportColumn*>& given)
-      : keys_(keys), given_(given), slots_(64), row_(keys.size()) {}
+      : slots_(64), row_(keys.size()) {
+    for (std::size_t i = 0; i < keys.size(); ++i) add(keys[i], i, true);
+    for (std::size_t i = 0; i < given.size(); ++i) add(given[i], keys.size() + i, false);
+  }
 
   std::uint32_t group_of(std::size_t row) {
-    std::uint64_t given = 0, hash = 0;
-    for (std::size_t i = 0; i < keys_.size(); ++i) {
-      const bool has = keys_[i] != nullptr && keys_[i]->has(row);
-      row_[i] = has && !keys_[i]->integers.empty() ? keys_[i]->integers[row] : 0;
-      given |= static_cast<std::uint64_t>(has) << i;
-      hash = mixed(hash, static_cast<std::uint64_t>(row_[i]));
+    std::uint64_t given = always_, hash = 0;
+    for (const Key& key : keys_) {
+      const std::int64_t value = key.values[row];
+      row_[key.at] = value;
+      hash = mixed(hash, static_cast<std::uint64_t>(value));
     }
-    for (std::size_t i = 0; i < given_.size(); ++i) {
-      const bool has = given_[i] != nullptr && given_[i]->has(row);
-      given |= static_cast<std::uint64_t>(has) << (keys_.size() + i);
+    for (const Presence& presence : presences_) {
+      given |= static_cast<std::uint64_t>(presence.present[row] != 0) << presence.at;
     }
     hash = mixed(hash, given);
-    std::uint32_t& slot = slots_.find(hash, [&](std::uint32_t number) {
-      return groups[number].given == given && groups[number].keys == row_;
-    });
-    if (slot != none) return slot;
-    const auto number = static_cast<std::uint32_t>(groups.size());
-    slot = number;
-    ImportGroup group;
-    group.keys = row_;
-    group.given = given;
-    groups.push_back(std::move(group));
-    hashes_.push_back(hash);
+    if (hash == last_hash_ && is_group(last_, given)) return last_;
+    std::uint32_t& slot =
+        slots_.find(hash, [&](std::uint32_t number) { return is_group(number, given); });
+    if (slot == none) {
+      slot = static_cast<std::uint32_t>(groups.size());
+      ImportGroup group;
+      group.keys = row_;
+      group.given = given;
+      groups.push_back(std::move(group));
+      hashes_.push_back(hash);
+    }
+    last_ = slot;
+    last_hash_ = hash;
     if (slots_.is_full(groups.size())) grow();
-    return number;
+    return last_;
   }
 
   std::vector<ImportGroup> groups;
 
  private:
+  struct Key {
+    const std::int64_t* values;
+    std::size_t at;
+  };
+  struct Presence {
+    const std::uint8_t* present;
+    std::size_t at;
+  };
+
+  void add(const ImportColumn* column, std::size_t at, bool is_key) {
+    if (column == nullptr || column->empty()) return;
+    if (is_key && !column->integers.empty()) keys_.push_back({column->integers.data(), at});
+    if (column->present.empty()) {
+      always_ |= std::uint64_t{1} << at;
+    } else {
+      presences_.push_back({column->present.data(), at});
+    }
+  }
+  bool is_group(std::uint32_t number, std::uint64_t given) const {
+    return number < groups.size() && groups[number].given == given && groups[number].keys == row_;
+  }
   void grow() {
     slots_ = RowSlots(2 * groups.size());
     for (std::uint32_t i = 0; i < groups.size(); ++i) {
@@ -83,10 +107,13 @@ class Grouping {
     }
   }
 
-  const std::vector<const ImportColumn*>& keys_;
-  const std::vector<const ImportColumn*>& given_;
+  std::vector<Key> keys_;
+  std::vector<Presence> presences_;
+  std::uint64_t always_ = 0;
   RowSlots slots_;
   std::vector<std::int64_t> row_;
+  std::uint32_t last_ = none;
+  std::uint64_t last_hash_ = 0;
   std::vector<std::uint64_t> hashes_;
 };
 
@@ -143,7 +170,13 @@ std::vector<ImportGroup> ImportTable::group(const std::vector<std::string>& keys
     for (std::size_t row = 0; row < rows; ++row) {
       order[next[group_of[row]]++] = static_cast<std::uint32_t>(row);
     }
-    for (ImportColumn& column : columns_) column.reorder(order);
+    for (ImportColumn& column : columns_) {
+      const bool is_key = std::find(of_keys.begin(), of_keys.end(), &column) != of_keys.end();
+      if (!is_key) column.reorder(order);
+    }
+  }
+  for (const std::string& key : keys) {
+    if (ImportColumn* column = find(key)) *column = ImportColumn(key, column->kind);
   }
   return std::move(grouping.groups);
 }
@@ -162,7 +195,7 @@ void ImportTable::look_up(const std::string& name, const std::string& column,
   std::int64_t last = 0, found = otherwise;
   for (std::size_t row = 0; row < rows; ++row) {
     if (from == nullptr || !from->has(row)) {
-      into.add(otherwise);
+      into.integers.push_back(otherwise);
       continue;
     }
     const std::int64_t id = integer(from, row);
@@ -172,7 +205,7 @@ void ImportTable::look_up(const std::string& name, const std::string& column,
       last = id;
       has_last = true;
     }
-    into.add(found);
+    into.integers.push_back(found);
   }
 }
 
@@ -211,12 +244,11 @@ void ImportTable::join(const std::vector<std::string>& names, const std::string&
             : none;
     for (std::size_t i = 0; i < into.size(); ++i) {
       if (slot != none && from[i] != nullptr && from[i]->has(slot)) {
-        into[i]->add(integer(from[i], slot));
-      } else {
-        into[i]->add_null();
+        into[i]->add(row, integer(from[i], slot));
       }
     }
   }
+  for (ImportColumn* column : into) column->finish(rows);
 }
 
 void ImportTable::replace(const std::string& name, std::int64_t value, std::int64_t by) {

@@ -32,11 +32,18 @@ class ImportColumn {
  public:
   ImportColumn(std::string name, ImportKind kind) : name(std::move(name)), kind(kind) {}
 
-  // One of them for each row, in turn. A text or blob is a number of `texts`.
-  void add(std::int64_t value);
-  void add(double value);
-  void add_null();
-  // Rows that are not there yet have no value.
+  // The value of a row after all that have one. A text or blob is a number of `texts`.
+  void add(std::size_t row, std::int64_t value) {
+    if (kind == ImportKind::real) {
+      add_to(reals, row, static_cast<double>(value));
+    } else {
+      add_to(integers, row, value);
+    }
+  }
+  void add(std::size_t row, double value) { add_to(reals, row, value); }
+  // Room for so many rows, if any has a value.
+  void expect(std::size_t rows) noexcept { expected_ = rows; }
+  // The rows from the last one on have no value.
   void finish(std::size_t rows);
 
   bool has(std::size_t row) const noexcept {
@@ -55,9 +62,16 @@ class ImportColumn {
 
  private:
   template <typename T>
-  void add_to(std::vector<T>& values, T value);
+  void add_to(std::vector<T>& values, std::size_t row, T value) {
+    if (values.empty()) values.reserve(expected_);
+    if (values.size() != row) leave_out(values, row);
+    values.push_back(value);
+    if (!present.empty()) present.push_back(1);
+  }
+  template <typename T>
+  void leave_out(std::vector<T>& values, std::size_t row);
 
-  std::size_t rows_ = 0;
+  std::size_t expected_ = 0;
 };
 
 // Rows that have the same in some columns, from `begin` to `end`.
@@ -78,6 +92,7 @@ class ImportTable {
 
   // Puts rows with the same keys, and with values in the same of the columns `given`, together;
   // they keep their order. Columns that do not exist have no values. At most 64 of both together.
+  // The columns of keys are empty then.
   std::vector<ImportGroup> group(const std::vector<std::string>& keys,
                                  const std::vector<std::string>& given);
 

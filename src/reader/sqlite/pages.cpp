@@ -87,7 +87,7 @@ const std::uint8_t* SqlitePages::page(std::uint32_t number) {
     found->number = 0xFFFFFFFF;
     const std::uint32_t first = wanted * pages_in_stretch_;
     const std::size_t bytes = std::min(pages_in_stretch_, count_ - first) * page_bytes_;
-    found->bytes.resize(bytes);
+    found->bytes.resize(bytes + padding);
     read(std::uint64_t{first} * page_bytes_, found->bytes.data(), bytes);
     found->number = wanted;
   }

@@ -29,6 +29,8 @@ class SqlitePages {
   SqlitePages(const SqlitePages&) = delete;
   SqlitePages& operator=(const SqlitePages&) = delete;
 
+  static constexpr std::size_t padding = 8;  // bytes that may be read past any page
+
   // Pages are numbered from 1; valid until the next call but `kept_stretches` - 1. Throws.
   const std::uint8_t* page(std::uint32_t number);
 

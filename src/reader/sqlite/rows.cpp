@@ -46,7 +46,29 @@ std::size_t header_at(std::uint32_t page) noexcept { return page == 1 ? 100 : 0;
 
 }  // namespace
 
-SqliteRows::SqliteRows(SqlitePages& pages, std::uint32_t root) : pages_(pages) { descend(root); }
+SqliteRows::SqliteRows(SqlitePages& pages, std::uint32_t root) : pages_(pages), root_(root) {
+  descend(root);
+}
+
+std::uint64_t SqliteRows::last_id() {
+  std::uint32_t number = root_;
+  for (std::size_t depth = 0; depth <= most_depth; ++depth) {
+    const std::uint8_t* page = pages_.page(number);
+    const std::size_t header = header_at(number);
+    if (page[header] == interior_page) {
+      number = four(page + header + 8);
+      continue;
+    }
+    const std::size_t cells = two(page + header + 3);
+    if (cells == 0 || header + 8 + 2 * cells > pages_.usable_bytes()) return 0;
+    const std::size_t at = two(page + header + 8 + 2 * (cells - 1));
+    const std::uint8_t* end = page + pages_.usable_bytes();
+    std::uint64_t payload = 0, id = 0;
+    const std::uint8_t* next = page + at < end ? read_varint(page + at, end, payload) : nullptr;
+    return next != nullptr && read_varint(next, end, id) != nullptr ? id : 0;
+  }
+  damaged(root_);
+}
 
 // To the first leaf below a page.
 void SqliteRows::descend(std::uint32_t number) {
@@ -136,26 +158,49 @@ void SqliteRows::read_cell(std::uint32_t number, const std::uint8_t* page, std::
     whole_.insert(whole_.end(), more + 4, more + 4 + take);
     further = four(more);
   }
+  whole_.resize(static_cast<std::size_t>(payload) + SqlitePages::padding);
   read_record(whole_.data(), payload);
 }
 
 void SqliteRows::read_record(const std::uint8_t* at, std::size_t bytes) {
-  const std::uint8_t* const end = at + bytes;
   std::uint64_t header = 0;
-  const std::uint8_t* types = read_varint(at, end, header);
+  const std::uint8_t* types = read_varint(at, at + bytes, header);
   if (types == nullptr || header > bytes || types > at + header) damaged(leaf_);
-  const std::uint8_t* const types_end = at + header;
-  const std::uint8_t* content = types_end;
-  values_.clear();
-  while (types < types_end) {
-    std::uint64_t type = 0;
-    types = read_varint(types, types_end, type);
-    if (types == nullptr) damaged(leaf_);
-    const std::uint64_t size = bytes_of(type);
-    if (size > static_cast<std::uint64_t>(end - content)) damaged(leaf_);
-    values_.push_back({type, content, static_cast<std::size_t>(size)});
-    content += size;
+  std::uint64_t hash = header;
+  for (std::size_t i = 0; i < header; i += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, at + i, sizeof word);  // the buffer has padding
+    if (header - i < 8) word &= (std::uint64_t{1} << 8 * (header - i)) - 1;
+    hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
   }
+  SqliteShape& shape = shapes_[hash >> 56];
+  const bool known = shape.header.size() == header &&
+                     std::memcmp(shape.header.data(), at, static_cast<std::size_t>(header)) == 0;
+  if (!known) read_shape(shape, at, static_cast<std::size_t>(header));
+  if (shape.content_bytes > bytes - header) damaged(leaf_);
+  shape_ = &shape;
+  content_ = at + header;
+}
+
+void SqliteRows::read_shape(SqliteShape& shape, const std::uint8_t* at, std::size_t header) {
+  shape.header.clear();
+  shape.values.clear();
+  std::uint64_t size = 0;
+  const std::uint8_t* const end = at + header;
+  const std::uint8_t* types = read_varint(at, end, size);
+  std::size_t offset = 0;
+  while (types < end) {
+    std::uint64_t type = 0;
+    types = read_varint(types, end, type);
+    if (types == nullptr) damaged(leaf_);
+    const std::uint64_t bytes = bytes_of(type);
+    if (bytes > most_record - offset) damaged(leaf_);
+    shape.values.push_back({type, offset, static_cast<std::size_t>(bytes)});
+    offset += static_cast<std::size_t>(bytes);
+  }
+  shape.content_bytes = offset;
+  shape.header.assign(at, end);
+  shape.number = ++shapes_met_;
 }
 
 }  // namespace nvspan::reader

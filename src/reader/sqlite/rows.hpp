@@ -7,6 +7,8 @@
 
 #include "reader/sqlite/pages.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -14,39 +16,47 @@
 
 namespace nvspan::reader {
 
-// A value of a record as it lies there.
+// The type of a value and its place in a record.
 struct SqliteValue {
   std::uint64_t type =
       0;  // 0 null, 1..6 integers, 7 real, 8 and 9 the numbers 0 and 1, more: bytes
-  const std::uint8_t* at = nullptr;
+  std::size_t offset = 0;  // from the first value
   std::size_t bytes = 0;
 
-  bool is_null() const noexcept { return type == 0; }
   bool is_integer() const noexcept { return (type >= 1 && type <= 6) || type == 8 || type == 9; }
   bool is_real() const noexcept { return type == 7; }
   bool is_text() const noexcept { return type >= 13 && type % 2 == 1; }
   bool is_blob() const noexcept { return type >= 12 && type % 2 == 0; }
 
-  std::int64_t integer() const noexcept {
+  // Of the record whose first value is at `content`, which `SqlitePages::padding` bytes follow.
+  std::int64_t integer(const std::uint8_t* content) const noexcept {
     if (type >= 8) return type == 9 ? 1 : 0;
-    std::uint64_t value = bytes != 0 && (at[0] & 0x80) != 0 ? ~std::uint64_t{0} : 0;
-    for (std::size_t i = 0; i < bytes; ++i) value = value << 8 | at[i];
-    return static_cast<std::int64_t>(value);
+    return static_cast<std::int64_t>(word(content)) >> (64 - 8 * bytes);
   }
-  double real() const noexcept {
-    const auto bits = static_cast<std::uint64_t>(integer_of_real());
+  double real(const std::uint8_t* content) const noexcept {
+    const std::uint64_t bits = word(content);
     double value = 0;
     std::memcpy(&value, &bits, sizeof value);
     return value;
   }
-  std::string_view view() const noexcept { return {reinterpret_cast<const char*>(at), bytes}; }
+  std::string_view view(const std::uint8_t* content) const noexcept {
+    return {reinterpret_cast<const char*>(content + offset), bytes};
+  }
 
  private:
-  std::int64_t integer_of_real() const noexcept {
+  std::uint64_t word(const std::uint8_t* content) const noexcept {
     std::uint64_t value = 0;
-    for (std::size_t i = 0; i < bytes; ++i) value = value << 8 | at[i];
-    return static_cast<std::int64_t>(value);
+    std::memcpy(&value, content + offset, sizeof value);
+    return __builtin_bswap64(value);  // numbers lie there with their highest byte first
   }
+};
+
+// The types of a record's values: most records of a table have one of a few.
+struct SqliteShape {
+  std::vector<std::uint8_t> header;
+  std::vector<SqliteValue> values;
+  std::size_t content_bytes = 0;
+  std::uint64_t number = 0;  // another for each shape that was met; 0: none
 };
 
 // Walks the rows of the table whose root page is given, in the order of their row ids.
@@ -54,12 +64,21 @@ class SqliteRows {
  public:
   SqliteRows(SqlitePages& pages, std::uint32_t root);
 
+  // The last row's id: as many rows as there are at most, where none has a number of its own.
+  // Throws.
+  std::uint64_t last_id();
   // False at the end. Throws SqliteError where the table is damaged.
   bool next();
 
   std::int64_t id() const noexcept { return id_; }
-  // As many as the record has; valid until next().
-  const std::vector<SqliteValue>& values() const noexcept { return values_; }
+  // What follows is valid until next().
+  const SqliteShape& shape() const noexcept { return *shape_; }
+  const std::uint8_t* content() const noexcept { return content_; }
+  // Where the shape is kept, for what callers keep beside it.
+  std::size_t shape_place() const noexcept {
+    return static_cast<std::size_t>(shape_ - shapes_.data());
+  }
+  static constexpr std::size_t shape_places = 256;
 
  private:
   struct Step {
@@ -70,13 +89,18 @@ class SqliteRows {
   void descend(std::uint32_t page);
   void read_cell(std::uint32_t number, const std::uint8_t* page, std::size_t at);
   void read_record(const std::uint8_t* at, std::size_t bytes);
+  void read_shape(SqliteShape& shape, const std::uint8_t* at, std::size_t header);
 
   SqlitePages& pages_;
+  std::uint32_t root_;
   std::vector<Step> above_;  // interior pages
   std::uint32_t leaf_ = 0, cell_ = 0, cells_ = 0;
   std::uint64_t visited_ = 0;
   std::int64_t id_ = 0;
-  std::vector<SqliteValue> values_;
+  std::array<SqliteShape, shape_places> shapes_;
+  const SqliteShape* shape_ = nullptr;
+  const std::uint8_t* content_ = nullptr;
+  std::uint64_t shapes_met_ = 0;
   std::vector<std::uint8_t> whole_;  // a record of several pages
 };
 

@@ -66,7 +66,7 @@ def gpu_projection_sum(recording: Recording) -> Rows:
 
 
 def gpu_projection_trace(recording: Recording) -> Rows:
-    """``nvtx_gpu_proj_trace``: each range with work, in the order of the work.
+    """``nvtx_gpu_proj_trace``: each range with work, in the order of the ranges' starts, as there.
 
     A range's id is its row in `Recording.ranges`.
     """
@@ -93,7 +93,7 @@ def gpu_projection_trace(recording: Recording) -> Rows:
             None if parent < 0 else parent, stacks[at],
         )  # fmt: skip
         table.append(dict(zip(PROJECTION_TRACE, values, strict=True)))
-    table.sort(key=lambda row: (row[PROJECTION_TRACE[1]], -row[PROJECTION_TRACE[2]]))
+    table.sort(key=lambda row: (row["Orig Start (ns)"], row["RangeId"]))
     return table
 
 

@@ -69,7 +69,8 @@ class Nvtx:
                    "endGlobalTid", "textId", "domainId"]  # fmt: skip
         kinds = [(name, "r" if name in ("doubleValue", "floatValue") else "i")
                  for name in (*columns, *_PAYLOADS)]  # fmt: skip
-        self._table = report.tables.read("NVTX_EVENTS", [*kinds, ("text", "t")], "row")
+        self._table = report.tables.read("NVTX_EVENTS", [*kinds, ("text", "t")])
+        self._ids = 0  # of ranges that another thread ended
         self._domains: dict[tuple[int, int], str] = {}
         self._of_devices = self._device_domains()
 
@@ -118,7 +119,9 @@ class Nvtx:
 
     def _across(self, thread: int, end_thread: int, domain: int, group: Group) -> None:
         """Ranges that another thread ended."""
-        ids = group.column("row")
+        first = self._ids + 1
+        self._ids += group.end - group.begin
+        ids = array("q", range(first, self._ids + 1))
         self._writer.starts(thread, domain, group.column("start"), ids, **group.attributes())
         self._writer.ends(end_thread, domain, group.column("end"), ids)
 

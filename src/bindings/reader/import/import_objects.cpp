@@ -129,14 +129,14 @@ void add_integers(TableObject& object, const std::string& name, const py::buffer
     numbers.push_back(column.texts.number(static_cast<std::string_view>(text)));
   }
   for (std::size_t row = 0; row < values.size(); ++row) {
-    if (!present.empty() && present[row] == 0) {
-      column.add_null();
-    } else if (column.kind == ImportKind::integer || column.kind == ImportKind::real) {
-      column.add(values[row]);
+    if (!present.empty() && present[row] == 0) continue;
+    if (column.kind == ImportKind::integer || column.kind == ImportKind::real) {
+      column.add(row, values[row]);
     } else {
-      column.add(numbers.at(static_cast<std::size_t>(values[row])));
+      column.add(row, numbers.at(static_cast<std::size_t>(values[row])));
     }
   }
+  column.finish(values.size());
   add_rows(object, values.size());
 }
 
@@ -151,12 +151,9 @@ void add_reals(TableObject& object, const std::string& name, const py::buffer& g
     double value = 0;
     const auto offset = static_cast<py::ssize_t>(row) * info.strides[0];
     std::memcpy(&value, static_cast<const char*>(info.ptr) + offset, sizeof value);
-    if (present.empty() || present[row] != 0) {
-      column.add(value);
-    } else {
-      column.add_null();
-    }
+    if (present.empty() || present[row] != 0) column.add(row, value);
   }
+  column.finish(rows);
   add_rows(object, rows);
 }
 
