@@ -24,6 +24,8 @@ PYBIND11_FILES = {
     "src/bindings/reader/import/import_objects.cpp",
     "src/bindings/reader/import/import_objects.hpp",
     "src/bindings/reader/projection.cpp",
+    "src/bindings/reader/import/trace_import.cpp",
+    "src/bindings/reader/import/trace_import.hpp",
     "src/bindings/reader/reader_object.cpp",
     "src/bindings/reader/reader_object.hpp",
     "src/bindings/reader/stats_dict.cpp",

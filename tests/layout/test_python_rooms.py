@@ -55,6 +55,7 @@ LAZY = {
     "torch/_modules/ops.py": {"torch"},
     "torch/_modules/warmup.py": {"torch"},
     "torch/nvtx.py": {"torch"},
+    "imports/tables.py": {"pyarrow"},
     "writer/domain.py": {"numpy"},
     "writer/layout.py": {"numpy"},
     "writer/library.py": {"numpy"},

@@ -18,6 +18,7 @@ COMMANDS = {
     "diff": "compare the ranges of two recordings",
     "doctor": "check whether annotations can be seen here, and what to do if not",
     "export": "write a recording as a Perfetto trace, SQLite, Parquet or CSV",
+    "import": "make a recording of a Chrome or Perfetto trace, a CSV or Parquet table",
     "ncu": "profile the kernels in ranges of a program with Nsight Compute",
     "nsys": "run a program under Nsight Systems, and show a table of its ranges",
     "record": "run a program, record its NVTX events, and show a table of them",
@@ -76,6 +77,10 @@ def _command(name: str) -> Callable[[Sequence[str]], int]:
         from nvspan.cli.export import main as run_export
 
         return run_export
+    if name == "import":
+        from nvspan.cli.import_ import main as run_import
+
+        return run_import
     if name == "ncu":
         from nvspan.cli.ncu import main as run_ncu
 

@@ -150,6 +150,32 @@ std::uint32_t ExternalWriter::device_thread(std::uint32_t process) {
   return device_threads_[process] = add_thread(process, 0, text(device_thread_name));
 }
 
+void ExternalWriter::add_device_range(std::uint32_t domain, const GivenDeviceRange& range) {
+  constexpr std::uint64_t size = 32;  // bytes, without a payload of its own
+  constexpr std::uint64_t head = 3;   // words: schema, size as given, size kept
+  const std::uint64_t schema = device_schema(domain, trace::PayloadType::none);
+  const Place place = domains_[domain];
+  SiteDefinition site = {};
+  site.domain = place.number;
+  site.message = range.name;
+  site.message_type = range.name == no_string ? 0 : 1;
+  site.payload_type = static_cast<std::uint8_t>(trace::PayloadType::ext);
+  site.device = 1;
+  ProcessPart& part = *processes_[place.process];
+  EventLane& lane = part.lane(threads_[device_thread(place.process)].number);
+  const std::uint64_t before = lane.bytes();
+  std::uint64_t* to = lane.add(ticks_of(range.start), ticks_of(range.end), LaneEvent::start_end,
+                               part.site(site), 1 + head + size / 8);
+  to[0] = head * 8 + size;
+  to[1] = schema;
+  to[2] = to[3] = size;
+  to[4] = static_cast<std::uint32_t>(range.device) | std::uint64_t{range.tid} << 32;
+  to[5] = range.stream;
+  to[6] = range.correlation;
+  to[7] = range.launched == 0 ? 0 : ticks_of(range.launched);
+  added(lane, before);
+}
+
 void ExternalWriter::spill() {
   for (const auto& process : processes_) {
     for (std::uint32_t i = 0; i < process->threads(); ++i) {

@@ -23,6 +23,18 @@
 
 namespace nvspan::record {
 
+// A range that a device did for a process.
+struct GivenDeviceRange {
+  std::int64_t start = 0;  // ns
+  std::int64_t end = 0;
+  std::uint32_t name = no_string;
+  std::int32_t device = -1;
+  std::uint64_t stream = 0;
+  std::uint64_t correlation = 0;
+  std::int64_t launched = 0;  // ns; 0: not known
+  std::uint32_t tid = 0;      // of the thread that launched it
+};
+
 // Handles are numbers of the writer; they are not checked here. Errors are std::system_error. For
 // one thread at a time.
 class ExternalWriter {
@@ -63,6 +75,8 @@ class ExternalWriter {
   std::uint64_t device_schema(std::uint32_t domain, trace::PayloadType payload);
   // The thread of a process in which its devices' ranges lie.
   std::uint32_t device_thread(std::uint32_t process);
+
+  void add_device_range(std::uint32_t domain, const GivenDeviceRange& range);
 
   std::size_t processes() const noexcept { return processes_.size(); }
   std::size_t threads() const noexcept { return threads_.size(); }

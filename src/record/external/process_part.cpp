@@ -34,6 +34,13 @@ std::uint32_t ProcessPart::add_thread(std::uint32_t tid, std::uint32_t name) {
   return static_cast<std::uint32_t>(threads_.size() - 1);
 }
 
+void ProcessPart::set_command(std::string_view only) {
+  const std::size_t size = std::min(only.size(), sizeof header_.command - 1);
+  std::memset(header_.command, 0, sizeof header_.command);
+  std::memcpy(header_.command, only.data(), size);
+  header_.command_bytes = static_cast<std::uint32_t>(size + 1);
+}
+
 std::uint32_t ProcessPart::domain(std::uint32_t name) {
   const auto found = std::find(domains_.begin(), domains_.end(), name);
   if (found != domains_.end()) return static_cast<std::uint32_t>(found - domains_.begin());

@@ -43,6 +43,13 @@ class ProcessPart {
       : header_(header), unix_offset_(unix_offset) {}
 
   std::uint32_t add_thread(std::uint32_t tid, std::uint32_t name);
+  void name_thread(std::uint32_t thread, std::uint32_t name) { threads_[thread].name = name; }
+  void set_command(std::string_view only);
+  void set_unix_offset(std::int64_t offset) { unix_offset_ = offset; }
+  void set_rank(std::int32_t rank, std::int32_t world_size) {
+    header_.rank = rank;
+    header_.world_size = world_size;
+  }
   std::uint32_t domain(std::uint32_t name);
   // `site` without its id.
   std::uint32_t site(const SiteDefinition& site);

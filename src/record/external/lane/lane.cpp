@@ -85,22 +85,47 @@ std::vector<EventLane::Key> EventLane::sorted_keys() const {
   return keys;
 }
 
+EventLane::Key EventLane::first_held() const {
+  const LaneRecord record{blocks_.front().words.get()};
+  return Key{record.time(), record.rank(), nullptr};
+}
+
+bool EventLane::follow_one_another() const {
+  for (std::size_t i = 1; i < runs_.size(); ++i) {
+    if (runs_[i].first < runs_[i - 1].last) return false;
+  }
+  if (runs_.empty() || count_ == 0) return true;
+  return sorted_ && !(first_held() < runs_.back().last);
+}
+
 void EventLane::spill(SpillFile& file) {
   if (count_ == 0) return;
-  const std::uint64_t begin = file.size();
-  std::vector<std::uint64_t> words;
-  words.reserve(largest_block);
-  for_each_held([&](const LaneRecord& record) {
-    if (words.size() + record.size() > largest_block && !words.empty()) {
-      file.append(words.data(), words.size());
-      words.clear();
+  Run run{file.size(), 0, {}, {}};
+  if (sorted_) {
+    run.first = first_held();
+    run.last = Key{last_time_, last_rank_, nullptr};
+    blocks_.back().used = static_cast<std::size_t>(next_ - blocks_.back().words.get());
+    for (const Block& block : blocks_) file.append(block.words.get(), block.used);
+  } else {
+    std::vector<std::uint64_t> words;
+    words.reserve(largest_block);
+    const std::vector<Key> keys = sorted_keys();
+    run.first = keys.front();
+    run.last = keys.back();
+    for (const Key& key : keys) {
+      const std::size_t size = LaneRecord{key.words}.size();
+      if (words.size() + size > largest_block && !words.empty()) {
+        file.append(words.data(), words.size());
+        words.clear();
+      }
+      words.insert(words.end(), key.words, key.words + size);
     }
-    words.insert(words.end(), record.words, record.words + record.size());
-  });
-  file.append(words.data(), words.size());
+    file.append(words.data(), words.size());
+  }
+  run.end = file.size();
   EventLane spilled;
   spilled.runs_ = std::move(runs_);
-  spilled.runs_.push_back(Run{begin, file.size()});
+  spilled.runs_.push_back(run);
   spilled.first_time_ = first_time_;
   spilled.last_end_ = last_end_;
   *this = std::move(spilled);

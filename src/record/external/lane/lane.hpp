@@ -74,8 +74,14 @@ class EventLane {
   // in which they were given.
   template <typename Use>
   void for_each(const SpillFile& file, Use&& use) const {
-    if (runs_.empty()) return for_each_held(use);
-    for_each_merged(file, use);
+    if (!follow_one_another()) return for_each_merged(file, use);
+    constexpr std::size_t words = std::size_t{1} << 17;
+    LaneRecord record{};
+    for (const Run& run : runs_) {
+      SpilledRun spilled(file, run.begin, run.end, words);
+      while (spilled.advance(record)) use(record);
+    }
+    for_each_held(use);
   }
 
  private:
@@ -96,8 +102,13 @@ class EventLane {
   struct Run {
     std::uint64_t begin;
     std::uint64_t end;
+    Key first;  // whose words are gone
+    Key last;
   };
 
+  // Whether the runs, and what is in memory behind them, are in order as they are.
+  bool follow_one_another() const;
+  Key first_held() const;
   void start_block(std::size_t words);
   std::vector<Key> sorted_keys() const;
 

@@ -1,0 +1,321 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "foreign/chrome_import.hpp"
+
+#include <algorithm>
+
+namespace nvspan::foreign {
+namespace {
+
+bool is_text(std::string_view value) { return !value.empty() && value.front() == '"'; }
+
+}  // namespace
+
+void ChromeImport::fail(const char* at, const std::string& what) const {
+  throw ForeignError(offset_ + static_cast<std::uint64_t>(at - buffer_.data()), what);
+}
+
+void ChromeImport::feed(const char* data, std::size_t size) {
+  buffer_.append(data, size);
+  run();
+}
+
+// Takes all values that are there whole; the rest waits for more bytes.
+void ChromeImport::run() {
+  const char* begin = buffer_.data();
+  const char* end = begin + buffer_.size();
+  cursor_ = JsonCursor(begin, end);
+  const char* done = begin;
+  try {
+    for (;;) {
+      step();
+      done = cursor_.at();
+    }
+  } catch (const NeedMore&) {
+  } catch (const BadJson& bad) {
+    fail(bad.at, bad.what);
+  }
+  const auto used = static_cast<std::size_t>(done - begin);
+  offset_ += used;
+  buffer_.erase(0, used);
+}
+
+void ChromeImport::finish(bool partial) {
+  const bool blank = buffer_.find_first_not_of(" \t\r\n,") == std::string::npos;
+  // An array may lack its end: whoever writes one may be killed.
+  const bool ended = part_ == Part::end || (is_array_ && part_ == Part::events && blank);
+  if (!ended && !partial) {
+    fail(buffer_.data() + buffer_.size(),
+         part_ == Part::begin ? "the file is empty" : "the file ends within an event or an object");
+  }
+  builder_.finish();
+}
+
+void ChromeImport::step() {
+  switch (part_) {
+    case Part::begin:
+      is_array_ = cursor_.take('[');
+      if (!is_array_) cursor_.expect('{', "expected a JSON array or object of trace events");
+      part_ = is_array_ ? Part::events : Part::object;
+      return;
+    case Part::object:
+      if (cursor_.take(',')) return;
+      if (cursor_.take('}')) {
+        part_ = Part::end;
+        return;
+      }
+      return object_member();
+    case Part::events:
+      if (cursor_.take(',')) return;
+      if (cursor_.take(']')) {
+        part_ = is_array_ ? Part::end : Part::object;
+        return;
+      }
+      return read_event();
+    case Part::end:
+      cursor_.peek();
+      throw BadJson{cursor_.at(), "something follows the end of the trace"};
+  }
+}
+
+void ChromeImport::object_member() {
+  const std::string_view key = cursor_.string(key_text_);
+  cursor_.expect(':', "expected ':'");
+  if (key == "traceEvents" && cursor_.peek() == '[') {
+    cursor_.take('[');
+    part_ = Part::events;
+    return;
+  }
+  const std::string_view value = cursor_.value();
+  std::int64_t number = 0;
+  if (key == "baseTimeNanoseconds" && read_integer(value, number)) {
+    builder_.set_unix_offset(number);
+  } else if (key == "distributedInfo" && value.front() == '{') {
+    std::int64_t rank = -1, size = -1;
+    read_integer(member(value, "rank", args_text_), rank);
+    read_integer(member(value, "world_size", args_text_), size);
+    builder_.set_rank(static_cast<std::int32_t>(rank), static_cast<std::int32_t>(size));
+  } else if (key == "deviceProperties" && value.front() == '[') {
+    JsonCursor devices(value);
+    devices.take('[');
+    while (devices.peek() != ']') {
+      const std::string_view device = devices.value();
+      std::string name;
+      if (device.front() == '{' && read_integer(member(device, "id", args_text_), number)) {
+        const std::string_view given = member(device, "name", args_text_);
+        if (is_text(given)) {
+          builder_.name_device(static_cast<std::int32_t>(number), JsonCursor(given).string(name));
+        }
+      }
+      devices.take(',');
+    }
+  }
+}
+
+// The value of a key of an object, which is whole; empty: it has none.
+std::string_view ChromeImport::member(std::string_view object, std::string_view key,
+                                      std::string& scratch) {
+  if (object.empty() || object.front() != '{') return {};
+  JsonCursor cursor(object);
+  cursor.take('{');
+  while (cursor.peek() != '}') {
+    const bool found = cursor.string(scratch) == key;
+    cursor.expect(':', "expected ':'");
+    const std::string_view value = cursor.value();
+    if (found) return value;
+    cursor.take(',');
+  }
+  return {};
+}
+
+void ChromeImport::read_event() {
+  cursor_.expect('{', "expected an event");
+  const char* begin = cursor_.at();
+  Event event;
+  std::string phase;
+  while (!cursor_.take('}')) {
+    if (cursor_.take(',')) continue;
+    const std::string_view key = cursor_.string(key_text_);
+    cursor_.expect(':', "expected ':'");
+    if (key == "name" && cursor_.peek() == '"') {
+      event.name = cursor_.string(name_text_);
+    } else if (key == "cat" && cursor_.peek() == '"') {
+      event.category = cursor_.string(category_text_);
+    } else if (key == "ph" && cursor_.peek() == '"') {
+      const std::string_view text = cursor_.string(phase);
+      event.phase = text.empty() ? '\0' : text.front();
+    } else {
+      const std::string_view value = cursor_.value();
+      if (key == "ts") {
+        event.has_time = read_nanoseconds(value, event.time);
+        if (!event.has_time) throw BadJson{value.data(), "ts is no time in microseconds"};
+      } else if (key == "dur") {
+        if (!read_nanoseconds(value, event.duration)) {
+          throw BadJson{value.data(), "dur is no duration in microseconds"};
+        }
+        event.duration = std::max<std::int64_t>(event.duration, 0);
+      } else if (key == "pid") {
+        event.process = value;
+      } else if (key == "tid") {
+        event.thread = value;
+      } else if (key == "args") {
+        event.args = value;
+      } else if (key == "id") {
+        event.id = value;
+      } else if (key == "id2") {
+        event.id = value;
+      }
+    }
+  }
+  if (event.phase == '\0') throw BadJson{begin, "an event without ph"};
+  if (!event.has_time && event.phase != 'M') throw BadJson{begin, "an event without ts"};
+  add(event);
+}
+
+// A number as it is; text by its number among the texts.
+std::int64_t ChromeImport::key_of(std::string_view value) {
+  std::int64_t number = 0;
+  if (value.empty()) return 0;
+  if (!is_text(value) && read_integer(value, number)) return number;
+  if (!is_text(value)) return builder_.text_key(value);
+  return builder_.text_key(JsonCursor(value).string(id_text_));
+}
+
+// Of an asynchronous event, which its category, id and process tell from others.
+std::uint64_t ChromeImport::id_of(const Event& event) const {
+  std::uint64_t hash = 0xCBF29CE484222325u;
+  const auto add = [&](std::string_view text) {
+    for (const char byte : text) {
+      hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001B3u;
+    }
+    hash = (hash ^ 0xFF) * 0x100000001B3u;
+  };
+  add(event.category);
+  add(event.id);
+  add(event.process);
+  return hash >> 1;  // the upper half is for ranges without an id
+}
+
+void ChromeImport::add(const Event& event) {
+  if (event.phase == 'M') return add_name(event);
+  if (event.phase == 'X' && add_of_device(event)) return;
+  const auto lane = [&] { return builder_.thread(key_of(event.process), key_of(event.thread)); };
+  switch (event.phase) {
+    case 'X':
+      return add_whole(event, lane());
+    case 'B':
+      return add_begin(event, lane());
+    case 'E':
+      return add_end(event, lane());
+    case 'b':
+    case 'S':
+      return builder_.start(lane(), event.category, event.name, event.time, id_of(event));
+    case 'e':
+    case 'F':
+      return builder_.end(lane(), event.category, event.time, id_of(event));
+    case 'i':
+    case 'I':
+    case 'R':
+    case 'n':
+    case 'T':
+    case 'p':
+      return builder_.mark(lane(), event.category, event.name, event.time);
+    case 'C':
+      return add_samples(event, lane());
+    case 's':
+    case 't':
+    case 'f':
+      return builder_.leave_out("flow");
+    case 'N':
+    case 'O':
+    case 'D':
+      return builder_.leave_out("object");
+    default:
+      return builder_.leave_out("other");
+  }
+}
+
+// Its end may lack the category: it is that of the range that began last.
+void ChromeImport::add_begin(const Event& event, std::uint32_t thread) {
+  if (begun_.size() <= thread) begun_.resize(thread + 1);
+  begun_[thread].emplace_back(event.category);
+  builder_.push(thread, event.category, event.name, event.time);
+}
+
+void ChromeImport::add_end(const Event& event, std::uint32_t thread) {
+  if (thread >= begun_.size() || begun_[thread].empty()) {
+    return builder_.pop(thread, event.category, event.time);
+  }
+  builder_.pop(thread, begun_[thread].back(), event.time);
+  begun_[thread].pop_back();
+}
+
+void ChromeImport::add_whole(const Event& event, std::uint32_t thread) {
+  const bool open = event.duration == TraceBuilder::not_ended;
+  const std::int64_t end = open ? event.duration : event.time + event.duration;
+  builder_.range(thread, event.category, event.name, event.time, end, record::LaneEvent::range);
+  const bool launches = event.category == "cuda_runtime" || event.category == "cuda_driver";
+  std::int64_t correlation = 0;
+  if (launches && read_integer(member(event.args, "correlation", args_text_), correlation)) {
+    builder_.launch(thread, static_cast<std::uint64_t>(correlation), event.time);
+  }
+}
+
+// Kineto's events of a device, which it puts into a process with the device's number.
+bool ChromeImport::add_of_device(const Event& event) {
+  const bool annotation = event.category == "gpu_user_annotation";
+  if (!annotation && event.category != "kernel" && event.category != "gpu_memcpy" &&
+      event.category != "gpu_memset") {
+    return false;
+  }
+  std::int64_t device = 0, stream = 0, correlation = 0;
+  const bool placed = read_integer(member(event.args, "device", args_text_), device) &&
+                      read_integer(member(event.args, "stream", args_text_), stream);
+  if (!placed && !(read_integer(event.process, device) && read_integer(event.thread, stream))) {
+    return false;
+  }
+  read_integer(member(event.args, "correlation", args_text_), correlation);
+  const std::int64_t duration = std::max<std::int64_t>(event.duration, 0);
+  builder_.device_range(event.category, event.name, event.time, event.time + duration,
+                        static_cast<std::int32_t>(device), static_cast<std::uint64_t>(stream),
+                        static_cast<std::uint64_t>(correlation));
+  return true;
+}
+
+void ChromeImport::add_samples(const Event& event, std::uint32_t thread) {
+  if (event.args.empty() || event.args.front() != '{') return;
+  JsonCursor cursor(event.args);
+  cursor.take('{');
+  std::string name;
+  while (cursor.peek() != '}') {
+    const std::string_view key = cursor.string(args_text_);
+    name.assign(event.name);
+    if (!key.empty() && key != "value") name.append(name.empty() ? "" : ".").append(key);
+    cursor.expect(':', "expected ':'");
+    const std::string_view value = cursor.value();
+    std::int64_t integer = 0;
+    double real = 0;
+    const bool whole = value.find_first_of(".eE") == std::string_view::npos;
+    if (whole && read_integer(value, integer))
+      builder_.sample(thread, event.category, name, event.time, integer);
+    else if (read_real(value, real))
+      builder_.sample(thread, event.category, name, event.time, real);
+    else
+      builder_.leave_out("counter value that is no number");
+    cursor.take(',');
+  }
+}
+
+void ChromeImport::add_name(const Event& event) {
+  const std::string_view given = member(event.args, "name", args_text_);
+  if (!is_text(given)) return;
+  std::string scratch;
+  const std::string_view text = JsonCursor(given).string(scratch);
+  if (event.name == "process_name") builder_.name_process(key_of(event.process), text);
+  if (event.name == "thread_name") {
+    builder_.name_thread(key_of(event.process), key_of(event.thread), text);
+  }
+}
+
+}  // namespace nvspan::foreign

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace nvspan::foreign {
+
+// What is at hand ends before what was begun: more bytes may follow.
+struct NeedMore {};
+// What is there is no JSON.
+struct BadJson {
+  const char* at;
+  const char* what;
+};
+
+// Reads JSON from bytes that are at hand, value by value.
+class JsonCursor {
+ public:
+  JsonCursor() = default;
+  JsonCursor(const char* begin, const char* end) : at_(begin), end_(end) {}
+  explicit JsonCursor(std::string_view text) : JsonCursor(text.data(), text.data() + text.size()) {}
+
+  const char* at() const noexcept { return at_; }
+  // The next byte that is no space.
+  char peek() {
+    while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\t' || *at_ == '\r')) ++at_;
+    if (at_ == end_) throw NeedMore{};
+    return *at_;
+  }
+  bool take(char byte) {
+    if (peek() != byte) return false;
+    ++at_;
+    return true;
+  }
+  void expect(char byte, const char* what) {
+    if (!take(byte)) throw BadJson{at_, what};
+  }
+  // The text, in the bytes themselves or, where it has escapes, in `scratch`.
+  std::string_view string(std::string& scratch);
+  // The bytes of the next value, which is skipped.
+  std::string_view value();
+
+ private:
+  void skip_string();
+  void unescape(std::string& out);
+
+  const char* at_ = nullptr;
+  const char* end_ = nullptr;
+};
+
+// A number of microseconds, with as many places as there are, as nanoseconds. False: it is none.
+bool read_nanoseconds(std::string_view micros, std::int64_t& out);
+bool read_integer(std::string_view text, std::int64_t& out);
+bool read_real(std::string_view text, double& out);
+
+}  // namespace nvspan::foreign

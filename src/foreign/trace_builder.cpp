@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "foreign/trace_builder.hpp"
+
+#include <cstring>
+
+namespace nvspan::foreign {
+namespace {
+
+constexpr std::uint8_t plain_message = 1;  // SiteDefinition::message_type
+
+}  // namespace
+
+std::uint32_t TraceBuilder::number_for(std::int64_t key) {
+  return key >= 0 && key <= 0xFFFFFFFF ? static_cast<std::uint32_t>(key) : next_number_++;
+}
+
+std::uint32_t TraceBuilder::process(std::int64_t key) {
+  const auto found = processes_.find(key);
+  if (found != processes_.end()) return found->second;
+  record::ExternalWriter::About about;
+  about.pid = number_for(key);
+  const std::uint32_t handle = writer_.add_process(about);
+  processes_.emplace(key, handle);
+  process_keys_.push_back(key);
+  return handle;
+}
+
+std::uint32_t TraceBuilder::thread(std::int64_t process_key, std::int64_t thread_key) {
+  const auto key = std::make_pair(process_key, thread_key);
+  if (last_thread_ != record::no_thread && key == last_thread_key_) return last_thread_;
+  auto found = threads_.find(key);
+  if (found == threads_.end()) {
+    const std::uint32_t tid = number_for(thread_key);
+    const std::uint32_t handle = writer_.add_thread(process(process_key), tid, record::no_string);
+    found = threads_.emplace(key, handle).first;
+    if (tids_.size() <= handle) tids_.resize(handle + 1);
+    tids_[handle] = tid;
+  }
+  last_thread_key_ = key;
+  return last_thread_ = found->second;
+}
+
+std::uint32_t TraceBuilder::domain_of(std::uint32_t process, std::string_view name) {
+  const std::uint32_t text = name.empty() ? record::no_string : writer_.text(name);
+  const auto entry = domains_.emplace(std::make_pair(process, text), 0);
+  if (entry.second) entry.first->second = writer_.domain(process, text);
+  return entry.first->second;
+}
+
+std::uint32_t TraceBuilder::site(std::uint32_t domain, std::string_view name) {
+  const auto place = writer_.domain_place(domain);
+  record::SiteDefinition site = {};
+  site.domain = place.number;
+  site.message = writer_.text(name);
+  site.message_type = plain_message;
+  return writer_.process(place.process).site(site);
+}
+
+record::EventLane& TraceBuilder::lane(std::uint32_t thread) {
+  const auto place = writer_.thread(thread);
+  return writer_.process(place.process).lane(place.number);
+}
+
+void TraceBuilder::add(record::EventLane& lane, std::int64_t time, std::uint64_t value,
+                       record::LaneEvent event, std::uint32_t subject) {
+  const std::uint64_t before = lane.bytes();
+  lane.add(record::ticks_of(time), value, event, subject);
+  if (lane.bytes() != before) writer_.added(lane, before);
+}
+
+void TraceBuilder::range(std::uint32_t thread, std::string_view domain, std::string_view name,
+                         std::int64_t start, std::int64_t end, record::LaneEvent event) {
+  const std::uint32_t handle = domain_of(writer_.thread(thread).process, domain);
+  add(lane(thread), start, end == not_ended ? record::never_ended : record::ticks_of(end), event,
+      site(handle, name));
+  ++counts_.ranges;
+}
+
+void TraceBuilder::mark(std::uint32_t thread, std::string_view domain, std::string_view name,
+                        std::int64_t time) {
+  const std::uint32_t handle = domain_of(writer_.thread(thread).process, domain);
+  add(lane(thread), time, 0, record::LaneEvent::mark, site(handle, name));
+  ++counts_.marks;
+}
+
+void TraceBuilder::push(std::uint32_t thread, std::string_view domain, std::string_view name,
+                        std::int64_t time) {
+  const auto place = writer_.thread(thread);
+  const std::uint32_t handle = domain_of(place.process, domain);
+  add(writer_.process(place.process).loose(place.number), time, 0, record::LaneEvent::push,
+      site(handle, name));
+  ++counts_.ranges;
+}
+
+void TraceBuilder::pop(std::uint32_t thread, std::string_view domain, std::int64_t time) {
+  const auto place = writer_.thread(thread);
+  const std::uint32_t handle = domain_of(place.process, domain);
+  add(writer_.process(place.process).loose(place.number), time, 0, record::LaneEvent::pop,
+      writer_.domain_place(handle).number);
+}
+
+void TraceBuilder::start(std::uint32_t thread, std::string_view domain, std::string_view name,
+                         std::int64_t time, std::uint64_t id) {
+  const std::uint32_t handle = domain_of(writer_.thread(thread).process, domain);
+  add(lane(thread), time, id, record::LaneEvent::start, site(handle, name));
+  ++counts_.ranges;
+}
+
+void TraceBuilder::end(std::uint32_t thread, std::string_view domain, std::int64_t time,
+                       std::uint64_t id) {
+  const std::uint32_t handle = domain_of(writer_.thread(thread).process, domain);
+  add(lane(thread), time, id, record::LaneEvent::end, writer_.domain_place(handle).number);
+}
+
+std::uint32_t TraceBuilder::counter(std::uint32_t process, std::string_view domain,
+                                    std::string_view name) {
+  const std::uint32_t handle = domain_of(process, domain);
+  const std::uint32_t text = writer_.text(name);
+  const auto entry = counters_.emplace(std::make_tuple(process, handle, text), 0);
+  if (entry.second) entry.first->second = writer_.counter(process, handle, text, {});
+  return writer_.counter_place(entry.first->second).number;
+}
+
+void TraceBuilder::sample(std::uint32_t thread, std::string_view domain, std::string_view name,
+                          std::int64_t time, double value) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  add(lane(thread), time, bits, record::LaneEvent::sample_f64,
+      counter(writer_.thread(thread).process, domain, name));
+  ++counts_.samples;
+}
+
+void TraceBuilder::sample(std::uint32_t thread, std::string_view domain, std::string_view name,
+                          std::int64_t time, std::int64_t value) {
+  add(lane(thread), time, static_cast<std::uint64_t>(value), record::LaneEvent::sample_i64,
+      counter(writer_.thread(thread).process, domain, name));
+  ++counts_.samples;
+}
+
+void TraceBuilder::launch(std::uint32_t thread, std::uint64_t correlation, std::int64_t time) {
+  launches_[correlation] = Launch{time, thread};
+}
+
+void TraceBuilder::device_range(std::string_view domain, std::string_view name, std::int64_t start,
+                                std::int64_t end, std::int32_t device, std::uint64_t stream,
+                                std::uint64_t correlation) {
+  device_events_.push_back(DeviceEvent{start, end,
+                                       domain.empty() ? record::no_string : writer_.text(domain),
+                                       writer_.text(name), device, stream, correlation});
+  ++counts_.device_ranges;
+}
+
+void TraceBuilder::finish() {
+  for (const DeviceEvent& event : device_events_) {
+    const auto found = launches_.find(event.correlation);
+    const bool known = event.correlation != 0 && found != launches_.end();
+    // A launch says whose work it is; else it is the first process's.
+    std::uint32_t process = 0;
+    if (known)
+      process = writer_.thread(found->second.thread).process;
+    else if (process_keys_.empty())
+      this->process(0);
+    record::GivenDeviceRange range;
+    range.start = event.start;
+    range.end = event.end;
+    range.name = event.name;
+    range.device = event.device;
+    range.stream = event.stream;
+    range.correlation = event.correlation;
+    if (known) {
+      range.launched = found->second.time;
+      range.tid = tids_[found->second.thread];
+    }
+    const auto entry = domains_.emplace(std::make_pair(process, event.domain), 0);
+    if (entry.second) entry.first->second = writer_.domain(process, event.domain);
+    writer_.add_device_range(entry.first->second, range);
+  }
+  device_events_.clear();
+  for (const std::int64_t key : process_keys_) {
+    record::ProcessPart& part = writer_.process(processes_[key]);
+    const auto name = process_names_.find(key);
+    if (name != process_names_.end()) part.set_command(name->second);
+    part.set_unix_offset(unix_offset_);
+    part.set_rank(rank_, world_size_);
+    for (const auto& [device, text] : device_names_) {
+      part.device_name(record::DeviceNameKind::device, static_cast<std::uint64_t>(device),
+                       writer_.text(text));
+    }
+  }
+  for (const auto& [key, handle] : threads_) {
+    const auto name = thread_names_.find(key);
+    const bool is_text = key.second >= text_keys;
+    if (name == thread_names_.end() && !is_text) continue;
+    const auto place = writer_.thread(handle);
+    const std::uint32_t text = name != thread_names_.end()
+                                   ? writer_.text(name->second)
+                                   : static_cast<std::uint32_t>(key.second - text_keys);
+    writer_.process(place.process).name_thread(place.number, text);
+  }
+}
+
+}  // namespace nvspan::foreign

@@ -1,0 +1,292 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""nvspan import: traces that other programs wrote, and our own exports, read back."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nvspan
+from helpers.reported import recording_of
+from helpers.traced import needs_library
+from nvspan._reader import TraceImport
+from nvspan.export import perfetto
+from nvspan.imports import import_file
+
+HEAD = {
+    "schemaVersion": 1,
+    "deviceProperties": [{"id": 0, "name": "NVIDIA H200"}, {"id": 1, "name": "NVIDIA H200"}],
+    "distributedInfo": {"backend": "nccl", "rank": 3, "world_size": 8},
+    "baseTimeNanoseconds": 1_700_000_000_000_000_000,
+}
+
+
+def event(phase: str, name: str, ts: float, **fields: object) -> dict[str, object]:
+    return {"ph": phase, "name": name, "ts": ts, "pid": 42, "tid": 43, **fields}
+
+
+def imported(tmp_path: Path, trace: object, **options: object) -> nvspan.Recording:
+    source, output = tmp_path / "trace.json", tmp_path / "trace.nvspan"
+    source.write_text(trace if isinstance(trace, str) else json.dumps(trace), encoding="utf-8")
+    import_file(source, output, **options)
+    recording = nvspan.read(output)
+    assert recording.problems == []
+    return recording
+
+
+def rows(recording: nvspan.Recording, *names: str) -> list[tuple[object, ...]]:
+    return [tuple(row[name] for name in names) for row in recording.ranges.rows()]
+
+
+def test_kineto_with_kernels_and_their_launches(tmp_path):
+    launch = {"cat": "cuda_runtime", "dur": 2.5}
+    kernel = {"cat": "kernel", "pid": 1, "tid": 7}
+    recording = imported(tmp_path, {**HEAD, "traceEvents": [
+        event("X", "gemm<float>", 50.25, dur=10, **kernel,
+              args={"device": 1, "stream": 7, "correlation": 5, "grid": [1, 2, 3]}),
+        event("X", "Memcpy HtoD", 70, dur=1, cat="gpu_memcpy", pid=1, tid=9,
+              args={"device": 1, "stream": 9, "correlation": 99}),
+        event("X", "aten::mm", 10, dur=20.125, cat="cpu_op", args={"Input Dims": [[1], [2, 3]]}),
+        event("X", "cudaLaunchKernel", 12.001, **launch, args={"cbid": 211, "correlation": 5}),
+        event("s", "ac2g", 12, id=5), event("f", "ac2g", 50, id=5, bp="e"),
+        event("X", "step", 50.25, dur=30, cat="gpu_user_annotation", pid=1, tid=7, args={}),
+        event("M", "process_name", 0, args={"name": "python"}),
+        event("M", "thread_name", 0, args={"name": "thread 43 (python)"}),
+    ]})  # fmt: skip
+    assert rows(recording, "kind", "domain", "name", "start", "end", "device", "stream",
+                "launcher") == [
+        (0, "cpu_op", "aten::mm", 10_000, 30_125, None, None, None),
+        (0, "cuda_runtime", "cudaLaunchKernel", 12_001, 14_501, None, None, None),
+        (2, "gpu_user_annotation", "step", 50_250, 80_250, 1, 7, None),
+        (2, "kernel", "gemm<float>", 50_250, 60_250, 1, 7, 1),
+        (2, "gpu_memcpy", "Memcpy HtoD", 70_000, 71_000, 1, 9, None),
+    ]  # fmt: skip
+    (process,) = recording.processes
+    assert (process["pid"], process["command"], process["rank"], process["world_size"]) == (
+        42, ["python"], 3, 8,
+    )  # fmt: skip
+    assert recording.unix_offset == HEAD["baseTimeNanoseconds"]
+    assert recording.threads.text("name")[0] == "thread 43 (python)"
+    lanes = {row["lane"] for row in recording.stats(by="stream").rows if row["kind"] == "device"}
+    assert lanes == {"GPU 1 (NVIDIA H200) · stream 7", "GPU 1 (NVIDIA H200) · stream 9"}
+
+
+def test_every_phase(tmp_path):
+    recording = imported(tmp_path, [
+        event("B", "outer", 1, cat="c"), event("B", "inner", 2, cat="d"), event("E", "", 3),
+        event("E", "", 4), event("i", "instant", 5, s="t"), event("X", "open", 6),
+        event("C", "memory", 7, args={"used": 5, "free": 2.5}),
+        event("C", "n", 8, args={"value": 1}),
+        event("b", "async", 9, cat="net", id="0x1"), event("b", "other", 9, cat="net", id="0x2"),
+        event("n", "point", 10, cat="net", id="0x1"),
+        event("e", "async", 12, cat="net", id="0x1"), event("e", "other", 11, cat="net", id="0x2"),
+        event("X", "text ids", 20, dur=1, pid="worker", tid="loop"),
+        event("X", "exponent", 1.5e3, dur=2e1), event("O", "object", 1, id=1),
+        event("X", "esc\"aped \\ é 😀", 30, dur="4"), event("E", "", 40),
+    ])  # fmt: skip
+    assert sorted(rows(recording, "kind", "domain", "name", "start", "end", "depth"),
+                  key=lambda row: (row[3], row[2])) == [
+        (0, "c", "outer", 1000, 4000, 0),
+        (0, "d", "inner", 2000, 3000, 0),
+        (0, None, "open", 6000, None, 0),
+        (1, "net", "async", 9000, 12000, 0),
+        (1, "net", "other", 9000, 11000, 0),
+        (0, None, "text ids", 20000, 21000, 0),
+        (0, None, "esc\"aped \\ é 😀", 30000, 34000, 1),
+        (0, None, "exponent", 1_500_000, 1_520_000, 1),
+    ]  # fmt: skip
+    assert [(m["name"], m["time"]) for m in recording.marks.rows()] == [
+        ("instant", 5000), ("point", 10000),
+    ]  # fmt: skip
+    assert [(c["name"], c["time"], c["value"]) for c in recording.counters.rows()] == [
+        ("memory.used", 7000, 5.0), ("memory.free", 7000, 2.5), ("n", 8000, 1.0),
+    ]  # fmt: skip
+    assert recording.orphan_ends == 1
+    assert {row["name"] for row in recording.threads.rows()} == {None, "loop"}
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 100_000])
+def test_pieces_of_any_size(tmp_path, size):
+    events = [event("X", f"n{i} é \"q\" ]}}", i * 10, dur=5.5, args={"a": [{}, "}"]})
+              for i in range(50)]  # fmt: skip
+    data = json.dumps({"traceEvents": events, "x": {"y": [1, "]"]}}, indent=1).encode()
+    trace = TraceImport("chrome", os.fsencode(tmp_path / "x.nvspan"))
+    for begin in range(0, len(data), size):
+        trace.feed(data[begin : begin + size])
+    assert trace.finish(False)["ranges"] == 50
+    recording = nvspan.read(tmp_path / "x.nvspan")
+    assert rows(recording, "name", "start", "end") == [
+        (f'n{i} é "q" ]}}', i * 10_000, i * 10_000 + 5500) for i in range(50)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "byte 0: the file is empty"),
+        ("hello", "byte 0: expected a JSON array or object of trace events"),
+        ('[{"ph":"X","ts":1,"dur":2}, 5]', "byte 28: expected an event"),
+        ('[{"ph":"X","dur":2}]', "byte 2: an event without ts"),
+        ('[{"ts":1}]', "byte 2: an event without ph"),
+        ('[{"ph":"X","ts":"soon"}]', "byte 16: ts is no time in microseconds"),
+        ('[{"ph":"X","ts":1,"dur":"x"}]', "byte 24: dur is no duration in microseconds"),
+        ('{"traceEvents":[{"ph":"X","ts":1},',
+         "byte 34: the file ends within an event or an object"),
+        ('{"traceEvents":[{"ph":"X","ts":1}]} more',
+         "byte 36: something follows the end of the trace"),
+        ('[{"ph":"X","ts":1}, {"ph":"X', "byte 28: the file ends within an event or an object"),
+    ],
+)  # fmt: skip
+def test_damage_names_the_byte_and_leaves_nothing(tmp_path, text, problem):
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(ValueError) as raised:  # noqa: PT011
+        import_file(tmp_path / "x.json", tmp_path / "x.nvspan")
+    assert str(raised.value) == f"{tmp_path / 'x.json'}: {problem}"
+    assert [path.name for path in tmp_path.iterdir()] == ["x.json"]
+
+
+def test_an_array_without_its_end_is_whole_and_a_partial_file_says_so(tmp_path):
+    text = '[{"ph":"X","ts":1,"dur":2,"name":"a"},\n{"ph":"X","ts":5,"dur":1,"name":"b"}'
+    assert len(imported(tmp_path, text + ",\n").ranges) == 2
+    (tmp_path / "x.json").write_text(text + ',{"ph":')
+    done = import_file(tmp_path / "x.json", tmp_path / "x.nvspan", partial=True)
+    assert done.ranges == 2
+    assert done.damage is None or "byte" in done.damage
+    packed = gzip.compress((text + "]").encode())
+    (tmp_path / "y.json.gz").write_bytes(packed)
+    assert import_file(tmp_path / "y.json.gz", tmp_path / "y.nvspan").ranges == 2
+    (tmp_path / "y.json.gz").write_bytes(packed[:-12])
+    with pytest.raises(ValueError, match="the gzip file is damaged"):
+        import_file(tmp_path / "y.json.gz", tmp_path / "y.nvspan")
+
+
+@needs_library
+def test_our_own_perfetto_export_read_back(tmp_path):
+    recording = nvspan.read(recording_of())
+    perfetto.write(recording, tmp_path / "x.pftrace")
+    done = import_file(tmp_path / "x.pftrace", tmp_path / "x.nvspan")
+    back = nvspan.read(tmp_path / "x.nvspan")
+    assert back.problems == []
+
+    def essence(of: nvspan.Recording) -> list[tuple[object, ...]]:
+        return sorted(
+            (row["start"], row["end"], row["name"] or "")
+            for row in of.ranges.rows()
+            if row["end_reason"] == 0 and row["name"]
+        )
+
+    wanted = essence(recording)
+    assert len(wanted) > 5
+    assert [row for row in essence(back) if row in set(wanted)] == wanted
+    assert done.marks == len(recording.marks)
+    assert sorted(back.marks["time"]) == sorted(recording.marks["time"])
+    assert back.unix_offset == recording.unix_offset
+
+
+@pytest.mark.parametrize("size", [1, 1000])
+def test_perfetto_in_pieces_and_cut(tmp_path, size):
+    trace = TraceImport("perfetto", os.fsencode(tmp_path / "x.nvspan"))
+
+    def field(number: int, wire: int, data: bytes) -> bytes:
+        assert len(data) < 128
+        return bytes([number << 3 | wire]) + (bytes([len(data)]) if wire == 2 else b"") + data
+
+    def packet(time: int, body: bytes) -> bytes:
+        # timestamp (8), trusted_packet_sequence_id (10), track_event (11)
+        inner = field(8, 0, bytes([time])) + field(10, 0, b"\x01") + field(11, 2, body)
+        return field(1, 2, inner)
+
+    begin = field(9, 0, b"\x01") + bytes([23 << 3 & 0x7F | 0x80 | 2, 1, 1]) + b"a"
+    data = packet(5, begin) + packet(9, field(9, 0, b"\x02"))
+    for at in range(0, len(data), size):
+        trace.feed(data[at : at + size])
+    trace.finish(False)
+    assert rows(nvspan.read(tmp_path / "x.nvspan"), "name", "start", "end") == [("a", 5, 9)]
+    (tmp_path / "cut.pftrace").write_bytes(data[:-1])
+    with pytest.raises(ValueError, match=r"cut.pftrace: byte 14: the file ends within a packet"):
+        import_file(tmp_path / "cut.pftrace", tmp_path / "cut.nvspan")
+    done = import_file(tmp_path / "cut.pftrace", tmp_path / "cut.nvspan", partial=True)
+    assert done.ranges == 1
+
+
+TORCH = """
+import sys, torch
+from torch.profiler import profile, ProfilerActivity, record_function
+model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU())
+with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as prof:
+    for step in range(3):
+        with record_function(f"step {step}"):
+            model(torch.ones(4, 8)).sum().backward()
+prof.export_chrome_trace(sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize("suffix", [".json", ".json.gz"])
+def test_a_trace_that_torch_wrote(tmp_path, suffix):
+    pytest.importorskip("torch")
+    path = tmp_path / f"trace{suffix}"
+    subprocess.run([sys.executable, "-c", TORCH, str(path)], check=True, capture_output=True)
+    data = path.read_bytes()
+    trace = json.loads(gzip.decompress(data) if suffix.endswith("gz") else data)
+    done = import_file(path, tmp_path / "x.nvspan")
+    recording = nvspan.read(tmp_path / "x.nvspan")
+    wanted = sorted(
+        (round(e["ts"] * 1000), round((e["ts"] + e["dur"]) * 1000), e["name"], e["cat"])
+        for e in trace["traceEvents"] if e["ph"] == "X"
+    )  # fmt: skip
+    kept = sorted(rows(recording, "start", "end", "name", "domain"))
+    assert done.ranges == len(kept) == len(wanted)
+    assert [row[2:] for row in kept] == [row[2:] for row in wanted]
+    assert all(abs(a[0] - b[0]) <= 1000 for a, b in zip(kept, wanted, strict=True))
+    names = {row[2] for row in kept}
+    assert {"step 0", "step 1", "step 2", "aten::linear"} <= names
+    assert recording.problems == []
+
+
+def test_a_trace_that_viztracer_wrote(tmp_path):
+    pytest.importorskip("viztracer")
+    program = tmp_path / "p.py"
+    program.write_text("def f(n):\n    return n and f(n - 1)\nfor _ in range(3): f(4)\n")
+    command = [sys.executable, "-m", "viztracer", "-o", str(tmp_path / "v.json"), str(program)]
+    subprocess.run(command, check=True, capture_output=True)
+    trace = json.loads((tmp_path / "v.json").read_text())
+    whole = [e for e in trace["traceEvents"] if e["ph"] == "X"]
+    import_file(tmp_path / "v.json", tmp_path / "v.nvspan")
+    recording = nvspan.read(tmp_path / "v.nvspan")
+    assert sorted(row[0] for row in rows(recording, "name")) == sorted(e["name"] for e in whole)
+    assert sum(" f (" in f" {row[0]}" for row in rows(recording, "name")) >= 15 or len(whole) >= 15
+
+
+def test_the_command(tmp_path):
+    source = tmp_path / "t.json"
+    source.write_text(json.dumps([event("X", "a", 1, dur=5), event("X", "b", 3, dur=9),
+                                  event("s", "flow", 1, id=1)]))  # fmt: skip
+    command = [sys.executable, "-m", "nvspan", "import"]
+    done = subprocess.run([*command, "t.json"], cwd=tmp_path, capture_output=True, text=True,
+                          check=False)  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "t.nvspan\n")
+    assert done.stderr.splitlines() == [
+        "nvspan: t.nvspan: 2 ranges",
+        "nvspan: 1 range began within another of the thread and ended after it: start/end ranges "
+        "in the recording",
+        "nvspan: left out, as a recording has no place for it: 1 flow",
+    ]
+    source.write_text("[5]")
+    done = subprocess.run([*command, "t.json", "-o", "u.nvspan"], cwd=tmp_path, text=True,
+                          capture_output=True, check=False)  # fmt: skip
+    assert (done.returncode, done.stderr) == (
+        1, "nvspan import: t.json: byte 1: expected an event\n",
+    )  # fmt: skip
+    assert not (tmp_path / "u.nvspan").exists()
+    done = subprocess.run([*command, "no.json"], cwd=tmp_path, text=True, capture_output=True,
+                          check=False)  # fmt: skip
+    assert (done.returncode, done.stderr) == (
+        1, "nvspan import: 'no.json': No such file or directory\n",
+    )  # fmt: skip
