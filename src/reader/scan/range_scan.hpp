@@ -205,7 +205,7 @@ class RangeScan : public ThreadVisitor {
   };
   struct Started : std::conditional_t<keeps_calls, KeptCall, NoCall> {
     std::int64_t start;
-    std::uint64_t row;
+    std::uint64_t row = 0;
     std::uint32_t site;
     std::uint32_t thread;
     RangeKind kind;
