@@ -40,6 +40,8 @@ _TIMES = {
     EventKind.RANGE_START: (EntryKind.RANGE_BEGIN,),
     EventKind.RANGE_END: (EntryKind.RANGE_END,),
 }
+_TIME, _TIMES_OF = struct.Struct("q").pack, struct.Struct("qq").pack
+_HANDLE, _FIELDS = struct.Struct("Q").pack, struct.Struct("II").pack
 _WITH_ID = (EventKind.RANGE_START, EventKind.RANGE_END)
 _BARE = (EventKind.RANGE_POP, EventKind.RANGE_END)
 
@@ -225,35 +227,44 @@ class LibraryStream:
         self._handle = handle
         self._domain = domain
         self._scope = scope
+        # What a single event is written from: a stream is written by one thread at a time.
+        self._head = ctypes.create_string_buffer(48)
+        self._data = (abi.PayloadData * 2)()
+        self._first = self._data[0]
+        self._first.data = ctypes.addressof(self._head)
+        self._event_write = interface.EventWrite
 
-    def _write(self, *pieces: tuple[int, bytes]) -> None:
-        data = (abi.PayloadData * len(pieces))()
-        for piece, (schema, given) in zip(data, pieces, strict=True):
-            piece.schema, piece.size = schema, len(given)
-            piece.data = ctypes.cast(ctypes.c_char_p(given), ctypes.c_void_p)
-        check(self._interface.EventWrite(self._handle, data, len(pieces)), "EventWrite")
-
-    def _single(self, kind: EventKind, head: bytes, message: Message, color: int,
+    def _single(self, kind: EventKind, times: bytes, message: Message, color: int,
                 category: int) -> None:  # fmt: skip
-        if kind in _BARE:
-            return self._write((self._domain.event_schema(kind, False), head))
-        head += struct.pack("II", color, category)
-        if isinstance(message, int):
-            head += struct.pack("Q", message)
-            return self._write((self._domain.event_schema(kind, True), head))
-        # A payload without bytes is not looked at: an empty message is its terminating zero.
-        text = message or b"\0"
-        schema = self._domain.event_schema(kind, False)
-        return self._write((schema, head), (self._domain.message_schema(), text))
+        domain, data, head = self._domain, self._data, times
+        count = 1
+        if kind not in _BARE:
+            head += _FIELDS(color, category)
+            if isinstance(message, int):
+                head += _HANDLE(message)
+            else:
+                # A payload without bytes is not looked at: an empty message is its terminating
+                # zero.
+                text = message or b"\0"
+                count = 2
+                data[1].schema, data[1].size = domain.message_schema(), len(text)
+                data[1].data = ctypes.cast(ctypes.c_char_p(text), ctypes.c_void_p)
+        self._head.raw = head
+        first = self._first
+        first.schema = domain.event_schema(kind, isinstance(message, int) and kind not in _BARE)
+        first.size = len(head)
+        code = self._event_write(self._handle, data, count)
+        if code:
+            check(code, "EventWrite")
 
     def instant(self, kind: EventKind, time: int, range_id: int, message: Message, color: int,
                 category: int) -> None:  # fmt: skip
-        head = struct.pack("Q", range_id) if kind in _WITH_ID else b""
-        self._single(kind, head + struct.pack("q", time), message, color, category)
+        times = _TIME(time) if kind not in _WITH_ID else _HANDLE(range_id) + _TIME(time)
+        self._single(kind, times, message, color, category)
 
     def span(self, kind: EventKind, start: int, end: int, message: Message, color: int,
              category: int) -> None:  # fmt: skip
-        self._single(kind, struct.pack("qq", start, end), message, color, category)
+        self._single(kind, _TIMES_OF(start, end), message, color, category)
 
     def event(self, schema: EventSchema, row: np.ndarray[Any, Any]) -> None:
         data = abi.PayloadData(schema.id, row.nbytes, row.ctypes.data)

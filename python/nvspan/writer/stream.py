@@ -434,11 +434,16 @@ class Stream:
         target.samples(counter._counter_id, rows, times, counter._timestamp, ordering)
 
 
+_LIMIT = 2**63
+
+
 def _color(color: Any) -> int:
     return 0 if color is None else color_to_hex(color)
 
 
 def _int64(value: Any, what: str) -> int:
+    if type(value) is int and -_LIMIT <= value < _LIMIT:
+        return value
     try:
         number = operator.index(value)
     except TypeError:

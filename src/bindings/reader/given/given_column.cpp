@@ -134,74 +134,85 @@ trace::PayloadType GivenColumn::payload_type() const noexcept {
   }
 }
 
-template <typename Out, typename Make>
-void GivenColumn::read(std::size_t begin, std::size_t count, Out* out, Make&& make) const {
-  if (!rows_) {
-    const Out value = type_ == 'd'   ? make(real_)
-                      : type_ == 'Q' ? make(static_cast<std::uint64_t>(integer_))
-                                     : make(integer_);
-    for (std::size_t i = 0; i < count; ++i) out[i] = value;
-    return;
+namespace {
+
+// Items of any stride, each as `Out`.
+template <typename Item, typename Out>
+void copy(const char* at, Py_ssize_t stride, std::size_t count, Out* out) {
+  Item item;
+  for (std::size_t i = 0; i < count; ++i, at += stride) {
+    std::memcpy(&item, at, sizeof item);
+    out[i] = static_cast<Out>(item);
   }
-  const Py_ssize_t stride = view_.strides[0];
-  const char* at = static_cast<const char*>(view_.buf) + static_cast<Py_ssize_t>(begin) * stride;
-  const auto copy = [&](auto number) {
-    if (stride == static_cast<Py_ssize_t>(sizeof number)) {
-      for (std::size_t i = 0; i < count; ++i) {
-        std::memcpy(&number, at + i * sizeof number, sizeof number);
-        out[i] = make(number);
-      }
-      return;
-    }
-    for (std::size_t i = 0; i < count; ++i, at += stride) {
-      std::memcpy(&number, at, sizeof number);
-      out[i] = make(number);
-    }
-  };
-  switch (type_) {
-    case 'b':
-      return copy(std::int8_t{});
-    case 'B':
-      return copy(std::uint8_t{});
-    case 'h':
-      return copy(std::int16_t{});
-    case 'H':
-      return copy(std::uint16_t{});
-    case 'i':
-      return copy(std::int32_t{});
-    case 'I':
-      return copy(std::uint32_t{});
-    case 'q':
-      return copy(std::int64_t{});
-    case 'Q':
-      return copy(std::uint64_t{});
-    case 'f':
-      return copy(float{});
-    default:
-      return copy(double{});
-  }
+}
+
+}  // namespace
+
+const char* GivenColumn::at(std::size_t row) const noexcept {
+  return static_cast<const char*>(view_.buf) + static_cast<Py_ssize_t>(row) * view_.strides[0];
 }
 
 void GivenColumn::integers(std::size_t begin, std::size_t count, std::int64_t* out) const {
-  read(begin, count, out, [](auto number) { return static_cast<std::int64_t>(number); });
+  if (!rows_) {
+    for (std::size_t i = 0; i < count; ++i) out[i] = integer_;
+    return;
+  }
+  const Py_ssize_t stride = view_.strides[0];
+  const char* from = at(begin);
+  switch (type_) {
+    case 'b':
+      return copy<std::int8_t>(from, stride, count, out);
+    case 'B':
+      return copy<std::uint8_t>(from, stride, count, out);
+    case 'h':
+      return copy<std::int16_t>(from, stride, count, out);
+    case 'H':
+      return copy<std::uint16_t>(from, stride, count, out);
+    case 'i':
+      return copy<std::int32_t>(from, stride, count, out);
+    case 'I':
+      return copy<std::uint32_t>(from, stride, count, out);
+    default:
+      if (stride == sizeof *out) {
+        std::memcpy(out, from, count * sizeof *out);
+        return;
+      }
+      return copy<std::int64_t>(from, stride, count, out);
+  }
 }
 
 void GivenColumn::reals(std::size_t begin, std::size_t count, double* out) const {
-  read(begin, count, out, [](auto number) { return static_cast<double>(number); });
+  if (!rows_) {
+    const double value = type_ == 'd' ? real_ : static_cast<double>(integer_);
+    for (std::size_t i = 0; i < count; ++i) out[i] = value;
+    return;
+  }
+  if (type_ == 'f') return copy<float>(at(begin), view_.strides[0], count, out);
+  copy<double>(at(begin), view_.strides[0], count, out);
 }
 
 void GivenColumn::bits(std::size_t begin, std::size_t count, std::uint64_t* out) const {
-  const auto widen = [](auto number) {
-    // What is shorter than 32 bits is shown as a number of 32.
-    if constexpr (sizeof number < sizeof(std::int32_t)) {
-      return static_cast<std::uint64_t>(static_cast<std::uint32_t>(std::int32_t{number}));
-    } else {
-      std::uint64_t bits = 0;
-      std::memcpy(&bits, &number, sizeof number);
-      return bits;
-    }
+  const auto take = [&](auto number, std::size_t i) {
+    out[i] = 0;
+    std::memcpy(out + i, &number, sizeof number);
   };
-  read(begin, count, out, widen);
+  if (type_ == 'd' && !rows_) {
+    for (std::size_t i = 0; i < count; ++i) take(real_, i);
+  } else if (type_ == 'f') {
+    float item = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      std::memcpy(&item, at(begin + i), sizeof item);
+      take(item, i);
+    }
+  } else if (type_ == 'd') {
+    for (std::size_t i = 0; i < count; ++i) std::memcpy(out + i, at(begin + i), sizeof *out);
+  } else {
+    // What is shorter than 32 bits is shown as a number of 32.
+    const bool narrow = std::strchr("bBhHiI", type_) != nullptr;
+    static_assert(sizeof(std::int64_t) == sizeof *out);
+    integers(begin, count, reinterpret_cast<std::int64_t*>(out));
+    for (std::size_t i = 0; narrow && i < count; ++i) out[i] &= 0xFFFFFFFF;
+  }
 }
 
 GivenRows::GivenRows(py::handle given, const char* name, std::size_t size) {

@@ -42,11 +42,11 @@ class GivenColumn {
   void integers(std::size_t begin, std::size_t count, std::int64_t* out) const;
   // The bits of each number as a payload of payload_type() has them.
   void bits(std::size_t begin, std::size_t count, std::uint64_t* out) const;
+  // Of columns of float32 and float64.
   void reals(std::size_t begin, std::size_t count, double* out) const;
 
  private:
-  template <typename Out, typename Make>
-  void read(std::size_t begin, std::size_t count, Out* out, Make&& make) const;
+  const char* at(std::size_t row) const noexcept;
 
   const char* name_;
   char type_ = '\0';  // one of "bhilqBHIQfd" as struct has them, by size
