@@ -31,7 +31,7 @@ std::string directory_of(const std::string& path) {
 
 template <std::size_t size>
 void copy_text(std::string_view from, char (&to)[size]) {
-  std::memcpy(to, from.data(), std::min(from.size(), size - 1));
+  from.copy(to, size - 1);
 }
 
 // Where a device's range has what: DeviceField's order.

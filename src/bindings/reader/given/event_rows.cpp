@@ -6,6 +6,7 @@
 #include "bindings/reader/given/event_rows.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 
 namespace py = pybind11;
@@ -67,17 +68,21 @@ void GivenFields::end() const {
 }
 
 std::size_t rows_of(std::initializer_list<const GivenColumn*> columns) {
-  const GivenColumn* first = nullptr;
+  const char* first_name = nullptr;
+  std::optional<std::size_t> first;
   for (const GivenColumn* column : columns) {
-    if (!column->rows()) continue;
-    if (first == nullptr) first = column;
-    if (*first->rows() != *column->rows()) {
-      throw std::invalid_argument(std::string(first->name()) + " has " +
-                                  std::to_string(*first->rows()) + " rows and " + column->name() +
-                                  " has " + std::to_string(*column->rows()));
+    const std::optional<std::size_t> rows = column->rows();
+    if (!rows) continue;
+    if (!first) {
+      first = rows;
+      first_name = column->name();
+    } else if (*first != *rows) {
+      throw std::invalid_argument(std::string(first_name) + " has " + std::to_string(*first) +
+                                  " rows and " + column->name() + " has " +
+                                  std::to_string(*rows));
     }
   }
-  return first == nullptr ? 1 : *first->rows();
+  return first.value_or(1);
 }
 
 SiteRows::SiteRows(record::ExternalWriter& writer, std::uint32_t domain, const Columns& columns,

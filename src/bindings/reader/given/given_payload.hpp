@@ -45,9 +45,12 @@ class GivenPayload {
                      : trace::PayloadType::none;
   }
   void check(std::size_t rows) const {
-    const std::size_t own = rows_                        ? rows_->rows()
-                            : column_ && column_->rows() ? *column_->rows()
-                                                         : rows;
+    std::size_t own = rows;
+    if (rows_) {
+      own = rows_->rows();
+    } else if (column_) {
+      own = column_->rows().value_or(rows);
+    }
     if (own == rows) return;
     throw std::invalid_argument("payload has " + std::to_string(own) + " rows and the times have " +
                                 std::to_string(rows));
