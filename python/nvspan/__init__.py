@@ -81,7 +81,7 @@ def _html_of(recording: Recording) -> str:
 
 
 def _recording_of(path: str) -> tuple[str, Source] | None:
-    if not path.endswith((".nsys-rep", ".sqlite")) and not _is_foreign(path):
+    if not path.endswith((".nsys-rep", ".sqlite", ".ncu-rep")) and not _is_foreign(path):
         return None
     from nvspan.nsight.nsys.read import recording_of
 

@@ -194,10 +194,27 @@ def test_what_makes_no_sense(name, folder):
     assert expected in done.stderr
 
 
-def test_without_ncu(folder):
-    done = run(folder, "--ncu", "/nowhere/ncu", "torch@forward/", "train.py")
-    assert done.returncode == 127
-    assert "no program '/nowhere/ncu' here: install it" in done.stderr
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--calls", "x"], 2, "calls must be as '100:103', not 'x'"),
+        (["--calls", "5:3"], 2, "calls must count up, as '100:103', not '5:3'"),
+        (["--metrics", "tim"], 2, "metrics: no 'tim'; plain names are dram"),
+        (["--launch-count", "0"], 2, "launch_count must be 1 or more, not 0"),
+        (["--ncu", "/nowhere/ncu"], 127, "no program '/nowhere/ncu' here: install it"),
+    ],
+)
+def test_what_makes_no_sense_is_told_before_the_program_runs(words, code, said, folder):
+    done = run(folder, "--ncu", sys.executable, *words, "forward", "train.py")
+    assert (done.returncode, done.stdout) == (code, "")
+    assert said in done.stderr
+    assert "recording the first" not in done.stderr
+
+
+def test_a_folder_that_cannot_be_made(folder):
+    done = run(folder, "--ncu", sys.executable, "-o", "train.py/run", "torch@forward/", "train.py")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("nvspan ncu: cannot write into 'train.py': ")
 
 
 def test_a_run_without_a_gpu_says_so(folder):

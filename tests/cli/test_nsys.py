@@ -151,7 +151,7 @@ def test_a_dry_run_prints_the_line(folder):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--steps", "3:3", "train.py"], "error: steps holds no number: '3:3'"),
+        (["--steps", "3:3", "train.py"], "error: steps must count up, as '100:103', not '3:3'"),
         (["--steps", "1:2", "--capture", "a", "train.py"], "cannot be given both"),
         (["absent.py"], "no such file: 'absent.py'"),
         ([], "no program to run"),
@@ -162,6 +162,33 @@ def test_a_line_that_makes_no_sense(folder, words, said):
     done = run(folder, "--dry-run", *words)
     assert done.returncode == 2
     assert said in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "said"),
+    [
+        ("run", [], "'run.nsys-rep' exists: --force writes over it"),
+        ("run.nsys-rep", [], "'run.nsys-rep' exists: --force writes over it"),
+        ("run", ["--capture", "a", "--captures", "2"], "'run.1.nsys-rep' exists: --force writes"),
+        ("absent/run", [], "cannot write into 'absent': No such file or directory"),
+        ("train.py/run", ["--force"], "cannot write into 'train.py': Not a directory"),
+    ],
+)
+def test_a_report_that_cannot_be_written_is_known_before_the_program_runs(
+    folder, name, words, said
+):
+    (folder / "run.nsys-rep").write_bytes(b"a report")
+    (folder / "run.1.nsys-rep").write_bytes(b"a report")
+    done = run(folder, "--nsys", sys.executable, "-o", name, *words, "train.py")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+
+
+def test_a_program_without_ranges(folder):
+    nsys = real.find() / "nsys"
+    done = collected(folder, "marks", "--nsys", str(nsys), "-c", "import nvspan; nvspan.mark('x')")
+    assert "no NVTX ranges\nnvspan: report marks.nsys-rep\n" in done.stderr
+    assert "Summary" not in done.stderr
 
 
 def test_without_nsys(folder):

@@ -134,6 +134,20 @@ def test_further_metrics_of_a_range():
     assert (row["absent__x"], row["launch__cluster_scheduling_policy"]) == (None, "PolicySpread")
 
 
+def test_a_column_that_is_asked_for_by_its_name_keeps_its_values():
+    result = layers()
+    assert result.ranges(["time", "limiter"]) == result.ranges()
+    assert result.kernels(["time", "grid"]) == result.kernels()
+    assert tables.as_csv(result, metrics=["time"]) == tables.as_csv(result)
+    assert tables.as_text(result, metrics=["time"]) == tables.as_text(result)
+
+
+def test_a_metric_in_a_table_has_all_its_digits():
+    shown = tables.as_text(layers(), metrics=[TIME]).splitlines()
+    assert shown[2].split()[-1] == "28,992"
+    assert tables._cell(TIME, 43424.0) == "43,424"
+
+
 def test_the_forms_of_a_table():
     result = layers()
     text = str(result).splitlines()
@@ -192,6 +206,15 @@ def test_what_is_no_report(damage, read, tmp_path):
         read(str(path))
 
 
+@READERS
+@pytest.mark.parametrize("size", [20000, 30000, 45000, -1])
+def test_a_report_that_was_cut_off(size, read, tmp_path):
+    path = tmp_path / "bad.ncu-rep"
+    path.write_bytes((DATA / "sync.ncu-rep").read_bytes()[:size])
+    with pytest.raises(ValueError, match=r"cannot read '.*bad\.ncu-rep'"):
+        read(str(path))
+
+
 def test_no_file():
     with pytest.raises(FileNotFoundError):
         read_ncu(["/nowhere/x.ncu-rep"])
@@ -220,6 +243,12 @@ def test_two_results_beside_each_other():
     assert (alone["time_before"], alone["change"], alone["time_after"]) == (None, None, 28992)
     headings, cells = tables.compared(rows)
     assert len(headings) == len(cells[0])
+    assert "occupancy A" in headings
+    bare = NcuResult([type(r)(**{**r.__dict__, "metrics": {TIME: r.metrics[TIME]}})
+                      for r in slower.results])  # fmt: skip
+    headings, cells = tables.compared(tables.compare(bare, bare))
+    assert headings == ["range", "results A", "results B", "mean A", "mean B", "change"]
+    assert cells[1] == ["torch:layers.0", "3", "3", "9.664 us", "9.664 us", "+0.0 %"]
 
 
 def command(*words):
@@ -254,6 +283,16 @@ def test_stats():
     assert float(lines.splitlines()[1].split(",")[-1]) == 282944
 
 
+def test_a_metric_that_no_result_has():
+    needs_a_way_to_read()
+    done = command("stats", "--metrics", "gpu__time_duratio.sum,time,sol", "nested.ncu-rep")
+    assert done.returncode == 0
+    assert done.stderr == (
+        f"nvspan: no result has a metric 'gpu__time_duratio.sum'; the nearest is '{TIME}'\n"
+        "nvspan: no result has a metric 'sol': --metrics takes ncu's names here\n"
+    )
+
+
 def test_diff():
     needs_a_way_to_read()
     shown = command("diff", "graph.ncu-rep", "nodes.ncu-rep", "--format", "json").stdout
@@ -269,6 +308,8 @@ def test_diff():
     ("words", "code", "said"),
     [
         (["stats", "--tree", "--by", "thread", "x.ncu-rep"], 2, "--tree and --by cannot be used"),
+        (["stats", "--gpu", "--cuda", "x.ncu-rep"], 2, "--gpu and --cuda cannot be used"),
+        (["stats", "nested.ncu-rep", "x.nvspan"], 1, "is a report of Nsight Compute, which has no"),
         (["stats", "--kernels", "x.nvspan"], 2, "are for reports of Nsight Compute"),
         (["stats", "absent.ncu-rep"], 1, "cannot read 'absent.ncu-rep': No such file"),
         (["diff", "--filter", "a", "x.ncu-rep", "y.ncu-rep"], 2, "cannot be used with reports"),

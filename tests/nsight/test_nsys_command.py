@@ -108,7 +108,7 @@ def test_launchers_start_nsys(program, expected):
     ("given", "error", "words"),
     [
         ({"steps": "1:2", "capture": "a"}, ValueError, "steps and capture cannot be given both"),
-        ({"steps": "3:3"}, ValueError, "steps holds no number: '3:3'"),
+        ({"steps": "3:3"}, ValueError, "steps must count up, as '100:103', not '3:3'"),
         ({"steps": "3:"}, ValueError, "steps must be two numbers, as in '100:103', not '3:'"),
         ({"steps": "0:9:2"}, ValueError, "steps must be two numbers"),
         ({"steps": "a:b"}, ValueError, "steps must be as '100:103', not 'a:b'"),

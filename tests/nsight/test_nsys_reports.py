@@ -7,6 +7,7 @@ from __future__ import annotations
 import csv
 import io
 import lzma
+import os
 import shutil
 import sqlite3
 import struct
@@ -21,6 +22,7 @@ import pytest
 
 import nvspan
 from helpers import nsys
+from nvspan.nsight import sqlite
 from nvspan.nsight.nsys import compat
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "nsight"
@@ -229,8 +231,51 @@ def test_a_database_with_a_log_beside_it_is_read_whole(tmp_path: Path) -> None:
 def test_a_database_that_was_cut_is_refused(size: int, tmp_path: Path) -> None:
     path = unpacked("2023.4.4.sqlite.xz", tmp_path)
     path.write_bytes(path.read_bytes()[:size])
-    with pytest.raises(ValueError, match=r"cut|damaged|database|recording"):
+    with pytest.raises(ValueError, match=r"2023.*sqlite.*(cut|damaged|database|recording|export)"):
         nvspan.read(path)
+
+
+def test_a_report_of_nsight_compute_has_no_timeline(tmp_path: Path) -> None:
+    report = str(DATA / "nested.ncu-rep")
+    with pytest.raises(ValueError, match=r"nested.ncu-rep' is a report of Nsight Compute"):
+        nvspan.read(report)
+    with pytest.raises(FileNotFoundError):
+        nvspan.read(tmp_path / "none.ncu-rep")
+
+
+def test_an_export_of_ours_beside_a_report_is_not_taken_for_that_of_nsys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = unpacked("2023.4.4.sqlite.xz", tmp_path)
+    report = tmp_path / "run.nsys-rep"
+    report.write_bytes(b"a report")
+    beside = database.rename(tmp_path / "run.sqlite")
+    os.utime(beside)
+    count = len(nvspan.read(report).ranges)  # what nsys put beside it is taken
+    sqlite.write(nvspan.read(beside), str(tmp_path / "ours"))
+    os.replace(tmp_path / "ours", beside)
+    report.write_bytes(b"another report")
+    os.utime(beside)
+    monkeypatch.setattr("nvspan.nsight.nsys.read.find_tool", lambda command: None)
+    with pytest.raises(ValueError, match="needs Nsight Systems"):
+        nvspan.read(report)
+    assert count > 0
+
+
+def test_the_sqlite_export_of_a_report_leaves_that_of_nsys_alone(tmp_path: Path) -> None:
+    beside = unpacked("2023.4.4.sqlite.xz", tmp_path).rename(tmp_path / "run.sqlite")
+    (tmp_path / "run.nsys-rep").write_bytes(b"a report")
+    os.utime(beside)
+    before = beside.read_bytes()
+    done = subprocess.run(
+        [sys.executable, "-m", "nvspan", "export", "--format", "sqlite", "run.nsys-rep"],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+        env={**os.environ, "NVSPAN_CACHE": ""},
+    )  # fmt: skip
+    assert done.stdout == "run.nvspan.sqlite\n"
+    assert beside.read_bytes() == before
+    with closing(sqlite3.connect(tmp_path / "run.nvspan.sqlite")) as connection:
+        assert connection.execute("select count(*) from NVTX_EVENTS").fetchone() > (0,)
 
 
 def test_damage_anywhere_is_refused_or_read(tmp_path: Path) -> None:

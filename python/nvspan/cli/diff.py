@@ -27,7 +27,8 @@ from nvspan.report.progress import Progress
 
 _DESCRIPTION = """\
 Compares the mean duration of each range of recording B with that of A. A change counts when it is
-larger than --threshold and at least as certain as --confidence (Welch's test)."""
+larger than --threshold and at least as certain as --confidence (Welch's test). Reports of Nsight
+Systems are recordings; two reports of Nsight Compute are compared by range."""
 
 _HEADINGS = ("calls A", "calls B", "mean A", "mean B", "change", "95 % limits", "confidence",
              "verdict", "range")  # fmt: skip
@@ -75,8 +76,11 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
 
 def _of_ncu(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Two reports of Nsight Compute, by range."""
-    if options.filter or options.start is not None or options.stop is not None:
-        parser.error("--filter, --from and --to cannot be used with reports of Nsight Compute")
+    chosen = options.filter or options.start is not None or options.stop is not None
+    if chosen or options.confidence != parser.get_default("confidence"):
+        parser.error(
+            "--filter, --from, --to and --confidence cannot be used with reports of Nsight Compute"
+        )
     rows = ncu_tables.compare(*(read_ncu(parser, [p]) for p in (options.before, options.after)))
     if options.format == "json":
         emit(json.dumps(rows, indent=1))
@@ -93,8 +97,8 @@ def _of_ncu(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan diff`` with the arguments `argv`."""
     parser = parser_of("diff", _DESCRIPTION)
-    parser.add_argument("before", metavar="A", help="the recording to compare with")
-    parser.add_argument("after", metavar="B", help="the recording to judge")
+    parser.add_argument("before", metavar="A", help="the recording or report to compare with")
+    parser.add_argument("after", metavar="B", help="the recording or report to judge")
     parser.add_argument(
         "--threshold", metavar="PART", type=_part, default=0.05,
         help="ignore changes of the mean up to this: 5%% (the default) or 0.05",

@@ -29,7 +29,12 @@ _SUFFIXES = {"perfetto": ".pftrace", "sqlite": ".sqlite", "parquet": ".parquet",
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan export`` with the arguments `argv`."""
     parser = parser_of("export", _DESCRIPTION)
-    parser.add_argument("files", nargs="+", metavar="FILE", help="recordings to read together")
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="recordings, or reports of Nsight Systems, to read together",
+    )
     parser.add_argument("--format", choices=tuple(_SUFFIXES), default="perfetto")
     parser.add_argument(
         "-o", "--output", metavar="OUT",
@@ -41,7 +46,10 @@ def main(argv: Sequence[str]) -> int:
     options = parser.parse_args(argv)
     output = options.output
     if output is None:
-        output = os.path.splitext(options.files[0])[0] + _SUFFIXES[options.format]
+        stem, suffix = os.path.splitext(options.files[0])
+        # NAME.sqlite beside NAME.nsys-rep is nsys's own.
+        ours = ".nvspan" if suffix == ".nsys-rep" and options.format == "sqlite" else ""
+        output = stem + ours + _SUFFIXES[options.format]
     if any(os.path.exists(output) and os.path.samefile(output, file)
            for file in options.files if os.path.exists(file)):  # fmt: skip
         parser.error(f"{output!r} is one of the recordings to read")

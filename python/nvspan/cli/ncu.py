@@ -17,6 +17,7 @@ from nvspan.cli.program.ncu_session import SUFFIX, Session, tell
 from nvspan.nsight import ncu_command
 from nvspan.nsight.compute import history
 from nvspan.nsight.compute.dry_run import DryRunError, dry_run
+from nvspan.nsight.lines.counting import slice_of
 from nvspan.nsight.lines.launchers import is_launched
 from nvspan.nsight.lines.ncu_command import (
     METRICS,
@@ -169,6 +170,20 @@ def _needs_recording(options: argparse.Namespace, ranges: Sequence[str]) -> bool
     return not all(is_written_for_ncu(name.strip()) for name in names)
 
 
+def _check(options: argparse.Namespace) -> None:
+    """Refuses what makes no sense whatever the ranges, before the program runs for them.
+
+    Raises:
+        ValueError: says which option it is.
+    """
+    if options.calls is not None:
+        slice_of("calls", options.calls)
+    ncu_command(
+        ["program"], metrics=options.metrics, sets=options.set, preset=options.preset,
+        launch_skip=options.launch_skip, launch_count=options.launch_count,
+    )  # fmt: skip
+
+
 def _recording(
     options: argparse.Namespace, ranges: Sequence[str], command: list[str]
 ) -> tuple[nvspan.Recording | None, bool]:
@@ -249,7 +264,13 @@ def main(argv: Sequence[str]) -> int:
         options.preset = "standard"
     command = command_of(parser, options, program)
     ncu = find_tool("ncu", options.ncu)
+    if ncu is None and not options.dry_run:
+        where = f"no program {options.ncu!r}" if options.ncu else "no Nsight Compute"
+        tell(f"{where} here: install it (it is a part of the CUDA toolkit), or name it: --ncu "
+             "PATH, NVSPAN_NCU; 'nvspan doctor' shows where nvspan looks")  # fmt: skip
+        return 127
     try:
+        _check(options)
         recording, is_whole = _recording(options, ranges, command)
         if not is_whole:
             options.calls = _with_end(options.calls)
@@ -264,11 +285,7 @@ def main(argv: Sequence[str]) -> int:
         for line, _ in lines:
             print(shlex.join(line))
         return 0
-    if ncu is None:
-        where = f"no program {options.ncu!r}" if options.ncu else "no Nsight Compute"
-        tell(f"{where} here: install it (it is a part of the CUDA toolkit), or name it: --ncu "
-             "PATH, NVSPAN_NCU; 'nvspan doctor' shows where nvspan looks")  # fmt: skip
-        return 127
+    assert ncu is not None
     session = Session(own, ranges, program, options, command, ncu, recording)
     code = 0
     for line, wanted in lines:

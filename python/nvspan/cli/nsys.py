@@ -20,6 +20,7 @@ from nvspan.cli.program.launching import (
     run_to_end,
     split,
 )
+from nvspan.nsight.lines.launchers import is_launched
 from nvspan.nsight.lines.tools import Reports, find_tool
 from nvspan.nsight.nsys_command import nsys_command
 
@@ -82,8 +83,28 @@ def _table(nsys: str, report: str) -> str | None:
                 [nsys, "stats", "-q", "-r", name, database],
                 capture_output=True, text=True, errors="replace", check=False,
             )  # fmt: skip
-            if done.returncode == 0 and "could not be found" not in done.stdout + done.stderr:
+            said = done.stdout + done.stderr
+            if "no data was returned" in said:
+                return None
+            if done.returncode == 0 and "could not be found" not in said:
                 return done.stdout.strip("\n")
+    return None
+
+
+def _in_the_way(name: str, options: argparse.Namespace) -> str | None:
+    """Why nsys will not be able to write its report, as far as that is known before."""
+    folder, base = os.path.split(name)
+    if "%" not in folder:
+        try:
+            with os.scandir(folder or "."):
+                pass
+        except OSError as error:
+            return f"cannot write into {folder!r}: {error.strerror}"
+    # Of several captures each has its number in the name.
+    number = "" if options.captures == 1 else ".1"
+    path = f"{name.removesuffix(_SUFFIX)}{number}{_SUFFIX}"
+    if not options.force and "%" not in base and os.path.exists(path):
+        return f"{path!r} exists: --force writes over it, -o NAME names another"
     return None
 
 
@@ -133,7 +154,12 @@ def main(argv: Sequence[str]) -> int:
         return 0
     assert nsys is not None
     name = next(word for word in line if word.startswith("--output="))
-    reports = Reports(name.removeprefix("--output="), _SUFFIX)
+    name = name.removeprefix("--output=")
+    # What a launcher starts may run elsewhere.
+    problem = None if is_launched(command) else _in_the_way(name, options)
+    if problem is not None:
+        parser.exit(2, f"nvspan nsys: error: {problem}\n")
+    reports = Reports(name, _SUFFIX)
     code = run_to_end("nvspan nsys", line, dict(os.environ))
     _show(nsys, reports.made(), options)
     return ended_as(code)

@@ -26,7 +26,12 @@ timeline that zooms, and what was lost. The page is self-contained and loads not
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan report`` with the arguments `argv`."""
     parser = parser_of("report", _DESCRIPTION)
-    parser.add_argument("files", nargs="+", metavar="FILE", help="recordings to read together")
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="recordings, or reports of Nsight Systems, to read together",
+    )
     parser.add_argument(
         "-o", "--output", metavar="OUT",
         help="the page, replaced if it exists (default: the first recording's name, with .html)",

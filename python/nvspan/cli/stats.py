@@ -23,7 +23,8 @@ from nvspan.cli._common import (
 )
 from nvspan.cli.ncu import is_ncu, names, read_ncu
 from nvspan.nsight.nsys import compat as nsys_compat
-from nvspan.nsight.results.tables import formatted
+from nvspan.nsight.results.result import NcuResult
+from nvspan.nsight.results.tables import KERNEL_COLUMNS, RANGE_COLUMNS, formatted
 from nvspan.report import emptiness, gpu, render, text
 from nvspan.report.progress import Progress
 from nvspan.report.summary import GROUPS, NUMBERS, Summary, call_tree
@@ -45,7 +46,10 @@ def _group(given: str) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = parser_of("stats", _DESCRIPTION)
     parser.add_argument(
-        "files", nargs="+", metavar="FILE", help="recordings, or reports of Nsight Compute"
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="recordings or reports of Nsight Systems, or reports of Nsight Compute",
     )
     parser.add_argument(
         "--format", choices=render.FORMATS, default="table",
@@ -119,14 +123,35 @@ def _tree(recording: nvspan.Recording, options: argparse.Namespace, summary: Sum
     return f"```text\n{shown}\n```" if options.format == "markdown" else shown
 
 
+def _absent_metrics(result: NcuResult, metrics: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """A sentence about each metric that the reports do not have."""
+    known = result.metric_names()
+    said = []
+    for name in metrics:
+        if name in known or name in columns or not known:
+            continue
+        close = emptiness.nearest(name, known) if "__" in name else None
+        hint = (
+            ": --metrics takes ncu's names here" if close is None else f"; the nearest is {close!r}"
+        )
+        said.append(f"no result has a metric {name!r}{hint}")
+    return said
+
+
 def _of_ncu(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Reports of Nsight Compute have no timeline, and rows of their own."""
-    given = [f"--{name}" for name in ("tree", "compat", "filter", "top") if getattr(options, name)]
+    given = [
+        f"--{name}"
+        for name in ("tree", "gpu", "cuda", "compat", "filter", "top")
+        if getattr(options, name)
+    ]
     given += ["--from"] * (options.start is not None) + ["--to"] * (options.stop is not None)
     given += [f"--{n}" for n in ("by", "sort") if getattr(options, n) != parser.get_default(n)]
     if given:
         parser.error(f"{' and '.join(given)} cannot be used with reports of Nsight Compute")
     result = read_ncu(parser, options.files)
+    columns = KERNEL_COLUMNS if options.kernels else RANGE_COLUMNS
+    note(_absent_metrics(result, options.metrics, columns))
     return emit(formatted(
         result, options.format, kernels=options.kernels, metrics=options.metrics,
         escape=options.escape_formulas,

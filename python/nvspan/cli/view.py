@@ -31,7 +31,12 @@ def _port(text: str) -> int:
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan view`` with the arguments `argv`, until it is interrupted."""
     parser = parser_of("view", _DESCRIPTION)
-    parser.add_argument("files", nargs="+", metavar="FILE", help="recordings to show together")
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="recordings, or reports of Nsight Systems, to show together",
+    )
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.add_argument("--port", type=_port, default=0, help="the port (a free one by default)")
     add_selection(parser)

@@ -55,7 +55,11 @@ class Session:
         options = self._options
         name = line[line.index("--export") + 1]
         if folder := os.path.dirname(name):
-            os.makedirs(folder, exist_ok=True)
+            try:
+                os.makedirs(folder, exist_ok=True)
+            except OSError as error:
+                tell(f"cannot write into {folder!r}: {error.strerror}")
+                return 1
         filters = filters_of(ranges, self._recording)
         key = measured(options.preset, options.set, options.metrics, options.replay)
         program = shlex.join([*self._command, *map(str, filters)])

@@ -29,7 +29,7 @@ def slice_of(name: str, given: str | tuple[int, ...]) -> tuple[int, int | None, 
             raise ValueError(f"{name} must be as (100, 103), not {given!r}")
         first, last, every = (*given, 1)[:3]
     if first < 0 or every < 1 or (last is not None and last <= first):
-        raise ValueError(f"{name} holds no number: {given!r}")
+        raise ValueError(f"{name} must count up, as '100:103', not {given!r}")
     return first, last, every
 
 

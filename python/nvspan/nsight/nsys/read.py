@@ -31,7 +31,9 @@ from nvspan.nsight.tools import find_tool
 from nvspan.recording import Source
 
 SUFFIX = ".nsys-rep"
+COMPUTE_SUFFIX = ".ncu-rep"
 _VERSION = 2  # of what this makes of a report
+_OURS = "NVSPAN_LOSSES"  # a table of exports by nvspan
 _MOST_BYTES = 8 << 30  # of the cache
 
 
@@ -43,9 +45,17 @@ def recording_of(path: str) -> tuple[str, Source] | None:
 
     Raises:
         OSError: the report cannot be read, or nothing can be written.
-        ValueError: it is damaged, or is no report; an ``.nsys-rep`` is not exported, because there
-            is no Nsight Systems or it refuses.
+        ValueError: it is damaged, is no report, or one of Nsight Compute; an ``.nsys-rep`` is not
+            exported, because there is no Nsight Systems or it refuses.
     """
+    if path.endswith(COMPUTE_SUFFIX):
+        with open(path, "rb"):
+            pass
+        raise ValueError(
+            f"{path!r} is a report of Nsight Compute, which has no timeline: 'nvspan stats' and "
+            "'nvspan diff' read such reports together with others of that kind, and "
+            "nvspan.nsight.read_ncu in Python"
+        )
     if path.endswith(SUFFIX):
         return _made(path, _exported_beside(path))
     if is_parquet_folder(path) or is_database(path):
@@ -60,7 +70,13 @@ def _exported_beside(path: str) -> str | None:
         newer = os.stat(beside).st_mtime_ns >= os.stat(path).st_mtime_ns
     except OSError:
         return None
-    return beside if newer and is_database(beside) else None
+    if not newer or not is_database(beside):
+        return None
+    try:
+        tables = Database(beside).names()
+    except (OSError, ValueError):
+        return None
+    return None if _OURS in tables else beside
 
 
 def _made(path: str, tables_path: str | None) -> tuple[str, Source]:
@@ -86,20 +102,26 @@ def _made(path: str, tables_path: str | None) -> tuple[str, Source]:
 
 
 def _import(path: str, tables_path: str, made: str) -> Source:
+    try:
+        return Source(path, *_write(tables_path, made))
+    except ValueError as error:
+        raise ValueError(f"cannot read {path!r}: {error}") from None
+
+
+def _write(tables_path: str, made: str) -> tuple[str, int | None]:
+    """Writes the recording: the tool that the report is of, and when its collection ended."""
     tables: Tables
     tables = ParquetFolder(tables_path) if os.path.isdir(tables_path) else Database(tables_path)
     if "StringIds" not in tables.names():
-        raise ValueError(f"cannot read {path!r}: it is no export of Nsight Systems")
-    if "NVSPAN_LOSSES" in tables.names():
-        raise ValueError(
-            f"cannot read {path!r}: nvspan exported it; read the recording that it is of"
-        )
+        raise ValueError("it is no export of Nsight Systems")
+    if _OURS in tables.names():
+        raise ValueError("nvspan exported it; read the recording that it is of")
     with _reader.ExternalWriter(os.fsencode(made)) as writer:
         report = Report(tables, writer)
         Nvtx(report).write()
         write_cuda(report)
         report.process_if_none()
-    return Source(path, _tool(tables), report.end)
+    return _tool(tables), report.end
 
 
 def _tool(tables: Tables) -> str:

@@ -42,6 +42,8 @@ def read(path: str, ncu_report: Any) -> list[Profiled]:
             raise ValueError("it is damaged, or no report of Nsight Compute")
         groups = [context.range_by_idx(i) for i in range(count)]
         actions = [group.action_by_idx(i) for group in groups for i in range(group.num_actions())]
+        if any(action.name() is None for action in actions):  # so is the one at which it was cut
+            raise ValueError("it is cut off or damaged")
     except Exception as error:  # the module raises whatever its C++ does
         raise ValueError(f"ncu_report cannot read {path!r}: {error}") from None
     return [_profiled(path, number, each, ncu_report) for number, each in enumerate(actions)]

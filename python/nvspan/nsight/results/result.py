@@ -50,6 +50,7 @@ class NcuResult:
             Dicts with the keys of `RANGE_COLUMNS`: time and mean in ns, sm, memory and occupancy
             in percent of what is possible, weighted by time. What ncu was not asked for is None.
         """
+        wanted = _further(metrics, RANGE_COLUMNS)
         of: dict[tuple[str | None, str | None, str | None], list[Profiled]] = {}
         for result in self.results:
             found = self._ranges_of(result)
@@ -57,7 +58,7 @@ class NcuResult:
                 of.setdefault((None, None, None), []).append(result)
             for key in dict.fromkeys((each.domain, each.name, each.kind) for each in found):
                 of.setdefault(key, []).append(result)
-        return [_row(*key, results, tuple(metrics)) for key, results in of.items()]
+        return [_row(*key, results, wanted) for key, results in of.items()]
 
     def kernels(self, metrics: Iterable[str] = ()) -> list[dict[str, Any]]:
         """A row for each result, with the keys of `KERNEL_COLUMNS` and of `metrics`.
@@ -65,7 +66,7 @@ class NcuResult:
         ``range`` is the innermost range that the filters name, else the innermost of all, as
         ``domain:name``.
         """
-        wanted = tuple(metrics)
+        wanted = _further(metrics, KERNEL_COLUMNS)
         rows = []
         for result in self.results:
             summary = _summary([result], wanted)
@@ -107,9 +108,10 @@ class NcuResult:
     def _records(
         self, kernels: bool, metrics: Iterable[str]
     ) -> tuple[list[dict[str, Any]], list[str]]:
-        wanted = tuple(metrics)
+        columns = KERNEL_COLUMNS if kernels else RANGE_COLUMNS
+        wanted = _further(metrics, columns)
         rows = self.kernels(wanted) if kernels else self.ranges(wanted)
-        return rows, [*(KERNEL_COLUMNS if kernels else RANGE_COLUMNS), *wanted]
+        return rows, [*columns, *wanted]
 
     def _ranges_of(self, result: Profiled) -> list[OpenRange]:
         if not self.filters:
@@ -167,6 +169,11 @@ def _read(path: str, ncu: str | None) -> list[Profiled]:
     if ncu is None:
         raise ValueError(f"reading {path!r} {problem}")
     return csv_reader.read(path, ncu)
+
+
+def _further(metrics: Iterable[str], columns: Sequence[str]) -> tuple[str, ...]:
+    """The metrics that are no column yet, each once."""
+    return tuple(name for name in dict.fromkeys(metrics) if name not in columns)
 
 
 def _row(

@@ -47,8 +47,10 @@ def _cell(column: str, value: Any) -> str:
         return duration(value)
     if column in _PARTS:
         return f"{value:.1f} %"
+    if isinstance(value, int) and "__" in column:
+        return f"{value:,}"
     if isinstance(value, float):
-        return f"{value:,.4g}" if abs(value) < 1e6 else f"{value:,.0f}"
+        return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
     return text.printable(str(value))
 
 
@@ -57,7 +59,8 @@ def _shape(
 ) -> tuple[list[str], list[list[str]]]:
     """Headings and cells; columns that are empty throughout are left out."""
     rows = result.kernels(metrics) if kernels else result.ranges(metrics)
-    columns = [*(KERNEL_COLUMNS[3:] if kernels else RANGE_COLUMNS[3:]), *metrics]
+    columns = list(KERNEL_COLUMNS[3:] if kernels else RANGE_COLUMNS[3:])
+    columns += [name for name in dict.fromkeys(metrics) if name not in columns]
     if not kernels:
         for row in rows:
             row["range"] = _label(row)
@@ -142,7 +145,7 @@ def compare(before: NcuResult, after: NcuResult) -> list[dict[str, Any]]:
 
 
 def compared(rows: Iterable[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
-    """Headings and cells of a comparison."""
+    """Headings and cells of a comparison; figures that no range has are left out."""
     headings = ["range", "results A", "results B", "mean A", "mean B", "change", "SM A", "SM B",
                 "memory A", "memory B", "occupancy A", "occupancy B", "limiter A",
                 "limiter B"]  # fmt: skip
@@ -156,4 +159,7 @@ def compared(rows: Iterable[dict[str, Any]]) -> tuple[list[str], list[list[str]]
         cells.append(
             [_label(row), *both[0], *both[1], change, *(c for two in both[2:] for c in two)]
         )
-    return headings, cells
+    sides = range(6, len(headings), 2)
+    empty = {at for at in sides if not any(line[at] or line[at + 1] for line in cells)}
+    shown = [at for at in range(len(headings)) if at - at % 2 not in empty]
+    return [headings[at] for at in shown], [[line[at] for at in shown] for line in cells]
