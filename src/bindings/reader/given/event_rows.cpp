@@ -78,8 +78,7 @@ std::size_t rows_of(std::initializer_list<const GivenColumn*> columns) {
       first_name = column->name();
     } else if (*first != *rows) {
       throw std::invalid_argument(std::string(first_name) + " has " + std::to_string(*first) +
-                                  " rows and " + column->name() + " has " +
-                                  std::to_string(*rows));
+                                  " rows and " + column->name() + " has " + std::to_string(*rows));
     }
   }
   return first.value_or(1);
