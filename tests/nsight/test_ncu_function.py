@@ -128,6 +128,14 @@ def test_kernels_in_no_range_of_the_function():
     assert [(row["n"], row["range"]) for row in found.rows] == [(10, "(call)"), (20, "(call)")]
 
 
+def test_kernels_around_the_ranges_of_the_function_are_left_out():
+    found = labelled(1).results
+    around = [replace(r, ranges=r.ranges[:2]) for r in found[:2]]
+    made = sweep.tabulate(NcuResult([*around, *found]), SETS, [TIME], 1, {}, None)
+    assert {row["range"] for row in made.rows} == {"forward", "layers.0"}
+    assert [row["kernels"] for row in made.rows] == [3, 3, 3, 3]
+
+
 def test_relative_to_another_range():
     found = sweep.tabulate(labelled(1), SETS, [TIME], 1, {}, None)
     assert [row[TIME] for row in found.relative_to("forward")] == [1, 1, 1, 1]

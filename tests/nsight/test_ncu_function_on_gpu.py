@@ -36,7 +36,7 @@ def by_value(monkeypatch, tmp_path):
 
 
 def launch(n, times=1):
-    """Kernels of n and n + 1 blocks in nested ranges, one of n + 2 in a thread of its own."""
+    """Kernels of n and n + 1 blocks in nested ranges, one of n + 2 in another thread."""
     import nvspan
     from helpers.gpu import Cuda
 
@@ -46,8 +46,7 @@ def launch(n, times=1):
 
     def other():
         cuda.call("cuCtxSetCurrent", cuda.context)
-        with nvspan.annotate("thread"):
-            cuda.launch(0, grid=n + 2)
+        cuda.launch(0, grid=n + 2)
 
     for _ in range(times):
         with nvspan.annotate("outer", domain="app"):
@@ -68,12 +67,12 @@ def test_a_call_with_the_kernels_of_all_threads():
     result = ncu(launch, 10, kwargs={"times": 2}, **FAST)
     assert grids(result) == [10, 11, 12] * 2
     rows = {row["name"]: row["results"] for row in result.ranges()}
-    assert rows == {"call": 6, "outer": 4, "inner": 2, "thread": 2}
+    assert rows == {"call": 6, "outer": 4, "inner": 2}
 
 
 @pytest.mark.parametrize(
     ("ranges", "expected"),
-    [("inner", [11]), ("outer; thread", [10, 11, 12]), ("app@outer/", [10, 11])],
+    [("inner", [11]), ("outer; inner", [10, 11]), ("app@outer/", [10, 11])],
 )
 def test_ranges_of_a_call(ranges, expected):
     assert grids(ncu(launch, 10, ranges=ranges, metrics=["time"], **FAST)) == expected
@@ -93,7 +92,7 @@ def test_a_sweep_in_one_process():
     assert shape == [
         (n, times, name, 2, count * times)
         for n in (10, 20) for times in (1, 2)
-        for name, count in (("outer", 2), ("inner", 1), ("thread", 1))
+        for name, count in (("outer", 2), ("inner", 1))
     ]  # fmt: skip
     assert grids(found.result) == [n + i for n in (10, 20) for times in (1, 2) for _ in range(2)
                                    for _ in range(times) for i in range(3)]  # fmt: skip
@@ -209,4 +208,6 @@ def test_example_combined_kernels():
 @needs_torch
 def test_example_range_replay():
     result = ncu(several, 256, "float32", ranges="block", replay="range", **FAST)
-    assert [(each.kind, each.ranges[-1].name) for each in result.results] == [("range", "block")]
+    (one,) = result.results
+    assert one.kind == "range"
+    assert "block" in [each.name for each in one.ranges]

@@ -180,6 +180,9 @@ CELLS = {
         [(None, "a"), ("t", "b")],
     '1  "app:a:b:none:none:RGB:0xff:ASCII:a:b" ': [("app", "a:b")],
     '1  "app:a, "b"/c:none:none:RGB:0xff:ASCII:a, "b"/c" ': [("app", 'a, "b"/c')],
+    # a registered name that ncu does not know in this thread
+    '1  "<default domain>:<invalid handle>:none:none:RGB:0xff::invalid handle" ':
+        [(None, "<invalid handle>")],
     '1  "app:x:Double:-1.5:none:none:UNICODE:x" ': [("app", "x")],
     "": [],
 }  # fmt: skip

@@ -275,6 +275,8 @@ def tabulate(
             continue
         for name in _ranges_of(found, result):
             cells.setdefault((place[0], name), {}).setdefault(place[1], []).append(result)
+    if any(name != WHOLE for _, name in cells):  # what is around the ranges is not asked for
+        cells = {key: of_runs for key, of_runs in cells.items() if key[1] != WHOLE}
     rows = []
     for (number, name), of_runs in sorted(cells.items(), key=lambda item: item[0][0]):
         row: dict[str, Any] = {

@@ -25,7 +25,7 @@ _DEFAULT_DOMAIN = "<default domain>"
 _UNITS = {"nsecond": "ns", "usecond": "us", "msecond": "ms", "second": "s"}  # before 2024.2
 _RANGE = re.compile(
     r"(?P<domain>.*?):(?P<name>.*):\w+:[^:]*:\w+:\w+:"
-    r"(?:none:none|(?:ASCII|UNICODE|REGISTERED):(?P=name))",
+    r"(?:none:none|(?:ASCII|UNICODE|REGISTERED):(?P=name)|:invalid handle)",
     re.DOTALL,
 )
 _OPTIONS = ("--csv", "--page", "raw", "--print-units", "base", "--print-kernel-base", "function")
