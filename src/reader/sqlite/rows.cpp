@@ -139,7 +139,10 @@ void SqliteRows::read_cell(std::uint32_t number, const std::uint8_t* page, std::
   std::uint64_t payload = 0, id = 0;
   const std::uint8_t* content = read_varint(page + at, end, payload);
   if (content != nullptr) content = read_varint(content, end, id);
-  if (content == nullptr || payload > most_record) damaged(number);
+  const std::uint64_t whole_file = std::uint64_t{pages_.count()} * pages_.page_bytes();
+  if (content == nullptr || payload > std::min<std::uint64_t>(most_record, whole_file)) {
+    damaged(number);
+  }
   id_ = static_cast<std::int64_t>(id);
   if (payload <= usable - 35) {
     if (payload > static_cast<std::uint64_t>(end - content)) damaged(number);
