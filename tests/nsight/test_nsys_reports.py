@@ -243,6 +243,16 @@ def test_a_report_of_nsight_compute_has_no_timeline(tmp_path: Path) -> None:
         nvspan.read(tmp_path / "none.ncu-rep")
 
 
+def test_what_is_made_of_a_folder_stands_beside_it(tmp_path: Path) -> None:
+    folder = unpacked("2025.3.2-nodes.parquet.tar.xz", tmp_path).rename(tmp_path / "run")
+    for command in ("report", "export"):
+        subprocess.run(
+            [sys.executable, "-m", "nvspan", command, f"{folder}/"], check=True, capture_output=True
+        )
+    assert {"run.html", "run.pftrace"} <= {path.name for path in tmp_path.iterdir()}
+    assert not list(folder.glob(".*"))
+
+
 def test_an_export_of_ours_beside_a_report_is_not_taken_for_that_of_nsys(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

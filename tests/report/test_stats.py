@@ -8,10 +8,12 @@ import contextlib
 import csv
 import io
 import json
+import lzma
 import math
 import os
 import pty
 import statistics
+import subprocess
 import sys
 
 import pytest
@@ -20,11 +22,14 @@ import nvspan
 from helpers.recorded import record_command
 from helpers.reported import PROGRAM, recording_of, run_nvspan
 from helpers.traced import needs_library
+from helpers.tree import ROOT
 from nvspan.recording.time_text import duration
+from nvspan.report import render
 from nvspan.report.summary import Summary
 from nvspan.report.text import parse_duration
 
 pytestmark = needs_library
+NSIGHT = ROOT / "tests" / "data" / "nsight"
 
 
 def as_json(*arguments):
@@ -251,6 +256,32 @@ def test_on_a_terminal_it_is_a_rich_table():
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     assert b"\x1b[" in output
     assert b"data:outer" in output
+
+
+def test_a_narrow_terminal_shows_names_beside_the_figures_of_the_gpu(tmp_path, monkeypatch):
+    pytest.importorskip("rich")
+    monkeypatch.setenv("COLUMNS", "80")
+    path = tmp_path / "gpu.sqlite"
+    path.write_bytes(lzma.decompress((NSIGHT / "2025.3.2-nodes.sqlite.xz").read_bytes()))
+    monkeypatch.setenv("NVSPAN_CACHE", "")
+    summary = Summary(nvspan.read(path).filter(match=["train:*", "side device range"]))
+    shown = io.StringIO()
+    assert render.rich_table(summary, shown)
+    lines = shown.getvalue().splitlines()
+    assert lines[0].split() == ["calls", "total", "share", "gpu_calls", "gpu_total", "name"]
+    assert any(line.rstrip().endswith("train:forward") for line in lines)
+    assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_result_that_cannot_be_written_is_one_line():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "nvspan", "stats", recording_of()], stdout=full,
+            stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr == "nvspan: cannot write to standard output: No space left on device\n"
 
 
 def test_what_cannot_be_read_is_one_line(tmp_path):

@@ -122,6 +122,11 @@ def open_recording(
     return recording
 
 
+def stem_of(path: str) -> str:
+    """The name of a file, or of a folder of Parquet files, without its suffix."""
+    return os.path.splitext(path.rstrip(os.sep) or path)[0]
+
+
 def emit(text: str) -> int:
     """Prints the result; a reader of the pipe that has seen enough is no error.
 
@@ -135,6 +140,10 @@ def emit(text: str) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        note([f"cannot write to standard output: {error.strerror}"])
+        return 1
     except UnicodeEncodeError:
         sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")
     return 0

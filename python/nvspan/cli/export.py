@@ -15,6 +15,7 @@ from nvspan.cli._common import (
     open_recording,
     parser_of,
     selected,
+    stem_of,
 )
 from nvspan.report import emptiness
 from nvspan.report.progress import Progress
@@ -46,10 +47,11 @@ def main(argv: Sequence[str]) -> int:
     options = parser.parse_args(argv)
     output = options.output
     if output is None:
-        stem, suffix = os.path.splitext(options.files[0])
         # NAME.sqlite beside NAME.nsys-rep is nsys's own.
-        ours = ".nvspan" if suffix == ".nsys-rep" and options.format == "sqlite" else ""
-        output = stem + ours + _SUFFIXES[options.format]
+        is_report = options.files[0].endswith(".nsys-rep") and options.format == "sqlite"
+        output = (
+            stem_of(options.files[0]) + (".nvspan" if is_report else "") + _SUFFIXES[options.format]
+        )
     if any(os.path.exists(output) and os.path.samefile(output, file)
            for file in options.files if os.path.exists(file)):  # fmt: skip
         parser.error(f"{output!r} is one of the recordings to read")

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 from nvspan.cli._common import (
@@ -14,6 +13,7 @@ from nvspan.cli._common import (
     open_recording,
     parser_of,
     selected,
+    stem_of,
 )
 from nvspan.report import emptiness, page
 from nvspan.report.progress import Progress
@@ -39,7 +39,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--title", help="the heading (default: the names of the files)")
     add_selection(parser)
     options = parser.parse_args(argv)
-    output = options.output or os.path.splitext(options.files[0])[0] + ".html"
+    output = options.output or stem_of(options.files[0]) + ".html"
     recording = selected(open_recording(parser, options.files), options)
     with Progress("writing the report") as progress:
         text = page.html(recording, options.title)

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Sequence
 
 import nvspan
-from nvspan.cli._common import add_selection, note, open_recording, parser_of, selected
+from nvspan.cli._common import add_selection, note, open_recording, parser_of, selected, stem_of
 from nvspan.export import perfetto
 from nvspan.report import emptiness, viewer
 from nvspan.report.progress import Progress
@@ -43,7 +43,7 @@ def main(argv: Sequence[str]) -> int:
     options = parser.parse_args(argv)
     recording = selected(open_recording(parser, options.files), options)
     note(emptiness.events(recording, "the timeline"))
-    name = os.path.splitext(os.path.basename(options.files[0]))[0] + ".pftrace"
+    name = os.path.basename(stem_of(options.files[0])) + ".pftrace"
     folder = viewer.ui_folder()
     if folder is None:
         _write(recording, name)

@@ -15,7 +15,11 @@ from nvspan.report.summary import OVERHEAD_LIMIT, TIMES, Summary
 FORMATS = ("table", "csv", "json", "markdown")
 _LEFT = ("name", "thread", "process", "category", "payload", *device_join.GROUPS)
 _KINDS = {"start_end": " (start/end)", "device": " (GPU)"}
-_DISPENSABLE = ("std", "min", "p90", "mean", "self", "threads")  # on a narrow terminal
+# What a narrow terminal does without, and the least width of names for which it does.
+_DISPENSABLE = (
+    *((column, 40) for column in ("std", "min", "p90", "mean", "self", "threads")),
+    *((column, 16) for column in ("gpu_mean", "gpu_share", "p50", "p99", "max", "gpu_calls")),
+)
 
 
 def headings(summary: Summary) -> list[str]:
@@ -171,11 +175,13 @@ def rich_table(summary: Summary, file: IO[str], top: int | None = None) -> bool:
     rows = summary.rows[:top]
     columns = headings(summary)
     table = cells(summary, columns, rows)
-    for candidate in _DISPENSABLE:
+    for candidate, most in _DISPENSABLE:
+        if candidate not in columns:
+            continue
         widths = (
             max(map(len, [column, *(row[i] for row in table)])) for i, column in enumerate(columns)
         )
-        if sum(min(width, 40) + 2 for width in widths) + 2 <= console.width:
+        if sum(min(width, most) + 2 for width in widths) + 2 <= console.width:
             break
         at = columns.index(candidate)
         columns.pop(at)
