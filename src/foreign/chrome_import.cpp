@@ -27,18 +27,21 @@ void ChromeImport::run() {
   const char* end = begin + buffer_.size();
   cursor_ = JsonCursor(begin, end);
   const char* done = begin;
+  const auto keep_rest = [&] {
+    const auto used = static_cast<std::size_t>(done - begin);
+    offset_ += used;
+    buffer_.erase(0, used);
+  };
   try {
     for (;;) {
       step();
       done = cursor_.at();
     }
   } catch (const NeedMore&) {
+    keep_rest();
   } catch (const BadJson& bad) {
     fail(bad.at, bad.what);
   }
-  const auto used = static_cast<std::size_t>(done - begin);
-  offset_ += used;
-  buffer_.erase(0, used);
 }
 
 void ChromeImport::finish(bool partial) {
@@ -149,10 +152,10 @@ void ChromeImport::read_event() {
       const std::string_view value = cursor_.value();
       if (key == "ts") {
         event.has_time = read_nanoseconds(value, event.time);
-        if (!event.has_time) throw BadJson{value.data(), "ts is no time in microseconds"};
+        if (!event.has_time) throw BadJson{&value.front(), "ts is no time in microseconds"};
       } else if (key == "dur") {
         if (!read_nanoseconds(value, event.duration)) {
-          throw BadJson{value.data(), "dur is no duration in microseconds"};
+          throw BadJson{&value.front(), "dur is no duration in microseconds"};
         }
         event.duration = std::max<std::int64_t>(event.duration, 0);
       } else if (key == "pid") {
@@ -161,9 +164,7 @@ void ChromeImport::read_event() {
         event.thread = value;
       } else if (key == "args") {
         event.args = value;
-      } else if (key == "id") {
-        event.id = value;
-      } else if (key == "id2") {
+      } else if (key == "id" || key == "id2") {
         event.id = value;
       }
     }

@@ -166,8 +166,9 @@ bool read_nanoseconds(std::string_view text, std::int64_t& out) {
 
 bool read_integer(std::string_view text, std::int64_t& out) {
   text = without_quotes(text);
-  const char* end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, out);
+  const char* begin = text.data();
+  const char* end = begin + text.size();
+  const auto read = std::from_chars(begin, end, out);
   if (read.ec == std::errc() && read.ptr == end && !text.empty()) return true;
   double real = 0;
   if (!read_real(text, real) || !(std::fabs(real) < 9e15) || real != std::floor(real)) return false;
