@@ -200,6 +200,7 @@ def test_what_makes_no_sense(name, folder):
         (["--calls", "x"], 2, "calls must be as '100:103', not 'x'"),
         (["--calls", "5:3"], 2, "calls must count up, as '100:103', not '5:3'"),
         (["--metrics", "tim"], 2, "metrics: no 'tim'; plain names are dram"),
+        (["--option", "y=5"], 2, "must be an option as --NAME=VALUE, not 'y=5'"),
         (["--launch-count", "0"], 2, "launch_count must be 1 or more, not 0"),
         (["--ncu", "/nowhere/ncu"], 127, "no program '/nowhere/ncu' here: install it"),
     ],

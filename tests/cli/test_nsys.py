@@ -155,6 +155,7 @@ def test_a_dry_run_prints_the_line(folder):
         (["--steps", "1:2", "--capture", "a", "train.py"], "cannot be given both"),
         (["absent.py"], "no such file: 'absent.py'"),
         ([], "no program to run"),
+        (["--option", "y=5", "train.py"], "must be an option as --NAME=VALUE, not 'y=5'"),
         (["--what", "train.py"], "unrecognized arguments: --what"),
     ],
 )

@@ -218,6 +218,15 @@ def test_a_report_that_was_cut_off(size, read, tmp_path):
         read(str(path))
 
 
+def test_one_report_or_several():
+    needs_a_way_to_read()
+    path = DATA / "nested.ncu-rep"
+    for given in (str(path), path, [str(path)], (path,)):
+        (result,) = read_ncu(given).results
+        assert (result.report, result.metrics[TIME]) == (str(path), 282944)
+    assert len(read_ncu([path, path])) == 2
+
+
 def test_no_file():
     with pytest.raises(FileNotFoundError):
         read_ncu(["/nowhere/x.ncu-rep"])

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import nvspan
-from nvspan.cli.program.launching import add_program_options, command_of, ended_as
+from nvspan.cli.program.launching import add_program_options, command_of, ended_as, tool_option
 from nvspan.cli.program.ncu_session import SUFFIX, Session, tell
 from nvspan.nsight import ncu_command
 from nvspan.nsight.compute import history
@@ -129,7 +129,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--no-report", action="store_true", help="print no table at the end")
     add("--kernels", action="store_true", help="print a row for each kernel")
     add("--format", choices=FORMATS, default="table", help="of the table (default: table)")
-    add("--option", metavar="--NAME=VALUE", action="append", default=[],
+    add("--option", metavar="--NAME=VALUE", type=tool_option, action="append", default=[],
         help="a further option of ncu; may be repeated")  # fmt: skip
     add("--ncu", metavar="PATH", help="ncu (default: NVSPAN_NCU, PATH, or where it is installed)")
     add_program_options(parser)

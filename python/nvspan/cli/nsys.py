@@ -19,6 +19,7 @@ from nvspan.cli.program.launching import (
     ended_as,
     run_to_end,
     split,
+    tool_option,
 )
 from nvspan.nsight.lines.launchers import is_launched
 from nvspan.nsight.lines.tools import Reports, find_tool
@@ -65,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--stats", action="store_true", help="print all tables of nsys, not that of NVTX alone")
     add("--force", action="store_true", help="write over reports that exist")
     add("--no-report", action="store_true", help="print no table at the end")
-    add("--option", metavar="--NAME=VALUE", action="append", default=[],
+    add("--option", metavar="--NAME=VALUE", type=tool_option, action="append", default=[],
         help="a further option of 'nsys profile'; may be repeated")  # fmt: skip
     add("--nsys", metavar="PATH", help="nsys (default: on PATH, or where it is installed)")
     add_program_options(parser)

@@ -32,6 +32,13 @@ def split(arguments: Sequence[str], value_options: Collection[str]) -> tuple[lis
     return list(arguments[:at]), list(arguments[at:])
 
 
+def tool_option(text: str) -> str:
+    """An option for nsys or ncu itself, in one word."""
+    if not text.startswith("-"):
+        raise argparse.ArgumentTypeError(f"must be an option as --NAME=VALUE, not {text!r}")
+    return text
+
+
 def add_program_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options for a Python program, which `nvspan script.py` has too."""
     for flag, (name, text) in FLAGS.items():

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -136,9 +137,12 @@ class NcuResult:
 
 
 def read_reports(
-    paths: Sequence[str], *, ncu: str | None = None, filters: Iterable[RangeFilter] = ()
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    ncu: str | None = None,
+    filters: Iterable[RangeFilter] = (),
 ) -> NcuResult:
-    """Reads reports of Nsight Compute, those of several processes together.
+    """Reads a report of Nsight Compute, or several of them together.
 
     Through the Python module ``ncu_report`` where it is installed and knows the file, else through
     the program `ncu`, by default the one of NVSPAN_NCU, on PATH, or where its installer puts it.
@@ -147,9 +151,10 @@ def read_reports(
         ValueError: a report cannot be read; the message says how it could be.
         OSError: a file is not there.
     """
+    given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     found: list[Profiled] = []
     tool = find_tool("ncu", ncu)
-    for path in paths:
+    for path in [os.fspath(each) for each in given]:
         with open(path, "rb"):
             pass
         found += _read(path, tool)
