@@ -17,6 +17,7 @@ import subprocess
 import tempfile
 
 from nvspan import _reader
+from nvspan.nsight.lines.tools import find_tool
 from nvspan.nsight.nsys.cuda import write_cuda
 from nvspan.nsight.nsys.nvtx import Nvtx
 from nvspan.nsight.nsys.report import Report, rows_of_texts
@@ -27,7 +28,6 @@ from nvspan.nsight.nsys.tables import (
     is_database,
     is_parquet_folder,
 )
-from nvspan.nsight.tools import find_tool
 from nvspan.recording import Source
 
 SUFFIX = ".nsys-rep"
