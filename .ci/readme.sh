@@ -11,7 +11,7 @@ for name in run test; do
     copy=$NVSPAN_CI_WORK/readme-$name
     rm -rf "$copy"
     mkdir "$copy"
-    tar --exclude=./build --exclude=__pycache__ -cf - . | tar -xf - -C "$copy"
+    tar -xf "$NVSPAN_CI_WORK/tree.tar" -C "$copy"  # other stages write into this tree meanwhile
     printf '$ %s\n' "$command"
     python=
     [ "$name" = run ] || python=${path:+$path:}

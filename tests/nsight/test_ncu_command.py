@@ -100,6 +100,7 @@ def test_plain_names_and_their_calls(tmp_path):
         ({"replay": "range"}, ValueError, "ranges must name what replay='range' is to profile"),
         ({"preset": "fast"}, ValueError, "preset must be one of quick, standard, comprehensive"),
         ({"metrics": ["speed"]}, ValueError, "metrics: no 'speed'; plain names are dram, launch"),
+        ({"options": "--x"}, TypeError, "options must hold options, and not be one str: '--x'"),
         ({"metrics": "time"}, TypeError, "metrics must be several names"),
         ({"calls": "3:5"}, ValueError, "calls needs one range and no exclude"),
         ({"calls": "3:5", "ranges": ["a/", "b/"]}, ValueError, "here are 2 and 0"),

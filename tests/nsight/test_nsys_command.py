@@ -117,6 +117,7 @@ def test_launchers_start_nsys(program, expected):
         ({"captures": 2}, ValueError, "captures must be 1 or more, and needs capture"),
         ({"captures": 0, "capture": "a"}, ValueError, "captures must be 1 or more"),
         ({"captures": "2", "capture": "a"}, TypeError, "captures must be an int, not '2'"),
+        ({"options": "--x"}, TypeError, "options must hold options, and not be one str: '--x'"),
         ({"trace": "nvtx"}, TypeError, "trace must be several names, as"),
         ({"trace": []}, ValueError, "trace must be names as"),
         ({"trace": ["cuda"], "capture": "a"}, ValueError, "trace must have 'nvtx'"),

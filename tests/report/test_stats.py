@@ -175,6 +175,23 @@ def test_the_tree_has_every_path_once():
     assert [line.split()[-1] for line in only[2:]] == ["inner"]
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--tree", "--by", "thread"], "--by cannot be used with --tree"),
+        (
+            ["--gpu", "--sort", "self", "--by", "thread"],
+            "--by and --sort cannot be used with --gpu",
+        ),
+        (["--compat", "nsys", "--sort", "name"], "--sort cannot be used with --compat"),
+        (["--tree", "--gpu"], "--tree and --gpu cannot be used together"),
+    ],
+)
+def test_an_option_without_effect_beside_another_is_an_error(options, said):
+    done = run_nvspan("stats", *options, recording_of(), check=2)
+    assert done.stderr.splitlines()[-1] == f"nvspan stats: error: {said}"
+
+
 def test_csv_and_markdown_hold_the_same():
     expected = as_json(recording_of())["rows"]
     done = run_nvspan("stats", "--format", "csv", recording_of())

@@ -158,12 +158,25 @@ def _of_ncu(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int
     ))  # fmt: skip
 
 
+def _refuse_together(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """What would be without effect beside another option is an error."""
+    tables = [f"--{name}" for name in ("tree", "gpu", "compat") if getattr(options, name)]
+    if len(tables) > 1 and tables != ["--gpu", "--compat"]:
+        parser.error(f"{' and '.join(tables)} cannot be used together")
+    unused = [
+        f"--{name}" for name in ("by", "sort") if getattr(options, name) != parser.get_default(name)
+    ]
+    if tables and unused:
+        parser.error(f"{' and '.join(unused)} cannot be used with {' and '.join(tables)}")
+
+
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan stats`` with the arguments `argv`."""
     parser = _parser()
     options = parser.parse_args(argv)
     if is_ncu(options.files):
         return _of_ncu(parser, options)
+    _refuse_together(parser, options)
     if options.kernels or options.metrics:
         parser.error("--kernels and --metrics are for reports of Nsight Compute: x.ncu-rep")
     recording = selected(open_recording(parser, options.files, show_damage=options.compat), options)

@@ -52,7 +52,7 @@ def nsys_command(
         nsys: the program nsys.
 
     Raises:
-        TypeError: `program` is no list of strings, or a number no int.
+        TypeError: `program` or `options` is no list of strings, or a number no int.
         ValueError: `steps` together with `capture`, or a value that makes no sense.
 
     >>> nsys_command(["python", "train.py"], trace=["nvtx"], output="run")
@@ -66,6 +66,8 @@ def nsys_command(
     if captures < 1 or (captures > 1 and capture is None):
         raise ValueError(f"captures must be 1 or more, and needs capture to be more: {captures}")
     traced = _checked_trace(trace)
+    if isinstance(options, str):
+        raise TypeError(f"options must hold options, and not be one str: {options!r}")
     nsys_options = [f"--trace={','.join(traced)}"]
     if not sample:
         nsys_options += ["--sample=none", "--cpuctxsw=none"]

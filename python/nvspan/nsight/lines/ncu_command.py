@@ -95,7 +95,7 @@ def ncu_command(
         ncu: the program ncu.
 
     Raises:
-        TypeError: `program` is no list of strings, or a number no int.
+        TypeError: `program` or `options` is no list of strings, or a number no int.
         ValueError: an argument that ncu does not know, or that another one rules out.
 
     >>> ncu_command(["python", "train.py"], "app@step/", metrics=["time"], output="run")
@@ -133,6 +133,8 @@ def ncu_command(
     launched = is_launched(program)
     name = output or ("nvspan-{host}-{rank}-{pid}" if launched else "nvspan-{pid}")
     made += ["--export", output_name(name, program)]
+    if isinstance(options, str):
+        raise TypeError(f"options must hold options, and not be one str: {options!r}")
     tool = [ncu, *made, *options]
     if ranks is not None:
         if not launched:

@@ -201,7 +201,12 @@ def _unknown(steps: list[str], text: str, known: Known) -> str:
     every |= {f"{d or DEFAULT_DOMAIN}:{n}" for d, names in known.items() for n in names}
     missing = next((step for step in steps if not _alike(step, every)), None)
     if missing is None:
-        return f"ranges: no domain has all of {', '.join(map(repr, steps))}: {text!r}"
+        return (
+            f"ranges: no domain has all of {', '.join(map(repr, steps))}, and Nsight Compute looks "
+            f"at the ranges of one domain only: {text!r}"
+        )
+    if ":" not in missing:  # each range by one of its two names
+        every = {name for names in known.values() for name in names}
     close = get_close_matches(missing, sorted(every), 3, 0.0)
     if not close:
         return f"ranges: no range {missing!r}: the recording has none with a name"
