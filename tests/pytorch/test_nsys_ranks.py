@@ -12,6 +12,7 @@ import pytest
 from helpers import ranks
 from helpers.traced import needs_library
 
+pytest.importorskip("torch", reason="torch is not installed")
 pytestmark = needs_library
 
 
