@@ -40,7 +40,7 @@ void ChromeImport::run() {
   } catch (const NeedMore&) {
     keep_rest();
   } catch (const BadJson& bad) {
-    fail(bad.at, bad.what);
+    fail(bad.at, bad.why);
   }
 }
 

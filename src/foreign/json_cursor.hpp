@@ -5,17 +5,20 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <string>
 #include <string_view>
 
 namespace nvspan::foreign {
 
 // What is at hand ends before what was begun: more bytes may follow.
-struct NeedMore {};
+struct NeedMore : std::exception {};
 // What is there is no JSON.
-struct BadJson {
+struct BadJson : std::exception {
+  BadJson(const char* where, const char* reason) noexcept : at(where), why(reason) {}
+  const char* what() const noexcept override { return why; }
   const char* at;
-  const char* what;
+  const char* why;
 };
 
 // Reads JSON from bytes that are at hand, value by value.
