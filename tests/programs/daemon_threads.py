@@ -427,7 +427,7 @@ def main(names):
     global late
     late = Late()
     # Threads that never wait would keep each that does from the GIL for 5 ms a thread.
-    sys.setswitchinterval(0.0001)
+    sys.setswitchinterval(0.0005)
     warnings.simplefilter("always")
     warnings.showwarning = lambda *args, nap=nap: nap()
     if any(name.startswith("check") for name in names):

@@ -67,7 +67,9 @@ void SectionFile::define(DefinitionType type, const void* data, std::size_t byte
   }
   if (body != 0) at_[body] = 0;  // what pads it
   std::memcpy(at_ + 1, data, bytes);
-  std::memcpy(reinterpret_cast<char*>(at_ + 1) + bytes, text.data(), text.size());
+  if (!text.empty()) {
+    std::memcpy(reinterpret_cast<char*>(at_ + 1) + bytes, text.data(), text.size());
+  }
   *at_ = definition_word(type, bytes + text.size(), header_.sequence,
                          static_cast<std::size_t>(at_ - buffer_.data()) * word, at_ + 1, body);
   at_ += 1 + body;
