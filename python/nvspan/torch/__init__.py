@@ -17,7 +17,13 @@ from nvspan.torch._loop.transfers import to_device
 from nvspan.torch._loop.window import ProfileWindow, profile_window
 from nvspan.torch._modules.modules import ModuleAnnotations, annotate_module
 from nvspan.torch._modules.ops import OpAnnotations, annotate_ops
-from nvspan.torch._modules.warmup import ProfileableModel, warmup
+from nvspan.torch._modules.warmup import warmup
+
+TYPE_CHECKING = False  # as typing's, without its import
+if TYPE_CHECKING:
+    from typing import Any
+
+    from nvspan.torch._modules.profileable import ProfileableModel
 
 __all__ = [
     "AutoAnnotations",
@@ -34,3 +40,13 @@ __all__ = [
     "to_device",
     "warmup",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`ProfileableModel`, when somebody asks for it: it imports typing."""
+    if name != "ProfileableModel":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from nvspan.torch._modules.profileable import ProfileableModel
+
+    globals()[name] = ProfileableModel
+    return ProfileableModel
