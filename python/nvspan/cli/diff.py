@@ -18,8 +18,7 @@ from nvspan.cli._common import (
     parser_of,
     selected,
 )
-from nvspan.cli.ncu import is_ncu, read_ncu
-from nvspan.nsight.results import tables as ncu_tables
+from nvspan.cli._ncu_reports import is_ncu, read_ncu
 from nvspan.recording.time_text import duration
 from nvspan.report import emptiness, render, text
 from nvspan.report.compare import SURE, compare
@@ -76,6 +75,8 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
 
 def _of_ncu(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Two reports of Nsight Compute, by range."""
+    from nvspan.nsight.results import tables as ncu_tables
+
     chosen = options.filter or options.start is not None or options.stop is not None
     if chosen or options.confidence != parser.get_default("confidence"):
         parser.error(

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import nvspan
+from nvspan.cli._ncu_reports import names
 from nvspan.cli.program.launching import add_program_options, command_of, ended_as, tool_option
-from nvspan.cli.program.ncu_session import SUFFIX, Session, tell
+from nvspan.cli.program.ncu_session import Session, tell
 from nvspan.nsight import ncu_command
 from nvspan.nsight.compute import history
 from nvspan.nsight.compute.dry_run import DryRunError, dry_run
@@ -29,8 +30,6 @@ from nvspan.nsight.lines.ncu_command import (
 )
 from nvspan.nsight.lines.tools import find_tool
 from nvspan.nsight.ranges.names import is_written_for_ncu, range_filters
-from nvspan.nsight.results.result import NcuResult, read_reports
-from nvspan.report.progress import Progress
 from nvspan.report.render import FORMATS
 
 _USAGE = """\
@@ -47,27 +46,6 @@ recording of the program's first steps. After '--' torchrun, srun and mpirun are
 gets a report of its own."""
 
 _SCRIPT = re.compile(r".*\.py[cwz]?$")
-
-
-def names(text: str) -> list[str]:
-    """What an option gives with commas between."""
-    return [part for part in text.split(",") if part]
-
-
-def is_ncu(files: Sequence[str]) -> bool:
-    """Whether these are reports of Nsight Compute."""
-    return bool(files) and all(path.endswith(SUFFIX) for path in files)
-
-
-def read_ncu(parser: argparse.ArgumentParser, files: Sequence[str]) -> NcuResult:
-    """Reads such reports; what cannot be read ends the command with one line that says so."""
-    try:
-        with Progress("reading"):
-            return read_reports(files)
-    except OSError as error:
-        parser.exit(1, f"{parser.prog}: cannot read {error.filename!r}: {error.strerror}\n")
-    except ValueError as error:
-        parser.exit(1, f"{parser.prog}: {error}\n")
 
 
 def _presets() -> str:

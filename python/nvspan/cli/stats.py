@@ -21,10 +21,8 @@ from nvspan.cli._common import (
     selected,
     without_cuda,
 )
-from nvspan.cli.ncu import is_ncu, names, read_ncu
+from nvspan.cli._ncu_reports import is_ncu, names, read_ncu
 from nvspan.nsight.nsys import compat as nsys_compat
-from nvspan.nsight.results.result import NcuResult
-from nvspan.nsight.results.tables import KERNEL_COLUMNS, RANGE_COLUMNS, formatted
 from nvspan.report import emptiness, gpu, render, text
 from nvspan.report.progress import Progress
 from nvspan.report.summary import GROUPS, NUMBERS, Summary, call_tree
@@ -34,6 +32,11 @@ Shows every range of recordings: how often it ran, its total time, its time with
 inside it, and how its durations are distributed. The files of several processes are read together.
 The first lines list what the statistics leave out: ranges still open at the end, and lost
 events."""
+
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nvspan.nsight.results.result import NcuResult
 
 
 def _group(given: str) -> str:
@@ -140,6 +143,8 @@ def _absent_metrics(result: NcuResult, metrics: Sequence[str], columns: Sequence
 
 def _of_ncu(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Reports of Nsight Compute have no timeline, and rows of their own."""
+    from nvspan.nsight.results.tables import KERNEL_COLUMNS, RANGE_COLUMNS, formatted
+
     given = [
         f"--{name}"
         for name in ("tree", "gpu", "cuda", "compat", "filter", "top")

@@ -81,7 +81,7 @@ void load_functions(const core::Library& library, Loaded& loaded) {
     loaded.usable = true;
     loaded.library = core::library_of(reinterpret_cast<void (*)()>(api.cuCtxGetCurrent));
   } else {
-    loaded.problem = "the CUDA driver library is too old: it has no " + missing + "";
+    loaded.problem = "the CUDA driver library is too old: it has no " + missing;
   }
 }
 

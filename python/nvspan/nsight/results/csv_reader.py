@@ -17,9 +17,9 @@ from nvspan.nsight.results.profiled import (
     START_END,
     OpenRange,
     Profiled,
+    domain_of,
 )
 
-_DEFAULT_DOMAIN = "<default domain>"
 # Types and values of payload, color and message follow a range's domain and name. None of them has
 # quotes around it, and the name may have any character, but the message is the name again.
 _UNITS = {"nsecond": "ns", "usecond": "us", "msecond": "ms", "second": "s"}  # before 2024.2
@@ -141,4 +141,4 @@ def _texts(cell: str, has_number: bool) -> Iterator[tuple[str | None, str]]:
         text = told.partition(":")[2] if has_number else told
         match = _RANGE.fullmatch(text)
         domain, name = match.groups() if match else text.partition(":")[::2]
-        yield (None if domain in ("", _DEFAULT_DOMAIN) else domain), name
+        yield domain_of(domain), name

@@ -15,9 +15,8 @@ from nvspan.nsight.results.profiled import (
     START_END,
     OpenRange,
     Profiled,
+    domain_of,
 )
-
-_DEFAULT_DOMAIN = "<default domain>"
 
 
 def module() -> Any | None:
@@ -93,7 +92,7 @@ def _ranges(action: Any) -> Iterator[OpenRange]:
     for number in state.domains():
         domain = state.domain_by_id(number)
         name = domain.name()
-        of = None if name in ("", _DEFAULT_DOMAIN) else name
+        of = domain_of(name)
         for depth, each in enumerate(domain.push_pop_ranges()):
             yield OpenRange(of, each, PUSH_POP, depth)
         for each in domain.start_end_ranges():

@@ -11,6 +11,11 @@ PUSH_POP, START_END = "push_pop", "start_end"
 KERNEL, RANGE, GRAPH = "kernel", "range", "graph"
 
 
+def domain_of(name: str) -> str | None:
+    """A domain from its name in ncu's results: None is the default domain."""
+    return None if name in ("", "<default domain>") else name
+
+
 @dataclass(frozen=True)
 class OpenRange:
     """An NVTX range that was open around a result.
