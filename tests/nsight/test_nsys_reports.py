@@ -151,6 +151,87 @@ def test_every_field_of_ranges_and_marks(version: str, tmp_path: Path) -> None:
     assert dict(zip(tids, recording.threads.text("name"), strict=True)) == threads
 
 
+@pytest.mark.parametrize("file", [file for _, file, _ in CASES])
+def test_blocks_of_any_size_give_the_same_recording(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NVSPAN_CACHE", "")
+    path = unpacked(file, tmp_path)
+    whole = everything(nvspan.read(path))
+    monkeypatch.setattr("nvspan.nsight.nsys.tables._BLOCK", 3)
+    os.utime(path)
+    assert everything(nvspan.read(path)) == whole
+
+
+def test_names_may_come_after_what_they_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NVSPAN_CACHE", "")
+    path = unpacked("2023.4.4.sqlite.xz", tmp_path)
+    first = everything(nvspan.read(path))
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("create table moved as select * from NVTX_EVENTS order by"
+                           " eventType in (33, 39, 75), eventType = 75")  # fmt: skip
+        connection.execute("delete from NVTX_EVENTS")
+        connection.execute("insert into NVTX_EVENTS select * from moved")
+        connection.commit()
+    monkeypatch.setattr("nvspan.nsight.nsys.tables._BLOCK", 5)
+    last = everything(nvspan.read(path))
+    # Domains and threads are in the order in which they are met.
+    for table in ("ranges", "marks"):
+        assert by_time(last[table]) == by_time(first[table])
+    assert sorted(last["threads"]) == sorted(first["threads"])
+
+
+@pytest.mark.parametrize("file", [file for _, file, _ in CASES if "2025" in file])
+def test_work_is_launched_within_a_range(file: str, tmp_path: Path) -> None:
+    recording = nvspan.read(unpacked(file, tmp_path))
+    rows = list(recording.ranges.rows())
+    calls = {row["payload"]: row for row in rows if row["domain"] == "CUDA API"}
+    database = unpacked(file.replace(".parquet.tar", ".sqlite"), tmp_path)
+    with closing(sqlite3.connect(database)) as connection:
+        work = connection.execute(
+            "select start, correlationId from CUPTI_ACTIVITY_KIND_KERNEL"
+            " union all select start, correlationId from CUPTI_ACTIVITY_KIND_MEMCPY"
+        ).fetchall()
+    expected = {}
+    for start, correlation in work:
+        call = calls[correlation]
+        around = [
+            row for row in rows
+            if row["kind"] == 0 and row["thread"] == call["thread"]
+            and row["start"] <= call["start"] and (row["end"] is None or call["start"] < row["end"])
+        ]  # fmt: skip
+        within = max(((row["start"], row["depth"], row["name"]) for row in around), default=[None])
+        expected[start] = within[-1]
+    found = {
+        row["start"]: None if row["launcher"] is None else rows[row["launcher"]]["name"]
+        for row in rows
+        if row["category_name"] in ("kernel", "copy")
+    }
+    assert found == expected
+    assert {"forward", "copy in", "replay"} <= set(found.values())
+
+
+def everything(recording: nvspan.Recording) -> dict[str, Any]:
+    """All that the recording has."""
+    threads = recording.threads
+    return {
+        "ranges": list(recording.ranges.rows()), "marks": list(recording.marks.rows()),
+        "threads": list(zip(threads["tid"].tolist(), threads.text("name"), strict=True)),
+        "problems": recording.problems,
+    }  # fmt: skip
+
+
+def by_time(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    """Rows without the numbers that they refer to others by."""
+    left_out = ("thread", "end_thread", "range_id", "parent", "launcher")
+    return sorted(
+        (row.get("start", row.get("time")), repr({k: row[k] for k in row if k not in left_out}))
+        for row in rows
+    )
+
+
 def value_of(row: dict[str, Any]) -> Any:
     """A payload as the number that it is."""
     forms = {1: "Q", 2: "q", 3: "d", 4: "I", 5: "i", 6: "f"}

@@ -29,6 +29,20 @@ def values(rng: random.Random, page: int) -> tuple[object, ...]:
     )
 
 
+def column_of(table: _reader.ImportTable, name: str) -> list[object]:
+    """A column's values, None where a row has none."""
+    found = table.column(name)
+    if found is None:
+        return [None] * len(table)
+    valid = table.valid(name) or b"\1" * len(table)
+    texts = table.texts(name)
+    items = memoryview(found).tolist()
+    return [
+        None if not has else texts[item] if texts else item
+        for item, has in zip(items, valid, strict=True)
+    ]
+
+
 @pytest.mark.parametrize("page", [512, 1024, 4096, 65536])
 @pytest.mark.parametrize("vacuum", ["none", "full"])
 def test_every_value_and_page_size(page: int, vacuum: str, tmp_path: Path) -> None:
@@ -61,16 +75,7 @@ def test_every_value_and_page_size(page: int, vacuum: str, tmp_path: Path) -> No
     assert len(table) == len(expected)
 
     def column(name: str) -> list[object]:
-        found = table.column(name)
-        if found is None:
-            return [None] * len(table)
-        valid = table.valid(name) or b"\1" * len(table)
-        texts = table.texts(name)
-        items = memoryview(found).tolist()
-        return [
-            None if not has else texts[item] if texts else item
-            for item, has in zip(items, valid, strict=True)
-        ]
+        return column_of(table, name)
 
     assert column("row") == [row[0] for row in expected]
     assert column("a") == [row[1] for row in expected]
@@ -82,6 +87,53 @@ def test_every_value_and_page_size(page: int, vacuum: str, tmp_path: Path) -> No
     table = file.read("named", [("id", "i"), ("v", "t")])
     assert column("id") == [row[0] for row in named]
     assert column("v") == [row[1] for row in named]
+
+
+@pytest.mark.parametrize("rows", [1, 7, 100, 399, 400, 5000])
+def test_blocks_of_rows_are_the_table(rows: int, tmp_path: Path) -> None:
+    rng = random.Random(rows)
+    path = tmp_path / "x.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("create table x (a INTEGER, b REAL, t TEXT, d BLOB, e INTEGER)")
+        connection.execute("create table no_rows (a INTEGER)")
+        given = [values(rng, 4096) for _ in range(400)]
+        connection.executemany("insert into x values (?, ?, ?, ?, ?)", given)
+        connection.commit()
+    file = _reader.SqliteFile(str(path).encode())
+    columns = [("a", "i"), ("b", "r"), ("t", "t"), ("d", "b"), ("absent", "i")]
+    whole = file.read("x", columns)
+    found: dict[str, list[object]] = {name: [] for name, _ in columns}
+    kept = []
+    for block in file.blocks("x", columns, rows):
+        assert len(block) == min(rows, 400 - len(found["a"]))
+        for name, _ in columns:
+            found[name] += column_of(block, name)
+        # Other tables may be read in the meantime, and what is in use stays as it is.
+        assert len(file.read("x", columns)) == 400
+        if len(kept) < 3 and (view := block.column("a")) is not None:
+            kept.append((memoryview(view), memoryview(view).tolist()))
+    assert found == {name: column_of(whole, name) for name, _ in columns}
+    assert [view.tolist() for view, _ in kept] == [before for _, before in kept]
+    assert list(file.blocks("no_rows", [("a", "i")], rows)) == []
+    for _ in file.blocks("x", columns, rows):
+        break  # the thread that reads ahead ends with the object
+
+
+def test_a_cut_within_blocks_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "x.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("create table x (a TEXT)")
+        connection.executemany("insert into x values (?)", [("x" * 200,)] * 50_000)
+        connection.commit()
+    file = _reader.SqliteFile(str(path).encode())
+    blocks = file.blocks("x", [("a", "t")], 1000)
+    assert len(next(blocks)) == 1000
+    with path.open("r+b") as data:
+        data.truncate(path.stat().st_size // 2)
+    with pytest.raises(_reader.SqliteError, match="cut: it has no byte"):
+        for _ in blocks:
+            pass
+    assert list(blocks) == []
 
 
 def test_rows_of_a_kind_come_together_in_their_order(tmp_path: Path) -> None:

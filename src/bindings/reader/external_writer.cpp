@@ -16,8 +16,6 @@
 namespace py = pybind11;
 
 namespace nvspan::bindings {
-namespace {}  // namespace
-
 void External::refuse_handle(const char* what, std::uint64_t given) {
   throw py::value_error(std::string(what) + " must be a number that " + what + "() returned, not " +
                         std::to_string(given));
@@ -114,6 +112,22 @@ std::uint32_t External::domain(std::uint32_t process, const py::object& name) {
   const Lock lock(mutex_);
   part(process);
   return writer_.domain(process, number_of(text));
+}
+
+void External::name_thread(std::uint32_t thread, const py::str& name) {
+  const Text text = text_given(name);
+  const Lock lock(mutex_);
+  check_open();
+  if (thread >= writer_.threads()) refuse_handle("thread", thread);
+  writer_.name_thread(thread, number_of(text));
+}
+
+void External::name_domain(std::uint32_t domain, const py::str& name) {
+  const Text text = text_given(name);
+  const Lock lock(mutex_);
+  check_open();
+  if (domain >= writer_.domains()) refuse_handle("domain", domain);
+  writer_.name_domain(domain, number_of(text));
 }
 
 py::object External::strings(const py::iterable& given) {
@@ -267,6 +281,8 @@ void bind_external_writer(py::module_& module) {
            py::arg("rank") = -1, py::arg("local_rank") = -1, py::arg("world_size") = -1)
       .def("thread", &External::thread, py::arg("process"), py::arg("tid"), py::arg("name") = none)
       .def("domain", &External::domain, py::arg("process"), py::arg("name"))
+      .def("name_thread", &External::name_thread, py::arg("thread"), py::arg("name"))
+      .def("name_domain", &External::name_domain, py::arg("domain"), py::arg("name"))
       .def("strings", &External::strings, py::arg("texts"))
       .def("category", &External::category, py::arg("domain"), py::arg("number"), py::arg("name"))
       .def("device_name", &External::device_name, py::arg("process"), py::arg("device"),

@@ -38,6 +38,8 @@ class External {
                         std::int32_t world_size);
   std::uint32_t thread(std::uint32_t process, std::int64_t tid, const pybind11::object& name);
   std::uint32_t domain(std::uint32_t process, const pybind11::object& name);
+  void name_thread(std::uint32_t thread, const pybind11::str& name);
+  void name_domain(std::uint32_t domain, const pybind11::str& name);
   pybind11::object strings(const pybind11::iterable& texts);
   void category(std::uint32_t domain, std::int64_t number, const pybind11::str& name);
   void device_name(std::uint32_t process, std::int64_t device, const pybind11::str& name);

@@ -9,11 +9,11 @@ namespace nvspan::reader {
 namespace {
 
 template <typename T>
-void take(std::vector<T>& values, const std::vector<std::uint32_t>& rows) {
+void take(std::vector<T>& values, const std::vector<std::uint32_t>& rows, std::vector<T>& spare) {
   if (values.empty()) return;
-  std::vector<T> taken(rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) taken[i] = values[rows[i]];
-  values = std::move(taken);
+  spare.resize(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) spare[i] = values[rows[i]];
+  std::swap(values, spare);
 }
 
 }  // namespace
@@ -25,6 +25,11 @@ std::uint32_t ImportTexts::number(std::string_view text) {
   texts_.emplace_back(text);
   numbers_.emplace(texts_.back(), number);
   return number;
+}
+
+void ImportTexts::clear() {
+  numbers_.clear();
+  texts_.clear();
 }
 
 // Rows without a value up to `row`.
@@ -45,10 +50,17 @@ void ImportColumn::finish(std::size_t rows) {
   if (!reals.empty() && reals.size() != rows) leave_out(reals, rows);
 }
 
-void ImportColumn::reorder(const std::vector<std::uint32_t>& rows) {
-  take(integers, rows);
-  take(reals, rows);
-  take(present, rows);
+void ImportColumn::clear() {
+  integers.clear();
+  reals.clear();
+  present.clear();
+  texts.clear();
+}
+
+void ImportColumn::reorder(const std::vector<std::uint32_t>& rows, Spare& spare) {
+  take(integers, rows, spare.integers);
+  take(reals, rows, spare.reals);
+  take(present, rows, spare.present);
 }
 
 }  // namespace nvspan::reader

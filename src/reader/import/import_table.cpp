@@ -117,6 +117,44 @@ class Grouping {
   std::vector<std::uint64_t> hashes_;
 };
 
+// A value for each of some numbers, which mostly count from 0.
+class NumberMap {
+ public:
+  NumberMap(const std::vector<std::int64_t>& ids, const std::vector<std::int64_t>& values,
+            std::int64_t otherwise)
+      : otherwise_(otherwise) {
+    const auto most = static_cast<std::int64_t>(4 * ids.size() + 64);
+    std::int64_t last = -1;
+    bool is_dense = true;
+    for (const std::int64_t id : ids) {
+      is_dense = is_dense && id >= 0 && id < most;
+      last = std::max(last, id);
+    }
+    if (!is_dense) {
+      for (std::size_t i = 0; i < ids.size(); ++i) map_.emplace(ids[i], values[i]);
+      return;
+    }
+    dense_.assign(static_cast<std::size_t>(last + 1), otherwise);
+    for (std::size_t i = ids.size(); i-- != 0;) {
+      dense_[static_cast<std::size_t>(ids[i])] = values[i];
+    }
+  }
+
+  std::int64_t operator[](std::int64_t id) const {
+    if (map_.empty()) {
+      const auto place = static_cast<std::uint64_t>(id);
+      return place < dense_.size() ? dense_[static_cast<std::size_t>(place)] : otherwise_;
+    }
+    const auto at = map_.find(id);
+    return at == map_.end() ? otherwise_ : at->second;
+  }
+
+ private:
+  std::int64_t otherwise_;
+  std::vector<std::int64_t> dense_;  // by id
+  std::unordered_map<std::int64_t, std::int64_t> map_;
+};
+
 std::int64_t integer(const ImportColumn* column, std::size_t row) noexcept {
   return column == nullptr || column->integers.empty() ? 0 : column->integers[row];
 }
@@ -140,6 +178,11 @@ ImportColumn& ImportTable::at(std::string_view name) {
   return *column;
 }
 
+void ImportTable::clear() {
+  for (ImportColumn& column : columns_) column.clear();
+  rows = 0;
+}
+
 std::vector<ImportGroup> ImportTable::group(const std::vector<std::string>& keys,
                                             const std::vector<std::string>& given) {
   if (keys.size() + given.size() > 64) throw std::length_error("more than 64 columns");
@@ -150,10 +193,10 @@ std::vector<ImportGroup> ImportTable::group(const std::vector<std::string>& keys
   for (const std::string& key : keys) of_keys.push_back(find(key));
   for (const std::string& column : given) of_given.push_back(find(column));
   Grouping grouping(of_keys, of_given);
-  std::vector<std::uint32_t> group_of(rows);
+  group_of_.resize(rows);
   for (std::size_t row = 0; row < rows; ++row) {
     const std::uint32_t group = grouping.group_of(row);
-    group_of[row] = group;
+    group_of_[row] = group;
     ++grouping.groups[group].end;
   }
   std::size_t at = 0;
@@ -166,17 +209,17 @@ std::vector<ImportGroup> ImportTable::group(const std::vector<std::string>& keys
     next.push_back(group.begin);
   }
   if (grouping.groups.size() > 1) {
-    std::vector<std::uint32_t> order(rows);
+    order_.resize(rows);
     for (std::size_t row = 0; row < rows; ++row) {
-      order[next[group_of[row]]++] = static_cast<std::uint32_t>(row);
+      order_[next[group_of_[row]]++] = static_cast<std::uint32_t>(row);
     }
     for (ImportColumn& column : columns_) {
       const bool is_key = std::find(of_keys.begin(), of_keys.end(), &column) != of_keys.end();
-      if (!is_key) column.reorder(order);
+      if (!is_key) column.reorder(order_, spare_);
     }
   }
   for (const std::string& key : keys) {
-    if (ImportColumn* column = find(key)) *column = ImportColumn(key, column->kind);
+    if (ImportColumn* column = find(key)) column->clear();
   }
   return std::move(grouping.groups);
 }
@@ -185,70 +228,19 @@ void ImportTable::look_up(const std::string& name, const std::string& column,
                           const std::vector<std::int64_t>& ids,
                           const std::vector<std::int64_t>& values, std::int64_t otherwise) {
   if (ids.size() != values.size()) throw std::length_error("ids and values of different length");
-  std::unordered_map<std::int64_t, std::int64_t> map;
-  map.reserve(ids.size());
-  for (std::size_t i = 0; i < ids.size(); ++i) map.emplace(ids[i], values[i]);
+  const NumberMap map(ids, values, otherwise);
   const ImportColumn* from = find(column);
-  ImportColumn& into = add_column(name, ImportKind::integer);
-  into.integers.reserve(rows);
-  bool has_last = false;
-  std::int64_t last = 0, found = otherwise;
+  ImportColumn* known = find(name);
+  ImportColumn& into = known == nullptr ? add_column(name, ImportKind::integer) : *known;
+  into.clear();
+  if (from == nullptr || from->empty()) {
+    into.integers.assign(rows, otherwise);
+    return;
+  }
+  into.integers.resize(rows);
   for (std::size_t row = 0; row < rows; ++row) {
-    if (from == nullptr || !from->has(row)) {
-      into.integers.push_back(otherwise);
-      continue;
-    }
-    const std::int64_t id = integer(from, row);
-    if (!has_last || id != last) {
-      const auto at = map.find(id);
-      found = at == map.end() ? otherwise : at->second;
-      last = id;
-      has_last = true;
-    }
-    into.integers.push_back(found);
+    into.integers[row] = from->has(row) ? map[integer(from, row)] : otherwise;
   }
-}
-
-void ImportTable::join(const std::vector<std::string>& names, const std::string& first_key,
-                       const std::string& second_key, ImportTable& of,
-                       const std::string& of_first_key, const std::string& of_second_key,
-                       std::int64_t mask, const std::vector<std::string>& columns) {
-  if (names.size() != columns.size()) throw std::length_error("names and columns differ in length");
-  if (of.rows >= none) throw std::length_error("too many rows");
-  const ImportColumn &first = at(first_key), &second = at(second_key);
-  const ImportColumn &of_first = of.at(of_first_key), &of_second = of.at(of_second_key);
-  std::vector<const ImportColumn*> from;
-  std::vector<ImportColumn*> into;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    from.push_back(of.find(columns[i]));
-    into.push_back(&add_column(names[i], ImportKind::integer));
-  }
-  const auto hash = [](std::int64_t a, std::int64_t b) {
-    return mixed(mixed(0, static_cast<std::uint64_t>(a)), static_cast<std::uint64_t>(b));
-  };
-  const auto is = [&](std::uint32_t row, std::int64_t a, std::int64_t b) {
-    return (integer(&of_first, row) & mask) == a && integer(&of_second, row) == b;
-  };
-  RowSlots slots(of.rows);
-  for (std::uint32_t row = 0; row < of.rows; ++row) {
-    const std::int64_t a = integer(&of_first, row) & mask, b = integer(&of_second, row);
-    std::uint32_t& slot =
-        slots.find(hash(a, b), [&](std::uint32_t other) { return is(other, a, b); });
-    if (slot == none) slot = row;
-  }
-  for (std::size_t row = 0; row < rows; ++row) {
-    const std::int64_t a = integer(&first, row) & mask, b = integer(&second, row);
-    const std::uint32_t slot =
-        first.has(row) && second.has(row)
-            ? slots.find(hash(a, b), [&](std::uint32_t other) { return is(other, a, b); })
-            : none;
-    for (std::size_t i = 0; i < into.size(); ++i) {
-      if (slot != none && from[i] != nullptr && from[i]->has(slot)) {
-        into[i]->add(row, integer(from[i], slot));
-      }
-    }
-  }
-  for (ImportColumn* column : into) column->finish(rows);
 }
 
 void ImportTable::replace(const std::string& name, std::int64_t value, std::int64_t by) {
@@ -263,10 +255,6 @@ void ImportTable::replace(const std::string& name, std::int64_t value, std::int6
     }
   }
   column.present.clear();
-}
-
-void ImportTable::keep_bits(const std::string& column, std::int64_t mask) {
-  for (std::int64_t& value : at(column).integers) value &= mask;
 }
 
 }  // namespace nvspan::reader

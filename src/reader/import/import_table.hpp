@@ -20,6 +20,7 @@ class ImportTexts {
  public:
   std::uint32_t number(std::string_view text);
   const std::deque<std::string>& all() const noexcept { return texts_; }
+  void clear();
 
  private:
   std::deque<std::string> texts_;
@@ -51,7 +52,15 @@ class ImportColumn {
   }
   // No row has a value; then there are no values.
   bool empty() const noexcept { return integers.empty() && reals.empty(); }
-  void reorder(const std::vector<std::uint32_t>& rows);
+  // No row, and no text; memory stays for the next ones.
+  void clear();
+  // Vectors that reorder() needs, kept by whoever calls it often.
+  struct Spare {
+    std::vector<std::int64_t> integers;
+    std::vector<double> reals;
+    std::vector<std::uint8_t> present;
+  };
+  void reorder(const std::vector<std::uint32_t>& rows, Spare& spare);
 
   std::string name;
   ImportKind kind;
@@ -89,6 +98,9 @@ class ImportTable {
   // Throws std::out_of_range.
   ImportColumn& at(std::string_view name);
   const std::deque<ImportColumn>& columns() const noexcept { return columns_; }
+  ImportColumn& column(std::size_t place) { return columns_[place]; }
+  // No rows; columns stay as they are.
+  void clear();
 
   // Puts rows with the same keys, and with values in the same of the columns `given`, together;
   // they keep their order. Columns that do not exist have no values. At most 64 of both together.
@@ -96,28 +108,21 @@ class ImportTable {
   std::vector<ImportGroup> group(const std::vector<std::string>& keys,
                                  const std::vector<std::string>& given);
 
-  // Adds the column `name`: what `values` has for the number in `column`, `ids` in the same place;
-  // `otherwise` where there is none. Of equal ids the first counts.
+  // Adds or fills the column `name`: what `values` has for the number in `column`, `ids` in the
+  // same place; `otherwise` where there is none. Of equal ids the first counts.
   void look_up(const std::string& name, const std::string& column,
                const std::vector<std::int64_t>& ids, const std::vector<std::int64_t>& values,
                std::int64_t otherwise);
 
-  // Adds the columns `names`, with what `of` has in those `columns` in the first of its rows whose
-  // two keys are those of this row; `masks` is laid over the first of both keys.
-  void join(const std::vector<std::string>& names, const std::string& first_key,
-            const std::string& second_key, ImportTable& of, const std::string& of_first_key,
-            const std::string& of_second_key, std::int64_t mask,
-            const std::vector<std::string>& columns);
-
   // Puts `by` in the place of a value, and of no value; a column that does not exist is made of it.
   void replace(const std::string& column, std::int64_t value, std::int64_t by);
-  // Leaves the bits of `mask` in each value.
-  void keep_bits(const std::string& column, std::int64_t mask);
 
   std::size_t rows = 0;
 
  private:
   std::deque<ImportColumn> columns_;
+  ImportColumn::Spare spare_;
+  std::vector<std::uint32_t> group_of_, order_;
 };
 
 }  // namespace nvspan::reader

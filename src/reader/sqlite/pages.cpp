@@ -3,8 +3,13 @@
 
 #include "reader/sqlite/pages.hpp"
 
+#include <fcntl.h>
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <system_error>
@@ -26,9 +31,9 @@ bool has_content(const std::string& path) {
 
 }  // namespace
 
-SqlitePages::SqlitePages(const std::string& path) : file_(std::fopen(path.c_str(), "rb")) {
-  if (file_ == nullptr) throw std::system_error(errno, std::generic_category());
-  std::setvbuf(file_, nullptr, _IONBF, 0);
+SqlitePages::SqlitePages(const std::string& path)
+    : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  if (file_ < 0) throw std::system_error(errno, std::generic_category());
   try {
     std::array<std::uint8_t, header_bytes> header{};
     read(0, header.data(), header.size());
@@ -48,27 +53,40 @@ SqlitePages::SqlitePages(const std::string& path) : file_(std::fopen(path.c_str(
         has_content(path + "-journal")) {
       throw SqliteError("a log beside the database");
     }
-    if (::fseeko(file_, 0, SEEK_END) != 0) throw std::system_error(errno, std::generic_category());
-    const auto bytes = static_cast<std::uint64_t>(std::max<off_t>(::ftello(file_), 0));
+    const off_t end = ::lseek(file_, 0, SEEK_END);
+    if (end < 0) throw std::system_error(errno, std::generic_category());
+    const auto bytes = static_cast<std::uint64_t>(end);
     count_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(
         bytes / page_bytes_, std::numeric_limits<std::uint32_t>::max() - 1));
     pages_in_stretch_ =
         static_cast<std::uint32_t>(std::max<std::size_t>(stretch_bytes / page_bytes_, 1));
   } catch (...) {
-    std::fclose(file_);
+    ::close(file_);
     throw;
   }
 }
 
-SqlitePages::~SqlitePages() { std::fclose(file_); }
+SqlitePages::SqlitePages(const SqlitePages& other)
+    : file_(::fcntl(other.file_, F_DUPFD_CLOEXEC, 0)),
+      page_bytes_(other.page_bytes_),
+      usable_bytes_(other.usable_bytes_),
+      pages_in_stretch_(other.pages_in_stretch_),
+      count_(other.count_) {
+  if (file_ < 0) throw std::system_error(errno, std::generic_category());
+}
+
+SqlitePages::~SqlitePages() { ::close(file_); }
 
 void SqlitePages::read(std::uint64_t offset, std::uint8_t* to, std::size_t bytes) {
-  if (::fseeko(file_, static_cast<off_t>(offset), SEEK_SET) != 0) {
-    throw std::system_error(errno, std::generic_category());
+  while (bytes != 0) {
+    const ssize_t got = ::pread(file_, to, bytes, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw std::system_error(errno, std::generic_category());
+    if (got == 0) throw SqliteError("cut: it has no byte " + std::to_string(offset));
+    to += got;
+    offset += static_cast<std::uint64_t>(got);
+    bytes -= static_cast<std::size_t>(got);
   }
-  if (std::fread(to, 1, bytes, file_) == bytes) return;
-  if (std::ferror(file_) != 0) throw std::system_error(errno, std::generic_category());
-  throw SqliteError("cut: it has no byte " + std::to_string(offset));
 }
 
 const std::uint8_t* SqlitePages::page(std::uint32_t number) {

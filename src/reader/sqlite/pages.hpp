@@ -9,7 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -26,7 +25,8 @@ class SqlitePages {
   // Throws std::system_error and SqliteError.
   explicit SqlitePages(const std::string& path);
   ~SqlitePages();
-  SqlitePages(const SqlitePages&) = delete;
+  // The same file, with stretches of its own: for another thread. Throws std::system_error.
+  SqlitePages(const SqlitePages& other);
   SqlitePages& operator=(const SqlitePages&) = delete;
 
   static constexpr std::size_t padding = 8;  // bytes that may be read past any page
@@ -50,7 +50,7 @@ class SqlitePages {
 
   void read(std::uint64_t offset, std::uint8_t* to, std::size_t bytes);
 
-  std::FILE* file_ = nullptr;
+  int file_ = -1;
   std::size_t page_bytes_ = 0, usable_bytes_ = 0;
   std::uint32_t pages_in_stretch_ = 0, count_ = 0;
   std::uint64_t uses_ = 0;

@@ -6,14 +6,13 @@
 #pragma once
 
 #include "reader/import/import_table.hpp"
-#include "reader/sqlite/create_table.hpp"
 #include "reader/sqlite/pages.hpp"
+#include "reader/sqlite/sqlite_blocks.hpp"
 
-#include <cstdint>
+#include <cstddef>
 #include <map>
+#include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace nvspan::reader {
 
@@ -22,23 +21,21 @@ class SqliteFile {
   // Throws std::system_error and SqliteError.
   explicit SqliteFile(const std::string& path);
 
-  struct Table {
-    std::uint32_t root = 0;
-    SqliteColumns columns;
-  };
-  const std::map<std::string, Table>& tables() const noexcept { return tables_; }
+  const std::map<std::string, SqliteTable>& tables() const noexcept { return tables_; }
 
-  // The columns of these names and kinds; those that the table lacks have no values. A number where
-  // text is asked for, or the reverse, is no value. `row_ids` adds the row's id as a column of that
-  // name, unless it is empty. Throws SqliteError, and std::out_of_range for a table that is not
-  // there.
-  ImportTable read(const std::string& table,
-                   const std::vector<std::pair<std::string, ImportKind>>& columns,
+  // The columns as SqliteColumnReader has them. Both throw SqliteError, and std::out_of_range for a
+  // table that is not there.
+  ImportTable read(const std::string& table, const WantedColumns& columns,
                    const std::string& row_ids = "");
+  // The same, so many rows at a time.
+  std::unique_ptr<SqliteBlocks> blocks(const std::string& table, const WantedColumns& columns,
+                                       std::size_t rows, const std::string& row_ids = "") const;
 
  private:
+  const SqliteTable& table(const std::string& name) const;
+
   SqlitePages pages_;
-  std::map<std::string, Table> tables_;
+  std::map<std::string, SqliteTable> tables_;
 };
 
 }  // namespace nvspan::reader

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <random>
 #include <system_error>
 #include <utility>
@@ -94,6 +95,20 @@ std::uint32_t ExternalWriter::domain(std::uint32_t process, std::uint32_t name) 
                                              static_cast<std::uint32_t>(domains_.size()));
   if (entry.second) domains_.push_back(Place{process, processes_[process]->domain(name)});
   return entry.first->second;
+}
+
+void ExternalWriter::name_domain(std::uint32_t domain, std::uint32_t name) {
+  const Place place = domains_[domain];
+  for (auto entry = domain_handles_.begin(); entry != domain_handles_.end();) {
+    entry = entry->second == domain ? domain_handles_.erase(entry) : std::next(entry);
+  }
+  domain_handles_.emplace(std::make_pair(place.process, name), domain);
+  processes_[place.process]->name_domain(place.number, name);
+}
+
+void ExternalWriter::name_thread(std::uint32_t thread, std::uint32_t name) {
+  const Place place = threads_[thread];
+  processes_[place.process]->name_thread(place.number, name);
 }
 
 std::uint32_t ExternalWriter::counter(std::uint32_t process, std::uint32_t domain,

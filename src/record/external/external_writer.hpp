@@ -66,6 +66,9 @@ class ExternalWriter {
   std::uint32_t add_process(const About& about);
   std::uint32_t add_thread(std::uint32_t process, std::uint32_t tid, std::uint32_t name);
   std::uint32_t domain(std::uint32_t process, std::uint32_t name);
+  // Names that came late.
+  void name_domain(std::uint32_t domain, std::uint32_t name);
+  void name_thread(std::uint32_t thread, std::uint32_t name);
   std::uint32_t text(std::string_view text) { return static_cast<std::uint32_t>(texts_.add(text)); }
   std::uint32_t counter(std::uint32_t process, std::uint32_t domain, std::uint32_t name,
                         const GivenMeaning& meaning);

@@ -51,6 +51,7 @@ class ProcessPart {
     header_.world_size = world_size;
   }
   std::uint32_t domain(std::uint32_t name);
+  void name_domain(std::uint32_t domain, std::uint32_t name) { domains_[domain] = name; }
   // `site` without its id.
   std::uint32_t site(const SiteDefinition& site);
   std::uint32_t add_counter(std::uint32_t domain, std::uint32_t name, const GivenMeaning& meaning);

@@ -30,17 +30,29 @@ _PROCESS_MASK = ~0xFFFFFF
 def write_cuda(report: Report) -> None:
     """Writes all that the report has of it."""
     calls = _calls(report)
+    kinds = report.tables.read("ENUM_CUDA_MEMCPY_OPER", [("id", "i"), ("label", "t")])
+    copies = dict(zip(integers(kinds, "id"), rows_of_texts(kinds, "label"), strict=True))
+    columns = ["start", "end", "deviceId", "streamId", "correlationId", "globalPid",
+               "demangledName", "shortName", "bytes", "copyKind", "graphExecId"]  # fmt: skip
     for category, name in _TABLES.items():
-        if name in report.has:
-            _work(report, category, name, calls)
+        for table in report.tables.blocks(name, [(column, "i") for column in columns]):
+            if len(table):
+                _work(report, category, table, calls, copies)
     _names(report)
 
 
-def _calls(report: Report) -> _reader.ImportTable:
+def _calls(report: Report) -> _reader.CallTimes:
+    """Writes the calls."""
+    calls = _reader.CallTimes(_PROCESS_MASK)
     columns = ["start", "end", "globalTid", "correlationId", "nameId"]
-    table = report.tables.read(_API, [(name, "i") for name in columns])
-    if not len(table):
-        return table
+    for table in report.tables.blocks(_API, [(name, "i") for name in columns]):
+        if len(table):
+            calls.add(table, "globalTid", "correlationId", "start")
+            _call_block(report, table)
+    return calls
+
+
+def _call_block(report: Report, table: _reader.ImportTable) -> None:
     report.name_column(table, "name", "nameId")
     for begin, end, (tid,), _ in table.group(["globalTid"], []):
         if tid is None:
@@ -53,21 +65,18 @@ def _calls(report: Report) -> _reader.ImportTable:
             report.thread(tid), report.domain(tid, CALL_DOMAIN), start, stop, name=name,
             payload=correlation.cast("B").cast("Q"), kind="start_end",
         )  # fmt: skip
-    return table
 
 
-def _work(report: Report, category: str, name: str, calls: _reader.ImportTable) -> None:
-    columns = ["start", "end", "deviceId", "streamId", "correlationId", "globalPid",
-               "demangledName", "shortName", "bytes", "copyKind", "graphExecId"]  # fmt: skip
-    table = report.tables.read(name, [(column, "i") for column in columns])
-    if not len(table):
-        return
+def _work(
+    report: Report,
+    category: str,
+    table: _reader.ImportTable,
+    calls: _reader.CallTimes,
+    copies: dict[int, str | None],
+) -> None:
     if len(calls):
-        keys, of_keys = ("globalPid", "correlationId"), ("globalTid", "correlationId")
-        wanted = ["start", "globalTid"]
-        table.join(["launched", "tid"], keys, calls, of_keys, _PROCESS_MASK, wanted)
-        table.keep_bits("tid", 0xFFFFFF)
-    _add_names(report, category, table)
+        calls.find(table, "globalPid", "correlationId", "launched", "tid")
+    _add_names(report, category, table, copies)
     for begin, end, (pid,), _ in table.group(["globalPid"], []):
         if pid is None:
             continue
@@ -93,15 +102,15 @@ def _work(report: Report, category: str, name: str, calls: _reader.ImportTable) 
         )  # fmt: skip
 
 
-def _add_names(report: Report, category: str, table: _reader.ImportTable) -> None:
+def _add_names(
+    report: Report, category: str, table: _reader.ImportTable, copies: dict[int, str | None]
+) -> None:
     if category == KERNEL:
         report.name_column(table, "name", "demangledName")
         return
     if category == COPY:
-        kinds = report.tables.read("ENUM_CUDA_MEMCPY_OPER", [("id", "i"), ("label", "t")])
-        labels = dict(zip(integers(kinds, "id"), rows_of_texts(kinds, "label"), strict=True))
         names = {
-            kind: f"[CUDA memcpy {labels.get(kind) or kind}]"
+            kind: f"[CUDA memcpy {copies.get(kind) or kind}]"
             for kind in set(integers(table, "copyKind"))
         }
         table.replace("copyKind", 0, 0)

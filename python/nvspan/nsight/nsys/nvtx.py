@@ -65,51 +65,59 @@ class Nvtx:
     def __init__(self, report: Report) -> None:
         self._report = report
         self._writer = report.writer
+        self._ids = 0  # of ranges that another thread ended
+        self._names: dict[tuple[int, int], str] = {}
+        self._unnamed: dict[tuple[int, int], int] = {}  # domains
+        self._of_devices = self._device_domains()
+        self._table = _reader.ImportTable()
+
+    def write(self) -> None:
+        """Writes all of them."""
         columns = ["start", "end", "eventType", "rangeId", "category", "color", "globalTid",
                    "endGlobalTid", "textId", "domainId"]  # fmt: skip
         kinds = [(name, "r" if name in ("doubleValue", "floatValue") else "i")
                  for name in (*columns, *_PAYLOADS)]  # fmt: skip
-        self._table = report.tables.read("NVTX_EVENTS", [*kinds, ("text", "t")])
-        self._ids = 0  # of ranges that another thread ended
-        self._domains: dict[tuple[int, int], str] = {}
-        self._of_devices = self._device_domains()
+        for table in self._report.tables.blocks("NVTX_EVENTS", [*kinds, ("text", "t")]):
+            if len(table):
+                self._table = table
+                self._block(table)
 
-    def write(self) -> None:
-        """Writes all of them."""
-        table, report = self._table, self._report
-        if not len(table):
-            return
+    def _block(self, table: _reader.ImportTable) -> None:
+        report = self._report
         report.name_column(table, "name", "textId")
-        texts = table.texts("text")
+        texts = table.texts("text") if "text" in table.names() else []
         table.look_up(
             "own name", "text", array("q", range(len(texts))), report.writer.strings(texts), NO_NAME
         )
-        if report.end is not None:
-            table.replace("end", report.end, NOT_ENDED)
+        table.replace("end", NOT_ENDED if report.end is None else report.end, NOT_ENDED)
         keys = ["globalTid", "domainId", "eventType", "endGlobalTid"]
         rows = [(key, Group(table, begin, end, given))
                 for begin, end, key, given in table.group(keys, list(_GIVEN))]  # fmt: skip
         names = {CATEGORY: self._categories, THREAD: self._thread_names, DOMAIN: self._name_domains}
-        # Domains have names before what is in them.
+        # Domains have names before what is in them, if they can.
         for named in (DOMAIN, THREAD, CATEGORY):
             for (tid, domain, kind, _), group in rows:
                 if kind == named and tid is not None:
                     names[named](tid, domain or 0, group)
         for (tid, domain, kind, end_tid), group in rows:
-            if tid is None:
-                continue
-            thread, handle = report.thread(tid), report.domain(tid, self._name(tid, domain or 0))
-            if kind == MARK:
-                self._writer.marks(thread, handle, group.column("start"), **group.attributes())
-            elif kind in (PUSH_POP, TEXT_PUSH_POP):
-                self._ranges(thread, handle, group, "push_pop")
-            elif kind in (START_END, TEXT_START_END):
-                if end_tid is not None and end_tid != tid:
-                    self._across(thread, report.thread(end_tid), handle, group)
-                elif "rangeId" not in group.given and (process_of(tid), domain) in self._of_devices:
-                    self._of_device(tid, handle, group)
-                else:
-                    self._ranges(thread, handle, group, "start_end")
+            if tid is not None:
+                self._events(tid, domain or 0, kind, end_tid, group)
+
+    def _events(
+        self, tid: int, domain: int, kind: int | None, end_tid: int | None, group: Group
+    ) -> None:
+        thread, handle = self._report.thread(tid), self._domain(tid, domain)
+        if kind == MARK:
+            self._writer.marks(thread, handle, group.column("start"), **group.attributes())
+        elif kind in (PUSH_POP, TEXT_PUSH_POP):
+            self._ranges(thread, handle, group, "push_pop")
+        elif kind in (START_END, TEXT_START_END):
+            if end_tid is not None and end_tid != tid:
+                self._across(thread, self._report.thread(end_tid), handle, group)
+            elif "rangeId" not in group.given and domain in self._of_devices:
+                self._of_device(tid, handle, group)
+            else:
+                self._ranges(thread, handle, group, "start_end")
 
     def _ranges(self, thread: int, domain: int, group: Group, kind: str) -> None:
         self._writer.ranges(
@@ -132,19 +140,15 @@ class Nvtx:
             device=-1, stream=0, **group.attributes(),
         )  # fmt: skip
 
-    def _device_domains(self) -> set[tuple[int, int]]:
-        """The processes and domains with device ranges, which have no number of their own."""
-        rows = self._report.tables.read(
-            "NVTX_PAYLOAD_SCHEMAS", [("domainId", "i"), ("name", "t"), ("globalPid", "i")]
-        )
+    def _device_domains(self) -> set[int]:
+        """The domains with device ranges, which have no number of their own."""
+        rows = self._report.tables.read("NVTX_PAYLOAD_SCHEMAS", [("domainId", "i"), ("name", "t")])
         names = rows_of_texts(rows, "name")
-        domains = {
+        return {
             domain
             for domain, name in zip(integers(rows, "domainId"), names, strict=True)
             if name == _DEVICE_SCHEMA
         }
-        tids = set(integers(self._table, "globalTid")) if domains else set()
-        return {(pid, domain) for pid in map(process_of, tids) for domain in domains}
 
     def _text(self, group: Group, at: int) -> str | None:
         if "textId" in group.given:
@@ -153,23 +157,31 @@ class Nvtx:
             return self._table.texts("text")[group.column("text")[at]]
         return None
 
-    def _name(self, tid: int, domain: int) -> str | None:
-        if domain == 0:
-            return self._domains.get((process_of(tid), 0))
-        return self._domains.get((process_of(tid), domain), f"domain {domain}")
+    def _domain(self, tid: int, domain: int) -> int:
+        """The recording's number for a domain of a process."""
+        key = process_of(tid), domain
+        name = self._names.get(key)
+        if name is not None or domain == 0:
+            return self._report.domain(tid, name)
+        if key not in self._unnamed:
+            self._unnamed[key] = self._report.domain(tid, f"domain {domain}")
+        return self._unnamed[key]
 
     def _name_domains(self, tid: int, domain: int, group: Group) -> None:
-        name = self._text(group, 0)
-        if name is not None:
-            self._domains.setdefault((process_of(tid), domain), name)
+        name, key = self._text(group, 0), (process_of(tid), domain)
+        if name is None or key in self._names:
+            return
+        self._names[key] = name
+        if key in self._unnamed:
+            self._report.name_domain(self._unnamed.pop(key), tid, name)
 
     def _thread_names(self, tid: int, domain: int, group: Group) -> None:
         name = self._text(group, group.end - group.begin - 1)
         if name is not None:
-            self._report.thread_names[tid] = name
+            self._report.name_thread(tid, name)
 
     def _categories(self, tid: int, domain: int, group: Group) -> None:
-        handle = self._report.domain(tid, self._name(tid, domain))
+        handle = self._domain(tid, domain)
         if "category" not in group.given:
             return
         for at, number in enumerate(group.column("category")):

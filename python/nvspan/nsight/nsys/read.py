@@ -32,7 +32,7 @@ from nvspan.recording import Source
 
 SUFFIX = ".nsys-rep"
 COMPUTE_SUFFIX = ".ncu-rep"
-_VERSION = 2  # of what this makes of a report
+_VERSION = 3  # of what this makes of a report
 _OURS = "NVSPAN_LOSSES"  # a table of exports by nvspan
 _MOST_BYTES = 8 << 30  # of the cache
 

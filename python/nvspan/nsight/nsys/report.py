@@ -119,12 +119,23 @@ class Report:
             )
         return self._threads[tid]
 
+    def name_thread(self, tid: int, name: str) -> None:
+        """The name that the program gave, before or after the thread's events."""
+        self.thread_names[tid] = name
+        if tid in self._threads:
+            self.writer.name_thread(self._threads[tid], name)
+
     def domain(self, pid: int, name: str | None) -> int:
         """The recording's number for a domain of a process."""
         key = self.process(pid), name
         if key not in self._domains:
             self._domains[key] = self.writer.domain(*key)
         return self._domains[key]
+
+    def name_domain(self, domain: int, pid: int, name: str) -> None:
+        """A name that came after the domain's events."""
+        self._domains.setdefault((self.process(pid), name), domain)
+        self.writer.name_domain(domain, name)
 
     def name_column(self, table: _reader.ImportTable, name: str, ids: str) -> None:
         """Adds the column `name`: the recording's numbers for the texts that `ids` refers to."""

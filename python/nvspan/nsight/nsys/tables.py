@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from typing import Any, Protocol
 
@@ -16,6 +16,7 @@ from nvspan import _reader
 # A name and a kind: "i" integers, "r" real numbers, "t" text, "b" bytes.
 Columns = Sequence[tuple[str, str]]
 _SQLITE = b"SQLite format 3\0"
+_BLOCK = 1 << 17  # rows that are held at once
 
 
 class Tables(Protocol):
@@ -26,6 +27,9 @@ class Tables(Protocol):
 
     def read(self, table: str, columns: Columns, row_ids: str = "") -> _reader.ImportTable:
         """These columns; those that the table lacks have no values. `row_ids` numbers the rows."""
+
+    def blocks(self, table: str, columns: Columns) -> Iterable[_reader.ImportTable]:
+        """The same, some rows at a time. A block is valid until the next one."""
 
 
 def is_database(path: str) -> bool:
@@ -65,6 +69,11 @@ class Database:
         if table not in self._file.tables():
             return _reader.ImportTable()
         return self._file.read(table, list(columns), row_ids)
+
+    def blocks(self, table: str, columns: Columns) -> Iterable[_reader.ImportTable]:
+        if table not in self._file.tables():
+            return ()
+        return self._file.blocks(table, list(columns), _BLOCK)
 
 
 def _plain(path: str, folder: str) -> str:
@@ -119,17 +128,33 @@ class ParquetFolder:
         import pyarrow.parquet as parquet
 
         path = os.path.join(self._path, f"{table}.parquet")
-        result = _reader.ImportTable()
         if not os.path.exists(path):
-            return result
+            return _reader.ImportTable()
         there = set(parquet.read_schema(path).names)
         arrow = parquet.read_table(path, columns=[name for name, _ in columns if name in there])
-        if row_ids:
-            result.add_integers(row_ids, memoryview(_numbers(1, arrow.num_rows)))
-        for name, kind in columns:
-            if name in there:
-                _add(result, name, kind, arrow.column(name))
-        return result
+        return _of_arrow(arrow, columns, row_ids)
+
+    def blocks(self, table: str, columns: Columns) -> Iterable[_reader.ImportTable]:
+        import pyarrow
+        import pyarrow.parquet as parquet
+
+        path = os.path.join(self._path, f"{table}.parquet")
+        if not os.path.exists(path):
+            return
+        with parquet.ParquetFile(path) as file:
+            there = [name for name, _ in columns if name in file.schema_arrow.names]
+            for batch in file.iter_batches(_BLOCK, columns=there):
+                yield _of_arrow(pyarrow.Table.from_batches([batch]), columns)
+
+
+def _of_arrow(arrow: Any, columns: Columns, row_ids: str = "") -> _reader.ImportTable:
+    result = _reader.ImportTable()
+    if row_ids:
+        result.add_integers(row_ids, memoryview(_numbers(1, arrow.num_rows)))
+    for name, kind in columns:
+        if name in arrow.column_names:
+            _add(result, name, kind, arrow.column(name))
+    return result
 
 
 def _numbers(first: int, count: int) -> Any:

@@ -154,13 +154,16 @@ void SiteRows::sites(std::size_t begin, std::size_t count, std::uint32_t* out) {
   read(columns_.category, categories);
   read(columns_.color, colors);
   for (std::size_t i = 0; i < count; ++i) {
-    if (names[i] != last_[0] || categories[i] != last_[1] || colors[i] != last_[2]) {
-      last_[0] = names[i];
-      last_[1] = categories[i];
-      last_[2] = colors[i];
-      last_site_ = site(Row{names[i], categories[i], colors[i]});
+    const auto bits = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+    const std::uint64_t hash =
+        (bits(names[i]) ^ bits(categories[i]) << 20 ^ bits(colors[i]) << 40) * 0x9E3779B97F4A7C15u;
+    Known& known = known_[hash >> 56];
+    if (names[i] != known.row.name || categories[i] != known.row.category ||
+        colors[i] != known.row.color) {
+      known.row = Row{names[i], categories[i], colors[i]};
+      known.site = site(known.row);
     }
-    out[i] = last_site_;
+    out[i] = known.site;
   }
 }
 

@@ -14,6 +14,7 @@
 #include "record/external/clock_map.hpp"
 #include "record/external/external_writer.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -64,8 +65,12 @@ class SiteRows {
   record::SiteDefinition common_ = {};
   bool same_but_name_;
   std::vector<std::uint32_t> by_name_;  // site + 1
-  std::int64_t last_[3] = {-2, -2, -2};
-  std::uint32_t last_site_ = 0;
+  // Sites of rows that came before, by a few bits of what they have.
+  struct Known {
+    Row row = {-2, -2, -2};
+    std::uint32_t site = 0;
+  };
+  std::array<Known, 256> known_;
 };
 
 // Times in ns, by a clock or as they are. Throws std::invalid_argument with row and value.

@@ -5,6 +5,7 @@
 
 #include "bindings/reader/import/import_objects.hpp"
 
+#include "reader/import/call_times.hpp"
 #include "reader/import/import_table.hpp"
 #include "reader/sqlite/sqlite_file.hpp"
 
@@ -190,15 +191,39 @@ py::list group(TableObject& object, const std::vector<std::string>& keys,
   return list;
 }
 
-TableObject read_table(reader::SqliteFile& file, const std::string& table,
-                       const std::vector<std::pair<std::string, std::string>>& columns,
-                       const std::string& row_ids) {
-  std::vector<std::pair<std::string, ImportKind>> wanted;
+using ColumnWords = std::vector<std::pair<std::string, std::string>>;
+
+reader::WantedColumns wanted_columns(const ColumnWords& columns) {
+  reader::WantedColumns wanted;
   wanted.reserve(columns.size());
   for (const auto& [name, kind] : columns) wanted.emplace_back(name, kind_of(kind));
+  return wanted;
+}
+
+TableObject read_table(reader::SqliteFile& file, const std::string& table,
+                       const ColumnWords& columns, const std::string& row_ids) {
+  const reader::WantedColumns wanted = wanted_columns(columns);
   TableObject object;
   const released_gil released;
   *object.table = file.read(table, wanted, row_ids);
+  return object;
+}
+
+std::unique_ptr<reader::SqliteBlocks> blocks_of(const reader::SqliteFile& file,
+                                                const std::string& table,
+                                                const ColumnWords& columns, std::size_t rows) {
+  const reader::WantedColumns wanted = wanted_columns(columns);
+  const released_gil released;
+  return file.blocks(table, wanted, rows);
+}
+
+TableObject next_block(reader::SqliteBlocks& blocks) {
+  TableObject object;
+  {
+    const released_gil released;
+    object.table = blocks.next();
+  }
+  if (object.table == nullptr) throw py::stop_iteration();
   return object;
 }
 
@@ -256,20 +281,39 @@ void bind_import(py::module_& module) {
            [](TableObject& object, const std::string& column, std::int64_t value, std::int64_t by) {
              if (object.is_shown()) throw py::value_error("a column of the table is in use");
              object.table->replace(column, value, by);
-           })
-      .def("keep_bits",
-           [](TableObject& object, const std::string& column, std::int64_t mask) {
-             if (object.table->find(column) == nullptr) throw py::key_error(column);
-             object.table->keep_bits(column, mask);
-           })
-      .def("join", [](TableObject& object, const std::vector<std::string>& names,
-                      const std::pair<std::string, std::string>& keys, const TableObject& of,
-                      const std::pair<std::string, std::string>& of_keys, std::int64_t mask,
-                      const std::vector<std::string>& columns) {
-        const released_gil released;
-        object.table->join(names, keys.first, keys.second, *of.table, of_keys.first, of_keys.second,
-                           mask, columns);
-      });
+           });
+  py::class_<reader::CallTimes>(module, "CallTimes")
+      .def(py::init<std::int64_t>(), py::arg("process_mask"))
+      .def("__len__", &reader::CallTimes::size)
+      .def(
+          "add",
+          [](reader::CallTimes& calls, const TableObject& object, const std::string& thread,
+             const std::string& correlation, const std::string& start) {
+            const ImportColumn& tid = column_of(object, thread);
+            const ImportColumn& by = column_of(object, correlation);
+            const ImportColumn& at = column_of(object, start);
+            const released_gil released;
+            calls.add(*object.table, tid, by, at);
+          },
+          py::arg("table"), py::arg("thread"), py::arg("correlation"), py::arg("start"))
+      .def(
+          "find",
+          [](const reader::CallTimes& calls, TableObject& object, const std::string& process,
+             const std::string& correlation, const std::string& start, const std::string& thread) {
+            const ImportColumn& of = column_of(object, process);
+            const ImportColumn& by = column_of(object, correlation);
+            const auto into = [&](const std::string& name) -> ImportColumn& {
+              ImportColumn* found = object.table->find(name);
+              return found == nullptr ? object.table->add_column(name, ImportKind::integer)
+                                      : *found;
+            };
+            ImportColumn& starts = into(start);
+            ImportColumn& threads = into(thread);
+            const released_gil released;
+            calls.find(*object.table, of, by, starts, threads);
+          },
+          py::arg("table"), py::arg("process"), py::arg("correlation"), py::arg("start"),
+          py::arg("thread"));
   py::class_<reader::SqliteFile>(module, "SqliteFile")
       .def(py::init([](const std::string& path) {
         try {
@@ -282,7 +326,11 @@ void bind_import(py::module_& module) {
         }
       }))
       .def("tables", &tables_of)
-      .def("read", &read_table, py::arg("table"), py::arg("columns"), py::arg("row_ids") = "");
+      .def("read", &read_table, py::arg("table"), py::arg("columns"), py::arg("row_ids") = "")
+      .def("blocks", &blocks_of, py::arg("table"), py::arg("columns"), py::arg("rows"));
+  py::class_<reader::SqliteBlocks>(module, "SqliteBlocks")
+      .def("__iter__", [](const py::object& self) { return self; })
+      .def("__next__", &next_block);
 }
 
 }  // namespace nvspan::bindings
