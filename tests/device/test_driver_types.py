@@ -16,8 +16,8 @@ from helpers import compile as compiling
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def toolkits() -> list[Path]:
-    """Where cuda.h may be: toolkits that are installed, and the wheels of the runtime."""
+def toolkits(header: str = "cudaTypedefs.h") -> list[Path]:
+    """Where `header` is: toolkits that are installed, and the wheels of the runtime."""
     chosen = [os.environ[name] for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
     found = [Path(folder) / "include" for folder in chosen]
     found += sorted(Path("/usr/local").glob("cuda*/include"))
@@ -25,8 +25,9 @@ def toolkits() -> list[Path]:
     for folder in (nvidia.submodule_search_locations or []) if nvidia else []:
         found += sorted(Path(folder).glob("cu*/include"))
         found += sorted(Path(folder).glob("cuda_runtime/include"))
+        found += sorted(Path(folder).glob("cuda_cupti/include"))
     real = dict.fromkeys(path.resolve() for path in found)
-    return [path for path in real if (path / "cudaTypedefs.h").exists()]
+    return [path for path in real if (path / header).exists()]
 
 
 def test_our_declarations_are_those_of_the_toolkit():
@@ -36,6 +37,20 @@ def test_our_declarations_are_those_of_the_toolkit():
     source = ROOT / "tests" / "cpp" / "driver_types_test.cpp"
     for include in includes:
         paths = ["-I", str(ROOT / "src"), "-isystem", str(include), "-include", "cudaTypedefs.h"]
+        command = [compiling.compiler(), "-std=c++17", "-fsyntax-only", *paths, str(source)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{include}\n{done.stderr}"
+
+
+def test_our_declarations_are_those_of_cupti():
+    includes = toolkits("cupti_callbacks.h")
+    if not includes:
+        pytest.skip("no CUPTI: install a CUDA toolkit or the nvidia-cuda-cupti wheel")
+    source = ROOT / "tests" / "cpp" / "cupti_types_test.cpp"
+    for include in includes:
+        if not (include / "cuda.h").exists():
+            pytest.skip(f"CUPTI without CUDA's headers in {include}")
+        paths = ["-I", str(ROOT / "src"), "-isystem", str(include)]
         command = [compiling.compiler(), "-std=c++17", "-fsyntax-only", *paths, str(source)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{include}\n{done.stderr}"

@@ -218,9 +218,9 @@ def test_lines():
     assert lines[-1] == "           try: again --force"
 
 
-def before(recording, replay, *filters, launched=False):
+def before(recording, replay, *filters, launched=False, calls=False):
     parsed = [RangeFilter.parse(text) for text in filters]
-    return diagnosis.before(parsed, recording, replay, launched=launched)
+    return diagnosis.before(parsed, recording, replay, launched=launched, calls=calls)
 
 
 def test_before_a_run(recording):
@@ -228,6 +228,7 @@ def test_before_a_run(recording):
     (cold,) = before(recording, "range", "app@step/")
     assert "'step' is the first range of the program" in cold.text
     assert cold.options == ("--calls", "1:")
+    assert before(recording, "range", "app@step/", calls=True) == []
     assert before(recording, "range", "torch@forward/") == []
     (nested,) = before(recording, "app-range", "torch@forward/", "torch@layers.2/")
     assert "'layers.2' runs within 'forward'" in nested.text

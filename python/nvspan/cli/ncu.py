@@ -18,6 +18,7 @@ from nvspan.cli.program.ncu_session import Session, tell
 from nvspan.nsight import ncu_command
 from nvspan.nsight.compute import history
 from nvspan.nsight.compute.dry_run import DryRunError, dry_run
+from nvspan.nsight.compute.preflight import AS_ONE
 from nvspan.nsight.lines.counting import slice_of
 from nvspan.nsight.lines.launchers import is_launched
 from nvspan.nsight.lines.ncu_command import (
@@ -96,6 +97,8 @@ def _parser() -> argparse.ArgumentParser:
         help="how many steps are recorded (default: 3)")  # fmt: skip
     add("--dry-seconds", metavar="S", type=float, default=120.0,
         help="and for how long at most (default: 120)")  # fmt: skip
+    add("--no-check", action="store_true",
+        help="do not check before the run what the replay mode needs")  # fmt: skip
     add = parser.add_argument_group("results").add_argument
     add("--dry-run", action="store_true", help="print the command line, and profile nothing")
     add("-o", "--output", metavar="NAME",
@@ -164,13 +167,15 @@ def _check(options: argparse.Namespace) -> None:
 
 def _recording(
     options: argparse.Namespace, ranges: Sequence[str], command: list[str]
-) -> tuple[nvspan.Recording | None, bool]:
+) -> tuple[nvspan.Recording | None, bool, str | None]:
     """What tells the program's ranges, None where everything is told already, and whether it has
-    all of them."""
+    all of them; and why there is none for the check of the replay mode."""
     if options.using:
-        return nvspan.read(*options.using), True
-    if not _needs_recording(options, ranges):
-        return None, False
+        return nvspan.read(*options.using), True, None
+    is_needed = _needs_recording(options, ranges)
+    is_checked = options.replay in AS_ONE and not options.no_check
+    if not (is_needed or is_checked):
+        return None, False, None
 
     def is_enough(recording: nvspan.Recording) -> bool:
         try:
@@ -179,11 +184,16 @@ def _recording(
             return False
         return True
 
-    found = dry_run(
-        command, steps=options.dry_steps, seconds=options.dry_seconds, is_enough=is_enough,
-        tell=tell,
-    )  # fmt: skip
-    return found.recording, found.whole
+    try:
+        found = dry_run(
+            command, steps=options.dry_steps, seconds=options.dry_seconds, is_enough=is_enough,
+            tell=tell, calls=not options.no_check,
+        )  # fmt: skip
+    except (DryRunError, RuntimeError) as error:
+        if is_needed:
+            raise
+        return None, False, str(error)
+    return found.recording, found.whole, None
 
 
 def _with_end(calls: str | None) -> str | None:
@@ -249,7 +259,7 @@ def main(argv: Sequence[str]) -> int:
         return 127
     try:
         _check(options)
-        recording, is_whole = _recording(options, ranges, command)
+        recording, is_whole, unchecked = _recording(options, ranges, command)
         if not is_whole:
             options.calls = _with_end(options.calls)
         lines = _lines(options, ranges, command, ncu or "ncu", recording)
@@ -259,12 +269,14 @@ def main(argv: Sequence[str]) -> int:
         parser.exit(1, f"nvspan ncu: cannot read {error.filename!r}: {error.strerror}\n")
     except ValueError as error:
         parser.exit(2, f"nvspan ncu: error: {error}\n")
+    session = Session(own, ranges, program, options, command, ncu or "ncu", recording, unchecked)
     if options.dry_run:
-        for line, _ in lines:
+        for line, wanted in lines:
+            if not session.check(session.filters(wanted)):
+                tell("this run would profile nothing")
             print(shlex.join(line))
         return 0
     assert ncu is not None
-    session = Session(own, ranges, program, options, command, ncu, recording)
     code = 0
     for line, wanted in lines:
         code = session.run(line, wanted) or code

@@ -18,6 +18,7 @@ from nvspan.nsight.compute import diagnosis, history
 from nvspan.nsight.compute.dry_run import DryRunError, dry_run
 from nvspan.nsight.compute.explain import Run, as_lines, explain
 from nvspan.nsight.compute.messages import OK, Finding
+from nvspan.nsight.compute.preflight import AS_ONE, Preflight, preflight
 from nvspan.nsight.lines.launchers import is_launched
 from nvspan.nsight.lines.ncu_command import METRICS, filters_of, measured
 from nvspan.nsight.lines.tools import Reports, version_of
@@ -41,6 +42,7 @@ class Session:
     def __init__(
         self, own: Sequence[str], ranges: Sequence[str], program: Sequence[str],
         options: argparse.Namespace, command: list[str], ncu: str, recording: Recording | None,
+        unchecked: str | None,
     ) -> None:  # fmt: skip
         self._ranges, self._program = list(ranges), list(program)
         self._own = list(own)
@@ -48,7 +50,7 @@ class Session:
             at = self._own.index("--range")
             del self._own[at : at + 2]
         self._options, self._command, self._ncu = options, command, ncu
-        self._recording = recording
+        self._recording, self._unchecked = recording, unchecked
 
     def run(self, line: list[str], ranges: list[str]) -> int:
         """Runs one line, of some of the ranges: the program's exit code."""
@@ -60,10 +62,12 @@ class Session:
             except OSError as error:
                 tell(f"cannot write into {folder!r}: {error.strerror}")
                 return 1
-        filters = filters_of(ranges, self._recording)
+        filters = self.filters(ranges)
         key = measured(options.preset, options.set, options.metrics, options.replay)
         program = shlex.join([*self._command, *map(str, filters)])
-        self._warn(filters)
+        if not self.check(filters):
+            tell("not run, because nothing would be profiled: --no-check runs it nevertheless")
+            return 1
         if (estimate := history.estimate(key, program, self._calls(filters))) is not None:
             tell(f"estimate: {estimate}")
         reports = Reports(name, SUFFIX)
@@ -78,18 +82,40 @@ class Session:
         self._show(result, made, said, filters)
         return code
 
-    def _warn(self, filters: list[RangeFilter]) -> None:
-        """Says before the run what it may meet."""
+    def filters(self, ranges: Sequence[str]) -> list[RangeFilter]:
+        return filters_of(ranges, self._recording)
+
+    def check(self, filters: list[RangeFilter]) -> bool:
+        """Says what the replay mode needs and what the run may meet; False: it would fail."""
+        options = self._options
         if self._recording is None:
-            return
+            if self._unchecked is not None:
+                tell(
+                    f"what --replay {options.replay} needs could not be checked: {self._unchecked}"
+                )
+            return True
+        checked = Preflight([], fails=False)
+        if not options.no_check:
+            checked = preflight(filters, self._recording, options.replay, options.calls)
+        found = list(checked.findings)
+        if options.replay not in AS_ONE and not options.dry_run:
+            found = [each for each in found if each.status != OK and each is not checked.unchecked]
+        is_known = not options.no_check and checked.unchecked is None
+        found += self._may_meet(filters, is_known)
+        for line in as_lines(found, self._again):
+            print(printable_lines(line), file=sys.stderr)
+        return not checked.fails
+
+    def _may_meet(self, filters: list[RangeFilter], has_calls: bool) -> list[Finding]:
+        assert self._recording is not None
         found = diagnosis.before(
-            filters, self._recording, self._options.replay, launched=is_launched(self._command)
-        )
+            filters, self._recording, self._options.replay, launched=is_launched(self._command),
+            calls=has_calls,
+        )  # fmt: skip
         # The first call is left out already.
         if self._options.calls:
             found = [each for each in found if each.options[:1] != ("--calls",)]
-        for line in as_lines(found, self._again):
-            print(printable_lines(line), file=sys.stderr)
+        return found
 
     def _calls(self, filters: Sequence[RangeFilter]) -> int | None:
         if self._recording is None or not filters:

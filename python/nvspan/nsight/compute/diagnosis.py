@@ -140,13 +140,13 @@ def of_nesting(filters: list[RangeFilter], recording: Recording) -> list[Finding
 
 
 def before(
-    filters: list[RangeFilter], recording: Recording, replay: str, *, launched: bool
+    filters: list[RangeFilter], recording: Recording, replay: str, *, launched: bool, calls: bool
 ) -> list[Finding]:
-    """What a run may meet, as far as a recording tells it."""
+    """What a run may meet, as far as a recording tells it; `calls`: it tells those of CUDA too."""
     found = []
     if replay in ("range", "app-range"):
         found += of_nesting(filters, recording)
-    if replay == "range":
+    if replay == "range" and not calls:
         found += _cold(filters, recording)
     if launched and replay != "app-range":
         found.append(Finding(

@@ -9,13 +9,15 @@ import signal
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 
 import nvspan.recording
 from nvspan import launch, recorder
 from nvspan.nsight.compute import cache
+from nvspan.nsight.driver import cupti
+from nvspan.nsight.driver.driver_calls import DOMAIN, has_driver_calls
 from nvspan.recording import Recording
 
 _NAME = "dry-{pid}.nvspan"
@@ -78,6 +80,7 @@ def dry_run(
     is_enough: Callable[[Recording], bool] = lambda recording: True,
     tell: Callable[[str], None] = lambda text: None,
     folder: str | None = None,
+    calls: bool = False,
 ) -> DryRun:
     """Records a program until it has made `steps` steps and `is_enough` says so, or to its end;
     then the program is ended. What it prints is not shown.
@@ -92,13 +95,16 @@ def dry_run(
         is_enough: whether a recording has all that is asked for. A program that goes on is looked
             at again; of one that ended nothing more will come.
         folder: where the recording is put; None keeps it for the next time.
+        calls: also record the calls of CUDA's driver, which `preflight` reads.
         tell: is called with a sentence about what is going on.
 
     Raises:
         DryRunError: the program failed, or made no NVTX call.
         RuntimeError: nvspan was built without NVTX here.
     """
-    key = "" if folder else cache.key_of(command, (steps, launch.injection_library()))
+    library = launch.injection_library()
+    more = cupti.environment(library) if calls else {}
+    key = "" if folder else cache.key_of(command, (steps, library, sorted(more.items())))
     if key and (kept := _kept(key)) is not None and (kept.whole or is_enough(kept.recording)):
         tell("the ranges are known from a dry recording of this command line")
         return kept
@@ -106,10 +112,11 @@ def dry_run(
          "takes a recording that exists)")  # fmt: skip
     place = folder or cache.new_folder("dry", key)
     began = time.monotonic()
-    whole = _record(command, place, steps, seconds, is_enough)
+    whole = _record(command, place, steps, seconds, is_enough, more)
     took = time.monotonic() - began
     paths = _files(place)
-    if not paths:
+    recording = nvspan.recording.read(*paths) if paths else None
+    if recording is None or is_empty(recording):
         raise DryRunError(
             "the program made no NVTX call in its dry run: it has no ranges, or it uses no NVTX "
             "that a tool can see ('nvspan doctor' says which)"
@@ -119,7 +126,14 @@ def dry_run(
             os.path.join(place, "run.json"),
             {"whole": whole, "seconds": took, "paths": paths, "command": list(command)},
         )
-    return DryRun(nvspan.recording.read(*paths), whole, False, took)
+    return DryRun(recording, whole, False, took)
+
+
+def is_empty(recording: Recording) -> bool:
+    """Whether there is nothing but calls of CUDA's driver."""
+    if not has_driver_calls(recording) or len(recording.ranges):
+        return False
+    return set(recording.marks["domain"]) <= {recording.strings.index(DOMAIN)}
 
 
 def _kept(key: str) -> DryRun | None:
@@ -154,10 +168,10 @@ def _so_far(folder: str) -> Recording | None:
 
 def _record(
     command: Sequence[str], folder: str, steps: int, seconds: float,
-    is_enough: Callable[[Recording], bool],
+    is_enough: Callable[[Recording], bool], more: Mapping[str, str],
 ) -> bool:  # fmt: skip
     """Runs the program until there is enough of it; whether it ended by itself."""
-    environment = dict(os.environ)
+    environment = {**os.environ, **more}
     environment[launch.INJECTION_VARIABLE] = launch.injection_library()
     environment[launch.CONFIG_VARIABLE] = recorder.config_string(os.path.join(folder, _NAME))
     said = os.path.join(folder, "said.txt")

@@ -10,14 +10,17 @@ import signal
 import subprocess
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nvspan import launch
+from nvspan import _core, launch
 from nvspan.nsight.compute import child
 from nvspan.nsight.compute.dry_run import DryRunError, dry_run
 from nvspan.nsight.compute.explain import Run, as_lines, explain
+from nvspan.nsight.compute.messages import OK
+from nvspan.nsight.compute.preflight import AS_ONE, preflight
 from nvspan.nsight.lines.ncu_command import METRICS, filters_of, ncu_command
 from nvspan.nsight.lines.tools import find_tool, version_of
 from nvspan.nsight.ranges.names import is_written_for_ncu, range_filters
@@ -47,6 +50,7 @@ def ncu(
     output: str | os.PathLike[str] | None = None,
     ncu: str | None = None,
     timeout: float | None = None,
+    check: bool = True,
     **options: Any,
 ) -> NcuResult:
     """Runs a function in a new process under Nsight Compute, and returns what was measured.
@@ -65,6 +69,9 @@ def ncu(
         output: where the report is kept; None keeps none.
         ncu: the program.
         timeout: seconds after which the process is ended.
+        check: with ``replay="range"`` or ``"app-range"``, run the function without ncu first, and
+            warn of what the mode needs and the ranges lack; it is an error if nothing would be
+            profiled.
         options: further ones of `ncu_command`: exclude, calls, kernel, launch_count, ...
 
     Raises:
@@ -79,7 +86,7 @@ def ncu(
     call = (args, kwargs or {})
     found = profile(
         function, [call], ranges=ranges, metrics=metrics, preset=preset, replay=replay,
-        warmup=warmup, runs=runs, output=output, ncu=ncu, timeout=timeout, **options,
+        warmup=warmup, runs=runs, output=output, ncu=ncu, timeout=timeout, check=check, **options,
     )  # fmt: skip
     return NcuResult(map(_without_labels, found.results), found.filters)
 
@@ -103,6 +110,7 @@ def profile(
     output: str | os.PathLike[str] | None,
     ncu: str | None,
     timeout: float | None,
+    check: bool = False,
     **options: Any,
 ) -> NcuResult:
     """Several calls of a function in one process under ncu; as `ncu` has them."""
@@ -123,7 +131,11 @@ def profile(
     with tempfile.TemporaryDirectory(prefix="nvspan-") as folder:
         _write(folder, function, calls, warmup, runs)
         program = [sys.executable, "-m", child.MODULE, folder]
-        filters, recording = _filters(ranges, program, folder)
+        check = check and replay in AS_ONE
+        filters, recording = _filters(ranges, program, folder, calls=check)
+        if check:
+            recording = recording or _recorded(program, folder, calls=True)
+            _check(filters, recording, replay, options.get("calls"))
         report = os.path.join(folder, "report.ncu-rep")
         if output is not None:
             report = os.path.abspath(os.fspath(output)).removesuffix(".ncu-rep") + ".ncu-rep"
@@ -168,7 +180,11 @@ def _write(
 
 
 def _filters(
-    ranges: str | RangeFilter | Iterable[str | RangeFilter] | None, program: list[str], folder: str
+    ranges: str | RangeFilter | Iterable[str | RangeFilter] | None,
+    program: list[str],
+    folder: str,
+    *,
+    calls: bool = False,
 ) -> tuple[list[RangeFilter], Recording | None]:
     if ranges is None:
         return [RangeFilter(child.CALL, domain=child.DOMAIN, span=True)], None
@@ -177,21 +193,35 @@ def _filters(
     if all(is_written_for_ncu(text.strip()) for text in texts):
         return filters_of(items, None), None
     try:
-        recording = _recording_of(program, folder)
+        recording = _recording_of(program, folder, calls=calls)
     except DryRunError as error:
         raise NcuError(_error_of(folder) or str(error)) from None
     return range_filters(items, recording), recording
 
 
-def _recording_of(program: list[str], folder: str) -> Recording:
+def _check(
+    filters: list[RangeFilter], recording: Recording | None, replay: str, calls: str | None
+) -> None:
+    """Warns of what a replay mode needs and ranges lack; NcuError: nothing would be profiled."""
+    if recording is None:  # the run itself says why the function fails
+        return
+    checked = preflight(filters, recording, replay, calls)
+    lines = as_lines([each for each in checked.findings if each.status != OK], lambda _: None)
+    if checked.fails:
+        raise NcuError("\n".join(["nothing would be profiled (check=False runs it)", *lines]))
+    if lines and checked.unchecked is None:
+        warnings.warn("\n".join([f"replay={replay!r}:", *lines]), _core.NvspanWarning, stacklevel=4)
+
+
+def _recording_of(program: list[str], folder: str, *, calls: bool = False) -> Recording:
     """The whole of the calls, recorded without ncu; the recording is in memory."""
-    found = dry_run(program, steps=1, is_enough=lambda found: False, folder=folder)
+    found = dry_run(program, steps=1, is_enough=lambda found: False, folder=folder, calls=calls)
     return found.recording
 
 
-def _recorded(program: list[str], folder: str) -> Recording | None:
+def _recorded(program: list[str], folder: str, *, calls: bool = False) -> Recording | None:
     try:
-        return _recording_of(program, folder)
+        return _recording_of(program, folder, calls=calls)
     except (DryRunError, RuntimeError, OSError):
         return None
 

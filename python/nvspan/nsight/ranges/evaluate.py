@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import compress
 from operator import itemgetter
+from typing import NamedTuple
 
 from nvspan.nsight.ranges.range_syntax import Between
 
@@ -67,6 +68,36 @@ def require_ranges(recording: Recording) -> None:
 def evaluate(filter: RangeFilter, recording: Recording) -> FilterHits:
     """What `filter` hits; see `RangeFilter.evaluate`."""
     require_ranges(recording)
+    parts: list[_Part] = []
+    for place in places(filter, recording):
+        kinds = _spans if filter.span else _stacks
+        parts.append(kinds(filter, recording, place))
+    rows = sorted((row for part in parts for row in part.rows), key=lambda r: -int(r["calls"]))
+    threads = {thread for row in rows for thread in row["threads"]}
+    return FilterHits(filter, rows, sum(part.calls for part in parts), tuple(sorted(threads)))
+
+
+class Place(NamedTuple):
+    """A domain that has names for every part of a filter.
+
+    Attributes:
+        name, number: of the domain.
+        pairs: the domain and name of all its events.
+        alike: the names for each part.
+    """
+
+    name: str | None
+    number: int
+    pairs: set[tuple[int, int]]
+    alike: list[frozenset[int]]
+
+    def named(self) -> set[tuple[int, int]]:
+        """The pairs that the filter names."""
+        return {(self.number, name) for names in self.alike for name in names}
+
+
+def places(filter: RangeFilter, recording: Recording) -> Iterator[Place]:
+    """The domains in which the filter may hit something."""
     domains, strings = recording._reader.domains(), recording.strings
     is_domain = matcher(filter.domain or "", filter.regex, True)
     is_searched = filter.span or len(filter.path) == 1
@@ -79,16 +110,11 @@ def evaluate(filter: RangeFilter, recording: Recording) -> FilterHits:
     for domain, name in recording._reader.pairs():
         if domain in chosen:
             of.setdefault(domain, set()).add((domain, name))
-    parts: list[_Part] = []
+    tests = [matcher(name, filter.regex, is_searched) for name in filter.names]
     for domain, pairs in sorted(of.items()):
-        tests = [matcher(name, filter.regex, is_searched) for name in filter.names]
         alike = [frozenset(n for _, n in pairs if n >= 0 and test(strings[n])) for test in tests]
         if all(alike):
-            kinds = _spans if filter.span else _stacks
-            parts.append(kinds(filter, recording, domains[domain], domain, pairs, alike))
-    rows = sorted((row for part in parts for row in part.rows), key=lambda r: -int(r["calls"]))
-    threads = {thread for row in rows for thread in row["threads"]}
-    return FilterHits(filter, rows, sum(part.calls for part in parts), tuple(sorted(threads)))
+            yield Place(domains[domain], domain, pairs, alike)
 
 
 @dataclass
@@ -154,24 +180,31 @@ class _Columns:
         return (0 if reason else value for value, reason in zip(values, kept, strict=True))
 
 
-def _stacks(
-    filter: RangeFilter,
-    recording: Recording,
-    domain: str | None,
-    number: int,
-    pairs: set[tuple[int, int]],
-    alike: list[frozenset[int]],
-) -> _Part:
-    """Push/pop ranges that complete the stack of a filter."""
+def stack_columns(
+    filter: RangeFilter, recording: Recording, place: Place
+) -> tuple[_Columns, Iterator[bool] | None]:
+    """The push/pop ranges of a place, and which of them complete the stack; None: all."""
     ends_open = isinstance(filter.path[-1], Between)
-    wanted = pairs if ends_open else {(number, name) for names in alike for name in names}
-    columns = _of_kind(recording, wanted, PUSH_POP)
+    columns = _of_kind(recording, place.pairs if ends_open else place.named(), PUSH_POP)
+    if len(filter.path) == 1 and not filter.bottom:
+        return columns, None
+    return columns, _accepted(filter, place.alike, columns)
+
+
+def span_columns(recording: Recording, place: Place) -> _Columns:
+    """The start/end ranges of a place that a filter names."""
+    return _of_kind(recording, place.named(), START_END)
+
+
+def _stacks(filter: RangeFilter, recording: Recording, place: Place) -> _Part:
+    """Push/pop ranges that complete the stack of a filter."""
+    columns, accepted = stack_columns(filter, recording, place)
     found: Iterator[tuple[int, int, int]] = zip(
         columns.chosen("name"), columns.chosen("thread"), columns.durations(), strict=True
     )
-    if len(filter.path) > 1 or filter.bottom:
-        found = compress(found, _accepted(filter, alike, columns))
-    rows = _grouped(recording, domain, found)
+    if accepted is not None:
+        found = compress(found, accepted)
+    rows = _grouped(recording, place.name, found)
     return _Part(rows, sum(row["calls"] for row in rows))
 
 
@@ -244,21 +277,27 @@ class _Machine:
         return made
 
 
-def _spans(
-    filter: RangeFilter,
-    recording: Recording,
-    domain: str | None,
-    number: int,
-    pairs: set[tuple[int, int]],
-    alike: list[frozenset[int]],
-) -> _Part:
+def _spans(filter: RangeFilter, recording: Recording, place: Place) -> _Part:
     """Start/end ranges, which count while all that a filter names are open in the process."""
-    columns = _of_kind(recording, {(number, name) for names in alike for name in names}, START_END)
+    columns, domain, alike = span_columns(recording, place), place.name, place.alike
     names, threads = list(columns.chosen("name")), list(columns.chosen("thread"))
     durations = list(columns.durations())
     if len(alike) == 1:
         rows = _grouped(recording, domain, zip(names, threads, durations, strict=True))
         return _Part(rows, len(names))
+    calls = 0
+    hit: set[int] = set()
+    for changes in span_changes(columns).values():
+        found, taking_part = _together(changes, names, alike)
+        calls += found
+        hit |= taking_part
+    taken = sorted(hit)
+    rows = _grouped(recording, domain, ((names[r], threads[r], durations[r]) for r in taken))
+    return _Part(rows, calls)
+
+
+def span_changes(columns: _Columns) -> dict[int, list[tuple[int, int, int]]]:
+    """By process the times at which ranges begin (1) and end (0, 2), with their rows, in order."""
     starts, ends = list(columns.chosen("start")), list(columns.chosen("end"))
     moments: dict[int, list[tuple[int, int, int]]] = {}
     for row, process in enumerate(columns.chosen("process")):
@@ -266,16 +305,9 @@ def _spans(
         # ... but for the end of one that took no time.
         closing = 0 if ends[row] > starts[row] else 2
         moments.setdefault(process, []).extend(((starts[row], 1, row), (ends[row], closing, row)))
-    calls = 0
-    hit: set[int] = set()
     for changes in moments.values():
         changes.sort(key=itemgetter(0, 1))
-        found, taking_part = _together(changes, names, alike)
-        calls += found
-        hit |= taking_part
-    taken = sorted(hit)
-    rows = _grouped(recording, domain, ((names[r], threads[r], durations[r]) for r in taken))
-    return _Part(rows, calls)
+    return moments
 
 
 def _together(
