@@ -38,6 +38,11 @@ inline double log_bucket_begin(unsigned octave, unsigned bucket) {
 inline double log_bucket_middle(unsigned octave, unsigned bucket) {
   return std::ldexp(1.0 + (bucket + 0.5) / log_buckets, static_cast<int>(octave));
 }
+// What stands for the values in a bucket.
+inline double log_bucket_value(unsigned octave, unsigned bucket) {
+  return octave < log_octave_bits ? std::floor(log_bucket_begin(octave, bucket))
+                                  : log_bucket_middle(octave, bucket);
+}
 
 // Any quantile is within 0.4 % of a value that was added.
 class LogHistogram {
@@ -59,10 +64,20 @@ class LogHistogram {
       for (unsigned j = 0; j < log_buckets; ++j) {
         seen += (*octaves_[i])[j];
         if (seen <= rank) continue;
-        return i < log_octave_bits ? std::floor(log_bucket_begin(i, j)) : log_bucket_middle(i, j);
+        return log_bucket_value(i, j);
       }
     }
     return 0;
+  }
+
+  // Calls `use` with octave, bucket and count of each bucket that holds a value, in their order.
+  template <typename Use>
+  void for_each(Use&& use) const {
+    for (unsigned i = 0; i < log_octaves; ++i) {
+      for (unsigned j = 0; octaves_[i] != nullptr && j < log_buckets; ++j) {
+        if ((*octaves_[i])[j] != 0) use(i, j, (*octaves_[i])[j]);
+      }
+    }
   }
 
  private:

@@ -73,7 +73,7 @@ std::uint64_t read_all(const std::uint8_t* data, std::size_t size) {
     }
   }
   for (const nvspan::reader::Selection& selection : {nvspan::reader::Selection(), part}) {
-    sum += nvspan::reader::call_tree(*recording, selection).size();
+    sum += nvspan::reader::call_tree(*recording, selection).nodes.size();
     sum += nvspan::reader::all_durations(*recording, selection).size();
     sum += nvspan::reader::overview(*recording, selection, 1000, 8, 16).lanes.size();
     sum += nvspan::reader::export_perfetto(*recording, selection, "/dev/null", {});

@@ -193,10 +193,10 @@ std::string rows_by(const Recording& recording, GroupBy by) {
 void statistics_count_all(const Recording& recording) {
   // name, thread, calls, unclosed
   EXPECT_EQUAL(rows_by(recording, GroupBy::name),
-               "inner -1 1 0\nouter -1 1 0\nspan -1 2 1\nleft open -1 0 1\n");
+               "outer -1 1 0\ninner -1 1 0\nspan -1 2 1\nleft open -1 0 1\n");
   // A range that never ends is counted for the thread that began it.
   EXPECT_EQUAL(rows_by(recording, GroupBy::thread),
-               "inner 0 1 0\nouter 0 1 0\nspan 1 1 0\nspan 0 1 1\nleft open 1 0 1\n");
+               "outer 0 1 0\ninner 0 1 0\nspan 1 1 0\nspan 0 1 1\nleft open 1 0 1\n");
 }
 
 }  // namespace

@@ -170,7 +170,7 @@ void read_statistics(Digest& digest, const Shared& shared,
     const nvspan::reader::Aggregate made = nvspan::reader::aggregate(*shared.recording, options);
     for (const auto& row : made.rows) {
       digest.add(row->calls);
-      digest.add(static_cast<std::uint64_t>(row->total));
+      digest.add(static_cast<std::uint64_t>(row->total()));
     }
     for (const auto& lane : made.lanes.lanes()) {
       digest.add(nvspan::reader::lane_label(*shared.recording, lane));
@@ -182,7 +182,8 @@ void read_statistics(Digest& digest, const Shared& shared,
 void read_reports(Digest& digest, const Shared& shared,
                   const nvspan::reader::Selection& selection) {
   const nvspan::reader::Recording& recording = *shared.recording;
-  for (const auto& node : nvspan::reader::call_tree(recording, selection)) digest.add(node.calls);
+  for (const auto& node : nvspan::reader::call_tree(recording, selection).nodes)
+    digest.add(node->calls);
   for (const auto& row : nvspan::reader::all_durations(recording, selection)) {
     digest.add(row.ns.data(), row.ns.size() * sizeof row.ns[0]);
   }

@@ -209,6 +209,22 @@ for _ in range(4000):
 """
 
 
+def outermost(ranges):
+    """Those that lie in no other one."""
+    return [
+        (start, end) for start, end in ranges
+        if not any(s <= start and end <= e and (s, e) != (start, end) for s, e in ranges)
+    ]  # fmt: skip
+
+
+def node_paths(nodes):
+    made = []
+    for node in nodes:
+        above = () if node["parent"] is None else made[node["parent"]]
+        made.append((*above, f"{node['domain']}:{node['name']}"))
+    return made
+
+
 @pytest.mark.parametrize("filters", [
     {"match": ["r[135]"]}, {"match": ["a:r?", "b:r0"]}, {"min_duration": "median"},
     {"match": ["r[024]"], "min_duration": "median"},
@@ -221,15 +237,22 @@ def test_walks_and_tables_agree_about_what_is_left(filters, tmp_path):
     part = recording.filter(**filters)
     rows = list(part.ranges.rows())
     assert 100 < len(rows) < len(recording.ranges)
-    named, calls, totals = [], Counter(), Counter()
+    named, calls, closed = [], Counter(), {}
     for row in rows:
         above = () if row["parent"] is None else named[row["parent"]]
-        named.append((*above, f"{row['domain']}:{row['name']}"))
-        calls[named[-1]] += row["end"] is not None
-        totals[named[-1]] += row["duration"] or 0
+        name = f"{row['domain']}:{row['name']}"
+        # A name within itself is the one that it lies in.
+        named.append(above[: above.index(name) + 1] if name in above else (*above, name))
+        if row["end"] is not None:
+            calls[named[-1]] += 1
+            closed.setdefault(named[-1], []).append((row["start"], row["end"]))
     found = {tuple(names): count for names, count in paths(part)}
-    assert found == {names: count for names, count in calls.items() if count}
-    assert sum(node["total"] for node in call_tree(part)) == sum(totals.values())
+    assert found == calls
+    assert any(len(names) > 2 for names in found)
+    totals = {path: sum(end - start for start, end in outermost(of)) for path, of in closed.items()}
+    nodes = call_tree(part)
+    shown = zip(node_paths(nodes), nodes, strict=True)
+    assert {names: node["total"] for names, node in shown if node["calls"]} == totals
 
     # In a lane a range is as deep as there are others of its domain around it.
     expected, stacks = [], {}

@@ -261,7 +261,8 @@ class Recording:
         """Calls, total, self time, mean, deviation, extremes and quantiles of each range.
 
         One pass over the recording, with memory for the names alone. Unclosed ranges are counted
-        and in no other number; quantiles are those of the nearest rank, within 1 %.
+        and in no other number; quantiles are those of the nearest rank, within 1 %. `Stats` says
+        what each figure is.
 
         Args:
             by: "name" (domain, name and kind), or these and "thread", "process", "category",

@@ -12,6 +12,33 @@ if TYPE_CHECKING:
 class Stats:
     """Statistics of a recording's ranges: `rows`, and what they do not hold.
 
+    Of a row, times in ns:
+
+    ======================  ====================================================================
+    key                     what it is
+    ======================  ====================================================================
+    domain, name, kind      "push_pop", "start_end" or "device"
+    backward                whether its category says that it is the backward pass of `name`
+    calls, unclosed         ranges that ended, and that did not; all that follows is of the former
+    total                   time in which a range of the row was open, added up over threads (of
+                            devices: streams): of ranges within one another the outermost counts
+    sum                     of all durations, those of ranges within one another as well
+    self                    time in which a range of the row was the innermost
+    mean, std, min, max,    of single calls
+    p50, p90, p99, p999
+    typical                 mean of the calls without `outliers`, within 0.4 % of it
+    outliers, warmup        calls longer than 3 p50, 2 p75 and 10 us; those of them among the
+                            first 16 calls of a thread
+    outlier_total,          their time
+    warmup_total
+    first                   when the first call of it began
+    threads                 how many threads it ran in
+    overhead                the recorder's part of `total`
+    devices                 of a "device": on how many of them it ran
+    ======================  ====================================================================
+
+    A recording of mode "stats" holds no order of calls, so `warmup` and `first` are 0 there.
+
     Attributes:
         rows: a dict for each range, the largest total first; times are ns.
         lost: how many events could not be recorded, where that is known.

@@ -11,6 +11,7 @@
 #include "reader/stats/call_tree.hpp"
 #include "reader/stats/overview.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 
@@ -101,26 +102,38 @@ py::list threads(const RecordingHandle& handle) {
   return entries;
 }
 
-py::list tree(const RecordingHandle& handle) {
+py::list tree(const RecordingHandle& handle, bool ancestors) {
   const reader::Recording& recording = *handle.recording;
-  std::vector<reader::CallNode> nodes;
+  reader::CallTree found;
   {
     const released_gil released;
-    nodes = reader::call_tree(recording, handle.selection);
+    found = reader::call_tree(recording, handle.selection, ancestors);
   }
   py::list entries;
-  for (const reader::CallNode& node : nodes) {
+  for (const auto& each : found.nodes) {
+    const reader::CallNode& node = *each;
     py::dict entry;
     entry["parent"] = node.parent < 0 ? py::object(py::none()) : py::int_(node.parent);
     entry["domain"] = domain_at(recording, node.domain);
     entry["name"] = string_at(recording, node.name);
     entry["kind"] = kind_text(node.kind);
+    entry["backward"] = node.backward;
+    entry["lane"] = node.lane < 0 ? py::object(py::none())
+                                  : text_of(found.lanes[static_cast<std::size_t>(node.lane)]);
     entry["calls"] = node.calls;
     entry["unclosed"] = node.unclosed;
-    entry["total"] = node.total;
+    entry["total"] = static_cast<std::int64_t>(node.total());
     entry["self"] = node.self;
     entry["min"] = node.calls == 0 ? 0 : node.shortest;
     entry["max"] = node.longest;
+    entry["p50"] = py::none();
+    entry["typical"] = py::none();
+    if (node.durations != nullptr && node.calls != 0) {
+      const auto least = static_cast<double>(node.shortest);
+      const auto most = static_cast<double>(node.longest);
+      entry["p50"] = std::clamp(node.durations->quantile(0.5, node.calls), least, most);
+      entry["typical"] = reader::typical_of(*node.durations, {}, node.calls, node.sum).mean;
+    }
     entries.append(entry);
   }
   return entries;
@@ -212,7 +225,7 @@ std::uint64_t write_perfetto(const RecordingHandle& handle, const std::string& p
 void bind_reports(py::module_& module) {
   const py::class_<RecordingHandle> handle(module, "RecordingHandle");
   module.def("threads", &threads);
-  module.def("tree", &tree);
+  module.def("tree", &tree, py::arg("handle"), py::arg("ancestors") = false);
   module.def("exact", &exact, py::arg("handle"), py::arg("unclosed_end") = py::none());
   module.def("strip", &strip);
   module.def("write_perfetto", &write_perfetto);

@@ -65,14 +65,16 @@ py::dict Reader::stats(const py::str& asked) {
     const released_gil released;
     figures = reader::aggregate(*recording_, options);
     std::stable_sort(figures.rows.begin(), figures.rows.end(),
-                     [](const auto& a, const auto& b) { return a->total > b->total; });
+                     [](const auto& a, const auto& b) { return a->total() > b->total(); });
   }
   py::list rows;
   for (const auto& row : figures.rows) {
     py::dict entry;
     const auto calls = static_cast<double>(row->calls);
-    const double mean = row->calls == 0 ? 0 : row->total / calls;
-    const double variance = row->calls < 2 ? 0 : (row->squares - row->total * mean) / (calls - 1);
+    const double mean = row->calls == 0 ? 0 : row->sum / calls;
+    const double variance = row->calls < 2 ? 0 : (row->squares - row->sum * mean) / (calls - 1);
+    const reader::Typical typical =
+        reader::typical_of(row->durations, row->first_calls, row->calls, row->sum);
     const auto least = static_cast<double>(row->calls == 0 ? 0 : row->shortest);
     const auto most = static_cast<double>(row->longest);
     const auto quantile = [&](double fraction) {
@@ -82,9 +84,10 @@ py::dict Reader::stats(const py::str& asked) {
     entry["domain"] = text(domain);
     entry["name"] = text(row->name);
     entry["kind"] = kind_text(row->kind);
+    entry["backward"] = row->backward;
     entry["calls"] = row->calls;
     entry["unclosed"] = row->unclosed;
-    entry["total"] = row->total;
+    entry["total"] = row->total();
     entry["self"] = row->self;
     entry["mean"] = mean;
     entry["std"] = std::sqrt(std::max(variance, 0.0));
@@ -95,7 +98,17 @@ py::dict Reader::stats(const py::str& asked) {
     entry["p999"] = quantile(0.999);
     entry["max"] = most;
     entry["threads"] = row->threads;
-    entry["overhead"] = row->overhead;
+    entry["overhead"] = row->overhead();
+    entry["typical"] = typical.mean;
+    entry["outliers"] = typical.outliers;
+    entry["outlier_total"] = typical.outlier_time;
+    entry["warmup"] = typical.warmup.calls;
+    entry["warmup_total"] = typical.warmup.time;
+    entry["warmup_squares"] = typical.warmup.squares;
+    entry["sum"] = row->sum;
+    entry["squares"] = row->squares;
+    entry["first"] = row->threads == 0 ? 0 : row->first;
+    if (row->kind == reader::RangeKind::device) entry["devices"] = row->devices.size();
     if (options.by == reader::GroupBy::thread) entry["thread"] = row->thread;
     if (options.by == reader::GroupBy::thread || options.by == reader::GroupBy::process) {
       entry["process"] = row->process;

@@ -126,7 +126,7 @@ bool fast_push(nvtxDomainHandle_t handle, Input input, int& depth) noexcept {
   const auto write = [&](record::ThreadWriter& writer, const record::CachedSite& site,
                          std::uint64_t payload, bool has_payload) {
     if (writer.mode == static_cast<std::uint8_t>(record::RecordMode::stats)) {
-      writer.opened(site.site, site.domain->id, record::ticks_now(), nullptr);
+      writer.opened_to_count(site.site, site.domain->id, record::ticks_now());
     } else {
       auto* const entry = writer.cursor;
       const std::uint64_t ticks = record::ticks_now();
@@ -165,10 +165,16 @@ inline bool fast_pop(nvtxDomainHandle_t handle, int& depth, std::uint64_t& ticks
       const record::OpenPush range = writer->open[writer->open_count - 1];
       const std::uint64_t duration = ticks - range.ticks;
       if (writer->mode == static_cast<std::uint8_t>(record::RecordMode::stats)) {
-        done = duration < writer->min_ticks ||
+        const bool counts = duration >= writer->min_ticks;
+        done = !counts ||
                writer->count(range.site, record::EntryKind::push, duration,
-                             duration > range.inner ? duration - range.inner : 0);
-        if (done && writer->open_count > 1) writer->open[writer->open_count - 2].inner += duration;
+                             duration > range.inner ? duration - range.inner : 0, range.same);
+        if (done && writer->open_count > 1) {
+          writer->open[writer->open_count - 2].inner += duration;
+          --writer->open_count;
+          writer->leave_to_outer(range, duration, counts);
+          ++writer->open_count;
+        }
       } else {
         done = writer->take_back(range, ticks) ||
                put_or_drop(*writer, record::EntryKind::pop, domain->id, ticks, 0, nullptr, 0) !=
@@ -189,7 +195,7 @@ bool fast_mark(nvtxDomainHandle_t handle, Input input) noexcept {
   const auto write = [](record::ThreadWriter& writer, const record::CachedSite& site,
                         std::uint64_t payload, bool has_payload) {
     if (writer.mode == static_cast<std::uint8_t>(record::RecordMode::stats)) {
-      return writer.count(site.site, record::EntryKind::mark, 0, 0) ? Fast::done : Fast::no;
+      return writer.count(site.site, record::EntryKind::mark, 0, 0, 0) ? Fast::done : Fast::no;
     }
     return put_or_drop(writer, record::EntryKind::mark, site.site, record::ticks_now(),
                        has_payload ? record::entry_payload_bit : 0, &payload, has_payload);

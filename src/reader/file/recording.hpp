@@ -40,6 +40,7 @@ struct ReadSite {
   bool has_color = false;
   std::uint8_t device = 0;  // as in SiteDefinition
   bool is_others = false;   // of all names that were past the budget
+  bool backward = false;    // its category says that it is the backward pass of what is called so
   std::uint32_t color = 0;
   std::uint32_t category = 0;
   std::int32_t category_name = no_name;

@@ -9,24 +9,23 @@
 namespace nvspan::reader {
 namespace {
 
-std::int64_t slack(const DeviceSpan& a, const DeviceSpan& b) {
+std::int64_t slack(const DevicePlace& a, const DevicePlace& b) {
   constexpr std::int64_t most = 10'000;  // ns; times that are less sure are shown as they are
-  return std::min(most, std::int64_t{a.call.uncertainty} + b.call.uncertainty);
+  return std::min(most, std::int64_t{a.uncertainty} + b.uncertainty);
 }
 
 // One row in the making: the ranges that are open in it.
+template <typename Place>
 class RowBuilder {
  public:
-  RowBuilder(std::vector<DeviceSpan>& spans, std::uint32_t lane) : spans_(spans) {
-    row_.lane = lane;
-  }
+  RowBuilder(std::vector<Place>& spans, std::uint32_t lane) : spans_(spans) { row_.lane = lane; }
 
   // Takes the next range, in the order of their starts, if it nests in or follows those it has.
   bool take(std::size_t index) {
-    DeviceSpan& span = spans_[index];
+    DevicePlace& span = spans_[index];
     const std::int64_t start = span.start;
     while (!open_.empty()) {
-      const DeviceSpan& top = spans_[open_.back()];
+      const DevicePlace& top = spans_[open_.back()];
       if (top.end <= span.start) {
         close();
         continue;
@@ -62,44 +61,30 @@ class RowBuilder {
     open_.pop_back();
   }
 
-  std::vector<DeviceSpan>& spans_;
+  std::vector<Place>& spans_;
   DeviceRow row_;
   std::vector<std::size_t> open_;
   std::uint32_t levels_ = 0;
 };
 
-}  // namespace
-
-void DeviceRows::add(std::uint32_t process, const ScannedRange& range) {
-  DeviceSpan span;
-  span.start = range.start;
-  span.end = range.end;
-  span.site = range.site;
-  span.reason = range.reason;
-  read_device_call(recording_.processes()[process], recording_.sites()[range.site],
-                   range.call->payload, span.call);
-  span.lane = lanes_.lane(process, span.call, range.call->ticks);
-  spans_.push_back(span);
-}
-
 // A range that was begun first is around one that was begun later, also where the stamps of their
 // beginnings are the other way round.
-void DeviceRows::untangle(std::vector<std::size_t>& order) {
+template <typename Place>
+void untangle(std::vector<Place>& spans, std::vector<std::size_t>& order) {
   const auto before = [&](std::size_t a, std::size_t b) {
-    const DeviceSpan &x = spans_[a], &y = spans_[b];
-    return std::make_tuple(x.lane, x.start, -x.end, x.call.launch, a) <
-           std::make_tuple(y.lane, y.start, -y.end, y.call.launch, b);
+    const DevicePlace &x = spans[a], &y = spans[b];
+    return std::make_tuple(x.lane, x.start, -x.end, x.launch, a) <
+           std::make_tuple(y.lane, y.start, -y.end, y.launch, b);
   };
   std::sort(order.begin(), order.end(), before);
   constexpr std::size_t most_ahead = 64;
   bool moved = false;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    DeviceSpan& inner = spans_[order[i]];
+    DevicePlace& inner = spans[order[i]];
     for (std::size_t k = i + 1; k < std::min(order.size(), i + most_ahead); ++k) {
-      const DeviceSpan& outer = spans_[order[k]];
+      const DevicePlace& outer = spans[order[k]];
       if (outer.lane != inner.lane || outer.start - inner.start > slack(inner, outer)) break;
-      if (outer.call.launch >= inner.call.launch || outer.start >= inner.end ||
-          outer.end < inner.end) {
+      if (outer.launch >= inner.launch || outer.start >= inner.end || outer.end < inner.end) {
         continue;
       }
       inner.start = outer.start;
@@ -109,26 +94,51 @@ void DeviceRows::untangle(std::vector<std::size_t>& order) {
   if (moved) std::sort(order.begin(), order.end(), before);
 }
 
-std::vector<DeviceRow> DeviceRows::arrange() {
-  std::vector<std::size_t> order(spans_.size());
+}  // namespace
+
+template <typename Place>
+std::vector<DeviceRow> arrange_in_rows(std::vector<Place>& places, std::size_t most_rows) {
+  std::vector<std::size_t> order(places.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  untangle(order);
+  untangle(places, order);
   std::vector<DeviceRow> finished;
   for (std::size_t begin = 0, end; begin < order.size(); begin = end) {
-    const std::uint32_t lane = spans_[order[begin]].lane;
-    std::vector<RowBuilder> rows;
-    for (end = begin; end < order.size() && spans_[order[end]].lane == lane; ++end) {
+    const std::uint32_t lane = places[order[begin]].lane;
+    std::vector<RowBuilder<Place>> rows;
+    for (end = begin; end < order.size() && places[order[end]].lane == lane; ++end) {
       bool taken = false;
       for (std::size_t row = 0; row < rows.size() && !taken; ++row) {
         taken = rows[row].take(order[end]);
       }
-      if (taken) continue;
-      rows.emplace_back(spans_, lane);
+      if (taken || rows.size() >= most_rows) continue;
+      rows.emplace_back(places, lane);
       rows.back().take(order[end]);
     }
     std::uint32_t level = 0;
-    for (RowBuilder& row : rows) finished.push_back(row.finish(level));
+    for (RowBuilder<Place>& row : rows) finished.push_back(row.finish(level));
   }
+  return finished;
+}
+template std::vector<DeviceRow> arrange_in_rows(std::vector<DevicePlace>&, std::size_t);
+template std::vector<DeviceRow> arrange_in_rows(std::vector<DeviceSpan>&, std::size_t);
+
+void DeviceRows::add(std::uint32_t process, const ScannedRange& range) {
+  DeviceSpan span;
+  span.start = range.start;
+  span.end = range.end;
+  span.site = range.site;
+  span.reason = range.reason;
+  read_device_call(recording_.processes()[process], recording_.sites()[range.site],
+                   range.call->payload, span.call);
+  span.took = range.end - range.start;
+  span.launch = span.call.launch;
+  span.uncertainty = span.call.uncertainty;
+  span.lane = lanes_.lane(process, span.call, range.call->ticks);
+  spans_.push_back(span);
+}
+
+std::vector<DeviceRow> DeviceRows::arrange(std::size_t most_rows) {
+  std::vector<DeviceRow> finished = arrange_in_rows(spans_, most_rows);
   std::stable_sort(finished.begin(), finished.end(), [&](const DeviceRow& a, const DeviceRow& b) {
     const DeviceLane &x = lane(a.lane), &y = lane(b.lane);
     return std::tie(x.device, x.stream) < std::tie(y.device, y.stream);

@@ -14,11 +14,17 @@
 
 namespace nvspan::reader {
 
-struct DeviceSpan {
+struct DevicePlace {
   std::int64_t start = 0, end = 0;  // ns, as they are shown
-  std::uint32_t site = 0;
+  std::int64_t took = 0;            // ns, as they were recorded
+  std::uint64_t launch = 0;
+  std::uint64_t row = 0;  // whatever its owner keeps
+  std::uint32_t uncertainty = 0;
   std::uint32_t lane = 0;
   std::uint32_t depth = 0;  // how many ranges of its row are around it
+};
+struct DeviceSpan : DevicePlace {
+  std::uint32_t site = 0;
   EndReason reason = EndReason::closed;
   DeviceCall call;
 };
@@ -35,24 +41,30 @@ struct DeviceRow {
   std::vector<DeviceStep> steps;
 };
 
-// The ranges of one process while it is scanned. In a captured graph nothing waits for what takes
+// Lays out ranges lane by lane. In a captured graph nothing waits for what takes
 // the times, so ranges that follow one another, or nest, may overlap by less than those times are
 // sure: such a one is moved by that much, 10 us at most.
+// What would need more than `most_rows` in a lane is in none.
+template <typename Place>
+std::vector<DeviceRow> arrange_in_rows(std::vector<Place>& places,
+                                       std::size_t most_rows = static_cast<std::size_t>(-1));
+extern template std::vector<DeviceRow> arrange_in_rows(std::vector<DevicePlace>&, std::size_t);
+extern template std::vector<DeviceRow> arrange_in_rows(std::vector<DeviceSpan>&, std::size_t);
+
+// The ranges of one process while it is scanned.
 class DeviceRows {
  public:
   explicit DeviceRows(const Recording& recording) : recording_(recording) {}
 
   void add(std::uint32_t process, const ScannedRange& range);
   // Lays out what was added since the last clear(), device by device, stream by stream.
-  std::vector<DeviceRow> arrange();
+  std::vector<DeviceRow> arrange(std::size_t most_rows = static_cast<std::size_t>(-1));
   void clear() { spans_.clear(); }
 
   const std::vector<DeviceSpan>& spans() const noexcept { return spans_; }
   const DeviceLane& lane(std::uint32_t number) const { return lanes_.lanes()[number]; }
 
  private:
-  void untangle(std::vector<std::size_t>& order);
-
   const Recording& recording_;
   DeviceLanes lanes_;
   std::vector<DeviceSpan> spans_;

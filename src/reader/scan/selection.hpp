@@ -25,10 +25,13 @@ struct Selection {
   bool takes_thread(std::uint32_t thread) const { return has(threads, thread); }
   bool takes_time(std::int64_t time) const { return time >= from && time < to; }
   bool takes_duration(std::int64_t ns) const { return shortest <= 0 || ns >= shortest; }
+  bool takes_all_times() const {
+    return from == std::numeric_limits<std::int64_t>::min() &&
+           to == std::numeric_limits<std::int64_t>::max();
+  }
   bool is_whole() const {
     return sites.empty() && counters.empty() && threads.empty() && shortest <= 0 &&
-           from == std::numeric_limits<std::int64_t>::min() &&
-           to == std::numeric_limits<std::int64_t>::max();
+           takes_all_times();
   }
 
   // All of it.

@@ -3,8 +3,9 @@
 
 #include "reader/stats/aggregate.hpp"
 
+#include "reader/scan/device_rows.hpp"
 #include "reader/scan/range_scan.hpp"
-#include "reader/tables/payload_columns.hpp"
+#include "reader/stats/row_key.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -13,77 +14,15 @@ namespace nvspan::reader {
 
 namespace {
 
-struct Key {
-  std::uint64_t a;
-  std::uint64_t b;
-  std::uint64_t c;
-  friend bool operator==(const Key& x, const Key& y) {
-    return x.a == y.a && x.b == y.b && x.c == y.c;
-  }
-};
-struct KeyHash {
-  std::size_t operator()(const Key& key) const noexcept {
-    std::uint64_t hash = key.a * 0x9E3779B97F4A7C15u ^ key.b * 0xC2B2AE3D27D4EB4Fu ^ key.c;
-    hash ^= hash >> 32;
-    return static_cast<std::size_t>(hash * 0x9E3779B97F4A7C15u);
-  }
-};
-
-// The values of one field of payloads, numbered as they come.
-class FieldGroups final : public FlatFields {
- public:
-  FieldGroups(const Recording& recording, core::PagePool& pool, const std::string& field,
-              std::vector<FieldGroup>& groups)
-      : FlatFields(pool), payloads_(recording), field_(field), groups_(groups) {
-    groups_.emplace_back();
-  }
-
-  std::uint64_t group_of(std::uint32_t process, const ReadSite& site, const EntryPayload& payload) {
-    if (!payload.present || payload.bytes == nullptr || site.device != 0) return 0;
-    restart();
-    found_ = 0;
-    const trace::PayloadResult result =
-        payloads_.read(process, site.local_domain, payload.bytes, payload.bits, *this);
-    return result == trace::PayloadResult::whole || result == trace::PayloadResult::stopped ? found_
-                                                                                            : 0;
-  }
-
- protected:
-  bool wants(const std::string& name) const override { return name == field_; }
-  std::uint64_t keep(std::string_view text) override {
-    const auto entry = texts_.emplace(std::string(text), texts_.size());
-    text_ = &entry.first->first;
-    return entry.first->second;
-  }
-  bool add(const std::string&, const FieldValue& value) override {
-    const Key key{static_cast<std::uint64_t>(value.kind), value.bits, 0};
-    const auto entry = numbers_.emplace(key, groups_.size());
-    if (entry.second) {
-      FieldGroup& group = groups_.emplace_back();
-      group.kind = value.kind;
-      group.bits = value.bits;
-      if (value.kind == trace::PayloadValue::Kind::text) group.text = *text_;
-    }
-    found_ = entry.first->second;
-    return false;
-  }
-
- private:
-  RecordedPayloads payloads_;
-  const std::string& field_;
-  std::vector<FieldGroup>& groups_;
-  std::unordered_map<Key, std::uint64_t, KeyHash> numbers_;
-  std::unordered_map<std::string, std::uint64_t> texts_;
-  const std::string* text_ = nullptr;
-  std::uint64_t found_ = 0;
-};
-
 class Aggregator : public RangeScan<Aggregator> {
  public:
   // The selection is looked at where ranges are counted: those that it leaves out take from the
   // time of the ranges around them all the same.
   Aggregator(const Recording& recording, const AggregateOptions& options, Aggregate& out)
-      : RangeScan(recording, Selection::whole()), options_(options), out_(out) {
+      : RangeScan(recording, Selection::whole()),
+        options_(options),
+        out_(out),
+        is_whole_(options.sites.empty() && options.takes_all_times()) {
     if (options.by == GroupBy::field) {
       fields_ = std::make_unique<FieldGroups>(recording, pool_, options.field, out.groups);
     }
@@ -95,16 +34,23 @@ class Aggregator : public RangeScan<Aggregator> {
 
   void begin_thread(std::uint32_t thread) {
     wanted_ = options_.takes_thread(thread);
+    takes_all_opens_ = wanted_ && is_whole_ && !by_payload() && !by_lane();
     if (options_.by == GroupBy::thread || options_.by == GroupBy::process) {
       std::fill(rows_of_site_.begin(), rows_of_site_.end(), nullptr);
     }
   }
 
-  // The payload's bits travel in the range's row: nothing else needs it here.
-  std::uint64_t open(const PushRange& range, std::uint64_t, const EntryPayload& payload) {
+  // The row that a push range is counted in travels in it; null: it is in none.
+  [[gnu::always_inline]] std::uint64_t open(const PushRange& range, std::uint64_t,
+                                            const EntryPayload& payload) {
     see_payload(payload, range.start);
-    if (fields_ != nullptr) return group_by_field(range.site, payload);
-    return payload.present && payload.bytes == nullptr ? payload.bits : 0;
+    AggregateRow* at = cached(range.site, RangeKind::push_pop);
+    if (__builtin_expect(!takes_all_opens_ || at == nullptr, 0)) {
+      at = row_to_open(range, payload);
+      if (at == nullptr) return 0;
+    }
+    at->outermost.open();
+    return reinterpret_cast<std::uintptr_t>(at);
   }
   std::uint64_t opened(const ScannedRange& range, std::uint64_t, std::uint64_t ticks,
                        const EntryPayload& payload) {
@@ -117,11 +63,18 @@ class Aggregator : public RangeScan<Aggregator> {
   // This and what it calls for each range is inlined: as functions they cost a quarter more.
   [[gnu::always_inline]] void ended(const ScannedRange& range) {
     if (range.reason != EndReason::closed) return count_unclosed(range);
-    if (range.kind == RangeKind::device) return end_device(range);
-    const bool push = range.kind == RangeKind::push_pop;
-    count(range, range.row, range.thread, push ? wanted_ : options_.takes_thread(range.thread),
-          overhead(range.inside));
+    if (range.kind != RangeKind::push_pop) return end_started(range);
+    const std::int64_t duration = range.end > range.start ? range.end - range.start : 0;
+    see_whole(wanted_, range.start, range.end);
+    AggregateRow* const at = row_at(range.row);
+    if (at == nullptr) return;
+    if (duration < options_.shortest) return at->outermost.drop();
+    const double cost = overhead(range.inside);
+    count(*at, range, duration, thread_, cost);
+    at->self += static_cast<double>(range.self);
+    at->outermost.close(static_cast<double>(duration), cost);
   }
+  void end_process(std::uint32_t) { nest_devices(); }
   void left_out(const ScannedRange& range) {
     if (range.kind == RangeKind::device) free_groups_.push_back(range.row);
   }
@@ -141,21 +94,79 @@ class Aggregator : public RangeScan<Aggregator> {
   }
 
   void add_cells(const ReadStats& chunk);
+  // Rows whose ranges were opened and not counted go.
+  void finish() {
+    auto& rows = out_.rows;
+    rows.erase(std::remove_if(rows.begin(), rows.end(),
+                              [](const auto& each) { return each->calls + each->unclosed == 0; }),
+               rows.end());
+    for (const auto& each : rows) {
+      if (each->is_others) out_.others += each->calls + each->unclosed;
+    }
+  }
   void list_marks();
 
  private:
-  // What the recorder costs is time of the CPU.
-  [[gnu::noinline]] void end_device(const ScannedRange& range) {
-    const DeviceGroup& group = device_groups_[range.row];
-    count(range, group.group, group.thread, options_.takes_thread(range.thread), 0);
-    free_groups_.push_back(range.row);
-  }
-
   // Of a range of a device that is open: which row it is counted in, and for which thread.
   struct DeviceGroup {
     std::uint64_t group;  // the bits of the payload; grouped by device or stream: the lane
     std::uint32_t thread;
+    std::uint32_t lane;  // of nested_lanes_
+    std::uint32_t uncertainty;
+    std::uint64_t launch;
   };
+
+  static constexpr std::size_t most_device_rows = 64;  // of ranges that overlap in one stream
+
+  static AggregateRow* row_at(std::uint64_t address) {
+    return reinterpret_cast<AggregateRow*>(static_cast<std::uintptr_t>(address));
+  }
+  [[gnu::noinline]] void end_started(const ScannedRange& range) {
+    const bool wanted = options_.takes_thread(range.thread);
+    const std::int64_t duration = range.end > range.start ? range.end - range.start : 0;
+    see_whole(wanted, range.start, range.end);
+    DeviceGroup group{range.row, range.thread, 0, 0, 0};
+    const bool is_device = range.kind == RangeKind::device;
+    if (is_device) {
+      group = device_groups_[range.row];
+      free_groups_.push_back(range.row);
+    }
+    if (!wanted || !takes(range.site, range.start) || (by_lane() && !is_device) ||
+        duration < options_.shortest) {
+      return;
+    }
+    AggregateRow& at = row(range.site, range.kind, group.group, group.thread);
+    // What the recorder costs is time of the CPU.
+    count(at, range, duration, group.thread, is_device ? 0 : overhead(range.inside));
+    at.self += static_cast<double>(range.self);
+    if (!is_device) return;
+    const DeviceLane& lane = nested_lanes_.lanes()[group.lane];
+    at.devices.insert(std::uint64_t{lane.process} << 32 | static_cast<std::uint32_t>(lane.device));
+    nested_.push_back(DevicePlace{range.start, range.end, duration, group.launch,
+                                  reinterpret_cast<std::uintptr_t>(&at), group.uncertainty,
+                                  group.lane, 0});
+  }
+  // Ranges of a stream nest as those of a thread do.
+  void nest_devices() {
+    std::vector<std::size_t> open;
+    for (const DeviceRow& row : arrange_in_rows(nested_, most_device_rows)) {
+      for (const DeviceStep& step : row.steps) {
+        const DevicePlace& place = nested_[step.span];
+        AggregateRow* const at = row_at(place.row);
+        if (step.is_begin) {
+          at->outermost.open();
+          open.push_back(step.span);
+          continue;
+        }
+        at->outermost.close(static_cast<double>(place.took), 0);
+        open.pop_back();
+        if (open.empty()) continue;
+        const DevicePlace& around = nested_[open.back()];
+        row_at(around.row)->self -= static_cast<double>(std::min(place.took, around.took));
+      }
+    }
+    nested_.clear();
+  }
 
   static std::uint64_t group_of(const EntryPayload& payload) {
     return payload.present && payload.bytes == nullptr ? payload.bits : 0;
@@ -166,7 +177,8 @@ class Aggregator : public RangeScan<Aggregator> {
     read_device_call(*process_, site, payload, call);
     const std::uint32_t process = recording_.threads()[thread_].process;
     if (!launch_threads_) launch_threads_ = std::make_unique<LaunchThreads>(recording_);
-    DeviceGroup group{0, launch_threads_->of(process, call, thread_)};
+    DeviceGroup group{0, launch_threads_->of(process, call, thread_),
+                      nested_lanes_.lane(process, call, ticks), call.uncertainty, call.launch};
     if (options_.by == GroupBy::payload) group.group = group_of(call.payload);
     if (by_lane()) {
       if (options_.by == GroupBy::device) call.stream = call.stream_handle = 0;
@@ -196,6 +208,13 @@ class Aggregator : public RangeScan<Aggregator> {
     return (header.inner_cost + static_cast<double>(inside) * header.event_cost) / 1000;
   }
 
+  [[gnu::noinline]] AggregateRow* row_to_open(const PushRange& range, const EntryPayload& payload) {
+    if (!wanted_ || by_lane() || !takes(range.site, process_->time(range.start))) return nullptr;
+    const std::uint64_t group = !by_payload()        ? 0
+                                : fields_ == nullptr ? group_of(payload)
+                                                     : group_by_field(range.site, payload);
+    return &row(range.site, RangeKind::push_pop, group, thread_);
+  }
   [[gnu::always_inline]] bool takes(std::uint32_t site, std::int64_t start) const {
     if (!options_.sites.empty() && !(site < options_.sites.size() && options_.sites[site])) {
       return false;
@@ -203,16 +222,20 @@ class Aggregator : public RangeScan<Aggregator> {
     return start >= options_.from && start < options_.to;
   }
 
+  AggregateRow*& cached(std::uint32_t site, RangeKind kind) {
+    return rows_of_site_[range_kinds * site + static_cast<std::size_t>(kind)];
+  }
   AggregateRow& row(std::uint32_t site, RangeKind kind, std::uint64_t payload,
                     std::uint32_t thread) {
     const bool by_site = !by_payload() && !by_lane() && thread == thread_;
-    AggregateRow*& cached = rows_of_site_[range_kinds * site + static_cast<std::size_t>(kind)];
-    if (by_site && cached != nullptr) return *cached;
+    AggregateRow*& kept = cached(site, kind);
+    if (by_site && kept != nullptr) return *kept;
     const ReadSite& read = recording_.sites()[site];
     const std::uint32_t process =
         recording_.threads().empty() ? 0 : recording_.threads()[thread].process;
-    Key key{std::uint64_t{read.domain} << 2 | static_cast<std::uint64_t>(kind),
-            static_cast<std::uint64_t>(static_cast<std::int64_t>(read.name)), 0};
+    RowKey key{std::uint64_t{read.domain} << 3 | std::uint64_t{read.backward} << 2 |
+                   static_cast<std::uint64_t>(kind),
+               static_cast<std::uint64_t>(static_cast<std::int64_t>(read.name)), 0};
     key.b <<= 8;
     switch (options_.by) {
       case GroupBy::name:
@@ -243,6 +266,8 @@ class Aggregator : public RangeScan<Aggregator> {
       found->domain = read.domain;
       found->name = read.name;
       found->kind = kind;
+      found->backward = read.backward;
+      found->is_others = read.is_others;
       if (options_.by == GroupBy::thread) found->thread = thread;
       if (options_.by == GroupBy::process || options_.by == GroupBy::thread) {
         found->process = process;
@@ -258,39 +283,38 @@ class Aggregator : public RangeScan<Aggregator> {
       if (options_.by == GroupBy::field) found->payload = payload;
       if (by_lane()) found->lane = static_cast<std::int64_t>(payload);
     }
-    if (by_site) cached = found;
+    if (by_site) kept = found;
     return *found;
   }
 
-  [[gnu::always_inline]] static void see_thread(AggregateRow& row, std::uint32_t thread) {
-    if (row.last_thread == thread) return;
+  [[gnu::always_inline]] static void see_thread(AggregateRow& row, std::uint32_t thread,
+                                                std::int64_t start) {
+    if (__builtin_expect(row.last_thread == thread, 1)) return;
     row.last_thread = thread;
-    if (row.seen_threads.insert(thread).second) ++row.threads;
+    see_other_thread(row, thread, start);
+  }
+  [[gnu::noinline]] static void see_other_thread(AggregateRow& row, std::uint32_t thread,
+                                                 std::int64_t start) {
+    if (!row.seen_threads.insert(thread).second) return;
+    ++row.threads;
+    row.first = std::min(row.first, start);
+    row.first_calls.begin_thread();
   }
 
-  [[gnu::always_inline]] void count(const ScannedRange& range, std::uint64_t group,
-                                    std::uint32_t thread, bool wanted, double overhead) {
-    const std::int64_t start = range.start, end = range.end;
-    see_whole(wanted, start, end);
-    if (!wanted || !takes(range.site, start) || (by_lane() && range.kind != RangeKind::device)) {
-      return;
-    }
-    const std::int64_t duration = end > start ? end - start : 0;
-    if (duration < options_.shortest) return;
-    out_.first = std::min(out_.first, start);
-    out_.last = std::max(out_.last, end);
-    AggregateRow& at = row(range.site, range.kind, group, thread);
+  [[gnu::always_inline]] void count(AggregateRow& at, const ScannedRange& range,
+                                    std::int64_t duration, std::uint32_t thread, double overhead) {
+    out_.first = std::min(out_.first, range.start);
+    out_.last = std::max(out_.last, range.end);
+    see_thread(at, thread, range.start);
     ++at.calls;
-    if (recording_.sites()[range.site].is_others) ++out_.others;
     const auto real = static_cast<double>(duration);
-    at.total += real;
-    at.self += static_cast<double>(range.self);
+    at.sum += real;
     at.squares += real * real;
-    at.overhead += overhead;
+    at.overhead_sum += overhead;
     at.shortest = std::min(at.shortest, duration);
     at.longest = std::max(at.longest, duration);
     at.durations.add(static_cast<std::uint64_t>(duration));
-    see_thread(at, thread);
+    at.first_calls.add(static_cast<std::uint64_t>(duration));
   }
   // Of what other names and domains the selection would take, too.
   [[gnu::always_inline]] void see_whole(bool wanted, std::int64_t start, std::int64_t end) {
@@ -301,6 +325,12 @@ class Aggregator : public RangeScan<Aggregator> {
     out_.whole = whole_last_ - whole_first_;
   }
   [[gnu::noinline]] void count_unclosed(const ScannedRange& range) {
+    if (range.kind == RangeKind::push_pop) {
+      AggregateRow* const at = row_at(range.row);
+      if (at == nullptr) return;
+      at->outermost.drop();
+      return add_unclosed(*at, range, range.thread);
+    }
     std::uint64_t group = range.row;
     std::uint32_t thread = range.thread;
     if (range.kind == RangeKind::device) {
@@ -312,10 +342,11 @@ class Aggregator : public RangeScan<Aggregator> {
         (by_lane() && range.kind != RangeKind::device)) {
       return;
     }
-    AggregateRow& at = row(range.site, range.kind, group, thread);
+    add_unclosed(row(range.site, range.kind, group, thread), range, thread);
+  }
+  void add_unclosed(AggregateRow& at, const ScannedRange& range, std::uint32_t thread) {
     ++at.unclosed;
-    if (recording_.sites()[range.site].is_others) ++out_.others;
-    see_thread(at, thread);
+    see_thread(at, thread, range.start);
   }
 
   // Of what a cell of a recording of mode "stats" counts.
@@ -326,7 +357,9 @@ class Aggregator : public RangeScan<Aggregator> {
 
   const AggregateOptions& options_;
   Aggregate& out_;
+  const bool is_whole_;  // of sites and times
   bool wanted_ = true;
+  bool takes_all_opens_ = true;
   std::int64_t whole_first_ = std::numeric_limits<std::int64_t>::max();
   std::int64_t whole_last_ = std::numeric_limits<std::int64_t>::min();
   core::PagePool pool_;
@@ -334,9 +367,11 @@ class Aggregator : public RangeScan<Aggregator> {
   std::unique_ptr<LaunchThreads> launch_threads_;
   std::vector<DeviceGroup> device_groups_;  // by the row of a range
   std::vector<std::uint64_t> free_groups_;
+  DeviceLanes nested_lanes_;
+  std::vector<DevicePlace> nested_;  // of the process that is read
   std::vector<AggregateRow*> rows_of_site_;
   std::vector<std::uint64_t> marks_of_site_;
-  std::unordered_map<Key, AggregateRow*, KeyHash> rows_;
+  std::unordered_map<RowKey, AggregateRow*, RowKeyHash> rows_;
 };
 
 // What a recording of mode "stats" holds instead of ranges.
@@ -367,16 +402,15 @@ void Aggregator::add_cells(const ReadStats& chunk) {
       AggregateRow& to = row(site, range_kind, 0, thread_);
       const double ns = static_cast<double>(process_->ratio) / 4294967296.0;
       to.calls += cell.count;
-      if (recording_.sites()[site].is_others) out_.others += cell.count;
-      to.total += static_cast<double>(cell.total) * ns;
+      to.sum += static_cast<double>(cell.total) * ns;
       to.self += static_cast<double>(cell.self) * ns;
       to.squares += cell.squares * ns * ns;
       if (range_kind != RangeKind::device) {
-        to.overhead += static_cast<double>(cell.count) * overhead(0);
+        to.overhead_sum += static_cast<double>(cell.count) * overhead(0);
       }
       to.shortest = std::min(to.shortest, process_->duration(cell.shortest));
       to.longest = std::max(to.longest, process_->duration(cell.longest));
-      see_thread(to, chunk.thread);
+      see_thread(to, chunk.thread, to.first);
     } else if (words[at] == 2 && left >= sizeof(record::StatsBlock)) {
       record::StatsBlock block = {};
       std::memcpy(&block, words.data() + at, sizeof block);
@@ -395,6 +429,16 @@ void Aggregator::add_cells(const ReadStats& chunk) {
             static_cast<std::uint64_t>(process_->duration(static_cast<std::uint64_t>(middle))),
             block.counts[i]);
       }
+    } else if (words[at] == 3 && left >= sizeof(record::StatsNested)) {
+      record::StatsNested nested = {};
+      std::memcpy(&nested, words.data() + at, sizeof nested);
+      at += sizeof nested / sizeof(std::uint64_t);
+      const auto kind = static_cast<record::EntryKind>(nested.counted_as);
+      const std::uint32_t site = site_of(nested.site);
+      if (kind == record::EntryKind::mark || !takes(site, options_.from) || by_lane()) continue;
+      row(site, kind_of(site, kind), 0, thread_)
+          .outermost.add_within(static_cast<double>(nested.total) *
+                                static_cast<double>(process_->ratio) / 4294967296.0);
     } else {
       return;
     }
@@ -427,6 +471,7 @@ Aggregate aggregate(const Recording& recording, const AggregateOptions& options)
   aggregator.list_marks();
   if (figures.first > figures.last) figures.first = figures.last = 0;
   if (options.sites.empty()) figures.whole = figures.last - figures.first;
+  aggregator.finish();
   return figures;
 }
 

@@ -9,6 +9,8 @@
 #include "reader/file/recording.hpp"
 #include "reader/scan/device_lanes.hpp"
 #include "reader/scan/selection.hpp"
+#include "reader/stats/outermost.hpp"
+#include "reader/stats/typical.hpp"
 #include "trace/payload/payload_decoder.hpp"
 
 #include <cstdint>
@@ -48,6 +50,8 @@ struct AggregateRow {
   std::uint32_t domain = 0;
   std::int32_t name = no_name;
   RangeKind kind = RangeKind::push_pop;
+  bool backward = false;   // the backward pass of what is called so
+  bool is_others = false;  // of all names past the budget
   // Of the group, where it is grouped so.
   std::int64_t thread = -1;
   std::int64_t process = -1;
@@ -59,16 +63,25 @@ struct AggregateRow {
 
   std::uint64_t calls = 0;  // closed ones; what follows is about those
   std::uint64_t unclosed = 0;
-  double total = 0;  // ns
+  double sum = 0;  // ns
   double self = 0;
   double squares = 0;
-  double overhead = 0;  // ns of it that are the recorder's own, by its calibration
+  double overhead_sum = 0;  // ns of the sum that are the recorder's own, by its calibration
+  Outermost outermost;
   std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
   std::int64_t longest = 0;
   std::uint64_t threads = 0;
   std::uint64_t last_thread = static_cast<std::uint64_t>(-1);
   std::unordered_set<std::uint64_t> seen_threads;
+  std::unordered_set<std::uint64_t> devices;  // by process and device, where it is a device's
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();  // ns: of its first call's start
   core::LogHistogram durations;
+  FirstCalls first_calls;
+
+  // The time, and the recorder's part of it, in which a range of the row was open, thread by
+  // thread: of those within one another the outermost counts.
+  double total() const noexcept { return sum - outermost.within().time; }
+  double overhead() const noexcept { return overhead_sum - outermost.within().overhead; }
 };
 
 struct MarkRow {

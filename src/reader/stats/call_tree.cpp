@@ -3,6 +3,7 @@
 
 #include "reader/stats/call_tree.hpp"
 
+#include "reader/scan/device_rows.hpp"
 #include "reader/scan/range_scan.hpp"
 
 #include <algorithm>
@@ -31,62 +32,173 @@ std::uint64_t identity(const ReadSite& site, RangeKind kind) {
          static_cast<std::uint64_t>(kind);
 }
 
-class TreeBuilder : public RangeScan<TreeBuilder> {
+// Of a row of the tree; that of a table for nsys is without the backward pass.
+std::uint64_t node_identity(const ReadSite& site, RangeKind kind) {
+  return identity(site, kind) | std::uint64_t{site.backward} << 63;
+}
+
+class TreeBuilder : public RangeScan<TreeBuilder, true> {
  public:
-  TreeBuilder(const Recording& recording, const Selection& selection)
-      : RangeScan(recording, selection) {
-    last_.resize(recording.sites().size(), Last{-2, 0});
+  TreeBuilder(const Recording& recording, const Selection& selection, CallTree& out)
+      : RangeScan(recording, selection), out_(out), devices_(recording) {
+    last_.resize(recording.sites().size());
   }
 
-  std::uint64_t open(const PushRange& range, std::uint64_t parent, const EntryPayload&) {
-    return node(range.site, RangeKind::push_pop,
-                parent == no_row ? -1 : static_cast<std::int64_t>(parent));
-  }
-  void ended(const ScannedRange& range) {
-    const std::uint64_t at =
-        range.kind == RangeKind::push_pop ? range.row : node(range.site, range.kind, -1);
-    if (at >= nodes.size()) return;
-    CallNode& node = nodes[at];
-    if (range.reason != EndReason::closed) {
-      ++node.unclosed;
-      return;
+  // A push range's node travels in it.
+  [[gnu::always_inline]] std::uint64_t open(const PushRange& range, std::uint64_t parent,
+                                            const EntryPayload&) {
+    Last& last = last_[range.site];
+    if (__builtin_expect(last.parent != parent, 0)) {
+      last.node =
+          &node(range.site, RangeKind::push_pop, parent == no_row ? nullptr : at(parent), -1);
+      last.parent = parent;
     }
-    const std::int64_t duration = std::max<std::int64_t>(range.end - range.start, 0);
-    ++node.calls;
-    node.total += duration;
-    node.self += range.self;
-    node.shortest = std::min(node.shortest, duration);
-    node.longest = std::max(node.longest, duration);
+    last.node->outermost.open();
+    return reinterpret_cast<std::uintptr_t>(last.node);
   }
-
-  std::vector<CallNode> nodes;
+  [[gnu::always_inline]] void ended(const ScannedRange& range) {
+    if (range.kind != RangeKind::push_pop) return end_started(range);
+    CallNode& node = *at(range.row);
+    if (__builtin_expect(range.reason != EndReason::closed, 0)) return leave_open(node);
+    const std::int64_t duration = std::max<std::int64_t>(range.end - range.start, 0);
+    count(node, duration);
+    node.self += range.self;
+    node.outermost.close(static_cast<double>(duration), 0);
+  }
+  void end_process(std::uint32_t) { nest_devices(); }
 
  private:
   struct Last {
-    std::int64_t parent;
-    std::uint64_t node;
+    std::uint64_t parent = 0;  // no node's address, and not no_row
+    CallNode* node = nullptr;
   };
+  static constexpr std::size_t most_device_rows = 64;  // of ranges that overlap in one stream
 
-  std::uint64_t node(std::uint32_t site, RangeKind kind, std::int64_t parent) {
-    Last& last = last_[site];
-    if (kind == RangeKind::push_pop && last.parent == parent) return last.node;
-    const ReadSite& read = recording_.sites()[site];
-    const auto found = paths_.emplace(PathKey{parent, identity(read, kind)}, nodes.size());
-    if (found.second) {
-      CallNode node;
-      node.parent = parent;
-      node.domain = read.domain;
-      node.name = read.name;
-      node.kind = kind;
-      nodes.push_back(node);
-    }
-    if (kind == RangeKind::push_pop) last = Last{parent, found.first->second};
-    return found.first->second;
+  static constexpr std::size_t most_looked = 2000;  // of the names in a path
+
+  static CallNode* at(std::uint64_t address) {
+    return reinterpret_cast<CallNode*>(static_cast<std::uintptr_t>(address));
   }
 
+  [[gnu::noinline]] void end_started(const ScannedRange& range) {
+    if (range.kind == RangeKind::device) {
+      devices_.add(recording_.threads()[range.thread].process, range);
+      return;
+    }
+    CallNode& of = node(range.site, range.kind, nullptr, -1);
+    if (range.reason != EndReason::closed) {
+      ++of.unclosed;
+      return;
+    }
+    const std::int64_t duration = std::max<std::int64_t>(range.end - range.start, 0);
+    count(of, duration);
+    of.self += duration;
+  }
+  [[gnu::noinline]] static void leave_open(CallNode& node) {
+    ++node.unclosed;
+    node.outermost.drop();
+  }
+
+  [[gnu::always_inline]] static void count(CallNode& node, std::int64_t duration) {
+    ++node.calls;
+    node.sum += static_cast<double>(duration);
+    node.shortest = std::min(node.shortest, duration);
+    node.longest = std::max(node.longest, duration);
+    if (node.durations != nullptr) node.durations->add(static_cast<std::uint64_t>(duration));
+  }
+
+  // Ranges of a stream nest as those of a thread do.
+  void nest_devices() {
+    std::vector<std::pair<CallNode*, std::size_t>> open;  // with their spans
+    for (const DeviceRow& row : devices_.arrange(most_device_rows)) {
+      const std::int64_t lane = lane_of(devices_.lane(row.lane));
+      for (const DeviceStep& step : row.steps) {
+        const DeviceSpan& span = devices_.spans()[step.span];
+        if (step.is_begin) {
+          CallNode* const around = open.empty() ? nullptr : open.back().first;
+          open.emplace_back(&node(span.site, RangeKind::device, around, lane), step.span);
+          open.back().first->outermost.open();
+          continue;
+        }
+        CallNode& of = *open.back().first;
+        open.pop_back();
+        if (span.reason != EndReason::closed) {
+          leave_open(of);
+          continue;
+        }
+        count(of, span.took);
+        of.self += span.took;
+        of.outermost.close(static_cast<double>(span.took), 0);
+        if (open.empty()) continue;
+        const DeviceSpan& around = devices_.spans()[open.back().second];
+        open.back().first->self -= std::min(span.took, around.took);
+      }
+    }
+    devices_.clear();
+  }
+  std::int64_t lane_of(const DeviceLane& lane) {
+    const std::string label = lane_label(recording_, lane);
+    const auto found = std::find(out_.lanes.begin(), out_.lanes.end(), label);
+    const auto number = found - out_.lanes.begin();
+    if (found == out_.lanes.end()) out_.lanes.push_back(label);
+    return number;
+  }
+
+  [[gnu::noinline]] CallNode& node(std::uint32_t site, RangeKind kind, CallNode* parent,
+                                   std::int64_t lane) {
+    const ReadSite& read = recording_.sites()[site];
+    const std::int64_t from = parent == nullptr ? -2 - lane : parent->index;  // a lane is a root
+    CallNode*& known = paths_[PathKey{from, node_identity(read, kind)}];
+    if (known != nullptr) return *known;
+    std::size_t looked = 0;
+    for (CallNode* around = parent; around != nullptr && looked < most_looked; ++looked) {
+      if (around->domain == read.domain && around->name == read.name && around->kind == kind &&
+          around->backward == read.backward) {
+        return *(known = around);
+      }
+      around =
+          around->parent < 0 ? nullptr : out_.nodes[static_cast<std::size_t>(around->parent)].get();
+    }
+    known = out_.nodes.emplace_back(std::make_unique<CallNode>()).get();
+    known->index = static_cast<std::int64_t>(out_.nodes.size()) - 1;
+    known->parent = parent == nullptr ? -1 : parent->index;
+    known->domain = read.domain;
+    known->name = read.name;
+    known->kind = kind;
+    known->backward = read.backward;
+    known->lane = lane;
+    known->site = site;
+    if (out_.nodes.size() <= CallTree::most_distributions) {
+      known->durations = std::make_unique<core::LogHistogram>();
+    }
+    return *known;
+  }
+
+  CallTree& out_;
+  DeviceRows devices_;
   std::vector<Last> last_;
-  std::unordered_map<PathKey, std::uint64_t, PathHash> paths_;
+  std::unordered_map<PathKey, CallNode*, PathHash> paths_;
 };
+
+// Leaves those that the selection takes by name, and what is around them.
+void keep_selected(CallTree& tree, const Selection& selection) {
+  std::vector<bool> kept(tree.nodes.size(), false);
+  for (std::size_t i = kept.size(); i-- > 0;) {
+    const CallNode& node = *tree.nodes[i];
+    if (selection.takes_site(node.site)) kept[i] = true;
+    if (kept[i] && node.parent >= 0) kept[static_cast<std::size_t>(node.parent)] = true;
+  }
+  std::vector<std::unique_ptr<CallNode>> nodes;
+  std::vector<std::int64_t> places(kept.size(), -1);
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    if (!kept[i]) continue;
+    CallNode& node = *tree.nodes[i];
+    node.index = places[i] = static_cast<std::int64_t>(nodes.size());
+    if (node.parent >= 0) node.parent = places[static_cast<std::size_t>(node.parent)];
+    nodes.push_back(std::move(tree.nodes[i]));
+  }
+  tree.nodes = std::move(nodes);
+}
 
 class DurationCollector : public RangeScan<DurationCollector> {
  public:
@@ -120,10 +232,14 @@ class DurationCollector : public RangeScan<DurationCollector> {
 
 }  // namespace
 
-std::vector<CallNode> call_tree(const Recording& recording, const Selection& selection) {
-  TreeBuilder builder(recording, selection);
+CallTree call_tree(const Recording& recording, const Selection& selection, bool ancestors) {
+  CallTree tree;
+  Selection scanned = selection;
+  if (ancestors) scanned.sites.clear();
+  TreeBuilder builder(recording, scanned, tree);
   builder.run();
-  return std::move(builder.nodes);
+  if (ancestors && !selection.sites.empty()) keep_selected(tree, selection);
+  return tree;
 }
 
 std::vector<Durations> all_durations(const Recording& recording, const Selection& selection,

@@ -370,7 +370,8 @@ static_assert(sizeof(CounterMeaningDefinition) == 80);
 // --- records of a stats chunk --------------------------------------------------------------------
 //
 // A StatsCell for each site that the thread used, and a StatsBlock for each power of two that its
-// durations reached. Both start with a word that is written last: 1 a cell, 2 a block.
+// durations reached; a StatsNested where its ranges lay within one another. Each starts with a word
+// that is written last: 1 a cell, 2 a block, 3 a StatsNested.
 
 constexpr unsigned stats_octaves = 48;
 constexpr unsigned stats_buckets = 128;  // of one octave, as core/log_histogram.hpp lays them out
@@ -396,5 +397,13 @@ struct StatsBlock {
   std::uint32_t counts[stats_buckets];
 };
 static_assert(sizeof(StatsBlock) % 8 == 0);
+// Of the cell's total: the time of ranges that lay within another one of the site, and counted.
+struct StatsNested {
+  std::uint64_t kind;  // 3
+  std::uint32_t site;
+  std::uint32_t counted_as;
+  std::uint64_t total;  // ticks
+};
+static_assert(sizeof(StatsNested) % 8 == 0);
 
 }  // namespace nvspan::record

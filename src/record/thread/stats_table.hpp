@@ -15,6 +15,7 @@ namespace nvspan::record {
 struct StatsSlot {
   std::uint32_t site_and_kind;  // 0: free
   StatsCell* cell;
+  StatsNested* nested;  // null: none yet
   StatsBlock* blocks[stats_octaves];
 };
 struct StatsTable {

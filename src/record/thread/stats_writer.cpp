@@ -14,18 +14,20 @@ namespace {
 
 constexpr std::uint64_t cell_kind = 1;   // StatsCell::kind
 constexpr std::uint64_t block_kind = 2;  // StatsBlock::kind
+constexpr std::uint64_t nested_kind = 3;
 
 std::uint64_t calls_in(const ChunkHeader* chunk) {
   const auto* at = reinterpret_cast<const char*>(chunk + 1);
   const auto* end = reinterpret_cast<const char*>(chunk) + chunk->size;
   std::uint64_t calls = 0;
   for (;;) {
-    const auto kind = end - at >= static_cast<std::ptrdiff_t>(sizeof(StatsCell))
+    const auto kind = end - at >= static_cast<std::ptrdiff_t>(sizeof(StatsNested))
                           ? *reinterpret_cast<const std::uint64_t*>(at)
                           : 0;
     if (kind == cell_kind) calls += reinterpret_cast<const StatsCell*>(at)->count;
-    if (kind != cell_kind && kind != block_kind) return calls;
-    at += kind == cell_kind ? sizeof(StatsCell) : sizeof(StatsBlock);
+    if (kind == 0 || kind > nested_kind) return calls;
+    constexpr std::size_t sizes[] = {sizeof(StatsCell), sizeof(StatsBlock), sizeof(StatsNested)};
+    at += sizes[kind - 1];
   }
 }
 
@@ -44,13 +46,13 @@ void StatsWriter::clear() noexcept {
 }
 
 void StatsWriter::count(ThreadWriter& writer, std::uint32_t site, EntryKind kind,
-                        std::uint64_t ticks, std::uint64_t self) {
+                        std::uint64_t ticks, std::uint64_t self, std::uint64_t same) {
   if (site == no_site) return entries_.lose(writer, LossReason::no_space);
-  if (writer.count(site, kind, ticks, self)) return;
+  if (writer.count(site, kind, ticks, self, same)) return;
   StatsSlot* slot = writer.stats.find(StatsTable::key_of(site, kind));
   if (slot == nullptr) {
     const std::uint32_t counted = names_.counted_site(site, sizeof(StatsCell) + sizeof(StatsBlock));
-    if (counted != site) return count(writer, counted, kind, ticks, self);
+    if (counted != site) return count(writer, counted, kind, ticks, self, same);
   }
   make_room(writer.stats);
   slot = writer.stats.find(StatsTable::key_of(site, kind));
@@ -59,10 +61,10 @@ void StatsWriter::count(ThreadWriter& writer, std::uint32_t site, EntryKind kind
   } else {
     names_.budget().spend(sizeof(StatsBlock));
   }
-  if (slot == nullptr || !add_block(writer, *slot, octave_of(ticks))) {
-    return entries_.lose(writer, LossReason::no_space);
-  }
-  writer.count(site, kind, ticks, self);
+  const bool has_parts = slot != nullptr && add_block(writer, *slot, octave_of(ticks)) &&
+                         (same == 0 || add_nested(writer, *slot));
+  if (!has_parts) return entries_.lose(writer, LossReason::no_space);
+  writer.count(site, kind, ticks, self, same);
 }
 
 void StatsWriter::start(std::uint64_t id, std::uint32_t site, std::uint64_t ticks) {
@@ -74,7 +76,7 @@ void StatsWriter::end(ThreadWriter& writer, std::uint64_t id, std::uint64_t tick
   if (found == started_.end()) return;
   const std::uint64_t duration = ticks - found->second.ticks;
   if (duration >= writer.min_ticks) {
-    count(writer, found->second.site, EntryKind::start, duration, duration);
+    count(writer, found->second.site, EntryKind::start, duration, duration, 0);
   }
   started_.erase(found);
 }
@@ -119,6 +121,7 @@ StatsSlot* StatsWriter::add_cell(ThreadWriter& writer, std::uint32_t site, Entry
 }
 
 bool StatsWriter::add_block(ThreadWriter& writer, StatsSlot& slot, unsigned octave) {
+  if (slot.blocks[octave] != nullptr) return true;
   auto* block = reinterpret_cast<StatsBlock*>(take(writer, sizeof(StatsBlock)));
   if (block == nullptr) return false;
   slot.blocks[octave] = block;
@@ -126,6 +129,17 @@ bool StatsWriter::add_block(ThreadWriter& writer, StatsSlot& slot, unsigned octa
   block->octave = octave;
   block->counted_as = slot.cell->counted_as;
   atomic_word(block->kind).store(block_kind, std::memory_order_release);
+  return true;
+}
+
+bool StatsWriter::add_nested(ThreadWriter& writer, StatsSlot& slot) {
+  if (slot.nested != nullptr) return true;
+  auto* nested = reinterpret_cast<StatsNested*>(take(writer, sizeof(StatsNested)));
+  if (nested == nullptr) return false;
+  slot.nested = nested;
+  nested->site = slot.cell->site;
+  nested->counted_as = slot.cell->counted_as;
+  atomic_word(nested->kind).store(nested_kind, std::memory_order_release);
   return true;
 }
 

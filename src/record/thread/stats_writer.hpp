@@ -33,7 +33,7 @@ class StatsWriter {
   void clear() noexcept;
 
   void count(ThreadWriter& writer, std::uint32_t site, EntryKind kind, std::uint64_t ticks,
-             std::uint64_t self);
+             std::uint64_t self, std::uint64_t same);
   void start(std::uint64_t id, std::uint32_t site, std::uint64_t ticks);
   void end(ThreadWriter& writer, std::uint64_t id, std::uint64_t ticks);
 
@@ -57,7 +57,9 @@ class StatsWriter {
 
   void make_room(StatsTable& table);
   StatsSlot* add_cell(ThreadWriter& writer, std::uint32_t site, EntryKind kind);
+  // Of a slot that may have it already. False: there is no space.
   bool add_block(ThreadWriter& writer, StatsSlot& slot, unsigned octave);
+  bool add_nested(ThreadWriter& writer, StatsSlot& slot);
   char* take(ThreadWriter& writer, std::size_t bytes);
 
   core::PagePool& pool_;

@@ -63,6 +63,10 @@ struct OpenPush {
   std::atomic<std::uint64_t>* entry;
   std::uint32_t site;
   std::uint32_t domain;
+  std::uint64_t around;  // of statistics: a bit for each site that is open around it, modulo 64
+  std::uint64_t same;    // ticks of the ranges of its site within it that counted
+
+  bool may_recur() const noexcept { return (around >> (site % 64) & 1) != 0; }
 };
 
 struct ThreadWriter {
@@ -213,13 +217,32 @@ struct ThreadWriter {
       ++open_beyond;
       return;
     }
-    open[open_count++] = OpenPush{ticks, 0, entry, site, domain};
+    open[open_count++] = OpenPush{ticks, 0, entry, site, domain, 0, 0};
+  }
+  // The same in mode `stats`.
+  void opened_to_count(std::uint32_t site, std::uint32_t domain, std::uint64_t ticks) noexcept {
+    opened(site, domain, ticks, nullptr);
+    if (open_count < 2 || open_beyond != 0) return;
+    const OpenPush& top = open[open_count - 2];
+    open[open_count - 1].around = top.around | std::uint64_t{1} << (top.site % 64);
+  }
+  // Of a range that is no longer open and took so long: the next one of its site around it learns
+  // what within it has counted.
+  void leave_to_outer(const OpenPush& range, std::uint64_t ticks, bool counts) noexcept {
+    if (__builtin_expect(!range.may_recur(), 1)) return;
+    for (std::size_t i = open_count; i-- > 0;) {
+      if (open[i].site != range.site) continue;
+      open[i].same += counts ? ticks : range.same;
+      return;
+    }
   }
 
-  // False: the cell or its block has to be created first.
-  bool count(std::uint32_t site, EntryKind kind, std::uint64_t ticks, std::uint64_t self) noexcept {
+  // `same`: of the ticks, those that ranges of the site within this one have counted. False: the
+  // cell or one of its parts has to be created first.
+  bool count(std::uint32_t site, EntryKind kind, std::uint64_t ticks, std::uint64_t self,
+             std::uint64_t same) noexcept {
     StatsSlot* slot = stats.find(StatsTable::key_of(site, kind));
-    if (slot == nullptr) return false;
+    if (slot == nullptr || (same != 0 && slot->nested == nullptr)) return false;
     const unsigned octave = octave_of(ticks);
     StatsBlock* block = slot->blocks[octave];
     if (block == nullptr) return false;
@@ -231,6 +254,7 @@ struct ThreadWriter {
     if (ticks > cell.longest) cell.longest = ticks;
     cell.squares += static_cast<double>(ticks) * static_cast<double>(ticks);
     ++block->counts[core::log_bucket(ticks, octave)];
+    if (same != 0) slot->nested->total += same;
     return true;
   }
 

@@ -80,7 +80,8 @@ ThreadWriter& DeferredLane::writer() {
 void DeferredLane::mark(std::uint64_t domain, const trace::Event& event, std::uint64_t ticks) {
   ThreadWriter& lane = writer();
   const ThreadSites::Subject at = sites_.subject(lane, domain, event, nullptr);
-  if (file_.mode() == RecordMode::stats) return stats_.count(lane, at.site, EntryKind::mark, 0, 0);
+  if (file_.mode() == RecordMode::stats)
+    return stats_.count(lane, at.site, EntryKind::mark, 0, 0, 0);
   entries_.move_to(lane, ticks, words_of(event));
   entries_.put(lane, EntryKind::mark, at.site, ticks, nullptr, 0, &event);
 }
@@ -92,7 +93,7 @@ void DeferredLane::range(std::uint64_t domain, const trace::Event& event, std::u
   if (file_.mode() == RecordMode::stats) {
     const std::uint64_t duration = end > begin ? end - begin : 0;
     if (duration < lane.min_ticks) return;
-    return stats_.count(lane, at.site, EntryKind::start, duration, duration);
+    return stats_.count(lane, at.site, EntryKind::start, duration, duration, 0);
   }
   const std::size_t words = words_of(event);
   entries_.move_to(lane, begin, words);

@@ -29,7 +29,12 @@ int Recorder::push(ThreadWriter& writer, std::uint64_t domain, const trace::Even
     const bool small =
         at.site < entry_wide_subject && event.payload_type != trace::PayloadType::ext;
     const std::size_t words = EntryWriter::has_payload(event) ? 2 : 1;
-    writer.opened(at.site, at.domain_id, ticks, written && small ? writer.cursor - words : nullptr);
+    if (file_.mode() == RecordMode::stats) {
+      writer.opened_to_count(at.site, at.domain_id, ticks);
+    } else {
+      writer.opened(at.site, at.domain_id, ticks,
+                    written && small ? writer.cursor - words : nullptr);
+    }
   }
   return at.domain != nullptr ? at.domain->depth++ : no_tracking;
 }
@@ -52,10 +57,12 @@ int Recorder::pop(ThreadWriter& writer, std::uint64_t domain, const trace::Event
     if (known) {
       const std::uint64_t duration = ticks - range.ticks;
       if (writer.open_count != 0) writer.open[writer.open_count - 1].inner += duration;
-      if (duration >= writer.min_ticks) {
+      const bool counts = duration >= writer.min_ticks;
+      if (counts) {
         stats_.count(writer, range.site, EntryKind::push, duration,
-                     duration > range.inner ? duration - range.inner : 0);
+                     duration > range.inner ? duration - range.inner : 0, range.same);
       }
+      writer.leave_to_outer(range, duration, counts);
     } else if (beyond) {
       entries_.lose(writer, LossReason::too_deep);
     }
@@ -68,7 +75,7 @@ void Recorder::mark(ThreadWriter& writer, std::uint64_t domain, const trace::Eve
                     const SiteKey* key) {
   const ThreadSites::Subject at = sites_.subject(writer, domain, event, key);
   if (file_.mode() == RecordMode::stats) {
-    stats_.count(writer, at.site, EntryKind::mark, 0, 0);
+    stats_.count(writer, at.site, EntryKind::mark, 0, 0, 0);
   } else {
     entries_.put(writer, EntryKind::mark, at.site, ticks_now(), nullptr, 0, &event);
   }
