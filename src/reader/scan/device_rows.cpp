@@ -9,7 +9,7 @@
 namespace nvspan::reader {
 namespace {
 
-std::int64_t slack(const DevicePlace& a, const DevicePlace& b) {
+std::int64_t slack(const LanePlace& a, const LanePlace& b) {
   constexpr std::int64_t most = 10'000;  // ns; times that are less sure are shown as they are
   return std::min(most, std::int64_t{a.uncertainty} + b.uncertainty);
 }
@@ -22,10 +22,10 @@ class RowBuilder {
 
   // Takes the next range, in the order of their starts, if it nests in or follows those it has.
   bool take(std::size_t index) {
-    DevicePlace& span = spans_[index];
+    LanePlace& span = spans_[index];
     const std::int64_t start = span.start;
     while (!open_.empty()) {
-      const DevicePlace& top = spans_[open_.back()];
+      const LanePlace& top = spans_[open_.back()];
       if (top.end <= span.start) {
         close();
         continue;
@@ -72,7 +72,7 @@ class RowBuilder {
 template <typename Place>
 void untangle(std::vector<Place>& spans, std::vector<std::size_t>& order) {
   const auto before = [&](std::size_t a, std::size_t b) {
-    const DevicePlace &x = spans[a], &y = spans[b];
+    const LanePlace &x = spans[a], &y = spans[b];
     return std::make_tuple(x.lane, x.start, -x.end, x.launch, a) <
            std::make_tuple(y.lane, y.start, -y.end, y.launch, b);
   };
@@ -80,9 +80,9 @@ void untangle(std::vector<Place>& spans, std::vector<std::size_t>& order) {
   constexpr std::size_t most_ahead = 64;
   bool moved = false;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    DevicePlace& inner = spans[order[i]];
+    LanePlace& inner = spans[order[i]];
     for (std::size_t k = i + 1; k < std::min(order.size(), i + most_ahead); ++k) {
-      const DevicePlace& outer = spans[order[k]];
+      const LanePlace& outer = spans[order[k]];
       if (outer.lane != inner.lane || outer.start - inner.start > slack(inner, outer)) break;
       if (outer.launch >= inner.launch || outer.start >= inner.end || outer.end < inner.end) {
         continue;
@@ -119,7 +119,7 @@ std::vector<DeviceRow> arrange_in_rows(std::vector<Place>& places, std::size_t m
   }
   return finished;
 }
-template std::vector<DeviceRow> arrange_in_rows(std::vector<DevicePlace>&, std::size_t);
+template std::vector<DeviceRow> arrange_in_rows(std::vector<LanePlace>&, std::size_t);
 template std::vector<DeviceRow> arrange_in_rows(std::vector<DeviceSpan>&, std::size_t);
 
 void DeviceRows::add(std::uint32_t process, const ScannedRange& range) {

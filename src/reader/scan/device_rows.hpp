@@ -14,7 +14,7 @@
 
 namespace nvspan::reader {
 
-struct DevicePlace {
+struct LanePlace {
   std::int64_t start = 0, end = 0;  // ns, as they are shown
   std::int64_t took = 0;            // ns, as they were recorded
   std::uint64_t launch = 0;
@@ -23,7 +23,7 @@ struct DevicePlace {
   std::uint32_t lane = 0;
   std::uint32_t depth = 0;  // how many ranges of its row are around it
 };
-struct DeviceSpan : DevicePlace {
+struct DeviceSpan : LanePlace {
   std::uint32_t site = 0;
   EndReason reason = EndReason::closed;
   DeviceCall call;
@@ -48,7 +48,7 @@ struct DeviceRow {
 template <typename Place>
 std::vector<DeviceRow> arrange_in_rows(std::vector<Place>& places,
                                        std::size_t most_rows = static_cast<std::size_t>(-1));
-extern template std::vector<DeviceRow> arrange_in_rows(std::vector<DevicePlace>&, std::size_t);
+extern template std::vector<DeviceRow> arrange_in_rows(std::vector<LanePlace>&, std::size_t);
 extern template std::vector<DeviceRow> arrange_in_rows(std::vector<DeviceSpan>&, std::size_t);
 
 // The ranges of one process while it is scanned.

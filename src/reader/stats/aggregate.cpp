@@ -142,16 +142,16 @@ class Aggregator : public RangeScan<Aggregator> {
     if (!is_device) return;
     const DeviceLane& lane = nested_lanes_.lanes()[group.lane];
     at.devices.insert(std::uint64_t{lane.process} << 32 | static_cast<std::uint32_t>(lane.device));
-    nested_.push_back(DevicePlace{range.start, range.end, duration, group.launch,
-                                  reinterpret_cast<std::uintptr_t>(&at), group.uncertainty,
-                                  group.lane, 0});
+    nested_.push_back(LanePlace{range.start, range.end, duration, group.launch,
+                                reinterpret_cast<std::uintptr_t>(&at), group.uncertainty,
+                                group.lane, 0});
   }
   // Ranges of a stream nest as those of a thread do.
   void nest_devices() {
     std::vector<std::size_t> open;
     for (const DeviceRow& row : arrange_in_rows(nested_, most_device_rows)) {
       for (const DeviceStep& step : row.steps) {
-        const DevicePlace& place = nested_[step.span];
+        const LanePlace& place = nested_[step.span];
         AggregateRow* const at = row_at(place.row);
         if (step.is_begin) {
           at->outermost.open();
@@ -161,7 +161,7 @@ class Aggregator : public RangeScan<Aggregator> {
         at->outermost.close(static_cast<double>(place.took), 0);
         open.pop_back();
         if (open.empty()) continue;
-        const DevicePlace& around = nested_[open.back()];
+        const LanePlace& around = nested_[open.back()];
         row_at(around.row)->self -= static_cast<double>(std::min(place.took, around.took));
       }
     }
@@ -368,7 +368,7 @@ class Aggregator : public RangeScan<Aggregator> {
   std::vector<DeviceGroup> device_groups_;  // by the row of a range
   std::vector<std::uint64_t> free_groups_;
   DeviceLanes nested_lanes_;
-  std::vector<DevicePlace> nested_;  // of the process that is read
+  std::vector<LanePlace> nested_;  // of the process that is read
   std::vector<AggregateRow*> rows_of_site_;
   std::vector<std::uint64_t> marks_of_site_;
   std::unordered_map<RowKey, AggregateRow*, RowKeyHash> rows_;
