@@ -200,6 +200,23 @@ bool available() noexcept {
   return api && accepting() && driver_initialised(*api);
 }
 
+bool has_context() noexcept {
+  if (!driver_resident()) return false;
+  const Driver* api = driver();
+  if (!api || !accepting()) return true;
+  ContextHandle current = nullptr;
+  int count = 0;
+  if (api->cuCtxGetCurrent(&current) != success) return false;  // the driver is not initialised
+  if (current) return true;
+  if (api->cuDeviceGetCount(&count) != success) return false;
+  for (DeviceOrdinal device = 0; device < count; ++device) {
+    unsigned flags = 0;
+    int active = 0;
+    if (api->cuDevicePrimaryCtxGetState(device, &flags, &active) == success && active) return true;
+  }
+  return false;
+}
+
 DeviceOrdinal current_device() noexcept {
   const Driver* api = driver();
   DeviceOrdinal device = -1;

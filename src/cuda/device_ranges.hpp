@@ -17,6 +17,10 @@ namespace nvspan::cuda {
 // Whether device ranges can work now: a driver, initialised, in the process that did so.
 bool available() noexcept;
 
+// Whether the process has a CUDA context. It loads no driver and makes no context; true where
+// nobody can tell.
+bool has_context() noexcept;
+
 // The device of the calling thread's context, or -1.
 DeviceOrdinal current_device() noexcept;
 

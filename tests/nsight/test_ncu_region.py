@@ -1,12 +1,11 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""profile_region: what it emits, and when it warns."""
+"""profile_region: what it emits. tests/device/test_cold_context.py has when it warns."""
 
 from __future__ import annotations
 
 import pytest
 
-from helpers.device import environment, only_fake, run_device
 from helpers.traced import needs_library, run_traced
 from nvspan.nsight import profile_region
 
@@ -68,59 +67,6 @@ def test_an_error_goes_through_and_the_range_ends():
         "except KeyError: pass\n"
     )
     assert [kind for kind, _, _ in ranges(traced)] == ["push", "pop"]
-
-
-# ncu is attached, as far as the name of the tool tells.
-AS_NCU = """
-import warnings
-import nvspan.nsight
-from nvspan.nsight.compute import region
-region.tool = lambda: "ncu"
-def warned(**options):
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        with nvspan.nsight.profile_region("work", **options): pass
-        return [str(each.message) for each in said]
-"""
-
-
-@only_fake
-def test_a_cold_context_is_told_once():
-    run_device(
-        """
-assert len(warned()) == 1 and "warmup=1, or nvspan.torch.warmup" in warned()[0]
-assert warned(warmup=1) == []
-from helpers.gpu import Cuda
-cuda = Cuda()
-assert warned() == []
-cuda.call("cuCtxSetCurrent", None)  # as in a thread that has used no CUDA yet
-assert warned() == []
-""",
-        preamble=AS_NCU,
-        traced=False,
-    )
-
-
-@only_fake
-def test_nothing_is_told_without_ncu():
-    run_device(
-        """
-region.tool = lambda: "nsys"
-assert warned() == []
-from helpers.gpu import Cuda
-cuda = Cuda()
-""",
-        preamble=AS_NCU,
-        traced=False,
-    )
-
-
-def test_no_driver_is_no_context():
-    traced = run_traced(
-        "from nvspan.nsight.compute.region import has_context\nassert has_context() is False",
-        env={**environment(), "NVSPAN_LIBCUDA": None},
-    )
-    assert names(traced) == []
 
 
 @pytest.mark.parametrize(

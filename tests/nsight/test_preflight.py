@@ -174,7 +174,6 @@ def test_a_cold_context_in_the_first_call(folder):
             ELSEWHERE,
             "           try: nvspan ncu work --dry-run --replay range --calls 1: cold.py",
             "ok       'app@work/' waits for its work before it ends",
-            *context,
             MEMORY,
         ]
 

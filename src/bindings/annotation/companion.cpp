@@ -61,6 +61,7 @@ void enter_with_companion(Annotation* annotation, AnnotationKind kind,
   const EnteringFrame frame = entering_frame();
   const bool as_span =
       kind == AnnotationKind::span || (kind == AnnotationKind::automatic && frame.suspends);
+  if (annotation->companion->sync && tool.reaches_tool) companion_calls.before_wait(*fields);
   OpenEntry open = open_on_cpu(annotation, *fields, as_span, tool);
   if (open.span.epoch != 0) {
     if (annotation->companion->device && tool.reaches_tool) {

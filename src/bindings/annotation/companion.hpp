@@ -21,6 +21,8 @@ struct Companion {
 };
 
 struct CompanionCalls {
+  // Before a range that will wait begins: warns of what it could not be measured by then.
+  void (*before_wait)(const EventFields& fields) noexcept;
   // Begins a range on the current stream. Null if none could be placed, which is counted.
   cuda::DeviceRange* (*begin)(EventFields& fields, const annotate::ToolTable& tool) noexcept;
   // Ends a range, if not null; with `wait` it waits for the range's stream, else the current one.

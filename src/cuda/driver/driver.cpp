@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/driver/driver.hpp"
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <mutex>
 
 #include "core/os/library.hpp"
@@ -114,6 +116,12 @@ const Loaded& loaded_driver() {
 }
 
 }  // namespace
+
+bool driver_resident() noexcept {
+  if (const char* chosen = std::getenv("NVSPAN_LIBCUDA"); chosen && *chosen)
+    return core::Library::resident(chosen);
+  return std::any_of(std::begin(library_names), std::end(library_names), core::Library::resident);
+}
 
 const Driver* driver() noexcept {
   const Loaded& loaded = loaded_driver();

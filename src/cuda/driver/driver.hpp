@@ -155,6 +155,9 @@ bool context_id(const Driver& api, ContextHandle context, unsigned long long& id
 // named.
 bool still_there(const Driver& api, const ContextIdentity& context) noexcept;
 
+// Whether the process has loaded the driver's library.
+bool driver_resident() noexcept;
+
 // Lets the calling thread make calls that another thread's stream capture would forbid. Does
 // nothing under Nsight Compute, whose range replay refuses the switch itself.
 class RelaxedCapture {

@@ -71,10 +71,10 @@ def preflight(
     of = {filter: _works(filter, recording, known.processes, calls) for filter in filters}
     of = {filter: found for filter, found in of.items() if found}
     checks: list[Callable[[RangeFilter, list[Work]], _Fact | None]] = [_kernels]
-    if replay == "range":
-        checks += [_calls, _waits]
-    if replay in AS_ONE:
-        checks.append(_context)
+    if replay == "range":  # the calls that make a context are among those that are refused
+        checks += [_calls, _waits, _warmth]
+    elif replay == "app-range":
+        checks += [_context, _warmth]
     findings = [
         finding
         for check in checks
@@ -192,20 +192,26 @@ def _waits(filter: RangeFilter, works: list[Work]) -> _Fact | None:
 
 def _context(filter: RangeFilter, works: list[Work]) -> _Fact | None:
     cold = [work for work in works if work.is_cold]
-    if cold:
-        options = ("--calls", "1:") if _first_alone(works, lambda work: work.is_cold) else ()
-        return _Fact(
-            PROBLEM, f"makes the CUDA context{_times(len(cold), len(works))}: there must be one "
-            "when a range begins that is to be measured as one thing", (_WARM_UP,), options,
-        )  # fmt: skip
+    if not cold:
+        return None
+    options = ("--calls", "1:") if _first_alone(works, lambda work: work.is_cold) else ()
+    return _Fact(
+        PROBLEM, f"makes the CUDA context{_times(len(cold), len(works))}: there must be one when a "
+        "range begins that is to be measured as one thing", (_WARM_UP,), options,
+    )  # fmt: skip
+
+
+def _warmth(filter: RangeFilter, works: list[Work]) -> _Fact | None:
+    if any(work.is_cold for work in works):
+        return None
     loads = [work for work in works if work.loads]
-    if loads:
-        options = ("--calls", "1:") if _first_alone(works, lambda work: work.loads) else ()
-        return _Fact(
-            NOTE, f"loads kernels{_times(len(loads), len(works))}: the library is not warm", (
-                _WARM_UP,), options,
-        )  # fmt: skip
-    return _Fact(OK, "begins in a context that is there, and loads no kernels")
+    if not loads:
+        return _Fact(OK, "begins in a context that is there, and loads no kernels")
+    options = ("--calls", "1:") if _first_alone(works, lambda work: work.loads) else ()
+    return _Fact(
+        NOTE, f"loads kernels{_times(len(loads), len(works))}: the library is not warm",
+        (_WARM_UP,), options,
+    )  # fmt: skip
 
 
 def _bytes(count: float) -> str:

@@ -4,43 +4,9 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
-import warnings
 from typing import Any
 
 from nvspan import _core
-from nvspan._runtime.switch import tool
-
-_LIBRARY = "libcuda.so.1"
-_MOST_DEVICES = 64
-_is_warm = False
-
-
-def has_context() -> bool | None:
-    """Whether this process has a CUDA context; None where nobody can tell.
-
-    It loads no driver, and makes no context.
-    """
-    chosen = os.environ.get("NVSPAN_LIBCUDA")
-    try:
-        # A driver that nothing has loaded has no context.
-        driver = ctypes.CDLL(chosen or _LIBRARY, mode=getattr(os, "RTLD_NOLOAD", 0) | os.RTLD_LAZY)
-    except (OSError, AttributeError):
-        return False if hasattr(os, "RTLD_NOLOAD") else None
-    current, count = ctypes.c_void_p(), ctypes.c_int()
-    if driver.cuCtxGetCurrent(ctypes.byref(current)):
-        return False  # the driver is not initialised
-    if current.value:
-        return True
-    if driver.cuDeviceGetCount(ctypes.byref(count)):
-        return False
-    for device in range(min(count.value, _MOST_DEVICES)):
-        flags, active = ctypes.c_uint(), ctypes.c_int()
-        found = driver.cuDevicePrimaryCtxGetState(device, ctypes.byref(flags), ctypes.byref(active))
-        if not found and active.value:
-            return True
-    return False
 
 
 class profile_region:
@@ -87,7 +53,6 @@ class profile_region:
         self._name = name
         self._options: dict[str, Any] = {"domain": domain, "device": device, "sync": True}
         self._left = warmup
-        self._is_checked = False
         self._open: list[Any] = []
 
     def __enter__(self) -> profile_region:
@@ -95,9 +60,6 @@ class profile_region:
             self._left -= 1
             self._open.append(None)
             return self
-        if not self._is_checked:
-            self._is_checked = True
-            self._check()
         entered = _core.annotate(self._name, **self._options)
         entered.__enter__()
         self._open.append(entered)
@@ -120,18 +82,3 @@ class profile_region:
                 return function(*args, **kwargs)
 
         return within
-
-    def _check(self) -> None:
-        global _is_warm
-        # Within a region that is replayed nothing is asked of the driver: the outer one has asked.
-        if _is_warm or tool() != "ncu":
-            return
-        _is_warm = has_context() is not False
-        if not _is_warm:
-            warnings.warn(
-                f"profile_region({self._name!r}) begins before the process has a CUDA context: "
-                "range replay of Nsight Compute cannot profile what makes one; run the region once "
-                "before (warmup=1, or nvspan.torch.warmup)",
-                _core.NvspanWarning,
-                stacklevel=3,
-            )
