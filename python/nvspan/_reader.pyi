@@ -29,6 +29,17 @@ def strip(
 def write_perfetto(
     handle: RecordingHandle, path: bytes, progress: Callable[[float], object] | None
 ) -> int: ...
+def steps(
+    handle: RecordingHandle,
+    roles: dict[tuple[int, int], int],
+    phases: int,
+    direct: bool,
+    call_domain: str,
+    work_domains: list[str],
+) -> dict[str, Any]: ...
+def repeating(
+    handle: RecordingHandle, chosen: dict[tuple[int, int], int], least_calls: int, most_phases: int
+) -> tuple[tuple[int, int], int, list[tuple[int, int]]] | None: ...
 
 class ExternalWriter:
     def __init__(self, path: bytes, memory: int = ...) -> None: ...

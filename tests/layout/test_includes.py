@@ -33,6 +33,7 @@ PYBIND11_FILES = {
     "src/bindings/reader/module.cpp",
     "src/bindings/reader/column.cpp",
     "src/bindings/reader/column.hpp",
+    "src/bindings/reader/steps.cpp",
     "src/bindings/reader/reports.cpp",
     "src/bindings/reader/reports.hpp",
 }

@@ -24,6 +24,7 @@ COMMANDS = {
     "record": "run a program, record its NVTX events, and show a table of them",
     "report": "write one HTML page about recordings",
     "stats": "show a table of the ranges of recordings",
+    "steps": "show where the steps of a program spend their time",
     "trace": "run a program and show every NVTX call that it makes",
     "view": "show a recording's timeline in the browser",
 }
@@ -101,6 +102,10 @@ def _command(name: str) -> Callable[[Sequence[str]], int]:
         from nvspan.cli.stats import main as run_stats
 
         return run_stats
+    if name == "steps":
+        from nvspan.cli.answers.steps import main as run_steps
+
+        return run_steps
     if name == "trace":
         from nvspan.cli.trace import main as run_trace
 

@@ -9,7 +9,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from nvspan.cli._common import (
+from nvspan.cli.common.ncu_reports import is_ncu, read_ncu
+from nvspan.cli.common.reading import (
     add_escape_formulas,
     add_selection,
     emit,
@@ -18,7 +19,6 @@ from nvspan.cli._common import (
     parser_of,
     selected,
 )
-from nvspan.cli._ncu_reports import is_ncu, read_ncu
 from nvspan.recording.time_text import duration
 from nvspan.report import emptiness, render, text
 from nvspan.report.compare import SURE, compare

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from nvspan.cli._common import (
+from nvspan.cli.common.reading import (
     add_escape_formulas,
     add_selection,
     emit,

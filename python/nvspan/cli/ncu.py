@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import nvspan
-from nvspan.cli._ncu_reports import names
+from nvspan.cli.common.ncu_reports import names
 from nvspan.cli.program.launching import add_program_options, command_of, ended_as, tool_option
 from nvspan.cli.program.ncu_session import Session, tell
 from nvspan.nsight import ncu_command

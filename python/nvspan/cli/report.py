@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nvspan.cli._common import (
+from nvspan.cli.common.reading import (
     add_selection,
     emit,
     note,

@@ -10,7 +10,8 @@ import sys
 from collections.abc import Sequence
 
 import nvspan
-from nvspan.cli._common import (
+from nvspan.cli.common.ncu_reports import is_ncu, names, read_ncu
+from nvspan.cli.common.reading import (
     add_escape_formulas,
     add_selection,
     emit,
@@ -21,7 +22,6 @@ from nvspan.cli._common import (
     selected,
     without_cuda,
 )
-from nvspan.cli._ncu_reports import is_ncu, names, read_ncu
 from nvspan.nsight.nsys import compat as nsys_compat
 from nvspan.report import emptiness, gpu, render, text
 from nvspan.report.progress import Progress

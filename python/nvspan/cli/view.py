@@ -12,7 +12,14 @@ import tempfile
 from collections.abc import Sequence
 
 import nvspan
-from nvspan.cli._common import add_selection, note, open_recording, parser_of, selected, stem_of
+from nvspan.cli.common.reading import (
+    add_selection,
+    note,
+    open_recording,
+    parser_of,
+    selected,
+    stem_of,
+)
 from nvspan.export import perfetto
 from nvspan.report import emptiness, viewer
 from nvspan.report.progress import Progress

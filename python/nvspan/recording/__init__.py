@@ -8,17 +8,18 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
     from nvspan import _reader
     from nvspan.recording.projection import Projection
     from nvspan.recording.stats import Stats
+    from nvspan.recording.steps import Steps
     from nvspan.recording.table import Table
 
 _FIRST, _LAST = -(2**63), 2**63 - 1
 
-__all__ = ["Projection", "Recording", "Source", "Stats", "Table", "read"]
+__all__ = ["Projection", "Recording", "Source", "Stats", "Steps", "Table", "read"]
 
 
 def __getattr__(name: str) -> Any:
@@ -30,6 +31,10 @@ def __getattr__(name: str) -> Any:
         from nvspan.recording.stats import Stats
 
         return Stats
+    if name == "Steps":
+        from nvspan.recording.steps import Steps
+
+        return Steps
     if name == "Projection":
         from nvspan.recording.projection import Projection
 
@@ -296,6 +301,29 @@ class Recording:
         from nvspan.recording.projection import Projection
 
         return Projection(self)
+
+    def steps(self, step: str | None = None, phases: Sequence[str] | None = None) -> Steps:
+        """Where the time of each step went, on the CPU and on the GPU. See `Steps`.
+
+        Of a part by `filter`, the steps of its threads that begin within its times; its names do
+        not matter. The steps of every process are together.
+
+        Args:
+            step: the range that is a step, its name or "domain:name", with ``*`` and ``?``. None:
+                "step", as `nvspan.step` and `nvspan.torch.auto` call it, or a few other usual
+                names, or the range that takes the most time of those that ran 5 times or more.
+            phases: such names of the ranges that a step's time is shared out to. None: those of
+                `nvspan.torch.auto`, or else the ranges directly within a step, the 12 largest.
+
+        Raises:
+            ValueError: no range has such a name, or none repeats.
+
+        >>> nvspan.read("run.nvspan").steps().typical["cpu"]             # doctest: +SKIP
+        {'data wait': 1200000.0, 'forward': 5100000.0, 'other': 300000.0}
+        """
+        from nvspan.recording.steps import Steps
+
+        return Steps(self, step, phases)
 
     def _pairs(
         self,

@@ -11,13 +11,18 @@
 
 #include "reader/tables/columns.hpp"
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace nvspan::bindings {
 
 struct ColumnView {
   std::shared_ptr<const reader::Column> column;
 };
+
+// A column of its own.
+ColumnView view_of(std::vector<std::int64_t> values);
 
 void bind_column(pybind11::module_& module);
 

@@ -71,6 +71,7 @@ PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
       .def("write_csv", &Reader::write_csv)
       .def("handle", &Reader::handle);
   nvspan::bindings::bind_reports(m);
+  nvspan::bindings::bind_steps(m);
   nvspan::bindings::bind_external_writer(m);
   nvspan::bindings::bind_import(m);
   nvspan::bindings::bind_trace_import(m);

@@ -21,15 +21,6 @@ using reader::Projection;
 using reader::Recording;
 using reader::Tables;
 
-ColumnView view_of(std::vector<std::int64_t> values) {
-  auto data = std::make_shared<std::vector<std::int64_t>>(std::move(values));
-  auto column = std::make_shared<reader::Column>();
-  column->data = data->data();
-  column->length = data->size();
-  column->owner = data;
-  return ColumnView{std::move(column)};
-}
-
 template <typename Value>
 ColumnView column_of(const Projection& projection, Value&& value) {
   std::vector<std::int64_t> values;

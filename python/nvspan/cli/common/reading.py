@@ -44,6 +44,12 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
         "--filter", metavar="PATTERN", action="append",
         help="only ranges whose name or domain:name matches PATTERN (* and ?); may be repeated",
     )  # fmt: skip
+    add_span(parser)
+
+
+def add_span(parser: argparse.ArgumentParser) -> None:
+    """The options that say which stretch of a recording's time is meant."""
+    parser.set_defaults(filter=None)
     parser.add_argument(
         "--from", metavar="TIME", dest="start", type=_time,
         help="only ranges that begin this long after the recording did, or later: 1.5s, 20ms, ...",

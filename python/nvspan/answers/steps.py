@@ -1,0 +1,245 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where the time of steps went, as text, CSV, JSON or Markdown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from nvspan.recording.steps import OTHER, WAITING, Steps
+from nvspan.recording.time_text import duration
+from nvspan.report import text
+from nvspan.report.render import as_csv
+
+_IDLE_ENOUGH = 0.1  # of a step, for the GPU not to be what it waits for
+_SHORT_LEAD = 100_000  # ns: the GPU has nothing left to do when it gets work
+_MANY_WAITS = 2  # for the GPU, in a step
+_LEAST_EXCESS = 0.05  # of the typical step, for a phase to be named
+_MOST_OUTLIERS = 10
+
+
+def _percent(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else ""
+
+
+def limit(found: Steps) -> dict[str, Any]:
+    """What the typical step waits for.
+
+    Keys: `bound` ("gpu", "launch", "data", "synchronising", "cpu", or None where the recording
+    cannot tell), `text`, a sentence, and `idle`, the part of the step in which the GPU had no work.
+    """
+    if not found.has_work:
+        said = (
+            "cannot tell what the GPU did: no work of one was recorded "
+            "(device=True records it, and so does nsys)"
+        )
+        return {"bound": None, "idle": None, "text": said}
+    whole = found.typical["duration"]
+    idle = sum(found.typical["idle"].values())
+    part = idle / whole if whole else 0.0
+    bound, said = _of_busy(found) if part <= _IDLE_ENOUGH else _of_idle(found, idle)
+    return {"bound": bound, "idle": part, "text": said}
+
+
+def _of_busy(found: Steps) -> tuple[str | None, str]:
+    typical = found.typical
+    whole, idle, behind = typical["duration"], sum(typical["idle"].values()), typical["behind"]
+    has = f"the GPU has work for {_percent(whole - idle, whole)} of the step"
+    late = "" if behind is None else f"ends {duration(behind)} after the CPU has launched it"
+    if found.of_device_ranges and behind is not None and behind <= _SHORT_LEAD:
+        # Between the first kernel of a device range and its last nothing says that there is work.
+        if behind > 0:
+            return "launch", (
+                f"launch-bound: the GPU keeps up with the launches, its work {late} "
+                f"(its ranges cover {_percent(whole - idle, whole)} of the step)"
+            )
+        return None, (
+            f"cannot tell whether the GPU or its launches limit the step: {has}, and the CPU "
+            "waits for the end of it"
+        )
+    pace = ""
+    if typical["busy"] > whole:
+        pace = (
+            f"; what a step launches takes it {duration(typical['busy'])}, and the launching "
+            f"{duration(whole)}"
+        )
+    return "gpu", f"GPU-bound: {has}" + (f", which {late}" if late else "") + pace
+
+
+def _of_idle(found: Steps, idle: float) -> tuple[str, str]:
+    typical = found.typical
+    whole, ahead = typical["duration"], typical["ahead"]
+    cause, most = max(typical["idle"].items(), key=lambda item: item[1])
+    start = f"the GPU has no work for {_percent(idle, whole)} of the step"
+    lead = "" if ahead is None else f"; work begins {duration(ahead)} after its launch"
+    during = f", {_percent(most, whole)} while the CPU is in '{text.printable(cause)}'"
+    if cause == "data wait":
+        return "data", f"bound by data loading: {start}{during}{lead}"
+    if typical["wait_calls"] >= _MANY_WAITS or cause == WAITING:
+        waits = (
+            f"; the CPU waits for the GPU {typical['wait_calls']:.3g} times a step, "
+            f"{duration(typical['waits'])}, and has then to launch anew"
+        )
+        return "synchronising", f"bound by synchronisation: {start}{during}{waits}"
+    # Where kernels were seen, the pauses between them tell launches from what else the CPU does.
+    dense = not found.of_device_ranges and idle <= _SHORT_LEAD * typical["ops"]
+    if ahead is not None and ahead <= _SHORT_LEAD and (dense or cause != OTHER):
+        return "launch", f"launch-bound: {start}{during}{lead}"
+    where = "what is in no phase" if cause == OTHER else f"the CPU in '{text.printable(cause)}'"
+    return "cpu", f"bound by {where}: {start}{during}{lead}"
+
+
+def difference(found: Steps, row: dict[str, Any]) -> list[tuple[str, float]]:
+    """The phases in which a step took longer or shorter than the typical one, the most first."""
+    usual = found.typical["cpu"]
+    least = _LEAST_EXCESS * found.typical["duration"]
+    over = [(phase, row["cpu"][phase] - usual[phase]) for phase in found.phases]
+    return sorted((o for o in over if abs(o[1]) >= least), key=lambda o: -abs(o[1]))
+
+
+def _signed(ns: float) -> str:
+    return ("+" if ns >= 0 else "-") + duration(abs(ns))
+
+
+def notes(found: Steps) -> list[str]:
+    """What the reader of the figures should know: sentences."""
+    typical = found.typical
+    said = []
+    if typical["warm_up"] or typical["outliers"]:
+        parts = []
+        if typical["warm_up"]:
+            parts.append(_many(typical["warm_up"], "warm-up step"))
+        if typical["outliers"]:
+            parts.append(_many(typical["outliers"], "outlier"))
+        said.append(f"the typical step leaves out {' and '.join(parts)}")
+    if found.unclosed:
+        said.append(f"{_many(found.unclosed, 'step')} did not end in the thread that began it")
+    if found.outside:
+        said.append(f"no step launched {_many(found.outside, 'piece')} of the GPU's work")
+    if found.by_run_time:
+        said.append(
+            f"of {_many(found.by_run_time, 'piece')} of the GPU's work the launch is not known "
+            "(replays of CUDA graphs): it is counted where it ran"
+        )
+    if found.other_devices:
+        said.append("GPU idle is about the busiest of the devices")
+    return said
+
+
+def _many(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def _heading(found: Steps) -> str:
+    typical = found.typical
+    name = text.printable(found.step)
+    return (
+        f"{_many(len(found), 'step')} of {name}; the typical one takes "
+        f"{duration(typical['duration'])} (p50 {duration(typical['p50'])}, "
+        f"p99 {duration(typical['p99'])}), the mean of {typical['steps']}"
+    )
+
+
+def _typical_table(found: Steps) -> tuple[list[str], list[list[str]]]:
+    typical = found.typical
+    whole = typical["duration"]
+    heads = ["phase", "CPU", "share"]
+    if found.has_work:
+        heads += ["GPU", "GPU idle"]
+    cells = []
+    for phase in found.phases:
+        row = [text.printable(phase), duration(typical["cpu"][phase]),
+               _percent(typical["cpu"][phase], whole)]  # fmt: skip
+        if found.has_work:
+            row += [duration(typical["gpu"][phase]), duration(typical["idle"][phase])]
+        cells.append(row)
+    if found.has_work and typical["idle"][WAITING]:
+        cells.append([f"({WAITING})", "", "", "", duration(typical["idle"][WAITING])])
+    last = ["step", duration(whole), _percent(whole, whole)]
+    if found.has_work:
+        last += [duration(typical["busy"]), duration(sum(typical["idle"].values()))]
+    cells.append(last)
+    return heads, cells
+
+
+def _step_name(row: dict[str, Any]) -> str:
+    return f"#{row['index']}" if row["number"] is None else str(row["number"])
+
+
+def _odd_table(found: Steps, most: int | None) -> tuple[list[str], list[list[str]], int]:
+    rows = found.rows(("warm-up", "outlier"))
+    whole = found.typical["duration"]
+    rows.sort(key=lambda row: -abs(row["duration"] - whole))
+    shown = sorted(rows[:most], key=lambda row: row["index"])
+    cells = []
+    for row in shown:
+        over = difference(found, row)
+        what = ", ".join(f"{text.printable(phase)} {_signed(ns)}" for phase, ns in over[:3])
+        cells.append([_step_name(row), row["state"], duration(row["duration"]),
+                      _signed(row["duration"] - whole), what])  # fmt: skip
+    return ["step", "state", "CPU", "than typical", "of which"], cells, len(rows) - len(shown)
+
+
+def _all_table(found: Steps, top: int | None) -> tuple[list[str], list[list[str]], int]:
+    heads = ["step", "state", "CPU", *map(text.printable, found.phases)]
+    if found.has_work:
+        heads += ["GPU", "GPU idle"]
+    cells = []
+    rows = found.rows()
+    for row in rows[:top]:
+        line = [_step_name(row), row["state"], duration(row["duration"])]
+        line += [duration(row["cpu"][phase]) for phase in found.phases]
+        if found.has_work:
+            line += [duration(row["busy"]), duration(sum(row["idle"].values()))]
+        cells.append(line)
+    return heads, cells, len(rows) - len(cells)
+
+
+def shown(found: Steps, *, each: bool = False, top: int | None = None, form: str = "table") -> str:
+    """The steps as text: the typical one, and those that differ, or with `each` all of them."""
+    layout = text.markdown if form == "markdown" else text.aligned
+    gap = "\n\n"
+    blocks = [_heading(found)]
+    if found.typical["steps"]:
+        blocks.append(layout(*_typical_table(found), ("phase",)))
+        blocks.append(limit(found)["text"])
+    if each:
+        heads, cells, more = _all_table(found, top)
+    else:
+        heads, cells, more = _odd_table(found, top or _MOST_OUTLIERS)
+    if cells:
+        table = layout(heads, cells, ("step", "state", "of which"))
+        blocks.append(
+            table + (f"{gap if form == 'markdown' else chr(10)}... and {more} more" if more else "")
+        )
+    return gap.join(blocks)
+
+
+def as_json(found: Steps, top: int | None = None) -> str:
+    """Everything, times in ns."""
+    return json.dumps({
+        "step": found.step, "phases": found.phases, "typical": found.typical,
+        "limit": limit(found), "notes": notes(found), "has_work": found.has_work,
+        "outside": found.outside, "by_run_time": found.by_run_time, "unclosed": found.unclosed,
+        "steps": found.rows()[:top],
+    }, indent=1)  # fmt: skip
+
+
+def csv(found: Steps, top: int | None = None, escape_formulas: bool = False) -> str:
+    """A row for each step, times in ns."""
+    kinds = ("cpu", "gpu", "idle") if found.has_work else ("cpu",)
+    rows = []
+    for row in found.rows()[:top]:
+        flat = {key: row[key] for key in ("index", "process", "thread", "number", "state", "start",
+                                          "duration")}  # fmt: skip
+        if found.has_work:
+            flat.update(
+                {key: row[key] for key in ("busy", "ops", "ahead", "behind", "waits", "wait_calls")}
+            )
+        for kind in kinds:
+            flat.update({f"{kind}.{phase}": value for phase, value in row[kind].items()})
+        rows.append(flat)
+    columns: Sequence[str] = list(rows[0]) if rows else ["index", "duration"]
+    return as_csv(rows, columns, escape_formulas)

@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""``nvspan steps``: where the time of each step went."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from nvspan.answers import steps
+from nvspan.cli.common.reading import (
+    add_escape_formulas,
+    add_span,
+    emit,
+    note,
+    open_recording,
+    parser_of,
+    positive,
+    selected,
+)
+from nvspan.report.progress import Progress
+from nvspan.report.render import FORMATS
+
+_DESCRIPTION = """\
+Shows where the steps of a program spend their time: each phase on the CPU, the
+work of the GPU that it launched, and what the CPU did while the GPU had no
+work; what the typical step waits for; and which steps differ, and in what.
+
+Steps are the ranges that nvspan.torch.auto() and nvspan.step() make, or else
+the widest range that repeats. Phases are those of auto(), or else the ranges
+directly within a step."""
+
+
+def _names(given: str) -> list[str]:
+    names = [name for name in given.split(",") if name]
+    if not names:
+        raise argparse.ArgumentTypeError("names of ranges, separated by commas, are needed")
+    return names
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = parser_of("steps", _DESCRIPTION)
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="recordings, or reports of Nsight Systems"
+    )
+    parser.add_argument(
+        "--step", metavar="NAME",
+        help="the range that is a step: its name or domain:name (* and ?)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--phases", metavar="NAME,NAME", type=_names,
+        help="the ranges within a step that its time is shared out to",
+    )  # fmt: skip
+    parser.add_argument(
+        "--each", action="store_true", help="show every step, not only those that differ"
+    )
+    parser.add_argument("--top", metavar="N", type=positive, help="show only the first N steps")
+    parser.add_argument(
+        "--format", choices=FORMATS, default="table",
+        help="table (the default) or markdown; csv and json have every step, with times in ns",
+    )  # fmt: skip
+    add_span(parser)
+    add_escape_formulas(parser)
+    return parser
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs ``nvspan steps`` with the arguments `argv`."""
+    parser = _parser()
+    options = parser.parse_args(argv)
+    recording = selected(open_recording(parser, options.files), options)
+    try:
+        with Progress("counting"):
+            found = recording.steps(options.step, options.phases)
+    except ValueError as error:
+        parser.exit(1, f"{parser.prog}: {error}\n")
+    note(steps.notes(found))
+    if options.format == "json":
+        return emit(steps.as_json(found, options.top))
+    if options.format == "csv":
+        return emit(steps.csv(found, options.top, options.escape_formulas))
+    return emit(steps.shown(found, each=options.each, top=options.top, form=options.format))

@@ -1,0 +1,267 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where the time of each step went."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+from nvspan.recording.projection import CALL_DOMAIN, WORK_DOMAIN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from nvspan.recording import Recording
+
+    Pair = tuple[int, int]
+    Names = dict[Pair, tuple[str | None, str]]
+
+OTHER, WAITING = "other", "synchronising"
+STATES = ("typical", "warm-up", "outlier")
+# The names of steps, the first that occurs; then the widest range that repeats is the step.
+_STEPS = ("torch:step", "step", "train_step", "training_step", "iteration", "ProfilerStep#*")
+# What `nvspan.torch.auto` and torch's own profiler call the phases of a training step.
+_PHASES = (
+    ("data wait", ("dataloader.next", "enumerate(DataLoader)*")),
+    ("h2d", ("h2d",)),
+    ("forward", ("forward",)),
+    ("loss", ("loss",)),
+    ("backward", ("backward",)),
+    ("optimizer", ("optimizer.step", "zero_grad", "Optimizer.step#*", "Optimizer.zero_grad#*")),
+)
+# Calls in which the CPU waits for the GPU.
+_WAITING = (
+    "cuda*Synchronize*", "cu*Synchronize*", "cudaMemcpy", "cudaMemcpy_v*", "synchronize",
+    "torch.cuda.synchronize",
+)  # fmt: skip
+# The domains of the GPU's work as tools saw it: nsys, and torch's own profiler.
+_WORK = [WORK_DOMAIN, "kernel", "gpu_memcpy", "gpu_memset"]
+_NOT_KNOWN = -(2**63)
+_STEP_ROLE, _WAITING_ROLE, _FIRST_PHASE = 1, 2, 3
+_LEAST_CALLS, _MOST_FOUND, _MOST_PHASES = 5, 12, 64
+
+
+def _is_like(pattern: str, domain: str | None, name: str) -> bool:
+    return fnmatchcase(name, pattern) or fnmatchcase(f"{domain or 'NVTX'}:{name}", pattern)
+
+
+def _matching(names: Names, patterns: Iterable[str]) -> set[Pair]:
+    return {
+        pair
+        for pair, (domain, name) in names.items()
+        if any(_is_like(pattern, domain, name) for pattern in patterns)
+    }
+
+
+class Steps:
+    """The steps of a recording, and the one that is typical of them. Made by `Recording.steps`.
+
+    Each moment of a step belongs to one phase, the innermost that is open on the step's thread, or
+    to "other": phases add up to the step. What the GPU did belongs to the step and the phase in
+    which it was launched.
+
+    ``len()`` is the number of steps. Columns, as ``steps["duration"]``, have a value for each, in
+    ns unless said otherwise:
+
+    ==================  ========================================================================
+    process, thread     rows of `Recording.processes` and `Recording.threads`
+    number, has_number  the step's payload, and whether it has one
+    start, duration     on the CPU
+    cpu.PHASE           time in the phase
+    gpu.PHASE           time in which at least one piece of work that it launched was under way
+    idle.PHASE          time of the phase in which the GPU had no work; ``idle.synchronising``: in
+                        which the CPU waited for the GPU, whatever the phase
+    busy, ops           as gpu.PHASE, of all work that the step launched; pieces of work
+    ahead               from a launch to the beginning of its work, the median; -1: not known
+    behind              from the end of the phase that launched it to the end of the work, the
+                        median; -2**63: not known
+    waits, wait_calls   time in which the CPU waited for the GPU, where a tool saw CUDA's calls or
+                        the program has ranges called "synchronize"; and how often
+    state               0 typical, 1 warm-up, 2 outlier
+    ==================  ========================================================================
+
+    A step is not typical where its duration is further from the median of the later half of its
+    thread's steps than 5 standard deviations, estimated by the median distance, and than 25 %.
+    Steps that lead and are longer are warm-up, others are outliers. Of a thread with fewer than 5
+    steps all are typical.
+
+    Attributes:
+        step: what steps are called, ``domain:name``.
+        phases: the names of the phases, the last "other".
+        typical: the means of the typical steps: `duration`, `busy`, `ops`, and `cpu`, `gpu` and
+            `idle` by phase; `waits` and `wait_calls`; `min`, `p50`, `p90`, `p99`, `max` of the
+            duration; the medians of `ahead` and `behind`, None where they are not known; `steps`,
+            `warm_up` and `outliers`, how many there are.
+        has_work: whether the recording has work of a GPU.
+        of_device_ranges: whether device ranges stand for it, as no kernel was recorded: they last
+            from their first kernel to their last, also while the GPU has nothing to do in between.
+        outside: pieces of work that no step launched.
+        by_run_time: pieces of work whose launch is not known, as of a CUDA graph's replay: they
+            belong to the step during which they began.
+        unclosed: steps that did not end, or ended in another thread.
+        other_devices: devices that `idle` is not about: it is about the busiest.
+    """
+
+    __module__ = "nvspan.recording"
+
+    def __init__(
+        self, recording: Recording, step: str | None = None, phases: Sequence[str] | None = None
+    ) -> None:
+        reader = recording._reader
+        handle = reader.handle()
+        domains, strings = reader.domains(), recording.strings
+        names: Names = {
+            (domain, name): (domains[domain], strings[name])
+            for domain, name in reader.pairs()
+            if name >= 0
+        }
+        pattern, chosen = _step_pairs(names, step)
+        direct = False
+        groups = _given_phases(names, phases) if phases else _known_phases(names)
+        if not chosen or not groups:
+            from nvspan import _reader
+
+            found = _reader.repeating(
+                handle, dict.fromkeys(chosen, _STEP_ROLE), _LEAST_CALLS, _MOST_FOUND
+            )
+            if found is None:
+                raise ValueError(
+                    f"no range repeats {_LEAST_CALLS} times or more, and none is called 'step'"
+                )
+            chosen = chosen or {found[0]}
+            if not groups:
+                direct = True
+                labels = _labels([names.get(pair, (None, "-")) for pair in found[2]])
+                groups = list(zip(labels, ({pair} for pair in found[2]), strict=True))
+        roles = dict.fromkeys(_matching(names, _WAITING), _WAITING_ROLE)
+        for number, (_, pairs) in reversed(list(enumerate(groups))):
+            roles.update(dict.fromkeys(pairs, _FIRST_PHASE + number))
+        roles.update(dict.fromkeys(chosen, _STEP_ROLE))
+        from nvspan import _reader
+
+        result = _reader.steps(handle, roles, len(groups), direct, CALL_DOMAIN, _WORK)
+        called = sorted({f"{d}:{n}" if d else n for d, n in (names[pair] for pair in chosen)})
+        self.step: str = called[0] if len(called) == 1 else step or pattern or called[0]
+        self.phases: list[str] = [*(label for label, _ in groups), OTHER]
+        self.has_work: bool = result["has_work"]
+        self.of_device_ranges: bool = result["of_device_ranges"]
+        self.outside: int = result["outside"]
+        self.by_run_time: int = result["by_run_time"]
+        self.unclosed: int = result["unclosed"]
+        self.other_devices: int = result["devices_left"]
+        self._columns: dict[str, Any] = result["columns"]
+        typical = result["typical"]
+        for key in ("cpu", "gpu"):
+            typical[key] = dict(zip(self.phases, typical[key], strict=True))
+        typical["idle"] = dict(zip([*self.phases, WAITING], typical["idle"], strict=True))
+        self.typical: dict[str, Any] = typical
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        split = {"cpu": self.phases, "gpu": self.phases, "idle": [*self.phases, WAITING]}
+        return [
+            name
+            for column in self._columns
+            for name in ([f"{column}.{p}" for p in split[column]] if column in split else [column])
+        ]
+
+    def __len__(self) -> int:
+        return len(self._columns["start"])
+
+    def __getitem__(self, column: str) -> memoryview:
+        kind, _, phase = column.partition(".")
+        if not phase:
+            if kind in ("cpu", "gpu", "idle"):
+                raise KeyError(column)
+            return memoryview(self._columns[column])
+        phases = [*self.phases, WAITING] if kind == "idle" else self.phases
+        if phase not in phases:
+            raise KeyError(column)
+        return memoryview(self._columns[kind])[phases.index(phase) :: len(phases)]
+
+    def rows(self, states: Iterable[str] = STATES) -> list[dict[str, Any]]:
+        """A dict for each step of these states, in their order; `cpu`, `gpu`, `idle` by phase."""
+        wanted = {STATES.index(state) for state in states}
+        state = memoryview(self._columns["state"])
+        return [self._row(index) for index in range(len(self)) if state[index] in wanted]
+
+    def _row(self, index: int) -> dict[str, Any]:
+        columns = {name: memoryview(column) for name, column in self._columns.items()}
+        row: dict[str, Any] = {"index": index}
+        for name in (
+            "process",
+            "thread",
+            "start",
+            "duration",
+            "busy",
+            "ops",
+            "waits",
+            "wait_calls",
+        ):
+            row[name] = columns[name][index]
+        row["number"] = columns["number"][index] if columns["has_number"][index] else None
+        row["ahead"] = None if columns["ahead"][index] < 0 else columns["ahead"][index]
+        behind = columns["behind"][index]
+        row["behind"] = None if behind == _NOT_KNOWN else behind
+        row["state"] = STATES[columns["state"][index]]
+        for name, phases in (
+            ("cpu", self.phases),
+            ("gpu", self.phases),
+            ("idle", [*self.phases, WAITING]),
+        ):
+            first = index * len(phases)
+            values = columns[name][first : first + len(phases)]
+            row[name] = dict(zip(phases, values, strict=True))
+        return row
+
+    def __repr__(self) -> str:
+        return f"<nvspan Steps: {len(self)} of {self.step}>"
+
+
+def _step_pairs(names: Names, step: str | None) -> tuple[str | None, set[Pair]]:
+    if step is None:
+        for pattern in _STEPS:
+            if pairs := _matching(names, [pattern]):
+                return pattern, pairs
+        return None, set()
+    pairs = _matching(names, [step])
+    if not pairs:
+        raise ValueError(f"no range is called {step!r}{_nearest(step, names)}")
+    return step, pairs
+
+
+def _given_phases(names: Names, phases: Sequence[str]) -> list[tuple[str, set[Pair]]]:
+    if len(phases) > _MOST_PHASES:
+        raise ValueError(f"at most {_MOST_PHASES} phases can be told apart, not {len(phases)}")
+    groups = []
+    for phase in dict.fromkeys(phases):
+        pairs = _matching(names, [phase])
+        if not pairs:
+            raise ValueError(f"no range is called {phase!r}{_nearest(phase, names)}")
+        groups.append((phase, pairs))
+    return groups
+
+
+def _known_phases(names: Names) -> list[tuple[str, set[Pair]]]:
+    groups = [(label, _matching(names, patterns)) for label, patterns in _PHASES]
+    return [(label, pairs) for label, pairs in groups if pairs]
+
+
+def _labels(names: Sequence[tuple[str | None, str]]) -> list[str]:
+    """The names alone; with their domains where two of them have one name."""
+    alone = [name for _, name in names]
+    return [
+        name if alone.count(name) == 1 and name not in (OTHER, WAITING) else f"{domain}:{name}"
+        for domain, name in names
+    ]
+
+
+def _nearest(name: str, names: Names) -> str:
+    from difflib import get_close_matches
+
+    known = sorted({text for _, text in names.values()})
+    close = get_close_matches(name.rpartition(":")[2], known, n=3, cutoff=0.4)
+    return f"; the nearest are {', '.join(map(repr, close))}" if close else ""

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Steps, as the dictionaries and columns that Python gets.
+#include "bindings/support/py.hpp"
+
+#include <pybind11/stl.h>
+
+#include "bindings/reader/column.hpp"
+#include "bindings/reader/reports.hpp"
+#include "reader/steps/repeating.hpp"
+#include "reader/steps/typical_step.hpp"
+
+#include <string>
+#include <utility>
+
+namespace py = pybind11;
+
+namespace nvspan::bindings {
+namespace {
+
+using reader::Recording;
+
+// `roles` is a dict from pairs of numbers, of a domain and a name, to roles.
+std::vector<std::uint8_t> roles_of(const Recording& recording, const py::dict& roles) {
+  std::vector<std::uint8_t> of_sites;
+  of_sites.reserve(recording.sites().size());
+  for (const reader::ReadSite& site : recording.sites()) {
+    const py::tuple pair = py::make_tuple(site.domain, site.name);
+    const bool has = roles.contains(pair);
+    of_sites.push_back(has ? roles[pair].cast<std::uint8_t>() : std::uint8_t{0});
+  }
+  return of_sites;
+}
+
+py::dict steps(const RecordingHandle& handle, const py::dict& roles, std::size_t phases,
+               bool direct, const std::string& call_domain,
+               const std::vector<std::string>& work_domains) {
+  if (phases > reader::most_phases) throw py::value_error("too many phases");
+  reader::StepOptions options;
+  options.roles = roles_of(*handle.recording, roles);
+  options.phases = phases;
+  options.direct = direct;
+  options.call_domain = call_domain;
+  options.work_domains = work_domains;
+  reader::Steps found;
+  reader::TypicalStep typical;
+  {
+    const released_gil released;
+    found = reader::find_steps(*handle.recording, handle.selection, options);
+    typical = reader::typical_step(found);
+  }
+  py::dict columns;
+  const std::pair<const char*, std::vector<std::int64_t>*> all[] = {
+      {"process", &found.process}, {"thread", &found.thread}, {"has_number", &found.has_number},
+      {"number", &found.number},   {"start", &found.start},   {"duration", &found.duration},
+      {"cpu", &found.cpu},         {"gpu", &found.gpu},       {"idle", &found.idle},
+      {"busy", &found.busy},       {"ops", &found.ops},       {"ahead", &found.ahead},
+      {"behind", &found.behind},   {"waits", &found.waits},   {"wait_calls", &found.wait_calls},
+      {"state", &typical.state}};
+  for (const auto& [name, values] : all) columns[name] = view_of(std::move(*values));
+  py::dict mean;
+  mean["steps"] = typical.steps;
+  mean["warm_up"] = typical.warm_up;
+  mean["outliers"] = typical.outliers;
+  mean["duration"] = typical.duration;
+  mean["busy"] = typical.busy;
+  mean["ops"] = typical.ops;
+  mean["waits"] = typical.waits;
+  mean["wait_calls"] = typical.wait_calls;
+  mean["cpu"] = typical.cpu;
+  mean["gpu"] = typical.gpu;
+  mean["idle"] = typical.idle;
+  mean["min"] = typical.shortest;
+  mean["p50"] = typical.median;
+  mean["p90"] = typical.p90;
+  mean["p99"] = typical.p99;
+  mean["max"] = typical.longest;
+  mean["ahead"] = typical.ahead < 0 ? py::object(py::none()) : py::int_(typical.ahead);
+  mean["behind"] = typical.behind == reader::Steps::not_known ? py::object(py::none())
+                                                              : py::int_(typical.behind);
+  py::dict result;
+  result["columns"] = columns;
+  result["typical"] = mean;
+  result["has_work"] = found.has_work;
+  result["of_device_ranges"] = found.of_device_ranges;
+  result["outside"] = found.outside;
+  result["by_run_time"] = found.by_run_time;
+  result["unclosed"] = found.unclosed;
+  result["devices_left"] = found.devices_left;
+  return result;
+}
+
+// None: no range repeats so often.
+py::object repeating(const RecordingHandle& handle, const py::dict& chosen,
+                     std::uint64_t least_calls, std::size_t most_phases) {
+  const std::vector<std::uint8_t> roles = roles_of(*handle.recording, chosen);
+  reader::Repeating found;
+  {
+    const released_gil released;
+    found = reader::find_repeating(*handle.recording, roles, least_calls, most_phases);
+  }
+  if (!found.is_found) return py::none();
+  py::list phases;
+  for (const reader::RepeatedName& phase : found.phases) {
+    phases.append(py::make_tuple(phase.domain, phase.name));
+  }
+  return py::make_tuple(py::make_tuple(found.step.domain, found.step.name), found.step.calls,
+                        phases);
+}
+
+}  // namespace
+
+void bind_steps(py::module_& module) {
+  module.def("steps", &steps);
+  module.def("repeating", &repeating);
+}
+
+}  // namespace nvspan::bindings

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The work of GPUs in one process, each piece with the time and the thread of its launch.
+
+#pragma once
+
+#include "reader/scan/device_lanes.hpp"
+#include "reader/scan/range_scan.hpp"
+#include "reader/steps/step_work.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace nvspan::reader {
+
+class StepLaunches {
+ public:
+  // The domains of calls, and of what they launched, as a tool saw them.
+  StepLaunches(const Recording& recording, const std::string& call_domain,
+               const std::vector<std::string>& work_domains);
+
+  bool is_call(std::uint32_t site) const { return !is_call_.empty() && is_call_[site] != 0; }
+  void add_call(std::int64_t at, std::uint32_t thread, const EntryPayload& payload);
+  // Returns what end() wants.
+  std::uint64_t begin(std::uint32_t process, std::uint32_t thread, std::uint32_t site,
+                      std::int32_t phase, const EntryPayload& payload);
+  void end(std::uint64_t begun, const ScannedRange& range);
+
+  // All of the process, which is forgotten. What a tool saw stands for all of it where there is
+  // any, as device ranges are around it.
+  std::vector<StepOp> take();
+  bool has_seen() const noexcept { return has_seen_; }
+
+ private:
+  // A call that may launch work, by its number.
+  struct Call {
+    std::uint64_t number;
+    std::int64_t time;
+    std::uint32_t thread;
+  };
+  struct Begun {
+    DeviceCall call;
+    std::uint32_t thread;
+    std::int64_t launched;
+    std::int32_t phase;
+    bool is_seen;
+  };
+
+  const Recording& recording_;
+  std::vector<std::uint8_t> is_call_, is_work_;  // of each site
+  bool has_seen_ = false;
+  std::vector<Call> calls_;
+  std::vector<Begun> begun_;
+  std::vector<StepOp> ops_, seen_;
+  std::unique_ptr<LaunchThreads> launch_threads_;
+};
+
+}  // namespace nvspan::reader

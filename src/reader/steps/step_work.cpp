@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "reader/steps/step_work.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace nvspan::reader {
+namespace {
+
+using Stretches = std::vector<StepStretch>;
+struct BusyTime {
+  std::int64_t start, end;
+};
+
+// An op with the step and the phase that launched it.
+struct OwnedOp {
+  std::uint32_t step;
+  std::uint16_t phase;
+  std::int64_t start, end;
+  std::int64_t ahead;   // -1: not known
+  std::int64_t behind;  // Steps::not_known
+};
+
+const StepStretch* stretch_at(const Stretches& stretches, std::int64_t time) {
+  const auto after =
+      std::upper_bound(stretches.begin(), stretches.end(), time,
+                       [](std::int64_t at, const StepStretch& one) { return at < one.start; });
+  if (after == stretches.begin()) return nullptr;
+  const StepStretch& before = *(after - 1);
+  return time <= before.end ? &before : nullptr;
+}
+
+// On the thread that launched it, or, as autograd launches from threads of its own, on another.
+const StepStretch* owner_of(const std::vector<Stretches>& stretches, const StepOp& op) {
+  const std::int64_t time = op.is_launch_known ? op.launched : op.start;
+  if (op.is_launch_known && op.thread < stretches.size()) {
+    if (const StepStretch* found = stretch_at(stretches[op.thread], time)) return found;
+  }
+  for (const Stretches& of_thread : stretches) {
+    if (const StepStretch* found = stretch_at(of_thread, time)) return found;
+  }
+  return nullptr;
+}
+
+// The time that spans cover, which are in the order of their starts.
+template <typename Iterator>
+std::int64_t covered(Iterator begin, Iterator end) {
+  std::int64_t time = 0, until = std::numeric_limits<std::int64_t>::min();
+  for (; begin != end; ++begin) {
+    if (begin->end <= until) continue;
+    time += begin->end - std::max(begin->start, until);
+    until = begin->end;
+  }
+  return time;
+}
+
+std::int64_t middle_of(std::vector<std::int64_t>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+void add_owned(Steps& steps, std::vector<OwnedOp>& owned) {
+  std::sort(owned.begin(), owned.end(), [](const OwnedOp& a, const OwnedOp& b) {
+    return std::tie(a.step, a.phase, a.start) < std::tie(b.step, b.phase, b.start);
+  });
+  std::vector<std::int64_t> ahead, behind;
+  for (auto first = owned.begin(); first != owned.end();) {
+    const std::uint32_t step = first->step;
+    auto last = first;
+    ahead.clear();
+    behind.clear();
+    while (last != owned.end() && last->step == step) {
+      auto end = last;
+      while (end != owned.end() && end->step == step && end->phase == last->phase) {
+        if (end->ahead >= 0) {
+          ahead.push_back(end->ahead);
+        }
+        if (end->behind != Steps::not_known) behind.push_back(end->behind);
+        ++end;
+      }
+      steps.gpu[step * steps.phases + last->phase] = covered(last, end);
+      last = end;
+    }
+    std::sort(first, last, [](const OwnedOp& a, const OwnedOp& b) { return a.start < b.start; });
+    steps.busy[step] = covered(first, last);
+    steps.ops[step] = last - first;
+    if (!ahead.empty()) steps.ahead[step] = middle_of(ahead);
+    if (!behind.empty()) steps.behind[step] = middle_of(behind);
+    first = last;
+  }
+}
+
+// Spans in the order of their starts as ones that neither touch nor overlap.
+std::vector<BusyTime> united(std::vector<BusyTime> spans) {
+  std::sort(spans.begin(), spans.end(),
+            [](const BusyTime& a, const BusyTime& b) { return a.start < b.start; });
+  std::size_t kept = 0;
+  for (std::size_t i = 1; i < spans.size(); ++i) {
+    if (spans[i].start <= spans[kept].end) {
+      spans[kept].end = std::max(spans[kept].end, spans[i].end);
+    } else {
+      spans[++kept] = spans[i];
+    }
+  }
+  if (!spans.empty()) spans.resize(kept + 1);
+  return spans;
+}
+
+std::vector<BusyTime> busiest_device(Steps& steps, const std::vector<StepOp>& ops) {
+  std::map<std::int32_t, std::vector<BusyTime>> devices;
+  for (const StepOp& op : ops) devices[op.device].push_back(BusyTime{op.start, op.end});
+  std::vector<BusyTime> busiest;
+  std::int64_t most = -1;
+  for (auto& device : devices) {
+    std::vector<BusyTime> spans = united(std::move(device.second));
+    const std::int64_t busy = covered(spans.begin(), spans.end());
+    if (busy <= most) continue;
+    most = busy;
+    busiest = std::move(spans);
+  }
+  if (!devices.empty()) {
+    steps.devices_left = std::max<std::uint64_t>(steps.devices_left, devices.size() - 1);
+  }
+  return busiest;
+}
+
+void add_idle(Steps& steps, const Stretches& stretches, const std::vector<BusyTime>& busy) {
+  const std::size_t causes = steps.phases + 1;
+  std::size_t next = 0;
+  for (const StepStretch& stretch : stretches) {
+    while (next < busy.size() && busy[next].end <= stretch.start) ++next;
+    std::int64_t idle = stretch.end - stretch.start;
+    for (std::size_t i = next; i < busy.size() && busy[i].start < stretch.end; ++i) {
+      idle -= std::min(busy[i].end, stretch.end) - std::max(busy[i].start, stretch.start);
+    }
+    const std::size_t cause = stretch.waits ? steps.phases : stretch.phase;
+    steps.idle[stretch.step * causes + cause] += idle;
+  }
+}
+
+}  // namespace
+
+void add_work(Steps& steps, const std::vector<Stretches>& stretches, const PhaseEnds& ends,
+              const std::vector<StepOp>& ops) {
+  std::vector<OwnedOp> owned;
+  owned.reserve(ops.size());
+  for (const StepOp& op : ops) {
+    const StepStretch* const owner = owner_of(stretches, op);
+    if (owner == nullptr) {
+      ++steps.outside;
+      continue;
+    }
+    if (!op.is_launch_known) ++steps.by_run_time;
+    const std::int64_t ahead =
+        op.is_launch_known ? std::max<std::int64_t>(op.start - op.launched, 0) : -1;
+    const auto phase =
+        op.is_launch_known || op.phase < 0 ? owner->phase : static_cast<std::uint16_t>(op.phase);
+    const bool has_end = op.is_launch_known && owner->range != 0;
+    const std::int64_t behind = has_end ? op.end - ends[owner->range] : Steps::not_known;
+    owned.push_back(OwnedOp{owner->step, phase, op.start, op.end, ahead, behind});
+  }
+  add_owned(steps, owned);
+  const std::vector<BusyTime> busy = busiest_device(steps, ops);
+  for (const Stretches& of_thread : stretches) add_idle(steps, of_thread, busy);
+}
+
+}  // namespace nvspan::reader

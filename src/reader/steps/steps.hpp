@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The steps of a recording: ranges that repeat, such as those of a training loop. Each moment of a
+// step belongs to one phase of it, the innermost that is open on the step's thread, so phases add
+// up to the step. Work of a GPU belongs to the step and the phase in which it was launched.
+
+#pragma once
+
+#include "reader/file/recording.hpp"
+#include "reader/scan/selection.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace nvspan::reader {
+
+// What a site stands for.
+enum class StepRole : std::uint8_t {
+  none,
+  step,
+  synchronising,  // the CPU waits for the GPU
+  phase,          // the phases from here on: the first is `phase`, the second `phase` + 1, ...
+};
+constexpr std::size_t most_phases = 64;
+
+struct StepOptions {
+  std::vector<std::uint8_t> roles;  // of each site: a StepRole
+  // How many phases the roles name; the time outside them is one more, the last.
+  std::size_t phases = 0;
+  // Parts are ranges directly within a step, and not at any depth.
+  bool direct = false;
+  // The domain of calls, with their numbers as payloads, and those of what they launched, as a tool
+  // saw them. Where nothing is in these, device ranges of all domains are what the GPU did.
+  std::string call_domain;
+  std::vector<std::string> work_domains;
+};
+
+// Columns with a value for each step, ns unless said otherwise.
+struct Steps {
+  std::size_t phases = 0;  // with the one for the time outside them
+  std::vector<std::int64_t> process, thread;
+  std::vector<std::int64_t> has_number, number;  // its payload
+  std::vector<std::int64_t> start, duration;
+  // `phases` values for each step.
+  std::vector<std::int64_t> cpu, gpu;
+  // Time of the step in which the GPU had no work, by what the CPU was in: `phases` values, and one
+  // for the time in which it waited for the GPU, for each step.
+  std::vector<std::int64_t> idle;
+  std::vector<std::int64_t> busy;   // with one piece of its work at least under way
+  std::vector<std::int64_t> ops;    // pieces of work that it launched
+  std::vector<std::int64_t> ahead;  // from a launch to the beginning of its work, the median; -1
+  // From the end of the phase that launched it to its own end, the median; `not_known`.
+  std::vector<std::int64_t> behind;
+  std::vector<std::int64_t> waits, wait_calls;  // for the GPU: time, and how often
+
+  static constexpr std::int64_t not_known = std::numeric_limits<std::int64_t>::min();
+
+  std::size_t size() const noexcept { return start.size(); }
+
+  bool has_work = false;           // of a GPU
+  bool of_device_ranges = false;   // which stand for it, as no kernel was seen
+  std::uint64_t outside = 0;       // pieces of work that no step launched
+  std::uint64_t by_run_time = 0;   // whose launch is not known: they belong where they ran
+  std::uint64_t unclosed = 0;      // steps that did not end, or in another thread
+  std::uint64_t devices_left = 0;  // devices that `idle` is not about: the busiest one is
+};
+
+Steps find_steps(const Recording& recording, const Selection& selection,
+                 const StepOptions& options);
+
+}  // namespace nvspan::reader

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "reader/steps/typical_step.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+
+namespace nvspan::reader {
+namespace {
+
+// Of values that may be reordered; there is one at least.
+std::int64_t quantile(std::vector<std::int64_t>& values, double fraction) {
+  const double rank = std::ceil(fraction * static_cast<double>(values.size()));
+  const auto place = static_cast<std::ptrdiff_t>(std::max(rank, 1.0)) - 1;
+  std::nth_element(values.begin(), values.begin() + place, values.end());
+  return values[static_cast<std::size_t>(place)];
+}
+
+// The steps of one thread, in their order.
+void judge(const std::vector<std::int64_t>& durations, const std::vector<std::size_t>& of_thread,
+           std::vector<std::int64_t>& state) {
+  if (of_thread.size() < least_steps) return;
+  std::vector<std::int64_t> later;
+  for (std::size_t i = of_thread.size() / 2; i < of_thread.size(); ++i) {
+    later.push_back(durations[of_thread[i]]);
+  }
+  const std::int64_t median = quantile(later, 0.5);
+  for (std::int64_t& duration : later) duration = std::abs(duration - median);
+  constexpr double of_normal = 1.4826;  // the deviation of a normal distribution, of its distances
+  const double deviation = of_normal * static_cast<double>(quantile(later, 0.5));
+  const double limit =
+      std::max(most_deviations * deviation, least_share * static_cast<double>(median));
+  bool leads = true;
+  for (const std::size_t step : of_thread) {
+    const auto over = static_cast<double>(durations[step] - median);
+    leads = leads && over > limit;
+    if (leads) {
+      state[step] = static_cast<std::int64_t>(StepState::warm_up);
+    } else if (std::abs(over) > limit) {
+      state[step] = static_cast<std::int64_t>(StepState::outlier);
+    }
+  }
+}
+
+void add(std::vector<double>& sums, const std::vector<std::int64_t>& values, std::size_t step) {
+  const std::size_t count = sums.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    sums[i] += static_cast<double>(values[step * count + i]);
+  }
+}
+
+}  // namespace
+
+TypicalStep typical_step(const Steps& steps) {
+  TypicalStep typical;
+  typical.state.assign(steps.size(), 0);
+  std::map<std::int64_t, std::vector<std::size_t>> threads;
+  for (std::size_t i = 0; i < steps.size(); ++i) threads[steps.thread[i]].push_back(i);
+  for (const auto& thread : threads) judge(steps.duration, thread.second, typical.state);
+  typical.cpu.assign(steps.phases, 0);
+  typical.gpu.assign(steps.phases, 0);
+  typical.idle.assign(steps.phases + 1, 0);
+  std::vector<std::int64_t> durations, ahead, behind;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const auto state = static_cast<StepState>(typical.state[i]);
+    if (state == StepState::warm_up) ++typical.warm_up;
+    if (state == StepState::outlier) ++typical.outliers;
+    if (state != StepState::typical) continue;
+    durations.push_back(steps.duration[i]);
+    typical.duration += static_cast<double>(steps.duration[i]);
+    typical.busy += static_cast<double>(steps.busy[i]);
+    typical.ops += static_cast<double>(steps.ops[i]);
+    add(typical.cpu, steps.cpu, i);
+    add(typical.gpu, steps.gpu, i);
+    add(typical.idle, steps.idle, i);
+    typical.waits += static_cast<double>(steps.waits[i]);
+    typical.wait_calls += static_cast<double>(steps.wait_calls[i]);
+    if (steps.ahead[i] >= 0) ahead.push_back(steps.ahead[i]);
+    if (steps.behind[i] != Steps::not_known) behind.push_back(steps.behind[i]);
+  }
+  typical.steps = durations.size();
+  if (durations.empty()) return typical;
+  const auto count = static_cast<double>(durations.size());
+  for (double* sum :
+       {&typical.duration, &typical.busy, &typical.ops, &typical.waits, &typical.wait_calls}) {
+    *sum /= count;
+  }
+  for (auto* sums : {&typical.cpu, &typical.gpu, &typical.idle}) {
+    for (double& sum : *sums) sum /= count;
+  }
+  typical.median = quantile(durations, 0.5);
+  typical.p90 = quantile(durations, 0.9);
+  typical.p99 = quantile(durations, 0.99);
+  typical.shortest = quantile(durations, 0);
+  typical.longest = quantile(durations, 1);
+  if (!ahead.empty()) typical.ahead = quantile(ahead, 0.5);
+  if (!behind.empty()) typical.behind = quantile(behind, 0.5);
+  return typical;
+}
+
+}  // namespace nvspan::reader

@@ -1,0 +1,168 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""``nvspan steps``: what loops on a GPU wait for whose answer is known, and its formats."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import lzma
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import nvspan
+from helpers.traced import clean_environment, needs_library
+from helpers.tree import ROOT
+from nvspan.answers import steps
+
+DATA = ROOT / "tests" / "data" / "loops"
+
+
+@pytest.fixture(scope="module")
+def loops(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("loops")
+    for packed in DATA.glob("*.nvspan.xz"):
+        with lzma.open(packed) as source, open(folder / packed.stem, "wb") as target:
+            shutil.copyfileobj(source, target)
+    return folder
+
+
+def run(*words):
+    return subprocess.run(
+        [sys.executable, "-m", "nvspan", "steps", *map(str, words)], env=clean_environment(),
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "bound", "said"),
+    [
+        ("data", "data", "bound by data loading: the GPU has no work for 86.5 % of the step, "
+         "81.6 % while the CPU is in 'data wait'; work begins 9.649 us after its launch"),
+        ("item", "cpu", "bound by what is in no phase: the GPU has no work for 29.5 % of the step, "
+         "23.1 % while the CPU is in 'other'; work begins 7.485 us after its launch"),
+        ("launch", "launch", "launch-bound: the GPU keeps up with the launches, its work ends "
+         "642 ns after the CPU has launched it (its ranges cover 92.9 % of the step)"),
+        ("gpu", "gpu", "GPU-bound: the GPU has work for 100.0 % of the step, which ends 1.697 s "
+         "after the CPU has launched it; what a step launches takes it 171.531 ms, and the "
+         "launching 1.763 ms"),
+        ("graph", "cpu", "bound by what is in no phase: the GPU has no work for 89.9 % of the "
+         "step, 89.9 % while the CPU is in 'other'"),
+    ],
+)  # fmt: skip
+def test_what_a_loop_waits_for(loops, name, bound, said):
+    found = nvspan.read(loops / f"{name}.nvspan").steps()
+    limit = steps.limit(found)
+    assert (limit["bound"], limit["text"]) == (bound, said)
+    assert len(found) == 20
+    for row in found.rows():
+        assert sum(row["cpu"].values()) == row["duration"]
+        assert sum(row["idle"].values()) <= row["duration"]
+        assert row["busy"] <= sum(row["gpu"].values())
+    typical = found.typical
+    assert sum(typical["cpu"].values()) == pytest.approx(typical["duration"])
+
+
+def test_graph_replays_belong_to_the_phases_that_their_ranges_are_called_after(loops):
+    found = nvspan.read(loops / "graph.nvspan").steps()
+    assert found.by_run_time == 60
+    assert found.phases == ["forward", "backward", "optimizer", "other"]
+    assert all(row["gpu"][phase] > 0 for row in found.rows() for phase in found.phases[:3])
+
+
+def test_the_same_loop_by_torchs_profiler(tmp_path):
+    """It saw CUDA's calls: the waiting for the GPU is among them."""
+    made = tmp_path / "item.nvspan"
+    subprocess.run(
+        [sys.executable, "-m", "nvspan", "import", str(DATA / "item.json.gz"), "-o", str(made)],
+        env=clean_environment(), check=True, capture_output=True, timeout=60,
+    )  # fmt: skip
+    found = nvspan.read(made).steps()
+    assert found.step == "ProfilerStep#*"
+    assert [row["wait_calls"] for row in found.rows()] == [13] * 6
+    limit = steps.limit(found)
+    assert limit["bound"] == "synchronising"
+    assert limit["text"].startswith(
+        "bound by synchronisation: the GPU has no work for 94.1 % of the step"
+    )
+    assert not found.of_device_ranges
+
+
+def test_the_step_that_differs_and_in_what(loops):
+    ended = run(loops / "data.nvspan")
+    assert ended.returncode == 0
+    assert ended.stderr == "nvspan: the typical step leaves out 1 warm-up step and 1 outlier\n"
+    assert ended.stdout.splitlines()[-1] == (
+        "13    outlier   64.924 ms    +40.214 ms  data wait +39.985 ms"
+    )
+
+
+def test_formats_have_one_truth(loops):
+    path = loops / "data.nvspan"
+    document = json.loads(run(path, "--format", "json").stdout)
+    found = nvspan.read(path).steps()
+    assert document["steps"] == found.rows()
+    assert document["typical"] == found.typical
+    assert document["limit"]["bound"] == "data"
+    rows = list(csv.DictReader(io.StringIO(run(path, "--format", "csv").stdout)))
+    assert [int(row["cpu.forward"]) for row in rows] == list(found["cpu.forward"])
+    assert [int(row["idle.data wait"]) for row in rows] == list(found["idle.data wait"])
+    shown = run(path, "--format", "markdown").stdout
+    assert "| data wait | 20.161 ms | 81.6 % | 0 ns | 20.161 ms |" in shown
+    each = run(path, "--each", "--top", "3").stdout
+    assert "... and 17 more" in each
+    assert each.count("typical") == 3  # the heading, and steps 1 and 2
+
+
+def test_options_that_are_wrong(loops):
+    path = loops / "data.nvspan"
+    ended = run(path, "--step", "stepp")
+    assert (ended.returncode, ended.stderr) == (
+        1, "nvspan steps: no range is called 'stepp'; the nearest are 'step', 'optimizer.step'\n",
+    )  # fmt: skip
+    assert run(path, "--phases", ",").returncode == 2
+    assert run(path, "--phases", "forward,nothing").returncode == 1
+
+
+def test_given_phases(loops):
+    found = nvspan.read(loops / "data.nvspan").steps(phases=["torch:forward", "backward"])
+    usual = nvspan.read(loops / "data.nvspan").steps()
+    assert found.phases == ["torch:forward", "backward", "other"]
+    assert list(found["cpu.torch:forward"]) == list(usual["cpu.forward"])
+
+
+PROGRAM = """
+import time, nvspan
+for number in range(8):
+    with nvspan.step(number):
+        with nvspan.annotate("load"):
+            time.sleep(0.004 if number != 5 else 0.05)
+        with nvspan.annotate("train"):
+            time.sleep(0.008)
+"""
+
+
+@needs_library
+def test_a_program_of_its_own_phases(tmp_path):
+    (tmp_path / "loop.py").write_text(PROGRAM)
+    subprocess.run(
+        [sys.executable, "-m", "nvspan", "record", "-o", "run.nvspan", "loop.py"], cwd=tmp_path,
+        env=clean_environment(), check=True, capture_output=True, timeout=60,
+    )  # fmt: skip
+    found = nvspan.read(tmp_path / "run.nvspan").steps()
+    assert (found.step, found.phases) == ("torch:step", ["load", "train", "other"])
+    assert [row["number"] for row in found.rows()] == list(range(8))
+    slow = found.rows()[5]
+    assert slow["state"] == "outlier"
+    assert steps.difference(found, slow)[0][0] == "load"
+    assert steps.limit(found)["bound"] is None
+
+
+def test_the_page_shows_what_the_command_prints(loops):
+    page = (ROOT / "docs" / "steps.md").read_text(encoding="utf-8")
+    block = page.split("$ nvspan steps train.nvspan\n")[1].split("```")[0]
+    assert block == run(loops / "data.nvspan").stdout
