@@ -143,8 +143,8 @@ def test_a_tool_is_known_by_its_library(layout, name, tmp_path):
 def test_an_empty_domain_name_is_a_blank_for_nsys_alone(layout, name, tmp_path):
     code = "import nvspan; nvspan.mark('m', domain=''); print(repr(nvspan.get_domain('').name))"
     done = tiny_tools.run_under(placed(tmp_path, layout), code, tmp_path)
-    sent = " " if name == "nsys" else ""
-    assert done.log == ["connect", f"create {sent}", f"mark [{sent}] m"]
+    sent, message = " " if name == "nsys" else "", "ascii:m" if name == "ncu" else "m"
+    assert done.log == ["connect", f"create {sent}", f"mark [{sent}] {message}"]
     assert done.stdout == "''\n"
 
 
@@ -153,4 +153,28 @@ def test_an_empty_domain_name_stays_empty_for_a_tool_below_check_mode(tmp_path):
     done = tiny_tools.run_under(placed(tmp_path, LAYOUTS[0][0]), code, tmp_path)
     assert done.log == ["connect", "create  ", "mark [ ] m"]
     done = tiny_tools.run_under(placed(tmp_path, LAYOUTS[1][0]), code, tmp_path)
-    assert done.log == ["connect", "create ", "mark [] m"]
+    assert done.log == ["connect", "create ", "mark [] ascii:m"]
+
+
+FROM_A_THREAD = """
+import threading, nvspan
+def events():
+    nvspan.mark("marked", domain="d")
+    with nvspan.annotate("pushed"): pass
+    nvspan.end_range(nvspan.start_range("started", domain="d"))
+thread = threading.Thread(target=events)
+thread.start()
+thread.join()
+events()
+print(nvspan.get_domain("d").get_registered_string("kept").handle != 0)
+"""
+
+
+def test_nsight_compute_which_forgets_the_strings_of_ended_threads_gets_text(tmp_path):
+    for layout, prefix in ((LAYOUTS[1][0], "ascii:"), (LAYOUTS[3][0], "")):
+        done = tiny_tools.run_under(placed(tmp_path, layout), FROM_A_THREAD, tmp_path)
+        calls = [line for line in done.log if line.split()[0] in ("mark", "push", "start")]
+        assert calls == [
+            f"mark [d] {prefix}marked", f"push [] {prefix}pushed", f"start [d] {prefix}started"
+        ] * 2, done.log  # fmt: skip
+        assert done.stdout == "True\n"

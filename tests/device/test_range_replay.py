@@ -15,7 +15,7 @@ from helpers.traced import LIBRARY, needs_library
 
 pytestmark = [needs_library, only_fake]
 
-LOST = "mark [nvspan] 'device ranges lost: not_taken={}'"
+LOST = "mark [nvspan] ascii:'device ranges lost: not_taken={}'"
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ assert (stats["begun"], stats["not_taken"]) == (0, 2), stats
         env=under_ncu,
     )
     assert plain(done.events) == [
-        f"{kind} [] 'work'{payload} depth=0"
+        f"{kind} [] ascii:'work'{payload} depth=0"
         for number in (0, 0, 1, 1)
         for kind, payload in (("push", f" payload=i64:{number}"), ("pop", ""))
     ] + [LOST.format(2)]
@@ -89,6 +89,6 @@ assert (stats["begun"], stats["timed"], stats["not_taken"]) == (2, 2, 4), stats
 def test_a_capture_under_ncu_holds_no_range(under_ncu):
     done = run_device(SYNC_IN_CAPTURE, env=under_ncu)
     assert plain(done.events) == [
-        "push [] 'captured' depth=0", "pop [] 'captured' depth=0", LOST.format(1)
+        "push [] ascii:'captured' depth=0", "pop [] ascii:'captured' depth=0", LOST.format(1)
     ]  # fmt: skip
     assert device_ranges(done.events) == []

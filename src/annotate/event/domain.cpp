@@ -203,7 +203,9 @@ void Domain::resolve_message(ReadyEvent& event, const ToolTable& tool, uint64_t 
   int32_t type = NVTX_MESSAGE_UNKNOWN;
   const void* value = nullptr;
   if (event.text) {
-    value = registered(tool, epoch, std::string_view(event.text, event.text_size));
+    if (!tool_forgets_strings()) {
+      value = registered(tool, epoch, std::string_view(event.text, event.text_size));
+    }
     type = value ? NVTX_MESSAGE_TYPE_REGISTERED : NVTX_MESSAGE_TYPE_ASCII;
     if (!value) value = event.text;
   }
@@ -211,6 +213,12 @@ void Domain::resolve_message(ReadyEvent& event, const ToolTable& tool, uint64_t 
   event.message_type.store(type, std::memory_order_release);
   event.message.store(value, std::memory_order_release);
   event.ready_epoch.store(epoch, std::memory_order_release);
+}
+
+nvtxStringHandle_t Domain::message_handle(const ToolTable& tool, uint64_t epoch,
+                                          std::string_view text) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return registered(tool, epoch, text);
 }
 
 uint32_t Domain::category_id(const std::string& name, CategoryIds ids) {

@@ -86,6 +86,9 @@ class Domain {
   // Fills in the event's message for `tool`; the domain must be connected.
   void resolve_message(ReadyEvent& event, const ToolTable& tool, uint64_t epoch) noexcept;
 
+  // The tool's handle for a message; null if the domain registers no more. It must be connected.
+  nvtxStringHandle_t message_handle(const ToolTable& tool, uint64_t epoch, std::string_view text);
+
   // The id of a named category. A name that has none yet gets the next one of `ids` that is neither
   // another name's nor one that the program passed itself.
   uint32_t category_id(const std::string& name, CategoryIds ids = CategoryIds::named);

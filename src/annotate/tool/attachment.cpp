@@ -33,6 +33,7 @@ struct Attachment {
   std::atomic<ToolListener> listener{nullptr};
   std::atomic<bool> decided{false};
   std::atomic<bool> replays_ranges{false};
+  std::atomic<bool> forgets_strings{false};
   std::atomic<bool> enabled{true};
   std::atomic<int> pauses{0};
 
@@ -81,9 +82,11 @@ std::string library_behind(const ToolTable* tool) {
 
 void publish(Attachment& state, ToolTable* tool) noexcept {
   const uint64_t epoch = ++state.last_epoch;
+  const bool is_compute = tool != nullptr && is_nsight_compute(library_behind(tool));
+  state.forgets_strings.store(is_compute);
   // A recorder of the driver's calls stands for Nsight Compute: it is to see those made under it.
-  state.replays_ranges.store(tool != nullptr && (is_nsight_compute(library_behind(tool)) ||
-                                                 std::getenv("NVSPAN_DRIVER_CALLS") != nullptr));
+  state.replays_ranges.store(is_compute ||
+                             (tool != nullptr && std::getenv("NVSPAN_DRIVER_CALLS") != nullptr));
   if (tool)
     tool->epoch.store(epoch, std::memory_order_release);
   else
@@ -126,6 +129,10 @@ bool is_nsight_compute(std::string_view library) noexcept {
 
 bool tool_replays_ranges() noexcept {
   return attachment().replays_ranges.load(std::memory_order_relaxed);
+}
+
+bool tool_forgets_strings() noexcept {
+  return attachment().forgets_strings.load(std::memory_order_relaxed);
 }
 
 std::string tool_library() { return library_behind(real_tool()); }

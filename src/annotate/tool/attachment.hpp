@@ -80,6 +80,10 @@ bool is_nsight_compute(std::string_view library) noexcept;
 // GPU do, and ends the program at a call of the driver that it cannot repeat.
 bool tool_replays_ranges() noexcept;
 
+// Whether the attached tool is Nsight Compute, which forgets the strings that a thread registered
+// when that thread ends: it takes messages as text.
+bool tool_forgets_strings() noexcept;
+
 // Called with tool_possible() after each change of it, by the thread that made the change, and when
 // it has been decided whether there is a tool.
 using ToolListener = void (*)(bool possible);

@@ -28,9 +28,9 @@ uint64_t string_handle(py::handle domain, py::handle string) {
   uint64_t handle = 0;
   const int result = set_message(fields, string.ptr(), false);
   annotate::Outgoing out;
-  if (result == 0 && tool && annotate::prepare(fields.event, *tool, out) &&
-      out.attributes.messageType == NVTX_MESSAGE_TYPE_REGISTERED) {
-    handle = reinterpret_cast<uintptr_t>(out.attributes.message.registered);
+  if (result == 0 && tool && fields.event.text && annotate::prepare(fields.event, *tool, out)) {
+    handle = reinterpret_cast<uintptr_t>(fields.event.domain->message_handle(
+        *tool, out.epoch, {fields.event.text, fields.event.text_size}));
   }
   clear_fields(fields);
   require(result);

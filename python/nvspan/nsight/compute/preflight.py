@@ -157,10 +157,11 @@ def _calls(filter: RangeFilter, works: list[Work]) -> _Fact | None:
     if not refused and not unlisted:
         return _Fact(OK, "makes only calls of CUDA that range replay can repeat")
     if not refused:
-        names = _listed(name for work in unlisted for name in work.unlisted)
+        called = list(dict.fromkeys(name for work in unlisted for name in work.unlisted))
+        it = "it" if len(called) == 1 else "them"
         return _Fact(
-            NOTE, f"calls {names}{_times(len(unlisted), len(works))}: Nsight Compute's "
-            "documentation does not have it among the calls that range replay can repeat",
+            NOTE, f"calls {_listed(called)}{_times(len(unlisted), len(works))}: Nsight Compute's "
+            f"documentation does not have {it} among the calls that range replay can repeat",
             (_ELSEWHERE,),
         )  # fmt: skip
     names = _listed(name for work in refused for name in work.refused)

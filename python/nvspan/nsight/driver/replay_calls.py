@@ -37,11 +37,11 @@ _REPEATED = (
 # Seen with ncu 2025.3.1: "Unsupported API during capture", some against the guide's words.
 _SEEN_REFUSED = (
     "cuInit cuDevicePrimaryCtxRetain cuThreadExchangeStreamCaptureMode cuStreamBeginCapture "
-    "cuStreamGetCaptureInfo cuEventQuery"
+    "cuStreamGetCaptureInfo cuEventQuery cuKernelSetAttribute"
 )
 
-# Not in the guide: cuBLAS and torch launch most kernels by the first, in ranges that are profiled.
-_SEEN_REPEATED = "cuLaunchKernelEx cuGetExportTable"
+# Not in the guide, and seen in ranges that ncu 2025.3.1 profiled.
+_SEEN_REPEATED = "cuLaunchKernelEx cuStreamIsCapturing cuModuleGetLoadingMode"
 
 
 class Verdict(Enum):
