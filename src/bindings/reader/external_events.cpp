@@ -23,43 +23,53 @@ namespace {
 
 constexpr std::size_t piece_words = GivenPayload::piece_words;
 
+}  // namespace
+
 // What the rows of ranges, marks, pushes and starts have in common.
-struct Fields {
-  Fields(GivenFields& given, const GivenSchema* known, std::uint64_t schema)
+struct ExternalFields {
+  ExternalFields(GivenFields& given, const GivenSchema* known, std::uint64_t schema)
       : columns{{given.take("name"), "name", 'i'},
                 {given.take("category"), "category", 'i'},
                 {given.take("color"), "color", 'i'}},
-        payload(given.take("payload"), schema, known) {}
+        payload(given.take("payload"), schema, known, given.take("pieces")) {}
 
   SiteRows::Columns columns;
   GivenPayload payload;
 };
 
-}  // namespace
+struct External::EventArguments {
+  EventArguments(const External& writer, std::uint32_t domain, GivenFields& fields)
+      : clock(writer.clock_of(fields.take("clock"))) {
+    const py::object schema = fields.take("schema");
+    const GivenSchema* known = writer.schema_of(schema, domain);
+    given = std::make_unique<ExternalFields>(
+        fields, known, known == nullptr ? 0 : py::cast<std::uint64_t>(schema));
+    fields.end();
+  }
+
+  const record::ClockMap* clock;
+  std::unique_ptr<ExternalFields> given;
+};
 
 void External::ranges(std::uint32_t thread, std::uint32_t domain, const py::object& start,
                       const py::object& end, const py::kwargs& given) {
   record::ProcessPart& process = part_of(thread, domain);
   GivenFields fields(given);
-  const py::object schema = fields.take("schema");
-  const GivenSchema* known = schema_of(schema, domain);
   const py::object kind = fields.take("kind");
   const std::string kind_name = kind.is_none() ? "push_pop" : py::cast<std::string>(kind);
   if (kind_name != "push_pop" && kind_name != "start_end") {
     throw py::value_error("kind must be 'push_pop' or 'start_end', not '" + kind_name + "'");
   }
   const LaneEvent event = kind_name == "push_pop" ? LaneEvent::range : LaneEvent::start_end;
-  const record::ClockMap* clock = clock_of(fields.take("clock"));
-  const auto common = std::make_unique<Fields>(
-      fields, known, known == nullptr ? 0 : py::cast<std::uint64_t>(schema));
-  fields.end();
+  const EventArguments arguments(*this, domain, fields);
+  const record::ClockMap* clock = arguments.clock;
   const GivenColumn starts(start, "start", 'i');
   const GivenColumn ends(end, "end", 'i');
   if (!starts.is_given() || !ends.is_given()) throw py::type_error("start and end must be given");
-  const SiteRows::Columns& columns = common->columns;
+  const SiteRows::Columns& columns = arguments.given->columns;
   const std::size_t rows =
       rows_of({&starts, &ends, &columns.name, &columns.category, &columns.color});
-  GivenPayload& payload = common->payload;
+  GivenPayload& payload = arguments.given->payload;
   work([&] {
     check_open();
     payload.check(rows);
@@ -84,7 +94,6 @@ void External::ranges(std::uint32_t thread, std::uint32_t domain, const py::obje
       }
     }
     EventLane& lane = process.lane(writer_.thread(thread).number);
-    const std::size_t words = payload.words();
     fill(lane, rows, [&](std::size_t begin, std::size_t count) {
       read(begin, count);
       sites.sites(begin, count, site);
@@ -92,6 +101,7 @@ void External::ranges(std::uint32_t thread, std::uint32_t domain, const py::obje
       for (std::size_t i = 0; i < count; ++i) {
         const std::uint64_t last =
             to[i] == TimeRows::not_ended ? record::never_ended : record::ticks_of(to[i]);
+        const std::size_t words = payload.words(i);
         std::uint64_t* room = lane.add(record::ticks_of(from[i]), last, event, site[i], words);
         if (words != 0) payload.put(i, room);
       }
@@ -103,25 +113,20 @@ void External::single(std::uint32_t thread, std::uint32_t domain, const py::obje
                       const py::object& id, const py::kwargs& given, LaneEvent event) {
   record::ProcessPart& process = part_of(thread, domain);
   GivenFields fields(given);
-  const py::object schema = fields.take("schema");
-  const GivenSchema* known = schema_of(schema, domain);
-  const record::ClockMap* clock = clock_of(fields.take("clock"));
-  const auto common = std::make_unique<Fields>(
-      fields, known, known == nullptr ? 0 : py::cast<std::uint64_t>(schema));
-  fields.end();
+  const EventArguments arguments(*this, domain, fields);
   const GivenColumn times(time, "time", 'i');
   const GivenColumn ids(id, "id", 'i');
   if (!times.is_given()) throw py::type_error("time must be given");
-  const SiteRows::Columns& columns = common->columns;
+  const SiteRows::Columns& columns = arguments.given->columns;
   const std::size_t rows =
       rows_of({&times, &ids, &columns.name, &columns.category, &columns.color});
-  GivenPayload& payload = common->payload;
+  GivenPayload& payload = arguments.given->payload;
   work([&] {
     check_open();
     payload.check(rows);
     SiteRows sites(writer_, domain, columns, payload.type(), 0);
     sites.check(rows);
-    const TimeRows rows_times(times, clock);
+    const TimeRows rows_times(times, arguments.clock);
     std::int64_t at[given_block], numbers[given_block] = {};
     std::uint32_t site[given_block];
     for (std::size_t begin = 0; begin < rows; begin += given_block) {
@@ -129,13 +134,13 @@ void External::single(std::uint32_t thread, std::uint32_t domain, const py::obje
     }
     const std::uint32_t number = writer_.thread(thread).number;
     EventLane& lane = event == LaneEvent::push ? process.loose(number) : process.lane(number);
-    const std::size_t words = payload.words();
     fill(lane, rows, [&](std::size_t begin, std::size_t count) {
       rows_times.read(begin, count, at);
       if (ids.is_given()) ids.integers(begin, count, numbers);
       sites.sites(begin, count, site);
       payload.begin(begin, count);
       for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t words = payload.words(i);
         std::uint64_t* room = lane.add(
             record::ticks_of(at[i]), static_cast<std::uint64_t>(numbers[i]), event, site[i], words);
         if (words != 0) payload.put(i, room);
@@ -188,7 +193,7 @@ void External::device_ranges(std::uint32_t process, std::uint32_t domain, const 
   const GivenColumn launched(fields.take("launched"), "launched", 'i');
   const GivenColumn tid(fields.take("tid"), "tid", 'i');
   const record::ClockMap* clock = clock_of(fields.take("clock"));
-  const auto common = std::make_unique<Fields>(fields, nullptr, 0);
+  const auto common = std::make_unique<ExternalFields>(fields, nullptr, 0);
   fields.end();
   const GivenColumn starts(start, "start", 'i');
   const GivenColumn ends(end, "end", 'i');
@@ -203,9 +208,12 @@ void External::device_ranges(std::uint32_t process, std::uint32_t domain, const 
   work([&] {
     check_open();
     const std::uint32_t thread = writer_.device_thread(process);
-    const std::uint64_t schema = writer_.device_schema(domain, payload.type());
+    // Pieces are what a program sent as a device range: device and stream stand in them.
+    const bool is_sent = payload.type() == PayloadType::ext;
+    const std::uint64_t schema = is_sent ? 0 : writer_.device_schema(domain, payload.type());
     payload.check(rows);
-    SiteRows sites(writer_, domain, columns, PayloadType::ext, own);
+    SiteRows sites(writer_, domain, columns, PayloadType::ext,
+                   is_sent ? writer_.device_site(domain) : own);
     sites.check(rows);
     const TimeRows begin_times(starts, clock);
     const TimeRows end_times(ends, clock);
@@ -258,7 +266,11 @@ void External::device_ranges(std::uint32_t process, std::uint32_t domain, const 
                                        ? record::never_ended
                                        : record::ticks_of(block.to[i]);
         std::uint64_t* to = lane.add(record::ticks_of(block.from[i]), last, LaneEvent::start_end,
-                                     block.site[i], words);
+                                     block.site[i], is_sent ? payload.words(i) : words);
+        if (is_sent) {
+          payload.put(i, to);
+          continue;
+        }
         to[0] = piece_words * 8 + size;
         to[1] = schema;
         to[2] = to[3] = size;

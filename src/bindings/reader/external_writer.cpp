@@ -213,10 +213,12 @@ std::uint32_t External::clock(const std::vector<std::pair<std::int64_t, std::int
   return static_cast<std::uint32_t>(clocks_.size() - 1);
 }
 
-std::uint64_t External::schema(std::uint32_t domain, const py::object& name, std::size_t size,
-                               const py::iterable& entries) {
+namespace {
+
+// Entries as Python gives them: name, type, flags, detail and offset, maybe a unit.
+std::vector<record::SchemaField> fields_of(const py::iterable& entries,
+                                           std::vector<py::object>& units) {
   std::vector<record::SchemaField> fields;
-  std::vector<Text> units;
   for (const py::handle& given : entries) {
     const auto entry = py::cast<py::tuple>(given);
     if (entry.size() != 5 && entry.size() != 6) {
@@ -228,9 +230,58 @@ std::uint64_t External::schema(std::uint32_t domain, const py::object& name, std
     field.flags = py::cast<std::uint64_t>(entry[2]);
     field.detail = py::cast<std::uint64_t>(entry[3]);
     field.offset = py::cast<std::uint64_t>(entry[4]);
-    units.push_back(entry.size() == 6 ? text_given(entry[5]) : std::nullopt);
+    units.push_back(entry.size() == 6 ? py::object(entry[5]) : py::object(py::none()));
     fields.push_back(std::move(field));
   }
+  return fields;
+}
+
+}  // namespace
+
+void External::known_schema(std::uint32_t domain, std::uint64_t id, const py::object& name,
+                            std::uint64_t size, std::uint64_t type, const py::iterable& entries) {
+  std::vector<py::object> units;
+  std::vector<record::SchemaField> fields = fields_of(entries, units);
+  const Text text = text_given(name);
+  const Lock lock(mutex_);
+  check_open();
+  if (domain >= writer_.domains()) refuse_handle("domain", domain);
+  writer_.known_schema(domain, id, writer_.text(text.value_or("")), size, type, std::move(fields));
+}
+
+void External::enumeration(std::uint32_t domain, std::uint64_t id, const py::object& name,
+                           std::uint64_t size, const py::iterable& given) {
+  std::vector<Text> names;
+  std::vector<record::EnumValueDefinition> values;
+  for (const py::handle& each : given) {
+    const auto value = py::cast<py::tuple>(each);
+    if (value.size() != 3) throw py::value_error("values must be tuples of name, value, is_flag");
+    names.push_back(text_given(value[0]));
+    values.push_back({py::cast<std::uint64_t>(value[1]), 0, py::cast<bool>(value[2]) ? 1u : 0u});
+  }
+  const Text text = text_given(name);
+  const Lock lock(mutex_);
+  check_open();
+  if (domain >= writer_.domains()) refuse_handle("domain", domain);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i].name = number_of(names[i]);
+  const auto place = writer_.domain_place(domain);
+  writer_.process(place.process)
+      .enumeration(record::EnumDefinition{id, size, place.number, number_of(text)},
+                   std::move(values));
+}
+
+void External::cite(std::uint32_t process, std::uint64_t handle, std::uint32_t text) {
+  const Lock lock(mutex_);
+  if (text >= writer_.texts()) refuse_handle("strings", text);
+  part(process).cite(handle, text);
+}
+
+std::uint64_t External::schema(std::uint32_t domain, const py::object& name, std::size_t size,
+                               const py::iterable& entries) {
+  std::vector<py::object> given_units;
+  std::vector<record::SchemaField> fields = fields_of(entries, given_units);
+  std::vector<Text> units;
+  for (const py::object& unit : given_units) units.push_back(text_given(unit));
   if (size >= record::most_payload_words * 8) {
     throw py::value_error("size must be less than 128 MiB, not " + std::to_string(size));
   }
@@ -292,6 +343,11 @@ void bind_external_writer(py::module_& module) {
       .def("clock", &External::clock, py::arg("points"), py::arg("frequency") = 1e9)
       .def("schema", &External::schema, py::arg("domain"), py::arg("name"), py::arg("size"),
            py::arg("entries"))
+      .def("known_schema", &External::known_schema, py::arg("domain"), py::arg("id"),
+           py::arg("name"), py::arg("size"), py::arg("type"), py::arg("entries"))
+      .def("enumeration", &External::enumeration, py::arg("domain"), py::arg("id"), py::arg("name"),
+           py::arg("size"), py::arg("values"))
+      .def("cite", &External::cite, py::arg("process"), py::arg("handle"), py::arg("text"))
       .def("counter", &External::counter, py::arg("process"), py::arg("domain"), py::arg("name"),
            py::kw_only(), py::arg("unit") = none, py::arg("description") = none,
            py::arg("schema") = none)

@@ -48,6 +48,11 @@ class External {
                       double frequency);
   std::uint64_t schema(std::uint32_t domain, const pybind11::object& name, std::size_t size,
                        const pybind11::iterable& entries);
+  void known_schema(std::uint32_t domain, std::uint64_t id, const pybind11::object& name,
+                    std::uint64_t size, std::uint64_t type, const pybind11::iterable& entries);
+  void enumeration(std::uint32_t domain, std::uint64_t id, const pybind11::object& name,
+                   std::uint64_t size, const pybind11::iterable& values);
+  void cite(std::uint32_t process, std::uint64_t handle, std::uint32_t text);
   std::uint32_t counter(std::uint32_t process, std::uint32_t domain, const pybind11::str& name,
                         const pybind11::object& unit, const pybind11::object& description,
                         const pybind11::object& schema);
@@ -116,6 +121,8 @@ class External {
   template <typename Fill>
   void fill(record::EventLane& lane, std::size_t rows, Fill&& fill);
 
+  // What rows of ranges, marks, pushes and starts are given with.
+  struct EventArguments;
   void single(std::uint32_t thread, std::uint32_t domain, const pybind11::object& time,
               const pybind11::object& id, const pybind11::kwargs& given, record::LaneEvent event);
   void closing(std::uint32_t thread, std::uint32_t domain, const pybind11::object& time,

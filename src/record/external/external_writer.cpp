@@ -130,6 +130,50 @@ std::uint64_t ExternalWriter::schema(std::uint32_t domain, std::uint32_t name, s
   return next_schema_++;
 }
 
+void ExternalWriter::known_schema(std::uint32_t domain, std::uint64_t id, std::uint32_t name,
+                                  std::uint64_t size, std::uint64_t type,
+                                  std::vector<SchemaField> fields) {
+  const Place place = domains_[domain];
+  ProcessPart& part = *processes_[place.process];
+  if (texts_[name] == nvtx::device_range_schema_name) {
+    DeviceLayoutDefinition layout = {};
+    layout.schema = id;
+    layout.domain = place.number;
+    for (std::size_t i = 0; i < nvtx::device_field_count; ++i) {
+      layout.offsets[i] = no_string;
+      // When it was launched stands there by another clock.
+      if (static_cast<nvtx::DeviceField>(i) == nvtx::DeviceField::launched) continue;
+      for (const SchemaField& field : fields) {
+        if (field.name == nvtx::device_field_names[i]) {
+          layout.offsets[i] = static_cast<std::uint32_t>(field.offset);
+          if (static_cast<nvtx::DeviceField>(i) != nvtx::DeviceField::payload) continue;
+          const trace::PayloadType payload =
+              field.type == nvtx::entry_type::uint64  ? trace::PayloadType::u64
+              : field.type == nvtx::entry_type::int64 ? trace::PayloadType::i64
+                                                      : trace::PayloadType::f64;
+          const auto known = known_payloads_.emplace(domain, payload).first;
+          if (known->second != payload) known->second = trace::PayloadType::none;
+        }
+      }
+    }
+    part.device_layout(layout);
+  }
+  std::vector<std::pair<SchemaField, std::uint32_t>> named;
+  for (SchemaField& field : fields) {
+    const std::uint32_t number = field.name.empty() ? no_string : text(field.name);
+    named.emplace_back(std::move(field), number);
+  }
+  part.schema(place.number, id, name, size, type, std::move(named));
+  constexpr std::uint64_t far = std::uint64_t{1} << 62;
+  if (id < far) next_schema_ = std::max(next_schema_, id + 1);
+}
+
+std::uint8_t ExternalWriter::device_site(std::uint32_t domain) const {
+  const auto known = known_payloads_.find(domain);
+  const auto payload = known == known_payloads_.end() ? trace::PayloadType::none : known->second;
+  return 1 + static_cast<std::uint8_t>(payload);
+}
+
 std::uint64_t ExternalWriter::device_schema(std::uint32_t domain, trace::PayloadType payload) {
   const auto key = std::make_pair(domain, static_cast<std::uint8_t>(payload));
   const auto found = device_schemas_.find(key);

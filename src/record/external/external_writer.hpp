@@ -74,6 +74,11 @@ class ExternalWriter {
                         const GivenMeaning& meaning);
   std::uint64_t schema(std::uint32_t domain, std::uint32_t name, std::uint64_t size,
                        std::uint64_t type, std::vector<SchemaField> fields);
+  // One that has an id already, and with it enumerations and device ranges of that schema.
+  void known_schema(std::uint32_t domain, std::uint64_t id, std::uint32_t name, std::uint64_t size,
+                    std::uint64_t type, std::vector<SchemaField> fields);
+  // SiteDefinition::device of device ranges of such schemas: payloads of two types have none.
+  std::uint8_t device_site(std::uint32_t domain) const;
   // The schema of a device's ranges whose own payload is of that type, or none.
   std::uint64_t device_schema(std::uint32_t domain, trace::PayloadType payload);
   // The thread of a process in which its devices' ranges lie.
@@ -121,6 +126,7 @@ class ExternalWriter {
   std::vector<Place> counters_;
   std::map<std::pair<std::uint32_t, std::uint8_t>, std::uint64_t> device_schemas_;
   std::map<std::uint32_t, std::uint32_t> device_threads_;
+  std::map<std::uint32_t, trace::PayloadType> known_payloads_;  // of device ranges, by domain
   std::uint64_t next_schema_;
   std::uint64_t next_id_ = std::uint64_t{1} << 63;  // of ranges that have no id of their own
   std::uint64_t overlapping_ = 0;

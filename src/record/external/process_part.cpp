@@ -187,6 +187,18 @@ void ProcessPart::define_all(SectionFile& file, const core::TextTable& texts) co
                 std::string_view(reinterpret_cast<const char*>(entries.data()),
                                  entries.size() * sizeof(SchemaEntryDefinition)));
   }
+  for (const Enumeration& enumeration : enums_) {
+    std::vector<EnumValueDefinition> values = enumeration.values;
+    for (EnumValueDefinition& value : values) value.name = definitions.text(value.name);
+    EnumDefinition definition = enumeration.definition;
+    definition.name = definitions.text(definition.name);
+    file.define(DefinitionType::enumeration, definition,
+                std::string_view(reinterpret_cast<const char*>(values.data()),
+                                 values.size() * sizeof(EnumValueDefinition)));
+  }
+  for (const auto& [handle, text] : cited_) {
+    file.define(DefinitionType::cited_string, CitedString{handle, definitions.text(text), 0});
+  }
   for (const DeviceLayoutDefinition& layout : layouts_) {
     file.define(DefinitionType::device_layout, layout);
   }

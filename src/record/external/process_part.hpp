@@ -59,6 +59,11 @@ class ProcessPart {
   void device_name(DeviceNameKind what, std::uint64_t handle, std::uint32_t name);
   void schema(std::uint32_t domain, std::uint64_t id, std::uint32_t name, std::uint64_t size,
               std::uint64_t type, std::vector<std::pair<SchemaField, std::uint32_t>> fields);
+  // As a program had them, by its own ids.
+  void enumeration(const EnumDefinition& definition, std::vector<EnumValueDefinition> values) {
+    enums_.push_back(Enumeration{definition, std::move(values)});
+  }
+  void cite(std::uint64_t handle, std::uint32_t text) { cited_[handle] = text; }
   void device_layout(const DeviceLayoutDefinition& layout) { layouts_.push_back(layout); }
 
   std::size_t threads() const noexcept { return threads_.size(); }
@@ -86,6 +91,10 @@ class ProcessPart {
     SchemaDefinition definition;
     std::vector<std::pair<SchemaField, std::uint32_t>> fields;
   };
+  struct Enumeration {
+    EnumDefinition definition;
+    std::vector<EnumValueDefinition> values;  // texts by number
+  };
   struct SiteHash {
     std::size_t operator()(const SiteDefinition& site) const noexcept;
   };
@@ -107,6 +116,8 @@ class ProcessPart {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> categories_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> device_names_;
   std::vector<Schema> schemas_;
+  std::vector<Enumeration> enums_;
+  std::map<std::uint64_t, std::uint32_t> cited_;
   std::vector<DeviceLayoutDefinition> layouts_;
 };
 

@@ -3,7 +3,8 @@
 """Makes a small copy of an export of nsys: trim.py IN.sqlite OUT.sqlite.xz, or FOLDER OUT.tar.xz
 
 Tables that say what happened keep their statements and rows. What names the machine and its user,
-other processes, and texts that no row refers to are left out.
+other processes, and texts that no row refers to are left out, but not the one that a third argument
+names.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from typing import Any
 
 KEPT = (
     "ANALYSIS_DETAILS", "TARGET_INFO_SESSION_START_TIME", "NVTX_EVENTS", "NVTX_PAYLOAD_SCHEMAS",
-    "NVTX_PAYLOAD_SCHEMA_ENTRIES", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL",
+    "NVTX_PAYLOAD_SCHEMA_ENTRIES", "NVTX_PAYLOAD_ENUMS", "NVTX_PAYLOAD_ENUM_ENTRIES",
+    "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL",
     "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
     "TARGET_INFO_NVTX_CUDA_STREAM", "TARGET_INFO_CUDA_DEVICE", "TARGET_INFO_GPU",
     "ENUM_CUDA_MEMCPY_OPER", "ENUM_NSYS_EVENT_TYPE",
@@ -33,7 +35,7 @@ TEXTS = {
 FACTS = ("EXPORT_PRODUCT_NAME", "EXPORT_PRODUCT_VERSION", "EXPORT_SCHEMA_VERSION")
 
 
-def main(given: str, made: str) -> None:
+def main(given: str, made: str, kept_text: str = "") -> None:
     with tempfile.TemporaryDirectory() as folder:
         small = Path(folder) / "small.sqlite"
         with closing(sqlite3.connect(given)) as source, closing(sqlite3.connect(small)) as target:
@@ -67,7 +69,7 @@ def main(given: str, made: str) -> None:
                 for column in columns
                 if table in statements
             )
-            copy("StringIds", f"id in ({used})")
+            copy("StringIds", f"id in ({used}) or value = '{kept_text}'")
             target.commit()
             target.execute("vacuum")
         Path(made).write_bytes(lzma.compress(small.read_bytes(), preset=9))
@@ -79,7 +81,7 @@ def launched(tables: dict[str, str]) -> str:
     return f"rowid <= 300 or correlationId in ({found})" if found else "1"
 
 
-def trim_folder(given: str, made: str) -> None:
+def trim_folder(given: str, made: str, kept_text: str = "") -> None:
     """Parquet files as they are, without texts that no row refers to and other threads."""
     import pyarrow.compute as compute
     import pyarrow.parquet as parquet
@@ -96,6 +98,8 @@ def trim_folder(given: str, made: str) -> None:
     threads = threads.filter(compute.is_in(threads.column("globalTid"), _values(tids, threads)))
     used.update(threads.column("nameId").to_pylist())
     texts = parquet.read_table(folder / "StringIds.parquet")
+    ids, values = (texts.column(name).to_pylist() for name in ("id", "value"))
+    used.update(id for id, value in zip(ids, values, strict=True) if value == kept_text)
     texts = texts.filter(compute.is_in(texts.column("id"), _values(used - {None}, texts, "id")))
     with tempfile.TemporaryDirectory() as own, tarfile.open(made, "w:xz") as archive:
         parquet.write_table(texts, Path(own) / "StringIds.parquet")

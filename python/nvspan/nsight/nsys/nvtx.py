@@ -8,21 +8,28 @@ from array import array
 from typing import Any
 
 from nvspan import _reader
-from nvspan.nsight.nsys.report import NO_NAME, Report, integers, process_of, rows_of_texts
+from nvspan.nsight.nsys.payloads import PayloadSchemas
+from nvspan.nsight.nsys.report import NO_NAME, Report, process_of
 
 CATEGORY, MARK, THREAD, PUSH_POP, START_END, DOMAIN = 33, 34, 39, 59, 60, 75
 TEXT_PUSH_POP, TEXT_START_END = 70, 71  # of NVTX's text files
 NOT_ENDED = -(2**63)
 _PAYLOADS = ("uint64Value", "int64Value", "doubleValue", "uint32Value", "int32Value", "floatValue")
-_GIVEN = (*_PAYLOADS, "color", "category", "textId", "text", "rangeId")
-_DEVICE_SCHEMA = "nvspan device range"
+_FIELDS = "binaryData"  # payloads with fields
+_GIVEN = (*_PAYLOADS, _FIELDS, "color", "category", "textId", "text", "rangeId")
+
+
+Pieces = tuple[memoryview, memoryview]
 
 
 class Group:
     """Rows of NVTX_EVENTS of one thread, domain and kind, all of which have the same fields."""
 
-    def __init__(self, table: _reader.ImportTable, begin: int, end: int, given: int) -> None:
+    def __init__(
+        self, table: _reader.ImportTable, begin: int, end: int, given: int, pieces: Pieces | None
+    ) -> None:
         self._table = table
+        self._pieces = pieces
         self.begin, self.end = begin, end
         self.given = {name for at, name in enumerate(_GIVEN) if given >> at & 1}
 
@@ -45,6 +52,9 @@ class Group:
         for name in _PAYLOADS:
             if name in self.given:
                 found["payload"] = _typed(self.column(name), name)
+        if _FIELDS in self.given and self._pieces is not None:
+            words, begins = self._pieces
+            found["pieces"] = words, begins[self.begin : self.end + 1]
         return found
 
 
@@ -68,7 +78,7 @@ class Nvtx:
         self._ids = 0  # of ranges that another thread ended
         self._names: dict[tuple[int, int], str] = {}
         self._unnamed: dict[tuple[int, int], int] = {}  # domains
-        self._of_devices = self._device_domains()
+        self._schemas = PayloadSchemas(report)
         self._table = _reader.ImportTable()
 
     def write(self) -> None:
@@ -77,7 +87,8 @@ class Nvtx:
                    "endGlobalTid", "textId", "domainId"]  # fmt: skip
         kinds = [(name, "r" if name in ("doubleValue", "floatValue") else "i")
                  for name in (*columns, *_PAYLOADS)]  # fmt: skip
-        for table in self._report.tables.blocks("NVTX_EVENTS", [*kinds, ("text", "t")]):
+        kinds += [("text", "t"), (_FIELDS, "b")]
+        for table in self._report.tables.blocks("NVTX_EVENTS", kinds):
             if len(table):
                 self._table = table
                 self._block(table)
@@ -91,8 +102,12 @@ class Nvtx:
         )
         table.replace("end", NOT_ENDED if report.end is None else report.end, NOT_ENDED)
         keys = ["globalTid", "domainId", "eventType", "endGlobalTid"]
-        rows = [(key, Group(table, begin, end, given))
-                for begin, end, key, given in table.group(keys, list(_GIVEN))]  # fmt: skip
+        groups = table.group(keys, list(_GIVEN))
+        pieces = None
+        if _FIELDS in table.names() and table.column(_FIELDS) is not None:
+            pieces = table.payloads(_FIELDS)
+        rows = [(key, Group(table, begin, end, given, pieces))
+                for begin, end, key, given in groups]  # fmt: skip
         names = {CATEGORY: self._categories, THREAD: self._thread_names, DOMAIN: self._name_domains}
         # Domains have names before what is in them, if they can.
         for named in (DOMAIN, THREAD, CATEGORY):
@@ -114,7 +129,7 @@ class Nvtx:
         elif kind in (START_END, TEXT_START_END):
             if end_tid is not None and end_tid != tid:
                 self._across(thread, self._report.thread(end_tid), handle, group)
-            elif "rangeId" not in group.given and domain in self._of_devices:
+            elif "rangeId" not in group.given and domain in self._schemas.of_devices:
                 self._of_device(tid, handle, group)
             else:
                 self._ranges(thread, handle, group, "start_end")
@@ -134,21 +149,11 @@ class Nvtx:
         self._writer.ends(end_thread, domain, group.column("end"), ids)
 
     def _of_device(self, tid: int, domain: int, group: Group) -> None:
-        """Device ranges: nsys keeps their times and names, and not their device and stream."""
+        """Device ranges, whose device and stream are fields of their payloads."""
         self._writer.device_ranges(
             self._report.process(tid), domain, group.column("start"), group.column("end"),
             device=-1, stream=0, **group.attributes(),
         )  # fmt: skip
-
-    def _device_domains(self) -> set[int]:
-        """The domains with device ranges, which have no number of their own."""
-        rows = self._report.tables.read("NVTX_PAYLOAD_SCHEMAS", [("domainId", "i"), ("name", "t")])
-        names = rows_of_texts(rows, "name")
-        return {
-            domain
-            for domain, name in zip(integers(rows, "domainId"), names, strict=True)
-            if name == _DEVICE_SCHEMA
-        }
 
     def _text(self, group: Group, at: int) -> str | None:
         if "textId" in group.given:
@@ -162,10 +167,13 @@ class Nvtx:
         key = process_of(tid), domain
         name = self._names.get(key)
         if name is not None or domain == 0:
-            return self._report.domain(tid, name)
-        if key not in self._unnamed:
-            self._unnamed[key] = self._report.domain(tid, f"domain {domain}")
-        return self._unnamed[key]
+            handle = self._report.domain(tid, name)
+        else:
+            if key not in self._unnamed:
+                self._unnamed[key] = self._report.domain(tid, f"domain {domain}")
+            handle = self._unnamed[key]
+        self._schemas.define(self._report.process(tid), handle, domain)
+        return handle
 
     def _name_domains(self, tid: int, domain: int, group: Group) -> None:
         name, key = self._text(group, 0), (process_of(tid), domain)

@@ -32,7 +32,7 @@ from nvspan.recording import Source
 
 SUFFIX = ".nsys-rep"
 COMPUTE_SUFFIX = ".ncu-rep"
-_VERSION = 3  # of what this makes of a report
+_VERSION = 4  # of what this makes of a report
 _OURS = "NVSPAN_LOSSES"  # a table of exports by nvspan
 _MOST_BYTES = 8 << 30  # of the cache
 
@@ -144,14 +144,20 @@ def _export(path: str, folder: str) -> str:
     if nsys is None:
         raise ValueError(f"cannot read {path!r}: that needs Nsight Systems (nsys), {hint}")
     database = os.path.join(folder, "report.sqlite")
-    try:
-        done = subprocess.run(
-            [nsys, "export", "--type=sqlite", f"--output={database}", path],
-            capture_output=True, text=True, errors="replace", check=False, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-    except OSError as error:
-        raise ValueError(f"cannot read {path!r}: {nsys} does not run: {error.strerror}") from None
-    if not os.path.exists(database):
+    # Payloads with fields, which nsys has an option for since 2025.
+    for options in (["--include-blobs=true"], []):
+        try:
+            done = subprocess.run(
+                [nsys, "export", "--type=sqlite", *options, f"--output={database}", path],
+                capture_output=True, text=True, errors="replace", check=False,
+                stdin=subprocess.DEVNULL,
+            )  # fmt: skip
+        except OSError as error:
+            why = f"{nsys} does not run: {error.strerror}"
+            raise ValueError(f"cannot read {path!r}: {why}") from None
+        if os.path.exists(database):
+            break
+    else:
         said = [line.strip() for line in (done.stderr + done.stdout).splitlines() if line.strip()]
         why = next((line for line in said if "%" not in line), f"it ended with {done.returncode}")
         raise ValueError(

@@ -9,6 +9,7 @@ began.
 from __future__ import annotations
 
 from array import array
+from typing import Any
 
 from nvspan import _reader
 from nvspan.nsight.nsys.tables import Tables
@@ -42,6 +43,31 @@ class Report:
         self.string = dict(zip(self._text_ids, texts, strict=True))
         self._written = writer.strings(texts)
         self.thread_names = self._thread_names()
+
+    def rows(self, table: str, **columns: str) -> list[dict[str, Any]]:
+        """The rows of a small table; None where a row has no value."""
+        found = self.tables.read(table, list(columns.items()))
+        values: list[list[Any]] = []
+        for name, kind in columns.items():
+            if kind == "t":
+                values.append(rows_of_texts(found, name))
+                continue
+            valid = (
+                found.valid(name) if len(found) and name in found.names() else b"\0" * len(found)
+            )
+            values.append([
+                value if valid is None or valid[at] else None
+                for at, value in enumerate(integers(found, name))
+            ])  # fmt: skip
+        return [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
+
+    def text_numbers(self) -> list[tuple[int, int]]:
+        """The ids of StringIds and the recording's numbers for their texts."""
+        return [
+            (id, number)
+            for id, number in zip(self._text_ids, self._written, strict=True)
+            if number != NO_NAME
+        ]
 
     def _first(self, table: str, column: str) -> int | None:
         values = self.tables.read(table, [(column, "i")])

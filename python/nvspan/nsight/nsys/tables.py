@@ -191,6 +191,8 @@ def _add(table: _reader.ImportTable, name: str, kind: str, column: Any) -> None:
         else:
             table.add_reals(name, buffer(values, "d"), valid)
         return
+    if kind == "b":
+        column = column.cast(pyarrow.large_binary())  # bytes that nsys calls text
     texts = column.combine_chunks()
     if isinstance(texts, pyarrow.ChunkedArray):
         texts = pyarrow.concat_arrays(texts.chunks)

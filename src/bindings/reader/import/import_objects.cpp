@@ -7,6 +7,7 @@
 
 #include "reader/import/call_times.hpp"
 #include "reader/import/import_table.hpp"
+#include "reader/import/nsys_payload.hpp"
 #include "reader/sqlite/sqlite_file.hpp"
 
 #include <pybind11/stl.h>
@@ -158,6 +159,23 @@ void add_reals(TableObject& object, const std::string& name, const py::buffer& g
   add_rows(object, rows);
 }
 
+// The words, and where each row begins among them.
+py::tuple payloads_of(const TableObject& object, const std::string& name) {
+  const ImportColumn& column = column_of(object, name);
+  if (column.kind != ImportKind::blob) throw py::value_error("payloads are columns of kind 'b'");
+  reader::PayloadPieces pieces;
+  {
+    const released_gil released;
+    pieces = reader::pieces_of(column, object.table->rows);
+  }
+  const auto shown = [](const auto& values, const char* format) {
+    const py::bytes bytes(reinterpret_cast<const char*>(values.data()),
+                          values.size() * sizeof values[0]);
+    return py::memoryview(bytes).attr("cast")(format);
+  };
+  return py::make_tuple(shown(pieces.words, "Q"), shown(pieces.begins, "q"));
+}
+
 py::list texts_of(const TableObject& object, const std::string& name) {
   py::list list;
   const ImportColumn& column = column_of(object, name);
@@ -269,6 +287,7 @@ void bind_import(py::module_& module) {
                               column.present.size());
            })
       .def("texts", &texts_of)
+      .def("payloads", &payloads_of, py::arg("name"))
       .def("group", &group)
       .def("look_up",
            [](TableObject& object, const std::string& name, const std::string& column,
