@@ -136,16 +136,118 @@ def test_every_format_of_stats_has_them(path):
     }  # fmt: skip
     table = run_nvspan("stats", path).stdout
     heading, *lines = table.splitlines()
-    assert heading.split()[-5:] == ["gpu_calls", "gpu_total", "gpu_mean", "gpu_share", "name"]
+    assert heading.split()[-6:] == [
+        "gpu_calls", "gpu_total", "gpu_self", "gpu_p50", "gpu_share", "name",
+    ]  # fmt: skip
     (alone,) = [line.split() for line in lines if line.endswith(" alone")]
-    assert (alone[0], len(alone)) == ("1", 8)  # "1 300 us 300 us 2 % alone"
+    assert (alone[0], len(alone)) == ("1", 10)  # "1 300 us 300 us 300 us 2 % alone"
     markdown = run_nvspan("stats", path, "--format", "markdown").stdout
-    assert "| gpu_calls | gpu_total | gpu_mean | gpu_share | name |" in " ".join(markdown.split())
+    columns = "| gpu_calls | gpu_total | gpu_self | gpu_p50 | gpu_share | name |"
+    assert columns in " ".join(markdown.split())
     assert run_nvspan("stats", path, "--sort", "gpu_total").stdout.splitlines()[0] == heading
     nsys = run_nvspan("stats", path, "--compat", "nsys").stdout
     assert sum("StartEnd" in line for line in nsys.splitlines()) == 5
-    tree = run_nvspan("stats", path, "--tree").stdout
-    assert "model:forward (GPU)" in tree
+
+
+def device_totals(recording):
+    """Name -> what device ranges of it took, and without those within it in its stream."""
+    totals = {}
+    for row in recording.ranges.rows():
+        if row["kind"] == 2:
+            totals[row["name"]] = totals.get(row["name"], 0) + row["duration"]
+    within = {"forward": totals["layer"]}
+    return {name: [total, total - within.get(name, 0)] for name, total in totals.items()}
+
+
+def test_a_device_range_has_the_time_without_those_within_it(path):
+    recording = nvspan.read(path)
+    wanted = device_totals(recording)
+    for by in ("stream", "device"):
+        rows = {row["name"]: row for row in recording.stats(by).rows}
+        assert {name: (row["total"], row["self"]) for name, row in rows.items()} == {
+            name: tuple(each) for name, each in wanted.items()
+        }
+    summary = {row["name"]: row for row in Summary(recording).rows}
+    assert {name: summary[name]["gpu_self"] for name in wanted} == {
+        name: own for name, (_, own) in wanted.items()
+    }
+    assert {summary[name]["self"] for name in ("layer", "alone")} == {None}
+
+
+def test_the_tree_has_the_streams_with_what_ran_within_what(path):
+    recording = nvspan.read(path)
+    wanted = device_totals(recording)
+    shown = json.loads(run_nvspan("stats", path, "--tree", "--format", "json").stdout)["rows"]
+    streams = [row["label"] for row in shown if row["kind"] == "stream"]
+    assert len(streams) == 2
+    math, other = sorted(streams, key=lambda label: "math" not in label)
+    found = {(row["lane"], row["level"], row["label"]): (row["total"], row["self"])
+             for row in shown if row["kind"] == "device"}  # fmt: skip
+    assert found == {
+        (math, 1, "model:forward (GPU)"): tuple(wanted["forward"]),
+        (math, 2, "layer (GPU)"): tuple(wanted["layer"]),
+        (math, 1, "in graph (GPU)"): tuple(wanted["in graph"]),
+        (other, 1, "copy (GPU)"): tuple(wanted["copy"]),
+        (other, 1, "alone (GPU)"): tuple(wanted["alone"]),
+    }
+    of_math = next(row for row in shown if row["label"] == math)
+    assert of_math["total"] == wanted["forward"][0] + wanted["in graph"][0]
+    assert [row["label"] for row in shown if row["kind"] == "push_pop"] == [
+        "step", "model:forward", "replay",
+    ]  # fmt: skip
+    text = run_nvspan("stats", path, "--tree").stdout
+    assert "    layer (GPU)" in text
+
+
+NESTED = """
+import sys
+s = cuda.stream()
+
+def deep(n):
+    with nvspan.device_range("deep", stream=s, backend=sys.argv[1]):
+        cuda.launch(s, 200_000)
+        if n:
+            deep(n - 1)
+            cuda.launch(s, 200_000)
+
+for _ in range(2):
+    deep(3)
+cuda.synchronize()
+with cuda.capture(s) as graph:
+    with nvspan.device_range("graph", stream=s, backend=sys.argv[1]):
+        cuda.launch(s, 200_000)
+        with nvspan.device_range("node", stream=s, backend=sys.argv[1]):
+            cuda.launch(s, 200_000)
+executable = graph.instantiate()
+executable.launch(s, 3)
+cuda.synchronize()
+assert nvspan.device_flush(30)
+"""
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_device_ranges_within_one_of_their_name_count_once(backend):
+    recording = nvspan.read(recording_of(NESTED, backend))
+    spans = [(row["start"], row["end"]) for row in recording.ranges.rows() if row["name"] == "deep"]
+    outermost = [
+        end - start for start, end in spans
+        if not any(s <= start and end <= e and (s, e) != (start, end) for s, e in spans)
+    ]  # fmt: skip
+    assert (len(spans), len(outermost)) == (8, 2)
+    rows = {row["name"]: row for row in recording.stats().rows}
+    deep = rows["deep"]
+    assert (deep["calls"], deep["total"]) == (8, sum(outermost))
+    assert deep["sum"] == sum(end - start for start, end in spans)
+    assert deep["self"] == pytest.approx(deep["total"], abs=10)
+    assert rows["graph"]["self"] == pytest.approx(
+        rows["graph"]["total"] - rows["node"]["total"], abs=40_000
+    )
+    shown = json.loads(
+        run_nvspan("stats", recording_of(NESTED, backend), "--tree", "--format", "json").stdout
+    )
+    assert [(row["level"], row["name"], row["calls"]) for row in shown["rows"]][1:] == [
+        (1, "deep", 8), (1, "graph", 3), (2, "node", 3),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("by", ["device", "stream"])

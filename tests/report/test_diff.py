@@ -54,8 +54,10 @@ class Given:
 
     def __init__(self, **rows):
         self.rows = [
-            {"domain": None, "name": name, "kind": "push_pop", "calls": calls, "mean": mean,
-             "std": std, "p50": mean, "total": calls * mean}
+            {"domain": None, "name": name, "kind": "push_pop", "backward": False, "calls": calls,
+             "mean": mean, "std": std, "p50": mean, "total": calls * mean, "sum": calls * mean,
+             "squares": calls * mean**2 + (calls - 1) * std**2, "warmup": 0, "warmup_total": 0,
+             "warmup_squares": 0}
             for name, (calls, mean, std) in rows.items()
         ]  # fmt: skip
 

@@ -108,7 +108,11 @@ def test_a_recording_without_ranges(tmp_path):
     [
         (["stats", "--tree"], "the tree", "no ranges"),
         (["stats", "--compat", "nsys"], "this table", "no ranges"),
-        (["stats", "--tree", "--format", "csv"], "the tree", "parent,domain,name,kind,calls"),
+        (
+            ["stats", "--tree", "--format", "csv"],
+            "the tree",
+            "parent,domain,name,kind,backward,calls",
+        ),
         (["stats", "--compat", "nsys", "--format", "csv"], "this table", "Time (%),Total Time"),
     ],
 )
@@ -165,8 +169,9 @@ def test_groups_of_devices_without_device_ranges(by):
 )  # fmt: skip
 @pytest.mark.parametrize("format", ["table", "csv", "json", "markdown"])
 def test_an_unknown_field_is_named_with_the_nearest(field, sentence, format):
-    _, notes = _notes("stats", "--by", f"payload.{field}", "--format", format, PAYLOADS)
-    assert sentence in notes
+    done = run_nvspan("stats", "--by", f"payload.{field}", "--format", format, PAYLOADS, check=2)
+    assert done.stdout == ""
+    assert done.stderr.splitlines()[-1] == f"nvspan stats: error: argument --by: {sentence}"
     assert _notes("stats", "--by", "payload.step", PAYLOADS)[1] == []
 
 
@@ -178,9 +183,23 @@ def test_groups_of_what_no_range_has():
     assert _notes("stats", "--by", "category", path)[1] == [
         "--by category: no range here has a category"
     ]
-    assert _notes("stats", "--by", "payload.x", path)[1] == [
-        "no range has a payload field 'x'; no range here has a payload with fields"
-    ]
+    done = run_nvspan("stats", "--by", "payload.x", path, check=2)
+    assert done.stderr.endswith(
+        "no range has a payload field 'x'; no range here has a payload with fields\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--sort", "men"], "argument --sort: there is no column 'men'; the nearest is 'mean'"),
+        (["--by", "thred"], "argument --by: 'thred' is not one of thread, process, category, "
+         "payload, device, stream, payload.FIELD; the nearest is 'thread'"),
+    ],
+)  # fmt: skip
+def test_an_unknown_column_is_named_with_the_nearest(arguments, sentence):
+    done = run_nvspan("stats", *arguments, CALLS, check=2)
+    assert done.stderr.splitlines()[-1].startswith(f"nvspan stats: error: {sentence}")
 
 
 @pytest.mark.parametrize("top", ["0", "-3", "x"])

@@ -94,6 +94,8 @@ def test_the_outermost_counts(path):
         assert row["mean"] == pytest.approx(every / calls)
         assert row["total"] <= 2 * recording.stats().wall
     assert rows[None, "open"]["unclosed"] == 2
+    # A call that holds others is longer for that alone.
+    assert {row["outliers"] for row in rows.values() if row["total"] < row["sum"]} == {0}
 
 
 def test_self_time_is_that_of_every_call(path):

@@ -66,7 +66,7 @@ def test_every_figure_is_that_of_the_calls():
         for fraction in (0.5, 0.9, 0.99):
             exact = ns[math.ceil(fraction * len(ns)) - 1]
             assert row[f"p{round(100 * fraction)}"] == pytest.approx(exact, rel=0.01)
-        assert row["share"] == pytest.approx(row["total"] / found["wall"])
+        assert row["share"] == pytest.approx(row["total"] / found["wall"] / row["threads"])
     assert rows["data", "outer", "push_pop"]["threads"] == 2
 
 
@@ -85,13 +85,14 @@ def test_what_is_missing_stands_on_top_and_in_no_figure():
     assert (found["unclosed"], found["orphans"], found["lost"]) == (1, 1, 0)
     row = next(row for row in found["rows"] if row["name"] == "never closed")
     assert (row["calls"], row["unclosed"], row["total"]) == (0, 1, 0)
-    lines = run_nvspan("stats", recording_of()).stdout.splitlines()
+    lines = run_nvspan("stats", "--flat", recording_of()).stdout.splitlines()
     assert lines[:2] == [
         "unclosed: 1 range still open at the end, not counted in the statistics",
         "orphans: 1 range end without an open range",
     ]
-    assert lines[2].split()[:4] == ["calls", "total", "self", "mean"]
-    assert lines[-1].split()[-4:] == ["never", "closed", "(1", "unclosed)"]
+    assert lines[2].split()[:5] == ["calls", "total", "self", "p50", "typical"]
+    (never,) = (line for line in lines if "never" in line)
+    assert never.split()[-4:] == ["never", "closed", "(1", "unclosed)"]
 
 
 def test_lost_events_are_shown_with_thread_and_window(tmp_path):
@@ -172,7 +173,8 @@ def test_the_tree_has_every_path_once():
     lines = run_nvspan("stats", "--tree", recording_of()).stdout.splitlines()
     assert any(line.endswith("  inner") for line in lines)
     only = run_nvspan("stats", "--tree", "--filter", "inner", recording_of()).stdout.splitlines()
-    assert [line.split()[-1] for line in only[2:]] == ["inner"]
+    assert [line.split()[-1] for line in only[2:3]] == ["inner"]
+    assert only[3].startswith("share: of the ")
 
 
 @pytest.mark.parametrize(
@@ -185,6 +187,16 @@ def test_the_tree_has_every_path_once():
         ),
         (["--compat", "nsys", "--sort", "name"], "--sort cannot be used with --compat"),
         (["--tree", "--gpu"], "--tree and --gpu cannot be used together"),
+        (["--tree", "--flat"], "--tree and --flat cannot be used together"),
+        (
+            ["--tree", "--sort", "p99"],
+            "a tree is sorted by total, self, calls, name, first, not p99",
+        ),
+        (["--ancestors"], "--ancestors is for the tree of what --filter takes"),
+        (
+            ["--flat", "--filter", "a", "--ancestors"],
+            "--ancestors is for the tree of what --filter takes",
+        ),
     ],
 )
 def test_an_option_without_effect_beside_another_is_an_error(options, said):
@@ -253,7 +265,8 @@ def test_names_of_every_kind_are_one_line_each():
     path = recording_of(f"import nvspan\nfor n in {names!r}:\n    nvspan.push_range(n)\n"
                         "    nvspan.pop_range()\n")  # fmt: skip
     shown = run_nvspan("stats", path, "--sort", "name").stdout.splitlines()
-    assert len(shown) - 1 - any("overhead" in line for line in shown[-1:]) == len(names)
+    notes = ("share: ", "typical: ", "overhead: ")
+    assert len([line for line in shown if not line.startswith(notes)]) - 1 == len(names)
     assert any(line.endswith("line\\nbreak") for line in shown)
     assert any(line.endswith("ümläut") for line in shown)
     assert {row["name"] for row in as_json(path)["rows"]} == set(names)
@@ -264,7 +277,9 @@ def test_on_a_terminal_it_is_a_rich_table():
     pid, fd = pty.fork()
     if pid == 0:
         os.environ.update(COLUMNS="200", TERM="xterm-256color")
-        os.execv(sys.executable, [sys.executable, "-m", "nvspan", "stats", recording_of()])
+        os.execv(
+            sys.executable, [sys.executable, "-m", "nvspan", "stats", "--flat", recording_of()]
+        )
     output = b""
     with contextlib.suppress(OSError):
         while chunk := os.read(fd, 65536):
@@ -285,7 +300,7 @@ def test_a_narrow_terminal_shows_names_beside_the_figures_of_the_gpu(tmp_path, m
     shown = io.StringIO()
     assert render.rich_table(summary, shown)
     lines = shown.getvalue().splitlines()
-    assert lines[0].split() == ["calls", "total", "share", "gpu_calls", "gpu_total", "name"]
+    assert lines[0].split() == ["calls", "total", "p50", "share", "gpu_total", "name"]
     assert any(line.rstrip().endswith("train:forward") for line in lines)
     assert max(map(len, lines)) <= 80
 

@@ -25,8 +25,9 @@ from nvspan.report.compare import SURE, compare
 from nvspan.report.progress import Progress
 
 _DESCRIPTION = """\
-Compares the mean duration of each range of recording B with that of A. A change counts when it is
-larger than --threshold and at least as certain as --confidence (Welch's test). Reports of Nsight
+Compares the mean duration of each range of recording B with that of A, without the first calls of a
+thread that are outliers. A change counts when it is larger than --threshold and at least as certain
+as --confidence (Welch's test). Reports of Nsight
 Systems are recordings; two reports of Nsight Compute are compared by range."""
 
 _HEADINGS = ("calls A", "calls B", "mean A", "mean B", "change", "95 % limits", "confidence",
@@ -60,8 +61,8 @@ def _cells(row: dict[str, Any]) -> list[str]:
     ]  # fmt: skip
 
 
-_KEYS = ("domain", "name", "kind", "verdict", "change", "low", "high", "confidence")
-_FIGURES = ("calls", "mean", "std", "p50", "total")
+_KEYS = ("domain", "name", "kind", "backward", "verdict", "change", "low", "high", "confidence")
+_FIGURES = ("calls", "mean", "std", "p50", "total", "warmup")
 _COLUMNS = (*_KEYS, *(f"{key}_{side}" for side in ("before", "after") for key in _FIGURES))
 
 
@@ -71,6 +72,13 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
         for key in _FIGURES:
             flat[f"{key}_{side}"] = None if row[side] is None else row[side][key]
     return flat
+
+
+def _left_out(rows: Sequence[dict[str, Any]]) -> str:
+    counts = [sum(row[side]["warmup"] for row in rows if row[side]) for side in ("before", "after")]
+    if not any(counts):
+        return ""
+    return f"; calls of the warm-up are left out: {counts[0]} of A, {counts[1]} of B"
 
 
 def _of_ncu(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
@@ -131,6 +139,7 @@ def main(argv: Sequence[str]) -> int:
     else:
         layout = text.markdown if options.format == "markdown" else text.aligned
         end = f"{len(slower)} slower by more than {100 * options.threshold:g} %"
+        end += _left_out(rows)
         table = layout(headings, cells, ("verdict", "range")) if rows else "no ranges"
         emit("\n".join([table, "", end]))
     return 1 if options.fail and slower else 0

@@ -8,6 +8,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import nvspan
 from nvspan.cli.common.ncu_reports import is_ncu, names, read_ncu
@@ -23,9 +24,9 @@ from nvspan.cli.common.reading import (
     without_cuda,
 )
 from nvspan.nsight.nsys import compat as nsys_compat
-from nvspan.report import emptiness, gpu, render, text
+from nvspan.report import emptiness, gpu, render, text, tree
 from nvspan.report.progress import Progress
-from nvspan.report.summary import GROUPS, NUMBERS, Summary, call_tree
+from nvspan.report.summary import COLUMNS, GROUPS, Summary, call_tree
 
 _DESCRIPTION = """\
 Shows every range of recordings: how often it ran, its total time, its time without the ranges
@@ -43,7 +44,22 @@ def _group(given: str) -> str:
     if given in GROUPS or (given.startswith("payload.") and given != "payload."):
         return given
     known = ", ".join(GROUPS[1:])
-    raise argparse.ArgumentTypeError(f"{given!r} is not one of {known}, payload.FIELD")
+    raise argparse.ArgumentTypeError(
+        f"{given!r} is not one of {known}, payload.FIELD{_hint(given, (*GROUPS[1:], 'payload.'))}"
+    )
+
+
+def _column(given: str) -> str:
+    if given in COLUMNS:
+        return given
+    raise argparse.ArgumentTypeError(
+        f"there is no column {given!r}{_hint(given, COLUMNS)} (columns: {', '.join(COLUMNS)})"
+    )
+
+
+def _hint(given: str, known: Sequence[str]) -> str:
+    close = emptiness.nearest(given, known)
+    return "" if close is None else f"; the nearest is {close!r}"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -59,16 +75,24 @@ def _parser() -> argparse.ArgumentParser:
         help="table (the default), or csv, json and markdown; csv and json give times in ns",
     )  # fmt: skip
     parser.add_argument(
-        "--tree", action="store_true", help="show each range below the one that encloses it"
-    )
+        "--tree", action="store_true",
+        help="show each range below the one that encloses it; the default where ranges nest, none "
+        f"is of a GPU, {tree.MOST_LINES} lines hold them, and no other option asks for a table",
+    )  # fmt: skip
+    parser.add_argument("--flat", action="store_true", help="show a table, and no tree")
+    parser.add_argument(
+        "--ancestors", action="store_true",
+        help="with --filter, in a tree: also show the ranges around those that match",
+    )  # fmt: skip
     parser.add_argument(
         "--by", type=_group, default="name", metavar="GROUP",
         help=f"split each range into rows by {', '.join(GROUPS[1:])} or payload.FIELD, "
         "a field of its payload",
     )  # fmt: skip
     parser.add_argument(
-        "--sort", metavar="COLUMN", default="total", choices=("name", *NUMBERS),
-        help=f"name, {', '.join(NUMBERS)}; the largest first (the default is total)",
+        "--sort", metavar="COLUMN", default="total", type=_column,
+        help=f"{', '.join(COLUMNS)}; the largest first, but of 'first' what appeared first (the "
+        f"default is total); of a tree {', '.join(tree.SORTS)}",
     )  # fmt: skip
     parser.add_argument("--top", metavar="N", type=positive, help="show only the first N rows")
     parser.add_argument(
@@ -115,15 +139,33 @@ def _compat(recording: nvspan.Recording, options: argparse.Namespace) -> str:
     return layout(columns, cells, texts)
 
 
-def _tree(recording: nvspan.Recording, options: argparse.Namespace, summary: Summary) -> str:
-    rows = render.tree_rows(call_tree(recording))
-    rows = [row for row in rows if row["calls"] or row["unclosed"]][: options.top]
+def _tree(options: argparse.Namespace, summary: Summary, rows: Sequence[dict[str, Any]]) -> str:
+    rows = rows[: options.top]
     if options.format == "json":
-        return json.dumps({"wall": summary.wall, "notes": summary.notes, "rows": rows}, indent=1)
+        facts = {"wall": summary.wall, "notes": summary.notes, "footnotes": summary.footnotes()}
+        return json.dumps({**facts, "rows": rows}, indent=1)
     if options.format == "csv":
-        return render.as_csv(rows, render.TREE_COLUMNS, options.escape_formulas)
-    shown = "\n".join([*summary.notes, render.plain_tree(rows, summary.wall)])
-    return f"```text\n{shown}\n```" if options.format == "markdown" else shown
+        return render.as_csv(rows, tree.COLUMNS, options.escape_formulas)
+    shown = [*summary.notes, tree.lines(rows), *(summary.footnotes() if rows else [])]
+    if options.format == "markdown":
+        return "\n".join(["```text", *shown, "```"])
+    return "\n".join(shown)
+
+
+def _tree_rows(
+    recording: nvspan.Recording, options: argparse.Namespace, summary: Summary
+) -> list[dict[str, Any]] | None:  # fmt: skip
+    """The lines of the tree, where one is asked for or says more than a table; else None."""
+    asked = options.tree or options.ancestors
+    table = options.flat or options.by != "name" or options.top or options.format != "table"
+    if not asked and (table or options.sort not in tree.SORTS or summary.gpu):
+        return None
+    nodes = call_tree(recording, options.ancestors)
+    if not asked and len(nodes) > tree.MOST_LINES:
+        return None
+    rows = tree.rows(nodes, summary.wall, options.sort)
+    rows = [row for row in rows if row["calls"] or row["unclosed"]]
+    return rows if asked or tree.helps(rows) else None
 
 
 def _absent_metrics(result: NcuResult, metrics: Sequence[str], columns: Sequence[str]) -> list[str]:
@@ -147,7 +189,7 @@ def _of_ncu(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int
 
     given = [
         f"--{name}"
-        for name in ("tree", "gpu", "cuda", "compat", "filter", "top")
+        for name in ("tree", "flat", "ancestors", "gpu", "cuda", "compat", "filter", "top")
         if getattr(options, name)
     ]
     given += ["--from"] * (options.start is not None) + ["--to"] * (options.stop is not None)
@@ -165,14 +207,23 @@ def _of_ncu(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int
 
 def _refuse_together(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """What would be without effect beside another option is an error."""
-    tables = [f"--{name}" for name in ("tree", "gpu", "compat") if getattr(options, name)]
+    tables = [f"--{name}" for name in ("tree", "flat", "gpu", "compat") if getattr(options, name)]
     if len(tables) > 1 and tables != ["--gpu", "--compat"]:
         parser.error(f"{' and '.join(tables)} cannot be used together")
+    if options.ancestors and (not options.filter or tables not in ([], ["--tree"])):
+        parser.error("--ancestors is for the tree of what --filter takes")
+    is_tree = options.tree or options.ancestors
     unused = [
         f"--{name}" for name in ("by", "sort") if getattr(options, name) != parser.get_default(name)
     ]
-    if tables and unused:
+    if is_tree and options.sort in tree.SORTS and "--sort" in unused:
+        unused.remove("--sort")
+    if is_tree and "--sort" in unused:
+        parser.error(f"a tree is sorted by {', '.join(tree.SORTS)}, not {options.sort}")
+    if unused and tables not in ([], ["--flat"]):
         parser.error(f"{' and '.join(unused)} cannot be used with {' and '.join(tables)}")
+    if options.ancestors and "--by" in unused:
+        parser.error("--by cannot be used with --ancestors")
 
 
 def main(argv: Sequence[str]) -> int:
@@ -199,19 +250,22 @@ def main(argv: Sequence[str]) -> int:
         return emit(gpu.shown(found, options.format, options.top, options.escape_formulas))
     with Progress("counting"):
         summary = Summary(recording, options.by)
-        tree = _tree(recording, options, summary) if options.tree else None
-    if tree is not None:
+        rows = _tree_rows(recording, options, summary)
+    if rows is not None:
         note(emptiness.events(recording, "the tree"))
-        return emit(tree)
+        return emit(_tree(options, summary, rows))
+    unknown = emptiness.unknown_field(recording, options.by, summary.rows)
+    if unknown is not None:
+        parser.error(f"argument --by: {unknown}")
     if not (summary.rows or options.filter or options.start or options.stop):
         note(emptiness.nothing(recording))
     note(emptiness.grouping(recording, options.by, summary.rows))
     summary.sort(options.sort)
     if options.format == "csv":
         note(summary.notes)
-        rows = render.raw_rows(summary, options.top)
+        raw = render.raw_rows(summary, options.top)
         columns = render.raw_columns(summary)
-        return emit(render.as_csv(rows, columns, options.escape_formulas))
+        return emit(render.as_csv(raw, columns, options.escape_formulas))
     if options.format == "json":
         return emit(render.as_json(summary, options.top))
     if options.format == "markdown":

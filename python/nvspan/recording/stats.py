@@ -28,7 +28,7 @@ class Stats:
     p50, p90, p99, p999
     typical                 mean of the calls without `outliers`, within 0.4 % of it
     outliers, warmup        calls longer than 3 p50, 2 p75 and 10 us; those of them among the
-                            first 16 calls of a thread
+                            first 16 calls of a thread; none where calls lie within others
     outlier_total,          their time
     warmup_total
     first                   when the first call of it began

@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from nvspan.recording import Recording
-from nvspan.report.text import label
+from nvspan.report.text import range_label
 
 SURE = 0.95
-_KINDS = {"push_pop": "", "start_end": " (start/end)", "device": " (GPU)"}
 
 
 def compare(
@@ -23,11 +22,12 @@ def compare(
 ) -> list[dict[str, Any]]:
     """A row for each range, the largest change first.
 
-    Keys: domain, name, kind, label, `before` and `after` (rows of statistics or None), `change` of
-    the mean duration as a part of the former, `low` and `high` (the limits in which the change lies
-    with the confidence `sure`), `confidence` that the means differ at all, and `verdict`: "slower"
-    or "faster" when the change exceeds `threshold` and is as sure as asked for, "same", "unsure"
-    (larger, but too few calls to tell), "new" or "gone".
+    Keys: domain, name, kind, backward, label, `before` and `after` (rows of statistics or None, in
+    which calls, mean and std are without the `warmup` calls), `change` of the mean duration as a
+    part of the former, `low` and `high` (the limits in which the change lies with the confidence
+    `sure`), `confidence` that the means differ at all, and `verdict`: "slower" or "faster" when the
+    change exceeds `threshold` and is as sure as asked for, "same", "unsure" (larger, but too few
+    calls to tell), "new" or "gone".
 
     The test is Welch's, on the means; it takes calls to be independent, so that a slow spell of the
     machine looks more certain than it is.
@@ -36,14 +36,13 @@ def compare(
     for index, recording in enumerate((before, after)):
         for row in recording.stats().rows:
             if row["calls"]:
-                key = (row["domain"], row["name"], row["kind"])
-                rows.setdefault(key, [None, None])[index] = row
+                key = (row["domain"], row["name"], row["kind"], row["backward"])
+                rows.setdefault(key, [None, None])[index] = _without_warmup(row)
     changes = []
-    for (domain, name, kind), (old, new) in rows.items():
-        shown = label(domain, name) + _KINDS[kind]
-        entry = {"domain": domain, "name": name, "kind": kind, "label": shown, "before": old,
-                 "after": new, "change": None, "low": None, "high": None,
-                 "confidence": None}  # fmt: skip
+    for key, (old, new) in rows.items():
+        entry: dict[str, Any] = dict(zip(("domain", "name", "kind", "backward"), key, strict=True))
+        entry.update(label=range_label(entry), before=old, after=new, change=None, low=None,
+                     high=None, confidence=None)  # fmt: skip
         if old is None or new is None:
             entry["verdict"] = "new" if old is None else "gone"
         else:
@@ -51,6 +50,16 @@ def compare(
         changes.append(entry)
     changes.sort(key=lambda row: (row["change"] is None, -abs(row["change"] or 0), row["label"]))
     return changes
+
+
+def _without_warmup(row: dict[str, Any]) -> dict[str, Any]:
+    """The row with calls, mean and std of the calls that are no warm-up."""
+    calls = row["calls"] - row["warmup"]
+    total = row["sum"] - row["warmup_total"]
+    mean = total / calls
+    squares = row["squares"] - row["warmup_squares"] - total * mean
+    std = math.sqrt(max(squares, 0.0) / (calls - 1)) if calls > 1 else 0.0
+    return {**row, "calls": calls, "mean": mean, "std": std} if row["warmup"] else row
 
 
 def _change(

@@ -8,16 +8,17 @@ from collections.abc import Sequence
 from typing import Any
 
 GROUPS = ("device", "stream")  # of which there are rows of device ranges alone
-NUMBERS = ("gpu_calls", "gpu_total", "gpu_mean", "gpu_share")
-TIMES = ("gpu_total", "gpu_mean")
+TIMES = ("gpu_total", "gpu_self", "gpu_p50", "gpu_typical", "gpu_mean")
+NUMBERS = ("gpu_calls", *TIMES, "gpu_share")
+SHOWN = ("gpu_calls", "gpu_total", "gpu_self", "gpu_p50", "gpu_share")
 
 
 def beside(rows: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], bool]:
-    """The rows with `gpu_calls`, `gpu_total`, `gpu_mean` and `gpu_share`, and whether there is any.
+    """The rows with the `NUMBERS` of device ranges, and whether there is any.
 
-    A row of device ranges is joined to that of the CPU's ranges of its domain, name and group, a
-    push/pop one where there are both. Without such a row it stands for itself, with no calls of the
-    CPU; None is the GPU's number where no device range has the name.
+    A row of device ranges is joined to that of the CPU's ranges of its domain, name, pass and
+    group, a push/pop one where there are both. Without such a row it stands for itself, with no
+    calls of the CPU; None is the GPU's number where no device range has the name.
     """
     joined: list[dict[str, Any]] = []
     partners: dict[tuple[Any, ...], dict[str, Any]] = {}
@@ -28,16 +29,16 @@ def beside(rows: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], bool]:
             continue
         row.update(dict.fromkeys(NUMBERS))
         joined.append(row)
-        key = (row["domain"], row["name"], row["group"])
+        key = _key(row)
         if key not in partners or row["kind"] == "push_pop":
             partners[key] = row
     for row in rows:
         if row["kind"] != "device":
             continue
-        numbers = {"gpu_calls": row["calls"], "gpu_total": row["total"],
-                   "gpu_mean": row["mean"] if row["calls"] else None,
-                   "gpu_share": row["share"]}  # fmt: skip
-        partner = partners.get((row["domain"], row["name"], row["group"]))
+        numbers = {f"gpu_{key}": row[key] if row["calls"] else None
+                   for key in ("self", "p50", "typical", "mean")}  # fmt: skip
+        numbers.update({f"gpu_{key}": row[key] for key in ("calls", "total", "share")})
+        partner = partners.get(_key(row))
         if partner is not None:
             partner.update(numbers)
             if row["unclosed"]:
@@ -47,12 +48,16 @@ def beside(rows: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], bool]:
     return joined, found
 
 
+def _key(row: dict[str, Any]) -> tuple[Any, ...]:
+    return row["domain"], row["name"], row["backward"], row["group"]
+
+
 def _alone(row: dict[str, Any], numbers: dict[str, Any]) -> dict[str, Any]:
     entry = dict(row)
     for key, value in row.items():
         if isinstance(value, float) and key not in ("overhead", "overhead_share"):
             entry[key] = 0.0
-    entry.update(calls=0, self=None, **numbers)
+    entry.update(calls=0, self=None, outliers=0, warmup=0, **numbers)
     return entry
 
 

@@ -139,9 +139,14 @@ def grouping(part: Recording, by: str, rows: Sequence[dict[str, Any]]) -> list[s
         and not any(row["category"] or row["category_name"] for row in rows)
     ):
         return ["--by category: no range here has a category"]
-    if by.startswith("payload.") and rows and all(row[by] is None for row in rows):
-        return [_unknown_field(part, by.removeprefix("payload."))]
     return []
+
+
+def unknown_field(part: Recording, by: str, rows: Sequence[dict[str, Any]]) -> str | None:
+    """That no range has the field of payloads which rows are grouped by; None if one has it."""
+    if not by.startswith("payload.") or not rows or any(row[by] is not None for row in rows):
+        return None
+    return _unknown_field(part, by.removeprefix("payload."))
 
 
 def _unknown_field(part: Recording, field: str) -> str:

@@ -34,6 +34,7 @@ def html(recording: Recording) -> str:
     parts.append(f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table>")
     if len(summary.rows) > len(rows):
         parts.append(f"<div>... and {len(summary.rows) - len(rows)} more</div>")
+    parts += (f"<div>{escape(line)}</div>" for line in summary.footnotes())
     return "<div>" + "".join(parts) + "</div>"
 
 

@@ -43,7 +43,7 @@ def html(recording: Recording, title: str | None = None) -> str:
         "columns": _columns(summary),
         "times": (*TIMES, *device_join.TIMES),
         "rows": [_row(row, summary.gpu) for row in summary.rows[:ROWS]],
-        "overhead": summary.overhead_note() if summary.flagged() else "",
+        "footnotes": "\n".join(summary.footnotes()),
         "strip": strip(recording, summary),
     }
     if len(summary.rows) > ROWS:
@@ -82,7 +82,7 @@ def _facts(summary: Summary) -> list[tuple[str, str]]:
 
 def _columns(summary: Summary) -> list[str]:
     gpu = device_join.NUMBERS if summary.gpu else ()
-    return ["name", "calls", *TIMES, "share", "threads", *gpu, "overhead"]
+    return ["name", "calls", *TIMES, "share", "threads", *gpu, "outliers", "warmup", "overhead"]
 
 
 def _row(row: dict[str, Any], gpu: bool) -> list[Any]:
@@ -90,12 +90,14 @@ def _row(row: dict[str, Any], gpu: bool) -> list[Any]:
         return round(value, 1) if isinstance(value, float) else value
 
     times = [short(row[key]) if row["calls"] else None for key in TIMES]
-    cpu = [row["calls"], *times, round(row["share"], 5), row["threads"]]
+    share = None if row["share"] is None else round(row["share"], 5)
+    cpu = [row["calls"], *times, share, row["threads"]]
     if row["kind"] == "device":
         cpu = [None] * len(cpu)
     beside = [short(row[key]) if key != "gpu_share" or row[key] is None else round(row[key], 5)
               for key in device_join.NUMBERS] if gpu else []  # fmt: skip
-    return [row["label"], *cpu, *beside, round(row["overhead_share"], 3)]
+    kept_out = [row["outliers"], row["warmup"]]
+    return [row["label"], *cpu, *beside, *kept_out, round(row["overhead_share"], 3)]
 
 
 def strip(

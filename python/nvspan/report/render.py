@@ -10,22 +10,35 @@ from typing import IO, Any
 
 from nvspan.recording.time_text import duration
 from nvspan.report import device_join, text
-from nvspan.report.summary import OVERHEAD_LIMIT, TIMES, Summary
+from nvspan.report.summary import KEPT_OUT, OVERHEAD_LIMIT, TIMES, Summary
 
 FORMATS = ("table", "csv", "json", "markdown")
 _LEFT = ("name", "thread", "process", "category", "payload", *device_join.GROUPS)
-_KINDS = {"start_end": " (start/end)", "device": " (GPU)"}
 # What a narrow terminal does without, and the least width of names for which it does.
 _DISPENSABLE = (
-    *((column, 40) for column in ("std", "min", "p90", "mean", "self", "threads")),
-    *((column, 16) for column in ("gpu_mean", "gpu_share", "p50", "p99", "max", "gpu_calls")),
+    *((column, 40) for column in ("std", "min", "mean", "p90", "threads", "self")),
+    *(
+        (column, 16)
+        for column in (
+            "gpu_self",
+            "gpu_share",
+            "p99",
+            "max",
+            "gpu_p50",
+            "typical",
+            "gpu_calls",
+            "warm-up",
+        )
+    ),
 )
 
 
 def headings(summary: Summary) -> list[str]:
     columns = ["calls", *TIMES, "share", "threads"]
     if summary.gpu:
-        columns += device_join.NUMBERS
+        columns += device_join.SHOWN
+    if any(row["warmup"] for row in summary.rows):
+        columns.append("warm-up")
     if summary.flagged():
         columns.append("overhead")
     if summary.by != "name":
@@ -43,7 +56,9 @@ def _cell(row: dict[str, Any], column: str, by: str) -> str:
     if row["kind"] == "device" and "gpu_calls" in row:
         return ""
     if column == "share":
-        return f"{100 * row['share']:.1f} %"
+        return "" if row["share"] is None else f"{100 * row['share']:.1f} %"
+    if column == "warm-up":
+        return f"{row['warmup']} in {duration(row['warmup_total'])}" if row["warmup"] else ""
     if column == "overhead":
         part = row["overhead_share"]
         return f"! {100 * min(part, 1):.0f} %" if part > OVERHEAD_LIMIT else ""
@@ -71,9 +86,7 @@ def _more(summary: Summary, rows: Sequence[dict[str, Any]]) -> list[str]:
     lines = []
     if len(rows) < len(summary.rows):
         lines.append(f"... and {len(summary.rows) - len(rows)} more")
-    if summary.flagged():
-        lines.append(summary.overhead_note())
-    return lines
+    return lines + summary.footnotes()
 
 
 def plain(summary: Summary, top: int | None = None) -> str:
@@ -100,19 +113,19 @@ def raw_columns(summary: Summary) -> list[str]:
     """The keys of `raw_rows`."""
     group = [] if summary.by == "name" else [summary.by]
     gpu = device_join.NUMBERS if summary.gpu else ()
-    return ["domain", "name", "kind", *group, "calls", "unclosed", *TIMES, "share", "threads",
-            "overhead", "overhead_share", *gpu]  # fmt: skip
+    return ["domain", "name", "kind", "backward", *group, "calls", "unclosed", *TIMES, "share",
+            "threads", "overhead", "overhead_share", *KEPT_OUT, *gpu]  # fmt: skip
 
 
 def raw_rows(summary: Summary, top: int | None = None) -> list[dict[str, Any]]:
     """The rows with numbers alone: times in ns, shares as parts of one."""
     raw = []
     for row in summary.rows[:top]:
-        entry: dict[str, Any] = {key: row[key] for key in ("domain", "name", "kind")}
+        entry: dict[str, Any] = {key: row[key] for key in ("domain", "name", "kind", "backward")}
         if summary.by != "name":
             entry[summary.by] = row["group"]
         entry.update({key: row[key] for key in ("calls", "unclosed", *TIMES)})
-        for key in ("share", "threads", "overhead", "overhead_share"):
+        for key in ("share", "threads", "overhead", "overhead_share", *KEPT_OUT):
             entry[key] = row[key]
         if summary.gpu:
             entry.update({key: row[key] for key in device_join.NUMBERS})
@@ -149,6 +162,7 @@ def as_json(summary: Summary, top: int | None = None) -> str:
     document = {
         "by": summary.by,
         "wall": summary.wall,
+        "footnotes": summary.footnotes(),
         "lost": summary.lost,
         "gaps": summary.gaps,
         "overwritten": summary.overwritten,
@@ -207,47 +221,3 @@ def rich_table(summary: Summary, file: IO[str], top: int | None = None) -> bool:
     if len(columns) < len(headings(summary)):
         console.print(Text("(a wider terminal shows more columns)", style="dim"))
     return True
-
-
-def tree_rows(nodes: Sequence[dict[str, Any]], key: str = "total") -> list[dict[str, Any]]:
-    """The nodes in the order of a walk through the tree, each with `level` and `label`."""
-    children: dict[int | None, list[int]] = {}
-    for index, node in enumerate(nodes):
-        children.setdefault(node["parent"], []).append(index)
-    rows = []
-    waiting = [(0, index) for index in _by(nodes, children.get(None, []), key)]
-    while waiting:
-        level, index = waiting.pop()
-        name = text.label(nodes[index]["domain"], nodes[index]["name"])
-        if nodes[index]["kind"] != "push_pop":
-            name += _KINDS[nodes[index]["kind"]]
-        rows.append({**nodes[index], "id": index, "level": level, "label": name})
-        if nodes[index]["kind"] != "push_pop":
-            rows[-1]["self"] = None
-        below = _by(nodes, children.get(index, []), key)
-        waiting.extend((level + 1, child) for child in below)
-    return rows
-
-
-def _by(nodes: Sequence[dict[str, Any]], indices: list[int], key: str) -> list[int]:
-    return sorted(indices, key=lambda index: nodes[index][key])
-
-
-TREE_COLUMNS = ("parent", "domain", "name", "kind", "calls", "unclosed", "total", "self", "min",
-                "max", "id", "level", "label")  # fmt: skip
-
-
-def plain_tree(rows: Sequence[dict[str, Any]], wall: int) -> str:
-    if not rows:
-        return "no ranges"
-    columns = ["calls", "total", "self", "share", "name"]
-    table = [
-        [
-            str(row["calls"]), duration(row["total"]),
-            "" if row["kind"] != "push_pop" else duration(row["self"]),
-            f"{100 * row['total'] / wall:.1f} %" if wall else "",
-            "  " * row["level"] + row["label"],
-        ]
-        for row in rows
-    ]  # fmt: skip
-    return text.aligned(columns, table, _LEFT)

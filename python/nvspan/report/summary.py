@@ -12,14 +12,21 @@ from nvspan._device.losses import device_losses_of
 from nvspan.recording import Recording
 from nvspan.recording.losses import DAMAGE, left_out, open_lines, window_lines
 from nvspan.recording.payload import is_scalar, scalar
+from nvspan.recording.time_text import duration
 from nvspan.report import device_join
-from nvspan.report.text import label, printable
+from nvspan.report.text import printable, range_label
 
-TIMES = ("total", "self", "mean", "std", "min", "p50", "p90", "p99", "max")
-NUMBERS = ("calls", *TIMES, "share", "threads", "overhead", *device_join.NUMBERS)
+TIMES = ("total", "self", "p50", "typical", "p90", "p99", "max", "min", "mean", "std")
+KEPT_OUT = ("outliers", "outlier_total", "warmup", "warmup_total")
+NUMBERS = ("calls", *TIMES, "share", "threads", "overhead", *KEPT_OUT, *device_join.NUMBERS)
+COLUMNS = ("name", "first", *NUMBERS)  # by which rows are sorted
 GROUPS = ("name", "thread", "process", "category", "payload", *device_join.GROUPS)
 OVERHEAD_LIMIT = 0.1
 LOSSES = ("lost", "overwritten")  # their windows follow them
+TYPICAL_NOTE = (
+    "typical: mean without outliers, calls longer than 3 p50, 2 p75 and 10 us; warm-up: those of "
+    "them among the first 16 calls of a thread"
+)
 
 
 class Summary:
@@ -27,12 +34,14 @@ class Summary:
 
     Attributes:
         rows: dicts as `Recording.stats` gives them, with `label`, `group`, `share` (of the wall
-            time) and `overhead_share` (the part of `total` that is the recorder's own). `self` is
-            None for start/end ranges, which do not nest, and for ranges of a device.
+            time in each of the row's threads, of a device's ranges in each of its devices; None
+            where the wall time is not known) and `overhead_share` (the part of `total` that is the
+            recorder's own). `self` is None for start/end ranges, which do not nest.
         gpu: whether there are device ranges; then each row has their numbers beside those of the
             CPU, see `device_join.beside`. Grouped by device or stream the rows are of device
             ranges.
-        wall: the ns from the first range's begin to the last one's end, whatever their names.
+        wall: the ns from the first range's begin to the last one's end, whatever their names. Of
+            files of mode "stats" how long they were recorded; 0 where nothing says it.
         notes: what was lost, left open or damaged, in words.
         losses: the windows in which events were lost.
     """
@@ -41,9 +50,10 @@ class Summary:
         """`live`: this process records still, so no note says that its file is open."""
         stats = recording.stats(by)
         self.by = by
-        self.wall = stats.whole
         self.threads = threads(recording)
         self.processes = recording.processes
+        self.counted = [p for p in self.processes if p["mode"] == "stats"]
+        self.wall = max(stats.whole, self._counted_time())
         self.rows = [self._complete(row) for row in stats.rows]
         self.lost = stats.lost
         self.gaps = stats.gaps
@@ -61,16 +71,23 @@ class Summary:
         self.problems = recording.problems
         self.notes = self._notes(recording, live)
 
+    def _counted_time(self) -> int:
+        """How long the files were recorded that hold statistics alone, and that were closed."""
+        known = [process for process in self.counted if process["closed"]]
+        if not known:
+            return 0
+        begin, end = (pick(p[key] for p in known) for pick, key in ((min, "start"), (max, "end")))
+        return max(int(end - begin), 0)
+
     def _complete(self, row: dict[str, Any]) -> dict[str, Any]:
-        row["label"] = label(row["domain"], row["name"])
+        row["label"] = range_label(row, device=False)
         row["group"] = self._group(row)
-        row["share"] = row["total"] / self.wall if self.wall else 0.0
+        lanes = max(row.get("devices", row["threads"]), 1)
+        row["share"] = row["total"] / (self.wall * lanes) if self.wall else None
         row.setdefault("overhead", 0.0)
         row["overhead_share"] = row["overhead"] / row["total"] if row["total"] else 0.0
-        if row["kind"] != "push_pop":
-            row["self"] = None
         if row["kind"] == "start_end":
-            row["label"] += " (start/end)"
+            row["self"] = None
         if row["unclosed"]:
             row["label"] += f" ({row['unclosed']} unclosed)"
         return row
@@ -116,6 +133,31 @@ class Summary:
             notes.append(f"device ranges not shown: {reasons}")
         return notes
 
+    def footnotes(self) -> list[str]:
+        """What the figures mean, and what they cannot show: sentences to stand below them."""
+        lines = [self.share_note()] if self.rows else []
+        if any(row["outliers"] for row in self.rows):
+            lines.append(TYPICAL_NOTE)
+        if self.flagged():
+            lines.append(self.overhead_note())
+        if self.counted:
+            lines.append(
+                f"{', '.join(printable(p['path']) for p in self.counted)}: recorded with --mode "
+                "stats, which holds no single ranges: not which call was when, so neither the "
+                "first of them nor what ran within what, and no payloads, streams or losses by time"
+            )
+        return lines
+
+    def share_note(self) -> str:
+        """What a share is of."""
+        if not self.wall:
+            return "share: not known, as the file of statistics was not closed by its process"
+        each = "thread" if not self.gpu else "thread, of gpu_share in each GPU,"
+        if self.by in device_join.GROUPS:
+            each = "GPU"
+        what = "in which they were recorded" if self.counted else "from first to last range"
+        return f"share: of the {duration(self.wall)} {what}, in each {each} that the row ran in"
+
     def flagged(self) -> bool:
         """Whether a row is more than a tenth recorder overhead."""
         return any(row["overhead_share"] > OVERHEAD_LIMIT for row in self.rows)
@@ -130,17 +172,19 @@ class Summary:
         )
 
     def sort(self, key: str) -> None:
-        """Sorts the rows by a column, the largest first; a name column in its own order.
+        """Sorts the rows by a column, the largest first; "name" and "first" in their own order.
 
         Raises:
             ValueError: there is no such column.
         """
         if key == "name":
             self.rows.sort(key=lambda row: row["label"])
+        elif key == "first":
+            self.rows.sort(key=lambda row: row["first"])
         elif key in NUMBERS:
             self.rows.sort(key=lambda row: -device_join.shown(row, key))
         else:
-            raise ValueError(f"no such column: {key!r} (there is name, {', '.join(NUMBERS)})")
+            raise ValueError(f"no such column: {key!r} (there is {', '.join(COLUMNS)})")
 
 
 def threads(recording: Recording) -> list[dict[str, Any]]:
@@ -171,6 +215,12 @@ def payload_text(kind: int, bits: int) -> str:
     return "-" if kind == 0 else "extended"
 
 
-def call_tree(recording: Recording) -> list[dict[str, Any]]:
-    """Every path of ranges as a dict with `parent`, `calls`, `total`, ...; parents come first."""
-    return _reader.tree(recording._reader.handle())
+def call_tree(recording: Recording, ancestors: bool = False) -> list[dict[str, Any]]:
+    """Every path of ranges as a dict with `parent`, `calls`, `total`, ...; parents come first.
+
+    The nodes are in the order in which they appear, thread by thread. A range within another one of
+    its name is counted in that one's node. Ranges of a device have paths of their own, for each
+    stream, whose name is `lane`. With `ancestors` the ranges around those that a filter takes by
+    name are there as well.
+    """
+    return _reader.tree(recording._reader.handle(), ancestors)

@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 _SCALES = {"": 1e9, "s": 1e9, "ms": 1e6, "us": 1e3, "µs": 1e3, "ns": 1.0}
 
@@ -55,6 +56,19 @@ def label(domain: str | None, name: str | None) -> str:
     """How a range is called: ``domain:name``, the name alone in the default domain."""
     text = "-" if name is None else name
     return printable(text if domain is None else f"{domain}:{text}")
+
+
+def range_label(row: Mapping[str, Any], *, device: bool = True) -> str:
+    """How a row of ranges is called, with what sets it apart from others of its name.
+
+    With `device` ranges of a device say that they are.
+    """
+    name = label(row["domain"], row["name"])
+    if row["backward"]:
+        name += " (backward)"
+    elif row["kind"] == "start_end":
+        name += " (start/end)"
+    return name + (" (GPU)" if device and row["kind"] == "device" else "")
 
 
 def aligned(headings: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[str]) -> str:

@@ -126,13 +126,16 @@ py::list tree(const RecordingHandle& handle, bool ancestors) {
     entry["self"] = node.self;
     entry["min"] = node.calls == 0 ? 0 : node.shortest;
     entry["max"] = node.longest;
+    entry["threads"] = node.threads.size();
     entry["p50"] = py::none();
     entry["typical"] = py::none();
     if (node.durations != nullptr && node.calls != 0) {
       const auto least = static_cast<double>(node.shortest);
       const auto most = static_cast<double>(node.longest);
       entry["p50"] = std::clamp(node.durations->quantile(0.5, node.calls), least, most);
-      entry["typical"] = reader::typical_of(*node.durations, {}, node.calls, node.sum).mean;
+      entry["typical"] = reader::typical_of(*node.durations, {}, node.calls, node.sum,
+                                            node.outermost.within().time > 0)
+                             .mean;
     }
     entries.append(entry);
   }

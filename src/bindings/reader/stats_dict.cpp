@@ -73,8 +73,8 @@ py::dict Reader::stats(const py::str& asked) {
     const auto calls = static_cast<double>(row->calls);
     const double mean = row->calls == 0 ? 0 : row->sum / calls;
     const double variance = row->calls < 2 ? 0 : (row->squares - row->sum * mean) / (calls - 1);
-    const reader::Typical typical =
-        reader::typical_of(row->durations, row->first_calls, row->calls, row->sum);
+    const reader::Typical typical = reader::typical_of(row->durations, row->first_calls, row->calls,
+                                                       row->sum, row->outermost.within().time > 0);
     const auto least = static_cast<double>(row->calls == 0 ? 0 : row->shortest);
     const auto most = static_cast<double>(row->longest);
     const auto quantile = [&](double fraction) {

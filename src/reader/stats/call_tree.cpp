@@ -65,6 +65,7 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
     node.self += range.self;
     node.outermost.close(static_cast<double>(duration), 0);
   }
+  void begin_thread(std::uint32_t) { std::fill(last_.begin(), last_.end(), Last{}); }
   void end_process(std::uint32_t) { nest_devices(); }
 
  private:
@@ -86,6 +87,7 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
       return;
     }
     CallNode& of = node(range.site, range.kind, nullptr, -1);
+    of.threads.insert(range.thread);
     if (range.reason != EndReason::closed) {
       ++of.unclosed;
       return;

@@ -37,9 +37,11 @@ FirstCalls::Sum FirstCalls::longer_than(double limit) const {
 }
 
 Typical typical_of(const core::LogHistogram& durations, const FirstCalls& first,
-                   std::uint64_t calls, double sum) {
+                   std::uint64_t calls, double sum, bool nests) {
   Typical found;
   if (calls == 0) return found;
+  found.mean = sum / static_cast<double>(calls);
+  if (nests) return found;
   found.limit = std::max({medians * durations.quantile(0.5, calls),
                           quartiles * durations.quantile(0.75, calls), least_outlier});
   std::uint64_t usual = 0;
@@ -54,10 +56,7 @@ Typical typical_of(const core::LogHistogram& durations, const FirstCalls& first,
       usual_time += time;
     }
   });
-  if (found.outliers == 0 || usual == 0) {
-    found.mean = sum / static_cast<double>(calls);
-    return found;
-  }
+  if (found.outliers == 0 || usual == 0) return found;
   found.mean = usual_time / static_cast<double>(usual);
   found.warmup = first.longer_than(found.limit);
   return found;

@@ -46,7 +46,8 @@ struct Typical {
   FirstCalls::Sum warmup;   // of them
 };
 
+// `nests`: calls lie within others, which are longer for that alone: then none is an outlier.
 Typical typical_of(const core::LogHistogram& durations, const FirstCalls& first,
-                   std::uint64_t calls, double sum);
+                   std::uint64_t calls, double sum, bool nests);
 
 }  // namespace nvspan::reader
