@@ -242,9 +242,8 @@ def test_device_ranges_within_one_of_their_name_count_once(backend):
     assert rows["graph"]["self"] == pytest.approx(
         rows["graph"]["total"] - rows["node"]["total"], abs=40_000
     )
-    shown = json.loads(
-        run_nvspan("stats", recording_of(NESTED, backend), "--tree", "--format", "json").stdout
-    )
+    options = ("--tree", "--sort", "first", "--format", "json")
+    shown = json.loads(run_nvspan("stats", recording_of(NESTED, backend), *options).stdout)
     assert [(row["level"], row["name"], row["calls"]) for row in shown["rows"]][1:] == [
         (1, "deep", 8), (1, "graph", 3), (2, "node", 3),
     ]  # fmt: skip

@@ -184,7 +184,7 @@ def test_the_command_records_and_reports(tmp_path):
                           text=True, check=False)  # fmt: skip
     assert (done.returncode, done.stdout) == (7, "out\n")
     lines = done.stderr.splitlines()
-    assert lines[0].split()[:4] == ["calls", "total", "self", "mean"]
+    assert lines[0].split()[:4] == ["calls", "total", "self", "p50"]
     assert sorted((line.split()[0], line.split()[-1]) for line in lines[1:3]) == [
         ("3", "b"), ("3", "d1:a")]  # fmt: skip
     assert lines[3:] == [f"nvspan: recorded into {tmp_path / 'run.nvspan'}"]

@@ -7,6 +7,7 @@
 #include "reader/scan/range_scan.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace nvspan::reader {
 namespace {
@@ -51,6 +52,9 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
     if (__builtin_expect(last.parent != parent, 0)) {
       last.node =
           &node(range.site, RangeKind::push_pop, parent == no_row ? nullptr : at(parent), -1);
+      if (std::exchange(last.node->last_thread, thread_) != thread_) {
+        last.node->threads.insert(thread_);
+      }
       last.parent = parent;
     }
     last.node->outermost.open();

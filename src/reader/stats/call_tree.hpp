@@ -32,7 +32,8 @@ struct CallNode {
   std::int64_t self = 0;
   std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
   std::int64_t longest = 0;
-  std::uint32_t site = 0;                     // of its first range
+  std::uint32_t site = 0;  // of its first range
+  std::uint32_t last_thread = static_cast<std::uint32_t>(-1);
   std::unordered_set<std::uint32_t> threads;  // that it ran in; not of devices
   Outermost outermost;
   std::unique_ptr<core::LogHistogram> durations;  // of the first CallTree::most_distributions
