@@ -187,7 +187,8 @@ def test_the_command_records_and_reports(tmp_path):
     assert lines[0].split()[:4] == ["calls", "total", "self", "p50"]
     assert sorted((line.split()[0], line.split()[-1]) for line in lines[1:3]) == [
         ("3", "b"), ("3", "d1:a")]  # fmt: skip
-    assert lines[3:] == [f"nvspan: recorded into {tmp_path / 'run.nvspan'}"]
+    assert lines[3].startswith("share: of the ")
+    assert lines[4:] == [f"nvspan: recorded into {tmp_path / 'run.nvspan'}"]
 
 
 def test_the_command_steps_back_where_a_tool_is_attached(tmp_path):
