@@ -203,6 +203,8 @@ def test_what_makes_no_sense(name, folder):
         (["--option", "y=5"], 2, "must be an option as --NAME=VALUE, not 'y=5'"),
         (["--launch-count", "0"], 2, "launch_count must be 1 or more, not 0"),
         (["--ncu", "/nowhere/ncu"], 127, "no program '/nowhere/ncu' here: install it"),
+        (["-o", "r-{rnak}"], 2, "output may have {host}, {rank} and {pid} in it, not {rnak}"),
+        (["-o", "r-{rank}"], 2, "output has the rank in it, but the variable RANK is not set here"),
     ],
 )
 def test_what_makes_no_sense_is_told_before_the_program_runs(words, code, said, folder):
@@ -210,6 +212,17 @@ def test_what_makes_no_sense_is_told_before_the_program_runs(words, code, said, 
     assert (done.returncode, done.stdout) == (code, "")
     assert said in done.stderr
     assert "recording the first" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "why"),
+    [("nosuchcommand", 127, "No such file or directory"), ("./train.py", 126, "Permission denied")],
+)
+def test_a_command_that_cannot_run(folder, command, code, why):
+    done = run(folder, "--ncu", sys.executable, "forward", "--", command)
+    assert (done.returncode, done.stdout, done.stderr) == (
+        code, "", f"nvspan ncu: cannot run '{command}': {why}\n"
+    )  # fmt: skip
 
 
 def test_a_folder_that_cannot_be_made(folder):

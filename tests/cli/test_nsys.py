@@ -156,6 +156,7 @@ def test_a_dry_run_prints_the_line(folder):
         (["absent.py"], "no such file: 'absent.py'"),
         ([], "no program to run"),
         (["--option", "y=5", "train.py"], "must be an option as --NAME=VALUE, not 'y=5'"),
+        (["-o", "r-{rnak}", "train.py"], "output may have {host}, {rank} and {pid} in it, not"),
         (["--what", "train.py"], "unrecognized arguments: --what"),
     ],
 )
@@ -198,6 +199,31 @@ def test_without_nsys(folder):
     assert done.stderr == (
         "nvspan nsys: no program 'absent-nsys': 'nvspan doctor' shows where it looks\n"
     )
+
+
+COMMANDS = {
+    "absent": (["nosuchcommand"], 127, "cannot run 'nosuchcommand': No such file or directory"),
+    "an absent path": (["./absent"], 127, "cannot run './absent': No such file or directory"),
+    "no program": (["./train.py"], 126, "cannot run './train.py': Permission denied"),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_that_cannot_run(folder, name):
+    command, code, said = COMMANDS[name]
+    done = run(folder, "--nsys", sys.executable, "--", *command)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", f"nvspan nsys: {said}\n")
+
+
+def test_a_rank_that_nobody_gives(folder):
+    words = ("--nsys", sys.executable, "-o", "run-{rank}")
+    done = run(folder, *words, "train.py")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "output has the rank in it, but the variable RANK is not set here" in done.stderr
+    done = run(folder, *words, "--dry-run", "train.py")
+    assert "--output=run-%q{RANK}" in shlex.split(done.stdout)
+    done = run(folder, *words, "train.py", env={"RANK": "0"})
+    assert "output has the rank" not in done.stderr
 
 
 def test_flags_of_a_program(folder):

@@ -22,6 +22,8 @@ CASES = {
         {"output": "out/{host}-{rank}-{pid}.nsys-rep"},
         ["--trace=cuda,nvtx", *PLAIN, "--output=out/%h-%q{RANK}-%p.nsys-rep"],
     ),
+    "a variable": ({"output": "%q{JOB}-{pid}"},
+                   ["--trace=cuda,nvtx", *PLAIN, "--output=%q{JOB}-%p"]),
     "steps": (
         {"steps": "100:103", "output": "r"},
         ["--trace=cuda,nvtx", *PLAIN, "--capture-range=nvtx", "--nvtx-capture=profile@torch",

@@ -13,14 +13,20 @@ from typing import Any
 
 import nvspan
 from nvspan.cli.common.ncu_reports import names
-from nvspan.cli.program.launching import add_program_options, command_of, ended_as, tool_option
+from nvspan.cli.program.launching import (
+    add_program_options,
+    command_of,
+    ended_as,
+    tool_option,
+    why_not_started,
+)
 from nvspan.cli.program.ncu_session import Session, tell
 from nvspan.nsight import ncu_command
 from nvspan.nsight.compute import history
 from nvspan.nsight.compute.dry_run import DryRunError, dry_run
 from nvspan.nsight.compute.preflight import AS_ONE
 from nvspan.nsight.lines.counting import slice_of
-from nvspan.nsight.lines.launchers import is_launched
+from nvspan.nsight.lines.launchers import NO_RANK, is_launched, lacks_rank, output_name
 from nvspan.nsight.lines.ncu_command import (
     METRICS,
     MOST_CALLS,
@@ -151,7 +157,7 @@ def _needs_recording(options: argparse.Namespace, ranges: Sequence[str]) -> bool
     return not all(is_written_for_ncu(name.strip()) for name in names)
 
 
-def _check(options: argparse.Namespace) -> None:
+def _check(options: argparse.Namespace, command: list[str]) -> None:
     """Refuses what makes no sense whatever the ranges, before the program runs for them.
 
     Raises:
@@ -161,8 +167,10 @@ def _check(options: argparse.Namespace) -> None:
         slice_of("calls", options.calls)
     ncu_command(
         ["program"], metrics=options.metrics, sets=options.set, preset=options.preset,
-        launch_skip=options.launch_skip, launch_count=options.launch_count,
+        launch_skip=options.launch_skip, launch_count=options.launch_count, output=options.output,
     )  # fmt: skip
+    if not options.dry_run and lacks_rank(output_name(options.output or "", command), command):
+        raise ValueError(NO_RANK)
 
 
 def _recording(
@@ -257,8 +265,10 @@ def main(argv: Sequence[str]) -> int:
         tell(f"{where} here: install it (it is a part of the CUDA toolkit), or name it: --ncu "
              "PATH, NVSPAN_NCU; 'nvspan doctor' shows where nvspan looks")  # fmt: skip
         return 127
+    if not options.dry_run and (code := why_not_started("nvspan ncu", command)):
+        return code
     try:
-        _check(options)
+        _check(options, command)
         recording, is_whole, unchecked = _recording(options, ranges, command)
         if not is_whole:
             options.calls = _with_end(options.calls)

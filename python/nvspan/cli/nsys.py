@@ -20,8 +20,9 @@ from nvspan.cli.program.launching import (
     run_to_end,
     split,
     tool_option,
+    why_not_started,
 )
-from nvspan.nsight.lines.launchers import is_launched
+from nvspan.nsight.lines.launchers import NO_RANK, is_launched, lacks_rank
 from nvspan.nsight.lines.tools import Reports, find_tool
 from nvspan.nsight.nsys_command import nsys_command
 
@@ -154,8 +155,12 @@ def main(argv: Sequence[str]) -> int:
         print(shlex.join(line))
         return 0
     assert nsys is not None
+    if code := why_not_started("nvspan nsys", command):
+        return code
     name = next(word for word in line if word.startswith("--output="))
     name = name.removeprefix("--output=")
+    if lacks_rank(name, command):
+        parser.error(NO_RANK)
     # What a launcher starts may run elsewhere.
     problem = None if is_launched(command) else _in_the_way(name, options)
     if problem is not None:

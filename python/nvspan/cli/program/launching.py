@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import shutil
 import signal
@@ -87,6 +88,19 @@ def cannot_run(prog: str, command: Sequence[str], error: OSError) -> int:
     """Says so, and returns the exit code that a shell would give."""
     print(f"{prog}: cannot run {command[0]!r}: {error.strerror}", file=sys.stderr)
     return _NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_EXECUTABLE
+
+
+def why_not_started(prog: str, command: Sequence[str]) -> int:
+    """Whether the system finds a command, which a tool is to start: 0, or it is said what is wrong,
+    and the result is the exit code that a shell would give."""
+    name = command[0]
+    if shutil.which(name):
+        return 0
+    places = [name] if os.path.dirname(name) else [
+        os.path.join(folder, name) for folder in os.get_exec_path()
+    ]  # fmt: skip
+    number = errno.EACCES if any(map(os.path.exists, places)) else errno.ENOENT
+    return cannot_run(prog, command, OSError(number, os.strerror(number)))
 
 
 def run_to_end(prog: str, command: list[str], environment: dict[str, str]) -> int:

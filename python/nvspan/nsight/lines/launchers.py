@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Sequence
 
@@ -60,11 +61,27 @@ def is_launched(program: Sequence[str]) -> bool:
 
 
 def output_name(name: str, program: Sequence[str]) -> str:
-    """A name with {host}, {rank} and {pid}, as nsys and ncu write it."""
+    """A name with {host}, {rank} and {pid}, as nsys and ncu write it.
+
+    Raises:
+        ValueError: there is another word in braces. Those of %q{VARIABLE} are the tool's.
+    """
     variable = rank_variable(program)
+    for field in re.findall(r"(?<!%q)\{\w*\}", name):
+        if field not in ("{host}", "{rank}", "{pid}"):
+            raise ValueError(f"output may have {{host}}, {{rank}} and {{pid}} in it, not {field}")
     for field, sign in (("{host}", "%h"), ("{pid}", "%p"), ("{rank}", f"%q{{{variable}}}")):
         name = name.replace(field, sign)
     return name
+
+
+NO_RANK = ("output has the rank in it, but the variable RANK is not set here, and no launcher that "
+           "is known (torchrun, srun, mpirun) starts the program")  # fmt: skip
+
+
+def lacks_rank(name: str, program: Sequence[str]) -> bool:
+    """Whether a name, as the tools write it, has the rank of a program that has none."""
+    return "%q{RANK}" in name and "RANK" not in os.environ and not is_launched(program)
 
 
 def _torchrun(launcher: list[str], words: list[str], tool: Iterable[str]) -> list[str]:
