@@ -163,6 +163,28 @@ def test_blocks_of_any_size_give_the_same_recording(
     assert everything(nvspan.read(path)) == whole
 
 
+def test_events_of_text_files_are_those_of_programs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NVSPAN_CACHE", "")
+    path = unpacked("2023.4.4.sqlite.xz", tmp_path)
+    sent = everything(nvspan.read(path))
+    types = {"NvtxCategory": 64, "NvtxMark": 65, "NvtxPushPopRange": 70, "NvtxStartEndRange": 71}
+    with closing(sqlite3.connect(path)) as connection:
+        for name, number in types.items():
+            of_text = name.replace("Nvtx", "Nvtxt")
+            ids = connection.execute(
+                "select id from ENUM_NSYS_EVENT_TYPE where name in (?, ?) order by id",
+                (name, of_text),
+            ).fetchall()
+            assert ids[1] == (number,)
+            connection.execute("update NVTX_EVENTS set eventType = ? where eventType = ?",
+                               (number, *ids[0]))  # fmt: skip
+        connection.commit()
+    assert everything(nvspan.read(path)) == sent
+    assert len(sent["ranges"]) > 20
+
+
 def test_names_may_come_after_what_they_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

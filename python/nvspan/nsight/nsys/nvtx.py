@@ -12,7 +12,8 @@ from nvspan.nsight.nsys.payloads import PayloadSchemas
 from nvspan.nsight.nsys.report import NO_NAME, Report, process_of
 
 CATEGORY, MARK, THREAD, PUSH_POP, START_END, DOMAIN = 33, 34, 39, 59, 60, 75
-TEXT_PUSH_POP, TEXT_START_END = 70, 71  # of NVTX's text files
+# What came from NVTX's text files is of the same kinds.
+_OF_TEXT_FILES: dict[int | None, int] = {64: CATEGORY, 65: MARK, 70: PUSH_POP, 71: START_END}
 NOT_ENDED = -(2**63)
 _PAYLOADS = ("uint64Value", "int64Value", "doubleValue", "uint32Value", "int32Value", "floatValue")
 _FIELDS = "binaryData"  # payloads with fields
@@ -108,6 +109,8 @@ class Nvtx:
             pieces = table.payloads(_FIELDS)
         rows = [(key, Group(table, begin, end, given, pieces))
                 for begin, end, key, given in groups]  # fmt: skip
+        rows = [((tid, domain, _OF_TEXT_FILES.get(kind) or kind, end_tid), group)
+                for (tid, domain, kind, end_tid), group in rows]  # fmt: skip
         names = {CATEGORY: self._categories, THREAD: self._thread_names, DOMAIN: self._name_domains}
         # Domains have names before what is in them, if they can.
         for named in (DOMAIN, THREAD, CATEGORY):
@@ -124,9 +127,9 @@ class Nvtx:
         thread, handle = self._report.thread(tid), self._domain(tid, domain)
         if kind == MARK:
             self._writer.marks(thread, handle, group.column("start"), **group.attributes())
-        elif kind in (PUSH_POP, TEXT_PUSH_POP):
+        elif kind == PUSH_POP:
             self._ranges(thread, handle, group, "push_pop")
-        elif kind in (START_END, TEXT_START_END):
+        elif kind == START_END:
             if end_tid is not None and end_tid != tid:
                 self._across(thread, self._report.thread(end_tid), handle, group)
             elif "rangeId" not in group.given and domain in self._schemas.of_devices:
