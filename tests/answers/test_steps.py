@@ -17,7 +17,7 @@ import pytest
 import nvspan
 from helpers.traced import clean_environment, needs_library
 from helpers.tree import ROOT
-from nvspan.answers import steps
+from nvspan.answers import explain, findings, steps
 
 DATA = ROOT / "tests" / "data" / "loops"
 
@@ -166,3 +166,6 @@ def test_the_page_shows_what_the_command_prints(loops):
     page = (ROOT / "docs" / "steps.md").read_text(encoding="utf-8")
     block = page.split("$ nvspan steps train.nvspan\n")[1].split("```")[0]
     assert block == run(loops / "data.nvspan").stdout
+    block = page.split("$ nvspan explain train.nvspan\n")[1].split("```")[0]
+    found = findings.find(nvspan.read(loops / "data.nvspan"))
+    assert block == explain.shown(found) + "\n"

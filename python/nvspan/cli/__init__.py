@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 COMMANDS = {
     "diff": "compare the ranges of two recordings",
     "doctor": "check whether annotations can be seen here, and what to do if not",
+    "explain": "say what stands out in a recording, with the evidence",
     "export": "write a recording as a Perfetto trace, SQLite, Parquet or CSV",
     "import": "make a recording of a Chrome or Perfetto trace, a CSV or Parquet table",
+    "modules": "show what each module of a PyTorch model costs",
     "ncu": "profile the kernels in ranges of a program with Nsight Compute",
     "nsys": "run a program under Nsight Systems, and show a table of its ranges",
     "record": "run a program, record its NVTX events, and show a table of them",
@@ -74,6 +76,10 @@ def _command(name: str) -> Callable[[Sequence[str]], int]:
         from nvspan.cli.doctor import main as run_doctor
 
         return run_doctor
+    if name == "explain":
+        from nvspan.cli.answers.explain import main as run_explain
+
+        return run_explain
     if name == "export":
         from nvspan.cli.export import main as run_export
 
@@ -82,6 +88,10 @@ def _command(name: str) -> Callable[[Sequence[str]], int]:
         from nvspan.cli.import_ import main as run_import
 
         return run_import
+    if name == "modules":
+        from nvspan.cli.answers.modules import main as run_modules
+
+        return run_modules
     if name == "ncu":
         from nvspan.cli.ncu import main as run_ncu
 

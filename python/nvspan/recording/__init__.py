@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from nvspan import _reader
+    from nvspan.recording.modules import Modules
     from nvspan.recording.projection import Projection
     from nvspan.recording.stats import Stats
     from nvspan.recording.steps import Steps
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 _FIRST, _LAST = -(2**63), 2**63 - 1
 
-__all__ = ["Projection", "Recording", "Source", "Stats", "Steps", "Table", "read"]
+__all__ = ["Modules", "Projection", "Recording", "Source", "Stats", "Steps", "Table", "read"]
 
 
 def __getattr__(name: str) -> Any:
@@ -31,6 +32,10 @@ def __getattr__(name: str) -> Any:
         from nvspan.recording.stats import Stats
 
         return Stats
+    if name == "Modules":
+        from nvspan.recording.modules import Modules
+
+        return Modules
     if name == "Steps":
         from nvspan.recording.steps import Steps
 
@@ -324,6 +329,23 @@ class Recording:
         from nvspan.recording.steps import Steps
 
         return Steps(self, step, phases)
+
+    def modules(self, domain: str = "torch", step: str | None = None) -> Modules:
+        """What each module of a model costs, forward and backward, CPU and GPU. See `Modules`.
+
+        Args:
+            domain: of the ranges that `nvspan.torch.annotate_module` made.
+            step: as for `steps`. None: where no steps are found, the whole recording counts.
+
+        Raises:
+            ValueError: no range is called as `step` says.
+
+        >>> for row in nvspan.read("run.nvspan").modules().rows():       # doctest: +SKIP
+        ...     print(row["path"], row["count"], row["forward_gpu"])
+        """
+        from nvspan.recording.modules import Modules
+
+        return Modules(self, domain, step)
 
     def _pairs(
         self,

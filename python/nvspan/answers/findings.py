@@ -1,0 +1,252 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""What stands out in a recording: findings in plain words, each with its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import median
+from typing import Any
+
+from nvspan.answers.steps import difference, limit
+from nvspan.recording import Recording
+from nvspan.recording.modules import Module, Modules
+from nvspan.recording.steps import OTHER, Steps
+from nvspan.recording.time_text import duration
+from nvspan.report.text import label, printable
+
+MEASURED, LIKELY, UNKNOWN = "measured", "likely", "cannot tell"
+# From where on something is worth a sentence: parts of the time of all steps, or of one.
+_WARM_UP, _OUTLIERS, _OTHER, _LARGE = 0.05, 0.02, 0.2, 0.2
+_TREND, _TREND_STEPS, _TREND_SURE = 0.1, 20, 4.0  # part, steps, deviations
+_ODD_BLOCK, _BLOCKS = 1.5, 4  # times the median of so many blocks
+_OVERHEAD = 0.1
+
+_ADVICE = {
+    "data": "give the loader more workers, or prepare batches earlier: "
+    "DataLoader(num_workers=..., prefetch_factor=..., pin_memory=True)",
+    "launch": "larger batches, CUDA graphs or torch.compile launch less for the same work",
+    "synchronising": "keep values on the GPU: .item(), .cpu(), .tolist() and the printing of a "
+    "tensor wait for it",
+    "gpu": "'nvspan modules' shows which layer takes the GPU's time",
+    "cpu": "put ranges around the parts of it, to see which one it is",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that stands out.
+
+    Attributes:
+        kind: a word for programs: "bound-data", "warm-up", "outliers", ...
+        text: what was found, a sentence.
+        certainty: "measured", "likely", or "cannot tell" where the recording does not hold it.
+        evidence: the figures that it stands on, sentences.
+        advice: what to try, or to record; empty where there is nothing to say.
+    """
+
+    kind: str
+    text: str
+    certainty: str
+    evidence: list[str] = field(default_factory=list)
+    advice: str = ""
+
+
+def find(recording: Recording, step: str | None = None) -> list[Finding]:
+    """The findings of a recording, what matters most first.
+
+    Raises:
+        ValueError: no range is called as `step` says.
+    """
+    try:
+        steps = recording.steps(step)
+    except ValueError as error:
+        if step is not None:
+            raise
+        said = f"cannot tell where steps spend their time: {error}"
+        advice = (
+            "nvspan.torch.auto(...) or nvspan.step() mark the steps; --step names another range"
+        )
+        return [*_of_recorder(recording), Finding("no-steps", said, UNKNOWN, [], advice)]
+    modules = recording.modules(step=step)
+    return [
+        *_of_recorder(recording), *_of_limit(steps), *_of_odd_steps(steps), *_of_trend(steps),
+        *_of_other(steps), *_of_modules(modules),
+    ]  # fmt: skip
+
+
+def _of_recorder(recording: Recording) -> Iterator[Finding]:
+    stats = recording.stats()
+    lost = stats.lost + stats.overwritten
+    if lost or stats.gaps:
+        count = f"{lost} events are" if lost != 1 else "1 event is"
+        what = count if lost else "an unknown number of events is"
+        yield Finding(
+            "losses", f"{what} missing from the recording, so times and calls are too low",
+            MEASURED, [str(loss["reason"]) for loss in stats.losses[:3]],
+            "the first lines of 'nvspan stats' say which, and of which threads",
+        )  # fmt: skip
+    for row in stats.rows:
+        spent = row["overhead"] / row["total"] if row["total"] else 0.0
+        whole = stats.last - stats.first
+        if spent > _OVERHEAD and row["total"] > _WARM_UP * whole:
+            name = label(row["domain"], row["name"])
+            yield Finding(
+                "overhead", f"the recording itself is a part of what '{name}' takes", LIKELY,
+                [f"about {100 * spent:.0f} % of {duration(row['total'])} in {row['calls']} calls"],
+                "record fewer ranges within it: a lower level, or --domain",
+            )  # fmt: skip
+            return
+
+
+def _of_limit(steps: Steps) -> Iterator[Finding]:
+    if not steps.typical["steps"]:
+        return
+    found = limit(steps)
+    bound = found["bound"]
+    if bound is None:
+        advice = "auto(..., device=True), annotate(device=True) or 'nvspan nsys' record the GPU"
+        yield Finding("bound-unknown", found["text"], UNKNOWN, [], "" if steps.has_work else advice)
+        return
+    certainty = LIKELY if steps.of_device_ranges and bound in ("launch", "cpu") else MEASURED
+    head, _, rest = found["text"].partition(": ")
+    text = f"the typical step of {duration(steps.typical['duration'])} is {head}"
+    yield Finding(f"bound-{bound}", text, certainty, rest.split("; "), _ADVICE[bound])
+
+
+def _of_odd_steps(steps: Steps) -> Iterator[Finding]:
+    usual = steps.typical["duration"]
+    whole = sum(steps["duration"])
+    for kind, state, least in (
+        ("warm-up", "warm-up", _WARM_UP),
+        ("outliers", "outlier", _OUTLIERS),
+    ):
+        rows = steps.rows([state])
+        over = sum(row["duration"] - usual for row in rows)
+        if not rows or not usual or over < least * whole:
+            continue
+        many = f"{len(rows)} steps" if len(rows) > 1 else "1 step"
+        if kind == "warm-up":
+            many = f"the first {many}" if len(rows) > 1 else "the first step"
+        usually = "the typical one" if len(rows) == 1 else "as many typical ones"
+        text = f"{many} took {duration(over)} more than {usually}"
+        evidence = [
+            f"that is {100 * over / whole:.1f} % of the time of all {len(steps)} steps",
+            *_phases_of(steps, rows),
+        ]
+        if kind == "outliers":
+            evidence.append(_which(rows))
+            if every := _period(rows):
+                evidence.append(f"they come every {every} steps")
+        yield Finding(kind, text, MEASURED, evidence)
+
+
+def _phases_of(steps: Steps, rows: list[dict[str, Any]]) -> list[str]:
+    sums: dict[str, float] = {}
+    for row in rows:
+        for phase, ns in difference(steps, row):
+            sums[phase] = sums.get(phase, 0.0) + ns
+    longest = sorted(sums.items(), key=lambda item: -item[1])[:3]
+    said = [f"{duration(ns)} in '{printable(phase)}'" for phase, ns in longest if ns > 0]
+    return [f"of it {', '.join(said)}"] if said else []
+
+
+def _which(rows: list[dict[str, Any]]) -> str:
+    numbers = [str(row["index"] if row["number"] is None else row["number"]) for row in rows]
+    more = f" and {len(numbers) - 8} more" if len(numbers) > 8 else ""
+    return f"{'steps' if len(rows) > 1 else 'step'} {', '.join(numbers[:8])}{more}"
+
+
+def _period(rows: list[dict[str, Any]]) -> int | None:
+    """The distance of steps that come at regular intervals, if these do."""
+    places = [row["index"] for row in rows]
+    gaps = {b - a for a, b in pairwise(places)}
+    return gaps.pop() if len(places) >= 3 and len(gaps) == 1 and min(gaps) > 1 else None
+
+
+def _of_trend(steps: Steps) -> Iterator[Finding]:
+    state, durations = steps["state"], steps["duration"]
+    kept = [durations[i] for i in range(len(steps)) if state[i] != 1]
+    if len(kept) < _TREND_STEPS or len(set(steps["thread"])) > 1:
+        return
+    third = len(kept) // 3
+    before, after = median(kept[:third]), median(kept[-third:])
+    change = after / before - 1 if before else 0.0
+    sure = _rank_trend(kept[:: max(len(kept) // 2000, 1)])
+    if abs(change) < _TREND or sure < _TREND_SURE or (sure > 0) != (abs(change) > 0):
+        return
+    way = "slower" if change > 0 else "faster"
+    yield Finding(
+        "trend", f"steps become {way} in the course of the recording", MEASURED,
+        [f"the median goes from {duration(before)} in the first third to {duration(after)} in the "
+         f"last ({100 * change:+.0f} %), {sure:.1f} deviations from chance"],
+    )  # fmt: skip
+
+
+def _rank_trend(values: list[int]) -> float:
+    """How far the correlation of ranks and places is from chance, in standard deviations."""
+    count = len(values)
+    order = sorted(range(count), key=values.__getitem__)
+    distance = sum((place - rank) ** 2 for rank, place in enumerate(order))
+    correlation = 1 - 6 * distance / (count * (count * count - 1))
+    return float(abs(correlation) * (count - 1) ** 0.5)
+
+
+def _of_other(steps: Steps) -> Iterator[Finding]:
+    typical = steps.typical
+    part = typical["cpu"][OTHER] / typical["duration"] if typical["duration"] else 0.0
+    if part > _OTHER and len(steps.phases) > 1:
+        yield Finding(
+            "other", f"{100 * part:.0f} % of the typical step is in no phase", MEASURED,
+            [f"{duration(typical['cpu'][OTHER])} of {duration(typical['duration'])}"],
+            "put a range around it, and give it with --phases, to see what it is",
+        )  # fmt: skip
+
+
+def _of_modules(modules: Modules) -> Iterator[Finding]:
+    rows = modules.rows(fold=False)
+    levels = [row["level"] for row in rows[1:]] + [0]
+    leaves = [row for row, below in zip(rows, levels, strict=False) if below <= row["level"] != 0]
+    if leaves:
+        top = max(leaves, key=lambda row: row["share"])
+        if top["share"] >= _LARGE:
+            unit = "of the GPU's time in a step" if modules.has_gpu else "of the step"
+            yield Finding(
+                "module", f"'{printable(top['path'])}' takes {100 * top['share']:.0f} % {unit}",
+                MEASURED, [_times(top, modules)],
+            )  # fmt: skip
+    for model in modules.models:
+        yield from _odd_blocks(model, modules.has_gpu)
+
+
+def _times(row: dict[str, Any], modules: Modules) -> str:
+    kind = "gpu" if modules.has_gpu else "cpu"
+    parts = [f"{way} {duration(row[f'{way}_{kind}'] / (modules.steps or 1))}"
+             for way in ("forward", "backward") if row[f"{way}_{kind}"] is not None]  # fmt: skip
+    return f"{' and '.join(parts)} {'a step' if modules.steps else 'in all'}"
+
+
+def _odd_blocks(module: Module, has_gpu: bool) -> Iterator[Finding]:
+    blocks = [child for child in module.children if child.name.isdecimal() and child.children]
+    times = [_spent(block, has_gpu) for block in blocks]
+    if len(blocks) >= _BLOCKS and (usual := median(times)):
+        for block, time in zip(blocks, times, strict=True):
+            if time > _ODD_BLOCK * usual:
+                yield Finding(
+                    "block", f"'{printable(block.path)}' takes {time / usual:.1f} times as long as "
+                    "its like", MEASURED,
+                    [f"{duration(time)}, the median of {len(blocks)} is {duration(usual)}"],
+                )  # fmt: skip
+    for child in module.children:
+        yield from _odd_blocks(child, has_gpu)
+
+
+def _spent(module: Module, has_gpu: bool) -> float:
+    times = (
+        (module.forward_gpu, module.backward_gpu)
+        if has_gpu
+        else (module.forward_cpu, module.backward_cpu)
+    )
+    return sum(time or 0.0 for time in times)

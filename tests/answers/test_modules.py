@@ -1,0 +1,157 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""``nvspan modules``: trees, folded blocks, forward and backward, and its formats."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import lzma
+import subprocess
+import sys
+
+import nvspan
+from helpers.traced import clean_environment
+from helpers.tree import ROOT
+from helpers.written import Call, written
+from nvspan.answers import modules
+
+
+def step(at: int, blocks: int, slow: int = 1) -> list[Call]:
+    """A step of a model with `blocks` blocks of two layers of 10 and 20, and a head of 5."""
+    calls: list[Call] = []
+    inner = at + 1
+    for number in range(blocks):
+        calls += [(inner, inner + 32 * slow, f"h.{number}"),
+                  (inner + 1, inner + 1 + 10 * slow, f"h.{number}.a"),
+                  (inner + 11 * slow, inner + 31 * slow, f"h.{number}.b")]  # fmt: skip
+        inner += 40 * slow
+    calls.append((inner, inner + 5, "head"))
+    return [(at, inner + 10, "step"), (at, inner + 8, "forward"), (at, inner + 6, "Net"), *calls]
+
+
+def paths(found: nvspan.recording.Modules, **options) -> list[tuple]:
+    return [(row["path"], row["level"], row["count"], row["calls"], row["forward_cpu"])
+            for row in found.rows(**options)]  # fmt: skip
+
+
+def test_the_tree_of_a_model_and_its_folded_blocks(tmp_path):
+    found = written(tmp_path / "a.nvspan", step(0, 3)).modules()
+    assert paths(found) == [
+        ("Net", 0, 1, 1, 127), ("h.0..2", 1, 3, 3, 96), ("h.0..2.a", 2, 3, 3, 30),
+        ("h.0..2.b", 2, 3, 3, 60), ("head", 1, 1, 1, 5),
+    ]  # fmt: skip
+    assert paths(found, fold=False) == [
+        ("Net", 0, 1, 1, 127), ("h", 1, 1, 0, None),
+        *(entry for i in range(3) for entry in (
+            (f"h.{i}", 2, 1, 1, 32), (f"h.{i}.a", 3, 1, 1, 10), (f"h.{i}.b", 3, 1, 1, 20))),
+        ("head", 1, 1, 1, 5),
+    ]  # fmt: skip
+    assert (found.steps, found.warm_up, found.span) == (1, 0, 131)
+    assert found.rows()[0]["share"] == 127 / 131
+
+
+def test_warm_up_is_left_out(tmp_path):
+    calls, at = step(0, 2, slow=9), 2000
+    for _ in range(9):
+        calls += step(at, 2)
+        at += 200
+    found = written(tmp_path / "a.nvspan", calls).modules()
+    assert (found.steps, found.warm_up) == (9, 1)
+    assert found.rows()[0]["forward_cpu"] == 9 * 87
+    assert modules.shown(found).startswith("means of 9 steps, without the first 1; share:")
+
+
+def test_forward_backward_and_the_gpu_are_apart(tmp_path):
+    calls = [(0, 100, "step"), (10, 50, "Net"), (12, 40, "layer"),
+             (60, 70, "layer (recompute)")]  # fmt: skip
+    found = written(
+        tmp_path / "a.nvspan", calls, [(55, 95, "Net"), (60, 90, "layer")], [(20, 60, "layer")]
+    ).modules()
+    row = found.rows()[1]
+    assert [row[time] for time in modules.TIMES] == [28, 40, 40, None]
+    assert row["share"] == 0.4  # of the GPU's time
+    assert found.rows()[0]["forward_gpu"] is None
+    assert found.has_backward
+    assert found.has_gpu
+    assert modules.notes(found) == []
+
+
+def test_layers_that_are_numbers_are_one_row_only_if_they_take_alike(tmp_path):
+    alike = [(0, 100, "Net"), *((10 * i + 1, 10 * i + 9, str(i)) for i in range(5))]
+    assert [row["path"] for row in written(tmp_path / "a.nvspan", alike).modules().rows()] == [
+        "Net", "0..4",
+    ]  # fmt: skip
+    linear = [(0, 100, "Net"), *((10 * i + 1, 10 * i + (9, 2)[i % 2], str(i)) for i in range(5))]
+    assert len(written(tmp_path / "b.nvspan", linear).modules().rows()) == 6
+    few = [(0, 100, "Net"), *((10 * i + 1, 10 * i + 9, str(i)) for i in range(3))]
+    assert len(written(tmp_path / "c.nvspan", few).modules().rows()) == 4
+
+
+def test_two_models_with_modules_of_one_name(tmp_path):
+    calls = [(0, 40, "A"), (5, 20, "layer"), (50, 90, "B"), (55, 60, "layer")]
+    found = written(tmp_path / "a.nvspan", calls, [(100, 110, "layer")]).modules()
+    assert paths(found) == [("A", 0, 1, 1, 40), ("layer", 1, 1, 1, 20), ("B", 0, 1, 1, 40),
+                            ("layer", 1, 1, 1, None)]  # fmt: skip
+    assert found.ambiguous == ["layer"]
+    assert modules.notes(found)[-1].startswith("several models have modules called layer")
+    assert found.steps == 0
+    assert found.span == 110
+
+
+LOOPS = ROOT / "tests" / "data" / "loops"
+
+
+def run(*words):
+    return subprocess.run(
+        [sys.executable, "-m", "nvspan", "modules", *map(str, words)], env=clean_environment(),
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+def test_formats_have_one_truth(tmp_path):
+    found = written(tmp_path / "a.nvspan", step(0, 3)).modules()
+    document = json.loads(run(tmp_path / "a.nvspan", "--format", "json").stdout)
+    assert document["rows"] == found.rows()
+    rows = list(csv.DictReader(io.StringIO(run(tmp_path / "a.nvspan", "--format", "csv").stdout)))
+    assert [row["path"] for row in rows] == [row["path"] for row in found.rows()]
+    ended = run(tmp_path / "a.nvspan", "--depth", "1", "--format", "markdown")
+    assert ended.stdout.splitlines()[2:] == [
+        "| calls | forward | share | module |", "| ---: | ---: | ---: | :--- |",
+        "| 1 | 127 ns | 96.9 % | Net |", "| 3 | 96 ns | 73.3 % |   h.0..2 x3 |",
+        "| 1 | 5 ns | 3.8 % |   head |",
+    ]  # fmt: skip
+    assert ended.stderr.splitlines() == [
+        "nvspan: the backward pass was not recorded module by module: "
+        "annotate_module(model, backward=True) does it",
+        "nvspan: time of the GPU was not recorded: annotate_module(model, device=True) does it",
+    ]
+
+
+def test_a_recording_without_modules(tmp_path):
+    written(tmp_path / "a.nvspan", [(0, 10, "step")])
+    ended = run(tmp_path / "a.nvspan")
+    assert (ended.returncode, ended.stdout) == (0, "no modules\n")
+    assert ended.stderr == (
+        "nvspan: no range of a module is here: nvspan.torch.annotate_module(model) makes them\n"
+    )
+
+
+def test_a_real_model_on_a_gpu(tmp_path):
+    path = tmp_path / "blocks.nvspan"
+    path.write_bytes(lzma.decompress((LOOPS / "blocks.nvspan.xz").read_bytes()))
+    page = (ROOT / "docs" / "steps.md").read_text(encoding="utf-8")
+    ended = run(path)
+    assert page.split("$ nvspan modules blocks.nvspan\n")[1].split("```")[0] == ended.stdout
+    assert ended.stderr == ""
+    found = nvspan.read(path).modules()
+    rows = found.rows(fold=False)
+    assert [row["path"] for row in rows if row["level"] == 2] == [f"h.{i}" for i in range(12)]
+    model = rows[0]
+    for time in modules.TIMES:  # what is within a model takes no longer than it
+        assert sum(row[time] or 0 for row in rows if row["level"] == 2) <= model[time]
+    folded = {row["path"]: row for row in found.rows()}
+    for time in modules.TIMES:
+        blocks = [row[time] for row in rows if row["level"] == 2]
+        assert folded["h.0..11"][time] == sum(blocks)
