@@ -70,7 +70,7 @@ def find(recording: Recording, step: str | None = None) -> list[Finding]:
             "nvspan.torch.auto(...) or nvspan.step() mark the steps; --step names another range"
         )
         return [*_of_recorder(recording), Finding("no-steps", said, UNKNOWN, [], advice)]
-    modules = recording.modules(step=step)
+    modules = Modules(recording, steps=steps)
     return [
         *_of_recorder(recording), *_of_limit(steps), *_of_odd_steps(steps), *_of_trend(steps),
         *_of_other(steps), *_of_modules(modules),
@@ -118,7 +118,7 @@ def _of_limit(steps: Steps) -> Iterator[Finding]:
 
 def _of_odd_steps(steps: Steps) -> Iterator[Finding]:
     usual = steps.typical["duration"]
-    whole = sum(steps["duration"])
+    whole = sum(steps["duration"].tolist())
     for kind, state, least in (
         ("warm-up", "warm-up", _WARM_UP),
         ("outliers", "outlier", _OUTLIERS),
@@ -167,8 +167,8 @@ def _period(rows: list[dict[str, Any]]) -> int | None:
 
 
 def _of_trend(steps: Steps) -> Iterator[Finding]:
-    state, durations = steps["state"], steps["duration"]
-    kept = [durations[i] for i in range(len(steps)) if state[i] != 1]
+    pairs = zip(steps["duration"].tolist(), steps["state"].tolist(), strict=True)
+    kept = [duration for duration, state in pairs if state != 1]
     if len(kept) < _TREND_STEPS or len(set(steps["thread"])) > 1:
         return
     third = len(kept) // 3

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from nvspan.recording import Recording
+    from nvspan.recording.steps import Steps
 
 # Ranges of the same domain that `nvspan.torch` makes, and that are no modules.
 _OTHERS = frozenset((
@@ -73,12 +74,13 @@ class Modules:
     __module__ = "nvspan.recording"
 
     def __init__(
-        self, recording: Recording, domain: str = "torch", step: str | None = None
-    ) -> None:
+        self, recording: Recording, domain: str = "torch", step: str | None = None,
+        steps: Steps | None = None,
+    ) -> None:  # fmt: skip
         self.steps = self.warm_up = 0
         part = recording
         try:
-            steps = recording.steps(step)
+            steps = recording.steps(step) if steps is None else steps
         except ValueError:
             if step is not None:
                 raise
@@ -97,20 +99,21 @@ class Modules:
         for row in rows:
             self._take(row)
 
-    def _without_warm_up(self, recording: Recording, steps: Any) -> Recording:
-        state, starts = steps["state"], steps["start"]
+    def _without_warm_up(self, recording: Recording, steps: Steps) -> Recording:
+        threads, starts = steps["thread"].tolist(), steps["start"].tolist()
         first: dict[int, int] = {}
-        for index in range(len(steps)):
-            if state[index] != 1:
-                first.setdefault(steps["thread"][index], index)
+        for thread, start, state in zip(threads, starts, steps["state"], strict=True):
+            if state != 1 and thread not in first:
+                first[thread] = start
         if not first:
             return recording
-        begin = min(starts[index] for index in first.values())
-        kept = [index for index in range(len(steps)) if starts[index] >= begin]
+        begin = min(first.values())
+        times = zip(starts, steps["duration"].tolist(), strict=True)
+        kept = [time for time in times if time[0] >= begin]
         self.steps = len(kept)
         self.warm_up = len(steps) - len(kept)
-        self.span = sum(steps["duration"][index] for index in kept)
-        return recording.filter(start=begin, stop=starts[kept[-1]] + steps["duration"][kept[-1]])
+        self.span = sum(duration for _, duration in kept)
+        return recording.filter(start=begin, stop=max(map(sum, kept)))
 
     def _grow(self, recording: Recording) -> None:
         """The trees, from which ranges were open around which."""

@@ -185,8 +185,8 @@ class Steps:
     def rows(self, states: Iterable[str] = STATES) -> list[dict[str, Any]]:
         """A dict for each step of these states, in their order; `cpu`, `gpu`, `idle` by phase."""
         wanted = {STATES.index(state) for state in states}
-        state = memoryview(self._columns["state"])
-        return [self._row(index) for index in range(len(self)) if state[index] in wanted]
+        states_of = memoryview(self._columns["state"]).tolist()
+        return [self._row(index) for index, state in enumerate(states_of) if state in wanted]
 
     def _row(self, index: int) -> dict[str, Any]:
         columns = {name: memoryview(column) for name, column in self._columns.items()}
