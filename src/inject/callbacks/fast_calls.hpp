@@ -165,14 +165,15 @@ inline bool fast_pop(nvtxDomainHandle_t handle, int& depth, std::uint64_t& ticks
       const record::OpenPush range = writer->open[writer->open_count - 1];
       const std::uint64_t duration = ticks - range.ticks;
       if (writer->mode == static_cast<std::uint8_t>(record::RecordMode::stats)) {
+        const record::OpenAround around = writer->around[writer->open_count - 1];
         const bool counts = duration >= writer->min_ticks;
         done = !counts ||
                writer->count(range.site, record::EntryKind::push, duration,
-                             duration > range.inner ? duration - range.inner : 0, range.same);
+                             duration > range.inner ? duration - range.inner : 0, around.same);
         if (done && writer->open_count > 1) {
           writer->open[writer->open_count - 2].inner += duration;
           --writer->open_count;
-          writer->leave_to_outer(range, duration, counts);
+          writer->leave_to_outer(range, around, duration, counts);
           ++writer->open_count;
         }
       } else {

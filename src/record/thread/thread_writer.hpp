@@ -63,10 +63,11 @@ struct OpenPush {
   std::atomic<std::uint64_t>* entry;
   std::uint32_t site;
   std::uint32_t domain;
-  std::uint64_t around;  // of statistics: a bit for each site that is open around it, modulo 64
-  std::uint64_t same;    // ticks of the ranges of its site within it that counted
-
-  bool may_recur() const noexcept { return (around >> (site % 64) & 1) != 0; }
+};
+// Of it, in mode `stats`.
+struct OpenAround {
+  std::uint64_t sites;  // a bit for each that is open around it, modulo 64
+  std::uint64_t same;   // ticks of the ranges of its own site within it that counted
 };
 
 struct ThreadWriter {
@@ -103,6 +104,7 @@ struct ThreadWriter {
   std::size_t open_count;
   std::size_t open_beyond;  // opened when there was no room to remember them
   OpenPush open[most_open];
+  OpenAround around[most_open];
   std::size_t domain_count;
   DomainCell domains[most_domains];
   CachedSite cache[cache_sites];
@@ -217,22 +219,30 @@ struct ThreadWriter {
       ++open_beyond;
       return;
     }
-    open[open_count++] = OpenPush{ticks, 0, entry, site, domain, 0, 0};
+    open[open_count++] = OpenPush{ticks, 0, entry, site, domain};
   }
   // The same in mode `stats`.
   void opened_to_count(std::uint32_t site, std::uint32_t domain, std::uint64_t ticks) noexcept {
-    opened(site, domain, ticks, nullptr);
-    if (open_count < 2 || open_beyond != 0) return;
-    const OpenPush& top = open[open_count - 2];
-    open[open_count - 1].around = top.around | std::uint64_t{1} << (top.site % 64);
+    if (open_count == most_open) {
+      ++open_beyond;
+      return;
+    }
+    std::uint64_t sites = 0;
+    if (open_count != 0) {
+      const std::size_t top = open_count - 1;
+      sites = around[top].sites | std::uint64_t{1} << (open[top].site % 64);
+    }
+    around[open_count] = OpenAround{sites, 0};
+    open[open_count++] = OpenPush{ticks, 0, nullptr, site, domain};
   }
   // Of a range that is no longer open and took so long: the next one of its site around it learns
   // what within it has counted.
-  void leave_to_outer(const OpenPush& range, std::uint64_t ticks, bool counts) noexcept {
-    if (__builtin_expect(!range.may_recur(), 1)) return;
+  void leave_to_outer(const OpenPush& range, const OpenAround& of, std::uint64_t ticks,
+                      bool counts) noexcept {
+    if (__builtin_expect((of.sites >> (range.site % 64) & 1) == 0, 1)) return;
     for (std::size_t i = open_count; i-- > 0;) {
       if (open[i].site != range.site) continue;
-      open[i].same += counts ? ticks : range.same;
+      around[i].same += counts ? ticks : of.same;
       return;
     }
   }
@@ -267,7 +277,7 @@ struct ThreadWriter {
   }
 
   // Removes the innermost open range of `domain`. False: there is none.
-  bool closed(std::uint32_t domain, OpenPush& range) noexcept {
+  bool closed(std::uint32_t domain, OpenPush& range, OpenAround& of) noexcept {
     if (open_beyond != 0) {
       --open_beyond;
       return false;
@@ -276,7 +286,9 @@ struct ThreadWriter {
     if (found == nullptr) return false;
     range = *found;
     const auto i = static_cast<std::size_t>(found - open);
+    of = around[i];
     std::memmove(open + i, open + i + 1, (open_count - i - 1) * sizeof(OpenPush));
+    std::memmove(around + i, around + i + 1, (open_count - i - 1) * sizeof(OpenAround));
     --open_count;
     return true;
   }

@@ -44,6 +44,7 @@ int Recorder::pop(ThreadWriter& writer, std::uint64_t domain, const trace::Event
   const ThreadSites::Domain place = sites_.domain(writer, domain, event.domain);
   const bool orphan = place.cell != nullptr && place.cell->depth == 0;
   OpenPush range;
+  OpenAround around;
   const bool beyond = writer.open_beyond != 0;
   if (file_.mode() != RecordMode::stats) {
     // The range counts as open until its pop is written: a ring's next chunk begins with what is.
@@ -52,7 +53,7 @@ int Recorder::pop(ThreadWriter& writer, std::uint64_t domain, const trace::Event
       entries_.put(writer, EntryKind::pop, place.id, ticks, nullptr, 0, &event);
     }
   }
-  const bool known = !writer.plain && writer.closed(place.id, range);
+  const bool known = !writer.plain && writer.closed(place.id, range, around);
   if (file_.mode() == RecordMode::stats) {
     if (known) {
       const std::uint64_t duration = ticks - range.ticks;
@@ -60,9 +61,9 @@ int Recorder::pop(ThreadWriter& writer, std::uint64_t domain, const trace::Event
       const bool counts = duration >= writer.min_ticks;
       if (counts) {
         stats_.count(writer, range.site, EntryKind::push, duration,
-                     duration > range.inner ? duration - range.inner : 0, range.same);
+                     duration > range.inner ? duration - range.inner : 0, around.same);
       }
-      writer.leave_to_outer(range, duration, counts);
+      writer.leave_to_outer(range, around, duration, counts);
     } else if (beyond) {
       entries_.lose(writer, LossReason::too_deep);
     }
