@@ -153,6 +153,8 @@ TOLD = {
     "==WARNING== No metrics to collect found in sections.": "no such set or section",
     "==ERROR== Nsight Compute failed to connect to the CUDA driver (stub libcuda.so[.1] on path?).":
         "finds no CUDA driver",
+    "==ERROR== InternalError": "and gives no reason (InternalError)",
+    "==ERROR== UnknownError": "and gives no reason (UnknownError)",
     "==ERROR== Profiling failed because a driver resource was unavailable. Ensure that no other "
     "tool (like DCGM) is concurrently collecting profiling data.": "another tool measures",
 }  # fmt: skip

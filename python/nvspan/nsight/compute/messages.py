@@ -165,6 +165,10 @@ _KNOWN: list[tuple[str, Callable[[re.Match[str]], Finding]]] = [
         PROBLEM, "the range ran, and launched no kernel",
         "kernels count for the range that is open, in their thread, when they are launched: a "
         "start/end range (nvspan.span) counts for all threads")),
+    (r"==ERROR== (InternalError|UnknownError)$", _said(
+        PROBLEM, r"ncu could not profile a kernel or a range, and gives no reason (\1)",
+        "--replay application, and app-range in place of range, run the program again for each "
+        "pass, and repeat nothing themselves")),
     (r"requires the --target-processes all", _said(
         PROBLEM, "kernels ran only in processes that the program started",
         options=("--processes", "all"))),

@@ -36,12 +36,13 @@ _REPEATED = (
 
 # Seen with ncu 2025.3.1: "Unsupported API during capture", some against the guide's words.
 _SEEN_REFUSED = (
-    "cuInit cuDevicePrimaryCtxRetain cuThreadExchangeStreamCaptureMode cuStreamBeginCapture "
-    "cuStreamGetCaptureInfo cuEventQuery cuKernelSetAttribute"
+    "cuInit cuDevicePrimaryCtxRetain cuDevicePrimaryCtxRelease cuThreadExchangeStreamCaptureMode "
+    "cuStreamBeginCapture cuStreamGetCaptureInfo cuEventQuery cuKernelSetAttribute "
+    "cuKernelSetCacheConfig cuMemFreeAsync"
 )
 
 # Not in the guide, and seen in ranges that ncu 2025.3.1 profiled.
-_SEEN_REPEATED = "cuLaunchKernelEx cuStreamIsCapturing cuModuleGetLoadingMode"
+_SEEN_REPEATED = "cuLaunchKernelEx cuStreamIsCapturing"
 
 
 class Verdict(Enum):
