@@ -4,9 +4,18 @@
 #include "foreign/chrome_import.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <system_error>
 
 namespace nvspan::foreign {
 namespace {
+
+// Of what Kineto saw on a device.
+bool is_of_device(std::string_view category) {
+  return category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset" ||
+         category == "gpu_user_annotation";
+}
 
 bool is_text(std::string_view value) { return !value.empty() && value.front() == '"'; }
 
@@ -132,11 +141,57 @@ std::string_view ChromeImport::member(std::string_view object, std::string_view 
   return {};
 }
 
+// Texts, numbers and truth; of lists and objects the text that stands there.
+std::string_view ChromeImport::read_args(bool of_device) {
+  if (cursor_.peek() != '{') return cursor_.value();
+  const auto see_number = [this](std::string_view name, std::int64_t value) {
+    if (name == "correlation") numbers_.correlation = value;
+    if (name == "device") numbers_.device = value;
+    if (name == "stream") numbers_.stream = value;
+  };
+  const char* begin = cursor_.at();
+  cursor_.take('{');
+  while (!cursor_.take('}')) {
+    if (cursor_.take(',')) continue;
+    const std::string_view name = cursor_.string(args_text_);
+    cursor_.expect(':', "expected ':'");
+    std::int64_t integer = 0;
+    double real = 0;
+    bool kept = true;
+    if (cursor_.peek() == '"') {
+      const std::string_view value = cursor_.string(id_text_);
+      if (value.size() < 20 && read_integer(value, integer)) see_number(name, integer);
+      kept = args_.add(name, value);
+    } else {
+      const std::string_view value = cursor_.value();
+      const char* end = value.data() + value.size();
+      if (const auto read = std::from_chars(value.data(), end, integer);
+          read.ec == std::errc() && read.ptr == end) {
+        see_number(name, integer);
+        // Which device and stream it was has columns of its own.
+        if (of_device && (name == "device" || name == "stream")) continue;
+        kept = args_.add(name, integer);
+      } else if (value == "true" || value == "false") {
+        kept = args_.add(name, std::int64_t{value == "true"});
+      } else if (value.front() != '{' && value.front() != '[' && read_real(value, real)) {
+        kept = args_.add(name, real);
+      } else if (value != "null") {
+        kept = args_.add(name, value);
+      }
+    }
+    if (!kept) ++args_cut_;
+  }
+  return {begin, static_cast<std::size_t>(cursor_.at() - begin)};
+}
+
 void ChromeImport::read_event() {
   cursor_.expect('{', "expected an event");
   const char* begin = cursor_.at();
   Event event;
   std::string phase;
+  args_.begin();
+  numbers_ = Numbers{};
+  args_cut_ = 0;
   while (!cursor_.take('}')) {
     if (cursor_.take(',')) continue;
     const std::string_view key = cursor_.string(key_text_);
@@ -148,6 +203,8 @@ void ChromeImport::read_event() {
     } else if (key == "ph" && cursor_.peek() == '"') {
       const std::string_view text = cursor_.string(phase);
       event.phase = text.empty() ? '\0' : text.front();
+    } else if (key == "args") {
+      event.args = read_args(is_of_device(event.category));
     } else {
       const std::string_view value = cursor_.value();
       if (key == "ts") {
@@ -162,8 +219,6 @@ void ChromeImport::read_event() {
         event.process = value;
       } else if (key == "tid") {
         event.thread = value;
-      } else if (key == "args") {
-        event.args = value;
       } else if (key == "id" || key == "id2") {
         event.id = value;
       }
@@ -171,6 +226,9 @@ void ChromeImport::read_event() {
   }
   if (event.phase == '\0') throw BadJson{begin, "an event without ph"};
   if (!event.has_time && event.phase != 'M') throw BadJson{begin, "an event without ts"};
+  const bool has_args = event.phase != 'M' && event.phase != 'C';
+  for (; has_args && args_cut_ != 0; --args_cut_)
+    builder_.leave_out("argument, or the rest of a long one");
   add(event);
 }
 
@@ -200,6 +258,8 @@ std::uint64_t ChromeImport::id_of(const Event& event) const {
 
 void ChromeImport::add(const Event& event) {
   if (event.phase == 'M') return add_name(event);
+  if ((event.phase == 'E' || event.phase == 'e') && event.args.size() > 2)
+    builder_.leave_out("arguments of an end");
   if (event.phase == 'X' && add_of_device(event)) return;
   const auto lane = [&] { return builder_.thread(key_of(event.process), key_of(event.thread)); };
   switch (event.phase) {
@@ -211,7 +271,7 @@ void ChromeImport::add(const Event& event) {
       return add_end(event, lane());
     case 'b':
     case 'S':
-      return builder_.start(lane(), event.category, event.name, event.time, id_of(event));
+      return builder_.start(lane(), event.category, event.name, event.time, id_of(event), &args_);
     case 'e':
     case 'F':
       return builder_.end(lane(), event.category, event.time, id_of(event));
@@ -221,7 +281,7 @@ void ChromeImport::add(const Event& event) {
     case 'n':
     case 'T':
     case 'p':
-      return builder_.mark(lane(), event.category, event.name, event.time);
+      return builder_.mark(lane(), event.category, event.name, event.time, &args_);
     case 'C':
       return add_samples(event, lane());
     case 's':
@@ -241,7 +301,7 @@ void ChromeImport::add(const Event& event) {
 void ChromeImport::add_begin(const Event& event, std::uint32_t thread) {
   if (begun_.size() <= thread) begun_.resize(thread + 1);
   begun_[thread].emplace_back(event.category);
-  builder_.push(thread, event.category, event.name, event.time);
+  builder_.push(thread, event.category, event.name, event.time, &args_);
 }
 
 void ChromeImport::add_end(const Event& event, std::uint32_t thread) {
@@ -255,32 +315,26 @@ void ChromeImport::add_end(const Event& event, std::uint32_t thread) {
 void ChromeImport::add_whole(const Event& event, std::uint32_t thread) {
   const bool open = event.duration == TraceBuilder::not_ended;
   const std::int64_t end = open ? event.duration : event.time + event.duration;
-  builder_.range(thread, event.category, event.name, event.time, end, record::LaneEvent::range);
+  builder_.range(thread, event.category, event.name, event.time, end, record::LaneEvent::range,
+                 &args_);
   const bool launches = event.category == "cuda_runtime" || event.category == "cuda_driver";
-  std::int64_t correlation = 0;
-  if (launches && read_integer(member(event.args, "correlation", args_text_), correlation)) {
-    builder_.launch(thread, static_cast<std::uint64_t>(correlation), event.time);
+  if (launches && numbers_.correlation != 0) {
+    builder_.launch(thread, static_cast<std::uint64_t>(numbers_.correlation), event.time);
   }
 }
 
 // Kineto's events of a device, which it puts into a process with the device's number.
 bool ChromeImport::add_of_device(const Event& event) {
-  const bool annotation = event.category == "gpu_user_annotation";
-  if (!annotation && event.category != "kernel" && event.category != "gpu_memcpy" &&
-      event.category != "gpu_memset") {
-    return false;
-  }
-  std::int64_t device = 0, stream = 0, correlation = 0;
-  const bool placed = read_integer(member(event.args, "device", args_text_), device) &&
-                      read_integer(member(event.args, "stream", args_text_), stream);
+  if (!is_of_device(event.category)) return false;
+  std::int64_t device = numbers_.device, stream = numbers_.stream;
+  const bool placed = device >= 0 && stream >= 0;
   if (!placed && !(read_integer(event.process, device) && read_integer(event.thread, stream))) {
     return false;
   }
-  read_integer(member(event.args, "correlation", args_text_), correlation);
   const std::int64_t duration = std::max<std::int64_t>(event.duration, 0);
   builder_.device_range(event.category, event.name, event.time, event.time + duration,
                         static_cast<std::int32_t>(device), static_cast<std::uint64_t>(stream),
-                        static_cast<std::uint64_t>(correlation));
+                        static_cast<std::uint64_t>(numbers_.correlation), &args_);
   return true;
 }
 

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include "foreign/event_args.hpp"
 #include "foreign/json_cursor.hpp"
 #include "foreign/trace_builder.hpp"
 
@@ -45,6 +46,7 @@ class ChromeImport {
   void step();
   void object_member();
   void read_event();
+  std::string_view read_args(bool of_device);
   void add(const Event& event);
   void add_begin(const Event& event, std::uint32_t thread);
   void add_end(const Event& event, std::uint32_t thread);
@@ -64,6 +66,13 @@ class ChromeImport {
   std::uint64_t offset_ = 0;  // of the buffer in the file
   JsonCursor cursor_;
   std::vector<std::vector<std::string>> begun_;  // categories, by thread
+  EventArgs args_;                               // of the event at hand
+  // Some of them, as Kineto calls them.
+  struct Numbers {
+    std::int64_t device = -1, stream = -1, correlation = 0;
+  };
+  Numbers numbers_;
+  std::uint64_t args_cut_ = 0;
   std::string name_text_, category_text_, key_text_, args_text_, id_text_;
 };
 

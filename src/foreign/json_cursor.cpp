@@ -29,11 +29,24 @@ void append_utf8(std::string& out, std::uint32_t code) {
   }
 }
 
+bool ends_word(char byte) {
+  return byte == ',' || byte == '}' || byte == ']' || byte == ' ' || byte == '\n' || byte == '\t' ||
+         byte == '\r' || byte == '\0';
+}
+
 bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
 }  // namespace
 
 void JsonCursor::skip_string() {  // behind its first quote
+  // Most are short and have no escapes.
+  constexpr std::ptrdiff_t near = 24;
+  const char* limit = end_ - at_ < near ? end_ : at_ + near;
+  for (const char* at = at_; at != limit && *at != '\\'; ++at) {
+    if (*at != '"') continue;
+    at_ = at + 1;
+    return;
+  }
   for (;;) {
     const auto* quote =
         static_cast<const char*>(std::memchr(at_, '"', static_cast<std::size_t>(end_ - at_)));
@@ -112,7 +125,7 @@ std::string_view JsonCursor::value() {
       if (byte == '}' || byte == ']') --depth;
     } while (depth != 0);
   } else {
-    while (at_ != end_ && std::strchr(",]} \t\r\n", *at_) == nullptr) ++at_;
+    while (at_ != end_ && !ends_word(*at_)) ++at_;
     if (at_ == end_) throw NeedMore{};
     if (at_ == begin) throw BadJson{at_, "expected a value"};
   }

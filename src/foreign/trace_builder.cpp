@@ -3,12 +3,26 @@
 
 #include "foreign/trace_builder.hpp"
 
+#include "nvtx/numbers.hpp"
+#include "trace/payload/scalar_payload.hpp"
+
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace nvspan::foreign {
 namespace {
 
 constexpr std::uint8_t plain_message = 1;  // SiteDefinition::message_type
+constexpr std::size_t piece_words = 4;     // bytes of all, schema, size as given, size kept
+
+void put(std::uint64_t* to, std::uint64_t schema, std::size_t bytes, const std::uint64_t* data) {
+  const std::size_t words = (bytes + 7) / 8;
+  to[0] = (piece_words - 1 + words) * 8;
+  to[1] = schema;
+  to[2] = to[3] = bytes;
+  std::copy(data, data + words, to + piece_words);
+}
 
 }  // namespace
 
@@ -49,12 +63,60 @@ std::uint32_t TraceBuilder::domain_of(std::uint32_t process, std::string_view na
   return entry.first->second;
 }
 
-std::uint32_t TraceBuilder::site(std::uint32_t domain, std::string_view name) {
+std::uint64_t TraceBuilder::schema(std::uint32_t domain, std::uint32_t form) {
+  const auto entry = schemas_.emplace(std::uint64_t{domain} << 32 | form, 0);
+  if (!entry.second) return entry.first->second;
+  const auto type_of = [](ArgType type) {
+    return type == ArgType::text    ? nvtx::entry_type::cstring_utf8
+           : type == ArgType::small ? nvtx::entry_type::int32
+           : type == ArgType::real  ? nvtx::entry_type::float64
+                                    : nvtx::entry_type::int64;
+  };
+  std::vector<record::SchemaField> fields;
+  std::uint64_t size = 0;
+  bool is_fixed = true;
+  for (const ArgField& field : args_->fields(form)) {
+    const bool text = field.type == ArgType::text;
+    is_fixed = is_fixed && !text;
+    fields.push_back({field.name, type_of(field.type), text ? nvtx::entry_flag::zero_terminated : 0,
+                      0, text ? 0 : size, record::no_string});
+    size += text ? 0 : field.type == ArgType::small ? 4 : 8;
+  }
+  if (!is_fixed) {
+    for (record::SchemaField& field : fields) field.offset = 0;
+  }
+  return entry.first->second = writer_.schema(
+             domain, record::no_string, is_fixed ? size : 0,
+             is_fixed ? nvtx::schema_type::fixed_schema : nvtx::schema_type::dynamic_schema,
+             std::move(fields));
+}
+
+TraceBuilder::Payload TraceBuilder::payload(std::uint32_t domain, EventArgs* args) {
+  Payload made;
+  if (args == nullptr || args->is_empty()) return made;
+  args_ = args;
+  const std::uint32_t form = args->form();
+  if (form == EventArgs::no_form) {
+    leave_out("arguments of one form too many");
+    return made;
+  }
+  data_.resize(args->words());
+  args->copy(data_.data());
+  made.schema = schema(domain, form);
+  made.bytes = args->bytes();
+  made.words = piece_words + data_.size();
+  made.data = data_.data();
+  return made;
+}
+
+std::uint32_t TraceBuilder::site(std::uint32_t domain, std::string_view name,
+                                 const Payload& payload) {
   const auto place = writer_.domain_place(domain);
   record::SiteDefinition site = {};
   site.domain = place.number;
   site.message = writer_.text(name);
   site.message_type = plain_message;
+  if (payload.words != 0) site.payload_type = static_cast<std::uint8_t>(trace::PayloadType::ext);
   return writer_.process(place.process).site(site);
 }
 
@@ -64,33 +126,38 @@ record::EventLane& TraceBuilder::lane(std::uint32_t thread) {
 }
 
 void TraceBuilder::add(record::EventLane& lane, std::int64_t time, std::uint64_t value,
-                       record::LaneEvent event, std::uint32_t subject) {
+                       record::LaneEvent event, std::uint32_t subject, const Payload& payload) {
   const std::uint64_t before = lane.bytes();
-  lane.add(record::ticks_of(time), value, event, subject);
+  std::uint64_t* to = lane.add(record::ticks_of(time), value, event, subject, payload.words);
+  if (payload.words != 0) put(to, payload.schema, payload.bytes, payload.data);
   if (lane.bytes() != before) writer_.added(lane, before);
 }
 
 void TraceBuilder::range(std::uint32_t thread, std::string_view domain, std::string_view name,
-                         std::int64_t start, std::int64_t end, record::LaneEvent event) {
+                         std::int64_t start, std::int64_t end, record::LaneEvent event,
+                         EventArgs* args) {
   const std::uint32_t handle = domain_of(writer_.thread(thread).process, domain);
+  const Payload given = payload(handle, args);
   add(lane(thread), start, end == not_ended ? record::never_ended : record::ticks_of(end), event,
-      site(handle, name));
+      site(handle, name, given), given);
   ++counts_.ranges;
 }
 
 void TraceBuilder::mark(std::uint32_t thread, std::string_view domain, std::string_view name,
-                        std::int64_t time) {
+                        std::int64_t time, EventArgs* args) {
   const std::uint32_t handle = domain_of(writer_.thread(thread).process, domain);
-  add(lane(thread), time, 0, record::LaneEvent::mark, site(handle, name));
+  const Payload given = payload(handle, args);
+  add(lane(thread), time, 0, record::LaneEvent::mark, site(handle, name, given), given);
   ++counts_.marks;
 }
 
 void TraceBuilder::push(std::uint32_t thread, std::string_view domain, std::string_view name,
-                        std::int64_t time) {
+                        std::int64_t time, EventArgs* args) {
   const auto place = writer_.thread(thread);
   const std::uint32_t handle = domain_of(place.process, domain);
+  const Payload given = payload(handle, args);
   add(writer_.process(place.process).loose(place.number), time, 0, record::LaneEvent::push,
-      site(handle, name));
+      site(handle, name, given), given);
   ++counts_.ranges;
 }
 
@@ -98,20 +165,21 @@ void TraceBuilder::pop(std::uint32_t thread, std::string_view domain, std::int64
   const auto place = writer_.thread(thread);
   const std::uint32_t handle = domain_of(place.process, domain);
   add(writer_.process(place.process).loose(place.number), time, 0, record::LaneEvent::pop,
-      writer_.domain_place(handle).number);
+      writer_.domain_place(handle).number, {});
 }
 
 void TraceBuilder::start(std::uint32_t thread, std::string_view domain, std::string_view name,
-                         std::int64_t time, std::uint64_t id) {
+                         std::int64_t time, std::uint64_t id, EventArgs* args) {
   const std::uint32_t handle = domain_of(writer_.thread(thread).process, domain);
-  add(lane(thread), time, id, record::LaneEvent::start, site(handle, name));
+  const Payload given = payload(handle, args);
+  add(lane(thread), time, id, record::LaneEvent::start, site(handle, name, given), given);
   ++counts_.ranges;
 }
 
 void TraceBuilder::end(std::uint32_t thread, std::string_view domain, std::int64_t time,
                        std::uint64_t id) {
   const std::uint32_t handle = domain_of(writer_.thread(thread).process, domain);
-  add(lane(thread), time, id, record::LaneEvent::end, writer_.domain_place(handle).number);
+  add(lane(thread), time, id, record::LaneEvent::end, writer_.domain_place(handle).number, {});
 }
 
 std::uint32_t TraceBuilder::counter(std::uint32_t process, std::string_view domain,
@@ -128,14 +196,14 @@ void TraceBuilder::sample(std::uint32_t thread, std::string_view domain, std::st
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof bits);
   add(lane(thread), time, bits, record::LaneEvent::sample_f64,
-      counter(writer_.thread(thread).process, domain, name));
+      counter(writer_.thread(thread).process, domain, name), {});
   ++counts_.samples;
 }
 
 void TraceBuilder::sample(std::uint32_t thread, std::string_view domain, std::string_view name,
                           std::int64_t time, std::int64_t value) {
   add(lane(thread), time, static_cast<std::uint64_t>(value), record::LaneEvent::sample_i64,
-      counter(writer_.thread(thread).process, domain, name));
+      counter(writer_.thread(thread).process, domain, name), {});
   ++counts_.samples;
 }
 
@@ -145,10 +213,29 @@ void TraceBuilder::launch(std::uint32_t thread, std::uint64_t correlation, std::
 
 void TraceBuilder::device_range(std::string_view domain, std::string_view name, std::int64_t start,
                                 std::int64_t end, std::int32_t device, std::uint64_t stream,
-                                std::uint64_t correlation) {
-  device_events_.push_back(DeviceEvent{start, end,
-                                       domain.empty() ? record::no_string : writer_.text(domain),
-                                       writer_.text(name), device, stream, correlation});
+                                std::uint64_t correlation, EventArgs* args) {
+  DeviceEvent event{start,
+                    end,
+                    domain.empty() ? record::no_string : writer_.text(domain),
+                    writer_.text(name),
+                    device,
+                    stream,
+                    correlation,
+                    EventArgs::no_form,
+                    0,
+                    device_data_.size()};
+  if (args != nullptr && !args->is_empty()) {
+    args_ = args;
+    event.form = args->form();
+    if (event.form == EventArgs::no_form) {
+      leave_out("arguments of one form too many");
+    } else {
+      event.bytes = static_cast<std::uint32_t>(args->bytes());
+      device_data_.resize(device_data_.size() + args->words());
+      args->copy(device_data_.data() + event.data_at);
+    }
+  }
+  device_events_.push_back(event);
   ++counts_.device_ranges;
 }
 
@@ -175,9 +262,15 @@ void TraceBuilder::finish() {
     }
     const auto entry = domains_.emplace(std::make_pair(process, event.domain), 0);
     if (entry.second) entry.first->second = writer_.domain(process, event.domain);
+    if (event.form != EventArgs::no_form) {
+      range.schema = schema(entry.first->second, event.form);
+      range.data = device_data_.data() + event.data_at;
+      range.bytes = event.bytes;
+    }
     writer_.add_device_range(entry.first->second, range);
   }
   device_events_.clear();
+  device_data_.clear();
   for (const std::int64_t key : process_keys_) {
     record::ProcessPart& part = writer_.process(processes_[key]);
     const auto name = process_names_.find(key);

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "foreign/event_args.hpp"
 #include "record/external/external_writer.hpp"
 
 #include <cstddef>
@@ -62,14 +63,15 @@ class TraceBuilder {
 
   // `thread` is what thread() returned; an empty domain is the default one.
   void range(std::uint32_t thread, std::string_view domain, std::string_view name,
-             std::int64_t start, std::int64_t end, record::LaneEvent event);
-  void mark(std::uint32_t thread, std::string_view domain, std::string_view name,
-            std::int64_t time);
-  void push(std::uint32_t thread, std::string_view domain, std::string_view name,
-            std::int64_t time);
+             std::int64_t start, std::int64_t end, record::LaneEvent event,
+             EventArgs* args = nullptr);
+  void mark(std::uint32_t thread, std::string_view domain, std::string_view name, std::int64_t time,
+            EventArgs* args = nullptr);
+  void push(std::uint32_t thread, std::string_view domain, std::string_view name, std::int64_t time,
+            EventArgs* args = nullptr);
   void pop(std::uint32_t thread, std::string_view domain, std::int64_t time);
   void start(std::uint32_t thread, std::string_view domain, std::string_view name,
-             std::int64_t time, std::uint64_t id);
+             std::int64_t time, std::uint64_t id, EventArgs* args = nullptr);
   void end(std::uint32_t thread, std::string_view domain, std::int64_t time, std::uint64_t id);
   void sample(std::uint32_t thread, std::string_view domain, std::string_view name,
               std::int64_t time, double value);
@@ -80,7 +82,7 @@ class TraceBuilder {
   // Kept until finish(), which knows the launches.
   void device_range(std::string_view domain, std::string_view name, std::int64_t start,
                     std::int64_t end, std::int32_t device, std::uint64_t stream,
-                    std::uint64_t correlation);
+                    std::uint64_t correlation, EventArgs* args = nullptr);
   void name_device(std::int32_t device, std::string_view name) { device_names_[device] = name; }
   void leave_out(const char* what) { ++counts_.left_out[what]; }
 
@@ -102,14 +104,26 @@ class TraceBuilder {
     std::int32_t device;
     std::uint64_t stream;
     std::uint64_t correlation;
+    std::uint32_t form;     // of its arguments
+    std::uint32_t bytes;    // of their data
+    std::uint64_t data_at;  // in device_data_
+  };
+  // The arguments of an event in the words of a payload: none where `schema` is 0.
+  struct Payload {
+    std::uint64_t schema = 0;
+    std::size_t bytes = 0;
+    std::size_t words = 0;  // with those before the data
+    const std::uint64_t* data = nullptr;
   };
 
   std::uint32_t number_for(std::int64_t key);
   std::uint32_t domain_of(std::uint32_t process, std::string_view name);
-  std::uint32_t site(std::uint32_t domain, std::string_view name);
+  std::uint32_t site(std::uint32_t domain, std::string_view name, const Payload& payload);
+  std::uint64_t schema(std::uint32_t domain, std::uint32_t form);
+  Payload payload(std::uint32_t domain, EventArgs* args);
   record::EventLane& lane(std::uint32_t thread);
   void add(record::EventLane& lane, std::int64_t time, std::uint64_t value, record::LaneEvent event,
-           std::uint32_t subject);
+           std::uint32_t subject, const Payload& payload);
   std::uint32_t counter(std::uint32_t process, std::string_view domain, std::string_view name);
 
   record::ExternalWriter& writer_;
@@ -131,6 +145,10 @@ class TraceBuilder {
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> counters_;
   std::unordered_map<std::uint64_t, Launch> launches_;
   std::vector<DeviceEvent> device_events_;
+  std::vector<std::uint64_t> device_data_;
+  const EventArgs* args_ = nullptr;                           // whose forms have schemas
+  std::unordered_map<std::uint64_t, std::uint64_t> schemas_;  // by domain and form
+  std::vector<std::uint64_t> data_;
 };
 
 }  // namespace nvspan::foreign

@@ -78,6 +78,79 @@ def test_kineto_with_kernels_and_their_launches(tmp_path):
     assert lanes == {"GPU 1 (NVIDIA H200) · stream 7", "GPU 1 (NVIDIA H200) · stream 9"}
 
 
+def test_arguments_are_fields_of_payloads(tmp_path):
+    given = {
+        "n": 5,
+        "x": 0.5,
+        "text": 'h\u00e9 "q"\n',
+        "flag": True,
+        "no": None,
+        "e": 1e300,
+        "list": [1, [2, "z"]],
+        "object": {"k": 1},
+        "wide": -(2**40),
+        "huge": 2**70,
+    }
+    recording = imported(tmp_path, [
+        event("X", "whole", 1, dur=5, cat="c", args=given),
+        event("X", "whole", 2, dur=1, cat="c", args={}),
+        event("X", "whole", 3, dur=1, cat="c"),
+        event("X", "whole", 4, dur=1, cat="c", args={"n": 2**40}),
+        event("X", "other", 4, dur=1, cat="d", args={"n": 6, "stream": "9"}),
+        event("B", "begun", 10, args={"n": 7, "text": "x"}),
+        event("E", "begun", 12, args={"late": 1}),
+        event("b", "async", 14, cat="q", id=1, args={"k": 3}),
+        event("e", "async", 15, cat="q", id=1),
+        event("i", "mark", 16, args={"k": "v"}),
+        event("X", "gemm", 50, dur=10, cat="kernel",
+              args={"device": 1, "stream": 7, "correlation": 5, "grid": [1, 2, 3],
+                    "occupancy": 0.5}),
+        event("X", "launch", 18, dur=1, cat="cuda_runtime", args={"cbid": 211, "correlation": 5}),
+    ])  # fmt: skip
+    found = {
+        (row["name"], row["start"]): recording.payload_fields(at) if row["payload_bytes"] else None
+        for at, row in enumerate(recording.ranges.rows())
+    }
+    shown = {k: v for k, v in given.items() if v is not None}
+    shown |= {"flag": 1, "list": '[1, [2, "z"]]', "object": '{"k": 1}', "huge": float(2**70)}
+    assert found == {
+        ("whole", 1000): shown, ("whole", 2000): None, ("whole", 3000): None,
+        ("whole", 4000): {"n": 2**40}, ("other", 4000): {"n": 6, "stream": "9"},
+        ("begun", 10_000): {"n": 7, "text": "x"}, ("async", 14_000): {"k": 3},
+        ("gemm", 50_000): {"correlation": 5, "occupancy": 0.5, "grid": "[1, 2, 3]"},
+        ("launch", 18_000): {"cbid": 211, "correlation": 5},
+    }  # fmt: skip
+    (kernel,) = (row for row in recording.ranges.rows() if row["name"] == "gemm")
+    assert (kernel["device"], kernel["stream"], kernel["payload.grid"]) == (1, 7, "[1, 2, 3]")
+    assert next(iter(recording.marks.rows()))["payload.k"] == "v"
+    groups = {row["payload.n"]: row["calls"] for row in recording.stats(by="payload.n").rows}
+    assert groups[5] == groups[6] == groups[7] == groups[2**40] == 1
+    grids = recording.stats(by="payload.grid").rows
+    assert {row["payload.grid"] for row in grids if row["name"] == "gemm"} == {"[1, 2, 3]"}
+    perfetto.write(recording, str(tmp_path / "x.pftrace"))
+    assert b"occupancy" in (tmp_path / "x.pftrace").read_bytes()
+
+
+def test_arguments_without_end_are_cut_and_counted(tmp_path):
+    source = tmp_path / "t.json"
+    source.write_text(json.dumps([
+        event("X", "long", 1, dur=1, args={"text": "\u00e9" * 20_000, "nul": "a\0b"}),
+        event("X", "many", 2, dur=1, args={f"k{i}": i for i in range(100)}),
+        event("C", "counters", 3, args={f"k{i}": i for i in range(100)}),
+        *(event("X", "forms", 4 + i, dur=1, args={f"f{i}": i}) for i in range(5000)),
+    ]))  # fmt: skip
+    done = import_file(source, tmp_path / "t.nvspan")
+    assert (done.ranges, done.samples) == (5002, 100)
+    assert done.left_out == {
+        "argument, or the rest of a long one": 2 + 36, "arguments of one form too many": 906,
+    }  # fmt: skip
+    recording = nvspan.read(tmp_path / "t.nvspan")
+    assert recording.problems == []
+    first, second = (recording.payload_fields(row) for row in (0, 1))
+    assert first == {"text": "\u00e9" * 8192, "nul": "a"}
+    assert second == {f"k{i}": i for i in range(64)}
+
+
 def test_every_phase(tmp_path):
     recording = imported(tmp_path, [
         event("B", "outer", 1, cat="c"), event("B", "inner", 2, cat="d"), event("E", "", 3),

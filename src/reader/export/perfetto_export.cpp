@@ -136,17 +136,19 @@ class Exporter : public RangeScan<Exporter, true> {
   }
   // By its fields, or else by its bytes.
   void add_payload(std::uint32_t site, const EntryPayload& payload) {
+    add_payload(recording_.threads()[thread_].process, site, payload);
+  }
+  void add_payload(std::uint32_t process, std::uint32_t site, const EntryPayload& payload) {
     const ReadSite& read = recording_.sites()[site];
     if (payload.present && payload.bytes != nullptr) {
       AnnotatedFields fields;
-      const std::uint32_t process = recording_.threads()[thread_].process;
       const trace::PayloadResult result =
           payloads_.read(process, read.local_domain, payload.bytes, payload.bits, fields);
       if (result == trace::PayloadResult::whole && !fields.empty()) {
         return add_annotation(more_, ArgumentName::payload, fields.entries());
       }
     }
-    add_plain_payload(more_, read.payload_type, payload);
+    add_plain_payload(more_, read.own_payload_type(), payload);
   }
   void prepare(std::uint32_t site);
   Lane& lane_of(std::uint32_t local_domain) {
@@ -436,8 +438,7 @@ void Exporter::write_devices(std::uint32_t process) {
       more_.clear();
       if (step.is_begin) {
         if (!lane.knows(span.site)) define(lane, span.site, step.time);
-        const ReadSite& site = recording_.sites()[span.site];
-        add_plain_payload(more_, site.own_payload_type(), span.call.payload);
+        add_payload(process, span.site, span.call.payload);
         if (span.call.thread != 0) {
           add_annotation(more_, ArgumentName::started_by, std::uint64_t{span.call.thread});
         }

@@ -22,7 +22,6 @@ constexpr std::uint8_t ascii_message = number_of(trace::MessageType::ascii);
 constexpr std::uint8_t last_message_type = number_of(trace::MessageType::registered);
 constexpr std::uint8_t extended_payload = number_of(trace::PayloadType::ext);
 constexpr std::uint8_t last_payload_type = number_of(trace::PayloadType::unknown);
-constexpr std::uint8_t last_plain_payload = number_of(trace::PayloadType::f32);
 
 }  // namespace
 
@@ -48,7 +47,7 @@ ReadSite Recording::site_of(const Loading& loading, const record::SiteDefinition
   site.payload_type = std::min(read.payload_type, last_payload_type);
   site.has_color = read.has_color != 0;
   if (site.payload_type == extended_payload) {
-    site.device = std::min<std::uint8_t>(read.device, 1 + last_plain_payload);
+    site.device = std::min<std::uint8_t>(read.device, 1 + extended_payload);
   }
   site.color = read.color;
   site.category = read.category;

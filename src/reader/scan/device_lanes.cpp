@@ -70,6 +70,14 @@ bool read_device_call(const ReadProcess& process, const ReadSite& site, const En
   if (process.header.clock != static_cast<std::uint32_t>(record::ClockType::monotonic)) {
     take(bytes, layout, nvtx::DeviceField::launched, call.launched);
   }
+  if (site.device == 1 + static_cast<std::uint8_t>(trace::PayloadType::ext)) {
+    // Pieces of the program's own follow.
+    const std::uint64_t own = head + (kept + word - 1) / word * word;
+    if (own < payload.bits) {
+      call.payload = EntryPayload{true, payload.bits - own, payload.bytes + own / word};
+    }
+    return true;
+  }
   call.payload.present =
       site.device > 1 && take(bytes, layout, nvtx::DeviceField::payload, call.payload.bits);
   return true;

@@ -180,6 +180,7 @@ class Aggregator : public RangeScan<Aggregator> {
     DeviceGroup group{0, launch_threads_->of(process, call, thread_),
                       nested_lanes_.lane(process, call, ticks), call.uncertainty, call.launch};
     if (options_.by == GroupBy::payload) group.group = group_of(call.payload);
+    if (fields_ != nullptr) group.group = fields_->group_of(process, site, call.payload);
     if (by_lane()) {
       if (options_.by == GroupBy::device) call.stream = call.stream_handle = 0;
       group.group = out_.lanes.lane(process, call, ticks);

@@ -44,7 +44,7 @@ class FieldGroups final : public FlatFields {
   }
 
   std::uint64_t group_of(std::uint32_t process, const ReadSite& site, const EntryPayload& payload) {
-    if (!payload.present || payload.bytes == nullptr || site.device != 0) return 0;
+    if (!payload.present || payload.bytes == nullptr) return 0;
     restart();
     found_ = 0;
     const trace::PayloadResult result =

@@ -219,19 +219,27 @@ void ExternalWriter::add_device_range(std::uint32_t domain, const GivenDeviceRan
   site.message = range.name;
   site.message_type = range.name == no_string ? 0 : 1;
   site.payload_type = static_cast<std::uint8_t>(trace::PayloadType::ext);
-  site.device = 1;
+  const bool has_payload = range.schema != 0;
+  const std::size_t own_words = has_payload ? head + (range.bytes + 7) / 8 : 0;
+  site.device = 1 + static_cast<std::uint8_t>(has_payload ? trace::PayloadType::ext
+                                                          : trace::PayloadType::none);
   ProcessPart& part = *processes_[place.process];
   EventLane& lane = part.lane(threads_[device_thread(place.process)].number);
   const std::uint64_t before = lane.bytes();
   std::uint64_t* to = lane.add(ticks_of(range.start), ticks_of(range.end), LaneEvent::start_end,
-                               part.site(site), 1 + head + size / 8);
-  to[0] = head * 8 + size;
+                               part.site(site), 1 + head + size / 8 + own_words);
+  to[0] = (head + own_words) * 8 + size;
   to[1] = schema;
   to[2] = to[3] = size;
   to[4] = static_cast<std::uint32_t>(range.device) | std::uint64_t{range.tid} << 32;
   to[5] = range.stream;
   to[6] = range.correlation;
   to[7] = range.launched == 0 ? 0 : ticks_of(range.launched);
+  if (has_payload) {
+    to[8] = range.schema;
+    to[9] = to[10] = range.bytes;
+    std::copy(range.data, range.data + (range.bytes + 7) / 8, to + 11);
+  }
   added(lane, before);
 }
 

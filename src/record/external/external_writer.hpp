@@ -33,6 +33,10 @@ struct GivenDeviceRange {
   std::uint64_t correlation = 0;
   std::int64_t launched = 0;  // ns; 0: not known
   std::uint32_t tid = 0;      // of the thread that launched it
+  // A payload of its own, of a schema of the domain, whose bytes end with a word of 8; 0: none.
+  std::uint64_t schema = 0;
+  const std::uint64_t* data = nullptr;
+  std::size_t bytes = 0;
 };
 
 // Handles are numbers of the writer; they are not checked here. Errors are std::system_error. For
