@@ -323,6 +323,34 @@ def test_a_trace_that_torch_wrote(tmp_path, suffix):
     assert recording.problems == []
 
 
+def test_a_trace_that_jax_wrote(tmp_path):
+    path = Path(__file__).parents[1] / "data" / "imports" / "jax.trace.json.gz"
+    trace = json.loads(gzip.decompress(path.read_bytes()))
+    assert trace["traceEvents"][-1] == {}
+    done = import_file(path, tmp_path / "x.nvspan")
+    recording = nvspan.read(tmp_path / "x.nvspan")
+    whole = [event for event in trace["traceEvents"] if event.get("ph") == "X"]
+    assert done.ranges == len(whole) == 737
+    assert (done.left_out, recording.problems) == ({}, [])
+    found = sorted(
+        (row["start"], row["end"], row["name"],
+         recording.payload_fields(at) if row["payload_bytes"] else {})
+        for at, row in enumerate(recording.ranges.rows())
+    )  # fmt: skip
+    wanted = sorted(
+        (round(e["ts"] * 1000), round(e["ts"] * 1000) + round(e["dur"] * 1000), e["name"],
+         e.get("args", {}))
+        for e in whole
+    )  # fmt: skip
+    assert [row[2:] for row in found] == [row[2:] for row in wanted]
+    assert all(abs(a[i] - b[i]) <= 1 for a, b in zip(found, wanted, strict=True) for i in (0, 1))
+    (process,) = recording.processes
+    assert process["command"] == ["/host:CPU"]
+    assert "python" in recording.threads.text("name")
+    modules = recording.stats(by="payload.hlo_module").rows
+    assert "jit_loss" in {row["payload.hlo_module"] for row in modules}
+
+
 def test_a_trace_that_viztracer_wrote(tmp_path):
     pytest.importorskip("viztracer")
     program = tmp_path / "p.py"
