@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from nvspan.nsight.nsys.read import COMPUTE_SUFFIX
+from nvspan.nsight.lines.tools import COMPUTE_SUFFIX
 from nvspan.report.progress import Progress
 
 TYPE_CHECKING = False

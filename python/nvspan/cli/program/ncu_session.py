@@ -21,14 +21,13 @@ from nvspan.nsight.compute.messages import OK, Finding
 from nvspan.nsight.compute.preflight import AS_ONE, Preflight, preflight
 from nvspan.nsight.lines.launchers import is_launched
 from nvspan.nsight.lines.ncu_command import METRICS, filters_of, measured
-from nvspan.nsight.lines.tools import Reports, version_of
+from nvspan.nsight.lines.tools import COMPUTE_SUFFIX, Reports, version_of
 from nvspan.nsight.ranges.range_filter import RangeFilter
 from nvspan.nsight.results.result import NcuResult, read_reports
 from nvspan.nsight.results.tables import formatted
 from nvspan.recording import Recording
 from nvspan.report.text import printable_lines
 
-SUFFIX = ".ncu-rep"
 _LONG = 30.0  # seconds
 
 
@@ -70,7 +69,7 @@ class Session:
             return 1
         if (estimate := history.estimate(key, program, self._calls(filters))) is not None:
             tell(f"estimate: {estimate}")
-        reports = Reports(name, SUFFIX)
+        reports = Reports(name, COMPUTE_SUFFIX)
         began = time.monotonic()
         code, said = self._under_ncu(line)
         took = time.monotonic() - began

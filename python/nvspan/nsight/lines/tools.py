@@ -12,6 +12,8 @@ import subprocess
 
 from nvspan._doctor.tools import paths_of
 
+COMPUTE_SUFFIX = ".ncu-rep"  # of Nsight Compute's reports
+
 
 def find_tool(command: str, given: str | None = None) -> str | None:
     """The program nsys or ncu: `given`, or the first on PATH or where its installer puts it. The

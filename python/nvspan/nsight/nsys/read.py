@@ -17,7 +17,7 @@ import subprocess
 import tempfile
 
 from nvspan import _reader
-from nvspan.nsight.lines.tools import find_tool
+from nvspan.nsight.lines.tools import COMPUTE_SUFFIX, find_tool
 from nvspan.nsight.nsys.cuda import write_cuda
 from nvspan.nsight.nsys.nvtx import Nvtx
 from nvspan.nsight.nsys.report import Report, rows_of_texts
@@ -31,7 +31,6 @@ from nvspan.nsight.nsys.tables import (
 from nvspan.recording import Source
 
 SUFFIX = ".nsys-rep"
-COMPUTE_SUFFIX = ".ncu-rep"
 _VERSION = 4  # of what this makes of a report
 _OURS = "NVSPAN_LOSSES"  # a table of exports by nvspan
 _MOST_BYTES = 8 << 30  # of the cache
