@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from helpers import ncu as real
+from helpers.device import fake_library
 from helpers.recorded import record_command
 from helpers.traced import clean_environment, needs_library
 
@@ -226,16 +227,33 @@ def test_a_command_that_cannot_run(folder, command, code, why):
 
 
 def test_a_folder_that_cannot_be_made(folder):
-    done = run(folder, "--ncu", sys.executable, "-o", "train.py/run", "torch@forward/", "train.py")
+    done = run(folder, "--ncu", sys.executable, "-o", "train.py/run", "torch@forward/", "train.py",
+               env={"NVSPAN_LIBCUDA": fake_library()})  # fmt: skip
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("nvspan ncu: cannot write into 'train.py': ")
+
+
+def test_a_machine_without_a_driver_is_known_before_the_program_runs(folder):
+    (folder / "ncu").write_text("#!/bin/sh\necho started >> started\n")
+    (folder / "ncu").chmod(0o755)
+    words = ("--ncu", "./ncu", "torch@forward/", "--no-report")
+    env = {"NVSPAN_LIBCUDA": str(folder / "absent.so")}
+    done = run(folder, *words, "train.py", env=env)
+    assert (done.returncode, done.stdout) == (1, "")
+    first, second, *_ = done.stderr.splitlines()
+    assert first == "nvspan ncu: nothing would be profiled (--no-check runs it nevertheless)"
+    assert second == "  problem  ncu finds no CUDA driver (libcuda.so.1) here"
+    assert not (folder / "started").exists()
+    for allowed in (["--no-check", "train.py"], ["--", sys.executable, "train.py"]):
+        run(folder, *words, *allowed, env=env)
+        (folder / "started").unlink()
 
 
 def test_a_run_without_a_gpu_says_so(folder):
     """ncu itself runs; where there is a GPU, the tests of test_ncu_on_gpu.py run it in earnest."""
     if real.has_driver():
         pytest.skip("there is a CUDA driver here")
-    done = run(folder, "layers.1", "train.py", env={"NVSPAN_NCU": real.find()})
+    done = run(folder, "layers.1", "--no-check", "train.py", env={"NVSPAN_NCU": real.find()})
     assert done.returncode != 0
     assert "nvspan ncu: nothing was profiled" in done.stderr
     assert "  problem  ncu finds no CUDA driver (libcuda.so.1) here" in done.stderr
@@ -244,7 +262,7 @@ def test_a_run_without_a_gpu_says_so(folder):
 
 def test_an_option_that_this_ncu_does_not_know(folder):
     done = run(folder, "--option=--communicatr=mpi", "torch@forward/", "train.py",
-               env={"NVSPAN_NCU": real.find()})  # fmt: skip
+               env={"NVSPAN_NCU": real.find(), "NVSPAN_LIBCUDA": fake_library()})  # fmt: skip
     assert done.returncode != 0
     assert "  problem  this version of ncu has no option --communicatr=mpi" in done.stderr
 
@@ -252,7 +270,7 @@ def test_an_option_that_this_ncu_does_not_know(folder):
 def test_a_report_that_exists(folder):
     (folder / "kept.ncu-rep").write_text("kept")
     done = run(folder, "-o", "kept", "torch@forward/", "train.py",
-               env={"NVSPAN_NCU": real.find()})  # fmt: skip
+               env={"NVSPAN_NCU": real.find(), "NVSPAN_LIBCUDA": fake_library()})  # fmt: skip
     assert "  problem  the report kept.ncu-rep exists" in done.stderr
     assert "try: nvspan ncu torch@forward/ -o kept --force train.py" in done.stderr
     assert (folder / "kept.ncu-rep").read_text() == "kept"

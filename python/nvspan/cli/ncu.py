@@ -8,6 +8,7 @@ import argparse
 import os
 import re
 import shlex
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,6 +25,8 @@ from nvspan.cli.program.ncu_session import Session, tell
 from nvspan.nsight import ncu_command
 from nvspan.nsight.compute import history
 from nvspan.nsight.compute.dry_run import DryRunError, dry_run
+from nvspan.nsight.compute.explain import as_lines
+from nvspan.nsight.compute.messages import has_driver, no_driver
 from nvspan.nsight.compute.preflight import AS_ONE
 from nvspan.nsight.lines.counting import slice_of
 from nvspan.nsight.lines.launchers import NO_RANK, is_launched, lacks_rank, output_name
@@ -269,6 +272,11 @@ def main(argv: Sequence[str]) -> int:
         return code
     try:
         _check(options, command)
+        # A command of the user's own may be a script that finds the driver elsewhere.
+        if not (options.dry_run or options.no_check or program[0] == "--" or has_driver()):
+            tell("nothing would be profiled (--no-check runs it nevertheless)")
+            print("\n".join(as_lines([no_driver()], lambda finding: None)), file=sys.stderr)
+            return 1
         recording, is_whole, unchecked = _recording(options, ranges, command)
         if not is_whole:
             options.calls = _with_end(options.calls)

@@ -111,9 +111,10 @@ def _ended(match: re.Match[str]) -> Finding:
 
 
 def has_driver() -> bool:
-    """Whether a program could load the CUDA driver here."""
+    """Whether a program could load the CUDA driver here, or the one that NVSPAN_LIBCUDA names."""
+    named = os.environ.get("NVSPAN_LIBCUDA")
     try:
-        ctypes.CDLL("libcuda.so.1" if os.name == "posix" else "nvcuda.dll")
+        ctypes.CDLL(named or ("libcuda.so.1" if os.name == "posix" else "nvcuda.dll"))
     except OSError:
         return False
     return True
