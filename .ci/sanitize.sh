@@ -37,6 +37,6 @@ unset NVSPAN_NSYS
 NVSPAN_SANITIZED=1 PYTHONMALLOC=malloc LD_PRELOAD=$libraries \
     ASAN_OPTIONS=detect_leaks=0:malloc_context_size=8:detect_stack_use_after_return=0 \
     UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
-    "$venv/bin/python" -m pytest -n auto -k "not memory_flat" tests/{annotate,api,cli,compat,decorate} \
+    "$venv/bin/python" -m pytest -n auto -k "not memory_flat" tests/{annotate,answers,api,cli,compat,decorate} \
     tests/{examples,imports,inject,payload,profile,reader,record,report,writer} \
     tests/nsight/test_nsys_reports.py

@@ -48,8 +48,9 @@ def test_our_declarations_are_those_of_cupti():
         pytest.skip("no CUPTI: install a CUDA toolkit or the nvidia-cuda-cupti wheel")
     source = ROOT / "tests" / "cpp" / "cupti_types_test.cpp"
     for include in includes:
-        if not (include / "cuda.h").exists():
-            pytest.skip(f"CUPTI without CUDA's headers in {include}")
+        for needed in ("cuda.h", "crt/host_defines.h"):
+            if not (include / needed).exists():
+                pytest.skip(f"CUPTI without {needed} of CUDA in {include}")
         paths = ["-I", str(ROOT / "src"), "-isystem", str(include)]
         command = [compiling.compiler(), "-std=c++17", "-fsyntax-only", *paths, str(source)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -239,9 +239,12 @@ def test_device_ranges_within_one_of_their_name_count_once(backend):
     assert (deep["calls"], deep["total"]) == (8, sum(outermost))
     assert deep["sum"] == sum(end - start for start, end in spans)
     assert deep["self"] == pytest.approx(deep["total"], abs=10)
-    assert rows["graph"]["self"] == pytest.approx(
-        rows["graph"]["total"] - rows["node"]["total"], abs=40_000
-    )
+    # Host functions take the times late on a real GPU: a node may reach out of its graph.
+    least = rows["graph"]["total"] - rows["node"]["total"]
+    if backend == "callback":
+        assert least - 40_000 <= rows["graph"]["self"] <= rows["graph"]["total"]
+    else:
+        assert rows["graph"]["self"] == pytest.approx(least, abs=40_000)
     options = ("--tree", "--sort", "first", "--format", "json")
     shown = json.loads(run_nvspan("stats", recording_of(NESTED, backend), *options).stdout)
     assert [(row["level"], row["name"], row["calls"]) for row in shown["rows"]][1:] == [

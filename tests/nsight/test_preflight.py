@@ -52,6 +52,18 @@ for _ in range(2):
         cuda.library.cuEventQuery(event)
         cuda.synchronize()
 """
+LATER = """
+import ctypes, nvspan
+from helpers.gpu import Cuda
+cuda = Cuda()
+event = ctypes.c_void_p()
+cuda.call("cuEventCreate", ctypes.byref(event), 0)
+for number in range(3):
+    with nvspan.annotate("asks"):
+        cuda.launch(0)
+        if number: cuda.library.cuEventQuery(event)
+        cuda.synchronize()
+"""
 THREAD = """
 import threading, nvspan
 from helpers.gpu import Cuda
@@ -66,7 +78,7 @@ for mark in (lambda: nvspan.annotate("pushed"), lambda: nvspan.span("spanned")):
         thread.start()
         thread.join()
 """
-PROGRAMS = {"cold": COLD, "synced": SYNCED, "every": EVERY_TIME, "thread": THREAD}
+PROGRAMS = {"cold": COLD, "synced": SYNCED, "every": EVERY_TIME, "later": LATER, "thread": THREAD}
 MEMORY = ("ok       1.0 GiB of the GPU's 8.0 GiB are in use: what is written can be saved beside "
           "it between passes")  # fmt: skip
 CONTEXT = "begins in a context that is there, and loads no kernels"
@@ -203,6 +215,13 @@ def test_no_run_that_would_fail(folder):
     assert (folder / "started").exists()
 
 
+def test_a_call_that_is_refused_in_the_first_range_alone(folder):
+    assert findings(folder, "asks", "--replay", "range", "later.py")[0] == (
+        "note     'asks/' calls cuEventQuery 2 of 3 times, which Nsight Compute refuses in the "
+        "first range that it profiles in a process"
+    )
+
+
 def test_what_does_not_surely_fail_is_run(folder):
     run(folder, "idle", "does not", "--replay", "range", "synced.py")
     assert (folder / "started").exists()
@@ -296,6 +315,7 @@ def work(query=False):
     with nvspan.annotate("work"):
         cuda.launch(0)
         if query: cuda.library.cuEventQuery(event)
+    with nvspan.annotate("idle"): pass
 """
 CALL = """
 import sys, warnings
@@ -325,10 +345,15 @@ def called(folder, args="()", kwargs="{}"):
 
 
 def test_a_function_is_checked_and_warned_of(folder):
-    assert called(folder)[-4:] == [
+    assert called(folder, kwargs="{'ranges': ['work', 'idle']}")[-3:] == [
         "NvspanWarning", "replay='range':",
-        "  note     'work/' ends without a call that waits for its work", WAIT,
+        "  problem  'idle/' launches no kernel: nothing would be profiled",
     ]  # fmt: skip
+    assert (folder / "started").exists()
+
+
+def test_a_function_whose_range_does_not_wait_is_no_warning(folder):
+    assert "NvspanWarning" not in called(folder)
     assert (folder / "started").exists()
 
 

@@ -19,7 +19,7 @@ from nvspan import _core, launch
 from nvspan.nsight.compute import child
 from nvspan.nsight.compute.dry_run import DryRunError, dry_run
 from nvspan.nsight.compute.explain import Run, as_lines, explain
-from nvspan.nsight.compute.messages import OK
+from nvspan.nsight.compute.messages import PROBLEM
 from nvspan.nsight.compute.preflight import AS_ONE, preflight
 from nvspan.nsight.lines.ncu_command import METRICS, filters_of, ncu_command
 from nvspan.nsight.lines.tools import find_tool, version_of
@@ -70,7 +70,7 @@ def ncu(
         ncu: the program.
         timeout: seconds after which the process is ended.
         check: with ``replay="range"`` or ``"app-range"``, run the function without ncu first, and
-            warn of what the mode needs and the ranges lack; it is an error if nothing would be
+            warn of the problems that the mode will have; it is an error if nothing would be
             profiled.
         options: further ones of `ncu_command`: exclude, calls, kernel, launch_count, ...
 
@@ -206,7 +206,7 @@ def _check(
     if recording is None:  # the run itself says why the function fails
         return
     checked = preflight(filters, recording, replay, calls)
-    lines = as_lines([each for each in checked.findings if each.status != OK], lambda _: None)
+    lines = as_lines([each for each in checked.findings if each.status == PROBLEM], lambda _: None)
     if checked.fails:
         raise NcuError("\n".join(["nothing would be profiled (check=False runs it)", *lines]))
     if lines and checked.unchecked is None:

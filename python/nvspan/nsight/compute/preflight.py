@@ -166,6 +166,13 @@ def _calls(filter: RangeFilter, works: list[Work]) -> _Fact | None:
         )  # fmt: skip
     names = _listed(name for work in refused for name in work.refused)
     text = f"calls {names}{_times(len(refused), len(works))}, which range replay cannot repeat"
+    if not any(work.is_first for work in refused):
+        # Seen on an H200: the same calls pass in each range after a process's first, and its
+        # results are right.
+        return _Fact(
+            NOTE, f"calls {names}{_times(len(refused), len(works))}, which Nsight Compute refuses "
+            "in the first range that it profiles in a process",
+        )  # fmt: skip
     if any(work.is_cold for work in refused):
         first = _first_alone(works, lambda work: work.refused)
         options = ("--calls", "1:") if first else ("--replay", "app-range")
