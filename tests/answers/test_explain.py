@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import lzma
+import os
 import random
 import subprocess
 import sys
@@ -153,6 +154,10 @@ for number in range(100_000):
 """
 
 
+@pytest.mark.skipif(
+    bool(os.environ.get("NVSPAN_SANITIZED")),
+    reason="under a sanitizer the program itself takes most of the time",
+)
 @needs_library
 def test_the_recorders_own_cost(tmp_path):
     program = build(ROOT / "tests" / "programs" / "tiny_ranges.cpp")

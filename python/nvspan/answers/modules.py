@@ -13,7 +13,7 @@ from nvspan.report import text
 from nvspan.report.render import as_csv
 
 COLUMNS = ("path", "name", "level", "count", "calls", *TIMES, "share")
-_HEADINGS = {"forward_cpu": "forward", "backward_cpu": "backward", "forward_gpu": "forward GPU",
+HEADINGS = {"forward_cpu": "forward", "backward_cpu": "backward", "forward_gpu": "forward GPU",
              "backward_gpu": "backward GPU"}  # fmt: skip
 
 
@@ -36,7 +36,8 @@ def notes(found: Modules) -> list[str]:
     return said
 
 
-def _heading(found: Modules) -> str:
+def heading(found: Modules) -> str:
+    """What the figures are about."""
     whose = "time of the GPU" if found.has_gpu else "time of the CPU"
     if not found.steps:
         return f"the whole recording; share: {whose}, of {duration(found.span)}"
@@ -68,9 +69,9 @@ def shown(
         many = f" x{row['count']}" if row["count"] > 1 else ""
         name = text.printable(row["name"]) + many
         cells.append([*line, f"{100 * row['share']:.1f} %", "  " * row["level"] + name])
-    headings = ["calls", *(_HEADINGS[time] for time in columns), "share", "module"]
+    headings = ["calls", *(HEADINGS[time] for time in columns), "share", "module"]
     layout = text.markdown if form == "markdown" else text.aligned
-    return f"{_heading(found)}\n\n{layout(headings, cells, ('module',))}"
+    return f"{heading(found)}\n\n{layout(headings, cells, ('module',))}"
 
 
 def as_json(found: Modules, *, fold: bool = True) -> str:

@@ -56,8 +56,8 @@ def _of_busy(found: Steps) -> tuple[str | None, str]:
                 f"(its ranges cover {_percent(whole - idle, whole)} of the step)"
             )
         return None, (
-            f"cannot tell whether the GPU or its launches limit the step: {has}, and the CPU "
-            "waits for the end of it"
+            f"cannot tell whether the GPU or its launches limit the step: {has}, which ends "
+            "before the CPU leaves the phase that launched it"
         )
     pace = ""
     if typical["busy"] > whole:
@@ -132,7 +132,8 @@ def _many(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
-def _heading(found: Steps) -> str:
+def heading(found: Steps) -> str:
+    """How many steps there are, and what the typical one takes."""
     typical = found.typical
     name = text.printable(found.step)
     return (
@@ -142,7 +143,8 @@ def _heading(found: Steps) -> str:
     )
 
 
-def _typical_table(found: Steps) -> tuple[list[str], list[list[str]]]:
+def typical_table(found: Steps) -> tuple[list[str], list[list[str]]]:
+    """The typical step by its phases: headings and rows."""
     typical = found.typical
     whole = typical["duration"]
     heads = ["phase", "CPU", "share"]
@@ -201,9 +203,9 @@ def shown(found: Steps, *, each: bool = False, top: int | None = None, form: str
     """The steps as text: the typical one, and those that differ, or with `each` all of them."""
     layout = text.markdown if form == "markdown" else text.aligned
     gap = "\n\n"
-    blocks = [_heading(found)]
+    blocks = [heading(found)]
     if found.typical["steps"]:
-        blocks.append(layout(*_typical_table(found), ("phase",)))
+        blocks.append(layout(*typical_table(found), ("phase",)))
         blocks.append(limit(found)["text"])
     if each:
         heads, cells, more = _all_table(found, top)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nvspan.answers.page import sections
 from nvspan.cli.common.reading import (
     add_selection,
     emit,
@@ -19,8 +20,9 @@ from nvspan.report import emptiness, page
 from nvspan.report.progress import Progress
 
 _DESCRIPTION = """\
-Writes one HTML page about recordings: a summary, every range in a table to sort and search, a
-timeline that zooms, and what was lost. The page is self-contained and loads nothing."""
+Writes one HTML page about recordings: what stands out, the steps as bars, the
+modules of the model, a timeline that zooms, every range in a table to sort and
+search, and what was lost. The page is self-contained and loads nothing."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -42,7 +44,9 @@ def main(argv: Sequence[str]) -> int:
     output = options.output or stem_of(options.files[0]) + ".html"
     recording = selected(open_recording(parser, options.files), options)
     with Progress("writing the report") as progress:
-        text = page.html(recording, options.title)
+        found = sections(recording)
+        progress(0.4)
+        text = page.html(recording, options.title, found)
         progress(0.9)
         try:
             with open(output, "w", encoding="utf-8") as file:

@@ -27,8 +27,10 @@ THREADS = 64
 ROWS = 5000
 
 
-def html(recording: Recording, title: str | None = None) -> str:
-    """The page as text."""
+def html(
+    recording: Recording, title: str | None = None, answers: dict[str, Any] | None = None
+) -> str:
+    """The page as text; `answers` are what `nvspan.answers.page.sections` found."""
     summary = Summary(recording)
     if title is None:
         names = [os.path.basename(p) for p in dict.fromkeys(p["path"] for p in summary.processes)]
@@ -45,6 +47,7 @@ def html(recording: Recording, title: str | None = None) -> str:
         "rows": [_row(row, summary.gpu) for row in summary.rows[:ROWS]],
         "footnotes": "\n".join(summary.footnotes()),
         "strip": strip(recording, summary),
+        "answers": answers or {},
     }
     if len(summary.rows) > ROWS:
         summary.notes.append(f"the table shows the {ROWS} largest of {len(summary.rows):,} ranges")

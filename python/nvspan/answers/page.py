@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The answers as `nvspan.report.page` takes them: findings, steps as bars, modules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nvspan.answers import findings, modules, steps
+from nvspan.recording import Recording
+from nvspan.recording.modules import TIMES, Modules
+from nvspan.recording.steps import Steps
+from nvspan.report.text import printable
+
+BARS = 300
+
+
+def sections(recording: Recording) -> dict[str, Any]:
+    """What stands on top of the page. Keys are absent where a recording holds no such thing."""
+    found: dict[str, Any] = {
+        "findings": [
+            {"text": printable(one.text), "certainty": one.certainty, "advice": one.advice,
+             "evidence": list(map(printable, one.evidence))}
+            for one in findings.find(recording)
+        ]
+    }  # fmt: skip
+    try:
+        of_steps = recording.steps()
+    except ValueError:
+        return found
+    found["steps"] = _steps(of_steps)
+    of_modules = Modules(recording, steps=of_steps)
+    if of_modules.models:
+        found["modules"] = _modules(of_modules)
+    return found
+
+
+def _steps(found: Steps) -> dict[str, Any]:
+    count = len(found)
+    each = max((count + BARS - 1) // BARS, 1)  # steps that a bar stands for
+    phases = [found[f"cpu.{phase}"].tolist() for phase in found.phases]
+    states, numbers = found["state"].tolist(), found["number"].tolist()
+    numbered = found["has_number"].tolist()
+    bars = []
+    for first in range(0, count, each):
+        last = min(first + each, count)
+        names = [str(numbers[i]) if numbered[i] else f"#{i}" for i in (first, last - 1)]
+        bars.append([
+            names[0] if last - first == 1 else f"{names[0]} to {names[1]}",
+            max(states[first:last]),
+            [round(sum(times[first:last]) / (last - first)) for times in phases],
+        ])  # fmt: skip
+    typical = found.typical
+    heads, cells = steps.typical_table(found)
+    return {
+        "heading": steps.heading(found), "limit": steps.limit(found)["text"],
+        "phases": list(map(printable, found.phases)), "bars": bars, "each": each,
+        "typical": typical["duration"], "heads": heads, "cells": cells,
+    }  # fmt: skip
+
+
+def _modules(found: Modules) -> dict[str, Any]:
+    kept = [time for time in TIMES if (found.has_gpu or not time.endswith("_gpu"))
+            and (found.has_backward or not time.startswith("backward"))]  # fmt: skip
+    per = found.steps or 1
+    return {
+        "heading": modules.heading(found),
+        "heads": ["module", "calls", *(modules.HEADINGS[time] for time in kept), "share"],
+        "times": len(kept),
+        "rows": [
+            [row["level"], _name(row),
+             round(row["calls"] / per, 1),
+             *(None if row[time] is None else round(row[time] / per) for time in kept),
+             round(row["share"], 4)]
+            for row in found.rows()
+        ],
+    }  # fmt: skip
+
+
+def _name(row: dict[str, Any]) -> str:
+    return printable(row["name"]) + (f" x{row['count']}" if row["count"] > 1 else "")

@@ -1,0 +1,100 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The answers on top of the page: findings, steps as bars, modules; in a real browser."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import re
+import subprocess
+import sys
+
+import pytest
+
+import nvspan
+from helpers.browser import page
+from helpers.traced import clean_environment
+from helpers.tree import ROOT
+from helpers.written import written
+from nvspan.answers import findings
+from nvspan.answers.page import BARS, sections
+
+LOOPS = ROOT / "tests" / "data" / "loops"
+
+
+def recording_of(folder, name):
+    path = folder / f"{name}.nvspan"
+    path.write_bytes(lzma.decompress((LOOPS / f"{name}.nvspan.xz").read_bytes()))
+    return path
+
+
+def report_of(path):
+    out = path.with_suffix(".html")
+    subprocess.run(
+        [sys.executable, "-m", "nvspan", "report", str(path), "-o", str(out)], check=True,
+        env=clean_environment(), capture_output=True, timeout=60,
+    )  # fmt: skip
+    return out
+
+
+def test_the_page_holds_what_the_commands_say(tmp_path):
+    path = recording_of(tmp_path, "blocks")
+    text = report_of(path).read_text(encoding="utf-8")
+    data = json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1])
+    recording = nvspan.read(path)
+    answers = data["answers"]
+    assert answers == json.loads(json.dumps(sections(recording)))
+    assert [one["text"] for one in answers["findings"]] == [
+        one.text for one in findings.find(recording)
+    ]
+    steps = recording.steps()
+    assert [sum(bar[2]) for bar in answers["steps"]["bars"]] == list(steps["duration"])
+    assert [bar[1] for bar in answers["steps"]["bars"]] == list(steps["state"])
+    assert [row[1] for row in answers["modules"]["rows"]][:3] == ["Model", "embed", "h.0..11 x12"]
+
+
+def test_many_steps_share_bars(tmp_path):
+    calls = [(100 * i, 100 * i + (90 if i != 500 else 99), "step") for i in range(1000)]
+    found = sections(written(tmp_path / "a.nvspan", calls))["steps"]
+    assert (found["each"], len(found["bars"])) == (4, 250)
+    assert len(found["bars"]) <= BARS
+    assert found["bars"][125] == ["#500 to #503", 0, [round((99 + 3 * 90) / 4)]]
+
+
+def test_a_recording_without_steps_has_findings_alone(tmp_path):
+    found = sections(written(tmp_path / "a.nvspan", [(0, 10, "load")]))
+    assert list(found) == ["findings"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_answers_in_a_browser(tmp_path, scheme):
+    out = report_of(recording_of(tmp_path, "blocks"))
+    with page(color_scheme=scheme) as tab:
+        errors = []
+        tab.on("pageerror", lambda error: errors.append(str(error)))
+        tab.goto(out.as_uri())
+        assert errors == []
+        bars = tab.locator("#bars g.bar")
+        assert bars.count() == 8
+        assert tab.locator('#bars g[data-state="1"] .odd').count() == 1
+        assert tab.locator("#bars title").first.text_content().startswith("step 0, warm-up: ")
+        heights = [
+            float(rect.get_attribute("height")) for rect in bars.nth(3).locator("rect").all()
+        ]
+        assert 0 < sum(heights) <= 150
+        assert tab.locator("#findings > li").count() == len(sections(
+            nvspan.read(out.with_suffix(".nvspan")))["findings"])  # fmt: skip
+        assert tab.locator("#module-body tr").first.locator("td").first.text_content() == "Model"
+        assert tab.locator("#step-body tr").last.locator("td").first.text_content() == "step"
+        assert tab.locator("#module-section").is_visible()
+
+
+def test_a_page_without_answers_in_a_browser(tmp_path):
+    written(tmp_path / "a.nvspan", [(0, 10, "load")])
+    out = report_of(tmp_path / "a.nvspan")
+    with page() as tab:
+        tab.goto(out.as_uri())
+        assert tab.locator("#stands-out").is_visible()
+        assert not tab.locator("#step-section").is_visible()
+        assert not tab.locator("#module-section").is_visible()
