@@ -169,3 +169,11 @@ def test_the_page_shows_what_the_command_prints(loops):
     block = page.split("$ nvspan explain train.nvspan\n")[1].split("```")[0]
     found = findings.find(nvspan.read(loops / "data.nvspan"))
     assert block == explain.shown(found) + "\n"
+
+
+def test_a_recording_of_statistics_says_that_it_has_no_events():
+    ended = run(ROOT / "tests" / "corpus" / "stats.nvspan")
+    assert ended.returncode == 1
+    first, last = ended.stderr.splitlines()
+    assert "recorded with --mode stats, which keeps no single events: this answer" in first
+    assert last.startswith("nvspan steps: no range repeats")

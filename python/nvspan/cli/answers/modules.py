@@ -8,18 +8,8 @@ import argparse
 from collections.abc import Sequence
 
 from nvspan.answers import modules
-from nvspan.cli.common.reading import (
-    add_escape_formulas,
-    add_span,
-    emit,
-    note,
-    open_recording,
-    parser_of,
-    positive,
-    selected,
-)
-from nvspan.report.progress import Progress
-from nvspan.report.render import FORMATS
+from nvspan.cli.answers.asking import add_question, answer_of
+from nvspan.cli.common.reading import emit, note, parser_of, positive
 
 _DESCRIPTION = """\
 Shows a model as a tree of its modules: how often each was called, the time of
@@ -30,7 +20,9 @@ nvspan.torch.annotate_module(model, backward=True, device=True) makes."""
 
 def _parser() -> argparse.ArgumentParser:
     parser = parser_of("modules", _DESCRIPTION)
-    parser.add_argument("files", nargs="+", metavar="FILE", help="recordings")
+    add_question(
+        parser, "table (the default) or markdown: means of a step; csv and json: sums, in ns"
+    )
     parser.add_argument("--unfold", action="store_true", help="show each block that repeats")
     parser.add_argument(
         "--depth", metavar="N", type=positive, help="show N levels of modules within the model"
@@ -38,15 +30,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--domain", default="torch", help="the domain of the modules' ranges (torch)"
     )
-    parser.add_argument(
-        "--step", metavar="NAME", help="the range that is a step: its name or domain:name"
-    )
-    parser.add_argument(
-        "--format", choices=FORMATS, default="table",
-        help="table (the default) or markdown: means of a step; csv and json: sums, in ns",
-    )  # fmt: skip
-    add_span(parser)
-    add_escape_formulas(parser)
     return parser
 
 
@@ -54,12 +37,9 @@ def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan modules`` with the arguments `argv`."""
     parser = _parser()
     options = parser.parse_args(argv)
-    recording = selected(open_recording(parser, options.files), options)
-    try:
-        with Progress("counting"):
-            found = recording.modules(options.domain, options.step)
-    except ValueError as error:
-        parser.exit(1, f"{parser.prog}: {error}\n")
+    found = answer_of(
+        parser, options, lambda recording: recording.modules(options.domain, options.step)
+    )
     note(modules.notes(found))
     fold = not options.unfold
     if options.format == "json":

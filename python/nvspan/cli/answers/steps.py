@@ -8,18 +8,8 @@ import argparse
 from collections.abc import Sequence
 
 from nvspan.answers import steps
-from nvspan.cli.common.reading import (
-    add_escape_formulas,
-    add_span,
-    emit,
-    note,
-    open_recording,
-    parser_of,
-    positive,
-    selected,
-)
-from nvspan.report.progress import Progress
-from nvspan.report.render import FORMATS
+from nvspan.cli.answers.asking import add_question, answer_of
+from nvspan.cli.common.reading import emit, note, parser_of, positive
 
 _DESCRIPTION = """\
 Shows where the steps of a program spend their time: each phase on the CPU, the
@@ -40,13 +30,9 @@ def _names(given: str) -> list[str]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = parser_of("steps", _DESCRIPTION)
-    parser.add_argument(
-        "files", nargs="+", metavar="FILE", help="recordings, or reports of Nsight Systems"
+    add_question(
+        parser, "table (the default) or markdown; csv and json have every step, with times in ns"
     )
-    parser.add_argument(
-        "--step", metavar="NAME",
-        help="the range that is a step: its name or domain:name (* and ?)",
-    )  # fmt: skip
     parser.add_argument(
         "--phases", metavar="NAME,NAME", type=_names,
         help="the ranges within a step that its time is shared out to",
@@ -55,12 +41,6 @@ def _parser() -> argparse.ArgumentParser:
         "--each", action="store_true", help="show every step, not only those that differ"
     )
     parser.add_argument("--top", metavar="N", type=positive, help="show only the first N steps")
-    parser.add_argument(
-        "--format", choices=FORMATS, default="table",
-        help="table (the default) or markdown; csv and json have every step, with times in ns",
-    )  # fmt: skip
-    add_span(parser)
-    add_escape_formulas(parser)
     return parser
 
 
@@ -68,12 +48,9 @@ def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan steps`` with the arguments `argv`."""
     parser = _parser()
     options = parser.parse_args(argv)
-    recording = selected(open_recording(parser, options.files), options)
-    try:
-        with Progress("counting"):
-            found = recording.steps(options.step, options.phases)
-    except ValueError as error:
-        parser.exit(1, f"{parser.prog}: {error}\n")
+    found = answer_of(
+        parser, options, lambda recording: recording.steps(options.step, options.phases)
+    )
     note(steps.notes(found))
     if options.format == "json":
         return emit(steps.as_json(found, options.top))
