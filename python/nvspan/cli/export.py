@@ -21,10 +21,12 @@ from nvspan.report import emptiness
 from nvspan.report.progress import Progress
 
 _DESCRIPTION = """\
-Writes recordings as a trace for the Perfetto UI, as the SQLite database of an nsys export, or as
-tables. The files of several processes become one."""
+Writes recordings as a trace for the Perfetto UI, as the SQLite database of an
+nsys export, as tables, or as stacks for flame graphs. The files of several
+processes become one."""
 
-_SUFFIXES = {"perfetto": ".pftrace", "sqlite": ".sqlite", "parquet": ".parquet", "csv": ".csv"}
+_SUFFIXES = {"perfetto": ".pftrace", "sqlite": ".sqlite", "parquet": ".parquet", "csv": ".csv",
+             "speedscope": ".speedscope.json", "collapsed": ".collapsed"}  # fmt: skip
 
 
 def main(argv: Sequence[str]) -> int:
@@ -67,6 +69,14 @@ def main(argv: Sequence[str]) -> int:
                 from nvspan.nsight import sqlite
 
                 sqlite.write(recording, output, progress)
+            elif options.format == "speedscope":
+                from nvspan.export import stacks
+
+                stacks.write_speedscope(recording, output, progress)
+            elif options.format == "collapsed":
+                from nvspan.export import stacks
+
+                stacks.write_collapsed(recording, output, progress)
             else:
                 from nvspan.export import tables
 

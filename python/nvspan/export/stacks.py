@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""A recording as stacks with their times, for flame graphs: what was open within what, merged."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+
+from nvspan import _core, _reader
+from nvspan.recording import Recording
+
+Stack = tuple[str, ...]
+MOST_THREADS = 32
+_SCHEMA = "https://www.speedscope.app/file-format-schema.json"
+
+
+def stacks(recording: Recording) -> dict[Stack, int]:
+    """The self time in ns of each path of ranges, of all threads; that of GPUs below their streams.
+
+    A range within one of its name counts in that one. Start/end ranges do not nest, overlap, and
+    are left out.
+    """
+    nodes = _reader.tree(recording._reader.handle())
+    paths: list[Stack] = []
+    found: dict[Stack, int] = {}
+    for node in nodes:
+        around = () if node["parent"] is None else paths[node["parent"]]
+        if not around and node["lane"] is not None:
+            around = (node["lane"],)
+        path = (*around, _frame(node))
+        paths.append(path)
+        if node["kind"] != "start_end" and node["self"]:
+            found[path] = found.get(path, 0) + int(node["self"])
+    return found
+
+
+def _frame(node: dict[str, object]) -> str:
+    name = "-" if node["name"] is None else str(node["name"])
+    if node["domain"] is not None:
+        name = f"{node['domain']}:{name}"
+    return f"{name} (backward)" if node["backward"] else name
+
+
+def write_collapsed(
+    recording: Recording,
+    path: str | os.PathLike[str],
+    progress: Callable[[float], object] | None = None,
+) -> None:
+    """Writes a line for each path: its names with ";" between them, and its self time in ns.
+
+    `flamegraph.pl`, speedscope and others read it. A ";" of a name becomes ",", a control
+    character a space.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
+        for stack, ns in stacks(recording).items():
+            frames = ("".join(c if c.isprintable() else " " for c in frame) for frame in stack)
+            file.write(";".join(frame.replace(";", ",") for frame in frames) + f" {ns}\n")
+    if progress is not None:
+        progress(1.0)
+
+
+def write_speedscope(
+    recording: Recording,
+    path: str | os.PathLike[str],
+    progress: Callable[[float], object] | None = None,
+) -> None:
+    """Writes a file for speedscope: a profile of all threads, and one of each, if they are few.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    frames: dict[str, int] = {}
+    profiles = [_profile("all threads", stacks(recording), frames)]
+    threads = list(recording.threads.rows())
+    if 1 < len(threads) <= MOST_THREADS:
+        for number, thread in enumerate(threads):
+            of_thread = stacks(recording.filter(threads=[number]))
+            if of_thread:
+                name = thread["name"] or f"thread {thread['tid']}"
+                profiles.append(_profile(str(name), of_thread, frames))
+            if progress is not None:
+                progress((number + 1) / (len(threads) + 1))
+    document = {
+        "$schema": _SCHEMA,
+        "name": os.path.basename(recording.processes[0]["path"]),
+        "exporter": f"nvspan@{_core.__version__}",
+        "activeProfileIndex": 0,
+        "shared": {"frames": [{"name": name} for name in frames]},
+        "profiles": profiles,
+    }
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(document, file)
+    if progress is not None:
+        progress(1.0)
+
+
+def _profile(name: str, found: dict[Stack, int], frames: dict[str, int]) -> dict[str, object]:
+    samples = [[frames.setdefault(frame, len(frames)) for frame in stack] for stack in found]
+    return {
+        "type": "sampled", "name": name, "unit": "nanoseconds", "startValue": 0,
+        "endValue": sum(found.values()), "samples": samples, "weights": list(found.values()),
+    }  # fmt: skip

@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Exports for flame graphs: every path with its self time, by thread, with any name."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import nvspan
+from helpers.reported import run_nvspan
+from helpers.written import written
+from nvspan.export import stacks
+
+CALLS = [(0, 100, "a"), (10, 40, "b"), (20, 30, "a"), (50, 90, "b"), (60, 70, "c;d\n"),
+         (200, 220, "b")]  # fmt: skip
+
+
+@pytest.fixture
+def path(tmp_path):
+    """Nested and recursive calls of one thread, and a device range."""
+    written(tmp_path / "a.nvspan", CALLS, [(5, 95, "left out")], [(30, 80, "kernel")])
+    return tmp_path / "a.nvspan"
+
+
+EXPECTED = {
+    # The `a` within `b` is in the `a` around it.
+    ("torch:a",): 30 + 10,
+    ("torch:a", "torch:b"): 20 + 30,
+    ("torch:a", "torch:b", "torch:c;d\n"): 10,
+    ("torch:b",): 20,
+    ("GPU 0 · stream 7", "torch:kernel"): 50,
+}
+
+
+def test_every_path_has_its_self_time(path):
+    assert stacks.stacks(nvspan.read(path)) == EXPECTED
+
+
+def test_collapsed(path, tmp_path):
+    out = tmp_path / "out"
+    assert run_nvspan("export", path, "--format", "collapsed", "-o", out).stdout == f"{out}\n"
+    assert sorted(out.read_text(encoding="utf-8").splitlines()) == sorted([
+        "torch:a 40", "torch:a;torch:b 50", "torch:a;torch:b;torch:c,d  10", "torch:b 20",
+        "GPU 0 · stream 7;torch:kernel 50",
+    ])  # fmt: skip
+
+
+def test_speedscope(path):
+    ended = run_nvspan("export", path, "--format", "speedscope")
+    out = path.with_suffix(".speedscope.json")
+    assert ended.stdout == f"{out}\n"
+    document = json.loads(out.read_text(encoding="utf-8"))
+    assert document["$schema"] == "https://www.speedscope.app/file-format-schema.json"
+    names = [frame["name"] for frame in document["shared"]["frames"]]
+    profile = document["profiles"][0]
+    found = {
+        tuple(names[i] for i in sample): weight
+        for sample, weight in zip(profile["samples"], profile["weights"], strict=True)
+    }
+    assert found == EXPECTED
+    assert (profile["type"], profile["unit"]) == ("sampled", "nanoseconds")
+    assert profile["endValue"] == sum(EXPECTED.values())
+
+
+def test_speedscope_has_a_profile_of_each_thread():
+    from helpers.reported import recording_of
+
+    path = recording_of(
+        "import nvspan, threading\n"
+        "def work(name):\n"
+        "    with nvspan.annotate(name): pass\n"
+        "thread = threading.Thread(target=work, args=('other',), name='second')\n"
+        "work('main')\nthread.start()\nthread.join()\n"
+    )
+    out = str(path) + ".json"
+    run_nvspan("export", path, "--format", "speedscope", "-o", out)
+    with open(out, encoding="utf-8") as file:
+        document = json.load(file)
+    names = [frame["name"] for frame in document["shared"]["frames"]]
+    of_profiles = [
+        sorted(names[i] for sample in profile["samples"] for i in sample)
+        for profile in document["profiles"]
+    ]
+    assert of_profiles == [["main", "other"], ["main"], ["other"]]
