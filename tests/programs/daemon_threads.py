@@ -413,14 +413,16 @@ def pybind11_function():
     return lambda n: _core.color_to_argb(Index())
 
 
-def forever(work, ended, running):
+def forever(work, ended, running, gate):
     here.ended = ended
-    n = 0
-    while True:
+    for n in range(2):
         work(n)
+    running.release()
+    # Threads that went on would keep the GIL from those that are still to begin.
+    gate.wait()
+    while True:
         n += 1
-        if n == 2:
-            running.release()
+        work(n)
 
 
 def main(names):
@@ -433,21 +435,22 @@ def main(names):
     if any(name.startswith("check") for name in names):
         check_mode = nvspan.check()  # noqa: F841
     running = threading.Semaphore(0)
+    gate = threading.Event()
     threads = max(1, 4 // len(names)) if HOW == "exit" else 1
     events = {}
     for name in names:
         work = CASES[name]()
         for _ in range(threads):
             ended = events[name] = threading.Event()
-            arguments = (work, ended, running)
+            arguments = (work, ended, running, gate)
             threading.Thread(target=forever, args=arguments, daemon=True).start()
         if HOW == "unwound":
             assert ended.wait(20), name
     if HOW == "exit":
         for _ in range(threads * len(names)):
             assert running.acquire(timeout=60)
-    else:
-        time.sleep(0.05)
+        gate.set()
+    time.sleep(0.05)
     with nvspan.annotate("the main thread goes on"):
         nvspan.mark("and on")
     if library := os.environ.get("INTERPRETER_END"):

@@ -106,10 +106,12 @@ class GivenPayload {
  private:
   std::uint64_t piece(std::size_t row) const {
     std::uint64_t place = 0;
+    if (!begins_) return place;
     std::memcpy(&place, (*begins_)[row], sizeof place);
     return place;
   }
   void check_pieces(std::size_t rows) const {
+    if (!begins_ || !words_) return;
     bool fits = begins_->rows() == rows + 1;
     for (std::size_t row = 0; fits && row < rows; ++row) {
       const std::uint64_t begin = piece(row), end = piece(row + 1);
