@@ -140,7 +140,7 @@ import time, nvspan
 for number in range(8):
     with nvspan.step(number):
         with nvspan.annotate("load"):
-            time.sleep(0.004 if number != 5 else 0.05)
+            time.sleep(0.004 if number != 5 else 0.4)
         with nvspan.annotate("train"):
             time.sleep(0.008)
 """

@@ -28,7 +28,7 @@ def step(i):
         for name, ms in (("load", 1), ("train", 3), ("save", 2)):
             with nvspan.annotate(name):
                 with nvspan.annotate("inner", domain="lib"):
-                    time.sleep(ms / 1000)
+                    time.sleep(ms / 100)
 
 for i in range(3):
     step(i)
