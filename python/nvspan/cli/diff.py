@@ -11,8 +11,10 @@ from typing import Any
 
 from nvspan.cli.common.ncu_reports import is_ncu, read_ncu
 from nvspan.cli.common.reading import (
+    add_cuda,
     add_escape_formulas,
     add_selection,
+    chosen_cuda,
     emit,
     note,
     open_recording,
@@ -86,9 +88,10 @@ def _of_ncu(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int
     from nvspan.nsight.results import tables as ncu_tables
 
     chosen = options.filter or options.start is not None or options.stop is not None
-    if chosen or options.confidence != parser.get_default("confidence"):
+    if chosen or options.cuda or options.confidence != parser.get_default("confidence"):
         parser.error(
-            "--filter, --from, --to and --confidence cannot be used with reports of Nsight Compute"
+            "--filter, --from, --to, --cuda and --confidence cannot be used with reports of Nsight "
+            "Compute"
         )
     rows = ncu_tables.compare(*(read_ncu(parser, [p]) for p in (options.before, options.after)))
     if options.format == "json":
@@ -118,13 +121,16 @@ def main(argv: Sequence[str]) -> int:
     )  # fmt: skip
     parser.add_argument("--fail", action="store_true", help="exit with 1 if a range became slower")
     add_selection(parser)
+    add_cuda(parser)
     parser.add_argument("--format", choices=render.FORMATS, default="table")
     add_escape_formulas(parser)
     options = parser.parse_args(argv)
     if is_ncu([options.before, options.after]):
         return _of_ncu(parser, options)
-    before = selected(open_recording(parser, [options.before]), options)
-    after = selected(open_recording(parser, [options.after]), options)
+    before, after = (
+        chosen_cuda(selected(open_recording(parser, [path]), options), options)
+        for path in (options.before, options.after)
+    )
     with Progress("comparing"):
         rows = compare(before, after, options.threshold, options.confidence)
     note(emptiness.comparison(before, after))

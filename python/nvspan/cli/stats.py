@@ -13,15 +13,16 @@ from typing import Any
 import nvspan
 from nvspan.cli.common.ncu_reports import is_ncu, names, read_ncu
 from nvspan.cli.common.reading import (
+    add_cuda,
     add_escape_formulas,
     add_selection,
+    chosen_cuda,
     emit,
     note,
     open_recording,
     parser_of,
     positive,
     selected,
-    without_cuda,
 )
 from nvspan.nsight.nsys import compat as nsys_compat
 from nvspan.report import emptiness, gpu, render, text, tree
@@ -108,10 +109,7 @@ def _parser() -> argparse.ArgumentParser:
         "--gpu", action="store_true",
         help="show what the GPU did for each range: the work that was launched within it",
     )  # fmt: skip
-    parser.add_argument(
-        "--cuda", action="store_true",
-        help="of reports of Nsight Systems: also show CUDA's calls, kernels, copies and sets",
-    )  # fmt: skip
+    add_cuda(parser)
     parser.add_argument(
         "--compat", metavar="nsys[:REPORT]",
         choices=("nsys", *(f"nsys:{name}" for name in nsys_compat.REPORTS)),
@@ -235,9 +233,8 @@ def main(argv: Sequence[str]) -> int:
     _refuse_together(parser, options)
     if options.kernels or options.metrics:
         parser.error("--kernels and --metrics are for reports of Nsight Compute: x.ncu-rep")
-    recording = selected(open_recording(parser, options.files, show_damage=options.compat), options)
-    if not options.cuda:
-        recording = without_cuda(recording)
+    recording = open_recording(parser, options.files, show_damage=options.compat)
+    recording = chosen_cuda(selected(recording, options), options)
     if options.compat:
         with Progress("counting"):
             shown = _compat(recording, options)

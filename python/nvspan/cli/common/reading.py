@@ -78,8 +78,19 @@ def selected(recording: nvspan.Recording, options: argparse.Namespace) -> nvspan
     return part
 
 
-def without_cuda(recording: nvspan.Recording) -> nvspan.Recording:
-    """The part of a report of Nsight Systems that the program's own ranges are."""
+def add_cuda(parser: argparse.ArgumentParser) -> None:
+    """Adds the option without which `chosen_cuda` leaves out what nsys saw of CUDA."""
+    parser.add_argument(
+        "--cuda", action="store_true",
+        help="of reports of Nsight Systems: also show CUDA's calls, kernels, copies and sets",
+    )  # fmt: skip
+
+
+def chosen_cuda(recording: nvspan.Recording, options: argparse.Namespace) -> nvspan.Recording:
+    """A recording of the program's own ranges, and with --cuda of a report of Nsight Systems all
+    that is in it."""
+    if options.cuda:
+        return recording
     domains = recording.domains.text("domain")
     own = [name for name in domains if name not in (CALL_DOMAIN, WORK_DOMAIN)]
     return recording if len(own) == len(domains) else recording.filter(domains=own)
