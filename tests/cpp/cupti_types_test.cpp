@@ -51,17 +51,19 @@ static_assert(takes_as_many<decltype(Cupti::enable_callback), decltype(&cuptiEna
 static_assert(takes_as_many<decltype(Cupti::enable_domain), decltype(&cuptiEnableDomain)>);
 static_assert(takes_as_many<decltype(Cupti::result_string), decltype(&cuptiGetResultString)>);
 
-constexpr std::size_t place_of(std::string_view name) {
-  for (const StreamPlace& place : places) {
-    if (place.name == name) return place.stream;
+constexpr CallPlace place_of(std::string_view name) {
+  for (const CallPlace& place : places) {
+    if (place.name == name) return place;
   }
-  return 0xffff;
+  return {};
 }
 #define SAME_PLACE(name, call) \
-  static_assert(place_of(name) == offsetof(call##_params, hStream), name)
+  static_assert(place_of(name).stream == offsetof(call##_params, hStream), name)
+#define SAME_EVENT(name, call) \
+  static_assert(place_of(name).event == offsetof(call##_params, hEvent), name)
 SAME_PLACE("cuLaunchKernel", cuLaunchKernel);
 SAME_PLACE("cuLaunchCooperativeKernel", cuLaunchCooperativeKernel);
-static_assert(place_of("cuLaunchKernelEx") == offsetof(CUlaunchConfig, hStream));
+static_assert(place_of("cuLaunchKernelEx").stream == offsetof(CUlaunchConfig, hStream));
 static_assert(offsetof(cuLaunchKernelEx_params, config) == 0);
 SAME_PLACE("cuLaunchHostFunc", cuLaunchHostFunc);
 SAME_PLACE("cuGraphLaunch", cuGraphLaunch);
@@ -83,6 +85,14 @@ SAME_PLACE("cuMemsetD32Async", cuMemsetD32Async);
 SAME_PLACE("cuMemsetD2D8Async", cuMemsetD2D8Async);
 SAME_PLACE("cuMemsetD2D16Async", cuMemsetD2D16Async);
 SAME_PLACE("cuMemsetD2D32Async", cuMemsetD2D32Async);
+SAME_PLACE("cuStreamWaitEvent", cuStreamWaitEvent);
+SAME_PLACE("cuEventRecord", cuEventRecord);
+SAME_PLACE("cuEventRecordWithFlags", cuEventRecordWithFlags);
+SAME_EVENT("cuStreamWaitEvent", cuStreamWaitEvent);
+SAME_EVENT("cuEventRecord", cuEventRecord);
+SAME_EVENT("cuEventRecordWithFlags", cuEventRecordWithFlags);
+SAME_EVENT("cuEventSynchronize", cuEventSynchronize);
+SAME_EVENT("cuEventDestroy", cuEventDestroy_v2);
 
 }  // namespace
 

@@ -78,7 +78,30 @@ for mark in (lambda: nvspan.annotate("pushed"), lambda: nvspan.span("spanned")):
         thread.start()
         thread.join()
 """
-PROGRAMS = {"cold": COLD, "synced": SYNCED, "every": EVERY_TIME, "later": LATER, "thread": THREAD}
+EVENTS = """
+import ctypes, nvspan
+from helpers.gpu import Cuda
+cuda = Cuda()
+streams = [cuda.stream(), cuda.stream()]
+events = [ctypes.c_void_p() for _ in streams]
+for event in events: cuda.call("cuEventCreate", ctypes.byref(event), 0)
+def record(number):
+    cuda.launch(streams[number])
+    cuda.call("cuEventRecord", events[number], ctypes.c_void_p(streams[number]))
+with nvspan.annotate("both"):
+    for number in (0, 1): record(number)
+    for event in events: cuda.call("cuEventSynchronize", event)
+with nvspan.annotate("joined"):
+    record(0)
+    cuda.call("cuStreamWaitEvent", ctypes.c_void_p(streams[1]), events[0], 0)
+    record(1)
+    cuda.call("cuEventSynchronize", events[1])
+with nvspan.annotate("the first alone"):
+    for number in (0, 1): record(number)
+    cuda.call("cuEventSynchronize", events[0])
+"""
+PROGRAMS = {"cold": COLD, "synced": SYNCED, "every": EVERY_TIME, "later": LATER, "thread": THREAD,
+            "events": EVENTS}  # fmt: skip
 MEMORY = ("ok       1.0 GiB of the GPU's 8.0 GiB are in use: what is written can be saved beside "
           "it between passes")  # fmt: skip
 CONTEXT = "begins in a context that is there, and loads no kernels"
@@ -149,6 +172,15 @@ def test_a_range_that_waits_waits_and_no_call_of_ours_is_refused(folder):
         WAIT,
         f"ok       each of 'waits/', 'does not/' {CONTEXT}",
         MEMORY,
+    ]
+
+
+def test_a_wait_for_an_event_is_for_what_came_before_it(folder):
+    found = findings(folder, "both", "joined", "the first alone", "--replay", "range", "events.py")
+    assert found[1:4] == [
+        "ok       each of 'both/', 'joined/' waits for its work before it ends",
+        "note     'the first alone/' ends without a call that waits for its work",
+        WAIT,
     ]
 
 
@@ -268,7 +300,8 @@ NOT_CHECKED = {
     "no CUPTI": ({"NVSPAN_CUPTI": "/nowhere/libcupti.so.13"},
                  "no CUPTI (libcupti.so.13 or .12) was found"),
     "a tool of CUDA": ({"CUDA_INJECTION64_PATH": "/nowhere.so"},
-                       "the recording has no calls of CUDA's driver"),
+                       "CUDA_INJECTION64_PATH is set to '/nowhere.so', so CUDA's driver loads "
+                       "that tool in place of nvspan's"),
 }  # fmt: skip
 
 

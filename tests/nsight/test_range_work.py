@@ -20,12 +20,12 @@ from nvspan.nsight.ranges.occurrences import Occurrence
 
 OWN, OTHER = 0, 1
 LAUNCH, SYNC, WAIT = "cuLaunchKernel", "cuCtxSynchronize", "cuStreamSynchronize"
+RECORD, REACHED, FOLLOW = "cuEventRecord", "cuEventSynchronize", "cuStreamWaitEvent"
 
 
 def work_of(*calls, own=True, ranges=((10, 20),)):
-    """What is in ranges of the thread OWN; calls are (time, name[, stream[, thread]])."""
-    made = [DriverCall(*(*call, 0, OWN)[: max(len(call), 2)], *(0, OWN)[max(len(call) - 2, 0) :])
-            for call in calls]  # fmt: skip
+    """What is in ranges of the thread OWN; calls are (time, name[, stream[, thread[, event]]])."""
+    made = [DriverCall(*call, *(0, OWN, 0)[len(call) - 2 :]) for call in calls]
     hits = [Occurrence(0, start, end, OWN) for start, end in ranges]
     return works(hits, ProcessCalls(sorted(made)), only_own_thread=own)
 
@@ -37,7 +37,30 @@ WAITS = {
     "before": ([(12, SYNC), (13, LAUNCH, 1)], False, True),
     "for its stream": ([(12, LAUNCH, 7), (13, WAIT, 7)], False, False),
     "for another stream": ([(12, LAUNCH, 7), (13, WAIT, 8)], False, True),
-    "for an event": ([(12, LAUNCH, 7), (13, "cuEventSynchronize")], False, False),
+    "for an event": ([(12, LAUNCH, 7), (13, RECORD, 7, OWN, 5), (14, REACHED, 0, OWN, 5)], False,
+                     False),
+    "for an event before it": ([(11, RECORD, 7, OWN, 5), (12, LAUNCH, 7),
+                                (13, REACHED, 0, OWN, 5)], False, True),
+    "for an event of another stream": ([(12, LAUNCH, 7), (13, RECORD, 8, OWN, 5),
+                                        (14, REACHED, 0, OWN, 5)], False, True),
+    "for another event": ([(12, LAUNCH, 7), (13, RECORD, 7, OWN, 5), (14, REACHED, 0, OWN, 6)],
+                          False, True),
+    "for an event that is gone": ([(12, LAUNCH, 7), (13, RECORD, 7, OWN, 5),
+                                   (14, "cuEventDestroy", 0, OWN, 5),
+                                   (15, REACHED, 0, OWN, 5)], False, True),
+    "for an event recorded again": ([(12, LAUNCH, 7), (13, RECORD, 7, OWN, 5), (14, LAUNCH, 7),
+                                     (15, RECORD, 7, OWN, 5), (16, REACHED, 0, OWN, 5)], False,
+                                    False),
+    "for a stream that waited for another": (
+        [(11, LAUNCH, 7), (12, RECORD, 7, OWN, 5), (13, FOLLOW, 8, OWN, 5), (14, LAUNCH, 8),
+         (15, WAIT, 8)], False, False),
+    "for a stream that waited for what came before": (
+        [(11, RECORD, 7, OWN, 5), (12, LAUNCH, 7), (13, FOLLOW, 8, OWN, 5), (14, WAIT, 8)], False,
+        True),
+    "for an event behind another stream": (
+        [(11, LAUNCH, 7), (12, RECORD, 7, OWN, 5), (13, FOLLOW, 8, OWN, 5), (14, RECORD, 8, OWN, 6),
+         (15, REACHED, 0, OWN, 6)], False, False),
+    "an event alone": ([(12, RECORD, 7, OWN, 5)], False, False),
     "by a copy": ([(12, LAUNCH, 1), (13, "cuMemcpyDtoH")], False, False),
     "a copy on its own": ([(12, "cuMemcpyDtoHAsync", 7)], False, True),
     "after it": ([(12, LAUNCH, 1), (21, SYNC)], False, True),

@@ -180,7 +180,7 @@ def _recording(
     options: argparse.Namespace, ranges: Sequence[str], command: list[str]
 ) -> tuple[nvspan.Recording | None, bool, str | None]:
     """What tells the program's ranges, None where everything is told already, and whether it has
-    all of them; and why there is none for the check of the replay mode."""
+    all of them; and why the replay mode cannot be checked by it."""
     if options.using:
         return nvspan.read(*options.using), True, None
     is_needed = _needs_recording(options, ranges)
@@ -204,7 +204,7 @@ def _recording(
         if is_needed:
             raise
         return None, False, str(error)
-    return found.recording, found.whole, None
+    return found.recording, found.whole, found.problem
 
 
 def _with_end(calls: str | None) -> str | None:

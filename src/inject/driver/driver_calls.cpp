@@ -4,7 +4,8 @@
 // What CUDA's driver calls as it starts, where CUDA_INJECTION64_PATH names this library. Where
 // NVSPAN_DRIVER_CALLS is set too (to the places of CUPTI, with ':' between them), each call of the
 // driver's interface becomes a mark of the domain "nvspan.cuda_driver", in the thread and at the
-// time of the call, with its name and, as payload, its stream.
+// time of the call, with its name and, as payload, its stream. Before it stands the mark "event",
+// with the event as payload, if the call has one.
 
 #include "inject/callbacks/event_calls.hpp"
 #include "inject/driver/cupti.hpp"
@@ -24,6 +25,7 @@ namespace {
 constexpr const char* domain_name = "nvspan.cuda_driver";
 
 std::atomic<std::uint64_t> domain{0};
+std::atomic<std::uint64_t> event_message{0};
 // A callback of ours calls the driver itself, which calls back.
 __thread bool inside __attribute__((tls_model("initial-exec")));
 
@@ -106,6 +108,8 @@ void called(const CuptiCall& call, std::uint32_t id) noexcept {
              memory_changed.exchange(false, std::memory_order_relaxed)) {
     mark_memory();
   }
+  const std::uint64_t event = event_of(traits, call.parameters);
+  if (event != 0) mark_registered(event_message.load(std::memory_order_relaxed), event);
   mark_registered(message, stream_of(traits, call.parameters));
 }
 
@@ -128,6 +132,7 @@ void begin(const char* paths) noexcept {
                        [](Call& call) { return call.registry.create_domain(domain_name); }),
                std::memory_order_relaxed);
   if (domain.load(std::memory_order_relaxed) == 0) return;
+  event_message.store(register_name("event"), std::memory_order_relaxed);
   if (const char* problem = subscribe_to_cupti(paths, callback)) {
     mark_text("not checked", 0);
     mark_text(problem, 0);

@@ -50,17 +50,23 @@ struct Set2DParameters {
   void* stream;
 };
 
-struct StreamPlace {
+struct CallPlace {
   std::string_view name;  // without the version
-  std::size_t stream;
+  std::size_t stream = CallTraits::nowhere;
+  std::size_t event = CallTraits::nowhere;
 };
-constexpr StreamPlace places[] = {
+constexpr CallPlace places[] = {
     {"cuLaunchKernel", offsetof(LaunchParameters, stream)},
     {"cuLaunchCooperativeKernel", offsetof(LaunchParameters, stream)},
     {"cuLaunchKernelEx", offsetof(LaunchConfigurationParameters, stream)},
     {"cuLaunchHostFunc", 0},
     {"cuGraphLaunch", sizeof(void*)},
     {"cuStreamSynchronize", 0},
+    {"cuStreamWaitEvent", 0, sizeof(void*)},
+    {"cuEventRecord", sizeof(void*), 0},
+    {"cuEventRecordWithFlags", sizeof(void*), 0},
+    {"cuEventSynchronize", CallTraits::nowhere, 0},
+    {"cuEventDestroy", CallTraits::nowhere, 0},
     {"cuStreamAddCallback", 0},
     {"cuMemcpyAsync", offsetof(CopyParameters, stream)},
     {"cuMemcpyHtoDAsync", offsetof(CopyParameters, stream)},
@@ -95,6 +101,12 @@ bool cut_end(std::string_view& text, std::string_view end) noexcept {
   return true;
 }
 
+std::uintptr_t handle_at(const void* parameters, std::uint8_t offset) noexcept {
+  std::uintptr_t handle = 0;
+  std::memcpy(&handle, static_cast<const char*>(parameters) + offset, sizeof handle);
+  return handle;
+}
+
 }  // namespace
 
 CallTraits traits_of(std::string_view name) noexcept {
@@ -106,23 +118,29 @@ CallTraits traits_of(std::string_view name) noexcept {
   if (!cut_end(name, "_v2")) cut_end(name, "_v3");
   traits.launches = begins_with(name, "cuLaunch") || name == "cuGraphLaunch";
   traits.in_configuration = name == "cuLaunchKernelEx";
-  for (const StreamPlace& place : places) {
-    if (place.name == name) traits.stream = static_cast<std::uint8_t>(place.stream);
+  for (const CallPlace& place : places) {
+    if (place.name != name) continue;
+    traits.stream = static_cast<std::uint8_t>(place.stream);
+    traits.event = static_cast<std::uint8_t>(place.event);
   }
   return traits;
 }
 
 std::uint64_t stream_of(const CallTraits& traits, const void* parameters) noexcept {
-  if (traits.stream == CallTraits::no_stream || parameters == nullptr) return 0;
+  if (traits.stream == CallTraits::nowhere || parameters == nullptr) return 0;
   const void* from = parameters;
   if (traits.in_configuration) {
     std::memcpy(&from, parameters, sizeof from);
     if (from == nullptr) return 0;
   }
-  std::uintptr_t stream = 0;
-  std::memcpy(&stream, static_cast<const char*>(from) + traits.stream, sizeof stream);
+  const std::uintptr_t stream = handle_at(from, traits.stream);
   if (stream == 0) return traits.per_thread ? 2 : 1;
   return stream;
+}
+
+std::uint64_t event_of(const CallTraits& traits, const void* parameters) noexcept {
+  if (traits.event == CallTraits::nowhere || parameters == nullptr) return 0;
+  return handle_at(parameters, traits.event);
 }
 
 }  // namespace nvspan::inject

@@ -138,6 +138,32 @@ FAKE_EXPORT int cuEventQuery(void* event) {
                [&] { return real<int (*)(void*)>("cuEventQuery")(event); });
 }
 
+FAKE_EXPORT int cuEventRecord(void* event, void* stream) {
+  struct {
+    void *event, *stream;
+  } parameters{event, stream};
+  return shown("cuEventRecord", 12, parameters,
+               [&] { return real<int (*)(void*, void*)>("cuEventRecord")(event, stream); });
+}
+
+FAKE_EXPORT int cuEventSynchronize(void* event) {
+  struct {
+    void* event;
+  } parameters{event};
+  return shown("cuEventSynchronize", 13, parameters,
+               [&] { return real<int (*)(void*)>("cuEventSynchronize")(event); });
+}
+
+FAKE_EXPORT int cuStreamWaitEvent(void* stream, void* event, unsigned flags) {
+  struct {
+    void *stream, *event;
+    unsigned flags;
+  } parameters{stream, event, flags};
+  return shown("cuStreamWaitEvent", 14, parameters, [&] {
+    return real<int (*)(void*, void*, unsigned)>("cuStreamWaitEvent")(stream, event, flags);
+  });
+}
+
 // The memory that FAKE_CUDA_USED and FAKE_CUDA_TOTAL say, in bytes.
 FAKE_EXPORT int cuMemGetInfo_v2(std::size_t* available, std::size_t* total) {
   struct {

@@ -99,6 +99,16 @@ FAKE_EXPORT Result cuEventQuery(void* handle) {
   return event->reached == event->recorded ? success : not_ready;
 }
 
+FAKE_EXPORT Result cuEventSynchronize(void* handle) {
+  not_in_a_replay("cuEventSynchronize");
+  if (Result refused = unsafe()) return refused;
+  Event* event = event_of(handle);
+  if (!event) return invalid_handle;
+  std::unique_lock<std::mutex> lock(event->mutex);
+  while (event->reached < event->recorded) event->wake.wait(lock);
+  return success;
+}
+
 FAKE_EXPORT Result cuEventElapsedTime(float* ms, void* first_handle, void* second_handle) {
   Event* first = event_of(first_handle);
   Event* second = event_of(second_handle);

@@ -95,7 +95,9 @@ class Session:
             return True
         checked = Preflight([], fails=False)
         if not options.no_check:
-            checked = preflight(filters, self._recording, options.replay, options.calls)
+            checked = preflight(
+                filters, self._recording, options.replay, options.calls, self._unchecked
+            )
         found = list(checked.findings)
         if options.replay not in AS_ONE and not options.dry_run:
             found = [each for each in found if each.status != OK and each is not checked.unchecked]

@@ -10,7 +10,7 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 
 import nvspan.recording
@@ -39,12 +39,14 @@ class DryRun:
         whole: whether the program ended by itself.
         cached: whether this was recorded by an earlier run.
         seconds: how long it took.
+        problem: why the calls of CUDA's driver were not recorded, though they were asked for.
     """
 
     recording: Recording
     whole: bool
     cached: bool
     seconds: float
+    problem: str | None = None
 
 
 def steps_in(recording: Recording) -> int:
@@ -104,10 +106,11 @@ def dry_run(
     """
     library = launch.injection_library()
     more = cupti.environment(library) if calls else {}
+    problem = cupti.problem() if calls else None
     key = "" if folder else cache.key_of(command, (steps, library, sorted(more.items())))
     if key and (kept := _kept(key)) is not None and (kept.whole or is_enough(kept.recording)):
         tell("the ranges are known from a dry recording of this command line")
-        return kept
+        return replace(kept, problem=problem)
     tell(f"recording the first {steps} steps of the program, to know its ranges (--using FILE "
          "takes a recording that exists)")  # fmt: skip
     place = folder or cache.new_folder("dry", key)
@@ -126,7 +129,7 @@ def dry_run(
             os.path.join(place, "run.json"),
             {"whole": whole, "seconds": took, "paths": paths, "command": list(command)},
         )
-    return DryRun(recording, whole, False, took)
+    return DryRun(recording, whole, False, took, problem)
 
 
 def is_empty(recording: Recording) -> bool:

@@ -53,19 +53,21 @@ class _Fact(NamedTuple):
 
 
 def preflight(
-    filters: Sequence[RangeFilter], recording: Recording, replay: str, calls: str | None = None
-) -> Preflight:
+    filters: Sequence[RangeFilter], recording: Recording, replay: str, calls: str | None = None,
+    problem: str | None = None,
+) -> Preflight:  # fmt: skip
     """Checks what `replay` needs of the ranges that `filters` hit in a dry recording.
 
     Args:
         calls: which calls of the one range are profiled, as `ncu_command` has it.
+        problem: why the recording has no calls of CUDA's driver, where that is known.
 
     Raises:
         ValueError: the recording has statistics only, or `calls` is none.
     """
     known = driver_calls(recording)
     if known.problem is not None:
-        text = f"what --replay {replay} needs could not be checked: {known.problem}"
+        text = f"what --replay {replay} needs could not be checked: {problem or known.problem}"
         unchecked = Finding(NOTE, text)
         return Preflight([unchecked], fails=False, unchecked=unchecked)
     of = {filter: _works(filter, recording, known.processes, calls) for filter in filters}

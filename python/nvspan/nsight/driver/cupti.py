@@ -40,9 +40,18 @@ def libraries() -> list[str]:
     return [path for path in found if ":" not in path]
 
 
+def problem() -> str | None:
+    """Why programs cannot be asked for their calls of the driver here; None if they can."""
+    other = os.environ.get(INJECTION_VARIABLE)
+    if not other:
+        return None
+    return (f"{INJECTION_VARIABLE} is set to {other!r}, so CUDA's driver loads that tool in place "
+            "of nvspan's")  # fmt: skip
+
+
 def environment(library: str) -> dict[str, str]:
-    """What a program's environment gets to have its calls of the driver recorded; empty where
-    another tool is to be loaded by the driver."""
-    if os.environ.get(INJECTION_VARIABLE):
+    """What a program's environment gets to have its calls of the driver recorded; empty where there
+    is a `problem`."""
+    if problem() is not None:
         return {}
     return {INJECTION_VARIABLE: library, CALLS_VARIABLE: ":".join(libraries())}

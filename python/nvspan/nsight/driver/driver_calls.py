@@ -20,7 +20,7 @@ DOMAIN = "nvspan.cuda_driver"
 """The domain of the marks."""
 
 CONTEXT_CREATED, MODULE_LOADED = "context created", "module loaded"
-_SUBSCRIBED, _NOT_CHECKED = "subscribed", "not checked"
+_SUBSCRIBED, _NOT_CHECKED, _EVENT = "subscribed", "not checked", "event"
 _MEMORY_TOTAL, _MEMORY_USED = "memory total", "memory used"
 _NO_CALLS = ("the recording has no calls of CUDA's driver: the program used no CUDA, or it was not "
              "recorded for this ('nvspan ncu' without --using does)")  # fmt: skip
@@ -34,12 +34,14 @@ class DriverCall(NamedTuple):
         name: without the version; or CONTEXT_CREATED, MODULE_LOADED.
         stream: 0 where it has none; 1 and 2 are the default streams.
         thread: a row of the recording's threads.
+        event: 0 where it has none.
     """
 
     time: int
     name: str
     stream: int
     thread: int
+    event: int = 0
 
 
 class Memory(NamedTuple):
@@ -102,7 +104,9 @@ def driver_calls(recording: Recording) -> DriverCalls:
     wanted = strings.index(DOMAIN)
     of: dict[int, ProcessCalls] = {}
     names = {index: plain_name(text) for index, text in enumerate(strings)}
-    problem, fails, totals = None, False, {}
+    problem, fails = None, set[int]()  # threads, of which the next mark says why
+    totals: dict[tuple[int, int], int] = {}
+    events: dict[int, int] = {}  # by thread: of the call that its next mark is
     columns = ("domain", "process", "thread", "name", "category", "time", "payload_value")
     for domain, process, thread, name, category, time, value in zip(
         *(marks[column] for column in columns), strict=True
@@ -111,17 +115,21 @@ def driver_calls(recording: Recording) -> DriverCalls:
             continue
         text = names[name]
         found = of.setdefault(process, ProcessCalls())
-        if fails:
-            problem, fails = strings[name], False
+        if thread in fails:
+            problem = strings[name]
+            fails.discard(thread)
         elif text == _NOT_CHECKED:
-            fails = True
+            fails.add(thread)
+        elif text == _EVENT:
+            events[thread] = int(value)
         elif text == _MEMORY_TOTAL:
             totals[process, category] = int(value)
         elif text == _MEMORY_USED:
             total = totals.get((process, category), 0)
             found.memory.append(Memory(time, category, int(value), total))
         elif text != _SUBSCRIBED:
-            found.calls.append(DriverCall(time, text, int(value), thread))
+            event = events.pop(thread, 0)
+            found.calls.append(DriverCall(time, text, int(value), thread, event))
     of = {process: found for process, found in of.items() if found.calls}
     for found in of.values():
         found.calls.sort()

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 _COLD = {"cuInit", "cuDevicePrimaryCtxRetain", "cuCtxCreate", CONTEXT_CREATED}
 _LEGACY = 1
-_WAITS_FOR_ALL = {"cuCtxSynchronize", "cuMemFree", "cuEventSynchronize"}
+_WAITS_FOR_ALL = {"cuCtxSynchronize", "cuMemFree"}
 _WAITS_FOR_DEFAULT = {"cuMemcpyDtoH", "cuMemcpyHtoD", "cuMemcpy", "cuMemcpyDtoD"}
+_RECORDS_EVENT = {"cuEventRecord", "cuEventRecordWithFlags"}
 _NO_CALLS = {CONTEXT_CREATED, MODULE_LOADED}
 
 
@@ -59,36 +60,73 @@ class Work:
     ends_amid_work: bool
 
 
+_Progress = dict[int, int]
+"""How much of the work of streams is done: by stream, the number of its last piece."""
+
+
 class _Streams:
-    """The streams with work that nobody has waited for, and the threads that capture."""
+    """The work of streams that nobody has waited for, and the threads that capture."""
 
     def __init__(self) -> None:
-        self.busy: set[int] = set()
+        self._given: _Progress = {}
+        self._done: _Progress = {}
+        self._behind: dict[int, _Progress] = {}  # what a stream has waited for, of other streams
+        self._events: dict[int, _Progress] = {}  # what is done once an event is reached
         self._capturing: set[int] = set()
 
     def copy(self) -> _Streams:
         made = _Streams()
-        made.busy, made._capturing = set(self.busy), set(self._capturing)
+        made._given, made._done = self._given.copy(), self._done.copy()
+        # What these hold is replaced, and never changed.
+        made._behind, made._events = self._behind.copy(), self._events.copy()
+        made._capturing = self._capturing.copy()
         return made
 
+    @property
+    def is_busy(self) -> bool:
+        return any(self._done.get(stream, 0) < given for stream, given in self._given.items())
+
     def see(self, call: DriverCall) -> None:
-        name = call.name
+        name, stream = call.name, call.stream
         if name == "cuStreamBeginCapture":
             self._capturing.add(call.thread)
         elif name == "cuStreamEndCapture":
             self._capturing.discard(call.thread)
         elif name in _WAITS_FOR_ALL:
-            self.busy.clear()
+            self._done = self._given.copy()
         elif name == "cuStreamSynchronize":
-            self.busy.discard(call.stream)
+            self._done = _later(self._done, self._end_of(stream))
         elif name in _WAITS_FOR_DEFAULT:
-            self.busy.discard(_LEGACY)
-        elif call.stream and call.thread not in self._capturing:
-            self.busy.add(call.stream)
+            self._done = _later(self._done, self._end_of(_LEGACY))
+        elif name == "cuEventSynchronize":
+            self._done = _later(self._done, self._events.get(call.event, {}))
+        elif name == "cuEventDestroy":
+            self._events.pop(call.event, None)
+        elif not stream or call.thread in self._capturing:
+            pass
+        elif name in _RECORDS_EVENT:
+            self._events[call.event] = self._end_of(stream)
+        elif name == "cuStreamWaitEvent":
+            reached = self._events.get(call.event, {})
+            self._behind[stream] = _later(self._behind.get(stream, {}), reached)
+        else:
+            self._given[stream] = self._given.get(stream, 0) + 1
+
+    def _end_of(self, stream: int) -> _Progress:
+        """What is done once a stream has done all that it was given."""
+        return _later(self._behind.get(stream, {}), {stream: self._given.get(stream, 0)})
 
     def runs(self, call: DriverCall) -> bool:
         """Whether a launch is done, and not captured."""
         return call.thread not in self._capturing
+
+
+def _later(first: _Progress, second: _Progress) -> _Progress:
+    """What is done when both are."""
+    made = first.copy()
+    for stream, number in second.items():
+        made[stream] = max(made.get(stream, 0), number)
+    return made
 
 
 def is_launch(name: str) -> bool:
@@ -116,7 +154,7 @@ def _work(
     amid = False
     for call in calls:
         if is_launch(call.name) and streams.runs(call):
-            amid = amid or (not launches and not elsewhere and bool(streams.busy))
+            amid = amid or (not launches and not elsewhere and streams.is_busy)
             if own and call.thread != hit.thread:
                 elsewhere += 1
             else:
@@ -136,5 +174,5 @@ def _work(
         loads=MODULE_LOADED in names,
         captures="cuStreamBeginCapture" in names,
         begins_amid_work=amid,
-        ends_amid_work=bool(streams.busy),
+        ends_amid_work=streams.is_busy,
     )
