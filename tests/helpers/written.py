@@ -16,13 +16,17 @@ Call = tuple[int, int, str]  # start, end, name
 
 
 def written(
-    path: Path, forward: Sequence[Call], backward: Sequence[Call] = (), device: Sequence[Call] = ()
+    path: Path,
+    forward: Sequence[Call],
+    backward: Sequence[Call] = (),
+    device: Sequence[Call] = (),
+    domain_name: str = "torch",
 ) -> nvspan.Recording:
     """Nested ranges, ranges of the backward pass, and device ranges whose launch is not known."""
     with _reader.ExternalWriter(os.fsencode(path)) as writer:
         process = writer.process(77)
         thread = writer.thread(process, 1)
-        domain = writer.domain(process, "torch")
+        domain = writer.domain(process, domain_name)
         writer.category(domain, 5, "backward")
         for start, end, name in forward:
             writer.ranges(thread, domain, array("q", [start]), array("q", [end]),

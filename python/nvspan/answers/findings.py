@@ -19,7 +19,7 @@ from nvspan.report.text import label, printable
 
 MEASURED, LIKELY, UNKNOWN = "measured", "likely", "cannot tell"
 # From where on something is worth a sentence: parts of the time of all steps, or of one.
-_WARM_UP, _OUTLIERS, _OTHER, _LARGE = 0.05, 0.02, 0.2, 0.2
+_WARM_UP, _OUTLIERS, _OTHER, _LARGE, _MOST = 0.05, 0.02, 0.2, 0.2, 0.5
 _TREND, _TREND_STEPS, _TREND_SURE = 0.1, 20, 4.0  # part, steps, deviations
 _ODD_BLOCK, _BLOCKS = 1.5, 4  # times the median of so many blocks
 _OVERHEAD = 0.1
@@ -71,10 +71,11 @@ def find(recording: Recording, step: str | None = None) -> list[Finding]:
         )
         return [*_of_recorder(recording), Finding("no-steps", said, UNKNOWN, [], advice)]
     modules = Modules(recording, steps=steps)
-    return [
-        *_of_recorder(recording), *_of_limit(steps), *_of_odd_steps(steps), *_of_trend(steps),
-        *_of_other(steps), *_of_modules(modules),
+    found = [
+        *_of_recorder(recording), *_of_limit(steps), *_of_phase(steps), *_of_odd_steps(steps),
+        *_of_trend(steps), *_of_other(steps), *_of_modules(modules),
     ]  # fmt: skip
+    return sorted(found, key=lambda one: one.certainty == UNKNOWN)  # what is not known comes last
 
 
 def _of_recorder(recording: Recording) -> Iterator[Finding]:
@@ -114,6 +115,20 @@ def _of_limit(steps: Steps) -> Iterator[Finding]:
     head, _, rest = found["text"].partition(": ")
     text = f"the typical step of {duration(steps.typical['duration'])} is {head}"
     yield Finding(f"bound-{bound}", text, certainty, rest.split("; "), _ADVICE[bound])
+
+
+def _of_phase(steps: Steps) -> Iterator[Finding]:
+    """The phase that takes most of the step, where it is not known what the GPU did meanwhile."""
+    typical = steps.typical
+    if steps.has_work or not typical["duration"]:
+        return
+    phase, spent = max(typical["cpu"].items(), key=lambda item: item[1])
+    part = spent / typical["duration"]
+    if phase != OTHER and part > _MOST:
+        yield Finding(
+            "phase", f"'{printable(phase)}' takes {100 * part:.0f} % of the typical step", MEASURED,
+            [f"{duration(spent)} of {duration(typical['duration'])}"], _ADVICE["cpu"],
+        )  # fmt: skip
 
 
 def _of_odd_steps(steps: Steps) -> Iterator[Finding]:
@@ -178,11 +193,24 @@ def _of_trend(steps: Steps) -> Iterator[Finding]:
     if abs(change) < _TREND or sure < _TREND_SURE or (sure > 0) != (abs(change) > 0):
         return
     way = "slower" if change > 0 else "faster"
-    yield Finding(
-        "trend", f"steps become {way} in the course of the recording", MEASURED,
-        [f"the median goes from {duration(before)} in the first third to {duration(after)} in the "
-         f"last ({100 * change:+.0f} %), {sure:.1f} deviations from chance"],
-    )  # fmt: skip
+    evidence = [
+        f"the median goes from {duration(before)} in the first third to {duration(after)} in the "
+        f"last ({100 * change:+.0f} %), {sure:.1f} deviations from chance"
+    ]
+    changes = {phase: _thirds(steps, phase) for phase in steps.phases}
+    phase, most = max(changes.items(), key=lambda item: item[1] * (1 if change > 0 else -1))
+    if abs(most) > abs(after - before) / 2:
+        evidence.append(
+            f"'{printable(phase)}' takes {duration(abs(most))} {'more' if most > 0 else 'less'}"
+        )
+    yield Finding("trend", f"steps become {way} in the course of the recording", MEASURED, evidence)
+
+
+def _thirds(steps: Steps, phase: str) -> float:
+    """How much longer a phase takes in the last third of the steps than in the first."""
+    pairs = zip(steps[f"cpu.{phase}"].tolist(), steps["state"].tolist(), strict=True)
+    kept = [spent for spent, state in pairs if state != 1]
+    return median(kept[-(len(kept) // 3) :]) - median(kept[: len(kept) // 3])
 
 
 def _rank_trend(values: list[int]) -> float:

@@ -31,6 +31,8 @@ _PHASES = (
     ("backward", ("backward",)),
     ("optimizer", ("optimizer.step", "zero_grad", "Optimizer.step#*", "Optimizer.zero_grad#*")),
 )
+# One of these says that `auto` or the profiler named the phases: a program may say `forward`, too.
+_SURE = ("torch:*", "*:dataloader.next", "*:optimizer.step", "*#*")
 # Calls in which the CPU waits for the GPU.
 _WAITING = (
     "cuda*Synchronize*", "cu*Synchronize*", "cudaMemcpy", "cudaMemcpy_v*", "synchronize",
@@ -133,8 +135,7 @@ class Steps:
             chosen = chosen or {found[0]}
             if not groups:
                 direct = True
-                labels = _labels([names.get(pair, (None, "-")) for pair in found[2]])
-                groups = list(zip(labels, ({pair} for pair in found[2]), strict=True))
+                groups = _direct_phases(names, found[2])
         roles = dict.fromkeys(_matching(names, _WAITING), _WAITING_ROLE)
         for number, (_, pairs) in reversed(list(enumerate(groups))):
             roles.update(dict.fromkeys(pairs, _FIRST_PHASE + number))
@@ -247,7 +248,15 @@ def _given_phases(names: Names, phases: Sequence[str]) -> list[tuple[str, set[Pa
 
 def _known_phases(names: Names) -> list[tuple[str, set[Pair]]]:
     groups = [(label, _matching(names, patterns)) for label, patterns in _PHASES]
-    return [(label, pairs) for label, pairs in groups if pairs]
+    groups = [(label, pairs) for label, pairs in groups if pairs]
+    sure = any(_matching({pair: names[pair]}, _SURE) for _, pairs in groups for pair in pairs)
+    return groups if sure else []
+
+
+def _direct_phases(names: Names, pairs: Sequence[Pair]) -> list[tuple[str, set[Pair]]]:
+    """A phase for each of the ranges directly within a step."""
+    labels = _labels([names.get(pair, (None, "-")) for pair in pairs])
+    return list(zip(labels, ({pair} for pair in pairs), strict=True))
 
 
 def _labels(names: Sequence[tuple[str | None, str]]) -> list[str]:
