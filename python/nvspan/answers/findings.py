@@ -13,6 +13,8 @@ from typing import Any
 from nvspan.answers.steps import difference, limit
 from nvspan.recording import Recording
 from nvspan.recording.modules import Module, Modules
+from nvspan.recording.parallel import both
+from nvspan.recording.stats import Stats
 from nvspan.recording.steps import OTHER, Steps
 from nvspan.recording.time_text import duration
 from nvspan.report.text import label, printable
@@ -60,26 +62,31 @@ def find(recording: Recording, step: str | None = None) -> list[Finding]:
     Raises:
         ValueError: no range is called as `step` says.
     """
-    try:
-        steps = recording.steps(step)
-    except ValueError as error:
-        if step is not None:
-            raise
-        said = f"cannot tell where steps spend their time: {error}"
+
+    def read_steps() -> Steps | ValueError:
+        try:
+            return recording.steps(step)
+        except ValueError as error:
+            if step is not None:
+                raise
+            return error
+
+    steps, stats = both(read_steps, recording.stats)
+    if isinstance(steps, ValueError):
+        said = f"cannot tell where steps spend their time: {steps}"
         advice = (
             "nvspan.torch.auto(...) or nvspan.step() mark the steps; --step names another range"
         )
-        return [*_of_recorder(recording), Finding("no-steps", said, UNKNOWN, [], advice)]
+        return [*_of_recorder(stats), Finding("no-steps", said, UNKNOWN, [], advice)]
     modules = Modules(recording, steps=steps)
     found = [
-        *_of_recorder(recording), *_of_limit(steps), *_of_phase(steps), *_of_odd_steps(steps),
+        *_of_recorder(stats), *_of_limit(steps), *_of_phase(steps), *_of_odd_steps(steps),
         *_of_trend(steps), *_of_other(steps), *_of_modules(modules),
     ]  # fmt: skip
     return sorted(found, key=lambda one: one.certainty == UNKNOWN)  # what is not known comes last
 
 
-def _of_recorder(recording: Recording) -> Iterator[Finding]:
-    stats = recording.stats()
+def _of_recorder(stats: Stats) -> Iterator[Finding]:
     lost = stats.lost + stats.overwritten
     if lost or stats.gaps:
         count = f"{lost} events are" if lost != 1 else "1 event is"
@@ -133,12 +140,13 @@ def _of_phase(steps: Steps) -> Iterator[Finding]:
 
 def _of_odd_steps(steps: Steps) -> Iterator[Finding]:
     usual = steps.typical["duration"]
-    whole = sum(steps["duration"].tolist())
+    whole = 0
     for kind, state, least in (
         ("warm-up", "warm-up", _WARM_UP),
         ("outliers", "outlier", _OUTLIERS),
     ):
         rows = steps.rows([state])
+        whole = whole or (sum(steps["duration"]) if rows else 0)
         over = sum(row["duration"] - usual for row in rows)
         if not rows or not usual or over < least * whole:
             continue
@@ -182,15 +190,19 @@ def _period(rows: list[dict[str, Any]]) -> int | None:
 
 
 def _of_trend(steps: Steps) -> Iterator[Finding]:
-    pairs = zip(steps["duration"].tolist(), steps["state"].tolist(), strict=True)
-    kept = [duration for duration, state in pairs if state != 1]
-    if len(kept) < _TREND_STEPS or len(set(steps["thread"])) > 1:
+    kept = steps["duration"].tolist()
+    if steps.typical["warm_up"]:
+        states = steps["state"].tolist()
+        kept = [duration for duration, state in zip(kept, states, strict=True) if state != 1]
+    if len(kept) < _TREND_STEPS:
+        return
+    sure = _rank_trend(kept[:: max(len(kept) // 2000, 1)])
+    if sure < _TREND_SURE or len(set(steps["thread"])) > 1:
         return
     third = len(kept) // 3
     before, after = median(kept[:third]), median(kept[-third:])
     change = after / before - 1 if before else 0.0
-    sure = _rank_trend(kept[:: max(len(kept) // 2000, 1)])
-    if abs(change) < _TREND or sure < _TREND_SURE or (sure > 0) != (abs(change) > 0):
+    if abs(change) < _TREND:
         return
     way = "slower" if change > 0 else "faster"
     evidence = [

@@ -77,6 +77,9 @@ class Modules:
         self, recording: Recording, domain: str = "torch", step: str | None = None,
         steps: Steps | None = None,
     ) -> None:  # fmt: skip
+        from nvspan import _reader
+        from nvspan.recording.parallel import both
+
         self.steps = self.warm_up = 0
         part = recording
         try:
@@ -87,11 +90,13 @@ class Modules:
         else:
             part = self._without_warm_up(recording, steps)
         of_domain = part.filter(domains=[domain])
+        handle = of_domain._reader.handle()
+        nodes, stats = both(lambda: _reader.tree(handle), of_domain.stats)
+        rows = stats.rows
         self.models: list[Module] = []
         self._by_name: dict[str, list[Module]] = {}
-        self._grow(of_domain)
+        self._grow(nodes)
         self.ambiguous: list[str] = []
-        rows = of_domain.stats().rows
         self.has_backward = any(row["backward"] for row in rows)
         self.has_gpu = any(row["kind"] == "device" for row in rows)
         if self.steps == 0:
@@ -100,26 +105,16 @@ class Modules:
             self._take(row)
 
     def _without_warm_up(self, recording: Recording, steps: Steps) -> Recording:
-        threads, starts = steps["thread"].tolist(), steps["start"].tolist()
-        first: dict[int, int] = {}
-        for thread, start, state in zip(threads, starts, steps["state"], strict=True):
-            if state != 1 and thread not in first:
-                first[thread] = start
-        if not first:
+        kept = steps._after_warm_up
+        if not kept["steps"]:
             return recording
-        begin = min(first.values())
-        times = zip(starts, steps["duration"].tolist(), strict=True)
-        kept = [time for time in times if time[0] >= begin]
-        self.steps = len(kept)
-        self.warm_up = len(steps) - len(kept)
-        self.span = sum(duration for _, duration in kept)
-        return recording.filter(start=begin, stop=max(map(sum, kept)))
+        self.steps = kept["steps"]
+        self.warm_up = len(steps) - self.steps
+        self.span = kept["duration"]
+        return recording.filter(start=kept["begin"], stop=kept["end"])
 
-    def _grow(self, recording: Recording) -> None:
+    def _grow(self, nodes: list[dict[str, Any]]) -> None:
         """The trees, from which ranges were open around which."""
-        from nvspan import _reader
-
-        nodes = _reader.tree(recording._reader.handle())
         root: dict[int, Module | None] = {}
         roots: dict[str, Module] = {}
         for index, node in enumerate(nodes):

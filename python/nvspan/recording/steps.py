@@ -153,6 +153,8 @@ class Steps:
         self.unclosed: int = result["unclosed"]
         self.other_devices: int = result["devices_left"]
         self._columns: dict[str, Any] = result["columns"]
+        # The steps that begin with the first that is no warm-up: steps, begin, end, duration.
+        self._after_warm_up: dict[str, int] = result["after_warm_up"]
         typical = result["typical"]
         for key in ("cpu", "gpu"):
             typical[key] = dict(zip(self.phases, typical[key], strict=True))
@@ -185,7 +187,10 @@ class Steps:
 
     def rows(self, states: Iterable[str] = STATES) -> list[dict[str, Any]]:
         """A dict for each step of these states, in their order; `cpu`, `gpu`, `idle` by phase."""
-        wanted = {STATES.index(state) for state in states}
+        counts = (self.typical["steps"], self.typical["warm_up"], self.typical["outliers"])
+        wanted = {number for state in states if counts[number := STATES.index(state)]}
+        if not wanted:
+            return []
         states_of = memoryview(self._columns["state"]).tolist()
         return [self._row(index) for index, state in enumerate(states_of) if state in wanted]
 

@@ -45,10 +45,12 @@ py::dict steps(const RecordingHandle& handle, const py::dict& roles, std::size_t
   options.work_domains = work_domains;
   reader::Steps found;
   reader::TypicalStep typical;
+  reader::AfterWarmUp after;
   {
     const released_gil released;
     found = reader::find_steps(*handle.recording, handle.selection, options);
     typical = reader::typical_step(found);
+    after = reader::after_warm_up(found, typical);
   }
   py::dict columns;
   const std::pair<const char*, std::vector<std::int64_t>*> all[] = {
@@ -79,8 +81,14 @@ py::dict steps(const RecordingHandle& handle, const py::dict& roles, std::size_t
   mean["ahead"] = typical.ahead < 0 ? py::object(py::none()) : py::int_(typical.ahead);
   mean["behind"] = typical.behind == reader::Steps::not_known ? py::object(py::none())
                                                               : py::int_(typical.behind);
+  py::dict kept;
+  kept["steps"] = after.steps;
+  kept["begin"] = after.begin;
+  kept["end"] = after.end;
+  kept["duration"] = after.duration;
   py::dict result;
   result["columns"] = columns;
+  result["after_warm_up"] = kept;
   result["typical"] = mean;
   result["has_work"] = found.has_work;
   result["of_device_ranges"] = found.of_device_ranges;
