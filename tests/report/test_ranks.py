@@ -82,7 +82,8 @@ def test_every_report_tells_the_processes_apart(of, request, tmp_path):
         (first, "train:step", 2), (second, "train:step", 3),
         (first, "span (start/end)", 2), (second, "span (start/end)", 3),
     ])  # fmt: skip
-    threads = [f"thread {tid}" for tid in recording.threads["tid"]]
+    threads = recording.threads.text("name")
+    assert threads == ["MainThread"] * 2
     by_thread = Summary(recording, "thread")
     assert sorted((row["group"], row["calls"]) for row in by_thread.rows) == sorted([
         (f"{threads[0]} of {first}", 2), (f"{threads[1]} of {second}", 3),
@@ -113,10 +114,11 @@ def test_every_report_tells_the_processes_apart(of, request, tmp_path):
     tracks = {}
     for one in slices:
         tracks.setdefault((one.track[0][:7], *one.track[1:]), []).append(one.name)
-    tids = [str(tid) for tid in recording.threads["tid"]]
     assert tracks == {
-        ("rank 0:", tids[0], "train"): ["step"] * 2, ("rank 0:", "start/end ranges"): ["span"] * 2,
-        ("rank 1:", tids[1], "train"): ["step"] * 3, ("rank 1:", "start/end ranges"): ["span"] * 3,
+        ("rank 0:", "MainThread", "train"): ["step"] * 2,
+        ("rank 0:", "start/end ranges"): ["span"] * 2,
+        ("rank 1:", "MainThread", "train"): ["step"] * 3,
+        ("rank 1:", "start/end ranges"): ["span"] * 3,
     }  # fmt: skip
 
 

@@ -88,7 +88,7 @@ def trace(recording, tmp_path):
 
 
 def thread_labels(recording):
-    return [str(tid) for tid in recording.threads["tid"]]
+    return recording.threads.text("name")
 
 
 def test_the_tree_of_a_domain_nests_without_the_others():
@@ -104,7 +104,7 @@ def test_the_tree_of_a_domain_nests_without_the_others():
 
 def test_the_page_draws_what_is_left_in_levels_without_gaps():
     recording = whole()
-    main, worker = (f"thread {label}" for label in thread_labels(recording))
+    main, worker = thread_labels(recording)
     assert lanes(recording.filter(domains=["train"])) == [
         (main, 0, ["train:step"] * 2), (main, 1, ["train:read"] * 4),
         (worker, 0, ["train:step"]), (worker, 1, ["train:read"] * 2),
@@ -151,7 +151,7 @@ def test_a_time_takes_what_begins_in_it(tmp_path):
     ]  # fmt: skip
     assert instants == [((main, "io"), "tick"), ((main, "train"), "tock")]
     assert lanes(inner) == [
-        (f"thread {main}", 0, ["io:load", "train:read"]), (f"thread {main}", 1, ["train:read"]),
+        (main, 0, ["io:load", "train:read"]), (main, 1, ["train:read"]),
         ("start/end ranges", 0, ["io:span"]),
     ]  # fmt: skip
 
@@ -182,7 +182,7 @@ def test_a_duration_is_known_at_the_end(tmp_path):
     assert paths(part) == [(["b:long"], 1)]
     # What did not end may have taken any time.
     main = thread_labels(recording)[0]
-    assert lanes(part) == [(f"thread {main}", 0, ["b:long", "open"])]
+    assert lanes(part) == [(main, 0, ["b:long", "open"])]
     assert [row[:3] for row in trace(part, tmp_path)[0]] == [
         ((main, "b"), "long", 0), ((main,), "open", 0),
     ]  # fmt: skip

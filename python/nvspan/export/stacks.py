@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from nvspan import _core, _reader
 from nvspan.recording import Recording
+from nvspan.recording.label import label
 
 Stack = tuple[str, ...]
 MOST_THREADS = 32
@@ -29,18 +30,11 @@ def stacks(recording: Recording) -> dict[Stack, int]:
         around = () if node["parent"] is None else paths[node["parent"]]
         if not around and node["lane"] is not None:
             around = (node["lane"],)
-        path = (*around, _frame(node))
+        path = (*around, label(node["domain"], node["name"], node["backward"]))
         paths.append(path)
         if node["kind"] != "start_end" and node["self"]:
             found[path] = found.get(path, 0) + int(node["self"])
     return found
-
-
-def _frame(node: dict[str, object]) -> str:
-    name = "-" if node["name"] is None else str(node["name"])
-    if node["domain"] is not None:
-        name = f"{node['domain']}:{name}"
-    return f"{name} (backward)" if node["backward"] else name
 
 
 def write_collapsed(

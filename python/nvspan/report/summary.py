@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -191,15 +192,20 @@ def threads(recording: Recording) -> list[dict[str, Any]]:
     """The threads, without making the tables; `owner` is their process, where there are several."""
     processes = recording.processes
     listed = _reader.threads(recording._reader.handle())
+    namesakes = Counter((thread["process"], thread["name"]) for thread in listed)
     for thread in listed:
         owner = processes[thread["process"]]
         thread["owner"] = process_name(owner) if len(processes) > 1 else None
+        thread["alone"] = namesakes[thread["process"], thread["name"]] == 1
     return listed
 
 
 def thread_name(known: Sequence[dict[str, Any]], thread: int) -> str:
     found = known[thread]
-    name = f"thread {found['tid']}" if found["name"] is None else printable(found["name"])
+    if found["name"] is None:
+        name = f"thread {found['tid']}"
+    else:
+        name = printable(found["name"]) + ("" if found["alone"] else f" ({found['tid']})")
     return name if found["owner"] is None else f"{name} of {found['owner']}"
 
 

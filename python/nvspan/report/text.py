@@ -8,6 +8,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from nvspan.recording.label import label as plain_label
+
 _SCALES = {"": 1e9, "s": 1e9, "ms": 1e6, "us": 1e3, "µs": 1e3, "ns": 1.0}
 
 
@@ -54,8 +56,7 @@ def begins_formula(text: str) -> bool:
 
 def label(domain: str | None, name: str | None) -> str:
     """How a range is called: ``domain:name``, the name alone in the default domain."""
-    text = "-" if name is None else name
-    return printable(text if domain is None else f"{domain}:{text}")
+    return printable(plain_label(domain, name))
 
 
 def range_label(row: Mapping[str, Any], *, device: bool = True) -> str:
@@ -63,10 +64,8 @@ def range_label(row: Mapping[str, Any], *, device: bool = True) -> str:
 
     With `device` ranges of a device say that they are.
     """
-    name = label(row["domain"], row["name"])
-    if row["backward"]:
-        name += " (backward)"
-    elif row["kind"] == "start_end":
+    name = printable(plain_label(row["domain"], row["name"], row["backward"]))
+    if row["kind"] == "start_end" and not row["backward"]:
         name += " (start/end)"
     return name + (" (GPU)" if device and row["kind"] == "device" else "")
 

@@ -6,6 +6,7 @@
 #include "annotate/layers/check.hpp"
 #include "annotate/layers/mirror.hpp"
 #include "annotate/names/cuda_names.hpp"
+#include "annotate/names/thread_namer.hpp"
 #include "annotate/names/thread_names.hpp"
 #include "annotate/tool/tool_layer.hpp"
 
@@ -14,7 +15,7 @@ namespace nvspan::annotate {
 const ToolLayers tool_layers = {
     {{mirroring, mirror::table_over, nullptr},
      {check::wanted, check::table_over, check::forget_open_ranges}},
-    {send_thread_names, send_cuda_names},
+    {send_thread_namer, send_thread_names, send_cuda_names},
 };
 
 }  // namespace nvspan::annotate

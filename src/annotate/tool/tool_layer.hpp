@@ -23,7 +23,7 @@ using OnAttach = void (*)(const ToolTable& tool) noexcept;
 
 struct ToolLayers {
   static constexpr size_t layer_count = 2;
-  static constexpr size_t on_attach_count = 2;
+  static constexpr size_t on_attach_count = 3;
   ToolLayer layers[layer_count];  // from the tool up
   OnAttach on_attach[on_attach_count];
 };

@@ -8,6 +8,7 @@
 #include <pybind11/pybind11.h>
 
 #include "annotate/event/switchboard.hpp"
+#include "annotate/names/thread_namer.hpp"
 #include "annotate/tool/attachment.hpp"
 #include "bindings/annotation/annotation_type.hpp"
 #include "bindings/check/host.hpp"
@@ -17,6 +18,7 @@
 #include "bindings/device/range_object.hpp"
 #include "bindings/device/stream.hpp"
 #include "bindings/event/event_attributes.hpp"
+#include "bindings/event/thread_name.hpp"
 #include "bindings/module/domain_type.hpp"
 #include "bindings/profile/session.hpp"
 #include "bindings/range/push_pop.hpp"
@@ -97,6 +99,7 @@ void add_contents(py::module_ m) {
   add_domain_functions(m);
   add_check_functions(m);
   add_torch_functions(m);
+  annotate::set_thread_namer(python_thread_name);
   annotate::set_tool_listener(on_tool_changed);
 }
 

@@ -37,16 +37,18 @@ class Library {
     return library;
   }
 
-  // True if `path` is already loaded in this process; never loads it.
-  static bool resident(const char* path) noexcept {
+  // The library at `path` if it is already loaded in this process, else empty; never loads it.
+  static Library loaded(const char* path) noexcept {
+    Library library;
 #if defined(_WIN32)
-    return GetModuleHandleA(path) != nullptr;
+    library.handle_ = reinterpret_cast<void*>(GetModuleHandleA(path));
 #else
-    void* handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-    if (handle) dlclose(handle);
-    return handle != nullptr;
+    library.handle_ = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    if (library.handle_) dlclose(library.handle_);
 #endif
+    return library;
   }
+  static bool resident(const char* path) noexcept { return static_cast<bool>(loaded(path)); }
 
   template <class Function>
   Function symbol(const char* name) const noexcept {

@@ -132,3 +132,9 @@ NVSPAN_EXPORT int nvspan_inject_open(const char* config) {
 // Ends what nvspan_inject_open started, once the callbacks that are under way are done. Callbacks
 // that stay installed do nothing.
 NVSPAN_EXPORT void nvspan_inject_close() { nvspan::inject::session().close_in_process(); }
+
+// Whom to ask for the calling thread's name, in the first event of each: it writes at most `room`
+// bytes of UTF-8 and returns how many. Other threads may be inside callbacks.
+NVSPAN_EXPORT void nvspan_inject_take_thread_namer(nvspan::inject::ThreadNamer namer) {
+  nvspan::inject::session().take_thread_namer(namer);
+}

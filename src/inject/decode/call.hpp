@@ -101,6 +101,7 @@ Result guarded(Result neutral, Body&& body) noexcept {
     current.count_lost();
     return neutral;
   }
+  current.meet_thread();
   const QuietSection quiet;
   const SessionLock lock(current, quiet);
   if (!current.active()) return neutral;

@@ -41,9 +41,17 @@ record::ThreadWriter* RecordCapture::writer_of(std::uint32_t tid) {
   }
   if (slot.writer == nullptr || !slot.writer->is_live()) {
     slot.writer = recorder_.ready(slot.writer, tid);
+    if (slot.state != nullptr) name(*slot.state);
   }
   recorder_.set_current(slot.writer);
   return slot.writer;
+}
+
+void RecordCapture::name(const ThreadState& thread) {
+  const record::ThreadWriter* writer = thread_slot().writer;
+  if (thread.own_name_size == 0 || writer == nullptr || !writer->is_live()) return;
+  if (registry_.thread_name(thread.tid).data() != nullptr) return;
+  recorder_.name_thread(thread.tid, std::string_view(thread.own_name, thread.own_name_size));
 }
 
 template <typename Use>

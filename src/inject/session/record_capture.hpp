@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "inject/registry/registry.hpp"
 #include "inject/session/capture.hpp"
 #include "inject/session/config.hpp"
 #include "record/writer/recorder.hpp"
@@ -15,14 +16,17 @@ namespace nvspan::inject {
 // an event whose site the thread knows without coming here.
 class RecordCapture final : public Capture {
  public:
-  RecordCapture(core::PagePool& pool, const trace::SchemaTable& schemas,
+  RecordCapture(core::PagePool& pool, const Registry& registry, const trace::SchemaTable& schemas,
                 const trace::PayloadNames& names)
-      : recorder_(pool, schemas, names) {}
+      : registry_(registry), recorder_(pool, schemas, names) {}
 
   bool open(const Config& config);  // false: it cannot, and has said why
   // Of a thread that ends, whether or not something is recorded now.
   void retire(record::ThreadWriter* writer) noexcept { recorder_.retire(writer); }
   record::Recorder& recorder() noexcept { return recorder_; }
+  // The calling thread has another `own_name` now. The name that the program gave to NVTX counts
+  // before it.
+  void name(const ThreadState& thread);
 
   void mark(ThreadState& thread, const DomainView& domain, trace::Event& event,
             const record::SiteKey* key) override;
@@ -44,6 +48,7 @@ class RecordCapture final : public Capture {
   void with_writer(ThreadState& thread, const DomainView& domain, const record::SiteKey* key,
                    Use&& use);
 
+  const Registry& registry_;
   record::Recorder recorder_;
 };
 

@@ -6,10 +6,12 @@
 #include "core/os/error_line.hpp"
 #include "core/os/fork_lock.hpp"
 #include "inject/thread/quiet_section.hpp"
+#include "inject/thread/thread_name.hpp"
 
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <new>
 
 namespace nvspan::inject {
@@ -26,7 +28,7 @@ Session::Session()
       names_(registry_),
       decoder_(schemas_, pool_),
       sinks_(pool_, registry_, decoder_, names_, scratch_.fields),
-      record_(pool_, schemas_, names_),
+      record_(pool_, registry_, schemas_, names_),
       time_domains_(pool_),
       connected_(pool_) {}
 
@@ -46,6 +48,7 @@ bool Session::open(std::string_view config_text, bool in_process) {
   capture_ = records ? static_cast<Capture*>(&record_) : &sinks_;
   if (!hooked_) install_hooks();
   ++epoch_;
+  if (records) meeting_.fetch_add(1, std::memory_order_relaxed);
   in_process_ = in_process;
   lost_.store(0, std::memory_order_relaxed);
   connected_.clear();
@@ -170,6 +173,32 @@ ThreadState& Session::current_thread() {
   return thread;
 }
 
+void Session::take_thread_namer(ThreadNamer namer) noexcept {
+  if (namer_.exchange(namer) == namer) return;
+  meeting_.fetch_add(1, std::memory_order_relaxed);
+  if (active() && !thread_slot().busy) meet_thread();  // it may have sent its only event
+}
+
+void Session::ask_thread() noexcept {
+  ThreadSlot& slot = thread_slot();
+  slot.met = meeting_.load(std::memory_order_relaxed);
+  char name[sizeof ThreadState::own_name];
+  const ThreadNamer namer = namer_.load(std::memory_order_acquire);
+  std::size_t size = namer == nullptr ? 0 : namer(name, sizeof name);
+  const QuietSection quiet;
+  if (size == 0) size = system_thread_name(name, sizeof name);
+  lock();
+  try {
+    ThreadState& thread = current_thread();
+    std::memcpy(thread.own_name, name, size);
+    thread.own_name_size = size;
+    if (capture_ == &record_) record_.name(thread);
+  } catch (...) {
+    count_lost();
+  }
+  unlock();
+}
+
 void Session::retire_thread(ThreadState* state) noexcept {
   record_.retire(thread_slot().writer);
   thread_slot().writer = nullptr;
@@ -216,6 +245,9 @@ void Session::after_fork() noexcept {
   if (!thread_slot().busy || !self.forking_) return;
   self.forking_ = false;
   if (self.capture_ != nullptr) self.capture_->forked();
+  if (static_cast<std::uint32_t>(::getpid()) != self.record_.recorder().pid()) {
+    self.meeting_.fetch_add(1, std::memory_order_relaxed);  // the child's thread has another name
+  }
   const sigset_t signals = self.signals_before_fork_;
   self.unlock();
   thread_slot().busy = false;

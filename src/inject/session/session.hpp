@@ -44,6 +44,8 @@ struct Scratch {
   core::PoolVector<trace::Field> fields;
 };
 
+using ThreadNamer = std::size_t (*)(char* name, std::size_t room);
+
 class Session {
  public:
   Session();
@@ -63,6 +65,15 @@ class Session {
 
   // True when these callbacks were not connected before in this tracing. Holds no lock.
   bool remember_connection(const void* callbacks) noexcept;
+
+  void take_thread_namer(ThreadNamer namer) noexcept;
+  // Before a thread's first event: asks it for its name. Holds no lock; the namer may look at what
+  // the program's language has.
+  void meet_thread() noexcept {
+    if (__builtin_expect(thread_slot().met != meeting_.load(std::memory_order_relaxed), 0)) {
+      ask_thread();
+    }
+  }
 
   void count_lost() noexcept { lost_.fetch_add(1, std::memory_order_relaxed); }
   void at_process_exit() noexcept;
@@ -96,6 +107,7 @@ class Session {
   bool open(std::string_view config, bool in_process);
   core::PoolString record_config(std::string_view file);
   void close() noexcept;
+  void ask_thread() noexcept;
   std::uint64_t take_lost() noexcept { return lost_.exchange(0, std::memory_order_relaxed); }
   void install_hooks() noexcept;
 
@@ -106,6 +118,8 @@ class Session {
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
   std::atomic<bool> active_{false};
   std::atomic<std::uint64_t> lost_{0};
+  std::atomic<ThreadNamer> namer_{nullptr};
+  std::atomic<std::uint32_t> meeting_{0};  // every thread is asked again when it changes
   core::PagePool pool_;
   Scratch scratch_;
   Registry registry_;

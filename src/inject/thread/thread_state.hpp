@@ -54,6 +54,8 @@ struct ThreadState {
   std::uint32_t tid = 0;
   std::int32_t nesting = 0;
   core::PoolVector<DomainStack> stacks;
+  char own_name[64] = {};  // what its language or the system calls it, for recordings
+  std::size_t own_name_size = 0;
 };
 
 // What each thread has in thread-local storage: zero-initialised, no constructor, no destructor.
@@ -61,6 +63,7 @@ struct ThreadSlot {
   ThreadState* state;
   record::ThreadWriter* writer;  // of the recorder
   bool busy;                     // this thread is inside a callback
+  std::uint32_t met;             // the Session's meeting in which it was asked for its name
 };
 
 // A library that dlopen loads reaches its thread-local storage through calls that may use malloc,

@@ -17,6 +17,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 
 namespace nvspan::record {
 
@@ -45,6 +46,9 @@ class Recorder {
   // A writer for the calling thread, for `writer`'s place in its thread-local storage.
   ThreadWriter* ready(ThreadWriter* writer, std::uint32_t tid) {
     return threads_.ready(writer, tid);
+  }
+  void name_thread(std::uint32_t tid, std::string_view name) {
+    definitions_.names.thread_name(tid, name);
   }
   void retire(ThreadWriter* writer) noexcept;
 
