@@ -14,6 +14,7 @@ from helpers import ncu as real
 from helpers.device import fake_library
 from helpers.recorded import record_command
 from helpers.traced import clean_environment, needs_library
+from nvspan.nsight.lines import on_ranks
 
 pytestmark = needs_library
 
@@ -132,13 +133,13 @@ def test_ranks_of_a_launcher(folder):
     done = run(folder, "torch@forward/", "--ranks", "0,2", "--dry-run", "--",
                "torchrun", "--nproc-per-node=4", "train.py")  # fmt: skip
     line = shlex.split(done.stdout)
-    assert line[:8] == ["torchrun", "--nproc-per-node=4", "--no-python", sys.executable, "-m",
-                        "nvspan.nsight.lines.on_ranks", "RANK", "0,2"]  # fmt: skip
-    tool = line[9 : 9 + int(line[8])]
+    assert line[:7] == ["torchrun", "--nproc-per-node=4", "--no-python", sys.executable,
+                        on_ranks.__file__, "RANK", "0,2"]  # fmt: skip
+    tool = line[8 : 8 + int(line[7])]
     assert tool[1:] == [
         *STANDARD, *include("torch@forward/"), "--export", "nvspan-%h-%q{RANK}-%p",
     ]  # fmt: skip
-    assert line[9 + int(line[8]) :] == [sys.executable, "-u", "train.py"]
+    assert line[8 + int(line[7]) :] == [sys.executable, "-u", "train.py"]
 
 
 @pytest.mark.parametrize(("rank", "shown"), [("0", "tool 0\n"), ("1", ""), ("2", "tool 2\n")])
@@ -146,7 +147,7 @@ def test_the_tool_runs_on_its_ranks(rank, shown):
     tool = ["sh", "-c", 'echo tool $0; exec "$@"', "{rank}"]
     words = ["RANK", "0,2", str(len(tool)), *tool, "echo", "program"]
     done = subprocess.run(
-        [sys.executable, "-m", "nvspan.nsight.lines.on_ranks", *words], capture_output=True,
+        [sys.executable, on_ranks.__file__, *words], capture_output=True,
         text=True, check=True, env=clean_environment({"RANK": rank}),
     )  # fmt: skip
     assert done.stdout == f"{shown}program\n"

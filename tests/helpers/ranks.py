@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""`nvspan nsys` around a launcher: a report for each rank, that hold what the rank did."""
+"""Launchers that start ranks, and the reports that tools leave of each."""
 
 from __future__ import annotations
 
@@ -26,6 +26,34 @@ for number in range(3 + rank):
     with nvspan.annotate(f"step of {rank}", domain="app", payload=number):
         pass
 """
+
+
+_LAUNCHER = """#!{python}
+import os, subprocess, sys
+
+words = sys.argv[1:]
+count = int(words[words.index("-n") + 1])
+command = words[words.index("-n") + 2:]
+running = []
+for rank in range(count):
+    of = {{"{rank}": str(rank), "{local}": str(rank), "{size}": str(count)}}
+    running.append(subprocess.Popen(command, env={{**os.environ, **of}}))
+sys.exit(max([each.wait() for each in running]))
+"""
+LAUNCHERS = {
+    "srun": {"rank": "SLURM_PROCID", "local": "SLURM_LOCALID", "size": "SLURM_NTASKS"},
+    "mpirun": {"rank": "OMPI_COMM_WORLD_RANK", "local": "OMPI_COMM_WORLD_LOCAL_RANK",
+               "size": "OMPI_COMM_WORLD_SIZE"},
+}  # fmt: skip
+
+
+def make_launcher(folder: Path, name: str, **variables: str) -> str:
+    """A program of the name of srun or mpirun that starts real processes, with their variables."""
+    path = folder / name
+    names = variables or LAUNCHERS[name]
+    path.write_text(_LAUNCHER.format(python=sys.executable, **names))
+    path.chmod(0o755)
+    return str(path)
 
 
 def report_of_each(folder: Path, launcher: list[str], ranks: int) -> dict[int, nvspan.Recording]:

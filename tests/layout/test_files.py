@@ -15,8 +15,8 @@ LICENCE_LINES = [
 ]
 # The tree names no other host: a package index, above all, is the user's own choice.
 KNOWN_HOSTS = {"docs.nvidia.com", "docs.python.org", "github.com", "nvidia.github.io",
-               "packaging.python.org", "www.apache.org", "www.speedscope.app", "localhost",
-               "127.0.0.1"}  # fmt: skip
+               "developer.nvidia.com", "packaging.python.org", "www.apache.org",
+               "www.speedscope.app", "localhost", "127.0.0.1"}  # fmt: skip
 
 
 def read(path):

@@ -141,10 +141,21 @@ def test_ranges_of_a_list_with_semicolons():
     assert found.ranges == ("app@step/", "torch@layers.1/")
 
 
-# Messages that no machine here gives, as Nsight Compute's documentation and its users have them.
+# Messages that no machine here gives: those of Nsight Compute's own texts, and of its users' logs.
+FAQ = "See https://docs.nvidia.com/nsight-compute/ProfilingGuide/index.html#faq for more details."
 TOLD = {
     "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU "
-    "Performance Counters on the target device 0.": "lets only administrators read",
+    "Performance Counters on the target device 0. For instructions on enabling permissions and to "
+    "get more information see https://developer.nvidia.com/ERR_NVGPUCTRPERM":
+        "the driver lets only administrators read",
+    "==ERROR== Profiling failed because a driver resource was unavailable or the user does not "
+    "have permission to access NVIDIA GPU Performance Counters. Ensure that no other tool (like "
+    "DCGM) is concurrently collecting profiling data. For instructions on enabling permissions, "
+    f"see https://developer.nvidia.com/ERR_NVGPUCTRPERM. {FAQ}":
+        "another tool measures on this GPU, or the driver lets only administrators",
+    "==ERROR== Profiling failed because a driver resource was unavailable. Ensure that no other "
+    f"tool (like DCGM) is concurrently collecting profiling data. {FAQ}":
+        "another tool measures on this GPU",
     "==ERROR== unrecognised option '--communicator'. Use --help for further details.":
         "has no option --communicator",
     "==ERROR== the argument for option '--replay-mode' is invalid. Use --help for further details.":
@@ -153,10 +164,19 @@ TOLD = {
     "==WARNING== No metrics to collect found in sections.": "no such set or section",
     "==ERROR== Nsight Compute failed to connect to the CUDA driver (stub libcuda.so[.1] on path?).":
         "finds no CUDA driver",
+    "==ERROR== Cuda driver is not compatible with Nsight Compute.": "do not go together",
+    "==WARNING== Failed to load Nsight Compute CUDA modules.": "do not go together",
+    "==ERROR== Failed to open/create lock file /tmp/nsight-compute-lock. Please check that this "
+    f"process has write permissions on this file. {FAQ}": "cannot use its lock file",
+    "==ERROR== InterprocessLockFailed": "cannot use its lock file",
+    "==ERROR== Profiling is not supported on device 0. To find out supported GPUs refer "
+    "--list-chips option.": "this version of ncu cannot profile device 0",
+    "==ERROR== Profiling is not supported on device 1 as it uses the Windows Subsystem for Linux "
+    "(WSL).": "device 1 cannot be profiled in this Windows Subsystem for Linux",
+    "==ERROR== Failed to save memory for replay.": "could not save what kernels write",
+    "==ERROR== Unhandled C++ exception: bad allocation": "ran out of the host's memory",
     "==ERROR== InternalError": "and gives no reason (InternalError)",
     "==ERROR== UnknownError": "and gives no reason (UnknownError)",
-    "==ERROR== Profiling failed because a driver resource was unavailable. Ensure that no other "
-    "tool (like DCGM) is concurrently collecting profiling data.": "another tool measures",
 }  # fmt: skip
 
 
@@ -165,6 +185,19 @@ def test_messages(line):
     (found,) = problems(findings([line]))
     assert TOLD[line] in found.text
     assert found.remedies
+
+
+def test_notes():
+    backed_up = (
+        "==WARNING== Backing up device memory in system memory. Kernel replay might be slow."
+    )
+    (memory,) = findings([backed_up], result=layers())
+    assert memory.options == ("--replay", "application")
+    (clocks,) = findings(
+        ["==WARNING== Cannot lock GPU clock frequencies on MIG! Try locking the clocks externally"],
+        result=layers(),
+    )
+    assert clocks.options == ("--clock-control", "none")
 
 
 @pytest.mark.parametrize("is_container", [False, True])

@@ -13,6 +13,7 @@ import sys
 import pytest
 
 from helpers import ncu as real
+from helpers import ranks
 from helpers.device import environment, only_real
 from helpers.traced import clean_environment, needs_library
 from helpers.tree import ROOT
@@ -191,6 +192,29 @@ def test_a_forked_child(folder):
         "os.waitpid(pid, 0)\n"
     )
     assert grids(profiled(folder, "app@child/", program=("fork.py",))) == [7]
+
+
+def test_ranks(folder):
+    (folder / "train.py").write_text(
+        "import ctypes, os, nvspan\nfrom helpers.gpu import Cuda\n"
+        "rank, count = int(os.environ['SLURM_PROCID']), ctypes.c_int()\n"
+        "cuda = Cuda()\n"
+        "cuda.call('cuDeviceGetCount', ctypes.byref(count))\n"
+        "cuda.use(rank % count.value)\n"
+        "with nvspan.annotate('step', domain='app'): cuda.launch(0, grid=10 + rank)\n"
+        "if rank == 0:\n"
+        "    with nvspan.annotate('save', domain='app'): cuda.launch(0, grid=5)\n"
+        "cuda.synchronize()\n"
+    )
+    launcher = ranks.make_launcher(folder, "srun")
+    done = run(folder, *QUICK, "app@step/", "app@save/", "-o", "of {rank}", "--", launcher, "-n",
+               "2", sys.executable, "train.py")  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    of = [read_ncu([str(folder / f"of {rank}.ncu-rep")], ncu=real.find()).results
+          for rank in (0, 1)]  # fmt: skip
+    assert [grids(results) for results in of] == [[10, 5], [11]]
+    assert "rank 1: 'app@save/' did not run on this rank in the recording, but on 0" in done.stderr
+    assert "rank 0:" not in done.stderr
 
 
 @needs_torch

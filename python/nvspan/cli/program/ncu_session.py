@@ -12,14 +12,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from itertools import chain
 
 from nvspan.cli.program.launching import run_to_end
 from nvspan.nsight.compute import diagnosis, history
 from nvspan.nsight.compute.dry_run import DryRunError, dry_run
-from nvspan.nsight.compute.explain import Run, as_lines, explain
-from nvspan.nsight.compute.messages import OK, Finding
+from nvspan.nsight.compute.explain import Run, as_lines, explain, of_ranks
+from nvspan.nsight.compute.messages import OK, Finding, reported
 from nvspan.nsight.compute.preflight import AS_ONE, Preflight, preflight
-from nvspan.nsight.lines.launchers import is_launched
+from nvspan.nsight.lines import on_ranks
+from nvspan.nsight.lines.launchers import is_launched, rank_variable, split_line
 from nvspan.nsight.lines.ncu_command import METRICS, filters_of, measured
 from nvspan.nsight.lines.tools import COMPUTE_SUFFIX, Reports, version_of
 from nvspan.nsight.ranges.range_filter import RangeFilter
@@ -33,6 +35,13 @@ _LONG = 30.0  # seconds
 
 def tell(text: str) -> None:
     print(f"nvspan ncu: {printable_lines(text)}", file=sys.stderr, flush=True)
+
+
+def _part(result: NcuResult, said: Sequence[str]) -> NcuResult:
+    """What is in the reports that one ncu says it wrote."""
+    paths = {os.path.realpath(path) for path in reported(said)}
+    results = [each for each in result.results if os.path.realpath(each.report) in paths]
+    return NcuResult(results, result.filters)
 
 
 class Session:
@@ -50,6 +59,7 @@ class Session:
             del self._own[at : at + 2]
         self._options, self._command, self._ncu = options, command, ncu
         self._recording, self._unchecked = recording, unchecked
+        self._has_tried = False  # to make a recording
 
     def run(self, line: list[str], ranges: list[str]) -> int:
         """Runs one line, of some of the ranges: the program's exit code."""
@@ -71,13 +81,13 @@ class Session:
             tell(f"estimate: {estimate}")
         reports = Reports(name, COMPUTE_SUFFIX)
         began = time.monotonic()
-        code, said = self._under_ncu(line)
+        code, said = self._under_ncu(line, folder)
         took = time.monotonic() - began
         made = reports.made()
         result = self._read(made, filters)
         if len(result):
             history.remember(key, program, seconds=took, results=len(result),
-                             passes=history.passes_of(said))  # fmt: skip
+                             passes=history.passes_of(list(chain(*said.values()))))  # fmt: skip
         self._show(result, made, said, filters)
         return code
 
@@ -123,27 +133,39 @@ class Session:
             return None
         return sum(each.evaluate(self._recording).calls for each in filters)
 
-    def _under_ncu(self, line: list[str]) -> tuple[int, list[str]]:
-        """Runs it with what ncu says in a file; the program's own output stays as it is."""
-        with tempfile.TemporaryDirectory(prefix="nvspan-") as folder:
-            words = list(line)
-            log = os.path.join(folder, "ncu.txt")
-            if not is_launched(self._command):
-                words[line.index("--export") : line.index("--export")] = ["--log-file", log]
-            code = run_to_end("nvspan ncu", words, dict(os.environ))
-            try:
-                with open(log, encoding="utf-8", errors="replace") as file:
-                    return code, file.read().splitlines()
-            except OSError:  # ncu makes no file if it cannot read its options
-                return code, self._refused(line) if code else []
+    def _under_ncu(self, line: list[str], folder: str) -> tuple[int, dict[str, list[str]]]:
+        """Runs it with what ncu says in a file; the program's own output stays as it is. The exit
+        code, and what ncu said, by rank where a launcher starts it."""
+        launcher, tool, program = split_line(line, self._command)
+        launched = is_launched(self._command)
+        if launched:
+            tool = tool[tool.index(self._ncu) :]
+        # Other hosts may see the folder of the reports.
+        with tempfile.TemporaryDirectory(
+            prefix=".nvspan-ncu-", dir=os.path.abspath(folder) if launched else None
+        ) as logs:
+            variable = rank_variable(self._command)
+            words = on_ranks.with_logs(tool, variable, self._options.ranks, logs)
+            log = os.path.join(logs, "ncu.txt")
+            if not launched:
+                words = [*tool[:1], "--log-file", log, *tool[1:]]
+            code = run_to_end("nvspan ncu", [*launcher, *words, *program], dict(os.environ))
+            if launched:
+                said = on_ranks.logs(logs)
+            else:
+                try:
+                    with open(log, encoding="utf-8", errors="replace") as file:
+                        said = {"": file.read().splitlines()}
+                except OSError:
+                    said = {}
+        if code and not said:  # ncu makes no file if it cannot read its options
+            said = {"": refused} if (refused := self._refused(tool)) else {}
+        return code, said
 
-    def _refused(self, line: list[str]) -> list[str]:
+    def _refused(self, tool: list[str]) -> list[str]:
         """What ncu says of its options."""
-        if is_launched(self._command):
-            return []
-        options = line[1 : len(line) - len(self._command)]
         done = subprocess.run(
-            [self._ncu, *options, "--version"], capture_output=True, text=True, errors="replace",
+            [*tool, "--version"], capture_output=True, text=True, errors="replace",
             check=False, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         said = (done.stdout + done.stderr).splitlines()
@@ -157,7 +179,7 @@ class Session:
             return NcuResult([], filters)
 
     def _show(
-        self, result: NcuResult, reports: Sequence[str], said: Sequence[str],
+        self, result: NcuResult, reports: Sequence[str], said: dict[str, list[str]],
         filters: Sequence[RangeFilter],
     ) -> None:  # fmt: skip
         options = self._options
@@ -165,7 +187,7 @@ class Session:
             wanted = [name for name in options.metrics if "__" in name]
             shown = formatted(result, options.format, kernels=options.kernels, metrics=wanted)
             sys.stderr.write(printable_lines(shown).rstrip("\n") + "\n")
-        if len(result) or not is_launched(self._command):
+        if said or len(result) or not is_launched(self._command):
             self._explain(result, said, filters)
         else:
             tell("nothing was profiled; what ncu says of each rank is above")
@@ -173,30 +195,42 @@ class Session:
             print(f"nvspan: report {printable_lines(path)}", file=sys.stderr)
 
     def _explain(
-        self, result: NcuResult, said: Sequence[str], filters: Sequence[RangeFilter]
+        self, result: NcuResult, said: dict[str, list[str]], filters: Sequence[RangeFilter]
     ) -> None:
-        options = self._options
-        chosen = {"--calls": options.calls, "--kernel-id": options.kernel_id,
-                  "--launch-skip": options.launch_skip, "--exclude": options.exclude}  # fmt: skip
-        run = Run(
-            said=said, result=result, filters=filters, replay=options.replay,
-            version=None if len(result) else version_of(self._ncu),
-            processes=options.processes,
-            metrics=[m for name in options.metrics if "__" in name or name in METRICS
-                     for m in METRICS.get(name, (name,))],
-            chooses=[name for name, value in chosen.items() if value],
-            recording=self._a_recording,
-        )  # fmt: skip
-        findings = explain(run)
+        version = None if len(result) else version_of(self._ncu)
+        if list(said) in ([], [""]):
+            findings = explain(self._ended(result, said.get("", ()), filters, version))
+        else:
+            findings = of_ranks({
+                rank: explain(self._ended(_part(result, lines), lines, filters, version, rank))
+                for rank, lines in said.items()
+            })  # fmt: skip
         if all(finding.status == OK for finding in findings):
             return
         tell("nothing was profiled" if not len(result) else "of this result:")
         lines = "\n".join(as_lines(findings, self._again))
         print(printable_lines(lines), file=sys.stderr)
 
+    def _ended(
+        self, result: NcuResult, said: Sequence[str], filters: Sequence[RangeFilter],
+        version: str | None, rank: str = "",
+    ) -> Run:  # fmt: skip
+        options = self._options
+        chosen = {"--calls": options.calls, "--kernel-id": options.kernel_id,
+                  "--launch-skip": options.launch_skip, "--exclude": options.exclude}  # fmt: skip
+        return Run(
+            said=said, result=result, filters=filters, replay=options.replay, version=version,
+            processes=options.processes,
+            metrics=[m for name in options.metrics if "__" in name or name in METRICS
+                     for m in METRICS.get(name, (name,))],
+            chooses=[name for name, value in chosen.items() if value],
+            recording=self._a_recording, rank=int(rank) if rank else None,
+        )  # fmt: skip
+
     def _a_recording(self) -> Recording | None:
         """The recording that there is, or a dry one to find out what went wrong."""
-        if self._recording is None:
+        if self._recording is None and not self._has_tried:
+            self._has_tried = True
             options = self._options
             try:
                 self._recording = dry_run(

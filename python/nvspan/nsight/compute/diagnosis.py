@@ -8,6 +8,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 
 from nvspan.nsight.compute.messages import NOTE, OK, PROBLEM, Finding
+from nvspan.nsight.ranges.evaluate import FilterHits
 from nvspan.nsight.ranges.names import Known, known_ranges
 from nvspan.nsight.ranges.range_filter import RangeFilter
 from nvspan.recording import Recording
@@ -15,13 +16,27 @@ from nvspan.recording import Recording
 _PLACES = 3
 
 
-def of_filter(filter: RangeFilter, recording: Recording) -> Finding:
-    """Whether a filter hits ranges of the program, and what was meant if not."""
+def of_filter(filter: RangeFilter, recording: Recording, rank: int | None = None) -> Finding:
+    """Whether a filter hits ranges of the program, or of one of its ranks, and what was meant if
+    not."""
     hits = filter.evaluate(recording)
     if hits:
+        ranks = _ranks(hits, recording)
+        if rank is not None and None not in ranks and rank not in ranks:
+            named = ", ".join(map(str, sorted(ranks, key=str)))
+            return Finding(
+                PROBLEM, f"'{filter}' did not run on this rank in the recording, but on {named}",
+                options=("--ranks", named.replace(" ", "")),
+            )  # fmt: skip
         times = "once" if hits.calls == 1 else f"{hits.calls} times"
         return Finding(OK, f"'{filter}' is a range of the program: it ran {times} in the recording")
     return replace(_missing(filter, known_ranges(recording)), instead=str(filter))
+
+
+def _ranks(hits: FilterHits, recording: Recording) -> set[int | None]:
+    """The ranks on which ranges ran; None is a process without one."""
+    process_of = recording.threads["process"]
+    return {recording.processes[process_of[thread]]["rank"] for thread in hits.threads}
 
 
 def _plain(domain: str | None, name: str, known: Known) -> str:

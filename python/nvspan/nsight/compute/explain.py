@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from nvspan.nsight.compute import diagnosis
@@ -39,6 +39,7 @@ class Run:
         metrics: that were asked for by ncu's names.
         chooses: whether calls, kernels or launches were chosen.
         recording: a recording of the program; it is made when it is asked for. None: there is none.
+        rank: whose run it is, where a launcher started several.
     """
 
     said: Sequence[str]
@@ -50,6 +51,7 @@ class Run:
     metrics: Sequence[str] = ()
     chooses: Sequence[str] = ()
     recording: Callable[[], Recording | None] = field(default=lambda: None)
+    rank: int | None = None
 
 
 def explain(run: Run) -> list[Finding]:
@@ -74,7 +76,7 @@ def explain(run: Run) -> list[Finding]:
             ("give one of the program: --using FILE, by 'nvspan record'",),
         )]  # fmt: skip
     if recording is not None:
-        of_filters = [diagnosis.of_filter(each, recording) for each in run.filters]
+        of_filters = [diagnosis.of_filter(each, recording, run.rank) for each in run.filters]
         found += of_filters
         if all(finding.status == PROBLEM for finding in of_filters):
             return [*found, *told]
@@ -136,7 +138,7 @@ def _left_out(run: Run) -> list[Finding]:
     if recording is not None and run.replay in ("range", "app-range"):
         found += diagnosis.of_nesting(list(run.filters), recording)
     for filter in missing if not found else ():
-        finding = None if recording is None else diagnosis.of_filter(filter, recording)
+        finding = None if recording is None else diagnosis.of_filter(filter, recording, run.rank)
         if finding is None or finding.status == OK:
             finding = Finding(NOTE, f"no kernel was profiled in '{filter}'")
         found.append(finding)
@@ -149,6 +151,31 @@ def _left_out(run: Run) -> list[Finding]:
                 ("ncu --query-metrics shows the names; most need an ending: .sum, .avg, .max",),
             ))  # fmt: skip
     return found
+
+
+def of_ranks(explained: Mapping[str, Sequence[Finding]]) -> list[Finding]:
+    """What there is to say of each rank, once for all ranks of which it is true."""
+    ranks: dict[Finding, list[str]] = {}
+    for rank, findings in explained.items():
+        for finding in findings:
+            ranks.setdefault(finding, []).append(rank)
+    return [replace(finding, text=f"{_named(of)}: {finding.text}") for finding, of in ranks.items()]
+
+
+def _named(ranks: Sequence[str]) -> str:
+    """ "rank 3", or "ranks 0-2, 5"."""
+    numbers = sorted(int(rank) for rank in ranks if rank)
+    spans: list[list[int]] = []
+    for number in numbers:
+        if spans and number == spans[-1][-1] + 1:
+            spans[-1][1:] = [number]
+        else:
+            spans.append([number])
+    names = [f"rank{'s' * (len(numbers) > 1)} " + ", ".join(
+        "-".join(map(str, span)) for span in spans
+    )] * bool(numbers)  # fmt: skip
+    names += ["a process without a rank"] * ("" in ranks)
+    return " and ".join(names)
 
 
 def as_lines(findings: Sequence[Finding], again: Callable[[Finding], str | None]) -> list[str]:

@@ -39,7 +39,28 @@ _GRAPH_CALLS = ("cuStreamBeginCapture", "cuStreamEndCapture", "cuGraph", "cuStre
                 "cuStreamIsCapturing")  # fmt: skip
 
 
+_PAUSE = ("stop the other tool for the time of the run: 'dcgmi profile --pause' (then --resume), "
+          "nsys, another ncu")  # fmt: skip
+
+
 def _permission(match: re.Match[str]) -> Finding:
+    return Finding(
+        PROBLEM,
+        "the driver lets only administrators read the GPU's counters (ERR_NVGPUCTRPERM)",
+        _get_permission(),
+    )
+
+
+def _busy_or_permission(match: re.Match[str]) -> Finding:
+    return Finding(
+        PROBLEM,
+        "another tool measures on this GPU, or the driver lets only administrators read its "
+        "counters (ERR_NVGPUCTRPERM)",
+        (_PAUSE, *_get_permission()),
+    )
+
+
+def _get_permission() -> tuple[str, ...]:
     remedies = [
         "run as root; or, as root on the host, write 'options nvidia "
         "NVreg_RestrictProfilingToAdminUsers=0' into /etc/modprobe.d/nvidia-profiling.conf, "
@@ -48,11 +69,7 @@ def _permission(match: re.Match[str]) -> Finding:
     if in_container():
         remedies.insert(0, "this is a container: start it with --cap-add=SYS_ADMIN (docker, "
                         "podman) or capabilities.add: [SYS_ADMIN] (Kubernetes)")  # fmt: skip
-    return Finding(
-        PROBLEM,
-        "the driver lets only administrators read the GPU's counters (ERR_NVGPUCTRPERM)",
-        tuple(remedies),
-    )
+    return tuple(remedies)
 
 
 def in_container() -> bool:
@@ -135,7 +152,8 @@ def _said(status: str, text: str, *remedies: str, options: Sequence[str] = ()) -
 
 # What makes ncu give up comes first.
 _KNOWN: list[tuple[str, Callable[[re.Match[str]], Finding]]] = [
-    (r"ERR_NVGPUCTRPERM", _permission),
+    (r"driver resource was unavailable or the user", _busy_or_permission),
+    (r"(?<!/)ERR_NVGPUCTRPERM", _permission),
     (r"unrecognised option '([^']*)'", _unknown_option),
     (r"the argument for option '([^']*)' is invalid", _said(
         PROBLEM, r"this version of ncu does not take what is given for \1",
@@ -150,17 +168,33 @@ _KNOWN: list[tuple[str, Callable[[re.Match[str]], Finding]]] = [
         PROBLEM, "ncu has no such set or section",
         "ncu --list-sets and --list-sections show them")),
     (r"failed to connect to the CUDA driver", no_driver),
-    (r"Cuda driver is not compatible|driver version is (?:not supported|insufficient)", _said(
+    (r"Cuda driver is not compatible|Failed to load Nsight Compute CUDA modules", _said(
         PROBLEM, "this version of ncu and the GPU's driver do not go together",
         "install the Nsight Compute that came with the driver's CUDA, or a newer driver")),
-    (r"driver resource was unavailable", _said(
-        PROBLEM, "another tool measures on this GPU",
-        "stop it for the time of the run: dcgmi profiling --pause, nsys, another ncu")),
-    (r"lock file", _said(
+    (r"driver resource was unavailable(?! or)", _said(
+        PROBLEM, "another tool measures on this GPU", _PAUSE)),
+    (r"open/create lock file (\S+?)\.? |InterprocessLockFailed", _said(
         PROBLEM, "ncu cannot use its lock file, which another user's ncu has made",
         "set TMPDIR to a folder of your own")),
-    (r"not supported on device|Profiling is not supported", _said(
-        PROBLEM, "this GPU, or the way it is shared (MIG, vGPU), cannot be profiled")),
+    (r"not supported on device (\d+) as it uses the Windows Subsystem", _said(
+        PROBLEM, r"device \1 cannot be profiled in this Windows Subsystem for Linux",
+        "it needs Windows 11 with WSL 2 and a driver from 525 on; or run it on Linux itself")),
+    (r"not supported on device (\d+)(?! as)", _said(
+        PROBLEM, r"this version of ncu cannot profile device \1",
+        "ncu --list-chips shows which it can: a newer GPU needs a newer Nsight Compute; none "
+        "profiles GPUs before Volta")),
+    (r"Profiling not allowed on VGpu|InsufficientVGpuPermissions", _said(
+        PROBLEM, "this virtual GPU (vGPU) may not be profiled",
+        "whoever runs the host must enable profiling for it")),
+    (r"Failed to save memory for replay", _said(
+        PROBLEM, "ncu could not save what kernels write, to repeat them",
+        "--replay application repeats the program instead, and saves nothing; buffers of NCCL's "
+        "NVLS cannot be saved: NCCL_NVLS_ENABLE=0",
+        options=("--replay", "application"))),
+    (r"bad allocation", _said(
+        PROBLEM, "ncu ran out of the host's memory, in which it saves what kernels write",
+        "--replay application repeats the program instead, and saves nothing",
+        options=("--replay", "application"))),
     (r"Unsupported API during capture \((\w+)\)", _refused),
     (r"RecordStatusEmpty", _said(
         PROBLEM, "the range ran, and launched no kernel",
@@ -176,11 +210,20 @@ _KNOWN: list[tuple[str, Callable[[re.Match[str]], Finding]]] = [
     (r"application returned an error code \((\d+)\)", _ended),
     (r"Unable to access the following (\d+) metrics?: (.*)", _said(
         NOTE, r"\1 metrics cannot be measured on this machine: \2")),
-    (r"Backing up device memory in system memory", _said(
+    (r"Cannot lock GPU clock frequencies on MIG", _said(
+        NOTE, "ncu cannot lock the clocks of a part of a GPU (MIG)",
+        "--clock-control none measures without; an administrator can lock them: nvidia-smi "
+        "--lock-gpu-clocks", options=("--clock-control", "none"))),
+    (r"Backing up device (?:memory in system memory|or system memory to file)", _said(
         NOTE, "there is not enough device memory to save what kernels write, so that passes are "
         "slow", "--replay application repeats the program instead",
         options=("--replay", "application"))),
 ]  # fmt: skip
+
+
+def reported(said: Iterable[str]) -> list[str]:
+    """The reports that ncu says it wrote."""
+    return [m[1] for line in said if (m := re.match(r"==PROF== Report: (.+)", line))]
 
 
 def of_lines(said: Iterable[str]) -> list[Finding]:

@@ -47,6 +47,14 @@ def inside(program: Sequence[str], tool: Iterable[str]) -> list[str]:
     return [*words[:at], *tool, *words[at:]]
 
 
+def split_line(line: Sequence[str], program: Sequence[str]) -> tuple[list[str], ...]:
+    """A command line that `inside` made of `program`: the launcher, the tool and what it runs."""
+    around = inside(program, [""])
+    before = around.index("")
+    after = len(line) - (len(around) - before - 1)
+    return list(line[:before]), list(line[before:after]), list(line[after:])
+
+
 def rank_variable(program: Sequence[str]) -> str:
     """The variable that tells a process its rank: that of the launcher; RANK without one."""
     name = os.path.basename(program[0]) if program else ""
@@ -64,12 +72,18 @@ def output_name(name: str, program: Sequence[str]) -> str:
     """A name with {host}, {rank} and {pid}, as nsys and ncu write it.
 
     Raises:
-        ValueError: there is another word in braces. Those of %q{VARIABLE} are the tool's.
+        ValueError: there is another word in braces, or one in the folder's name, which the tools do
+            not make. Those of %q{VARIABLE} are the tool's.
     """
     variable = rank_variable(program)
     for field in re.findall(r"(?<!%q)\{\w*\}", name):
         if field not in ("{host}", "{rank}", "{pid}"):
             raise ValueError(f"output may have {{host}}, {{rank}} and {{pid}} in it, not {field}")
+    if "{" in re.sub(r"%q\{\w*\}", "", folder := os.path.dirname(name)):
+        raise ValueError(
+            f"output may have {{host}}, {{rank}} and {{pid}} in the file's name, not in its folder "
+            f"{folder!r}"
+        )
     for field, sign in (("{host}", "%h"), ("{pid}", "%p"), ("{rank}", f"%q{{{variable}}}")):
         name = name.replace(field, sign)
     return name
