@@ -122,7 +122,7 @@ def test_options_that_are_wrong(loops):
     path = loops / "data.nvspan"
     ended = run(path, "--step", "stepp")
     assert (ended.returncode, ended.stderr) == (
-        1, "nvspan steps: no range is called 'stepp'; the nearest are 'step', 'optimizer.step'\n",
+        1, "nvspan steps: no range is called 'stepp'; the nearest is 'step'\n",
     )  # fmt: skip
     assert run(path, "--phases", ",").returncode == 2
     assert run(path, "--phases", "forward,nothing").returncode == 1

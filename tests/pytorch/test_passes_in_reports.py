@@ -15,7 +15,7 @@ from helpers.device import only_fake
 from helpers.device_recorded import recording_of as recording_on_device
 from helpers.reported import recording_of, run_nvspan
 from helpers.traced import needs_library
-from nvspan.report.compare import compare
+from nvspan.answers.compare import compare
 from nvspan.report.summary import Summary
 
 torch = pytest.importorskip("torch", reason="torch is not installed")

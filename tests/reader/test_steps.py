@@ -213,7 +213,7 @@ def test_a_part_by_time_and_thread(tmp_path):
 
 def test_names_that_do_not_exist(tmp_path):
     recording = written(tmp_path / "a.nvspan", {1: durations([90] * 3)})
-    with pytest.raises(ValueError, match=r"no range is called 'stpe'; the nearest are 'step'"):
+    with pytest.raises(ValueError, match=r"no range is called 'stpe'; the nearest is 'step'"):
         recording.steps("stpe")
     with pytest.raises(ValueError, match=r"no range is called 'forwrad'"):
         recording.steps(phases=["forwrad"])

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 
 import pytest
 
 from helpers.reported import recording_of, run_nvspan
 from helpers.traced import needs_library
-from nvspan.report.compare import compare, two_sided
+from nvspan.answers.compare import compare
+from nvspan.answers.confidence import two_sided
 
 pytestmark = needs_library
 
@@ -123,7 +125,8 @@ def test_the_other_way_is_faster_and_passes(runs):
 
 def test_without_fail_it_only_shows(runs):
     shown = run_nvspan("diff", "--threshold", "0.5", *runs).stdout.splitlines()
-    assert shown[0].split()[:3] == ["calls", "A", "calls"]
+    names = [Path(path).stem for path in runs]
+    assert shown[0].split()[:4] == ["calls", names[0], "calls", names[1]]
     assert shown[1].split()[-3:] == ["slower", "lib:work", "(start/end)"]
     assert shown[-1].endswith("slower by more than 50 %")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from helpers.reported import recording_of, run_nvspan
-from nvspan.report.emptiness import nearest
+from nvspan.recording.nearest import nearest
 from nvspan.report.viewer import ui_folder
 
 CORPUS = Path(__file__).parent.parent / "corpus"
@@ -220,5 +220,5 @@ def test_record_says_which_domains_were_asked_for(tmp_path):
 
 
 def test_the_nearest_name():
-    assert nearest("stpe", ["loss", "step"]) == "step"
-    assert nearest("x", []) is None
+    assert nearest("stpe", ["loss", "step"]) == ["step"]
+    assert nearest("x", []) == []

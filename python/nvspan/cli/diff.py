@@ -1,15 +1,19 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""``nvspan diff``: what became slower or faster from one recording to another."""
+"""``nvspan diff``: what became slower or faster from some recordings to others."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-from nvspan.cli.common.ncu_reports import is_ncu, read_ncu
+import nvspan
+from nvspan.answers.compare import SURE, compare, compare_steps, read_runs
+from nvspan.cli.common.ncu_reports import is_ncu, names, read_ncu
 from nvspan.cli.common.reading import (
     add_cuda,
     add_escape_formulas,
@@ -17,23 +21,30 @@ from nvspan.cli.common.reading import (
     chosen_cuda,
     emit,
     note,
-    open_recording,
+    opened,
     parser_of,
-    selected,
+    selected_runs,
+    stem_of,
 )
+from nvspan.recording.losses import damage_lines
+from nvspan.recording.steps import OTHER
 from nvspan.recording.time_text import duration
 from nvspan.report import emptiness, render, text
-from nvspan.report.compare import SURE, compare
 from nvspan.report.progress import Progress
 
-_DESCRIPTION = """\
-Compares the mean duration of each range of recording B with that of A, without the first calls of a
-thread that are outliers. A change counts when it is larger than --threshold and at least as certain
-as --confidence (Welch's test). Reports of Nsight
-Systems are recordings; two reports of Nsight Compute are compared by range."""
+_USAGE = """\
+nvspan diff [options] A B
+       nvspan diff [options] A [A ...] -- B [B ...]"""
 
-_HEADINGS = ("calls A", "calls B", "mean A", "mean B", "change", "95 % limits", "confidence",
-             "verdict", "range")  # fmt: skip
+_DESCRIPTION = """\
+Compares the mean duration of each range, and the typical step by its phases, of
+the recordings B with those of the recordings A, without warm-up. Files whose
+times overlap are of one run. A change counts when it is larger than --threshold
+and at least as certain as --confidence: with one run a side by how calls vary,
+with more by how runs do. Reports of Nsight Systems are recordings; reports of
+Nsight Compute are compared by range."""
+
+_COLORS = {"slower": "31", "faster": "32", "unsure": "33"}
 
 
 def _part(given: str) -> float:
@@ -43,9 +54,23 @@ def _part(given: str) -> float:
         raise argparse.ArgumentTypeError(
             f"must be a share such as 5% or 0.05, not {given!r}"
         ) from None
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"must not be negative, but is {given!r}")
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be a finite share of 0 or more, not {given!r}")
     return value
+
+
+def _certainty(given: str) -> float:
+    value = _part(given)
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"must lie between 0 % and 100 %, not {given!r}")
+    return value
+
+
+def _two_names(given: str) -> list[str]:
+    found = names(given)
+    if len(found) != 2:
+        raise argparse.ArgumentTypeError(f"must be two names, as in old,new, not {given!r}")
+    return found
 
 
 def _percent(value: float | None, sign: str = "+") -> str:
@@ -59,41 +84,80 @@ def _cells(row: dict[str, Any]) -> list[str]:
         *("" if side is None else str(side["calls"]) for side in both),
         *("" if side is None else duration(side["mean"]) for side in both),
         _percent(row["change"]), limits, _percent(row["confidence"], ""), row["verdict"],
-        row["label"],
+        text.printable(row["label"]),
     ]  # fmt: skip
 
 
-_KEYS = ("domain", "name", "kind", "backward", "verdict", "change", "low", "high", "confidence")
-_FIGURES = ("calls", "mean", "std", "p50", "total", "warmup")
+_KEYS = ("domain", "name", "kind", "backward", "verdict", "change", "low", "high", "confidence",
+         "of_step")  # fmt: skip
+_FIGURES = ("runs", "calls", "mean", "std", "p50", "total", "warmup")
 _COLUMNS = (*_KEYS, *(f"{key}_{side}" for side in ("before", "after") for key in _FIGURES))
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
-    flat = {key: row[key] for key in _KEYS}
+    flat = {key: row.get(key) for key in _KEYS}
     for side in ("before", "after"):
         for key in _FIGURES:
             flat[f"{key}_{side}"] = None if row[side] is None else row[side][key]
     return flat
 
 
-def _left_out(rows: Sequence[dict[str, Any]]) -> str:
-    counts = [sum(row[side]["warmup"] for row in rows if row[side]) for side in ("before", "after")]
-    if not any(counts):
-        return ""
-    return f"; calls of the warm-up are left out: {counts[0]} of A, {counts[1]} of B"
+def _sides(
+    parser: argparse.ArgumentParser, argv: Sequence[str]
+) -> tuple[argparse.Namespace, list[str], list[str]]:
+    """The options, and the files of both sides: two, or those before and after "--"."""
+    if "--" not in argv:
+        options = parser.parse_args(argv)
+        if len(options.files) > 2:
+            parser.error("put -- between the files of the two sides: A A -- B B")
+        if len(options.files) < 2:
+            parser.error("two recordings are needed: A B")
+        return options, options.files[:1], options.files[1:]
+    at = list(argv).index("--")
+    if "--" in argv[at + 1 :]:
+        parser.error("-- separates two sides, and is here more than once")
+    options = parser.parse_args(argv[:at])
+    before = options.files
+    parser.parse_args(argv[at + 1 :], options)
+    for name, files in (("before", before), ("after", options.files)):
+        if not files:
+            parser.error(f"there is no recording {name} --")
+    return options, before, options.files
 
 
-def _of_ncu(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
-    """Two reports of Nsight Compute, by range."""
+def _common_start(texts: Sequence[str]) -> str:
+    first, last = min(texts), max(texts)
+    return next((first[:i] for i, c in enumerate(first) if last[i : i + 1] != c), first)
+
+
+def _names_of(sides: Sequence[Sequence[str]]) -> list[str]:
+    """What tells the two sides apart in their paths: "A" and "B" where nothing short does."""
+    paths = [[os.path.abspath(stem_of(file)) for file in files] for files in sides]
+    folders = [[os.path.dirname(path) for path in side] for side in paths]
+    for known in (paths, folders):
+        found = [
+            _common_start([os.path.basename(p) for p in side]).rstrip("-_. ") for side in known
+        ]
+        if all(found) and found[0] != found[1]:
+            return [text.shortened(text.printable(name), 16) for name in found]
+    return ["A", "B"]
+
+
+def _of_ncu(
+    parser: argparse.ArgumentParser, options: argparse.Namespace, sides: Sequence[list[str]]
+) -> int:
+    """Reports of Nsight Compute, by range."""
     from nvspan.nsight.results import tables as ncu_tables
 
     chosen = options.filter or options.start is not None or options.stop is not None
-    if chosen or options.cuda or options.confidence != parser.get_default("confidence"):
+    chosen = chosen or options.step or options.phases or options.names or options.repeats
+    chosen = chosen or options.cuda
+    if chosen or options.confidence != parser.get_default("confidence"):
         parser.error(
-            "--filter, --from, --to, --cuda and --confidence cannot be used with reports of Nsight "
-            "Compute"
+            "--filter, --from, --to, --cuda, --confidence, --names, --repeats, --step and --phases "
+            "cannot be used with reports of Nsight Compute"
         )
-    rows = ncu_tables.compare(*(read_ncu(parser, [p]) for p in (options.before, options.after)))
+    rows = ncu_tables.compare(*(read_ncu(parser, files) for files in sides))
     if options.format == "json":
         emit(json.dumps(rows, indent=1))
     elif options.format == "csv":
@@ -106,46 +170,133 @@ def _of_ncu(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int
     return 1 if options.fail and slower else 0
 
 
-def main(argv: Sequence[str]) -> int:
-    """Runs ``nvspan diff`` with the arguments `argv`."""
+def _parser() -> argparse.ArgumentParser:
     parser = parser_of("diff", _DESCRIPTION)
-    parser.add_argument("before", metavar="A", help="the recording or report to compare with")
-    parser.add_argument("after", metavar="B", help="the recording or report to judge")
+    parser.usage = _USAGE
+    parser.add_argument(
+        "files", nargs="*", metavar="A ... -- B ...",
+        help="the recordings to compare with, and after -- those to judge",
+    )  # fmt: skip
     parser.add_argument(
         "--threshold", metavar="PART", type=_part, default=0.05,
         help="ignore changes of the mean up to this: 5%% (the default) or 0.05",
     )  # fmt: skip
     parser.add_argument(
-        "--confidence", metavar="PART", type=_part, default=SURE,
+        "--confidence", metavar="PART", type=_certainty, default=SURE,
         help="how certain a change must be: 95%% (the default)",
     )  # fmt: skip
+    parser.add_argument(
+        "--names", metavar="A,B", type=_two_names,
+        help="what the two sides are called (default: by their paths)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--repeats", action="store_true",
+        help="each file is a run of its own, also where the times of files overlap",
+    )  # fmt: skip
     parser.add_argument("--fail", action="store_true", help="exit with 1 if a range became slower")
+    parser.add_argument("--step", metavar="NAME", help="the range that is a step, as of steps")
+    parser.add_argument(
+        "--phases", metavar="NAME,NAME", type=names, help="the phases of a step, as of steps"
+    )
     add_selection(parser)
     add_cuda(parser)
     parser.add_argument("--format", choices=render.FORMATS, default="table")
     add_escape_formulas(parser)
-    options = parser.parse_args(argv)
-    if is_ncu([options.before, options.after]):
-        return _of_ncu(parser, options)
-    before, after = (
-        chosen_cuda(selected(open_recording(parser, [path]), options), options)
-        for path in (options.before, options.after)
-    )
+    return parser
+
+
+def _steps(
+    parser: argparse.ArgumentParser, options: argparse.Namespace,
+    sides: Sequence[Sequence[nvspan.Recording]],
+) -> list[dict[str, Any]]:  # fmt: skip
+    """The rows of the typical step.
+
+    None where a filter by name is asked for, no range repeats, or steps have no phases.
+    """
+    asked = options.step or options.phases
+    if options.filter and not asked:
+        return []
+    try:
+        rows = compare_steps(
+            sides[0], sides[1], options.threshold, options.confidence, step=options.step,
+            phases=options.phases,
+        )  # fmt: skip
+        has_phases = any(row["name"] not in ("step", OTHER) for row in rows)
+        return rows if asked or has_phases else []
+    except ValueError as error:
+        if asked:
+            parser.exit(1, f"{parser.prog}: {error}\n")
+        return []
+
+
+def _blocks(
+    options: argparse.Namespace, called: Sequence[str], steps: Sequence[dict[str, Any]],
+    ranges: Sequence[dict[str, Any]],
+) -> tuple[list[str], dict[int, str]]:  # fmt: skip
+    """The tables of steps and ranges as lines, and the colors of lines."""
+    headings = ["calls " + called[0], "calls " + called[1], "mean " + called[0],
+                "mean " + called[1], "change", f"{100 * options.confidence:g} % limits",
+                "confidence", "verdict"]  # fmt: skip
+    lines: list[str] = []
+    colors: dict[int, str] = {}
+    layout = text.markdown if options.format == "markdown" else text.aligned
+    for rows, last in ((steps, "step"), (ranges, "range")):
+        if not rows:
+            continue
+        table = layout([*headings, last], [_cells(row) for row in rows], ("verdict", last))
+        shown = table.split("\n")
+        first = len(lines) + len(shown) - len(rows)
+        colors.update({first + i: _COLORS[row["verdict"]] for i, row in enumerate(rows)
+                       if row["verdict"] in _COLORS})  # fmt: skip
+        lines += [*shown, ""]
+    return lines, colors
+
+
+def _ending(
+    options: argparse.Namespace, called: Sequence[str],
+    sides: Sequence[Sequence[nvspan.Recording]], rows: Sequence[dict[str, Any]],
+) -> list[str]:  # fmt: skip
+    slower = sum(row["verdict"] == "slower" for row in rows)
+    said = f"{slower} slower by more than {100 * options.threshold:g} %"
+    ranges = [row for row in rows if "of_step" not in row]
+    counts = [sum(row[s]["warmup"] for row in ranges if row[s]) for s in ("before", "after")]
+    if any(counts):
+        parts = [f"{count} of {name}" for count, name in zip(counts, called, strict=True)]
+        said += f"; calls of the warm-up are left out: {', '.join(parts)}"
+    runs = [len(side) for side in sides]
+    if max(runs) == 1:
+        return [said]
+    many = [f"{count} {'run' if count == 1 else 'runs'} of {name}"
+            for count, name in zip(runs, called, strict=True)]  # fmt: skip
+    test = "Welch's test" if min(runs) >= 3 else "Student's test"
+    return [said, f"{' and '.join(many)}: the noise is what varies from run to run ({test})"]
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs ``nvspan diff`` with the arguments `argv`."""
+    parser = _parser()
+    options, *files = _sides(parser, argv)
+    if is_ncu([*files[0], *files[1]]):
+        return _of_ncu(parser, options, files)
+    called = options.names or _names_of(files)
+    sides = []
+    for side in files:
+        runs = opened(parser, partial(read_runs, *side, each=options.repeats))
+        note(line for run in runs for line in damage_lines(run))
+        sides.append(selected_runs(runs, options))
     with Progress("comparing"):
-        rows = compare(before, after, options.threshold, options.confidence)
-    note(emptiness.comparison(before, after))
-    headings = list(_HEADINGS)
-    headings[5] = f"{100 * options.confidence:g} % limits"
-    cells = [_cells(row) for row in rows]
-    slower = [row for row in rows if row["verdict"] == "slower"]
+        own = [[chosen_cuda(run, options) for run in runs] for runs in sides]
+        ranges = compare(own[0], own[1], options.threshold, options.confidence)
+        steps = _steps(parser, options, sides)
+    note(emptiness.comparison(dict(zip(called, own, strict=True))))
     if options.format == "json":
-        emit(json.dumps([_flat(row) for row in rows], indent=1))
+        emit(json.dumps([_flat(row) for row in [*steps, *ranges]], indent=1))
     elif options.format == "csv":
-        emit(render.as_csv([_flat(row) for row in rows], _COLUMNS, options.escape_formulas))
+        flat = [_flat(row) for row in [*steps, *ranges]]
+        emit(render.as_csv(flat, _COLUMNS, options.escape_formulas))
     else:
-        layout = text.markdown if options.format == "markdown" else text.aligned
-        end = f"{len(slower)} slower by more than {100 * options.threshold:g} %"
-        end += _left_out(rows)
-        table = layout(headings, cells, ("verdict", "range")) if rows else "no ranges"
-        emit("\n".join([table, "", end]))
+        lines, colors = _blocks(options, called, steps, ranges)
+        lines = [*(lines or ["no ranges", ""]), *_ending(options, called, sides, [*steps, *ranges])]
+        emit("\n".join(lines), colors)
+    slower = any(row["verdict"] == "slower" for row in [*steps, *ranges])
     return 1 if options.fail and slower else 0

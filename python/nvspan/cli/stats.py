@@ -25,6 +25,7 @@ from nvspan.cli.common.reading import (
     selected,
 )
 from nvspan.nsight.nsys import compat as nsys_compat
+from nvspan.recording.nearest import hint
 from nvspan.report import emptiness, gpu, render, text, tree
 from nvspan.report.progress import Progress
 from nvspan.report.summary import COLUMNS, GROUPS, Summary, call_tree
@@ -46,7 +47,7 @@ def _group(given: str) -> str:
         return given
     known = ", ".join(GROUPS[1:])
     raise argparse.ArgumentTypeError(
-        f"{given!r} is not one of {known}, payload.FIELD{_hint(given, (*GROUPS[1:], 'payload.'))}"
+        f"{given!r} is not one of {known}, payload.FIELD{hint(given, (*GROUPS[1:], 'payload.'))}"
     )
 
 
@@ -54,13 +55,8 @@ def _column(given: str) -> str:
     if given in COLUMNS:
         return given
     raise argparse.ArgumentTypeError(
-        f"there is no column {given!r}{_hint(given, COLUMNS)} (columns: {', '.join(COLUMNS)})"
+        f"there is no column {given!r}{hint(given, COLUMNS)} (columns: {', '.join(COLUMNS)})"
     )
-
-
-def _hint(given: str, known: Sequence[str]) -> str:
-    close = emptiness.nearest(given, known)
-    return "" if close is None else f"; the nearest is {close!r}"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -170,14 +166,12 @@ def _absent_metrics(result: NcuResult, metrics: Sequence[str], columns: Sequence
     """A sentence about each metric that the reports do not have."""
     known = result.metric_names()
     said = []
+    foreign = ": --metrics takes ncu's names here"
     for name in metrics:
         if name in known or name in columns or not known:
             continue
-        close = emptiness.nearest(name, known) if "__" in name else None
-        hint = (
-            ": --metrics takes ncu's names here" if close is None else f"; the nearest is {close!r}"
-        )
-        said.append(f"no result has a metric {name!r}{hint}")
+        close = hint(name, known) if "__" in name else ""
+        said.append(f"no result has a metric {name!r}" + (close or foreign))
     return said
 
 

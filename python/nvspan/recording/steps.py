@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
+from nvspan.recording.nearest import nearest
 from nvspan.recording.projection import CALL_DOMAIN, WORK_DOMAIN
 
 TYPE_CHECKING = False
@@ -93,7 +94,8 @@ class Steps:
         step: what steps are called, ``domain:name``.
         phases: the names of the phases, the last "other".
         typical: the means of the typical steps: `duration`, `busy`, `ops`, and `cpu`, `gpu` and
-            `idle` by phase; `waits` and `wait_calls`; `min`, `p50`, `p90`, `p99`, `max` of the
+            `idle` by phase; `std`, the standard deviations of the duration and of these; `waits`
+            and `wait_calls`; `min`, `p50`, `p90`, `p99`, `max` of the
             duration; the medians of `ahead` and `behind`, None where they are not known; `steps`,
             `warm_up` and `outliers`, how many there are.
         has_work: whether the recording has work of a GPU.
@@ -156,9 +158,11 @@ class Steps:
         # The steps that begin with the first that is no warm-up: steps, begin, end, duration.
         self._after_warm_up: dict[str, int] = result["after_warm_up"]
         typical = result["typical"]
-        for key in ("cpu", "gpu"):
-            typical[key] = dict(zip(self.phases, typical[key], strict=True))
-        typical["idle"] = dict(zip([*self.phases, WAITING], typical["idle"], strict=True))
+        for of_phases in (typical, typical["std"]):
+            for key in ("cpu", "gpu"):
+                of_phases[key] = dict(zip(self.phases, of_phases[key], strict=True))
+            idle = zip([*self.phases, WAITING], of_phases["idle"], strict=True)
+            of_phases["idle"] = dict(idle)
         self.typical: dict[str, Any] = typical
 
     @property
@@ -274,8 +278,6 @@ def _labels(names: Sequence[tuple[str | None, str]]) -> list[str]:
 
 
 def _nearest(name: str, names: Names) -> str:
-    from difflib import get_close_matches
-
-    known = sorted({text for _, text in names.values()})
-    close = get_close_matches(name.rpartition(":")[2], known, n=3, cutoff=0.4)
-    return f"; the nearest are {', '.join(map(repr, close))}" if close else ""
+    close = nearest(name.rpartition(":")[2], {text for _, text in names.values()}, 3)
+    verb = "is" if len(close) == 1 else "are"
+    return f"; the nearest {verb} {', '.join(map(repr, close))}" if close else ""

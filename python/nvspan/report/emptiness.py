@@ -4,28 +4,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
 from nvspan.recording import Recording
 from nvspan.recording.losses import counted
+from nvspan.recording.nearest import nearest
 from nvspan.recording.time_text import duration
 from nvspan.report.device_join import GROUPS
 from nvspan.report.text import printable
 
 _MOST = 8  # names that a sentence lists
-
-
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The name of `known` that is most like `word`, if any is like it.
-
-    >>> nearest("stpe", ["loss", "step"])
-    'step'
-    """
-    found = get_close_matches(word, sorted(known), 1, 0.5)
-    return found[0] if found else None
 
 
 def unmatched(recording: Recording, patterns: Sequence[str] | None) -> list[str]:
@@ -45,10 +35,10 @@ def unmatched(recording: Recording, patterns: Sequence[str] | None) -> list[str]
         if colon and not any(fnmatchcase(domain, wanted) for domain in known):
             text += f", which has no domain '{printable(wanted)}'"
             close = nearest(wanted, known)
-            text += "" if close is None else f"; the nearest domain is '{printable(close)}'"
+            text += f"; the nearest domain is '{printable(close[0])}'" if close else ""
         else:
             close = nearest(pattern, {n for _, n in names if n} | {f"{d}:{n}" for d, n in names})
-            text += "" if close is None else f"; the nearest is '{printable(close)}'"
+            text += f"; the nearest is '{printable(close[0])}'" if close else ""
         sentences.append(text)
     return sentences
 
@@ -155,17 +145,17 @@ def _unknown_field(part: Recording, field: str) -> str:
     if not fields:
         return text + "; no range here has a payload with fields"
     close = nearest(field, fields)
-    if close is not None:
-        text += f"; the nearest is '{printable(close)}'"
+    if close:
+        text += f"; the nearest is '{printable(close[0])}'"
     listed = ", ".join(printable(name) for name in fields[:_MOST])
     more = f" and {len(fields) - _MOST} more" if len(fields) > _MOST else ""
     return f"{text} (fields: {listed}{more})"
 
 
-def comparison(before: Recording, after: Recording) -> list[str]:
-    """Which side of a comparison holds no ranges."""
+def comparison(sides: Mapping[str, Sequence[Recording]]) -> list[str]:
+    """Which side of a comparison, by its name, holds no ranges."""
     return [
-        f"{side} ({printable(recording.processes[0]['path'])}) holds no ranges to compare"
-        for side, recording in (("A", before), ("B", after))
-        if not recording.stats().rows
+        f"{printable(name)} ({printable(runs[0].processes[0]['path'])}) holds no ranges to compare"
+        for name, runs in sides.items()
+        if not any(run.stats().rows for run in runs)
     ]

@@ -95,3 +95,15 @@ def markdown(headings: Sequence[str], rows: Sequence[Sequence[str]], left: Seque
     marks = [":---" if heading in left else "---:" for heading in headings]
     shown = [printable(heading) for heading in headings]
     return "\n".join([line(shown), line(marks), *map(line, rows)])
+
+
+def shortened(name: str, width: int) -> str:
+    """`name` in at most `width` characters: its middle gives way to an ellipsis.
+
+    >>> shortened("transformer.layers.17.attention", 16)
+    'transfo...ention'
+    """
+    if len(name) <= width:
+        return name
+    kept = max(width - 3, 2)
+    return name[: (kept + 1) // 2] + "..." + name[len(name) - kept // 2 :]

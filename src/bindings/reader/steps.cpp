@@ -73,6 +73,14 @@ py::dict steps(const RecordingHandle& handle, const py::dict& roles, std::size_t
   mean["cpu"] = typical.cpu;
   mean["gpu"] = typical.gpu;
   mean["idle"] = typical.idle;
+  py::dict deviation;
+  deviation["duration"] = typical.duration_std;
+  deviation["busy"] = typical.busy_std;
+  deviation["all_idle"] = typical.all_idle_std;
+  deviation["cpu"] = typical.cpu_std;
+  deviation["gpu"] = typical.gpu_std;
+  deviation["idle"] = typical.idle_std;
+  mean["std"] = deviation;
   mean["min"] = typical.shortest;
   mean["p50"] = typical.median;
   mean["p90"] = typical.p90;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
+#include <numeric>
 
 namespace nvspan::reader {
 namespace {
@@ -52,6 +53,44 @@ void add(std::vector<double>& sums, const std::vector<std::int64_t>& values, std
   }
 }
 
+void add_square(double& sum, std::int64_t value, double mean) {
+  const double distance = static_cast<double>(value) - mean;
+  sum += distance * distance;
+}
+
+void add_squares(std::vector<double>& sums, const std::vector<double>& means,
+                 const std::vector<std::int64_t>& values, std::size_t step) {
+  const std::size_t count = sums.size();
+  for (std::size_t i = 0; i < count; ++i) add_square(sums[i], values[step * count + i], means[i]);
+}
+
+// The deviations of the typical steps from their means.
+void find_deviations(const Steps& steps, TypicalStep& typical) {
+  typical.cpu_std.assign(typical.cpu.size(), 0);
+  typical.gpu_std.assign(typical.gpu.size(), 0);
+  typical.idle_std.assign(typical.idle.size(), 0);
+  if (typical.steps < 2) return;
+  const double all_idle = std::accumulate(typical.idle.begin(), typical.idle.end(), 0.0);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (static_cast<StepState>(typical.state[i]) != StepState::typical) continue;
+    add_square(typical.duration_std, steps.duration[i], typical.duration);
+    add_square(typical.busy_std, steps.busy[i], typical.busy);
+    const auto idle = steps.idle.begin() + static_cast<std::ptrdiff_t>(i * typical.idle.size());
+    const auto idle_end = idle + static_cast<std::ptrdiff_t>(typical.idle.size());
+    add_square(typical.all_idle_std, std::accumulate(idle, idle_end, std::int64_t{0}), all_idle);
+    add_squares(typical.cpu_std, typical.cpu, steps.cpu, i);
+    add_squares(typical.gpu_std, typical.gpu, steps.gpu, i);
+    add_squares(typical.idle_std, typical.idle, steps.idle, i);
+  }
+  const auto freedom = static_cast<double>(typical.steps - 1);
+  for (double* sum : {&typical.duration_std, &typical.busy_std, &typical.all_idle_std}) {
+    *sum = std::sqrt(*sum / freedom);
+  }
+  for (auto* sums : {&typical.cpu_std, &typical.gpu_std, &typical.idle_std}) {
+    for (double& sum : *sums) sum = std::sqrt(sum / freedom);
+  }
+}
+
 }  // namespace
 
 TypicalStep typical_step(const Steps& steps) {
@@ -91,6 +130,7 @@ TypicalStep typical_step(const Steps& steps) {
   for (auto* sums : {&typical.cpu, &typical.gpu, &typical.idle}) {
     for (double& sum : *sums) sum /= count;
   }
+  find_deviations(steps, typical);
   typical.median = quantile(durations, 0.5);
   typical.p90 = quantile(durations, 0.9);
   typical.p99 = quantile(durations, 0.99);

@@ -27,6 +27,9 @@ struct TypicalStep {
   std::uint64_t steps = 0, warm_up = 0, outliers = 0;
   double duration = 0, busy = 0, ops = 0;
   std::vector<double> cpu, gpu, idle;
+  // Their standard deviations.
+  double duration_std = 0, busy_std = 0, all_idle_std = 0;
+  std::vector<double> cpu_std, gpu_std, idle_std;
   std::int64_t shortest = 0, median = 0, p90 = 0, p99 = 0, longest = 0;
   double waits = 0, wait_calls = 0;
   std::int64_t ahead = -1;  // the median of the steps' medians

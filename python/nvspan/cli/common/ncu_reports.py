@@ -7,8 +7,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from nvspan.cli.common.reading import opened
 from nvspan.nsight.lines.tools import COMPUTE_SUFFIX
-from nvspan.report.progress import Progress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,10 +29,4 @@ def read_ncu(parser: argparse.ArgumentParser, files: Sequence[str]) -> NcuResult
     """Reads such reports; what cannot be read ends the command with one line that says so."""
     from nvspan.nsight.results.result import read_reports
 
-    try:
-        with Progress("reading"):
-            return read_reports(files)
-    except OSError as error:
-        parser.exit(1, f"{parser.prog}: cannot read {error.filename!r}: {error.strerror}\n")
-    except ValueError as error:
-        parser.exit(1, f"{parser.prog}: {error}\n")
+    return opened(parser, lambda: read_reports(files))

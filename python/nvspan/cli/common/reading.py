@@ -7,8 +7,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Sequence
-from typing import NoReturn
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NoReturn, TypeVar
 
 import nvspan
 from nvspan.recording.clock import zero
@@ -17,6 +17,8 @@ from nvspan.recording.projection import CALL_DOMAIN, WORK_DOMAIN
 from nvspan.report import emptiness
 from nvspan.report.progress import Progress
 from nvspan.report.text import parse_duration, printable_lines
+
+Read = TypeVar("Read")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -68,14 +70,28 @@ def selected(recording: nvspan.Recording, options: argparse.Namespace) -> nvspan
 
     Standard error says why nothing is left, and which pattern is like no name.
     """
-    origin = zero(recording)
-    part = recording.filter(
-        match=options.filter,
-        start=None if options.start is None else origin + options.start,
-        stop=None if options.stop is None else origin + options.stop,
-    )
-    note(emptiness.selection(recording, part, options.filter, options.start, options.stop))
-    return part
+    return selected_runs([recording], options)[0]
+
+
+def selected_runs(
+    runs: Sequence[nvspan.Recording], options: argparse.Namespace
+) -> list[nvspan.Recording]:
+    """The same of several runs; standard error says what holds for all of them."""
+    parts = []
+    said = []
+    for recording in runs:
+        origin = zero(recording)
+        part = recording.filter(
+            match=options.filter,
+            start=None if options.start is None else origin + options.start,
+            stop=None if options.stop is None else origin + options.stop,
+        )
+        parts.append(part)
+        said.append(
+            emptiness.selection(recording, part, options.filter, options.start, options.stop)
+        )
+    note(sentence for sentence in said[0] if all(sentence in other for other in said))
+    return parts
 
 
 def add_cuda(parser: argparse.ArgumentParser) -> None:
@@ -127,16 +143,21 @@ def open_recording(
 
     With `show_damage` standard error says what is damaged or cut off.
     """
+    recording = opened(parser, lambda: nvspan.read(*files))
+    if show_damage:
+        note(damage_lines(recording))
+    return recording
+
+
+def opened(parser: argparse.ArgumentParser, read: Callable[[], Read]) -> Read:
+    """What `read` returns; a file that it cannot read ends the command with one line."""
     try:
         with Progress("reading"):
-            recording = nvspan.read(*files)
+            return read()
     except OSError as error:
         parser.exit(1, f"{parser.prog}: cannot read {error.filename!r}: {error.strerror}\n")
     except ValueError as error:
         parser.exit(1, f"{parser.prog}: {error}\n")
-    if show_damage:
-        note(damage_lines(recording))
-    return recording
 
 
 def stem_of(path: str) -> str:
@@ -144,14 +165,19 @@ def stem_of(path: str) -> str:
     return os.path.splitext(path.rstrip(os.sep) or path)[0]
 
 
-def emit(text: str) -> int:
+def emit(text: str, colors: Mapping[int, str] | None = None) -> int:
     """Prints the result; a reader of the pipe that has seen enough is no error.
 
-    A terminal gets escapes for the characters that it would obey; files and pipes get the text as
-    it is.
+    A terminal gets escapes for the characters that it would obey, and lines in `colors`, which has
+    SGR codes of lines by their number; files and pipes get the text as it is.
     """
     if sys.stdout.isatty():
         text = printable_lines(text)
+        if colors and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb":
+            lines = text.split("\n")
+            for number, code in colors.items():
+                lines[number] = f"\x1b[{code}m{lines[number]}\x1b[0m"
+            text = "\n".join(lines)
     try:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         sys.stdout.flush()
