@@ -21,9 +21,10 @@ from helpers.reported import recording_of, run_nvspan
 from helpers.traced import needs_library
 from helpers.tree import ROOT
 from nvspan import _reader
+from nvspan.answers import compare
 from nvspan.export import perfetto, tables
 from nvspan.nsight import summary
-from nvspan.report import compare, page
+from nvspan.report import page
 from nvspan.report.summary import Summary, call_tree
 
 pytestmark = needs_library

@@ -112,7 +112,7 @@ def compare_steps(
     """A row for the typical step, and one for each of its phases: as `compare`, with `of_step`.
 
     The kind of a row is "step_cpu", "step_gpu" or "step_idle" (the GPU has no work), its domain
-    what steps are called and its name the phase, or "step" for all of them. `of_step` is the
+    that of the steps and its name the phase, or "step" for all of them. `of_step` is the
     difference as a part of the former step. Phases of less than a thousandth of a step are left
     out. See `Recording.steps`.
 
@@ -131,7 +131,8 @@ def compare_steps(
         means = [0.0 if side is None else side["mean"] for side in found]
         if max(means) < _LEAST_OF_STEP * usual:
             continue
-        entry = {"domain": called[0], "name": "step" if name is None else name,
+        domain = called[0].rpartition(":")[0] or None
+        entry = {"domain": domain, "name": "step" if name is None else name,
                  "kind": f"step_{kind}", "backward": False, "label": label}  # fmt: skip
         row = _judged(entry, found, threshold, sure)
         row["of_step"] = (means[1] - means[0]) / usual if usual and all(found) else None
