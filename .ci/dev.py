@@ -54,9 +54,9 @@ TESTS = {
     "src/reader/": ["tests/inject", "tests/reader", "tests/record", "tests/report"],
     "src/trace/": ["tests/inject", "tests/reader", "tests/record", "tests/report"],
     "src/": ["tests/api", "tests/decorate"],
-    "docs/": ["tests/layout", "tests/packaging/test_documentation.py"],
-    "README.md": ["tests/examples"],
-    "examples/": ["tests/examples"],
+    "docs/": ["tests/layout", "tests/docs"],
+    "README.md": ["tests/docs"],
+    "examples/": ["tests/examples", "tests/docs"],
     "cmake/": ["tests/packaging"],
 }  # fmt: skip
 

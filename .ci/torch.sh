@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-# The tests that need PyTorch, with its CPU build, on one CPython, and what trains by it.
+# The tests that need PyTorch, with its CPU build, on one CPython, and what trains by it; and the
+# documentation, whose pages run more of their blocks here.
 . .ci/common.sh
 
 venv=$(make_venv torch 3.11)
@@ -11,3 +12,4 @@ pip_install "$venv" lightning==2.6.6 transformers==5.23.0 accelerate==1.15.0
 # Freed memory is kept: Dynamo has the C library map and unmap the same blocks over and over.
 export MALLOC_MMAP_THRESHOLD_=1000000000 MALLOC_TRIM_THRESHOLD_=2000000000 MALLOC_TOP_PAD_=16777216
 "$venv/bin/python" -m pytest -n auto tests/pytorch tests/imports/test_traces.py
+"$venv/bin/python" -m pytest -n auto tests/docs/test_blocks.py -k "test_page and torch"

@@ -17,7 +17,7 @@ import pytest
 import nvspan
 from helpers.traced import clean_environment, needs_library
 from helpers.tree import ROOT
-from nvspan.answers import explain, findings, steps
+from nvspan.answers import steps
 
 DATA = ROOT / "tests" / "data" / "loops"
 
@@ -160,15 +160,6 @@ def test_a_program_of_its_own_phases(tmp_path):
     assert slow["state"] == "outlier"
     assert steps.difference(found, slow)[0][0] == "load"
     assert steps.limit(found)["bound"] is None
-
-
-def test_the_page_shows_what_the_command_prints(loops):
-    page = (ROOT / "docs" / "steps.md").read_text(encoding="utf-8")
-    block = page.split("$ nvspan steps train.nvspan\n")[1].split("```")[0]
-    assert block == run(loops / "data.nvspan").stdout
-    block = page.split("$ nvspan explain train.nvspan\n")[1].split("```")[0]
-    found = findings.find(nvspan.read(loops / "data.nvspan"))
-    assert block == explain.shown(found) + "\n"
 
 
 def test_a_recording_of_statistics_says_that_it_has_no_events():

@@ -16,7 +16,7 @@ LICENCE_LINES = [
 # The tree names no other host: a package index, above all, is the user's own choice.
 KNOWN_HOSTS = {"docs.nvidia.com", "docs.python.org", "github.com", "nvidia.github.io",
                "developer.nvidia.com", "packaging.python.org", "www.apache.org",
-               "www.speedscope.app", "localhost", "127.0.0.1"}  # fmt: skip
+               "www.speedscope.app", "www.w3.org", "localhost", "127.0.0.1"}  # fmt: skip
 
 
 def read(path):

@@ -7,7 +7,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 import sqlite3
 import subprocess
 import sys
@@ -309,17 +308,3 @@ def test_without_pyarrow_it_says_how_to_get_it(tmp_path):
     )  # fmt: skip
     assert done.returncode == 1
     assert done.stderr == ("nvspan export: parquet needs pyarrow: pip install 'nvspan[parquet]'\n")
-
-
-def test_the_lines_of_the_documentation_run(tmp_path, monkeypatch):
-    pytest.importorskip("pyarrow")
-    names = {name: pytest.importorskip(name) for name in ("duckdb", "pandas")}
-    page = (ROOT / "docs" / "reports.md").read_text(encoding="utf-8")
-    lines = re.findall(r"^(?:duckdb|pandas)\..*", page, re.MULTILINE)
-    assert len(lines) == 2
-    run_nvspan("export", recording_of(), "--format", "parquet", "-o", tmp_path / "run.parquet")
-    monkeypatch.chdir(tmp_path)
-    from_duckdb, from_pandas = (eval(line, dict(names)) for line in lines)
-    counts = {(row[0], row[1]): row[2] for row in from_duckdb.fetchall()}
-    assert counts["data", "outer"] == counts[None, "inner"] == 8
-    assert from_pandas.loc[("data", "outer"), "count"] == 8

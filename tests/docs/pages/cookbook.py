@@ -1,0 +1,27 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The recording of tests/data/loops whose figures the page shows, and a model."""
+
+import importlib.util
+import lzma
+from pathlib import Path
+
+from helpers.tree import ROOT
+
+packed = ROOT / "tests" / "data" / "loops" / "data.nvspan.xz"
+Path("train.nvspan").write_bytes(lzma.decompress(packed.read_bytes()))
+if importlib.util.find_spec("torch"):
+    import torch
+
+    import nvspan.torch  # noqa: F401
+
+    model = torch.nn.Linear(8, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    loader = torch.utils.data.DataLoader(torch.randn(64, 8), batch_size=4)
+
+
+def prepared(command):
+    """Two recordings of sleeps may differ where the machine is busy: the comparison is of one."""
+    if command.startswith("nvspan record") and "branch.nvspan" in command:
+        return "cp main.nvspan branch.nvspan"
+    return command

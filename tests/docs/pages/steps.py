@@ -1,0 +1,26 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The recordings of tests/data/loops, whose figures the page shows, and a model."""
+
+import importlib.util
+import lzma
+from pathlib import Path
+
+from helpers.tree import ROOT
+
+for name, source in (("train", "data"), ("blocks", "blocks")):
+    packed = ROOT / "tests" / "data" / "loops" / f"{source}.nvspan.xz"
+    Path(f"{name}.nvspan").write_bytes(lzma.decompress(packed.read_bytes()))
+if importlib.util.find_spec("torch"):
+    import torch
+
+    import nvspan.torch  # noqa: F401
+
+    model = torch.nn.Linear(8, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    loader = torch.utils.data.DataLoader(torch.randn(64, 8), batch_size=4)
+
+
+def prepared(command):
+    """The page's train.py is the one that was recorded on a GPU."""
+    return None if command.startswith("nvspan record") else command

@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Pages against each other and against what is installed: links, contents, signatures, pictures."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import pytest
+
+import nvspan
+from helpers.tree import ROOT
+
+DOCS = ROOT / "docs"
+PAGES = sorted(path.name for path in DOCS.glob("*.md"))
+API = (DOCS / "api.md").read_text(encoding="utf-8")
+DOCUMENTED = dict(re.findall(r"\{py:(?:function|class)\} nvspan\.(\w+)(\(.*\))?\n", API))
+
+
+def shape(signature):
+    """Parameters as (name, kind, default), so that annotations do not count."""
+    return [(p.name, p.kind, p.default) for p in signature.parameters.values()]
+
+
+def test_every_public_name_has_an_entry():
+    assert {name for name in nvspan.__all__ if f"nvspan.{name}" not in API} == set()
+
+
+@pytest.mark.parametrize("name", [name for name, given in DOCUMENTED.items() if given])
+def test_documented_signatures_are_the_real_ones(name):
+    namespace = dict(vars(nvspan))
+    exec(f"def documented{DOCUMENTED[name]}: ...", namespace)
+    documented = shape(inspect.signature(namespace["documented"]))
+    assert documented == shape(inspect.signature(getattr(nvspan, name)))
+
+
+def test_every_member_of_a_domain_has_an_entry():
+    members = {name for name in dir(nvspan.Domain) if not name.startswith("_")}
+    entry = API[API.index("{py:class} nvspan.Domain(") :].split("\n```\n")[0]
+    assert members == set(re.findall(r"\{py:(?:attribute|method)\} (\w+)", entry))
+
+
+def test_every_page_is_in_the_contents_and_in_the_readme():
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    contents = re.findall(r"^([\w-]+)$", index, re.MULTILINE)
+    assert {f"{name}.md" for name in contents} == set(PAGES) - {"index.md"}
+    assert set(re.findall(r"\(docs/([\w-]+\.md)\)", readme)) == set(PAGES)
+
+
+def anchors(path):
+    """The anchors of a page's headings, as MyST and GitHub make them."""
+    text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
+    found = set()
+    for heading in re.findall(r"^#+ (.*)$", text, re.M):
+        words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+        slug = re.sub(r"[^\w\- ]", "", words.replace(".", "-")).replace(" ", "-")
+        found |= {slug, re.sub(r"[^\w\- ]", "", words).replace(" ", "-"), slug.strip("-")}
+    return found
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted(DOCS.glob("*.md"))], ids=str)
+def test_links_lead_somewhere(page):
+    text = page.read_text(encoding="utf-8")
+    for target, anchor in re.findall(r"\]\(([\w/.-]*)(?:#([\w-]+))?\)", text):
+        path = page.parent / target if target else page
+        if "pictures/" in target and not (ROOT / ".ci").exists():
+            continue  # a source distribution has none
+        assert path.is_file(), target
+        if anchor and path.suffix == ".md":
+            assert anchor in anchors(path), f"{target}#{anchor}"
+
+
+def test_the_sidebar_has_five_groups():
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    assert re.findall(r"^:caption: (.*)$", index, re.M) == [
+        "Start", "Tasks", "Annotate", "Reference", "Project",
+    ]  # fmt: skip
+    names = re.findall(r"^([\w-]+)$", index, re.M)
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("name", ["run", "test"])
+def test_a_command_of_the_readme_is_one_line(name):
+    """.ci/readme.sh runs it word for word."""
+    pattern = rf"<!-- command: {name} -->\n```\w+\n(.*?)\n```"
+    (command,) = re.findall(pattern, (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    assert "\n" not in command
+
+
+def test_pictures_are_small_and_load_nothing():
+    pictures = [*(DOCS / "pictures").glob("*.png"), *(DOCS / "pictures").glob("*.svg")]
+    if not pictures:
+        pytest.skip("a source distribution has no pictures")
+    assert sum(picture.stat().st_size for picture in pictures) <= 300_000
+    for picture in pictures:
+        assert picture.suffix == ".png" or "url(http" not in picture.read_text(encoding="utf-8")
+        used = [page for page in (ROOT / "README.md", *DOCS.glob("*.md"))
+                if f"pictures/{picture.name})" in page.read_text(encoding="utf-8")]  # fmt: skip
+        assert used, picture.name

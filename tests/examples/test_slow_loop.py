@@ -1,0 +1,56 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""examples/slow_loop.py is what the first page of the documentation says of it."""
+
+from __future__ import annotations
+
+import importlib.util
+import lzma
+import re
+
+import nvspan
+from helpers.tree import ROOT
+from nvspan.answers import findings
+
+EXAMPLE = ROOT / "examples" / "slow_loop.py"
+PAGE = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+LOOPS = ROOT / "tests" / "data" / "loops"
+
+
+def recording(name, folder):
+    path = folder / f"{name}.nvspan"
+    path.write_bytes(lzma.decompress((LOOPS / f"{name}.nvspan.xz").read_bytes()))
+    return nvspan.read(path)
+
+
+def test_the_fix_that_the_page_shows_is_that_of_the_program():
+    source = EXAMPLE.read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^```diff\n(.*?)^```", PAGE, re.M | re.S)
+    for sign, name in (("-", "batches"), ("+", "fixed_batches")):
+        lines = [line[1:] for line in shown.splitlines() if line[0] in (" ", sign)]
+        assert "\n".join(lines).replace(" batches(", f" {name}(") in source
+
+
+def test_the_fix_changes_no_result(tmp_path):
+    spec = importlib.util.spec_from_file_location("slow_loop", EXAMPLE)
+    program = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(program)
+    program.STEPS = 30
+    program.write_messages(tmp_path / "messages")
+    right = [program.train(tmp_path / "messages", fixed) for fixed in (False, True)]
+    assert right[0] == right[1] > 0.5
+
+
+def test_the_figures_of_the_page_and_its_pictures(tmp_path):
+    slow, fixed = recording("slow", tmp_path), recording("fixed", tmp_path)
+    found = findings.find(slow)
+    assert [finding.kind for finding in found] == ["phase", "trend", "bound-unknown"]
+    for finding in found[:2]:
+        assert all(f"   - {evidence}\n" in PAGE for evidence in finding.evidence)
+    before, after = ({row["name"]: row["mean"] for row in each.stats().rows}
+                     for each in (slow, fixed))  # fmt: skip
+    less = {name: round(100 * (1 - after[name] / before[name])) for name in before}
+    assert (less["load"], less["step"]) == (97, 93)
+    assert less["forward"] <= 5
+    assert less["update"] <= 5
+    assert round(before["step"] / after["step"]) == 14
