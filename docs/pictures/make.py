@@ -137,7 +137,7 @@ def main() -> int:
             screenshot(tab, page, first, last, HERE / name)
         browser.close()
         before, after = unpacked("slow", folder, "before"), unpacked("fixed", folder, "after")
-        terminal(["nvspan", "diff", before, after], 108, HERE / "diff.svg")
+        terminal(["nvspan", "diff", before, after], 118, HERE / "diff.svg")
     for picture in sorted(HERE.glob("*.[ps][nv]g")):
         print(f"{picture.stat().st_size:8} {picture.name}")
     return 0

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Two recordings that are alike, and their ranges as a Parquet file."""
+"""Recordings that are alike, and their ranges as a Parquet file."""
 
 import importlib.util
 
@@ -8,8 +8,8 @@ import pytest  # noqa: F401
 
 import nvspan
 
-for name in ("main.nvspan", "branch.nvspan", "run.nvspan"):
-    with nvspan.record(name):
+for name in ("main", "main-1", "main-2", "branch", "branch-1", "branch-2", "run"):
+    with nvspan.record(f"{name}.nvspan"):
         for _ in range(20):
             with nvspan.annotate("step"):
                 pass
