@@ -252,3 +252,30 @@ def test_threads_write_to_different_streams_at_once(path: Path) -> None:
     assert recording.problems == []
     counts = np.bincount(np.asarray(recording.ranges["thread"]))
     assert counts.tolist() == [2 * count] * threads
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_what_goes_into_a_file_is_what_was_given(tmp_path: Path, ordered: bool) -> None:
+    longest = 2**24 - 1  # ns that are held in the short form
+    lengths = np.array([0, 1, longest - 1, longest, longest + 1, 2**40])
+    count = 60_000
+    starts = np.arange(count, dtype=np.int64) * 2**41 - 2**50
+    ends = starts + lengths[np.arange(count) % len(lengths)]
+    if not ordered:
+        order = np.random.default_rng(1).permutation(count)
+        starts, ends = starts[order], ends[order]
+    of = []
+    for memory in (10_000, 2_000_000_000):
+        path = tmp_path / f"{memory}.nvspan"
+        with writer.Session("x", output=path, memory=memory) as session:
+            text = session.get_domain("app").get_registered_string("step")
+            with session.create_stream("core", domain=session.get_domain("app")) as stream:
+                stream.write_ranges(starts, ends, message=text)
+                stream.write_marks(starts + 2**40 + 1, message="mark")
+                stream.write_pushpop(2**62, 2**62 + 5, message="late")
+        recording = nvspan.read(path)
+        columns = [list(recording.ranges[name]) for name in ("start", "end", "name")]
+        of.append([*columns, list(recording.marks["time"])])
+    assert of[0] == of[1]
+    assert of[0][0][:-1] == sorted(starts.tolist())
+    assert of[0][1][:-1] == sorted(ends.tolist())

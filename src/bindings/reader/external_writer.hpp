@@ -150,11 +150,11 @@ void External::work(Use&& use) {
 // Calls `fill` with begin and count of each block of rows.
 template <typename Fill>
 void External::fill(record::EventLane& lane, std::size_t rows, Fill&& fill) {
-  const std::uint64_t before = lane.bytes();
   for (std::size_t begin = 0; begin < rows; begin += given_block) {
+    const std::uint64_t before = lane.bytes();
     fill(begin, std::min(given_block, rows - begin));
+    writer_.added(lane, before);
   }
-  writer_.added(lane, before);
 }
 
 void bind_external_writer(pybind11::module_& module);

@@ -30,22 +30,22 @@ class EntryNesting {
       case LaneEvent::start_end:
         return start_end(record);
       case LaneEvent::start:
-        entry(EntryKind::start, record, &record.words[1]);
+        entry(EntryKind::start, record, record.value_at());
         return;
       case LaneEvent::end:
-        entry(EntryKind::end, record, &record.words[1]);
+        entry(EntryKind::end, record, record.value_at());
         return;
       case LaneEvent::mark:
         entry(EntryKind::mark, record, nullptr);
         return;
       case LaneEvent::sample_i64:
-        entry(EntryKind::counter_i64, record, &record.words[1]);
+        entry(EntryKind::counter_i64, record, record.value_at());
         return;
       case LaneEvent::sample_f64:
-        entry(EntryKind::counter_f64, record, &record.words[1]);
+        entry(EntryKind::counter_f64, record, record.value_at());
         return;
       case LaneEvent::sample_none:
-        entry(EntryKind::counter_none, record, &record.words[1]);
+        entry(EntryKind::counter_none, record, record.value_at());
         return;
       case LaneEvent::sample_bytes:
         entry(EntryKind::counter_bytes, record, nullptr);

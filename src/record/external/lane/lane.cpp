@@ -9,7 +9,7 @@ namespace nvspan::record {
 namespace {
 
 constexpr std::size_t first_block = 512;  // words
-constexpr std::size_t largest_block = std::size_t{1} << 17;
+constexpr std::size_t largest_block = SpillFile::block_words;
 
 }  // namespace
 
@@ -29,7 +29,7 @@ bool SpilledRun::hold(std::size_t words) {
 }
 
 bool SpilledRun::advance(LaneRecord& record) {
-  if (!hold(lane_record_words)) return false;
+  if (!hold(lane_head_words)) return false;
   const std::size_t size = LaneRecord{buffer_.data() + at_}.size();
   if (!hold(size)) return false;
   record = LaneRecord{buffer_.data() + at_};
@@ -44,8 +44,13 @@ void EventLane::start_block(std::size_t words) {
     last.used = static_cast<std::size_t>(next_ - last.words.get());
     size = std::min(largest_block, 2 * last.size);
   }
-  size = std::max(size, words);
-  Block block{std::unique_ptr<std::uint64_t[]>(new std::uint64_t[size]), size, 0};
+  Block block{nullptr, std::max(size, words), 0};
+  if (spilled_to_ != nullptr && words <= largest_block) {
+    block.words = spilled_to_->take();
+    if (block.words != nullptr) block.size = largest_block;
+  }
+  size = block.size;
+  if (block.words == nullptr) block.words.reset(new std::uint64_t[size]);
   next_ = block.words.get();
   limit_ = next_ + size;
   bytes_ += size * sizeof(std::uint64_t);
@@ -123,7 +128,11 @@ void EventLane::spill(SpillFile& file) {
     file.append(words.data(), words.size());
   }
   run.end = file.size();
+  for (Block& block : blocks_) {
+    if (block.size == largest_block) file.keep(std::move(block.words));
+  }
   EventLane spilled;
+  spilled.spilled_to_ = &file;
   spilled.runs_ = std::move(runs_);
   spilled.runs_.push_back(run);
   spilled.first_time_ = first_time_;

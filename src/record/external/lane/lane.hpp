@@ -41,13 +41,19 @@ class EventLane {
   // Room for a record, which the caller fills at once.
   std::uint64_t* add(std::uint64_t time, std::uint64_t value, LaneEvent event,
                      std::uint32_t subject, std::size_t payload_words = 0) {
-    const std::size_t words = lane_record_words + payload_words;
+    std::size_t head_payload = payload_words;
+    if (event == LaneEvent::range && payload_words == 0 && value - time <= longest_short_range) {
+      event = short_range;
+      head_payload = static_cast<std::size_t>(value - time);
+    }
+    const std::size_t value_words = LaneRecord::value_words(event);
+    const std::size_t words = lane_head_words + value_words + payload_words;
     if (static_cast<std::size_t>(limit_ - next_) < words) start_block(words);
     std::uint64_t* to = next_;
     next_ += words;
     to[0] = time;
-    to[1] = value;
-    to[2] = record_head(event, subject, payload_words);
+    to[1] = record_head(event, subject, head_payload);
+    if (value_words != 0) to[lane_head_words] = value;
     ++count_;
     const std::uint64_t rank = LaneRecord{to}.rank();
     sorted_ = sorted_ && !LaneRecord::before(time, rank, last_time_, last_rank_);
@@ -56,7 +62,7 @@ class EventLane {
     last_end_ = std::max(last_end_, end);
     last_time_ = time;
     last_rank_ = rank;
-    return to + lane_record_words;
+    return to + lane_head_words + value_words;
   }
 
   std::uint64_t bytes() const noexcept { return bytes_; }  // of memory
@@ -86,7 +92,7 @@ class EventLane {
 
  private:
   struct Block {
-    std::unique_ptr<std::uint64_t[]> words;
+    SpillFile::Block words;
     std::size_t size;
     std::size_t used;  // known once the next one has begun
   };
@@ -132,6 +138,7 @@ class EventLane {
   template <typename Use>
   void for_each_merged(const SpillFile& file, Use&& use) const;
 
+  SpillFile* spilled_to_ = nullptr;
   std::vector<Block> blocks_;
   std::vector<Run> runs_;
   std::uint64_t* next_ = nullptr;

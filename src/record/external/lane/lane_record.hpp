@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-// An event as a lane holds it until its place in the file is known: three words, then its payload
-// in the form of the file's entries.
+// An event as a lane holds it until its place in the file is known: its time, its head, a value if
+// it has one, then its payload in the form of the file's entries.
 
 #pragma once
 
@@ -35,8 +35,11 @@ constexpr std::int64_t ns_of(std::uint64_t ticks) {
 }
 constexpr std::uint64_t never_ended = ~std::uint64_t{0};  // of a range's end
 
-constexpr std::size_t lane_record_words = 3;  // without a payload
+constexpr std::size_t lane_head_words = 2;  // time and head
 constexpr std::size_t most_payload_words = (std::size_t{1} << 24) - 1;
+// In a head, a range that has its duration where others have the payload's length.
+constexpr auto short_range = static_cast<LaneEvent>(0xFF);
+constexpr std::uint64_t longest_short_range = most_payload_words;  // ns
 
 constexpr std::uint64_t record_head(LaneEvent event, std::uint32_t subject, std::size_t payload) {
   return static_cast<std::uint64_t>(event) | std::uint64_t{subject} << 8 |
@@ -48,12 +51,17 @@ struct LaneRecord {
   const std::uint64_t* words;
 
   std::uint64_t time() const { return words[0]; }
-  std::uint64_t value() const { return words[1]; }
-  LaneEvent event() const { return static_cast<LaneEvent>(words[2] & 0xFF); }
-  std::uint32_t subject() const { return static_cast<std::uint32_t>(words[2] >> 8); }
-  std::size_t payload_words() const { return static_cast<std::size_t>(words[2] >> 40); }
-  const std::uint64_t* payload() const { return words + lane_record_words; }
-  std::size_t size() const { return lane_record_words + payload_words(); }
+  std::uint64_t value() const { return is_short() ? time() + last_bits() : *value_at(); }
+  const std::uint64_t* value_at() const { return words + lane_head_words; }
+  LaneEvent event() const { return is_short() ? LaneEvent::range : kind(); }
+  std::uint32_t subject() const { return static_cast<std::uint32_t>(words[1] >> 8); }
+  std::size_t payload_words() const { return is_short() ? 0 : last_bits(); }
+  const std::uint64_t* payload() const { return value_at() + value_words(kind()); }
+  std::size_t size() const { return lane_head_words + value_words(kind()) + payload_words(); }
+
+  static constexpr std::size_t value_words(LaneEvent kind) {
+    return kind == LaneEvent::mark || kind == short_range ? 0 : 1;
+  }
 
   // Of two events at one moment the one that lasts longer is around the other.
   std::uint64_t rank() const { return event() <= LaneEvent::start_end ? value() : never_ended; }
@@ -61,6 +69,11 @@ struct LaneRecord {
                      std::uint64_t other_rank) {
     return time != other_time ? time < other_time : rank > other_rank;
   }
+
+ private:
+  LaneEvent kind() const { return static_cast<LaneEvent>(words[1] & 0xFF); }
+  bool is_short() const { return kind() == short_range; }
+  std::uint64_t last_bits() const { return words[1] >> 40; }
 };
 
 }  // namespace nvspan::record

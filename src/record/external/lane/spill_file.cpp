@@ -70,6 +70,7 @@ void SpillFile::clear() {
   if (fd_ >= 0) ::close(fd_);
   fd_ = -1;
   size_ = 0;
+  spare_.clear();
 }
 
 }  // namespace nvspan::record
