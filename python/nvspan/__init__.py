@@ -75,7 +75,7 @@ NvtxWarning = NvspanWarning
 
 
 def _html_of(recording: Recording) -> str:
-    from nvspan.report.notebook import html
+    from nvspan.report.page.notebook import html
 
     return html(recording)
 

@@ -59,7 +59,9 @@ def test_many_steps_share_bars(tmp_path):
     found = sections(written(tmp_path / "a.nvspan", calls))["steps"]
     assert (found["each"], len(found["bars"])) == (4, 250)
     assert len(found["bars"]) <= BARS
-    assert found["bars"][125] == ["#500 to #503", 0, [round((99 + 3 * 90) / 4)]]
+    assert found["bars"][125] == [
+        "#500 to #503", 0, [round((99 + 3 * 90) / 4)], 50_000, 50_390,
+    ]  # fmt: skip
 
 
 def test_a_recording_without_steps_has_findings_alone(tmp_path):

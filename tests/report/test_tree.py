@@ -14,7 +14,7 @@ from helpers.recorded import record_command
 from helpers.reported import recording_of, run_nvspan
 from helpers.traced import needs_library
 from nvspan.report import page, tree
-from nvspan.report.notebook import html
+from nvspan.report.page.notebook import html
 from nvspan.report.summary import Summary
 
 pytestmark = needs_library

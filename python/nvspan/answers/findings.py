@@ -56,8 +56,27 @@ class Finding:
     advice: str = ""
 
 
+@dataclass(frozen=True)
+class Found:
+    """The findings of a recording, and what they were found in; None: it has no such thing."""
+
+    findings: list[Finding]
+    stats: Stats
+    steps: Steps | None = None
+    modules: Modules | None = None
+
+
 def find(recording: Recording, step: str | None = None) -> list[Finding]:
     """The findings of a recording, what matters most first.
+
+    Raises:
+        ValueError: no range is called as `step` says.
+    """
+    return look(recording, step).findings
+
+
+def look(recording: Recording, step: str | None = None) -> Found:
+    """As `find`, with what was read for it.
 
     Raises:
         ValueError: no range is called as `step` says.
@@ -77,13 +96,15 @@ def find(recording: Recording, step: str | None = None) -> list[Finding]:
         advice = (
             "nvspan.torch.auto(...) or nvspan.step() mark the steps; --step names another range"
         )
-        return [*_of_recorder(stats), Finding("no-steps", said, UNKNOWN, [], advice)]
+        missing = Finding("no-steps", said, UNKNOWN, [], advice)
+        return Found([*_of_recorder(stats), missing], stats)
     modules = Modules(recording, steps=steps)
     found = [
         *_of_recorder(stats), *_of_limit(steps), *_of_phase(steps), *_of_odd_steps(steps),
         *_of_trend(steps), *_of_other(steps), *_of_modules(modules),
     ]  # fmt: skip
-    return sorted(found, key=lambda one: one.certainty == UNKNOWN)  # what is not known comes last
+    found.sort(key=lambda one: one.certainty == UNKNOWN)  # what is not known comes last
+    return Found(found, stats, steps, modules)
 
 
 def _of_recorder(stats: Stats) -> Iterator[Finding]:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from nvspan.answers import findings, modules, steps
@@ -15,24 +16,26 @@ from nvspan.report.text import printable
 BARS = 300
 
 
-def sections(recording: Recording) -> dict[str, Any]:
-    """What stands on top of the page. Keys are absent where a recording holds no such thing."""
-    found: dict[str, Any] = {
-        "findings": [
-            {"text": printable(one.text), "certainty": one.certainty, "advice": one.advice,
-             "evidence": list(map(printable, one.evidence))}
-            for one in findings.find(recording)
-        ]
-    }  # fmt: skip
-    try:
-        of_steps = recording.steps()
-    except ValueError:
-        return found
-    found["steps"] = _steps(of_steps)
-    of_modules = Modules(recording, steps=of_steps)
-    if of_modules.models:
-        found["modules"] = _modules(of_modules)
-    return found
+def sections(recording: Recording, found: findings.Found | None = None) -> dict[str, Any]:
+    """What stands on top of the page. Keys are absent where a recording holds no such thing.
+
+    `found` is what `findings.look` has found in it, where that is known.
+    """
+    found = found or findings.look(recording)
+    held: dict[str, Any] = {"findings": _findings(found.findings)}
+    if found.steps is not None:
+        held["steps"] = _steps(found.steps)
+    if found.modules is not None and found.modules.models:
+        held["modules"] = _modules(found.modules)
+    return held
+
+
+def _findings(found: Sequence[findings.Finding]) -> list[dict[str, Any]]:
+    return [
+        {"text": printable(one.text), "certainty": one.certainty, "advice": one.advice,
+         "evidence": list(map(printable, one.evidence))}
+        for one in found
+    ]  # fmt: skip
 
 
 def _steps(found: Steps) -> dict[str, Any]:
@@ -41,6 +44,7 @@ def _steps(found: Steps) -> dict[str, Any]:
     phases = [found[f"cpu.{phase}"].tolist() for phase in found.phases]
     states, numbers = found["state"].tolist(), found["number"].tolist()
     numbered = found["has_number"].tolist()
+    starts, lengths = found["start"].tolist(), found["duration"].tolist()
     bars = []
     for first in range(0, count, each):
         last = min(first + each, count)
@@ -49,6 +53,8 @@ def _steps(found: Steps) -> dict[str, Any]:
             names[0] if last - first == 1 else f"{names[0]} to {names[1]}",
             max(states[first:last]),
             [round(sum(times[first:last]) / (last - first)) for times in phases],
+            starts[first],
+            starts[last - 1] + lengths[last - 1],
         ])  # fmt: skip
     typical = found.typical
     heads, cells = steps.typical_table(found)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nvspan.answers import findings
 from nvspan.answers.page import sections
 from nvspan.cli.common.reading import (
     add_selection,
@@ -21,8 +22,8 @@ from nvspan.report.progress import Progress
 
 _DESCRIPTION = """\
 Writes one HTML page about recordings: what stands out, the steps as bars, the
-modules of the model, a timeline that zooms, every range in a table to sort and
-search, and what was lost. The page is self-contained and loads nothing."""
+modules of the model, a timeline that zooms, a flame graph, every range in a
+table to sort and search, and what was lost. The page is self-contained and loads nothing."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -44,9 +45,11 @@ def main(argv: Sequence[str]) -> int:
     output = options.output or stem_of(options.files[0]) + ".html"
     recording = selected(open_recording(parser, options.files), options)
     with Progress("writing the report") as progress:
-        found = sections(recording)
+        found = findings.look(recording)
         progress(0.4)
-        text = page.html(recording, options.title, found)
+        text = page.html(
+            recording, options.title, sections(recording, found), found.steps, found.stats
+        )
         progress(0.9)
         try:
             with open(output, "w", encoding="utf-8") as file:

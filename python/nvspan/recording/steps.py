@@ -145,7 +145,9 @@ class Steps:
         from nvspan import _reader
 
         result = _reader.steps(handle, roles, len(groups), direct, CALL_DOMAIN, _WORK)
-        called = sorted({f"{d}:{n}" if d else n for d, n in (names[pair] for pair in chosen)})
+        called = sorted(
+            {f"{d}:{n}" if d else n for d, n in (names.get(pair, (None, "-")) for pair in chosen)}
+        )
         self.step: str = called[0] if len(called) == 1 else step or pattern or called[0]
         self.phases: list[str] = [*(label for label, _ in groups), OTHER]
         self.has_work: bool = result["has_work"]

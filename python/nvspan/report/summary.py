@@ -13,6 +13,7 @@ from nvspan._device.losses import device_losses_of
 from nvspan.recording import Recording
 from nvspan.recording.losses import DAMAGE, left_out, open_lines, window_lines
 from nvspan.recording.payload import is_scalar, scalar
+from nvspan.recording.stats import Stats
 from nvspan.recording.time_text import duration
 from nvspan.report import device_join
 from nvspan.report.text import printable, range_label
@@ -47,9 +48,19 @@ class Summary:
         losses: the windows in which events were lost.
     """
 
-    def __init__(self, recording: Recording, by: str = "name", *, live: bool = False) -> None:
-        """`live`: this process records still, so no note says that its file is open."""
-        stats = recording.stats(by)
+    def __init__(
+        self,
+        recording: Recording,
+        by: str = "name",
+        *,
+        live: bool = False,
+        stats: Stats | None = None,
+    ) -> None:
+        """`live`: this process records still, so no note says that its file is open.
+
+        `stats` are the recording's, where they are known.
+        """
+        stats = stats or recording.stats(by)
         self.by = by
         self.threads = threads(recording)
         self.processes = recording.processes

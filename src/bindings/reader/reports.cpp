@@ -8,12 +8,16 @@
 #include <pybind11/stl.h>
 
 #include "reader/export/perfetto_export.hpp"
+#include "reader/page/flame.hpp"
+#include "reader/page/timeline.hpp"
 #include "reader/stats/call_tree.hpp"
 #include "reader/stats/overview.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 namespace py = pybind11;
 
@@ -212,6 +216,147 @@ py::dict strip(const RecordingHandle& handle, std::uint64_t budget, std::uint32_
   return overview;
 }
 
+// The name, kind and color that blocks and nodes have.
+py::tuple look_of(const reader::Recording& recording, std::uint32_t domain, std::int32_t name,
+                  const char* kind, bool backward, bool has_color, std::uint32_t color) {
+  return py::make_tuple(domain_at(recording, domain), string_at(recording, name), kind, backward,
+                        has_color ? py::object(py::int_(color)) : py::none());
+}
+
+py::list list_keys(const reader::Recording& recording, const std::vector<reader::PageKey>& keys) {
+  py::list listed;
+  for (const reader::PageKey& key : keys) {
+    py::list durations;
+    for (unsigned i = 0; key.durations != nullptr && i < reader::DurationCounts::buckets; ++i) {
+      const std::uint32_t count = key.durations->counts[i];
+      if (count != 0) durations.append(py::make_tuple(i, count));
+    }
+    py::dict entry;
+    entry["look"] =
+        look_of(recording, key.domain, key.name, key.is_mark ? "mark" : kind_text(key.kind),
+                key.backward, key.has_color, key.color);
+    entry["category"] = key.category;
+    entry["category_name"] = string_at(recording, key.category_name);
+    entry["calls"] = key.calls;
+    entry["sum"] = key.sum;
+    entry["durations"] = key.durations == nullptr ? py::object(py::none()) : durations;
+    listed.append(entry);
+  }
+  return listed;
+}
+
+py::list list_counters(const reader::Recording& recording,
+                       const std::vector<reader::CounterTrack>& counters) {
+  py::list listed;
+  for (const reader::CounterTrack& track : counters) {
+    const reader::ReadCounter& counter = recording.counters()[track.counter];
+    py::list points;
+    for (const reader::CounterPoint& point : track.points) {
+      points.append(
+          py::make_tuple(point.time, point.least, point.greatest, point.last, point.count));
+    }
+    py::dict entry;
+    entry["process"] = track.process;
+    entry["domain"] = domain_at(recording, counter.domain);
+    entry["name"] = string_at(recording, counter.name);
+    entry["field"] = string_at(recording, counter.field);
+    entry["unit"] = string_at(recording, counter.unit);
+    entry["samples"] = track.samples;
+    entry["points"] = points;
+    listed.append(entry);
+  }
+  return listed;
+}
+
+// Blocks are bytes, as reader/page/timeline_bytes.hpp lays them out.
+py::dict timeline(const RecordingHandle& handle, const py::dict& given) {
+  const reader::Recording& recording = *handle.recording;
+  reader::TimelineLimits limits;
+  const auto take = [&](const char* name, std::size_t& limit) {
+    if (given.contains(name)) limit = given[name].cast<std::size_t>();
+  };
+  take("bytes", limits.bytes);
+  take("levels", limits.levels);
+  take("tracks", limits.tracks);
+  take("payload_bytes", limits.payload_bytes);
+  take("points", limits.points);
+  take("counters", limits.counters);
+  reader::Timeline found;
+  {
+    const released_gil released;
+    found = reader::make_timeline(recording, handle.selection, limits);
+  }
+  static const char* const kinds[] = {"thread", "spans", "device"};
+  py::list tracks;
+  for (const reader::PageTrack& track : found.tracks) {
+    py::dict entry;
+    entry["kind"] = kinds[static_cast<std::size_t>(track.kind)];
+    entry["process"] = track.process;
+    entry["thread"] = track.thread < 0 ? py::object(py::none()) : py::int_(track.thread);
+    entry["device"] = text_of(track.device);
+    entry["levels"] = track.levels.size();
+    entry["ranges"] = track.ranges;
+    entry["bytes"] = py::bytes(track.bytes);
+    tracks.append(entry);
+  }
+  py::list texts;
+  for (const std::string& text : found.texts) texts.append(text_of(text));
+  py::dict entry;
+  entry["first"] = found.first;
+  entry["last"] = found.last;
+  entry["resolution"] = found.resolution;
+  entry["hidden_levels"] = found.hidden_levels;
+  entry["hidden_tracks"] = found.hidden_tracks;
+  entry["hidden_counters"] = found.hidden_counters;
+  entry["payloads"] = found.payloads;
+  entry["shown_payloads"] = found.shown_payloads;
+  entry["tracks"] = tracks;
+  entry["keys"] = list_keys(recording, found.keys);
+  entry["names"] = found.names;
+  entry["texts"] = texts;
+  entry["counters"] = list_counters(recording, found.counters);
+  return entry;
+}
+
+// `windows`: (process, start, end, group).
+py::dict flame(
+    const RecordingHandle& handle,
+    const std::vector<std::tuple<std::uint32_t, std::int64_t, std::int64_t, std::uint32_t>>& given,
+    std::size_t most_nodes) {
+  const reader::Recording& recording = *handle.recording;
+  std::vector<reader::FlameWindow> windows;
+  windows.reserve(given.size());
+  for (const auto& [process, start, end, group] : given) {
+    windows.push_back(reader::FlameWindow{process, start, end, group});
+  }
+  reader::Flame found;
+  {
+    const released_gil released;
+    found = reader::make_flame(recording, handle.selection, std::move(windows), most_nodes);
+  }
+  py::list roots, nodes;
+  for (const reader::FlameRoot& root : found.roots) {
+    py::dict entry;
+    entry["group"] = root.group;
+    entry["process"] = root.process;
+    entry["thread"] = root.thread < 0 ? py::object(py::none()) : py::int_(root.thread);
+    entry["device"] = text_of(root.device);
+    roots.append(entry);
+  }
+  for (const reader::FlameNode& node : found.nodes) {
+    const reader::ReadSite& site = recording.sites()[node.site];
+    nodes.append(py::make_tuple(node.parent, node.root,
+                                look_of(recording, site.domain, site.name, kind_text(node.kind),
+                                        site.backward, site.has_color, site.color),
+                                node.calls, node.total, node.self, node.unclosed, node.folded));
+  }
+  py::dict entry;
+  entry["roots"] = roots;
+  entry["nodes"] = nodes;
+  entry["folded"] = found.folded;
+  return entry;
+}
+
 std::uint64_t write_perfetto(const RecordingHandle& handle, const std::string& path,
                              const py::object& progress) {
   try {
@@ -231,6 +376,8 @@ void bind_reports(py::module_& module) {
   module.def("tree", &tree, py::arg("handle"), py::arg("ancestors") = false);
   module.def("exact", &exact, py::arg("handle"), py::arg("unclosed_end") = py::none());
   module.def("strip", &strip);
+  module.def("timeline", &timeline);
+  module.def("flame", &flame);
   module.def("write_perfetto", &write_perfetto);
 }
 

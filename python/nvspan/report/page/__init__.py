@@ -1,25 +1,30 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""One HTML page about a recording: figures, a timeline to zoom, what was lost. It needs no network.
+"""One HTML page about a recording: figures, a timeline to zoom, a flame graph, what was lost.
 
-The timeline holds at most about `BLOCKS` rectangles. Where a recording has more ranges, those
-shorter than one stretch of its time are merged with their neighbours of the same thread and level;
-the page says how long that stretch is.
+It needs no network. The page holds a few megabytes of a recording of any size: what is merged or
+left out for that is said in it. `data` makes what the scripts draw, `bundle` makes them one.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
 from nvspan import _core, _reader
 from nvspan.recording import Recording
 from nvspan.recording.clock import zero
+from nvspan.recording.stats import Stats
+from nvspan.recording.steps import Steps
 from nvspan.recording.time_text import duration, moment
 from nvspan.report import device_join
+from nvspan.report.page import data
+from nvspan.report.page.bundle import script, source
+from nvspan.report.page.widget import as_json, steps_of, widget
 from nvspan.report.summary import TIMES, Summary, process_name, thread_name
 from nvspan.report.text import label, printable
+
+__all__ = ["html", "strip", "widget"]
 
 BLOCKS = 100_000
 LEVELS = 12
@@ -28,37 +33,50 @@ ROWS = 5000
 
 
 def html(
-    recording: Recording, title: str | None = None, answers: dict[str, Any] | None = None
+    recording: Recording,
+    title: str | None = None,
+    answers: dict[str, Any] | None = None,
+    steps: Steps | None = None,
+    stats: Stats | None = None,
 ) -> str:
-    """The page as text; `answers` are what `nvspan.answers.page.sections` found."""
-    summary = Summary(recording)
+    """The page as text.
+
+    Args:
+        recording: what it is about.
+        title: the heading; None: the names of the files.
+        answers: what `nvspan.answers.page.sections` found.
+        steps: of the recording, where they are known.
+        stats: of the recording, by name, where they are known.
+    """
+    summary = Summary(recording, stats=stats)
     if title is None:
         names = [os.path.basename(p) for p in dict.fromkeys(p["path"] for p in summary.processes)]
         title = ", ".join(names[:3])
         if len(names) > 3:
             title += f" and {len(names) - 3} more"
-    data = {
+    notes = list(summary.notes)
+    if len(summary.rows) > ROWS:
+        notes.append(f"the table shows the {ROWS} largest of {len(summary.rows):,} ranges")
+    held = {
         "title": printable(title),
         "when": _when(recording),
         "facts": _facts(summary),
-        "notes": summary.notes,
+        "notes": notes,
         "columns": _columns(summary),
         "times": (*TIMES, *device_join.TIMES),
         "rows": [_row(row, summary.gpu) for row in summary.rows[:ROWS]],
         "footnotes": "\n".join(summary.footnotes()),
-        "strip": strip(recording, summary),
+        "timeline": data.timeline(recording, summary),
+        "icicle": data.flame(
+            recording, summary, steps_of(recording) if steps is None and not answers else steps
+        ),
         "answers": answers or {},
     }
-    if len(summary.rows) > ROWS:
-        summary.notes.append(f"the table shows the {ROWS} largest of {len(summary.rows):,} ranges")
-    text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
-    return template().replace("@DATA@", text)
-
-
-def template() -> str:
-    path = os.path.join(os.path.dirname(__file__), "page.html")
-    with open(path, encoding="utf-8") as file:
-        return file.read()
+    head, _, rest = source("page.html").partition("@STYLE@")
+    middle, _, rest = rest.partition("@DATA@")
+    before, _, end = rest.partition("@SCRIPT@")
+    style = source("parts.css") + source("page.css")
+    return "".join((head, style, middle, as_json(held), before, script("page"), end))
 
 
 def _when(recording: Recording) -> str:

@@ -1,0 +1,237 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the scripts of the page draw: the timeline and the flame graph as JSON can hold them.
+
+The reader reduces a recording of any size to so many bytes. What it merged or left out is counted
+and said in the notes.
+"""
+
+from __future__ import annotations
+
+from binascii import b2a_base64
+from collections.abc import Sequence
+from typing import Any
+
+from nvspan import _reader
+from nvspan.recording import Recording
+from nvspan.recording.clock import zero
+from nvspan.recording.steps import Steps
+from nvspan.recording.time_text import duration
+from nvspan.report.summary import Summary, process_name
+from nvspan.report.text import label, printable
+
+NODES = 15_000
+ODD_STEPS = 30  # outliers and steps of the warm-up that have a flame graph of their own
+_KINDS = {"push_pop": "", "start_end": "start/end", "device": "GPU", "mark": "mark"}
+_TYPICAL, _WARM_UP = 0, 1
+_DEFAULT_BLUE = 0x0000FF
+
+Window = tuple[int, int, int, int]
+
+
+def _thread(summary: Summary, thread: int) -> str:
+    """A thread's name without its process."""
+    found = summary.threads[thread]
+    return f"thread {found['tid']}" if found["name"] is None else printable(found["name"])
+
+
+def _place(summary: Summary, kind: str, thread: int | None, device: str) -> str:
+    if kind == "device" or device:
+        return printable(device)
+    return "start/end ranges" if thread is None else _thread(summary, thread)
+
+
+def _base64(data: bytes) -> str:
+    return b2a_base64(data, newline=False).decode("ascii")
+
+
+def _color(argb: int | None) -> str | None:
+    """As CSS has it; None: by the name.
+
+    Colors without alpha are the ten names of the nvtx package, and mean to be seen. Its blue is
+    also what a range has that was given none.
+    """
+    return None if argb is None or argb == _DEFAULT_BLUE else f"#{argb & 0xFFFFFF:06x}"
+
+
+def _label(domain: str | None, name: str | None, backward: bool) -> str:
+    return label(domain, name) + (" (backward)" if backward else "")
+
+
+def _key(key: dict[str, Any]) -> list[Any]:
+    domain, name, kind, backward, color = key["look"]
+    category = key["category_name"]
+    if category is None and key["category"]:
+        category = str(key["category"])
+    counted = key["durations"]
+    return [
+        _label(domain, name, backward), _KINDS[kind], _color(color),
+        None if category is None else printable(category), key["calls"], round(key["sum"]),
+        None if counted is None else [number for pair in counted for number in pair],
+    ]  # fmt: skip
+
+
+def _counter(counter: dict[str, Any], first: int) -> dict[str, Any]:
+    name = label(counter["domain"], counter["name"])
+    if counter["field"] is not None:
+        name += f".{printable(counter['field'])}"
+    points = counter["points"]
+    times, before = [], first
+    for point in points:
+        times.append(point[0] - before)
+        before = point[0]
+    found = {
+        "label": name,
+        "unit": None if counter["unit"] is None else printable(counter["unit"]),
+        "process": counter["process"],
+        "samples": counter["samples"],
+        "times": times,
+        "last": [_short(point[3]) for point in points],
+    }
+    if any(point[4] > 1 for point in points):
+        found["least"] = [_short(point[1]) for point in points]
+        found["greatest"] = [_short(point[2]) for point in points]
+    return found
+
+
+def _short(value: float) -> float | int:
+    return int(value) if value.is_integer() and abs(value) < 1e15 else float(f"{value:.7g}")
+
+
+def timeline(recording: Recording, summary: Summary, **limits: int) -> dict[str, Any]:
+    """The timeline: keys, tracks with their blocks in bytes, counters, and what is not there.
+
+    Args:
+        limits: of `_reader.timeline`: bytes, levels, tracks, payload_bytes, points, counters.
+    """
+    found = _reader.timeline(recording._reader.handle(), limits)
+    return {
+        "first": found["first"],
+        "last": found["last"],
+        "offset": found["first"] - zero(recording) if found["tracks"] else 0,
+        "resolution": found["resolution"],
+        "note": _note(found),
+        "processes": [process_name(process) for process in summary.processes],
+        "keys": [_key(key) for key in found["keys"]],
+        "names": found["names"],
+        "texts": [printable(text) for text in found["texts"]],
+        "tracks": [
+            {
+                "label": _place(summary, track["kind"], track["thread"], track["device"]),
+                "kind": track["kind"],
+                "process": track["process"],
+                "ranges": track["ranges"],
+                "data": _base64(track["bytes"]),
+            }
+            for track in found["tracks"]
+        ],
+        "counters": [_counter(counter, found["first"]) for counter in found["counters"]],
+    }
+
+
+def _note(found: dict[str, Any]) -> str:
+    said = []
+    if found["resolution"]:
+        said.append(
+            f"Ranges shorter than {duration(found['resolution'])} are merged with their "
+            "neighbours in the timeline, each block with the number of its ranges; nvspan view "
+            "shows each of them, the flame graph and the table count each of them."
+        )
+    if found["hidden_levels"]:
+        said.append(f"{found['hidden_levels']:,} ranges at great depth are not drawn.")
+    if found["hidden_tracks"]:
+        said.append(f"{found['hidden_tracks']:,} ranges and marks of further threads and streams "
+                    "are not drawn.")  # fmt: skip
+    if found["hidden_counters"]:
+        said.append(f"{found['hidden_counters']:,} further counters are not drawn.")
+    if found["shown_payloads"] < found["payloads"]:
+        said.append(f"Payloads are shown for {found['shown_payloads']:,} of the "
+                    f"{found['payloads']:,} ranges and marks that have one.")  # fmt: skip
+    return " ".join(said)
+
+
+def windows(steps: Steps | None) -> tuple[list[Window], list[str]]:
+    """The steps as windows of a flame graph, and what their groups are called."""
+    if steps is None or not len(steps):
+        return [], []
+    columns = (steps[name].tolist() for name in ("process", "start", "duration", "state"))
+    rows = list(zip(*columns, strict=True))
+    numbers, numbered = steps["number"].tolist(), steps["has_number"].tolist()
+    odd = [i for i, row in enumerate(rows) if row[3] != _TYPICAL]
+    odd = sorted(sorted(odd, key=lambda i: -rows[i][2])[:ODD_STEPS])
+    typical = sum(row[3] == _TYPICAL for row in rows)
+    groups = {i: number for number, i in enumerate(odd, 1)}
+    labels = [f"{typical:,} typical step{'s' if typical != 1 else ''}"]
+    for i in odd:
+        name = str(numbers[i]) if numbered[i] else f"#{i}"
+        labels.append(f"step {name} ({'warm-up' if rows[i][3] == _WARM_UP else 'outlier'})")
+    kept = [
+        (process, start, start + length, groups.get(i, 0))
+        for i, (process, start, length, state) in enumerate(rows)
+        if state == _TYPICAL or i in groups
+    ]
+    return kept, labels
+
+
+def flame(
+    recording: Recording, summary: Summary, steps: Steps | None = None, nodes: int = NODES
+) -> dict[str, Any]:
+    """Paths of ranges of each thread and stream, of the whole time and of the steps."""
+    handle = recording._reader.handle()
+    looks: dict[tuple[Any, ...], int] = {}
+    whole = _reader.flame(handle, [], nodes)
+    listed = [_part(whole, summary, looks)]
+    of_steps, labels = windows(steps)
+    folded = whole["folded"]
+    if of_steps:
+        part = _reader.flame(handle, of_steps, nodes)
+        folded += part["folded"]
+        listed.append(_part(part, summary, looks))
+    note = ""
+    if folded:
+        note = f"{folded:,} paths that took little time are folded into the path around them."
+    return {
+        "looks": [
+            [_label(domain, name, backward), _KINDS[kind], _color(color)]
+            for domain, name, kind, backward, color in looks
+        ],
+        "processes": [process_name(process) for process in summary.processes],
+        "parts": listed,
+        "groups": labels,
+        "note": note,
+    }
+
+
+def _part(
+    found: dict[str, Any], summary: Summary, looks: dict[tuple[Any, ...], int]
+) -> dict[str, Any]:
+    flat = bytearray()
+    for number, (parent, root, look, calls, total, own, unclosed, folded) in enumerate(
+        found["nodes"]
+    ):
+        key = looks.setdefault(look, len(looks))
+        values = (
+            (0, root) if parent < 0 else (number - parent,)
+        ) + (key, calls, max(total, 0), max(own, 0), unclosed * 2 + (folded > 0))  # fmt: skip
+        _add(flat, values)
+        if folded:
+            _add(flat, (folded,))
+    return {
+        "roots": [
+            [root["group"], root["process"], "device" if root["device"] else
+             "spans" if root["thread"] is None else "thread",
+             _place(summary, "", root["thread"], root["device"])]
+            for root in found["roots"]
+        ],
+        "count": len(found["nodes"]),
+        "nodes": _base64(bytes(flat)),
+    }  # fmt: skip
+
+
+def _add(out: bytearray, values: Sequence[int]) -> None:
+    """Numbers of seven bits a byte, the least first; the eighth says that more follow."""
+    for value in values:
+        while value >= 128:
+            out.append(value & 127 | 128)
+            value >>= 7
+        out.append(value)
