@@ -81,7 +81,7 @@ class Filter:
 
 
 def train(path: Path, fixed: bool = False) -> float:
-    """One pass over the messages; returns the part of the last batch that was told right."""
+    """One pass over the messages; returns the part of the last batch that was right."""
     model = Filter()
     source = (fixed_batches if fixed else batches)(path)
     for number in range(STEPS):
@@ -102,7 +102,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "messages.jsonl")
         write_messages(path)
-        print(f"{train(path, arguments.fixed):.0%} of the last batch are told right")
+        print(f"{train(path, arguments.fixed):.0%} of the last batch classified correctly")
 
 
 if __name__ == "__main__":
