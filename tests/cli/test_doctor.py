@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from helpers.compile import compiler
+from helpers.compile import make
 from helpers.events import plain
 from helpers.traced import LIBRARY, clean_environment, needs_library, run_command
 from nvspan import doctor
@@ -146,10 +146,7 @@ TOOLS = {
 def test_a_tool_that_misbehaves(tmp_path, kind):
     source, expected = TOOLS[kind]
     (tmp_path / "tool.cpp").write_text(source)
-    library = tmp_path / "tool.so"
-    subprocess.run(
-        [compiler(), "-shared", "-fPIC", "-o", library, tmp_path / "tool.cpp"], check=True
-    )
+    library = make(tmp_path / "tool.so", [tmp_path / "tool.cpp"], "-shared", "-fPIC")
     found = report("--timeout", "3", env={VARIABLE: str(library)})
     [(name, text)] = problems(found)
     assert name == "tool"
@@ -170,9 +167,7 @@ extern "C" int InitializeInjectionNvtx2(void* (*get)(unsigned)) {
   return 1;
 }
 """)
-    library = tmp_path / "libmine.so"
-    command = [compiler(), "-shared", "-fPIC", "-o", library, tmp_path / "mine.cpp"]
-    subprocess.run(command, check=True)
+    library = make(tmp_path / "libmine.so", [tmp_path / "mine.cpp"], "-shared", "-fPIC")
     site.write_text(f"import os; os.environ[{VARIABLE!r}] = {str(library)!r}\n")
     found = report(env={"PYTHONPATH": str(tmp_path)})
     one = finding(found, "self-test")

@@ -6,16 +6,18 @@ from __future__ import annotations
 
 import functools
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 HEADER = "nvtx3/nvToolsExtCounters.h"
-FLAGS = ("-std=c++17", "-O1", "-g", "-Wall", "-pthread")
+FLAGS = ("-Og", "-g1", "-fno-var-tracking", "-Wall", "-pthread")
 
 
 def nvtx_include() -> Path:
@@ -43,12 +45,32 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="nvspan-compiled-")
 
 
+def make(output: Path, sources: Sequence[Path], *flags: str) -> Path:
+    """Compiles, through the launcher that CMake is told of where there is one, and links."""
+    launcher = shlex.split(os.environ.get("CMAKE_CXX_COMPILER_LAUNCHER", ""))
+    # a sanitizer that is preloaded into the tests is not for the compiler
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    objects = [str(output.with_name(f"{output.name}.{source.stem}.o")) for source in sources]
+    with_link = [flag for flag in flags if flag.startswith("-Wl,") or not flag.startswith("-")]
+    compiled = [flag for flag in flags if flag not in with_link]
+    commands = [
+        [*launcher, compiler(), "-std=c++17", *compiled, "-c", str(source), "-o", made]
+        for source, made in zip(sources, objects, strict=True)
+    ]
+    commands.append([compiler(), *objects, *flags, "-o", str(output), "-ldl"])
+    for command in commands:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        assert done.returncode == 0, done.stderr
+    return output
+
+
 @functools.cache
 def build(source: Path, *flags: str, name: str | None = None) -> Path:
-    """The program (or, with "-shared", the library) that `source` makes, built once."""
+    """The program (or, with "-shared", the library) that `source` makes, built once.
+
+    Flags that name C++ files are sources too.
+    """
+    sources = [source, *(Path(flag) for flag in flags if flag.endswith(".cpp"))]
+    others = [flag for flag in flags if not flag.endswith(".cpp")]
     output = Path(_folder().name) / (name or source.stem)
-    command = [compiler(), *FLAGS, "-isystem", str(nvtx_include()), str(source)]
-    command += [*flags, "-o", str(output), "-ldl"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return output
+    return make(output, sources, *FLAGS, "-isystem" + str(nvtx_include()), *others)

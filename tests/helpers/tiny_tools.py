@@ -6,14 +6,13 @@ from __future__ import annotations
 
 import functools
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
+from helpers import compile as compiling
 
 SOURCE = Path(__file__).with_name("tiny_tool.cpp")
 OURS = ("NVTX_INJECTION64_PATH", "NVTX_INJECTION32_PATH", "NVSPAN_TRACE", "TINY_TOOL_LOG")
@@ -36,13 +35,9 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
 @functools.cache
 def build(*defines: str) -> str:
     """The path of the tool compiled with these macros; skips the test without a compiler."""
-    compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
-    if compiler is None:
-        pytest.skip("no C++ compiler for the tiny tool")
     library = Path(_folder().name) / f"tiny_tool_{abs(hash(defines))}.so"
-    command = [compiler, "-std=c++17", "-O1", "-fPIC", "-shared"]
-    command += [f"-D{define}" for define in defines] + [str(SOURCE), "-o", str(library)]
-    subprocess.run(command, check=True)
+    macros = (f"-D{define}" for define in defines)
+    compiling.make(library, [SOURCE], "-O1", "-fPIC", "-shared", *macros)
     return str(library)
 
 
