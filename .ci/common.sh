@@ -17,8 +17,15 @@ if command -v ccache >/dev/null; then
     export CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_MAXSIZE=4G
 fi
 
+for headers in "$NVSPAN_CI_WORK"/headers/nvidia/*/include; do
+    [ ! -e "$headers/nvtx3" ] || export NVSPAN_NVTX_INCLUDE=$headers
+done
+
 # Not optimised across sources: the wheel of the build stage is, and is tested too.
 test_build=(-C cmake.define.NVSPAN_WERROR=ON -C cmake.define.NVSPAN_IPO=OFF)
+
+# What every supported CPython passes: the tests that need no tool.
+unit_tests=(tests/api tests/decorate tests/layout tests/packaging tests/examples)
 
 # find_python 3.12: the path of that CPython, from PATH or pyenv. Fails if there is none.
 find_python() {

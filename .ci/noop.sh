@@ -7,4 +7,4 @@
 venv=$(make_venv noop 3.11)
 build_and_install "$venv" test "${test_build[@]}" -C cmake.define.NVSPAN_NVTX=OFF \
     -C cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O0  # what it does is asked, not how fast
-"$venv/bin/python" -m pytest -n auto tests/api tests/decorate tests/layout tests/packaging tests/examples
+"$venv/bin/python" -m pytest -n auto "${unit_tests[@]}"

@@ -1,10 +1,36 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every test starts without an NVTX tool, whatever the environment of the test run says."""
+"""Every test starts without an NVTX tool, whatever the environment of the test run says.
+
+A suite may run in two parts: NVSPAN_PASSED_TO names a file that gets the node id of each test that
+passes, and NVSPAN_PASSED_IN one whose tests are left out.
+"""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
+
+import pytest
 
 for _name in ("NVTX_INJECTION64_PATH", "NVTX_INJECTION32_PATH", "NVSPAN_TRACE", "NVTX_DISABLE"):
     os.environ.pop(_name, None)
+
+# Not for the workers of a run: what they report comes here.
+_passed_to = os.environ.pop("NVSPAN_PASSED_TO", "")
+_passed_in = os.environ.get("NVSPAN_PASSED_IN", "")
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if _passed_to and report.when == "call" and report.passed:
+        with open(_passed_to, "a", encoding="utf-8") as file:
+            file.write(report.nodeid + "\n")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not _passed_in:
+        return
+    passed = set(Path(_passed_in).read_text(encoding="utf-8").splitlines())
+    left_out = [item for item in items if item.nodeid in passed]
+    items[:] = [item for item in items if item.nodeid not in passed]
+    config.hook.pytest_deselected(items=left_out)
