@@ -592,6 +592,7 @@ def _profile_start(
     exclude: tuple[str, ...],
     max_depth: int,
     own_folder: str,
+    library: tuple[str, ...],
     /,
 ) -> bool: ...
 def _profile_stop(profile: object, /) -> bool: ...

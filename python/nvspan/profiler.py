@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import os
+
 from nvspan import _core
 
 TYPE_CHECKING = False
@@ -28,6 +30,7 @@ def _patterns(name: str, given: str | Iterable[str] | None) -> tuple[str, ...]:
     return patterns
 
 
+_LIBRARY = (os.path.join(os.path.dirname(os.__file__), ""),)
 _FOLDER = _patterns.__code__.co_filename[: -len("profiler.py")]
 
 
@@ -44,6 +47,9 @@ class Profile:
         annotate_cfuncs: show calls of C functions from shown Python functions as well, by name.
         include: show only the code that one of these patterns matches; None shows all.
         exclude: do not show the code that one of these patterns matches. Stronger than include.
+        hide_stdlib: do not show the standard library and the import machinery: their time is that
+            of the call that they are in. Code that they call is shown, and imported modules of the
+            standard library that are in no package. With `include` that decides.
         max_depth: how many ranges of one thread may be open at a time, at least 1; None for no
             limit. What is called deeper is not shown.
 
@@ -66,7 +72,8 @@ class Profile:
     """
 
     __slots__ = (
-        "__weakref__", "_annotate_cfuncs", "_exclude", "_include", "_linenos", "_max_depth",
+        "__weakref__", "_annotate_cfuncs", "_exclude", "_hide_stdlib", "_include", "_linenos",
+        "_max_depth",
     )  # fmt: skip
 
     def __init__(
@@ -76,9 +83,11 @@ class Profile:
         include: str | Iterable[str] | None = None,
         exclude: str | Iterable[str] | None = None,
         max_depth: int | None = None,
+        hide_stdlib: bool = False,
     ) -> None:
         self._linenos = bool(linenos)
         self._annotate_cfuncs = bool(annotate_cfuncs)
+        self._hide_stdlib = bool(hide_stdlib)
         self._include = None if include is None else _patterns("include", include)
         self._exclude = _patterns("exclude", exclude)
         if max_depth is not None:
@@ -104,7 +113,7 @@ class Profile:
         """
         _core._profile_start(
             self, self._linenos, self._annotate_cfuncs, self._include, self._exclude,
-            self._max_depth or _NO_LIMIT, _FOLDER,
+            self._max_depth or _NO_LIMIT, _FOLDER, _LIBRARY if self._hide_stdlib else (),
         )  # fmt: skip
 
     def disable(self) -> None:
@@ -131,5 +140,5 @@ class Profile:
         return (
             f"Profile(linenos={self._linenos}, annotate_cfuncs={self._annotate_cfuncs}, "
             f"include={self._include}, exclude={self._exclude or None}, "
-            f"max_depth={self._max_depth})"
+            f"max_depth={self._max_depth}, hide_stdlib={self._hide_stdlib})"
         )

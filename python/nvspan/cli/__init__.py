@@ -58,11 +58,19 @@ options for a Python program, with 'record' and 'trace' too:
 
 
 def _help() -> str:
-    from nvspan.cli.program.parse import FLAGS
+    from textwrap import fill
+
+    from nvspan.cli.program.parse import FLAGS, PATTERNS, SHOW_STDLIB, SHOW_STDLIB_TEXT
 
     width = max(map(len, COMMANDS))
     commands = "\n".join(f"  {name:<{width}}  {text}" for name, text in COMMANDS.items())
-    flags = "\n".join(f"  {flag:<9}   {text}" for flag, (_, text) in FLAGS.items())
+    described = [(flag, text) for flag, (_, text) in FLAGS.items()]
+    described += [(f"{flag} PATTERN", text) for flag, (_, text) in PATTERNS.items()]
+    described.append((SHOW_STDLIB, SHOW_STDLIB_TEXT))
+    flags = "\n".join(
+        fill(text, 80, initial_indent=f"  {flag:<17}   ", subsequent_indent=" " * 22)
+        for flag, text in described
+    )
     return _USAGE + _HELP.format(commands=commands, flags=flags)
 
 
@@ -156,8 +164,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _command(command)([*flags, *words[1:]])
     try:
         if command in COMMANDS:
+            given = [word for word in flags if word.startswith("--")]
             raise UsageError(
-                f"{' and '.join(flags)} cannot be used with {command!r}, which runs no program"
+                f"{' and '.join(given)} cannot be used with {command!r}, which runs no program"
             )
         program = parse(arguments)
     except UsageError as error:

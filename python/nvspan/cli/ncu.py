@@ -122,7 +122,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--option", metavar="--NAME=VALUE", type=tool_option, action="append", default=[],
         help="a further option of ncu; may be repeated")  # fmt: skip
     add("--ncu", metavar="PATH", help="ncu (default: NVSPAN_NCU, PATH, or where it is installed)")
-    add_program_options(parser)
+    add_program_options(parser, patterns=False)
     return parser
 
 

@@ -87,9 +87,9 @@ def _parser() -> argparse.ArgumentParser:
         "a field of its payload",
     )  # fmt: skip
     parser.add_argument(
-        "--sort", metavar="COLUMN", default="total", type=_column,
+        "--sort", metavar="COLUMN", type=_column,
         help=f"{', '.join(COLUMNS)}; the largest first, but of 'first' what appeared first (the "
-        f"default is total); of a tree {', '.join(tree.SORTS)}",
+        f"default is total, of a profile self); of a tree {', '.join(tree.SORTS)}",
     )  # fmt: skip
     parser.add_argument("--top", metavar="N", type=positive, help="show only the first N rows")
     parser.add_argument(
@@ -152,12 +152,13 @@ def _tree_rows(
     """The lines of the tree, where one is asked for or says more than a table; else None."""
     asked = options.tree or options.ancestors
     table = options.flat or options.by != "name" or options.top or options.format != "table"
-    if not asked and (table or options.sort not in tree.SORTS or summary.gpu):
+    sort = options.sort or "total"
+    if not asked and (table or sort not in tree.SORTS or summary.gpu or summary.is_profile):
         return None
     nodes = call_tree(recording, options.ancestors)
     if not asked and len(nodes) > tree.MOST_LINES:
         return None
-    rows = tree.rows(nodes, summary.wall, options.sort)
+    rows = tree.rows(nodes, summary.wall, sort)
     rows = [row for row in rows if row["calls"] or row["unclosed"]]
     return rows if asked or tree.helps(rows) else None
 
@@ -251,7 +252,8 @@ def main(argv: Sequence[str]) -> int:
     if not (summary.rows or options.filter or options.start or options.stop):
         note(emptiness.nothing(recording))
     note(emptiness.grouping(recording, options.by, summary.rows))
-    summary.sort(options.sort)
+    if options.sort:
+        summary.sort(options.sort)
     if options.format == "csv":
         note(summary.notes)
         raw = render.raw_rows(summary, options.top)

@@ -11,6 +11,7 @@ from typing import Any
 from nvspan import _reader
 from nvspan._device.losses import device_losses_of
 from nvspan.recording import Recording
+from nvspan.recording.label import PROFILE_DOMAIN
 from nvspan.recording.losses import DAMAGE, left_out, open_lines, window_lines
 from nvspan.recording.payload import is_scalar, scalar
 from nvspan.recording.stats import Stats
@@ -42,6 +43,7 @@ class Summary:
         gpu: whether there are device ranges; then each row has their numbers beside those of the
             CPU, see `device_join.beside`. Grouped by device or stream the rows are of device
             ranges.
+        is_profile: whether most rows are of a profile; then they are sorted by self time.
         wall: the ns from the first range's begin to the last one's end, whatever their names. Of
             files of mode "stats" how long they were recorded; 0 where nothing says it.
         notes: what was lost, left open or damaged, in words.
@@ -79,6 +81,10 @@ class Summary:
             self.rows, self.gpu = device_join.beside(self.rows)
             if self.gpu:
                 self.sort("total")
+        profiled = [row for row in self.rows if row["domain"] == PROFILE_DOMAIN]
+        self.is_profile = 2 * len(profiled) > len(self.rows)
+        if self.is_profile:
+            self.sort("self")
         self.losses: list[dict[str, Any]] = getattr(stats, "losses", [])
         self.problems = recording.problems
         self.notes = self._notes(recording, live)

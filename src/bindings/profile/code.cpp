@@ -81,11 +81,39 @@ bool is_generated(const PyCodeObject* code) noexcept {
   return false;
 }
 
+bool begins_with(std::string_view text, std::string_view start) noexcept {
+  return text.substr(0, start.size()) == start;
+}
+
+bool is_of_library(std::string_view path) noexcept {
+  if (begins_with(path, "<frozen ")) return true;
+  for (const std::string& folder : profile_state.settings.library) {
+    if (!begins_with(path, folder)) continue;
+    const std::string_view rest = path.substr(folder.size());
+    return !begins_with(rest, "site-packages") && !begins_with(rest, "dist-packages");
+  }
+  return false;
+}
+
+// Whether the running frame, whose code `code` is, executes a module that lies in no package: its
+// range says what the import of that module costs.
+bool is_top_module(const PyCodeObject* code) noexcept {
+  if (utf8_view(code->co_name) != "<module>") return false;
+  PyObject* globals = PyEval_GetGlobals();
+  const std::string_view name =
+      utf8_view(globals ? PyDict_GetItemString(globals, "__name__") : nullptr);
+  return !name.empty() && name.find('.') == std::string_view::npos;
+}
+
 bool is_wanted(const PyCodeObject* code) {
   const ProfileSettings& settings = profile_state.settings;
   const std::string_view path = utf8_view(code->co_filename);
-  if (path.substr(0, settings.own_folder.size()) == settings.own_folder) return false;
+  if (begins_with(path, settings.own_folder)) return false;
   if (is_generated(code)) return false;
+  if (settings.include_all && !settings.library.empty() && is_of_library(path) &&
+      !is_top_module(code)) {
+    return false;
+  }
   if (settings.include_all && settings.exclude.empty()) return true;
   const std::string dotted = dotted_name(code);
   const std::string_view qualified = utf8_view(qualified_name(code));
@@ -100,21 +128,33 @@ bool fill(EventFields& fields, PyObject* message) noexcept {
   return false;
 }
 
+Py_ssize_t last_slash(PyObject* path, Py_ssize_t end) noexcept {
+  Py_ssize_t slash = PyUnicode_FindChar(path, '/', 0, end, -1);
+#if defined(_WIN32)
+  const Py_ssize_t other = PyUnicode_FindChar(path, '\\', 0, end, -1);
+  if (other > slash) slash = other;
+#endif
+  return slash;
+}
+
+// The last part of a path; of a package's __init__.py and __main__.py with their folder, as many
+// files are called so.
+py_ref shown_file(PyObject* path) noexcept {
+  Py_ssize_t start = last_slash(path, PyUnicode_GET_LENGTH(path));
+  const std::string_view file = base_name(utf8_view(path));
+  if (start > 0 && (file == "__init__.py" || file == "__main__.py")) {
+    start = last_slash(path, start);
+  }
+  return py_ref::steal(PyUnicode_Substring(path, start < 0 ? 0 : start + 1, PY_SSIZE_T_MAX));
+}
+
 bool name_event(ProfileCode& known, const PyCodeObject* code, bool linenos) {
   bool& have = linenos ? known.have_line : known.have_named;
   EventFields& fields = linenos ? known.with_line : known.named;
   if (!have) {
     py_ref text = py_ref::borrow(code->co_name);
     if (linenos) {
-      Py_ssize_t start = PyUnicode_FindChar(code->co_filename, '/', 0,
-                                            PyUnicode_GET_LENGTH(code->co_filename), -1);
-#if defined(_WIN32)
-      const Py_ssize_t other = PyUnicode_FindChar(code->co_filename, '\\', 0,
-                                                  PyUnicode_GET_LENGTH(code->co_filename), -1);
-      if (other > start) start = other;
-#endif
-      py_ref file = py_ref::steal(
-          PyUnicode_Substring(code->co_filename, start < 0 ? 0 : start + 1, PY_SSIZE_T_MAX));
+      py_ref file = shown_file(code->co_filename);
       text = py_ref::steal(
           file ? PyUnicode_FromFormat("%U:%d(%U)", file.get(), code->co_firstlineno, code->co_name)
                : nullptr);

@@ -25,6 +25,9 @@ struct ProfileSettings {
   std::vector<std::string> include;
   std::vector<std::string> exclude;
   std::string own_folder;  // of our own Python files, whose calls are not shown
+  // The folders of the standard library, each with a slash at its end. Its code and the import
+  // machinery are hidden, so that their time is their caller's; with no folder they are not.
+  std::vector<std::string> library;
 };
 
 // The profile that is enabled. Changed under the GIL, by whoever enables one.

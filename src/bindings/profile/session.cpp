@@ -34,16 +34,17 @@ int begin() {
   return -1;
 }
 
-// _profile_start(profile, linenos, annotate_cfuncs, include, exclude, max_depth, own_folder): with
-// False for "enabled already", True otherwise.
+// _profile_start(profile, linenos, annotate_cfuncs, include, exclude, max_depth, own_folder,
+// library): with False for "enabled already", True otherwise.
 PyObject* start(PyObject*, PyObject* arguments) {
-  PyObject *profile, *include, *exclude;
+  PyObject *profile, *include, *exclude, *library;
   int linenos = 0;
   int c_functions = 0;
   unsigned int max_depth = 0;
   const char* own_folder = nullptr;
-  if (!PyArg_ParseTuple(arguments, "OppOO!Is:_profile_start", &profile, &linenos, &c_functions,
-                        &include, &PyTuple_Type, &exclude, &max_depth, &own_folder)) {
+  if (!PyArg_ParseTuple(arguments, "OppOO!IsO!:_profile_start", &profile, &linenos, &c_functions,
+                        &include, &PyTuple_Type, &exclude, &max_depth, &own_folder, &PyTuple_Type,
+                        &library)) {
     return nullptr;
   }
   if (state().profile.enabled == profile) Py_RETURN_FALSE;
@@ -61,6 +62,7 @@ PyObject* start(PyObject*, PyObject* arguments) {
     settings.own_folder = own_folder;
     if (!settings.include_all && read_patterns(include, settings.include) < 0) return nullptr;
     if (read_patterns(exclude, settings.exclude) < 0) return nullptr;
+    if (read_patterns(library, settings.library) < 0) return nullptr;
   } catch (const std::bad_alloc&) {
     return PyErr_NoMemory();
   }
@@ -84,8 +86,6 @@ PyObject* stop(PyObject*, PyObject* profile) {
   Py_CLEAR(state().profile.enabled);
   if (annotate::disabled_by_environment()) Py_RETURN_TRUE;
   profile_backend_end();
-  annotate::Domain& domain = *reinterpret_cast<DomainObject*>(profile_domain())->core;
-  if (overflow_pending(domain)) warn_overflow(domain);
   Py_RETURN_TRUE;
 }
 

@@ -13,7 +13,14 @@ import subprocess
 import sys
 from collections.abc import Collection, Sequence
 
-from nvspan.cli.program.parse import FLAGS
+from nvspan.cli.program.parse import (
+    FLAGS,
+    PATTERNS,
+    SHOW_STDLIB,
+    SHOW_STDLIB_TEXT,
+    flags_of,
+    unused_without_profile,
+)
 
 _PYTHON_OPTIONS = ("-m", "-c")
 _NOT_FOUND, _NOT_EXECUTABLE = 127, 126
@@ -24,7 +31,7 @@ def split(arguments: Sequence[str], value_options: Collection[str]) -> tuple[lis
     at = 0
     while at < len(arguments):
         word = arguments[at]
-        if word in value_options:
+        if word in value_options or word in PATTERNS:
             at += 2
             continue
         if word == "--" or word[:2] in _PYTHON_OPTIONS or not word.startswith("-") or word == "-":
@@ -40,17 +47,31 @@ def tool_option(text: str) -> str:
     return text
 
 
-def add_program_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the options for a Python program, which `nvspan script.py` has too."""
+def add_program_options(parser: argparse.ArgumentParser, *, patterns: bool = True) -> None:
+    """Adds the options for a Python program, which `nvspan script.py` has too.
+
+    With `patterns` those that say what --profile shows are among them.
+    """
     for flag, (name, text) in FLAGS.items():
         parser.add_argument(flag, dest=name, action="store_true", help=text)
+    if patterns:
+        for flag, (name, text) in PATTERNS.items():
+            parser.add_argument(flag, dest=name, metavar="PATTERN", action="append", help=text)
+        parser.add_argument(SHOW_STDLIB, action="store_true", help=SHOW_STDLIB_TEXT)
 
 
 def command_of(
     parser: argparse.ArgumentParser, options: argparse.Namespace, program: Sequence[str]
 ) -> list[str]:
     """The command line of the program that is asked for, with the program `options` in it."""
-    flags = [flag for flag, (name, _) in FLAGS.items() if getattr(options, name)]
+    chosen = {name: getattr(options, name) for name, _ in FLAGS.values()}
+    if hasattr(options, "show_stdlib"):
+        chosen.update(include=options.include, exclude=options.exclude,
+                      show_stdlib=options.show_stdlib)  # fmt: skip
+        unused = unused_without_profile(chosen)
+        if unused and not options.profile:
+            parser.error(f"{' and '.join(unused)} can be used only with --profile")
+    flags = flags_of(chosen)
     if not program or program == ["--"]:
         parser.error("no program to run")
     if program[0] == "--":

@@ -9,8 +9,18 @@ FLAGS = {
     "--profile": ("profile", "make every Python function call a range"),
     "--as-nvtx": ("as_nvtx", "give nvspan to whatever in the program imports nvtx"),
 }
+# Options for --profile that take a value, and the one that takes none: the same.
+PATTERNS = {
+    "--include": ("include", "with --profile: show only code that PATTERN matches, also of the "
+                  "standard library; may be repeated"),
+    "--exclude": ("exclude", "with --profile: leave out code that PATTERN matches; may be "
+                  "repeated"),
+}  # fmt: skip
+SHOW_STDLIB = "--show-stdlib"
+SHOW_STDLIB_TEXT = "with --profile: show the standard library and the import machinery, too"
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
 _KINDS = {"-m": "module", "-c": "code"}
@@ -43,17 +53,71 @@ def parse(words: list[str]) -> Program:
     All that follows the script, the module or the code belongs to the program.
     """
     flags, words = split_flags(words)
+    options = options_of(flags)
     program = _program(words)
-    for flag in flags:
-        setattr(program, FLAGS[flag][0], True)
+    program.profile, program.as_nvtx = options["profile"], options["as_nvtx"]
+    program.profile_options = profile_options(options)
     return program
+
+
+def options_of(flags: list[str]) -> dict[str, Any]:
+    """The values of options for a program, by their attributes."""
+    found: dict[str, Any] = {name: False for name, _ in FLAGS.values()}
+    found.update(include=[], exclude=[], show_stdlib=False)
+    words = iter(flags)
+    for word in words:
+        name, equals, value = word.partition("=")
+        if word in FLAGS:
+            found[FLAGS[word][0]] = True
+        elif word == SHOW_STDLIB:
+            found["show_stdlib"] = True
+        else:
+            pattern = value if equals else next(words, None)
+            if pattern is None:
+                raise UsageError(f"argument {name}: expected one argument")
+            found[PATTERNS[name][0]].append(pattern)
+    if not found["profile"] and (unused := unused_without_profile(found)):
+        raise UsageError(f"{' and '.join(unused)} can be used only with --profile")
+    return found
+
+
+def unused_without_profile(options: Mapping[str, Any]) -> list[str]:
+    """The options that are given and say what --profile shows."""
+    named = {**{name: flag for flag, (name, _) in PATTERNS.items()}, "show_stdlib": SHOW_STDLIB}
+    return [flag for name, flag in named.items() if options.get(name)]
+
+
+def profile_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What `nvspan.Profile` is called with."""
+    found: dict[str, Any] = {"hide_stdlib": not options.get("show_stdlib")}
+    for name, _ in PATTERNS.values():
+        if options.get(name):
+            found[name] = options[name]
+    return found
+
+
+def flags_of(options: Mapping[str, Any]) -> list[str]:
+    """The options for a program as words: what `options_of` reads."""
+    words = [flag for flag, (name, _) in FLAGS.items() if options.get(name)]
+    for flag, (name, _) in PATTERNS.items():
+        words += [f"{flag}={pattern}" for pattern in options.get(name) or ()]
+    return words + [SHOW_STDLIB] * bool(options.get("show_stdlib"))
 
 
 def split_flags(words: list[str]) -> tuple[list[str], list[str]]:
     """The options for a program that `words` begins with, and what follows them."""
     at = 0
-    while at < len(words) and words[at] in FLAGS:
-        at += 1
+    while at < len(words):
+        if words[at] in PATTERNS:
+            at += 2
+        elif (
+            words[at] in FLAGS
+            or words[at] == SHOW_STDLIB
+            or (words[at].partition("=")[0] in PATTERNS)
+        ):
+            at += 1
+        else:
+            break
     return words[:at], words[at:]
 
 
@@ -71,7 +135,10 @@ def _program(words: list[str]) -> Program:
         return Program("script", word, words[1:])
     kind = _KINDS.get(word[:2])
     if kind is None:
-        raise UsageError(f"unknown option: {word}")
+        from nvspan.recording.nearest import hint
+
+        known = [*FLAGS, *PATTERNS, SHOW_STDLIB, "--version", "--help"]
+        raise UsageError(f"unknown option: {word}{hint(word, known)}")
     if len(word) > 2:
         return Program(kind, word[2:], words[1:])
     if len(words) == 1:

@@ -62,7 +62,7 @@ def run(program: Program) -> int:
 def _profile(options: dict[str, Any]) -> Any:
     from nvspan.profiler import Profile  # type: ignore[import-not-found, unused-ignore]
 
-    return Profile(exclude=[__file__], **options)
+    return Profile(**{**options, "exclude": [__file__, *options.get("exclude", ())]})
 
 
 def _stays_interactive() -> bool:
