@@ -32,7 +32,7 @@ PAGES = (
     ("report.png", "data", "train", "What stands out", "Ranges", 1100),
     ("slow-loop.png", "slow", "before", "What stands out", "Timeline", 1000),
 )
-COLORS = 64  # of a picture: a page has few
+COLORS = 160  # of a picture: a page has few
 STYLE = """
 <svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
 <style>
