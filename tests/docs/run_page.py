@@ -3,9 +3,9 @@
 """Run the blocks of one page, in their order, in a folder of their own: python run_page.py PAGE.
 
 Prints what is wrong with each block that fails, and exits with 1 if there is one. `nvspan` is
-imported; what else a page takes for granted (`train`, `batches`, a recording) comes from programs,
-and from pages/NAME.py, which runs before its first block. A function `prepared(command)` there may
-change a command line to what this machine can run.
+imported, and `GPU` says whether to use one; what else a page takes for granted (`train`, a
+recording) comes from programs, and from pages/NAME.py, which runs before its first block. There a
+function `prepared(command)` may change a command line to what this machine can run.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from helpers import pages  # noqa: E402
 from helpers.tree import ROOT  # noqa: E402
 
 SECONDS = 120
+GPU = os.environ.get("TEST_GPU") == "1"  # nvspan doctor knows no NVSPAN_TEST_GPU
 
 
 class Page:
@@ -39,7 +40,7 @@ class Page:
         self.failures: list[str] = []
         self.module = types.ModuleType("__main__")
         self.names = self.module.__dict__
-        self.names["nvspan"] = nvspan
+        self.names.update(nvspan=nvspan, GPU=GPU)
         self.commands = "".join(block.text for block in self.blocks if block.language == "console")
 
     def prepare(self) -> None:
@@ -118,7 +119,9 @@ class Page:
 
 
 def available(need: str) -> bool:
-    """Whether this machine has it: a package, or one of Nsight's tools."""
+    """Whether this machine has it: a package, one of Nsight's tools, or a GPU to use."""
+    if need == "GPU":
+        return GPU
     if need == "nsys":
         return bool(os.environ.get("NVSPAN_NSYS") or shutil.which("nsys"))
     if need == "ncu":

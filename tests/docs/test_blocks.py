@@ -36,10 +36,10 @@ def run(page, folder):
 
 
 def environment(folder):
-    kept = {name: os.environ.get(name) for name in ("NVSPAN_NSYS", "NVSPAN_NCU")}
-    return clean_environment(
-        {**kept, "NVSPAN_CACHE": str(folder / ".cache"), "COLUMNS": "200", "PYTHONUNBUFFERED": "1"}
-    )
+    made = {name: os.environ.get(name) for name in ("NVSPAN_NSYS", "NVSPAN_NCU")}
+    made |= {"NVSPAN_CACHE": str(folder / ".cache"), "COLUMNS": "200", "PYTHONUNBUFFERED": "1",
+             "TEST_GPU": os.environ.get("NVSPAN_TEST_GPU")}  # fmt: skip
+    return clean_environment(made)
 
 
 def runs(page):

@@ -5,7 +5,6 @@
 import os
 import shutil
 
-from helpers import device
 from helpers.tree import ROOT
 
 for name, report in (("before", "graph"), ("after", "nodes")):
@@ -15,6 +14,6 @@ os.environ["TMPDIR"] = os.getcwd()  # nsys keeps locks and sockets there
 
 def prepared(command):
     """A command as it can run here: without a GPU `nvspan ncu` prints its line."""
-    if command.startswith("nvspan ncu") and not (device.REAL or "--dry-run" in command):
+    if command.startswith("nvspan ncu") and not (GPU or "--dry-run" in command):  # noqa: F821
         return command.replace("nvspan ncu", "nvspan ncu --dry-run", 1)
     return command
