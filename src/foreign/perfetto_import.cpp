@@ -3,90 +3,33 @@
 
 #include "foreign/perfetto_import.hpp"
 
+#include "foreign/proto_reader.hpp"
+
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 namespace nvspan::foreign {
 namespace {
 
 constexpr std::uint64_t realtime = 1, boottime = 6, first_own_clock = 64, own_clocks = 64;
 
-// The fields of a message, one after the other.
-class ProtoReader {
- public:
-  explicit ProtoReader(std::string_view bytes) : left_(bytes) {}
+// Times are what a file says: they may be any number, and are taken modulo 2^64.
+std::int64_t sum_of(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+std::int64_t product_of(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
 
-  // False: there are no more, or what follows is no field; then bad() tells.
-  bool next() {
-    if (left_.empty()) return false;
-    std::uint64_t tag = 0;
-    bad_ = !varint(tag);
-    if (bad_) return false;
-    field = static_cast<std::uint32_t>(tag >> 3);
-    wire = static_cast<unsigned>(tag & 7);
-    number = 0;
-    bytes = {};
-    std::size_t size = 0;
-    switch (wire) {
-      case 0:
-        bad_ = !varint(number);
-        return !bad_;
-      case 1:
-      case 5:
-        size = wire == 1 ? 8 : 4;
-        bad_ = left_.size() < size;
-        if (bad_) return false;
-        std::memcpy(&number, left_.data(), size);
-        left_.remove_prefix(size);
-        return true;
-      case 2: {
-        std::uint64_t length = 0;
-        bad_ = !varint(length) || length > left_.size();
-        if (bad_) return false;
-        bytes = left_.substr(0, static_cast<std::size_t>(length));
-        left_.remove_prefix(bytes.size());
-        return true;
-      }
-      default:
-        bad_ = true;
-        return false;
-    }
-  }
-  bool bad() const noexcept { return bad_; }
+bool is_own(std::uint64_t clock) {
+  return clock >= first_own_clock && clock < first_own_clock + own_clocks;
+}
 
-  std::uint32_t field = 0;
-  unsigned wire = 0;
-  std::uint64_t number = 0;
-  std::string_view bytes;
-
- private:
-  bool varint(std::uint64_t& out) {
-    out = 0;
-    for (unsigned shift = 0; shift < 64 && !left_.empty(); shift += 7) {
-      const auto byte = static_cast<unsigned char>(left_.front());
-      left_.remove_prefix(1);
-      out |= std::uint64_t{byte & 0x7Fu} << shift;
-      if (byte < 0x80) return true;
-    }
-    return false;
-  }
-
-  std::string_view left_;
-  bool bad_ = false;
-};
-
-enum class Varint { whole, cut, bad };
-
-Varint read_varint(std::string_view bytes, std::uint64_t& out, std::size_t& size) {
-  out = 0;
-  for (size = 0; size < bytes.size() && size < 10; ++size) {
-    const auto byte = static_cast<unsigned char>(bytes[size]);
-    out |= std::uint64_t{byte & 0x7Fu} << 7 * size;
-    if (byte >= 0x80) continue;
-    ++size;
-    return Varint::whole;
-  }
-  return size == 10 ? Varint::bad : Varint::cut;
+std::string_view text_of(const std::unordered_map<std::uint64_t, std::string>& texts,
+                         std::uint64_t id) {
+  const auto found = texts.find(id);
+  return found == texts.end() ? std::string_view() : found->second;
 }
 
 }  // namespace
@@ -129,6 +72,7 @@ void PerfettoImport::finish(bool partial) {
   at_ = offset_;
   if (!partial && !buffer_.empty()) fail("the file ends within a packet");
   if (!partial && !any_) fail("the file is empty");
+  settle();
   for (auto& [uuid, track] : tracks_) {
     for (const Slice& slice : track.open) {
       builder_.range(thread_of(uuid, track), slice.domain, slice.name, slice.start,
@@ -139,8 +83,9 @@ void PerfettoImport::finish(bool partial) {
 }
 
 void PerfettoImport::packet(std::string_view bytes) {
+  constexpr std::uint64_t cleared = 1, needs_names = 2;
   std::uint64_t stamp = 0, number = 0, clock = 0, flags = 0;
-  bool has_stamp = false;
+  bool has_stamp = false, follows_loss = false;
   std::string_view event_bytes, clocks, interned_bytes, defaults_bytes;
   ProtoReader reader(bytes);
   while (reader.next()) {
@@ -162,10 +107,13 @@ void PerfettoImport::packet(std::string_view bytes) {
         interned_bytes = reader.bytes;
         break;
       case 13:
-        flags = reader.number;
+        flags |= reader.number;
         break;
       case 41:
-        flags |= reader.number != 0 ? 1 : 0;
+        flags |= reader.number != 0 ? cleared : 0;
+        break;
+      case 42:
+        follows_loss = reader.number != 0;
         break;
       case 50:
         builder_.leave_out("compressed packet");
@@ -185,30 +133,41 @@ void PerfettoImport::packet(std::string_view bytes) {
   }
   if (reader.bad()) fail("a packet is damaged");
   Sequence& sequence = sequences_[number];
-  if ((flags & 1) != 0) {
+  if ((flags & cleared) != 0) {
     sequence.names.clear();
     sequence.categories.clear();
     sequence.default_track = sequence.default_clock = 0;
+    sequence.is_whole = true;
+  } else if (follows_loss) {
+    sequence.is_whole = false;
+  }
+  if ((flags & needs_names) != 0 && !sequence.is_whole) {
+    return builder_.leave_out("packet whose names were lost");
   }
   if (!clocks.empty()) snapshot(sequence, clocks);
   if (!defaults_bytes.empty()) defaults(sequence, defaults_bytes);
   if (!interned_bytes.empty()) interned(sequence, interned_bytes);
   if (event_bytes.data() == nullptr) return;
   if (clock == 0) clock = sequence.default_clock;
-  event(sequence, has_stamp ? time_of(sequence, clock, stamp) : 0, event_bytes);
+  std::int64_t time = 0;
+  if (has_stamp && !time_of(sequence, clock, stamp, time)) {
+    return builder_.leave_out("event of a clock that no snapshot has");
+  }
+  event(sequence, time, event_bytes);
 }
 
-std::int64_t PerfettoImport::time_of(Sequence& sequence, std::uint64_t id, std::uint64_t stamp) {
+bool PerfettoImport::time_of(Sequence& sequence, std::uint64_t id, std::uint64_t stamp,
+                             std::int64_t& time) {
   if (id == 0) id = boottime;
-  const bool own = id >= first_own_clock && id < first_own_clock + own_clocks;
-  Clock& clock = own ? sequence.clocks[id] : clocks_[id];
-  if (own && !clock.known) fail("a packet's clock is not in a snapshot before it");
-  auto time = static_cast<std::int64_t>(stamp);
-  if (clock.incremental) time = clock.last += time;
-  return time * clock.unit + clock.offset;
+  Clock& clock = is_own(id) ? sequence.clocks[id] : clocks_[id];
+  if (is_own(id) && !clock.known) return false;
+  time = static_cast<std::int64_t>(stamp);
+  if (clock.incremental) time = clock.last = sum_of(clock.last, time);
+  time = sum_of(product_of(time, clock.unit), clock.offset);
+  return true;
 }
 
-// The clocks that it has side by side; the trace's own is BOOTTIME, or the first.
+// The clocks that it has side by side; the trace's own is BOOTTIME, or the first of all.
 void PerfettoImport::snapshot(Sequence& sequence, std::string_view bytes) {
   struct Read {
     std::uint64_t id = 0;
@@ -232,18 +191,27 @@ void PerfettoImport::snapshot(Sequence& sequence, std::string_view bytes) {
     reads.push_back(read);
   }
   if (reader.bad()) fail("a snapshot of clocks is damaged");
+  // The best one to tell the others by: the trace's, one that is known by it, one of the system.
+  const auto rank = [this](const Read& read) {
+    if (read.id == boottime) return 3;
+    if (is_own(read.id)) return 0;
+    const auto known = clocks_.find(read.id);
+    return known != clocks_.end() && known->second.known ? 2 : 1;
+  };
   const Read* base = nullptr;
   for (const Read& read : reads) {
-    if (base == nullptr || read.id == boottime) base = &read;
+    if (base == nullptr || rank(read) > rank(*base)) base = &read;
   }
   if (base == nullptr) return;
-  const std::int64_t moment = base->stamp * base->unit;
+  std::int64_t moment = product_of(base->stamp, base->unit);
+  if (rank(*base) == 2) moment = sum_of(moment, clocks_[base->id].offset);
   for (const Read& read : reads) {
-    const bool own = read.id >= first_own_clock && read.id < first_own_clock + own_clocks;
+    const bool own = is_own(read.id);
     Clock& clock = own ? sequence.clocks[read.id] : clocks_[read.id];
-    if (read.id == realtime && !clock.known) builder_.set_unix_offset(read.stamp - moment);
+    const std::int64_t offset = sum_of(moment, product_of(product_of(read.stamp, read.unit), -1));
+    if (read.id == realtime && !clock.known) builder_.set_unix_offset(product_of(offset, -1));
     if (clock.known && !own) continue;  // clocks of the system: the first snapshot counts
-    clock.offset = moment - read.stamp * read.unit;
+    clock.offset = offset;
     clock.unit = read.unit;
     clock.last = read.stamp;
     clock.incremental = read.incremental;
@@ -275,6 +243,7 @@ void PerfettoImport::interned(Sequence& sequence, std::string_view bytes) {
       if (entry.field == 1) id = entry.number;
       if (entry.field == 2) name = entry.bytes;
     }
+    if (entry.bad()) fail("interned names are damaged");
     auto& table = reader.field == 1 ? sequence.categories : sequence.names;
     table[id] = name;
   }
@@ -290,6 +259,14 @@ void PerfettoImport::descriptor(std::string_view bytes) {
     if (reader.field == 1) uuid = reader.number;
     if (reader.field == 2 || reader.field == 10) read.name = reader.bytes;
     if (reader.field == 5) read.parent = reader.number;
+    if (reader.field == 8) {
+      ProtoReader counter(reader.bytes);
+      while (counter.next()) {
+        if (counter.field == 4) read.unit = static_cast<std::int64_t>(counter.number);
+        if (counter.field == 5) read.is_incremental = counter.number != 0;
+      }
+      if (counter.bad()) fail("a track's descriptor is damaged");
+    }
     if (reader.field != 3 && reader.field != 4) continue;
     const bool thread = reader.field == 4;
     ProtoReader of(reader.bytes);
@@ -305,6 +282,8 @@ void PerfettoImport::descriptor(std::string_view bytes) {
   Track& track = tracks_[uuid];
   track.parent = read.parent;
   track.name = read.name;
+  track.unit = read.unit;
+  track.is_incremental = read.is_incremental;
   if (read.pid >= 0) track.pid = read.pid;
   if (read.tid >= 0) track.tid = read.tid;
   if (!process_name.empty()) builder_.name_process(read.pid, process_name);
@@ -335,70 +314,174 @@ std::uint32_t PerfettoImport::thread_of(std::uint64_t uuid, Track& track) {
   return track.thread = builder_.thread(pid, tid);
 }
 
-void PerfettoImport::event(Sequence& sequence, std::int64_t time, std::string_view bytes) {
-  constexpr std::uint64_t begin = 1, end = 2, instant = 3, counter = 4;
-  std::uint64_t type = 0, uuid = sequence.default_track;
-  std::string_view name, category;
-  std::int64_t integer = 0;
-  double real = 0;
-  bool is_real = false;
+PerfettoImport::Event PerfettoImport::read_event(const Sequence& sequence, std::string_view bytes) {
+  Event event;
+  event.track = sequence.default_track;
   ProtoReader reader(bytes);
   while (reader.next()) {
     switch (reader.field) {
       case 3:
-        if (category.empty()) {
+        if (event.category.empty()) {
           std::uint64_t id = reader.number;
           std::size_t size = 0;
           if (reader.wire == 2) read_varint(reader.bytes, id, size);  // packed
-          category = sequence.categories[id];
+          event.category = text_of(sequence.categories, id);
         }
         break;
+      case 6:
+        read_legacy(sequence, reader.bytes, event);
+        break;
       case 9:
-        type = reader.number;
+        event.type = reader.number;
         break;
       case 10:
-        name = sequence.names[reader.number];
+        event.name = text_of(sequence.names, reader.number);
         break;
       case 11:
-        uuid = reader.number;
+        event.track = reader.number;
+        break;
+      case 12:
+      case 46:
+        builder_.leave_out("counter beside an event");
         break;
       case 22:
-        category = reader.bytes;
+        event.category = reader.bytes;
         break;
       case 23:
-        name = reader.bytes;
+        event.name = reader.bytes;
         break;
       case 30:
-        integer = static_cast<std::int64_t>(reader.number);
+        event.integer = static_cast<std::int64_t>(reader.number);
+        break;
+      case 36:
+      case 42:
+      case 47:
+      case 48:
+        builder_.leave_out("flow");
         break;
       case 44:
-        std::memcpy(&real, &reader.number, sizeof real);
-        is_real = true;
+        std::memcpy(&event.real, &reader.number, sizeof event.real);
+        event.is_real = true;
         break;
       default:
         break;
     }
   }
   if (reader.bad()) fail("an event is damaged");
-  Track& track = tracks_[uuid];
-  if (type == begin) {
-    track.open.push_back(Slice{time, std::string(category), std::string(name)});
-  } else if (type == end) {
-    if (track.open.empty()) return builder_.leave_out("end of a slice that did not begin");
-    const Slice slice = std::move(track.open.back());
-    track.open.pop_back();
-    builder_.range(thread_of(uuid, track), slice.domain, slice.name, slice.start,
-                   std::max(time, slice.start), record::LaneEvent::range);
-  } else if (type == instant) {
-    builder_.mark(thread_of(uuid, track), category, name, time);
-  } else if (type == counter) {
-    const std::string_view shown = name.empty() ? std::string_view(track.name) : name;
-    if (is_real)
-      builder_.sample(thread_of(uuid, track), category, shown, time, real);
-    else
-      builder_.sample(thread_of(uuid, track), category, shown, time, integer);
-  } else {
-    builder_.leave_out("other");
+  return event;
+}
+
+void PerfettoImport::read_legacy(const Sequence& sequence, std::string_view bytes, Event& event) {
+  ProtoReader reader(bytes);
+  while (reader.next()) {
+    if (reader.field == 1 && event.name.empty())
+      event.name = text_of(sequence.names, reader.number);
+    if (reader.field == 2) event.phase = static_cast<char>(reader.number);
+    if (reader.field == 3) event.duration = static_cast<std::int64_t>(reader.number);
+    // Of any program, of the process, of all.
+    if (reader.field == 6 || reader.field == 10 || reader.field == 11) event.id = reader.number;
+  }
+  if (reader.bad()) fail("an event is damaged");
+}
+
+void PerfettoImport::event(Sequence& sequence, std::int64_t time, std::string_view bytes) {
+  constexpr std::uint64_t begins = 1, ends = 2, instant = 3, counter = 4;
+  const Event event = read_event(sequence, bytes);
+  Track& track = tracks_[event.track];
+  if (event.type == begins)
+    begin(track, event, time);
+  else if (event.type == ends)
+    end(event.track, track, time);
+  else if (event.type == instant)
+    builder_.mark(thread_of(event.track, track), event.category, event.name, time);
+  else if (event.type == counter)
+    count(track, event, time);
+  else
+    legacy(track, event, time);
+}
+
+void PerfettoImport::begin(Track& track, const Event& event, std::int64_t time) {
+  const Slice slice{time, kept(event.category), kept(event.name)};
+  if (track.tid < 0)
+    hold(track, slice, false);
+  else
+    track.open.push_back(slice);
+}
+
+void PerfettoImport::end(std::uint64_t uuid, Track& track, std::int64_t time) {
+  if (track.tid < 0 && !settling_) return hold(track, Slice{time, {}, {}}, true);
+  if (track.open.empty()) return builder_.leave_out("end of a slice that did not begin");
+  const Slice slice = track.open.back();
+  track.open.pop_back();
+  builder_.range(thread_of(uuid, track), slice.domain, slice.name, slice.start,
+                 std::max(time, slice.start), record::LaneEvent::range);
+}
+
+void PerfettoImport::hold(Track& track, const Slice& slice, bool is_end) {
+  constexpr std::size_t most_held = 4'000'000;
+  track.held.push_back(Held{slice, is_end});
+  if (++held_ >= most_held) settle();
+}
+
+void PerfettoImport::settle() {
+  settling_ = true;
+  for (auto& [uuid, track] : tracks_) {
+    std::stable_sort(track.held.begin(), track.held.end(),
+                     [](const Held& a, const Held& b) { return a.slice.start < b.slice.start; });
+    for (const Held& held : track.held) {
+      if (held.is_end)
+        end(uuid, track, held.slice.start);
+      else
+        track.open.push_back(held.slice);
+    }
+    track.held = {};
+  }
+  held_ = 0;
+  settling_ = false;
+}
+
+void PerfettoImport::count(Track& track, const Event& event, std::int64_t time) {
+  const std::string_view name = event.name.empty() ? std::string_view(track.name) : event.name;
+  if (event.is_real) {
+    double value = event.real;
+    if (track.is_incremental) value = track.real_sum += value;
+    builder_.sample(thread_of(event.track, track), event.category, name, time,
+                    value * static_cast<double>(track.unit));
+    return;
+  }
+  std::int64_t value = event.integer;
+  if (track.is_incremental) value = track.sum = sum_of(track.sum, value);
+  builder_.sample(thread_of(event.track, track), event.category, name, time,
+                  product_of(value, track.unit));
+}
+
+void PerfettoImport::legacy(Track& track, const Event& event, std::int64_t time) {
+  constexpr std::uint64_t odd = 0x9E3779B97F4A7C15u;
+  // The upper half is for ranges without an id.
+  const std::uint64_t id = (std::hash<std::string_view>{}(event.category) ^ event.id * odd) >> 1;
+  switch (event.phase) {
+    case 'X': {
+      const std::int64_t last = sum_of(time, product_of(event.duration, 1000));
+      return builder_.range(thread_of(event.track, track), event.category, event.name, time,
+                            std::max(last, time), record::LaneEvent::range);
+    }
+    case 'B':
+      return begin(track, event, time);
+    case 'E':
+      return end(event.track, track, time);
+    case 'I':
+    case 'R':
+    case 'i':
+    case 'n':
+      return builder_.mark(thread_of(event.track, track), event.category, event.name, time);
+    case 'S':
+    case 'b':
+      return builder_.start(thread_of(event.track, track), event.category, event.name, time, id);
+    case 'F':
+    case 'e':
+      return builder_.end(thread_of(event.track, track), event.category, time, id);
+    default:
+      return builder_.leave_out("other");
   }
 }
 
