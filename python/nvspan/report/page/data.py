@@ -24,7 +24,7 @@ NODES = 15_000
 ODD_STEPS = 30  # outliers and steps of the warm-up that have a flame graph of their own
 _KINDS = {"push_pop": "", "start_end": "start/end", "device": "GPU", "mark": "mark"}
 _TYPICAL, _WARM_UP = 0, 1
-_DEFAULT_BLUE = 0x0000FF
+_DEFAULT_BLUE, _OPAQUE_BLUE = 0x0000FF, 0xFF0000FF
 
 Window = tuple[int, int, int, int]
 
@@ -41,21 +41,35 @@ def _place(summary: Summary, kind: str, thread: int | None, device: str) -> str:
     return "start/end ranges" if thread is None else _thread(summary, thread)
 
 
+def _is_main(summary: Summary, thread: int | None) -> bool:
+    if thread is None:
+        return False
+    found = summary.threads[thread]
+    return bool(found["tid"] == found["pid"])
+
+
 def _base64(data: bytes) -> str:
     return b2a_base64(data, newline=False).decode("ascii")
 
 
-def _color(argb: int | None) -> str | None:
+def _color(argb: int | None, kind: str) -> str | None:
     """As CSS has it; None: by the name.
 
     Colors without alpha are the ten names of the nvtx package, and mean to be seen. Its blue is
-    also what a range has that was given none.
+    also what a range has that was given none; a device range has that one with alpha.
     """
-    return None if argb is None or argb == _DEFAULT_BLUE else f"#{argb & 0xFFFFFF:06x}"
+    if argb is None or argb == _DEFAULT_BLUE or (kind == "device" and argb == _OPAQUE_BLUE):
+        return None
+    return f"#{argb & 0xFFFFFF:06x}"
 
 
 def _label(domain: str | None, name: str | None, backward: bool) -> str:
     return label(domain, name) + (" (backward)" if backward else "")
+
+
+def _prefix(domain: str | None, name: str | None) -> int:
+    """How much of a label is the domain."""
+    return len(label(domain, name)) - len(label(None, name))
 
 
 def _key(key: dict[str, Any]) -> list[Any]:
@@ -65,9 +79,10 @@ def _key(key: dict[str, Any]) -> list[Any]:
         category = str(key["category"])
     counted = key["durations"]
     return [
-        _label(domain, name, backward), _KINDS[kind], _color(color),
+        _label(domain, name, backward), _KINDS[kind], _color(color, kind),
         None if category is None else printable(category), key["calls"], round(key["sum"]),
         None if counted is None else [number for pair in counted for number in pair],
+        _prefix(domain, name),
     ]  # fmt: skip
 
 
@@ -121,6 +136,7 @@ def timeline(recording: Recording, summary: Summary, **limits: int) -> dict[str,
                 "kind": track["kind"],
                 "process": track["process"],
                 "ranges": track["ranges"],
+                "main": _is_main(summary, track["thread"]),
                 "data": _base64(track["bytes"]),
             }
             for track in found["tracks"]
@@ -192,7 +208,12 @@ def flame(
         note = f"{folded:,} paths that took little time are folded into the path around them."
     return {
         "looks": [
-            [_label(domain, name, backward), _KINDS[kind], _color(color)]
+            [
+                _label(domain, name, backward),
+                _KINDS[kind],
+                _color(color, kind),
+                _prefix(domain, name),
+            ]
             for domain, name, kind, backward, color in looks
         ],
         "processes": [process_name(process) for process in summary.processes],

@@ -33,7 +33,7 @@ export function tickText(ns, step) {
  * @returns {{x: number, text: string}[]} the marks that it drew
  */
 export function drawAxis(pen, width, from, to, offset, whole, theme) {
-  const scale = width / (to - from), step = tickOf(to - from, width / 110), marks = [];
+  const scale = width / (to - from), step = tickOf(to - from, width / 90), marks = [];
   pen.clearRect(0, 0, width, AXIS);
   pen.fillStyle = theme.line;
   pen.fillRect(0, 0, width, 4);

@@ -3,19 +3,19 @@
 // The timeline's data: bytes into blocks. See reader/page/timeline_bytes.hpp for their layout.
 
 /**
- * @typedef {{label: string, kind: string, color: string | null, category: string | null,
+ * @typedef {{label: string, short: string, kind: string, color: string | null, category: string | null,
  *   calls: number, sum: number, durations: number[] | null}} Key
  * @typedef {{start: Float64Array, end: Float64Array, key: Uint32Array, flags: Uint8Array,
  *   count: Uint32Array, busy: Float64Array, longest: Float64Array, names: Uint32Array,
  *   launcher: Int32Array, launched: Float64Array, texts: Map<number, number>}} Level
- * @typedef {{label: string, kind: string, process: number, ranges: number, data: string}} RawTrack
+ * @typedef {{label: string, kind: string, process: number, ranges: number, main: boolean, data: string}} RawTrack
  * @typedef {{label: string, kind: string, process: number, ranges: number, levels: Level[],
  *   marks: Level}} Track
  * @typedef {{label: string, unit: string | null, process: number, samples: number, times: number[],
  *   last: number[], least?: number[], greatest?: number[]}} Counter
  * @typedef {{first: number, last: number, offset: number, resolution: number, note: string,
  *   processes: string[], keys: [string, string, string | null, string | null, number, number,
- *   number[] | null][], names: number[][], texts: string[], tracks: RawTrack[],
+ *   number[] | null, number][], names: number[][], texts: string[], tracks: RawTrack[],
  *   counters: Counter[]}} TimelineData
  */
 
@@ -99,8 +99,8 @@ export function readTrack(raw) {
 }
 
 /** @param {TimelineData["keys"][0]} raw @returns {Key} */
-export function readKey([label, kind, color, category, calls, sum, durations]) {
-  return { label, kind, color, category, calls, sum, durations };
+export function readKey([label, kind, color, category, calls, sum, durations, prefix]) {
+  return { label, short: label.slice(prefix), kind, color, category, calls, sum, durations };
 }
 
 /**

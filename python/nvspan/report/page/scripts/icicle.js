@@ -112,6 +112,11 @@ export class Icicle {
   /** @param {Node} node */
   name(node) { return node.look < 0 ? this.label || "" : this.data.looks[node.look][0]; }
   /**
+   * Without its domain.
+   * @param {Node} node
+   */
+  short(node) { return node.look < 0 ? this.name(node) : this.name(node).slice(this.data.looks[node.look][3]); }
+  /**
    * Where every node stands that can be seen.
    * @param {number} width @returns {Cell[]}
    */
@@ -193,7 +198,7 @@ export class Icicle {
     pen.globalAlpha = model.query !== "" && !hit ? 0.6 : 1;
     pen.fillStyle = model.query !== "" && !hit ? theme.text : paint.text;
     const share = this.top.total ? ` ${(100 * node.total / this.top.total).toFixed(1)} %` : "";
-    clipped(pen, rest ? "smaller ones" : this.name(node) + (wide > 160 ? ` · ${timeText(node.total)}${share}` : ""), x + 4, x + wide - 2, y + LINE / 2);
+    clipped(pen, rest ? "smaller ones" : this.short(node) + (wide > 160 ? ` · ${timeText(node.total)}${share}` : ""), x + 4, x + wide - 2, y + LINE / 2);
     pen.globalAlpha = 1;
   }
   /** @param {number} look */

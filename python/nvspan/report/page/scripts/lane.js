@@ -146,7 +146,7 @@ export class Lane {
       if (wide > TEXT && row >= 12 && wanted !== NO_MATCH) {
         pen.globalAlpha = 1;
         pen.fillStyle = many ? theme.text : paint.text;
-        const text = (many ? `${blocks.count[i]}x ` : "") + keys[key].label + (blocks.flags[i] & UNCLOSED ? " (did not end)" : "");
+        const text = (many ? `${blocks.count[i]}x ` : "") + keys[key].short + (blocks.flags[i] & UNCLOSED ? " (did not end)" : "");
         clipped(pen, text, Math.max(left, 0) + 4, Math.min(left + wide, width) - 3, top + high / 2 + 0.5);
       }
       if (log) log.push({ lane: this.track.label, level, index: i, x: left, y: top, width: wide, height: high,

@@ -92,15 +92,16 @@ export class Timeline {
       open(groups.size <= OPEN_PROCESSES);
       groups.set(process, lanes);
     }
-    data.tracks.forEach((raw, index) => {
-      const lane = new Lane(this, readTrack(raw), index, /** @type {HTMLElement} */ (groups.get(raw.process)));
-      this.lanes.push(lane);
+    const order = data.tracks.map((_, index) => index).sort((a, b) => Number(data.tracks[b].main) - Number(data.tracks[a].main) || a - b);
+    for (const index of order) {
+      const raw = data.tracks[index], lane = new Lane(this, readTrack(raw), index, /** @type {HTMLElement} */ (groups.get(raw.process)));
+      this.lanes[index] = lane;
       pointer(lane.canvas, this.model, {
         hover: event => this.hover(event, event && lane.hit(event.offsetX, event.offsetY)),
         click: event => this.select(lane.hit(event.offsetX, event.offsetY)),
         open: event => this.showHit(lane.hit(event.offsetX, event.offsetY)),
       });
-    });
+    }
     const counters = data.counters.map(counter => {
       const lane = new CounterLane(this, counter, /** @type {HTMLElement} */ (groups.get(counter.process)));
       pointer(lane.canvas, this.model, {

@@ -5,7 +5,7 @@ import { Numbers } from "./decode.js";
 
 /**
  * @typedef {{roots: [number, number, string, string][], count: number, nodes: string}} RawPart
- * @typedef {{looks: [string, string, string | null][], processes: string[], parts: RawPart[],
+ * @typedef {{looks: [string, string, string | null, number][], processes: string[], parts: RawPart[],
  *   groups: string[], note: string}} FlameData
  * @typedef {{look: number, calls: number, total: number, self: number, unclosed: number, folded: number,
  *   order: number, parent: Node | null, children: Node[]}} Node
