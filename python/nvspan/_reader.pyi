@@ -30,6 +30,9 @@ def timeline(handle: RecordingHandle, limits: dict[str, int]) -> dict[str, Any]:
 def flame(
     handle: RecordingHandle, windows: Sequence[tuple[int, int, int, int]], most_nodes: int
 ) -> dict[str, Any]: ...
+def write_chrome(
+    handle: RecordingHandle, path: bytes, progress: Callable[[float], object] | None
+) -> int: ...
 def write_perfetto(
     handle: RecordingHandle, path: bytes, progress: Callable[[float], object] | None
 ) -> int: ...

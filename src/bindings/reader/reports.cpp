@@ -7,6 +7,7 @@
 
 #include <pybind11/stl.h>
 
+#include "reader/export/chrome_export.hpp"
 #include "reader/export/perfetto_export.hpp"
 #include "reader/page/flame.hpp"
 #include "reader/page/timeline.hpp"
@@ -357,12 +358,14 @@ py::dict flame(
   return entry;
 }
 
-std::uint64_t write_perfetto(const RecordingHandle& handle, const std::string& path,
-                             const py::object& progress) {
+// `write` is an export of reader/export to one file.
+template <auto write>
+std::uint64_t write_file(const RecordingHandle& handle, const std::string& path,
+                         const py::object& progress) {
   try {
     released_gil released;
-    return reader::export_perfetto(*handle.recording, handle.selection, path,
-                                   progress_of<double>(progress, released));
+    return write(*handle.recording, handle.selection, path,
+                 progress_of<double>(progress, released));
   } catch (const std::system_error& error) {
     raise_os_error(error, path);
   }
@@ -376,9 +379,14 @@ void bind_reports(py::module_& module) {
   module.def("tree", &tree, py::arg("handle"), py::arg("ancestors") = false);
   module.def("exact", &exact, py::arg("handle"), py::arg("unclosed_end") = py::none());
   module.def("strip", &strip);
+<<<<<<< HEAD
   module.def("timeline", &timeline);
   module.def("flame", &flame);
   module.def("write_perfetto", &write_perfetto);
+=======
+  module.def("write_chrome", &write_file<reader::export_chrome>);
+  module.def("write_perfetto", &write_file<reader::export_perfetto>);
+>>>>>>> 9bc3e71 (nvspan export --format chrome; nvspan view opens unfolded, with main tracks pinned, names, the program's colors and a few queries)
 }
 
 }  // namespace nvspan::bindings

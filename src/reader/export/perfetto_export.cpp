@@ -3,16 +3,17 @@
 
 #include "reader/export/perfetto_export.hpp"
 
+#include "reader/export/perfetto_color.hpp"
 #include "reader/export/perfetto_fields.hpp"
 #include "reader/export/perfetto_payload.hpp"
 #include "reader/export/perfetto_stream.hpp"
+#include "reader/export/titles.hpp"
 #include "reader/scan/device_rows.hpp"
 #include "reader/scan/payloads.hpp"
 #include "reader/scan/range_scan.hpp"
 #include "reader/scan/slots.hpp"
 
 #include <map>
-#include <set>
 
 namespace nvspan::reader {
 namespace {
@@ -36,22 +37,6 @@ struct SiteBytes {
   std::string instant;
   ProtoBytes names;
 };
-
-std::string_view reason_text(EndReason reason) {
-  switch (reason) {
-    case EndReason::process_end:
-      return "the process ended";
-    case EndReason::thread_exit:
-      return "its thread ended";
-    case EndReason::killed:
-      return "the process was killed";
-    case EndReason::lost:
-      return "its end was lost";
-    case EndReason::closed:
-      break;
-  }
-  return "";
-}
 
 class Exporter : public RangeScan<Exporter, true> {
  public:
@@ -96,7 +81,7 @@ class Exporter : public RangeScan<Exporter, true> {
   }
   void unclosed(const PushRange& range, std::uint64_t ticks, EndReason reason) {
     more_.clear();
-    add_annotation(more_, ArgumentName::end_reason, reason_text(reason));
+    add_annotation(more_, ArgumentName::end_reason, end_reason_text(reason));
     lane_of(range.domain).event(file_, time(ticks), slice_end, more_.view());
   }
   void mark(std::uint32_t site, std::uint64_t ticks, const EntryPayload& payload) {
@@ -170,8 +155,13 @@ class Exporter : public RangeScan<Exporter, true> {
     lane.define(file_, site, at, sites_[site].names);
   }
   std::string domain_name(std::uint32_t domain) const {
-    const std::int32_t name = recording_.domains()[domain];
-    return name < 0 ? std::string() : recording_.strings()[static_cast<std::size_t>(name)];
+    return text_at(recording_, recording_.domains()[domain]);
+  }
+  // The UI shows a thread's lanes without the thread above them. Empty: of the default domain.
+  std::string lane_name(const std::string& of) const {
+    const std::string thread = text_at(recording_, recording_.threads()[thread_].name);
+    if (thread.empty()) return of.empty() ? "thread" : of;
+    return of.empty() ? thread : thread + " · " + of;
   }
   void add_loss(std::int64_t from, std::int64_t to, const std::string& text);
   void write_devices(std::uint32_t process);
@@ -223,10 +213,11 @@ void Exporter::prepare(std::uint32_t site) {
                : "category " + std::to_string(read.category));
   }
   if (read.name >= 0) {
-    const auto id = static_cast<std::uint64_t>(read.name) + 1;
+    const std::uint64_t of_backward = read.backward ? std::uint64_t{1} << 32 : 0;
+    const std::uint64_t id = static_cast<std::uint64_t>(read.name) + 1 + of_backward;
     common.number(track_event::name_iid, id);
     intern(interned_data::event_names, id,
-           recording_.strings()[static_cast<std::size_t>(read.name)]);
+           text_at(recording_, read.name) + (read.backward ? " (backward)" : ""));
   }
   if (read.has_color) {
     char text[12];
@@ -237,6 +228,11 @@ void Exporter::prepare(std::uint32_t site) {
     annotation.number(debug_annotation::string_value_iid, id);
     common.message(track_event::debug_annotations, annotation);
     intern(interned_data::debug_annotation_string_values, id, text);
+    const std::string key = perfetto_color_key(read.color);
+    if (!key.empty()) {
+      common.number(track_event::correlation_id_str_iid, id);
+      intern(interned_data::correlation_id_str, id, key);
+    }
   }
   bytes.begin = slice_begin;
   bytes.begin += common.view();
@@ -246,27 +242,16 @@ void Exporter::prepare(std::uint32_t site) {
 }
 
 void Exporter::write() {
-  // Two processes of one number, of two machines, must stay two.
-  std::set<std::uint32_t> taken;
-  std::uint32_t invented_pid = 1u << 30;
-  for (const ReadProcess& process : recording_.processes()) {
-    const std::uint32_t pid =
-        taken.insert(process.header.pid).second ? process.header.pid : invented_pid++;
-    pids_.push_back(pid);
+  pids_ = distinct_pids(recording_);  // two processes of one number, of two machines, stay two
+  for (std::uint32_t number = 0; number < pids_.size(); ++number) {
+    const ReadProcess& process = recording_.processes()[number];
     process_tracks_.push_back(next_track_);
     Track track;
     track.uuid = next_track_++;
     track.kind = TrackKind::process;
-    track.pid = pid;
+    track.pid = pids_[number];
     track.command = process.command;
-    if (process.header.rank >= 0) track.name = "rank " + std::to_string(process.header.rank) + ": ";
-    if (!process.command.empty()) {
-      const std::string& first = process.command[0];
-      track.name += first.substr(first.find_last_of('/') + 1);
-      for (std::size_t i = 1; i < process.command.size() && track.name.size() < 120; ++i) {
-        track.name += ' ' + process.command[i];
-      }
-    }
+    track.name = process_title(recording_, number);
     const std::int64_t begin = process.time(process.header.first.ticks);
     if (process_tracks_.size() == 1) {
       write_clocks(file_, begin,
@@ -300,7 +285,7 @@ std::uint64_t Exporter::thread_track() {
   track.kind = TrackKind::thread;
   track.pid = pids_[read.process];
   track.tid = read.tid;
-  if (read.name >= 0) track.name = recording_.strings()[static_cast<std::size_t>(read.name)];
+  track.name = text_at(recording_, read.name);
   write_track(file_, track);
   return thread_track_;
 }
@@ -308,16 +293,12 @@ std::uint64_t Exporter::thread_track() {
 Lane& Exporter::find_lane(std::uint32_t local_domain) {
   const auto found = lanes_.find(local_domain);
   if (found != lanes_.end()) return found->second;
-  std::uint64_t track = thread_track();
-  const std::string name = domain_name(recording_.sites()[named_site_].domain);
-  if (!name.empty()) {
-    Track descriptor;
-    descriptor.parent = track;
-    descriptor.uuid = track = next_track_++;
-    descriptor.name = name;
-    write_track(file_, descriptor);
-  }
-  return lanes_.emplace(local_domain, Lane(next_sequence_++, track)).first->second;
+  Track lane;
+  lane.parent = thread_track();
+  lane.uuid = next_track_++;
+  lane.name = lane_name(domain_name(recording_.sites()[named_site_].domain));
+  write_track(file_, lane);
+  return lanes_.emplace(local_domain, Lane(next_sequence_++, lane.uuid)).first->second;
 }
 
 void Exporter::counter(std::uint32_t subject, record::EntryKind kind, std::uint64_t ticks,
@@ -335,15 +316,8 @@ void Exporter::counter(std::uint32_t subject, record::EntryKind kind, std::uint6
     descriptor.uuid = track = next_track_++;
     descriptor.parent = process_tracks_[recording_.threads()[thread_].process];
     descriptor.kind = TrackKind::counter;
-    const std::string domain = domain_name(read.domain);
-    descriptor.name = domain.empty() ? "" : domain + ":";
-    descriptor.name += read.name < 0 ? "counter " + std::to_string(read.id)
-                                     : recording_.strings()[static_cast<std::size_t>(read.name)];
-    const auto text = [&](std::int32_t number) {
-      return number < 0 ? std::string() : recording_.strings()[static_cast<std::size_t>(number)];
-    };
-    if (read.field >= 0) descriptor.name += '.' + text(read.field);
-    descriptor.unit = text(read.unit);
+    descriptor.name = counter_title(recording_, read);
+    descriptor.unit = text_at(recording_, read.unit);
     write_track(file_, descriptor);
   }
   ProtoBytes event;
@@ -365,7 +339,7 @@ void Exporter::add_loss(std::int64_t from, std::int64_t to, const std::string& t
     Track descriptor;
     descriptor.parent = thread_track();
     descriptor.uuid = loss_track_ = next_track_++;
-    descriptor.name = "lost events";
+    descriptor.name = lane_name("lost events");
     write_track(file_, descriptor);
   }
   ProtoBytes begin;
@@ -414,7 +388,7 @@ void Exporter::end_process(std::uint32_t process) {
         add_annotation(more_, ArgumentName::ended_by, std::uint64_t{threads[span.end_thread].tid});
       }
       if (span.reason != EndReason::closed) {
-        add_annotation(more_, ArgumentName::end_reason, reason_text(span.reason));
+        add_annotation(more_, ArgumentName::end_reason, end_reason_text(span.reason));
       }
       lane.event(file_, span.end, slice_end, more_.view());
     }
@@ -449,7 +423,7 @@ void Exporter::write_devices(std::uint32_t process) {
           add_flow(more_, flow, true);
         }
       } else if (span.reason != EndReason::closed) {
-        add_annotation(more_, ArgumentName::end_reason, reason_text(span.reason));
+        add_annotation(more_, ArgumentName::end_reason, end_reason_text(span.reason));
       }
       lane.event(file_, step.time,
                  step.is_begin ? std::string_view(sites_[span.site].begin) : slice_end,

@@ -55,6 +55,7 @@ constexpr unsigned counter_value = 30;
 constexpr unsigned double_counter_value = 44;
 constexpr unsigned flow_ids = 47;
 constexpr unsigned terminating_flow_ids = 48;
+constexpr unsigned correlation_id_str_iid = 54;
 }  // namespace track_event
 enum TrackEventType : std::uint64_t {
   TYPE_SLICE_BEGIN = 1,
@@ -80,6 +81,7 @@ constexpr unsigned event_categories = 1;
 constexpr unsigned event_names = 2;
 constexpr unsigned debug_annotation_names = 3;
 constexpr unsigned debug_annotation_string_values = 29;
+constexpr unsigned correlation_id_str = 43;
 }  // namespace interned_data
 // EventCategory, EventName, DebugAnnotationName, InternedString
 namespace interned {

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What timelines call processes and counters, and the numbers by which they tell processes apart.
+
+#pragma once
+
+#include "reader/file/recording.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace nvspan::reader {
+
+// "rank 1 · DataLoader worker 0: train.py --epochs 3": a rank, the name of the main thread where
+// it has another than MainThread, and the command.
+std::string process_title(const Recording& recording, std::uint32_t process);
+// "domain:name.field".
+std::string counter_title(const Recording& recording, const ReadCounter& counter);
+// A text of Recording::strings(); empty: no_name.
+std::string text_at(const Recording& recording, std::int32_t index);
+
+// Each process's number in the system, or an invented one for those of machines that share one.
+std::vector<std::uint32_t> distinct_pids(const Recording& recording);
+
+// Why a range has no end of its own; empty: it has.
+std::string_view end_reason_text(EndReason reason);
+
+}  // namespace nvspan::reader
