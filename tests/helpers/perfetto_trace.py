@@ -103,7 +103,8 @@ def read(path) -> Trace:
         for kind, _ in packet.interned_data.ListFields():
             names = sequence.names.setdefault(kind.name, {})
             for item in getattr(packet.interned_data, kind.name):
-                text = item.str.decode() if kind.name.endswith("string_values") else item.name
+                is_text = kind.name.endswith(("string_values", "_str"))
+                text = item.str.decode() if is_text else item.name
                 names[item.iid] = text
         if packet.HasField("track_descriptor"):
             descriptor = packet.track_descriptor

@@ -4,27 +4,15 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
-import contextlib
-=======
-import json
->>>>>>> 9bc3e71 (nvspan export --format chrome; nvspan view opens unfolded, with main tracks pinned, names, the program's colors and a few queries)
 import re
 
 import pytest
 
 import nvspan
 from helpers.browser import page
-<<<<<<< HEAD
-from helpers.like_python import default_signals
 from helpers.page_data import data_of, tracks_of
-from helpers.reported import PROGRAM, recording_of, run_nvspan
-from helpers.traced import clean_environment, needs_library
-=======
 from helpers.reported import recording_of, run_nvspan
 from helpers.traced import needs_library
-from nvspan import _reader
->>>>>>> 9bc3e71 (nvspan export --format chrome; nvspan view opens unfolded, with main tracks pinned, names, the program's colors and a few queries)
 
 pytestmark = needs_library
 

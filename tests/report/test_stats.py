@@ -106,7 +106,7 @@ def test_lost_events_are_shown_with_thread_and_window(tmp_path):
     count = 120_000 - 2 * len(made.recording.ranges)
     assert as_json(made.files[0])["overwritten"] == count
     assert shown[0] == f"overwritten: {count:,} older events (a ring keeps only the newest)"
-    assert shown[1].startswith(f"  {count:,} events of thread ")
+    assert shown[1].startswith(f"  {count:,} events of MainThread, ")
     assert shown[1].endswith(": overwritten")
 
 

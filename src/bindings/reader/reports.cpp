@@ -7,7 +7,7 @@
 
 #include <pybind11/stl.h>
 
-#include "reader/export/chrome_export.hpp"
+#include "reader/chrome/chrome_export.hpp"
 #include "reader/export/perfetto_export.hpp"
 #include "reader/page/flame.hpp"
 #include "reader/page/timeline.hpp"
@@ -379,14 +379,10 @@ void bind_reports(py::module_& module) {
   module.def("tree", &tree, py::arg("handle"), py::arg("ancestors") = false);
   module.def("exact", &exact, py::arg("handle"), py::arg("unclosed_end") = py::none());
   module.def("strip", &strip);
-<<<<<<< HEAD
   module.def("timeline", &timeline);
   module.def("flame", &flame);
-  module.def("write_perfetto", &write_perfetto);
-=======
   module.def("write_chrome", &write_file<reader::export_chrome>);
   module.def("write_perfetto", &write_file<reader::export_perfetto>);
->>>>>>> 9bc3e71 (nvspan export --format chrome; nvspan view opens unfolded, with main tracks pinned, names, the program's colors and a few queries)
 }
 
 }  // namespace nvspan::bindings

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "reader/export/chrome_export.hpp"
+#include "reader/chrome/chrome_export.hpp"
 
 #include "core/text/json_text.hpp"
 #include "core/text/number_text.hpp"
-#include "reader/export/chrome_events.hpp"
+#include "reader/chrome/chrome_events.hpp"
 #include "reader/export/titles.hpp"
 #include "reader/scan/device_rows.hpp"
 #include "reader/scan/payloads.hpp"

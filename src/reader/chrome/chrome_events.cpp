@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "reader/export/chrome_events.hpp"
+#include "reader/chrome/chrome_events.hpp"
 
 #include "core/text/json_text.hpp"
 #include "core/text/utf8.hpp"
@@ -12,12 +12,12 @@
 namespace nvspan::reader {
 namespace {
 
-struct NamedColor {
+struct ReservedColor {
   std::string_view name;
   std::uint32_t rgb;
 };
 // Chrome's trace viewer has these.
-constexpr NamedColor named_colors[] = {
+constexpr ReservedColor reserved_colors[] = {
     {"thread_state_uninterruptible", 0xB67D8F},
     {"thread_state_iowait", 0xFF8C00},
     {"thread_state_running", 0x7EC894},
@@ -71,7 +71,7 @@ std::string json_string(std::string_view text) {
 std::string_view nearest_color_name(std::uint32_t argb) {
   std::string_view found;
   int least = std::numeric_limits<int>::max();
-  for (const NamedColor& color : named_colors) {
+  for (const ReservedColor& color : reserved_colors) {
     int distance = 0;
     for (const int shift : {0, 8, 16}) {
       const int difference =
