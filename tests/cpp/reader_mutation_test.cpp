@@ -7,7 +7,7 @@
 // are only read. Built with NVSPAN_FUZZER it is a libFuzzer target instead.
 
 #include "reader/export/csv_export.hpp"
-#include "reader/export/perfetto_export.hpp"
+#include "reader/perfetto/perfetto_export.hpp"
 #include "reader/scan/device_lanes.hpp"
 #include "reader/scan/selection.hpp"
 #include "reader/stats/aggregate.hpp"

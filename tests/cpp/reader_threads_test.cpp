@@ -6,7 +6,7 @@
 // files.
 
 #include "reader/export/csv_export.hpp"
-#include "reader/export/perfetto_export.hpp"
+#include "reader/perfetto/perfetto_export.hpp"
 #include "reader/scan/device_lanes.hpp"
 #include "reader/scan/payloads.hpp"
 #include "reader/scan/selection.hpp"

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 import sqlite3
 from collections import Counter
 from contextlib import closing
@@ -16,6 +15,7 @@ import pytest
 import nvspan
 from helpers import perfetto_trace
 from helpers.compile import build
+from helpers.page_data import data_of, tracks_of
 from helpers.recorded import record_command
 from helpers.reported import recording_of, run_nvspan
 from helpers.traced import needs_library
@@ -335,12 +335,12 @@ def test_the_commands_take_the_part(tmp_path):
     time = ("--from", f"{second - origin}ns")
 
     run_nvspan("report", file, "--filter", "train:step", *time, "-o", tmp_path / "out.html")
-    text = (tmp_path / "out.html").read_text(encoding="utf-8")
-    data = json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1])
+    data = data_of(tmp_path / "out.html")
     assert [row[:2] for row in data["rows"]] == [["train:step", 2]]
-    assert [[flat[3::4] for flat in thread["levels"]] for thread in data["strip"]["threads"]] == [
-        [[1]], [[1]],
-    ]  # fmt: skip
+    assert [
+        [[block.name for block in level] for level in levels]
+        for _, levels in tracks_of(data["timeline"])
+    ] == [[["train:step"], []]] * 2  # the last level has the marks
 
     shown = run_nvspan("stats", file, "--tree", "--filter", "train:*", "--format", "json").stdout
     assert [(row["level"], row["label"], row["calls"]) for row in json.loads(shown)["rows"]] == [

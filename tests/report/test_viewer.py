@@ -40,7 +40,7 @@ loader.start()
 for i in range(4):
     with nvspan.annotate("step", color="#ff0000", payload=i):
         with nvspan.annotate("forward", domain="torch", color="#00aa00"): time.sleep(0.002)
-        with nvspan.annotate("forward", domain="torch", color="blue", category="backward"):
+        with nvspan.annotate("forward", domain="torch", color="#0000ff", category="backward"):
             time.sleep(0.003)
         nvspan.mark("tick", domain="torch", payload=i / 2)
 loader.join()

@@ -8,9 +8,9 @@
 #include <pybind11/stl.h>
 
 #include "reader/chrome/chrome_export.hpp"
-#include "reader/export/perfetto_export.hpp"
 #include "reader/page/flame.hpp"
 #include "reader/page/timeline.hpp"
+#include "reader/perfetto/perfetto_export.hpp"
 #include "reader/stats/call_tree.hpp"
 #include "reader/stats/overview.hpp"
 

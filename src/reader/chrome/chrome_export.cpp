@@ -213,7 +213,7 @@ void ChromeExporter::prepare(std::uint32_t number) {
     site.args += json_string(text);
   };
   if (is_device && !domain.empty()) add("\"nvtx.domain\":", domain);
-  if (read.has_color) {
+  if (has_own_color(read)) {
     site.members += ",\"cname\":\"" + std::string(nearest_color_name(read.color)) + '"';
     char text[12];
     std::snprintf(text, sizeof text, "#%08X", static_cast<unsigned>(read.color));

@@ -51,6 +51,8 @@ std::vector<std::uint32_t> distinct_pids(const Recording& recording) {
   return pids;
 }
 
+bool has_own_color(const ReadSite& site) { return site.has_color && site.color != 0x000000FF; }
+
 std::string_view end_reason_text(EndReason reason) {
   switch (reason) {
     case EndReason::process_end:

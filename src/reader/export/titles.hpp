@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace nvspan::reader {
@@ -23,6 +24,9 @@ std::string text_at(const Recording& recording, std::int32_t index);
 
 // Each process's number in the system, or an invented one for those of machines that share one.
 std::vector<std::uint32_t> distinct_pids(const Recording& recording);
+
+// Whether the program chose the color: nvtx's, and so nvspan's, default is a blue without alpha.
+bool has_own_color(const ReadSite& site);
 
 // Why a range has no end of its own; empty: it has.
 std::string_view end_reason_text(EndReason reason);

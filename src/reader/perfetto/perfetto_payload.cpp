@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "reader/export/perfetto_payload.hpp"
+#include "reader/perfetto/perfetto_payload.hpp"
 
-#include "reader/export/perfetto_fields.hpp"
-#include "reader/export/perfetto_stream.hpp"
+#include "reader/perfetto/perfetto_fields.hpp"
+#include "reader/perfetto/perfetto_stream.hpp"
 #include "trace/payload/scalar_payload.hpp"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "reader/chunks/entries.hpp"
-#include "reader/export/proto.hpp"
+#include "reader/perfetto/proto.hpp"
 #include "trace/payload/payload_decoder.hpp"
 
 #include <cstddef>

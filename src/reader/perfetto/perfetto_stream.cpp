@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "reader/export/perfetto_stream.hpp"
+#include "reader/perfetto/perfetto_stream.hpp"
 
 #include <algorithm>
 

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "reader/export/perfetto_export.hpp"
+#include "reader/perfetto/perfetto_export.hpp"
 
-#include "reader/export/perfetto_color.hpp"
-#include "reader/export/perfetto_fields.hpp"
-#include "reader/export/perfetto_payload.hpp"
-#include "reader/export/perfetto_stream.hpp"
 #include "reader/export/titles.hpp"
+#include "reader/perfetto/perfetto_color.hpp"
+#include "reader/perfetto/perfetto_fields.hpp"
+#include "reader/perfetto/perfetto_payload.hpp"
+#include "reader/perfetto/perfetto_stream.hpp"
 #include "reader/scan/device_rows.hpp"
 #include "reader/scan/payloads.hpp"
 #include "reader/scan/range_scan.hpp"
@@ -228,7 +228,7 @@ void Exporter::prepare(std::uint32_t site) {
     annotation.number(debug_annotation::string_value_iid, id);
     common.message(track_event::debug_annotations, annotation);
     intern(interned_data::debug_annotation_string_values, id, text);
-    const std::string key = perfetto_color_key(read.color);
+    const std::string key = has_own_color(read) ? perfetto_color_key(read.color) : "";
     if (!key.empty()) {
       common.number(track_event::correlation_id_str_iid, id);
       intern(interned_data::correlation_id_str, id, key);

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "reader/export/output_file.hpp"
-#include "reader/export/perfetto_fields.hpp"
-#include "reader/export/proto.hpp"
+#include "reader/perfetto/perfetto_fields.hpp"
+#include "reader/perfetto/proto.hpp"
 
 #include <cstdint>
 #include <string>
