@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The recording that the first command leaves, which .ci/readme.sh runs."""
 
-import subprocess
+from helpers.recorded_loops import unpack
 
-subprocess.run(
-    ["nvspan", "record", "--no-report", "-o", "before.nvspan", "examples/slow_loop.py"],
-    check=True, capture_output=True,
-)  # fmt: skip
+unpack("slow", "before.nvspan")

@@ -3,13 +3,10 @@
 """The recording of tests/data/loops whose figures the page shows, and a model."""
 
 import importlib.util
-import lzma
-from pathlib import Path
 
-from helpers.tree import ROOT
+from helpers.recorded_loops import unpack
 
-packed = ROOT / "tests" / "data" / "loops" / "data.nvspan.xz"
-Path("train.nvspan").write_bytes(lzma.decompress(packed.read_bytes()))
+unpack("data", "train.nvspan")
 if importlib.util.find_spec("torch"):
     import torch
 
@@ -21,7 +18,10 @@ if importlib.util.find_spec("torch"):
 
 
 def prepared(command):
-    """Two recordings of sleeps may differ where the machine is busy: the comparison is of one."""
+    """What is asked of a recording is asked of the one whose figures the page shows; two recordings
+    of sleeps may differ where the machine is busy, so the comparison is of one."""
+    if command.endswith("run.nvspan"):
+        unpack("saves", "run.nvspan")
     if command.startswith("nvspan record") and "branch.nvspan" in command:
         return "cp main.nvspan branch.nvspan"
     return command

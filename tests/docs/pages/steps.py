@@ -3,14 +3,11 @@
 """The recordings of tests/data/loops, whose figures the page shows, and a model."""
 
 import importlib.util
-import lzma
-from pathlib import Path
 
-from helpers.tree import ROOT
+from helpers.recorded_loops import unpack
 
-for name, source in (("train", "data"), ("blocks", "blocks")):
-    packed = ROOT / "tests" / "data" / "loops" / f"{source}.nvspan.xz"
-    Path(f"{name}.nvspan").write_bytes(lzma.decompress(packed.read_bytes()))
+unpack("data", "train.nvspan")
+unpack("blocks", "blocks.nvspan")
 if importlib.util.find_spec("torch"):
     import torch
 

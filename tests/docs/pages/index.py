@@ -1,0 +1,13 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The first page records the loop, and shows the figures of the recording in tests/data/loops."""
+
+from helpers.recorded_loops import unpack
+
+
+def prepared(command):
+    """What is asked of the recordings is asked of those whose figures the page shows."""
+    if not command.startswith("nvspan record"):
+        unpack("slow", "before.nvspan")
+        unpack("fixed", "after.nvspan")
+    return command
