@@ -7,10 +7,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import pty
-import sys
-from contextlib import suppress
 from pathlib import Path
 from random import Random
 
@@ -18,6 +14,7 @@ import pytest
 
 import nvspan
 from helpers.reported import run_nvspan
+from helpers.terminal import on_a_terminal
 from helpers.written_loops import MS, write_loop
 from nvspan.answers.compare import compare, compare_steps, read_runs
 from nvspan.answers.confidence import error_of_calls, error_of_runs, two_sided
@@ -165,29 +162,15 @@ def test_what_is_no_comparison(words, said):
     assert said in done.stderr
 
 
-def _on_a_terminal(*words: object, **environment: str) -> str:
-    pid, fd = pty.fork()
-    if pid == 0:
-        os.environ.update(environment)
-        os.execv(sys.executable, [sys.executable, "-m", "nvspan", *map(str, words)])
-    output = b""
-    with suppress(OSError):
-        while chunk := os.read(fd, 65536):
-            output += chunk
-    os.close(fd)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-    return output.decode()
-
-
 def test_a_terminal_shows_colors_unless_it_is_told_not_to(sets):
     old, new, _ = sets
     words = ["diff", *old, "--", *new]
-    lines = _on_a_terminal(*words, TERM="xterm", NO_COLOR="").splitlines()
+    lines = on_a_terminal(*words, TERM="xterm", NO_COLOR="", COLUMNS="200").splitlines()
     red = [line for line in lines if line.startswith("\x1b[31m")]
     assert len(red) == 4
     assert all("slower" in line and line.endswith("\x1b[0m") for line in red)
     for quiet in ({"NO_COLOR": "1", "TERM": "xterm"}, {"TERM": "dumb"}):
-        assert "\x1b" not in _on_a_terminal(*words, **quiet)
+        assert "\x1b" not in on_a_terminal(*words, **quiet)
     assert "\x1b" not in run_nvspan(*words).stdout
 
 

@@ -189,7 +189,7 @@ def test_without_the_library_it_says_so():
     [
         ([], "no program to run"),
         (["--"], "no program to run"),
-        (["--format", "xml", "x.py"], "invalid choice: 'xml'"),
+        (["--format", "xml", "x.py"], "'xml' is not one of text, jsonl"),
         (["-o"], "expected one argument"),
         (["-m"], "argument -m: expected one argument"),
         (["--form", "text", "x.py"], "unrecognized arguments: --form"),
@@ -234,7 +234,7 @@ def test_help_and_version():
     assert "commands:" in nothing.stderr
     unknown = nvspan_command("tarce")
     assert unknown.returncode == 2
-    assert "can't open file" in unknown.stderr
+    assert "no command or file is called 'tarce'; the nearest is 'trace'" in unknown.stderr
 
 
 def test_the_installed_command():

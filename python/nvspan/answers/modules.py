@@ -10,6 +10,7 @@ from typing import Any
 from nvspan.recording.modules import TIMES, Modules
 from nvspan.recording.time_text import duration
 from nvspan.report import text
+from nvspan.report.narrow import fitted
 from nvspan.report.render import as_csv
 
 COLUMNS = ("path", "name", "level", "count", "calls", *TIMES, "share")
@@ -36,6 +37,9 @@ def notes(found: Modules) -> list[str]:
     return said
 
 
+_DISPENSABLE = ("calls", "backward", "forward", "backward GPU")  # where a table is too wide
+
+
 def heading(found: Modules) -> str:
     """What the figures are about."""
     whose = "time of the GPU" if found.has_gpu else "time of the CPU"
@@ -49,8 +53,9 @@ def heading(found: Modules) -> str:
 
 
 def shown(
-    found: Modules, *, fold: bool = True, depth: int | None = None, form: str = "table"
-) -> str:
+    found: Modules, *, fold: bool = True, depth: int | None = None, form: str = "table",
+    width: int | None = None,
+) -> str:  # fmt: skip
     """The modules as a tree of text: means of a step, or of the recording where it has none."""
     rows = [row for row in found.rows(fold=fold) if depth is None or row["level"] <= depth]
     if not rows:
@@ -70,8 +75,11 @@ def shown(
         name = text.printable(row["name"]) + many
         cells.append([*line, f"{100 * row['share']:.1f} %", "  " * row["level"] + name])
     headings = ["calls", *(HEADINGS[time] for time in columns), "share", "module"]
-    layout = text.markdown if form == "markdown" else text.aligned
-    return f"{heading(found)}\n\n{layout(headings, cells, ('module',))}"
+    if form == "markdown":
+        table = text.markdown(headings, cells, ("module",))
+    else:
+        table = fitted(headings, cells, ("module",), width, _DISPENSABLE)
+    return f"{heading(found)}\n\n{table}"
 
 
 def as_json(found: Modules, *, fold: bool = True) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from nvspan.recording.steps import OTHER, WAITING, Steps
 from nvspan.recording.time_text import duration
 from nvspan.report import text
+from nvspan.report.narrow import fitted
 from nvspan.report.render import as_csv
 
 _IDLE_ENOUGH = 0.1  # of a step, for the GPU not to be what it waits for
@@ -18,6 +19,7 @@ _SHORT_LEAD = 100_000  # ns: the GPU has nothing left to do when it gets work
 _MANY_WAITS = 2  # for the GPU, in a step
 _LEAST_EXCESS = 0.05  # of the typical step, for a phase to be named
 _MOST_OUTLIERS = 10
+_NARROW = 100  # columns, in which a step that differs has one reason
 
 
 def _percent(part: float, whole: float) -> str:
@@ -170,7 +172,9 @@ def _step_name(row: dict[str, Any]) -> str:
     return f"#{row['index']}" if row["number"] is None else str(row["number"])
 
 
-def _odd_table(found: Steps, most: int | None) -> tuple[list[str], list[list[str]], int]:
+def _odd_table(
+    found: Steps, most: int | None, parts: int = 3
+) -> tuple[list[str], list[list[str]], int]:
     rows = found.rows(("warm-up", "outlier"))
     whole = found.typical["duration"]
     rows.sort(key=lambda row: -abs(row["duration"] - whole))
@@ -178,7 +182,7 @@ def _odd_table(found: Steps, most: int | None) -> tuple[list[str], list[list[str
     cells = []
     for row in shown:
         over = difference(found, row)
-        what = ", ".join(f"{text.printable(phase)} {_signed(ns)}" for phase, ns in over[:3])
+        what = ", ".join(f"{text.printable(phase)} {_signed(ns)}" for phase, ns in over[:parts])
         cells.append([_step_name(row), row["state"], duration(row["duration"]),
                       _signed(row["duration"] - whole), what])  # fmt: skip
     return ["step", "state", "CPU", "than typical", "of which"], cells, len(rows) - len(shown)
@@ -199,9 +203,19 @@ def _all_table(found: Steps, top: int | None) -> tuple[list[str], list[list[str]
     return heads, cells, len(rows) - len(cells)
 
 
-def shown(found: Steps, *, each: bool = False, top: int | None = None, form: str = "table") -> str:
+def shown(
+    found: Steps, *, each: bool = False, top: int | None = None, form: str = "table",
+    width: int | None = None,
+) -> str:  # fmt: skip
     """The steps as text: the typical one, and those that differ, or with `each` all of them."""
-    layout = text.markdown if form == "markdown" else text.aligned
+    usual = found.typical["cpu"]
+    least = ["GPU idle", "GPU", *sorted(usual, key=lambda phase: usual[phase])]
+
+    def layout(heads: list[str], rows: list[list[str]], left: tuple[str, ...]) -> str:
+        if form == "markdown":
+            return text.markdown(heads, rows, left)
+        return fitted(heads, rows, left, width, least)
+
     gap = "\n\n"
     blocks = [heading(found)]
     if found.typical["steps"]:
@@ -210,7 +224,9 @@ def shown(found: Steps, *, each: bool = False, top: int | None = None, form: str
     if each:
         heads, cells, more = _all_table(found, top)
     else:
-        heads, cells, more = _odd_table(found, top or _MOST_OUTLIERS)
+        heads, cells, more = _odd_table(
+            found, top or _MOST_OUTLIERS, 3 if width is None or width > _NARROW else 1
+        )
     if cells:
         table = layout(heads, cells, ("step", "state", "of which"))
         blocks.append(

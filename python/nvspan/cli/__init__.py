@@ -14,12 +14,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from nvspan.cli.program.parse import Program
+
 COMMANDS = {
     "diff": "compare the ranges of two recordings",
     "doctor": "check whether annotations can be seen here, and what to do if not",
     "explain": "say what stands out in a recording, with the evidence",
     "export": "write a recording as a Perfetto trace, SQLite, Parquet or CSV",
-    "import": "make a recording of a Chrome or Perfetto trace, a CSV or Parquet table",
+    "import": "make a recording of another program's trace or table",
     "modules": "show what each module of a PyTorch model costs",
     "ncu": "profile the kernels in ranges of a program with Nsight Compute",
     "nsys": "run a program under Nsight Systems, and show a table of its ranges",
@@ -46,8 +48,9 @@ NVTX annotations for Python.
 commands:
 {commands}
 
-'nvspan COMMAND --help' describes a command. Anything else is run as a Python program, just as
-python runs it. To run a script that has the name of a command, write ./NAME.
+'nvspan COMMAND --help' describes a command. Anything else is run as a Python
+program, just as python runs it. To run a script that has the name of a command,
+write ./NAME.
 
 options for a Python program, with 'record' and 'trace' too:
 {flags}
@@ -133,6 +136,22 @@ def _command(name: str) -> Callable[[Sequence[str]], int]:
     return run_view
 
 
+def _refuse_misspelled(program: Program) -> None:
+    """Raises a `UsageError` for what is no file and nearly a command."""
+    from nvspan.cli.program.parse import UsageError
+
+    word = program.target
+    if program.kind != "script" or not word.isalpha():
+        return
+    import os
+
+    from nvspan.recording.nearest import nearest
+
+    close = nearest(word, COMMANDS)
+    if close and not os.path.exists(word):
+        raise UsageError(f"no command or file is called {word!r}; the nearest is {close[0]!r}")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command line `argv` (`sys.argv` when None) and returns the exit code.
 
@@ -169,6 +188,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 f"{' and '.join(given)} cannot be used with {command!r}, which runs no program"
             )
         program = parse(arguments)
+        _refuse_misspelled(program)
     except UsageError as error:
         print(f"{_USAGE}nvspan: error: {error}", file=sys.stderr)
         return 2

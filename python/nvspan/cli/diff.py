@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import nvspan
 from nvspan.answers.compare import SURE, compare, compare_steps, read_runs
 from nvspan.cli.common.ncu_reports import is_ncu, names, read_ncu
+from nvspan.cli.common.parser import parser_of
 from nvspan.cli.common.reading import (
     add_cuda,
     add_escape_formulas,
@@ -22,7 +24,6 @@ from nvspan.cli.common.reading import (
     emit,
     note,
     opened,
-    parser_of,
     selected_runs,
     stem_of,
 )
@@ -30,6 +31,7 @@ from nvspan.recording.losses import damage_lines
 from nvspan.recording.steps import OTHER
 from nvspan.recording.time_text import duration
 from nvspan.report import emptiness, render, text
+from nvspan.report.narrow import fitted, width_of
 from nvspan.report.progress import Progress
 
 _USAGE = """\
@@ -159,20 +161,19 @@ def _of_ncu(
         )
     rows = ncu_tables.compare(*(read_ncu(parser, files) for files in sides))
     if options.format == "json":
-        emit(json.dumps(rows, indent=1))
+        failed = emit(json.dumps(rows, indent=1))
     elif options.format == "csv":
-        emit(render.as_csv(rows, ncu_tables.COMPARE_COLUMNS, options.escape_formulas))
+        failed = emit(render.as_csv(rows, ncu_tables.COMPARE_COLUMNS, options.escape_formulas))
     else:
         headings, cells = ncu_tables.compared(rows)
         layout = text.markdown if options.format == "markdown" else text.aligned
-        emit(layout(headings, cells, ncu_tables.LEFT) if rows else "no ranges")
+        failed = emit(layout(headings, cells, ncu_tables.LEFT) if rows else "no ranges")
     slower = [row for row in rows if (row["change"] or 0) > options.threshold]
-    return 1 if options.fail and slower else 0
+    return 1 if failed or (options.fail and slower) else 0
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = parser_of("diff", _DESCRIPTION)
-    parser.usage = _USAGE
+    parser = parser_of("diff", _DESCRIPTION, _USAGE)
     parser.add_argument(
         "files", nargs="*", metavar="A ... -- B ...",
         help="the recordings to compare with, and after -- those to judge",
@@ -239,13 +240,18 @@ def _blocks(
                 "confidence", "verdict"]  # fmt: skip
     lines: list[str] = []
     colors: dict[int, str] = {}
-    layout = text.markdown if options.format == "markdown" else text.aligned
+    width = width_of(sys.stdout)
+    least = ["confidence", headings[0], headings[1], headings[5]]
     for rows, last in ((steps, "step"), (ranges, "range")):
         if not rows:
             continue
-        table = layout([*headings, last], [_cells(row) for row in rows], ("verdict", last))
+        cells = [_cells(row) for row in rows]
+        if options.format == "markdown":
+            table = text.markdown([*headings, last], cells, ("verdict", last))
+        else:
+            table = fitted([*headings, last], cells, ("verdict", last), width, least)
         shown = table.split("\n")
-        first = len(lines) + len(shown) - len(rows)
+        first = len(lines) + 1
         colors.update({first + i: _COLORS[row["verdict"]] for i, row in enumerate(rows)
                        if row["verdict"] in _COLORS})  # fmt: skip
         lines += [*shown, ""]
@@ -290,13 +296,13 @@ def main(argv: Sequence[str]) -> int:
         steps = _steps(parser, options, sides)
     note(emptiness.comparison(dict(zip(called, own, strict=True))))
     if options.format == "json":
-        emit(json.dumps([_flat(row) for row in [*steps, *ranges]], indent=1))
+        failed = emit(json.dumps([_flat(row) for row in [*steps, *ranges]], indent=1))
     elif options.format == "csv":
         flat = [_flat(row) for row in [*steps, *ranges]]
-        emit(render.as_csv(flat, _COLUMNS, options.escape_formulas))
+        failed = emit(render.as_csv(flat, _COLUMNS, options.escape_formulas))
     else:
         lines, colors = _blocks(options, called, steps, ranges)
         lines = [*(lines or ["no ranges", ""]), *_ending(options, called, sides, [*steps, *ranges])]
-        emit("\n".join(lines), colors)
+        failed = emit("\n".join(lines), colors)
     slower = any(row["verdict"] == "slower" for row in [*steps, *ranges])
-    return 1 if options.fail and slower else 0
+    return 1 if failed or (options.fail and slower) else 0

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nvspan import doctor
+from nvspan.cli.common.parser import parser_of
 from nvspan.report.text import printable
 
 _DESCRIPTION = """\
@@ -22,10 +23,7 @@ _NAME_WIDTH = 13
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="nvspan doctor", description=_DESCRIPTION, allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    parser = parser_of("doctor", _DESCRIPTION)
     parser.add_argument(
         "recordings",
         nargs="*",

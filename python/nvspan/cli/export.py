@@ -7,13 +7,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from nvspan.cli.common.parser import parser_of
 from nvspan.cli.common.reading import (
     add_escape_formulas,
     add_selection,
     emit,
     note,
     open_recording,
-    parser_of,
     selected,
     stem_of,
 )
@@ -39,7 +39,9 @@ def main(argv: Sequence[str]) -> int:
         metavar="FILE",
         help="recordings, or reports of Nsight Systems, to read together",
     )
-    parser.add_argument("--format", choices=tuple(_SUFFIXES), default="perfetto")
+    parser.add_argument("--format", metavar="FORMAT", choices=tuple(_SUFFIXES), default="perfetto",
+        help=f"{', '.join(_SUFFIXES)} (the default is perfetto)",
+    )  # fmt: skip
     parser.add_argument(
         "-o", "--output", metavar="OUT",
         help="the file to write, replaced if it exists (default: the name of the first recording, "

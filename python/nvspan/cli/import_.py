@@ -8,7 +8,8 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
-from nvspan.cli.common.reading import emit, note, parser_of
+from nvspan.cli.common.parser import parser_of
+from nvspan.cli.common.reading import emit, note
 from nvspan.imports import FORMATS, import_file
 from nvspan.report.progress import Progress
 

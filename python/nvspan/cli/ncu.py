@@ -14,6 +14,7 @@ from typing import Any
 
 import nvspan
 from nvspan.cli.common.ncu_reports import names
+from nvspan.cli.common.parser import parser_of
 from nvspan.cli.program.launching import (
     add_program_options,
     command_of,
@@ -69,10 +70,7 @@ def _presets() -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="nvspan ncu", usage=_USAGE, description=_DESCRIPTION, allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    parser = parser_of("ncu", _DESCRIPTION, _USAGE)
     add = parser.add_argument_group("what is profiled").add_argument
     add("--range", metavar="NAME", action="append", default=[],
         help="a range, where its name could be taken for a script; may be repeated")  # fmt: skip

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Sequence
 
 from nvspan._runtime.warnings import plain_text
+from nvspan.cli.common.parser import parser_of
 from nvspan.cli.program.launching import (
     add_program_options,
     command_of,
@@ -43,10 +44,7 @@ _SUFFIX = ".nsys-rep"
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="nvspan nsys", usage=_USAGE, description=_DESCRIPTION, allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    parser = parser_of("nsys", _DESCRIPTION, _USAGE)
     add = parser.add_argument
     add("--dry-run", action="store_true", help="print the command line, and run nothing")
     add("-o", "--output", metavar="NAME",

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import nvspan
 from nvspan import launch, recorder
 from nvspan._runtime.warnings import plain_text
+from nvspan.cli.common.parser import parser_of
 from nvspan.cli.program.launching import (
     add_program_options,
     command_of,
@@ -20,6 +21,7 @@ from nvspan.cli.program.launching import (
     run_to_end,
     split,
 )
+from nvspan.cli.program.output import InTheWay, make_room
 
 _USAGE = """\
 nvspan record [options] script.py [arguments ...]
@@ -36,14 +38,11 @@ _VALUE_OPTIONS = ("-o", "--output", "--mode", "--domains", "--min-duration", "--
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="nvspan record", usage=_USAGE, description=_DESCRIPTION, allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    parser = parser_of("record", _DESCRIPTION, _USAGE)
     parser.add_argument(
         "-o", "--output", metavar="OUT", default="nvspan-{pid}.nvspan",
         help="the file of each process, with {host}, {rank} and {pid} filled in (default: "
-        "nvspan-{pid}.nvspan); a number is added to the name of a file that exists",
+        "nvspan-{pid}.nvspan); further processes of the program get a number in its name",
     )  # fmt: skip
     parser.add_argument(
         "--mode", default="full",
@@ -63,6 +62,9 @@ def _parser() -> argparse.ArgumentParser:
         help="space for names in each file, in megabytes (default: 16 in a ring, 32 with stats, no "
         "limit in full); events with further names are counted under (other names)",
     )  # fmt: skip
+    parser.add_argument(
+        "--force", action="store_true", help="write over the recording of an earlier run"
+    )
     parser.add_argument("--no-report", action="store_true", help="print no table at the end")
     add_program_options(parser)
     return parser
@@ -70,11 +72,14 @@ def _parser() -> argparse.ArgumentParser:
 
 def table(recording: nvspan.Recording, most: int = 50) -> str:
     """The ranges of a recording as plain text, what is missing of them on top."""
+    from nvspan.report.narrow import width_of
     from nvspan.report.render import plain
     from nvspan.report.summary import Summary
 
     summary = Summary(recording)
-    return plain(summary, most) if summary.rows or summary.notes else "no NVTX ranges were recorded"
+    if not summary.rows and not summary.notes:
+        return "no NVTX ranges were recorded"
+    return plain(summary, most, width_of(sys.stderr))
 
 
 def _show(paths: list[str], most: int = 50) -> None:
@@ -133,6 +138,10 @@ def main(argv: Sequence[str]) -> int:
         )
     else:
         domains = domain_names(options.domains)
+        try:
+            make_room(options.output, options.force)
+        except InTheWay as error:
+            parser.exit(1, f"{parser.prog}: {error}\n")
         try:
             environment[launch.INJECTION_VARIABLE] = launch.injection_library()
             environment[launch.CONFIG_VARIABLE] = recorder.config_string(

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 from nvspan.answers import findings
 from nvspan.answers.page import sections
+from nvspan.cli.common.parser import parser_of
 from nvspan.cli.common.reading import (
     add_selection,
     emit,
     note,
     open_recording,
-    parser_of,
     selected,
     stem_of,
 )

@@ -12,6 +12,7 @@ from typing import Any
 
 import nvspan
 from nvspan.cli.common.ncu_reports import is_ncu, names, read_ncu
+from nvspan.cli.common.parser import parser_of
 from nvspan.cli.common.reading import (
     add_cuda,
     add_escape_formulas,
@@ -20,13 +21,13 @@ from nvspan.cli.common.reading import (
     emit,
     note,
     open_recording,
-    parser_of,
     positive,
     selected,
 )
 from nvspan.nsight.nsys import compat as nsys_compat
 from nvspan.recording.nearest import hint
 from nvspan.report import emptiness, gpu, render, text, tree
+from nvspan.report.narrow import width_of
 from nvspan.report.progress import Progress
 from nvspan.report.summary import COLUMNS, GROUPS, Summary, call_tree
 
@@ -140,7 +141,11 @@ def _tree(options: argparse.Namespace, summary: Summary, rows: Sequence[dict[str
         return json.dumps({**facts, "rows": rows}, indent=1)
     if options.format == "csv":
         return render.as_csv(rows, tree.COLUMNS, options.escape_formulas)
-    shown = [*summary.notes, tree.lines(rows), *(summary.footnotes() if rows else [])]
+    shown = [
+        *summary.notes,
+        tree.lines(rows, None if options.format == "markdown" else width_of(sys.stdout)),
+        *(summary.footnotes() if rows else []),
+    ]
     if options.format == "markdown":
         return "\n".join(["```text", *shown, "```"])
     return "\n".join(shown)
@@ -239,7 +244,11 @@ def main(argv: Sequence[str]) -> int:
         with Progress("counting"):
             found = recording.projection()
         note(gpu.notes(found))
-        return emit(gpu.shown(found, options.format, options.top, options.escape_formulas))
+        return emit(
+            gpu.shown(
+                found, options.format, options.top, options.escape_formulas, width_of(sys.stdout)
+            )
+        )
     with Progress("counting"):
         summary = Summary(recording, options.by)
         rows = _tree_rows(recording, options, summary)
@@ -263,6 +272,10 @@ def main(argv: Sequence[str]) -> int:
         return emit(render.as_json(summary, options.top))
     if options.format == "markdown":
         return emit(render.as_markdown(summary, options.top))
-    if sys.stdout.isatty() and render.rich_table(summary, sys.stdout, options.top):
+    if (
+        sys.stdout is not None
+        and sys.stdout.isatty()
+        and render.rich_table(summary, sys.stdout, options.top)
+    ):
         return 0
-    return emit(render.plain(summary, options.top))
+    return emit(render.plain(summary, options.top, width_of(sys.stdout)))

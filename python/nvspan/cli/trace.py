@@ -18,6 +18,7 @@ from collections.abc import Sequence
 
 from nvspan import launch
 from nvspan._runtime.warnings import plain_text
+from nvspan.cli.common.parser import parser_of
 from nvspan.cli.program.launching import (
     add_program_options,
     cannot_run,
@@ -42,10 +43,7 @@ _VALUE_OPTIONS = ("-o", "--output", "--format", "--domains")
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="nvspan trace", usage=_USAGE, description=_DESCRIPTION, allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    parser = parser_of("trace", _DESCRIPTION, _USAGE)
     parser.add_argument(
         "--format", choices=launch.FORMATS, default="text",
         help="text: a line per event, for people (the default); jsonl: every field of every call",

@@ -12,11 +12,11 @@ import tempfile
 from collections.abc import Sequence
 
 import nvspan
+from nvspan.cli.common.parser import parser_of
 from nvspan.cli.common.reading import (
     add_selection,
     note,
     open_recording,
-    parser_of,
     selected,
     stem_of,
 )

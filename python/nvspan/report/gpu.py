@@ -11,6 +11,7 @@ from typing import Any
 from nvspan.recording.projection import Projection
 from nvspan.recording.time_text import duration
 from nvspan.report import text
+from nvspan.report.narrow import fitted
 from nvspan.report.render import as_csv
 
 _COLUMNS = ("calls", "ops", "launches", "sum", "busy", "exclusive", "total", "mean", "median",
@@ -22,6 +23,8 @@ _HEADINGS = {
     "range_time": "CPU range", "backward_ops": "bwd ops", "backward_sum": "bwd sum",
 }  # fmt: skip
 _SHOWN = ("calls", "ops", "sum", "busy", "exclusive", "total", "mean", "max", "range_time")
+
+_DISPENSABLE = ("max", "mean", "exclusive", "total", "calls", "range_time", "backward_ops", "ops")
 
 
 def notes(found: Projection) -> Iterator[str]:
@@ -44,8 +47,10 @@ def _cell(row: dict[str, Any], column: str) -> str:
     return duration(value) if row["calls"] or column.startswith("backward") else ""
 
 
-def shown(found: Projection, form: str, top: int | None, escape_formulas: bool) -> str:
-    """The rows in a format of ``--format``."""
+def shown(
+    found: Projection, form: str, top: int | None, escape_formulas: bool, width: int | None = None
+) -> str:
+    """The rows in a format of ``--format``; a table in `width` columns."""
     rows = found.rows[:top]
     if form == "json":
         facts = {"work": found.work, "outside": found.outside, "unlaunched": found.unlaunched,
@@ -64,7 +69,10 @@ def shown(found: Projection, form: str, top: int | None, escape_formulas: bool) 
         name += " (start/end)" if row["kind"] == "start_end" else ""
         cells.append([*(_cell(row, column) for column in columns), name])
     headings = [*(_HEADINGS.get(column, column) for column in columns), "name"]
-    layout = text.markdown if form == "markdown" else text.aligned
     more = len(found.rows) - len(rows)
-    table = layout(headings, cells, ("name",))
+    if form == "markdown":
+        table = text.markdown(headings, cells, ("name",))
+    else:
+        least = [_HEADINGS.get(column, column) for column in _DISPENSABLE]
+        table = fitted(headings, cells, ("name",), width, least)
     return table + (f"\n... and {more} more" if more else "")

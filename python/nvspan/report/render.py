@@ -10,6 +10,7 @@ from typing import IO, Any
 
 from nvspan.recording.time_text import duration
 from nvspan.report import device_join, text
+from nvspan.report.narrow import fitted
 from nvspan.report.summary import KEPT_OUT, OVERHEAD_LIMIT, TIMES, Summary
 
 FORMATS = ("table", "csv", "json", "markdown")
@@ -89,13 +90,14 @@ def _more(summary: Summary, rows: Sequence[dict[str, Any]]) -> list[str]:
     return lines + summary.footnotes()
 
 
-def plain(summary: Summary, top: int | None = None) -> str:
-    """The table as text without colors, and as wide as it needs to be."""
+def plain(summary: Summary, top: int | None = None, width: int | None = None) -> str:
+    """The table as text without colors, in `width` columns, or as wide as it needs to be."""
     rows = summary.rows[:top]
     if not rows:
         return "\n".join([*summary.notes, "no ranges"])
     columns = headings(summary)
-    table = text.aligned(columns, cells(summary, columns, rows), _LEFT)
+    least = [column for column, _ in _DISPENSABLE]
+    table = fitted(columns, cells(summary, columns, rows), _LEFT, width, least)
     return "\n".join([*summary.notes, table, *_more(summary, rows)])
 
 

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 from nvspan.answers import explain, findings
 from nvspan.cli.answers.asking import add_question, answer_of
-from nvspan.cli.common.reading import emit, parser_of
+from nvspan.cli.common.parser import parser_of
+from nvspan.cli.common.reading import emit
 
 _DESCRIPTION = """\
 Says in plain words what stands out in a recording: what the steps wait for,

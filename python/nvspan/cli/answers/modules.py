@@ -5,17 +5,25 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
+from functools import partial
 
 from nvspan.answers import modules
 from nvspan.cli.answers.asking import add_question, answer_of
-from nvspan.cli.common.reading import emit, note, parser_of, positive
+from nvspan.cli.common.parser import parser_of
+from nvspan.cli.common.reading import emit, note, positive
+from nvspan.recording import Modules, Recording
+from nvspan.recording.nearest import hint
+from nvspan.report.narrow import width_of
 
 _DESCRIPTION = """\
 Shows a model as a tree of its modules: how often each was called, the time of
 its forward and backward pass on the CPU and on the GPU, and its share of a
 step. Blocks that repeat are one row. The ranges are those that
 nvspan.torch.annotate_module(model, backward=True, device=True) makes."""
+
+_DOMAIN = "torch"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -28,22 +36,31 @@ def _parser() -> argparse.ArgumentParser:
         "--depth", metavar="N", type=positive, help="show N levels of modules within the model"
     )
     parser.add_argument(
-        "--domain", default="torch", help="the domain of the modules' ranges (torch)"
+        "--domain", default=_DOMAIN, help="the domain of the modules' ranges (torch)"
     )
     return parser
+
+
+def _modules(recording: Recording, options: argparse.Namespace) -> Modules:
+    known = [name for name in recording.domains.text("domain") if name]
+    if options.domain not in [*known, _DOMAIN]:
+        raise ValueError(f"no domain is called {options.domain!r}{hint(options.domain, known)}")
+    return recording.modules(options.domain, options.step)
 
 
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan modules`` with the arguments `argv`."""
     parser = _parser()
     options = parser.parse_args(argv)
-    found = answer_of(
-        parser, options, lambda recording: recording.modules(options.domain, options.step)
-    )
+    found = answer_of(parser, options, partial(_modules, options=options))
     note(modules.notes(found))
     fold = not options.unfold
     if options.format == "json":
         return emit(modules.as_json(found, fold=fold))
     if options.format == "csv":
         return emit(modules.csv(found, fold=fold, escape_formulas=options.escape_formulas))
-    return emit(modules.shown(found, fold=fold, depth=options.depth, form=options.format))
+    return emit(
+        modules.shown(
+            found, fold=fold, depth=options.depth, form=options.format, width=width_of(sys.stdout)
+        )
+    )

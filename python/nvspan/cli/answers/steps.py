@@ -5,11 +5,14 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 
 from nvspan.answers import steps
 from nvspan.cli.answers.asking import add_question, answer_of
-from nvspan.cli.common.reading import emit, note, parser_of, positive
+from nvspan.cli.common.parser import parser_of
+from nvspan.cli.common.reading import emit, note, positive
+from nvspan.report.narrow import width_of
 
 _DESCRIPTION = """\
 Shows where the steps of a program spend their time: each phase on the CPU, the
@@ -56,4 +59,12 @@ def main(argv: Sequence[str]) -> int:
         return emit(steps.as_json(found, options.top))
     if options.format == "csv":
         return emit(steps.csv(found, options.top, options.escape_formulas))
-    return emit(steps.shown(found, each=options.each, top=options.top, form=options.format))
+    return emit(
+        steps.shown(
+            found,
+            each=options.each,
+            top=options.top,
+            form=options.format,
+            width=width_of(sys.stdout),
+        )
+    )

@@ -8,7 +8,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 import nvspan
 from nvspan.recording.clock import zero
@@ -19,18 +19,6 @@ from nvspan.report.progress import Progress
 from nvspan.report.text import parse_duration, printable_lines
 
 Read = TypeVar("Read")
-
-
-class _Parser(argparse.ArgumentParser):
-    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        super().exit(status, None if message is None else printable_lines(message))
-
-
-def parser_of(command: str, description: str) -> argparse.ArgumentParser:
-    return _Parser(
-        prog=f"nvspan {command}", description=description, allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
 
 
 def _time(text: str) -> int:
@@ -114,7 +102,7 @@ def chosen_cuda(recording: nvspan.Recording, options: argparse.Namespace) -> nvs
 
 def note(sentences: Iterable[str]) -> None:
     """Prints what the reader of the result should know, on standard error."""
-    for sentence in sentences:
+    for sentence in sentences if sys.stderr is not None else ():
         print(f"nvspan: {printable_lines(sentence)}", file=sys.stderr)
 
 
@@ -171,6 +159,9 @@ def emit(text: str, colors: Mapping[int, str] | None = None) -> int:
     A terminal gets escapes for the characters that it would obey, and lines in `colors`, which has
     SGR codes of lines by their number; files and pipes get the text as it is.
     """
+    if sys.stdout is None:
+        note(["cannot write to standard output: it is closed"])
+        return 1
     if sys.stdout.isatty():
         text = printable_lines(text)
         if colors and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb":

@@ -1,0 +1,58 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The files of an earlier run that a recording would lie beside: found, and removed if asked."""
+
+from __future__ import annotations
+
+import os
+import re
+from glob import escape, glob
+
+from nvspan import _reader, recorder
+
+_RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
+
+
+class InTheWay(Exception):
+    """Why a recording cannot be written: a sentence."""
+
+
+def make_room(template: str, force: bool) -> None:
+    """Sees to it that `template`, the name of a recording, stands for files of one run alone.
+
+    With `force` the recordings of the run that has the name are removed, those of all its
+    processes. Names with a process's number, and those that ranks share, are always free.
+
+    Raises:
+        InTheWay: the folder is none, or there is something of that name.
+    """
+    folder = os.path.dirname(template)
+    if folder and "{" not in folder and not os.path.isdir(folder):
+        raise InTheWay(f"cannot write {template!r}: there is no folder {folder!r}")
+    is_of_rank = any(name in os.environ for name in _RANKS)
+    if "{pid}" in template or (is_of_rank and "{rank}" not in template):
+        return
+    parts = re.split(r"(\{host\}|\{rank\})", template)
+    texts = {"{host}": ("*", r"[^/]+"), "{rank}": ("*", r"\d+")}
+    like = re.compile("".join(texts[part][1] if part in texts else re.escape(part)
+                              for part in parts))  # fmt: skip
+    for path in sorted(glob("".join(texts[p][0] if p in texts else escape(p) for p in parts))):
+        if not like.fullmatch(path):
+            continue
+        if not force:
+            raise InTheWay(f"{path!r} exists: --force writes over it, -o NAME names another")
+        _remove_run(path, template)
+
+
+def _remove_run(path: str, template: str) -> None:
+    try:
+        header = _reader.file_header(os.fsencode(path))
+        if header is None:
+            raise InTheWay(f"{path!r} is no recording: --force writes only over recordings")
+        of_run = recorder.recording_files(template, header["run"]) if header["run"] else []
+        for file in {os.path.abspath(path), *of_run}:
+            os.unlink(file)
+    except FileNotFoundError:
+        return  # gone with another file of its run
+    except OSError as error:
+        raise InTheWay(f"cannot write over {path!r}: {error.strerror}") from None

@@ -1,0 +1,128 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Every command, with everything that it cannot read or write: one line, and no traceback."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from helpers.traced import clean_environment, needs_library
+from nvspan.cli import COMMANDS
+
+pytestmark = needs_library
+
+CALLS = Path(__file__).parent.parent / "corpus" / "calls.nvspan"
+READERS = ("diff", "explain", "export", "modules", "report", "stats", "steps", "view", "import")
+_NOT_READERS = ("doctor", "ncu", "nsys", "record", "trace")
+
+
+def test_every_command_is_here():
+    assert sorted((*READERS, *_NOT_READERS)) == sorted(COMMANDS)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("inputs")
+    shutil.copy(CALLS, folder / "good.nvspan")
+    (folder / "empty").touch()
+    (folder / "text").write_text("no recording\n" * 500)
+    (folder / "cut.nvspan").write_bytes(CALLS.read_bytes()[:100])
+    (folder / "folder").mkdir()
+    (folder / "dangling").symlink_to("nothing")
+    (folder / "secret.nvspan").write_bytes(CALLS.read_bytes())
+    (folder / "secret.nvspan").chmod(0)
+    for name in ("text", "empty", "cut.nvspan"):
+        shutil.copy(folder / name, folder / f"{name}.csv")
+    return folder
+
+
+def run(folder, *words, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "nvspan", *map(str, words)], cwd=folder, env=clean_environment(),
+        text=True, timeout=60, check=False, stdin=subprocess.DEVNULL,
+        **{"capture_output": True, **options},
+    )  # fmt: skip
+
+
+def words_of(command, path):
+    if command == "diff":
+        return ["diff", "good.nvspan", path]
+    if command == "view":
+        return ["view", "--no-browser", path]
+    if command == "import":
+        return ["import", path, "-o", "made.nvspan"]
+    return [command, path]
+
+
+BAD = ("missing", "empty", "text", "cut.nvspan", "folder", "dangling", "good.nvspan/x",
+       "secret.nvspan")  # fmt: skip
+
+
+@pytest.mark.parametrize("command", READERS)
+def test_what_cannot_be_read(folder, command):
+    for path in BAD:
+        if path == "secret.nvspan" and os.access(folder / path, os.R_OK):
+            continue  # root reads everything
+        given = f"{path}.csv" if command == "import" and (folder / f"{path}.csv").exists() else path
+        done = run(folder, *words_of(command, given))
+        assert done.returncode in (1, 2), (path, done.stderr)
+        last = done.stderr.splitlines()[-1]
+        assert last.startswith(f"nvspan {command}: "), (path, done.stderr)
+        assert os.path.basename(given).partition(".")[0] in last, (path, last)
+        assert "Traceback" not in done.stderr
+        assert done.stdout == ""
+    assert not (folder / "made.nvspan").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["export", "good.nvspan", "-o", "none/x"], ["export", "good.nvspan", "-o", "folder"],
+        ["report", "good.nvspan", "-o", "none/x"], ["report", "good.nvspan", "-o", "folder"],
+        ["record", "-o", "none/x", "-c", "pass"], ["record", "-o", "folder", "-c", "pass"],
+        ["trace", "-o", "none/x", "-c", "pass"], ["trace", "-o", "folder", "-c", "pass"],
+        ["import", "text.csv", "-o", "none/x"], ["view", "--port", "80000", "good.nvspan"],
+        ["view", "--port", "x", "good.nvspan"], ["stats", "--from", "soon", "good.nvspan"],
+        ["stats", "--top", "0", "good.nvspan"], ["record", "--mode", "rign=4", "-c", "pass"],
+        ["record", "--names", "x", "-c", "pass"], ["record", "--min-duration", "x", "-c", "pass"],
+        ["doctor", "--timeout", "-1"], ["doctor", "--timeout", "x"], ["record"], ["trace"],
+        ["nsys"], ["ncu"], ["record", "missing.py"], ["trace", "missing.py"],
+        ["nsys", "missing.py"], ["record", "--", "no-such-command"], ["trace", "--", "./text"],
+    ],
+)  # fmt: skip
+def test_options_and_places_that_are_wrong(folder, words):
+    done = run(folder, *words)
+    assert done.returncode in (1, 2, 126, 127), done.stderr
+    assert "Traceback" not in done.stderr
+    assert f"nvspan {words[0]}: " in done.stderr
+
+
+@pytest.mark.parametrize("command", READERS[:-1])
+def test_standard_output_that_is_closed_or_read_in_part(folder, command):
+    if command == "view":
+        return  # it serves until it is interrupted
+    target = folder / f"for-{command}.nvspan"
+    shutil.copy(CALLS, target)
+    words = words_of(command, target.name)
+    shell = f"exec {sys.executable} -m nvspan {' '.join(words)}"
+    closed = subprocess.run(
+        ["sh", "-c", f"{shell} >&-"], cwd=folder, env=clean_environment(), capture_output=True,
+        text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert "Traceback" not in closed.stderr
+    assert closed.returncode == 1
+    read, write = os.pipe()
+    os.close(read)
+    part = subprocess.run(
+        ["sh", "-c", shell], cwd=folder, env=clean_environment(), stdout=write,
+        stderr=subprocess.PIPE, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    os.close(write)
+    assert "Traceback" not in part.stderr
+    assert "BrokenPipe" not in part.stderr

@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""--help of every command at 80 columns, and errors that name the nearest right spelling."""
+
+from __future__ import annotations
+
+import importlib
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from helpers.reported import run_nvspan
+from nvspan.cli import COMMANDS, _command, _help
+
+CALLS = Path(__file__).parent.parent / "corpus" / "calls.nvspan"
+
+
+@pytest.fixture(autouse=True)
+def _columns(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_fits_into_80_columns(command, capsys):
+    with pytest.raises(SystemExit) as ended:
+        _command(command)(["--help"])
+    assert ended.value.code == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(f"usage: nvspan {command}")
+    assert [line for line in lines if len(line) > 80] == []
+    # A paragraph of the description fills its lines: the next line's first word had no room.
+    prose = [line for line in lines if line and not line.startswith((" ", "usage:"))]
+    short = [
+        (line, after) for line, after in pairwise(lines)
+        if line in prose and after in prose and len(line) + 1 + len(after.split()[0]) <= 78
+    ]  # fmt: skip
+    assert short == []
+
+
+def test_help_of_nvspan_fits_into_80_columns():
+    assert [line for line in _help().splitlines() if len(line) > 80] == []
+    assert all(name in _help() for name in (*COMMANDS, "--include PATTERN", "--show-stdlib"))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["sats", "x.nvspan"], "no command or file is called 'sats'; the nearest is 'stats'"),
+        (["recrod", "x.py"], "no command or file is called 'recrod'; the nearest is 'record'"),
+        (["--profil", "x.py"], "unknown option: --profil; the nearest is '--profile'"),
+        (["stats", "--tre", CALLS], "unrecognized arguments: --tre; the nearest is '--tree'"),
+        (["record", "--mod", "x.py"], "unrecognized arguments: --mod; the nearest is '--mode'"),
+        (["diff", "--thresold=5%", CALLS, CALLS], "the nearest is '--threshold'"),
+        (["stats", "--format", "tabel", CALLS],
+         "argument --format: 'tabel' is not one of table, csv, json, markdown; the nearest is "
+         "'table'"),
+        (["export", "--format", "perfeto", CALLS], "the nearest is 'perfetto'"),
+        (["trace", "--format", "jsnl", "x.py"], "the nearest is 'jsonl'"),
+        (["stats", "--compat", "nsyss", CALLS], "the nearest is 'nsys'"),
+        (["stats", "--sort", "totl", CALLS], "the nearest is 'total'"),
+        (["stats", "--by", "thred", CALLS], "the nearest is 'thread'"),
+    ],
+)  # fmt: skip
+def test_the_nearest_spelling(words, said):
+    done = run_nvspan(*words, check=2)
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["modules", "--domain", "dat", CALLS], "no domain is called 'dat'"),
+        (["steps", "--step", "oute", CALLS], "no range is called 'oute'; the nearest"),
+        (["steps", "--phases", "inne", CALLS], "no range is called 'inne'; the nearest"),
+    ],
+)
+def test_the_nearest_name_of_the_recording(words, said):
+    from helpers.reported import recording_of
+
+    words = [recording_of() if word is CALLS else word for word in words]
+    done = run_nvspan(*words, check=1)
+    assert said in done.stderr
+
+
+def test_a_program_that_is_not_there_gets_pythons_message_unless_it_is_nearly_a_command():
+    assert "can't open file" in run_nvspan("sats.py", check=2).stderr
+    assert "can't open file" in run_nvspan("zzzz", check=2).stderr
+
+
+def test_every_command_has_the_parser_that_all_have():
+    for name in COMMANDS:
+        module = importlib.import_module(_command(name).__module__)
+        assert "argparse.ArgumentParser(" not in Path(module.__file__).read_text()
