@@ -73,6 +73,14 @@ def config_string(
     return ";".join(parts)
 
 
+def run_of(path: str) -> int | None:
+    """The number of the run that wrote a recording, 0 where it has none; None: not a recording."""
+    from nvspan import _reader
+
+    header = _reader.file_header(os.fsencode(path))
+    return None if header is None else int(header["run"])
+
+
 def recording_files(path: str | os.PathLike[str] | None, run: int) -> list[str]:
     """The files that processes with this `run` made of the template `path`, the oldest first."""
     from nvspan import _reader

@@ -8,7 +8,7 @@ import os
 import re
 from glob import escape, glob
 
-from nvspan import _reader, recorder
+from nvspan import recorder
 
 _RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
 
@@ -46,10 +46,10 @@ def make_room(template: str, force: bool) -> None:
 
 def _remove_run(path: str, template: str) -> None:
     try:
-        header = _reader.file_header(os.fsencode(path))
-        if header is None:
+        run = recorder.run_of(path)
+        if run is None:
             raise InTheWay(f"{path!r} is no recording: --force writes only over recordings")
-        of_run = recorder.recording_files(template, header["run"]) if header["run"] else []
+        of_run = recorder.recording_files(template, run) if run else []
         for file in {os.path.abspath(path), *of_run}:
             os.unlink(file)
     except FileNotFoundError:
