@@ -4,4 +4,4 @@
 
 from helpers.recorded_loops import unpack
 
-unpack("slow", "before.nvspan")
+unpack("slow", "slow.nvspan")

@@ -7,7 +7,8 @@ from helpers.recorded_loops import unpack
 
 def prepared(command):
     """What is asked of the recordings is asked of those whose figures the page shows."""
-    if not command.startswith("nvspan record"):
+    if command.startswith("nvspan explain"):
         unpack("slow", "before.nvspan")
+    if command.startswith("nvspan diff"):
         unpack("fixed", "after.nvspan")
     return command
