@@ -107,8 +107,8 @@ def make(path: Path, count: int) -> None:
         db.commit()
 
 
-def timed(command: list[str]) -> tuple[float, float]:
-    """The seconds that it took, and the MiB that it needed at most."""
+def timed(command: list[str]) -> tuple[float, float, float]:
+    """The seconds that it took, those of the processors, and the MiB that it needed at most."""
     before = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     assert process.stderr is not None
@@ -116,19 +116,23 @@ def timed(command: list[str]) -> tuple[float, float]:
     _, status, usage = os.wait4(process.pid, 0)
     if status:
         print(" ".join(command), said.decode()[-400:], file=sys.stderr)
-    return time.perf_counter() - before, usage.ru_maxrss / 1024
+    seconds = time.perf_counter() - before
+    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def compare(title: str, lines: dict[str, list[str]], repeats: int) -> None:
-    found: dict[str, list[tuple[float, float]]] = {name: [] for name in lines}
+    found: dict[str, list[tuple[float, float, float]]] = {name: [] for name in lines}
     for _ in range(repeats):
         for name, line in lines.items():
             found[name].append(timed(line))
     cells = []
     for name, values in found.items():
         seconds = sorted(each[0] for each in values)
-        cells.append(f"{name} {seconds[len(seconds) // 2]:.2f} s (best {seconds[0]:.2f}), "
-                     f"{max(each[1] for each in values):.0f} MiB")  # fmt: skip
+        processor = min(each[1] for each in values)
+        cells.append(
+            f"{name} {seconds[len(seconds) // 2]:.2f} s (best {seconds[0]:.2f}; of the "
+            f"processors {processor:.2f}), {max(each[2] for each in values):.0f} MiB"
+        )
     print(f"{title}: {'; '.join(cells)}", flush=True)
 
 

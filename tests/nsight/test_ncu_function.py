@@ -156,12 +156,46 @@ def test_a_plot(kind, tmp_path):
         assert [list(line.get_ydata()) for line in axes.lines] == [[289920, 579840]] * 2
 
 
+def swept(rows):
+    """A result of these (n, dtype, transpose, range, time)."""
+    names = ("n", "dtype", "transpose", "range", TIME)
+    made = [dict(zip(names, row, strict=True)) for row in rows]
+    return sweep.SweepResult(made, names[:3], [TIME], NcuResult(()))
+
+
+def test_plots_in_rows_and_columns(tmp_path):
+    pytest.importorskip("matplotlib")
+    found = swept(
+        (n, dtype, transpose, name, n * (2 - transpose))
+        for n in (1, 2) for dtype in ("f32", "f16") for transpose in (False, True)
+        for name in ("matmul", "add")
+    )  # fmt: skip
+    figure = found.plot(tmp_path / "plot.png", rows="dtype", columns="transpose", values=True)
+    assert [axes.get_title() for axes in figure.axes] == [
+        "dtype=f32, transpose=False", "dtype=f32, transpose=True",
+        "dtype=f16, transpose=False", "dtype=f16, transpose=True",
+    ]  # fmt: skip
+    for axes in figure.axes:
+        factor = 2 if "False" in axes.get_title() else 1
+        assert [list(line.get_ydata()) for line in axes.lines] == [[factor, 2 * factor]] * 2
+        assert [text.get_text() for text in axes.texts] == [f"{factor}", f"{2 * factor}"] * 2
+        assert [t.get_text() for t in axes.get_legend().get_texts()] == ["matmul", "add"]
+    figure = found.plot(x="range", columns="n", rows="dtype", kind="bar")
+    assert len(figure.axes) == 4
+    assert [[bar.get_height() for bar in bars] for bars in figure.axes[0].containers] == [
+        [2, 2], [1, 1],
+    ]  # fmt: skip
+
+
 def test_what_cannot_be_plotted():
     found = sweep.tabulate(labelled(1), SETS, [TIME], 1, {}, None)
     with pytest.raises(ValueError, match="no metric 'speed'"):
         found.plot(metric="speed")
-    with pytest.raises(ValueError, match="no parameter 'm'; there are n"):
-        found.plot(x="m")
+    for name in ("x", "rows", "columns"):
+        with pytest.raises(ValueError, match="no parameter 'm'; there are n, range"):
+            found.plot(**{name: "m"})
+    with pytest.raises(ValueError, match="x, rows and columns must be different, not n, n"):
+        found.plot(rows="n")
     with pytest.raises(ValueError, match="kind must be line or bar"):
         found.plot(kind="pie")
 

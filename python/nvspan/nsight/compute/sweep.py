@@ -74,7 +74,8 @@ class SweepResult:
 
     def plot(
         self, path: str | os.PathLike[str] | None = None, *, metric: str | None = None,
-        x: str | None = None, kind: str = "line",
+        x: str | None = None, kind: str = "line", rows: str | None = None,
+        columns: str | None = None, values: bool = False,
     ) -> Any:  # fmt: skip
         """A line, or bars, for each range and each set of the other parameters.
 
@@ -83,53 +84,49 @@ class SweepResult:
             metric: by default the first.
             x: the parameter of the horizontal axis, by default the first.
             kind: "line" or "bar".
+            rows, columns: parameters, or "range", for each value of which there is a row or a
+                column of plots.
+            values: write each value beside its point.
 
         Returns:
-            The matplotlib Figure.
+            The matplotlib Figure, of which titles and all else can be changed.
 
         Raises:
             ModuleNotFoundError: matplotlib is not installed.
-            ValueError: there is no such metric, parameter or kind.
+            ValueError: there is no such metric, parameter or kind, or one is asked for twice.
         """
         metric = self.metrics[0] if metric is None else metric
         if x is None:
             x = self.parameters[0] if self.parameters else "range"
         if not self.rows or metric not in self.rows[0]:
             raise ValueError(f"no metric {metric!r}; there are {', '.join(self.metrics)}")
-        if x not in (*self.parameters, "range"):
-            raise ValueError(f"no parameter {x!r}; there are {', '.join(self.parameters)}")
+        known = (*self.parameters, "range")
+        chosen = [name for name in (x, rows, columns) if name is not None]
+        for name in chosen:
+            if name not in known:
+                raise ValueError(f"no parameter {name!r}; there are {', '.join(known)}")
+        if len(set(chosen)) < len(chosen):
+            raise ValueError(f"x, rows and columns must be different, not {', '.join(chosen)}")
         if kind not in ("line", "bar"):
             raise ValueError(f"kind must be line or bar, not {kind!r}")
         from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(7, 4.5), layout="constrained")
-        axes = figure.subplots()
-        lines: dict[tuple[Any, ...], list[tuple[Any, float]]] = {}
-        others = [name for name in (*self.parameters, "range") if name != x]
-        for row in self.rows:
-            if row[metric] is not None:
-                key = tuple(row[name] for name in others)
-                lines.setdefault(key, []).append((row[x], row[metric]))
-        ticks = list(dict.fromkeys(str(row[x]) for row in self.rows))
-        for number, (key, points) in enumerate(lines.items()):
-            name = ", ".join(
-                str(value) if other == "range" else f"{other}={value}"
-                for other, value in zip(others, key, strict=True)
-            )
-            places, values = [ticks.index(str(at)) for at, _ in points], [v for _, v in points]
-            if kind == "line":
-                axes.plot(places, values, marker="o", label=name)
-            else:
-                width = 0.8 / len(lines)
-                shift = (number - (len(lines) - 1) / 2) * width
-                axes.bar([place + shift for place in places], values, width, label=name)
-        axes.set_xticks(range(len(ticks)), ticks)
-        axes.set(xlabel=x, ylabel=metric)
-        axes.set_ylim(bottom=0)
-        axes.legend()
+        down, across = (self._values(name) for name in (rows, columns))
+        figure = Figure(figsize=(7 * len(across), 4.5 * len(down)), layout="constrained")
+        grid = figure.subplots(len(down), len(across), squeeze=False)
+        others = [name for name in known if name not in chosen]
+        for (row, column), axes in zip(product(down, across), grid.flat, strict=True):
+            place = {name: at for name, at in ((rows, row), (columns, column)) if name is not None}
+            shown = [r for r in self.rows if all(str(r[name]) == at for name, at in place.items())]
+            _draw(axes, shown, metric, x, others, kind, values=values)
+            axes.set_title(", ".join(f"{name}={at}" for name, at in place.items()))
         if path is not None:
             figure.savefig(os.fspath(path))
         return figure
+
+    def _values(self, name: str | None) -> list[str]:
+        """The values of a parameter in their order; one where there is no parameter."""
+        return [""] if name is None else list(dict.fromkeys(str(row[name]) for row in self.rows))
 
     def _key(self, row: Mapping[str, Any]) -> tuple[str, ...]:
         return tuple(repr(row[name]) for name in self.parameters)
@@ -145,6 +142,40 @@ class SweepResult:
 
     def __repr__(self) -> str:
         return f"<SweepResult of {len(self.rows)} rows>"
+
+
+def _draw(
+    axes: Any, rows: Sequence[Mapping[str, Any]], metric: str, x: str, others: Sequence[str],
+    kind: str, *, values: bool,
+) -> None:  # fmt: skip
+    """One plot of some rows."""
+    lines: dict[tuple[Any, ...], list[tuple[Any, float]]] = {}
+    for row in rows:
+        if row[metric] is not None:
+            key = tuple(row[name] for name in others)
+            lines.setdefault(key, []).append((row[x], row[metric]))
+    ticks = list(dict.fromkeys(str(row[x]) for row in rows))
+    for number, (key, points) in enumerate(lines.items()):
+        name = ", ".join(
+            str(value) if other == "range" else f"{other}={value}"
+            for other, value in zip(others, key, strict=True)
+        )
+        places = [float(ticks.index(str(at))) for at, _ in points]
+        heights = [height for _, height in points]
+        if kind == "line":
+            axes.plot(places, heights, marker="o", label=name)
+        else:
+            width = 0.8 / len(lines)
+            shift = (number - (len(lines) - 1) / 2) * width
+            places = [place + shift for place in places]
+            axes.bar(places, heights, width, label=name)
+        for place, height in zip(places, heights, strict=True) if values else ():
+            axes.annotate(f"{height:.4g}", (place, height), ha="center", va="bottom")
+    axes.set_xticks(range(len(ticks)), ticks)
+    axes.set(xlabel=x, ylabel=metric)
+    axes.set_ylim(bottom=0)
+    if others and lines:
+        axes.legend()
 
 
 class Kernel:
