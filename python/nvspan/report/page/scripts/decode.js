@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 // The timeline's data: bytes into blocks. See reader/page/timeline_bytes.hpp for their layout.
+import { shortName } from "./format.js";
 
 /**
  * @typedef {{label: string, short: string, kind: string, color: string | null, category: string | null,
@@ -100,7 +101,7 @@ export function readTrack(raw) {
 
 /** @param {TimelineData["keys"][0]} raw @returns {Key} */
 export function readKey([label, kind, color, category, calls, sum, durations, prefix]) {
-  return { label, short: label.slice(prefix), kind, color, category, calls, sum, durations };
+  return { label, short: shortName(label, prefix), kind, color, category, calls, sum, durations };
 }
 
 /**

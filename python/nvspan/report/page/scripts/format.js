@@ -19,6 +19,15 @@ export const manyText = (count, word) => `${countText(count)} ${word}${count ===
 export const valueText = value => Number.isInteger(value) ? countText(value) : String(+value.toPrecision(6));
 
 /**
+ * A name as a block has room for it: without its domain, of `file.py:3(function)` the function first.
+ * @param {string} label @param {number} prefix
+ */
+export function shortName(label, prefix) {
+  const name = label.slice(prefix), place = name.match(/^(.+:\d+)\((.+)\)$/);
+  return place ? `${place[2]} (${place[1]})` : name;
+}
+
+/**
  * A new element within `parent`.
  * @param {Element | DocumentFragment} parent @param {string} tag @param {string} [name] its class
  * @param {string} [text]

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The flame graph, the outermost ranges on top: how wide a path is, is how long it took.
 import { isDark, paintOf, themeOf } from "./colors.js";
-import { add, button, countText, manyText, timeText } from "./format.js";
+import { add, button, countText, manyText, shortName, timeText } from "./format.js";
 import { showTip } from "./input.js";
 import { clipped } from "./lane.js";
 import { searchField } from "./model.js";
@@ -115,7 +115,7 @@ export class Icicle {
    * Without its domain.
    * @param {Node} node
    */
-  short(node) { return node.look < 0 ? this.name(node) : this.name(node).slice(this.data.looks[node.look][3]); }
+  short(node) { return node.look < 0 ? this.name(node) : shortName(this.name(node), this.data.looks[node.look][3]); }
   /**
    * Where every node stands that can be seen.
    * @param {number} width @returns {Cell[]}
