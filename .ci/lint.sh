@@ -8,7 +8,8 @@ venv=$(make_venv dev 3.11)
 install_wheel "$venv" dev,docs,test
 export PATH=$venv/bin:$PATH
 
-python -m pytest tests/layout tests/typing
+# The types of the page's scripts are checked where a TypeScript compiler is: Debian's node-typescript.
+python -m pytest tests/layout tests/typing tests/report/test_page_scripts.py
 ruff check .
 ruff format --check .
 find src tests benchmarks -name '*.[ch]pp' -print0 | xargs -0 -r clang-format --dry-run --Werror
