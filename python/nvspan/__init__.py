@@ -80,6 +80,20 @@ def _html_of(recording: Recording) -> str:
     return html(recording)
 
 
+def load_ipython_extension(shell: object) -> None:
+    """Adds the cell magic ``%%nvspan``: what ``%load_ext nvspan`` calls."""
+    from nvspan import notebook
+
+    notebook.load_ipython_extension(shell)
+
+
+def unload_ipython_extension(shell: object) -> None:
+    """Takes it away again: what ``%unload_ext nvspan`` calls."""
+    from nvspan import notebook
+
+    notebook.unload_ipython_extension(shell)
+
+
 def _recording_of(path: str) -> tuple[str, Source] | None:
     if not path.endswith((".nsys-rep", ".sqlite", ".ncu-rep")) and not _is_foreign(path):
         return None

@@ -26,8 +26,8 @@ MOST_LINES = 500
 # What users import by name lies in the root, and nothing else does.
 PUBLIC = {
     "__init__", "__main__", "_core", "_reader", "checking", "colors", "counters", "device",
-    "doctor", "launch", "nvtx", "payloads", "profiler", "pytest_plugin", "recorder", "testing",
-    "tracing",
+    "doctor", "launch", "notebook", "nvtx", "payloads", "profiler", "pytest_plugin", "recorder",
+    "testing", "tracing",
 }  # fmt: skip
 EXTENSIONS = {"nvspan._core", "nvspan._reader"}
 # file -> why it imports modules whose names it computes
@@ -42,11 +42,14 @@ LAZY = {
     "counters.py": {"numpy"},
     "payloads.py": {"numpy"},
     "export/tables.py": {"pyarrow"},
+    "notebook.py": {"IPython"},
     "nsight/compute/function.py": {"cloudpickle"},
     "nsight/compute/sweep.py": {"matplotlib", "pandas"},
     "nsight/nsys/tables.py": {"pyarrow"},
     "nsight/results/module_reader.py": {"ncu_report"},
     "nsight/results/result.py": {"pandas", "pyarrow"},
+    "recording/frame/__init__.py": {"pandas", "polars", "pyarrow"},
+    "recording/table.py": {"pandas", "polars", "pyarrow"},
     "report/render.py": {"rich"},
     "torch/_compile/register.py": {"torch"},
     "torch/_loop/auto.py": {"torch"},

@@ -12,12 +12,39 @@ from typing import Any
 
 from nvspan.answers.confidence import error_of_calls, error_of_runs, quantile, two_sided
 from nvspan.recording import Recording, read
+from nvspan.recording.frame import Frame, flat
 from nvspan.recording.steps import OTHER, WAITING, Steps
+from nvspan.recording.time_text import time_cell
 from nvspan.report.text import range_label
 
 SURE = 0.95
 _TIMES = (("cpu", ""), ("gpu", " (GPU)"), ("idle", " (GPU idle)"))
 _LEAST_OF_STEP = 0.001  # a phase that is a smaller part of both steps is left out
+
+
+class Changes(Frame, list[dict[str, Any]]):
+    """Rows of changes, the largest first: a list of dicts, and a table."""
+
+    __slots__ = ()
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [flat(row) for row in self]
+
+    def _shown(self) -> tuple[Sequence[str], Iterator[Sequence[str]], int]:
+        def mean(side: dict[str, Any] | None) -> str:
+            return "" if side is None else time_cell(side["mean"])
+
+        rows = (
+            (
+                row["label"],
+                mean(row["before"]),
+                mean(row["after"]),
+                "" if row["change"] is None else f"{100 * row['change']:+.1f} %",
+                row["verdict"],
+            )
+            for row in self
+        )
+        return ("name", "before", "after", "change", "verdict"), rows, len(self)
 
 
 def read_runs(*paths: str | os.PathLike[str], each: bool = False) -> list[Recording]:
@@ -63,7 +90,7 @@ def compare(
     after: Recording | Sequence[Recording],
     threshold: float = 0.05,
     sure: float = SURE,
-) -> list[dict[str, Any]]:
+) -> Changes:
     """A row for each range, the largest change first.
 
     Keys: domain, name, kind, backward, label, `before` and `after` (rows of statistics or None, in
@@ -97,7 +124,7 @@ def compare(
         entry["label"] = range_label(entry)
         changes.append(_judged(entry, [_pooled(side) for side in sides], threshold, sure))
     changes.sort(key=lambda row: (row["change"] is None, -abs(row["change"] or 0), row["label"]))
-    return changes
+    return Changes(changes)
 
 
 def compare_steps(
@@ -108,7 +135,7 @@ def compare_steps(
     *,
     step: str | None = None,
     phases: Sequence[str] | None = None,
-) -> list[dict[str, Any]]:
+) -> Changes:
     """A row for the typical step, and one for each of its phases: as `compare`, with `of_step`.
 
     The kind of a row is "step_cpu", "step_gpu" or "step_idle" (the GPU has no work), its domain
@@ -137,7 +164,7 @@ def compare_steps(
         row = _judged(entry, found, threshold, sure)
         row["of_step"] = (means[1] - means[0]) / usual if usual and all(found) else None
         rows.append(row)
-    return rows
+    return Changes(rows)
 
 
 def _of_steps(all_steps: Sequence[Steps]) -> Iterator[tuple[str, str | None, str]]:

@@ -4,8 +4,12 @@
 
 from __future__ import annotations
 
+from nvspan.recording.frame import Frame
+from nvspan.recording.time_text import time_cell
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from nvspan.recording import Recording
@@ -57,7 +61,7 @@ class Module:
         return f"<nvspan Module {self.path}>"
 
 
-class Modules:
+class Modules(Frame):
     """The models of a recording as trees of modules. Made by `Recording.modules`.
 
     Attributes:
@@ -186,6 +190,25 @@ class Modules:
 
         walk(self.models, 0)
         return rows
+
+    def _records(self) -> list[dict[str, Any]]:
+        return self.rows()
+
+    def _shown(self) -> tuple[Sequence[str], Iterable[Sequence[str]], int]:
+        found = self.rows()
+        times = [time for time in TIMES if any(row[time] is not None for row in found)]
+        rows = (
+            (
+                "\u2003" * row["level"]
+                + row["name"]
+                + (f" x{row['count']}" if row["count"] > 1 else ""),
+                f"{row['calls']:,}",
+                *(time_cell(row[time]) for time in times),
+                f"{100 * row['share']:.1f} %",
+            )
+            for row in found
+        )
+        return ("module", "calls", *(t.replace("_", " ") for t in times), "share"), rows, len(found)
 
     def __repr__(self) -> str:
         return f"<nvspan Modules of {', '.join(model.name for model in self.models) or 'nothing'}>"

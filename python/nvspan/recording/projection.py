@@ -4,8 +4,13 @@
 
 from __future__ import annotations
 
+from nvspan.recording.frame import Frame
+from nvspan.recording.label import label
+from nvspan.recording.time_text import time_cell
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from nvspan.recording import Recording
@@ -14,7 +19,7 @@ if TYPE_CHECKING:
 CALL_DOMAIN, WORK_DOMAIN = "CUDA API", "CUDA"
 
 
-class Projection:
+class Projection(Frame):
     """The work of the GPU that each range of the CPU launched. Made by `Recording.projection`.
 
     `rows` has a dict for each domain, name and kind, the most projected time first; ``len()`` and
@@ -93,6 +98,22 @@ class Projection:
             raise KeyError(column)
         strings = self._recording.strings
         return [None if index < 0 else strings[index] for index in self[column]]
+
+    def _records(self) -> list[dict[str, Any]]:
+        return self.rows
+
+    def _shown(self) -> tuple[Sequence[str], Iterable[Sequence[str]], int]:
+        rows = (
+            (
+                label(row["domain"], row["name"]),
+                f"{row['calls']:,}",
+                f"{row['ops']:,}",
+                *(time_cell(row[key]) for key in ("busy", "total", "sum", "range_time")),
+            )
+            for row in self.rows
+        )
+        headings = ("name", "calls", "ops", "busy", "total", "sum", "range time")
+        return headings, rows, len(self.rows)
 
     def __repr__(self) -> str:
         return f"<nvspan Projection of {self.work} pieces of work onto {len(self)} ranges>"

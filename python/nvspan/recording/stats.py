@@ -4,12 +4,19 @@
 
 from __future__ import annotations
 
+from nvspan.recording.frame import Frame
+from nvspan.recording.label import label
+from nvspan.recording.time_text import time_cell
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
+_SHOWN = ("total", "self", "p50", "typical", "p99", "max")
 
-class Stats:
+
+class Stats(Frame):
     """Statistics of a recording's ranges: `rows`, and what they do not hold.
 
     Of a row, times in ns:
@@ -72,6 +79,21 @@ class Stats:
         self.wall: int = self.last - self.first
         self.whole: int = found["whole"]
         self.marks: list[dict[str, Any]] = found["marks"]
+
+    def _records(self) -> list[dict[str, Any]]:
+        return self.rows
+
+    def _shown(self) -> tuple[Sequence[str], Iterable[Sequence[str]], int]:
+        rows = (
+            (
+                label(row["domain"], row["name"], row["backward"]),
+                row["kind"].replace("_", "/"),
+                f"{row['calls']:,}",
+                *(time_cell(row[key]) for key in _SHOWN),
+            )
+            for row in self.rows
+        )
+        return ("name", "kind", "calls", *_SHOWN), rows, len(self.rows)
 
     def __repr__(self) -> str:
         return f"<nvspan Stats of {len(self.rows)} ranges>"

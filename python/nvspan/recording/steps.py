@@ -6,8 +6,10 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
+from nvspan.recording.frame import Frame, flat
 from nvspan.recording.nearest import nearest
 from nvspan.recording.projection import CALL_DOMAIN, WORK_DOMAIN
+from nvspan.recording.time_text import plain_cell, time_cell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +60,7 @@ def _matching(names: Names, patterns: Iterable[str]) -> set[Pair]:
     }
 
 
-class Steps:
+class Steps(Frame):
     """The steps of a recording, and the one that is typical of them. Made by `Recording.steps`.
 
     Each moment of a step belongs to one phase, the innermost that is open on the step's thread, or
@@ -228,6 +230,24 @@ class Steps:
             values = columns[name][first : first + len(phases)]
             row[name] = dict(zip(phases, values, strict=True))
         return row
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [flat(row) for row in self.rows()]
+
+    def _shown(self) -> tuple[Sequence[str], Iterable[Sequence[str]], int]:
+        gpu = ["gpu"] if self.has_work else []
+        headings = ["step", "state", "duration", *self.phases, *gpu]
+        rows = (
+            (
+                plain_cell(row["index"] if row["number"] is None else row["number"]),
+                row["state"],
+                time_cell(row["duration"]),
+                *(time_cell(row["cpu"][phase]) for phase in self.phases),
+                *(time_cell(row["busy"]) for _ in gpu),
+            )
+            for row in map(self._row, range(len(self)))
+        )
+        return headings, rows, len(self)
 
     def __repr__(self) -> str:
         return f"<nvspan Steps: {len(self)} of {self.step}>"

@@ -4,15 +4,18 @@
 
 from __future__ import annotations
 
+from nvspan.recording.frame import Frame
+from nvspan.recording.time_text import plain_cell
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
     from nvspan.recording import Recording
 
 
-class Table:
+class Table(Frame):
     """The columns of one kind of thing in a recording: ranges, marks, counters, threads, ...
 
     ``table["start"]`` is a memoryview of the column, without a copy. A column of text holds
@@ -73,6 +76,43 @@ class Table:
                 else:
                     found[name] = strings[values[row]] if column.is_text else values[row]
             yield found
+
+    def _records(self) -> list[dict[str, Any]]:
+        return list(self.rows())
+
+    def to_arrow(self) -> Any:
+        """The columns as a ``pyarrow.Table``, numbers without a copy.
+
+        Raises:
+            ModuleNotFoundError: pyarrow is not installed.
+        """
+        import pyarrow
+
+        return pyarrow.table(self)
+
+    def to_polars(self) -> Any:
+        """The columns as a ``polars.DataFrame``.
+
+        Raises:
+            ModuleNotFoundError: polars is not installed.
+        """
+        import polars
+
+        return polars.DataFrame(self)
+
+    def to_pandas(self) -> Any:
+        """The columns as a ``pandas.DataFrame``, texts as categories.
+
+        Raises:
+            ModuleNotFoundError: pandas or pyarrow is not installed.
+        """
+        import pandas  # noqa: F401  # named by the error before pyarrow is
+
+        return self.to_arrow().to_pandas()
+
+    def _shown(self) -> tuple[Sequence[str], Iterable[Sequence[str]], int]:
+        rows = (tuple(map(plain_cell, row.values())) for row in self.rows())
+        return self.names, rows, len(self)
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
         return self._reader.arrow_array(self._name)

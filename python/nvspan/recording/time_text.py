@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Times as text."""
+"""Times, and other cells of tables, as text."""
 
 from __future__ import annotations
 
@@ -31,3 +31,15 @@ def moment(ns: int, form: str, *, local: bool = False) -> str:
         return time.strftime(form, (time.localtime if local else time.gmtime)(ns / 1e9))
     except (OverflowError, ValueError, OSError):
         return "?"
+
+
+def time_cell(ns: float | None) -> str:
+    """A time as text, nothing for None."""
+    return "" if ns is None else duration(ns)
+
+
+def plain_cell(value: object) -> str:
+    """Any other value as text, nothing for None."""
+    if value is None:
+        return ""
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""A recording as a cell of a notebook shows it: what is missing, a timeline, the largest ranges."""
+"""A recording in a notebook: what is missing, the timeline, the flame graph, the ranges."""
 
 from __future__ import annotations
 
@@ -12,18 +12,24 @@ from nvspan.report import page
 from nvspan.report.render import cells, headings
 from nvspan.report.summary import Summary
 
-_BLOCKS = 2500
+_BLOCKS = 1000
 _THREADS = 8
 _ROWS = 20
 _WIDTH, _LABELS, _ROW = 900, 130, 12
 
 
 def html(recording: Recording) -> str:
-    """The fragment of a page for ``_repr_html_``; it has no script, and loads nothing."""
+    """The fragment for ``_repr_html_``: it loads nothing.
+
+    Where scripts do not run, as in a notebook that is not trusted, it has a timeline that does not
+    zoom.
+    """
     summary = Summary(recording)
     strip = page.strip(recording, summary, _BLOCKS, _THREADS)
     parts = [f"<div>{escape(note)}</div>" for note in summary.notes]
-    parts.append(_timeline(strip))
+    still = _timeline(strip)
+    if still:
+        parts += [page.widget(recording), f"<noscript>{still}</noscript>"]
     columns = headings(summary)
     rows = summary.rows[:_ROWS]
     heads = "".join(f"<th>{escape(column)}</th>" for column in columns)
