@@ -3,42 +3,13 @@
 
 #include "core/text/number_text.hpp"
 
-#include <charconv>
+#include "core/text/shortest_digits.hpp"
+
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
 
 namespace nvspan::core {
-namespace {
-
-constexpr std::size_t most_bytes = 64;
-
-// As "d.ddde+XX", or "de+XX"; returns the end. What stands for the point may be any text.
-#if defined(__cpp_lib_to_chars)
-template <typename Real>
-const char* print_scientific(char (&text)[most_bytes], Real value) {
-  return std::to_chars(text, text + sizeof text, value, std::chars_format::scientific).ptr;
-}
-#else
-float read_back(const char* text, float) { return std::strtof(text, nullptr); }
-double read_back(const char* text, double) { return std::strtod(text, nullptr); }
-
-template <typename Real>
-const char* print_scientific(char (&text)[most_bytes], Real value) {
-  int length = 0;
-  for (int digits = 1; digits <= std::numeric_limits<Real>::max_digits10; ++digits) {
-    length = std::snprintf(text, sizeof text, "%.*e", digits - 1, static_cast<double>(value));
-    if (read_back(text, value) == value) break;
-  }
-  return text + length;
-}
-#endif
-
-bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
-
-}  // namespace
 
 void NumberText::add(const char* bytes, int count) {
   std::memcpy(bytes_ + size_, bytes, static_cast<std::size_t>(count));
@@ -86,21 +57,8 @@ void NumberText::print(Real value) {
     const char* const name = not_finite_name(static_cast<double>(value));
     return add(name, static_cast<int>(std::strlen(name)));
   }
-  char text[most_bytes];
-  const char* const end = print_scientific(text, value);
-  char digits[most_bytes];
-  int count = 0;
-  const char* at = text;
-  for (; at != end && *at != 'e'; ++at) {
-    if (is_digit(*at)) digits[count++] = *at;
-  }
-  while (count > 1 && digits[count - 1] == '0') --count;
-  int exponent = 0;
-  const bool small = at != end && at[1] == '-';
-  for (; at != end; ++at) {
-    if (is_digit(*at)) exponent = 10 * exponent + (*at - '0');
-  }
-  lay_out(std::signbit(value), digits, count, small ? -exponent : exponent);
+  const DecimalDigits shortest = shortest_digits(value);
+  lay_out(std::signbit(value), shortest.digits, shortest.count, shortest.exponent);
 }
 
 NumberText::NumberText(double value) { print(value); }
