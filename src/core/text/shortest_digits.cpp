@@ -169,7 +169,7 @@ void try_digits(Real value, DecimalDigits& result) {
   for (result.count = 0; *at != 'e'; ++at) {
     if (*at >= '0' && *at <= '9') result.digits[result.count++] = *at;
   }
-  result.exponent = std::atoi(at + 1);
+  result.exponent = static_cast<int>(std::strtol(at + 1, nullptr, 10));
 }
 
 template <typename Real, typename Bits>
