@@ -72,4 +72,7 @@ def test_names_with_a_process_and_those_that_ranks_share_are_free(tmp_path, monk
     assert "'run-5.nvspan' exists" in done.stderr
     monkeypatch.setenv("RANK", "1")
     run_nvspan("record", "-o", "run-5.nvspan", *words, cwd=tmp_path)
+    run_nvspan("record", "-o", "run-{rank}.nvspan", *words, cwd=tmp_path)
+    done = run_nvspan("record", "-o", "run-{rank}.nvspan", *words, cwd=tmp_path, check=1)
+    assert "'run-1.nvspan' exists" in done.stderr
     assert (tmp_path / "run-5.nvspan").read_text() == ""

@@ -193,7 +193,7 @@ def test_groups_of_what_no_range_has():
     ("arguments", "sentence"),
     [
         (["--sort", "men"], "argument --sort: there is no column 'men'; the nearest is 'mean'"),
-        (["--by", "thred"], "argument --by: 'thred' is not one of thread, process, category, "
+        (["--by", "thred"], "argument --by: 'thred' is not one of thread, process, rank, category, "
          "payload, device, stream, payload.FIELD; the nearest is 'thread'"),
     ],
 )  # fmt: skip

@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from nvspan.answers.findings import UNKNOWN, Finding
+from nvspan.answers.finding import UNKNOWN, Finding
 from nvspan.report.render import as_csv
 from nvspan.report.text import printable
 

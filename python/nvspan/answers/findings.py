@@ -5,11 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 from typing import Any
 
+from nvspan.answers.finding import LIKELY, MEASURED, UNKNOWN, Finding
+from nvspan.answers.imports import of_imports
+from nvspan.answers.ranks import of_ranks
 from nvspan.answers.steps import difference, limit
 from nvspan.recording import Recording
 from nvspan.recording.modules import Module, Modules
@@ -19,7 +22,6 @@ from nvspan.recording.steps import OTHER, Steps
 from nvspan.recording.time_text import duration
 from nvspan.report.text import label, printable
 
-MEASURED, LIKELY, UNKNOWN = "measured", "likely", "cannot tell"
 # From where on something is worth a sentence: parts of the time of all steps, or of one.
 _WARM_UP, _OUTLIERS, _OTHER, _LARGE, _MOST = 0.05, 0.02, 0.2, 0.2, 0.5
 _TREND, _TREND_STEPS, _TREND_SURE = 0.1, 20, 4.0  # part, steps, deviations
@@ -35,25 +37,6 @@ _ADVICE = {
     "gpu": "'nvspan modules' shows which layer takes the GPU's time",
     "cpu": "put ranges around the parts of it, to see which one it is",
 }
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something that stands out.
-
-    Attributes:
-        kind: a word for programs: "bound-data", "warm-up", "outliers", ...
-        text: what was found, a sentence.
-        certainty: "measured", "likely", or "cannot tell" where the recording does not hold it.
-        evidence: the figures that it stands on, sentences.
-        advice: what to try, or to record; empty where there is nothing to say.
-    """
-
-    kind: str
-    text: str
-    certainty: str
-    evidence: list[str] = field(default_factory=list)
-    advice: str = ""
 
 
 @dataclass(frozen=True)
@@ -97,10 +80,11 @@ def look(recording: Recording, step: str | None = None) -> Found:
             "nvspan.torch.auto(...) or nvspan.step() mark the steps; --step names another range"
         )
         missing = Finding("no-steps", said, UNKNOWN, [], advice)
-        return Found([*_of_recorder(stats), missing], stats)
+        return Found([*_of_recorder(stats), *of_imports(recording, None), missing], stats)
     modules = Modules(recording, steps=steps)
     found = [
-        *_of_recorder(stats), *_of_limit(steps), *_of_phase(steps), *_of_odd_steps(steps),
+        *_of_recorder(stats), *of_imports(recording, steps), *of_ranks(recording, steps),
+        *_of_limit(steps), *_of_phase(steps), *_of_odd_steps(steps),
         *_of_trend(steps), *_of_other(steps), *_of_modules(modules),
     ]  # fmt: skip
     found.sort(key=lambda one: one.certainty == UNKNOWN)  # what is not known comes last

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from nvspan.answers import findings, modules, steps
+from nvspan.answers.finding import Finding
 from nvspan.recording import Recording
 from nvspan.recording.modules import TIMES, Modules
 from nvspan.recording.steps import Steps
@@ -30,7 +31,7 @@ def sections(recording: Recording, found: findings.Found | None = None) -> dict[
     return held
 
 
-def _findings(found: Sequence[findings.Finding]) -> list[dict[str, Any]]:
+def _findings(found: Sequence[Finding]) -> list[dict[str, Any]]:
     return [
         {"text": printable(one.text), "certainty": one.certainty, "advice": one.advice,
          "evidence": list(map(printable, one.evidence))}

@@ -14,7 +14,7 @@ from nvspan.report.narrow import fitted
 from nvspan.report.summary import KEPT_OUT, OVERHEAD_LIMIT, TIMES, Summary
 
 FORMATS = ("table", "csv", "json", "markdown")
-_LEFT = ("name", "thread", "process", "category", "payload", *device_join.GROUPS)
+_LEFT = ("name", "thread", "process", "rank", "category", "payload", *device_join.GROUPS)
 # What a narrow terminal does without, and the least width of names for which it does.
 _DISPENSABLE = (
     *((column, 40) for column in ("std", "min", "mean", "p90", "threads", "self")),

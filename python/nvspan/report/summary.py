@@ -23,7 +23,7 @@ TIMES = ("total", "self", "p50", "typical", "p90", "p99", "max", "min", "mean", 
 KEPT_OUT = ("outliers", "outlier_total", "warmup", "warmup_total")
 NUMBERS = ("calls", *TIMES, "share", "threads", "overhead", *KEPT_OUT, *device_join.NUMBERS)
 COLUMNS = ("name", "first", *NUMBERS)  # by which rows are sorted
-GROUPS = ("name", "thread", "process", "category", "payload", *device_join.GROUPS)
+GROUPS = ("name", "thread", "process", "rank", "category", "payload", *device_join.GROUPS)
 OVERHEAD_LIMIT = 0.1
 LOSSES = ("lost", "overwritten")  # their windows follow them
 TYPICAL_NOTE = (
@@ -62,7 +62,7 @@ class Summary:
 
         `stats` are the recording's, where they are known.
         """
-        stats = stats or recording.stats(by)
+        stats = stats or recording.stats("process" if by == "rank" else by)
         self.by = by
         self.threads = threads(recording)
         self.processes = recording.processes
@@ -115,6 +115,9 @@ class Summary:
             return thread_name(self.threads, row["thread"])
         if self.by == "process":
             return process_name(self.processes[row["process"]])
+        if self.by == "rank":
+            rank = self.processes[row["process"]]["rank"]
+            return "-" if rank is None else str(rank)
         if self.by == "category":
             if row["category_name"] is not None:
                 return printable(row["category_name"])

@@ -6,16 +6,21 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 
 from nvspan.answers import explain, findings
+from nvspan.answers.baseline import slower_than
+from nvspan.answers.compare import read_runs
+from nvspan.answers.finding import Finding
 from nvspan.cli.answers.asking import add_question, answer_of
 from nvspan.cli.common.parser import parser_of
-from nvspan.cli.common.reading import emit
+from nvspan.cli.common.reading import emit, opened, selected_runs
 
 _DESCRIPTION = """\
 Says in plain words what stands out in a recording: what the steps wait for,
-warm-up, steps that differ, steps that become slower, large and odd modules,
-and what the recording cannot tell. Each finding has its evidence."""
+warm-up, steps that differ, steps that become slower, slow ranks, imports, large
+and odd modules, and what the recording cannot tell; with --baseline also what
+became slower since earlier runs. Each finding has its evidence."""
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -24,14 +29,34 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--json", dest="format", action="store_const", const="json", help="as --format json"
     )
+    parser.add_argument(
+        "--baseline", nargs="+", metavar="OLD",
+        help="recordings of earlier runs: say what became slower since",
+    )  # fmt: skip
     return parser
+
+
+def _found(
+    parser: argparse.ArgumentParser, options: argparse.Namespace
+) -> list[Finding]:  # fmt: skip
+    found = answer_of(parser, options, lambda recording: findings.find(recording, options.step))
+    if not options.baseline:
+        return found
+    sides = []
+    for files in (options.baseline, options.files):
+        runs = opened(parser, partial(read_runs, *files))
+        sides.append(selected_runs(runs, options))
+    try:
+        return [*slower_than(sides[0], sides[1], options.step), *found]
+    except ValueError as error:
+        parser.exit(1, f"{parser.prog}: {error}\n")
 
 
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan explain`` with the arguments `argv`."""
     parser = _parser()
     options = parser.parse_args(argv)
-    found = answer_of(parser, options, lambda recording: findings.find(recording, options.step))
+    found = _found(parser, options)
     if options.format == "json":
         return emit(explain.as_json(found))
     if options.format == "csv":

@@ -29,14 +29,14 @@ def make_room(template: str, force: bool) -> None:
     folder = os.path.dirname(template)
     if folder and "{" not in folder and not os.path.isdir(folder):
         raise InTheWay(f"cannot write {template!r}: there is no folder {folder!r}")
-    is_of_rank = any(name in os.environ for name in _RANKS)
-    if "{pid}" in template or (is_of_rank and "{rank}" not in template):
+    rank = next((os.environ[name] for name in _RANKS if name in os.environ), None)
+    if "{pid}" in template or (rank is not None and "{rank}" not in template):
         return
+    host = re.escape(os.uname().nodename)
+    texts = {"{host}": host, "{rank}": r"\d+" if rank is None else re.escape(rank)}
     parts = re.split(r"(\{host\}|\{rank\})", template)
-    texts = {"{host}": ("*", r"[^/]+"), "{rank}": ("*", r"\d+")}
-    like = re.compile("".join(texts[part][1] if part in texts else re.escape(part)
-                              for part in parts))  # fmt: skip
-    for path in sorted(glob("".join(texts[p][0] if p in texts else escape(p) for p in parts))):
+    like = re.compile("".join(texts[part] if part in texts else re.escape(part) for part in parts))
+    for path in sorted(glob("".join("*" if part in texts else escape(part) for part in parts))):
         if not like.fullmatch(path):
             continue
         if not force:

@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a program is slower than it was, as findings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from nvspan.answers.compare import compare, compare_steps
+from nvspan.answers.finding import LIKELY, MEASURED, UNKNOWN, Finding
+from nvspan.recording import Recording
+from nvspan.recording.time_text import duration
+
+_CHANGE, _SURE = 0.05, 0.99  # a recording has many ranges: with 0.95 one of 20 is wrong
+_LEAST_PART = 0.05  # of the longest range, for another one to be named
+_MOST_NAMED = 3
+
+
+def slower_than(
+    before: Sequence[Recording], after: Sequence[Recording], step: str | None = None
+) -> list[Finding]:
+    """What became slower or faster from the runs `before` to the runs `after`; see `compare`.
+
+    Raises:
+        ValueError: no range is called as `step` says, or steps of the two are called differently.
+    """
+    try:
+        rows = compare_steps(before, after, _CHANGE, _SURE, step=step)
+    except ValueError:
+        if step is not None:
+            raise
+        rows = []
+    certainty = MEASURED if max(len(before), len(after)) > 1 else LIKELY
+    if rows:
+        return _of_steps(rows, certainty)
+    ranges = [row for row in compare(before, after, _CHANGE, _SURE) if row["change"] is not None]
+    longest = max((row["before"]["total"] for row in ranges), default=0.0)
+    large = [row for row in ranges if row["before"]["total"] >= _LEAST_PART * longest]
+    return [
+        Finding(verdict, f"'{row['label']}' became {verdict}: {_change(row)}", certainty,
+                [_means(row), _limits(row)])
+        for verdict in ("slower", "faster")
+        for row in [row for row in large if row["verdict"] == verdict][:_MOST_NAMED]
+    ]  # fmt: skip
+
+
+def _of_steps(rows: Sequence[dict[str, Any]], certainty: str) -> list[Finding]:
+    whole, *phases = rows
+    verdict = whole["verdict"]
+    if verdict == "unsure":
+        said = f"cannot tell whether the typical step became slower: {_change(whole)}"
+        return [Finding("slower-unknown", said, UNKNOWN, [_means(whole), _limits(whole)],
+                        "record more runs of both, and give them all")]  # fmt: skip
+    if verdict not in ("slower", "faster"):
+        return []
+    sign = 1 if verdict == "slower" else -1
+    moved = [row for row in phases if row["kind"] == "step_cpu" and row["of_step"] is not None
+             and row["verdict"] in (verdict, "same") and sign * row["of_step"] > 0.01]  # fmt: skip
+    moved.sort(key=lambda row: -sign * row["of_step"])
+    evidence = [_means(whole), _limits(whole)]
+    evidence += [f"'{row['label']}' {_means(row)} ({100 * row['of_step']:+.1f} % of the step)"
+                 for row in moved[:_MOST_NAMED]]  # fmt: skip
+    evidence += [f"the phase '{row['label']}' is {row['verdict']}" for row in phases
+                 if row["verdict"] in ("new", "gone") and row["kind"] == "step_cpu"]  # fmt: skip
+    text = f"the typical step became {verdict}: {_change(whole)}"
+    return [Finding(verdict, text, certainty, evidence,
+                    "'nvspan diff OLD... -- NEW...' shows every range")]  # fmt: skip
+
+
+def _change(row: dict[str, Any]) -> str:
+    return f"{100 * row['change']:+.1f} %"
+
+
+def _means(row: dict[str, Any]) -> str:
+    return f"{duration(row['before']['mean'])} before, {duration(row['after']['mean'])} now"
+
+
+def _limits(row: dict[str, Any]) -> str:
+    runs = [row[side]["runs"] for side in ("before", "after")]
+    of = f"of {runs[0]} and {runs[1]} runs"
+    if row["low"] is None:
+        return f"there is too little to tell how sure that is, {of}"
+    return (
+        f"between {100 * row['low']:+.1f} % and {100 * row['high']:+.1f} % with a confidence of "
+        f"{100 * _SURE:g} %, {of}"
+    )

@@ -1,0 +1,204 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""``nvspan explain``: imports that take the time, a slow rank, and what became slower."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+import nvspan
+from helpers.reported import run_nvspan
+from helpers.traced import clean_environment, needs_library
+from helpers.written_loops import MS, write_loop
+from nvspan.answers import findings
+from nvspan.answers.baseline import slower_than
+from nvspan.answers.compare import read_runs
+
+SECOND = 10**9
+
+# Imports --------------------------------------------------------------------------------------
+
+HEAVY = """
+import time
+import light
+import heavy
+import nvspan
+for number in range(6):
+    with nvspan.step(number):
+        {work}
+"""
+
+
+def record_profile(folder, work):
+    (folder / "package").mkdir(exist_ok=True)
+    (folder / "heavy.py").write_text("import time\ntime.sleep(0.2)\nimport package.part\n")
+    (folder / "package" / "__init__.py").write_text("")
+    (folder / "package" / "part.py").write_text("import time\ntime.sleep(0.1)\n")
+    (folder / "light.py").write_text("import time\ntime.sleep(0.02)\n")
+    (folder / "train.py").write_text(HEAVY.format(work=work))
+    run_nvspan("record", "--profile", "-o", folder / "run.nvspan", folder / "train.py")
+    return folder / "run.nvspan"
+
+
+def seconds(text):
+    found = re.fullmatch(r"([\d.]+) (s|ms|us)", text)
+    return float(found[1]) * {"s": 1, "ms": 1e-3, "us": 1e-6}[found[2]]
+
+
+@needs_library
+def test_imports_that_take_the_time(tmp_path):
+    found = findings.find(nvspan.read(record_profile(tmp_path, "time.sleep(0.002)")))
+    (one,) = [finding for finding in found if finding.kind == "imports"]
+    said = dict(re.findall(r"'([^']+)' takes ([^;]+)", "; ".join(one.evidence)))
+    assert next(iter(said)) == "heavy"
+    assert seconds(said["heavy"]) >= 0.3  # with what it imports
+    assert seconds(said["light"]) >= 0.02
+    assert "part" not in said  # heavy imported it
+    before = next(line for line in one.evidence if line.startswith("the first step"))
+    assert seconds(before.removeprefix("the first step begins after ")) >= 0.32
+    whole = seconds(one.text.removeprefix("imports take "))
+    more = re.findall(r"\d+ more take ([\d.]+ \w+)", "; ".join(one.evidence))
+    parts = sum(map(seconds, said.values())) + sum(map(seconds, more))
+    assert parts == pytest.approx(whole, rel=1e-3)
+
+
+@needs_library
+def test_imports_that_are_a_small_part_and_recordings_without_a_profile(tmp_path):
+    (tmp_path / "small").mkdir()
+    path = record_profile(tmp_path / "small", "time.sleep(0.8) if number == 5 else None")
+    recording = nvspan.read(path)
+    stats = recording.stats()
+    longer = recording.filter(match=["nvtx.py:*light*", "torch:step", "nvtx.py:train.py*"])
+    assert "imports" not in [finding.kind for finding in findings.find(longer)]
+    assert stats.rows
+    loop = nvspan.read(write_loop(tmp_path / "loop.nvspan", {"forward": MS}))
+    assert "imports" not in [finding.kind for finding in findings.find(loop)]
+
+
+# Ranks ----------------------------------------------------------------------------------------
+
+RANK = """
+import os, time, nvspan
+slow = os.environ["RANK"] == os.environ.get("SLOW")
+for number in range(6):
+    with nvspan.step(number):
+        with nvspan.annotate("load", domain="app"):
+            time.sleep(0.25 if slow else 0.02)
+        with nvspan.annotate("train", domain="app"):
+            time.sleep(0.02)
+"""
+
+
+def record_ranks(folder, slow):
+    folder.mkdir()
+    processes = []
+    for rank in range(8):
+        environment = {**clean_environment(), "RANK": str(rank), "WORLD_SIZE": "8",
+                       "SLOW": str(slow)}  # fmt: skip
+        processes.append(subprocess.Popen(
+            [sys.executable, "-m", "nvspan", "record", "--no-report", "-o", "run-{rank}.nvspan",
+             "-c", RANK], cwd=folder, env=environment,
+        ))  # fmt: skip
+    assert [process.wait(60) for process in processes] == [0] * 8
+    return sorted(folder.glob("run-*.nvspan"))
+
+
+@pytest.fixture(scope="module")
+def ranks(tmp_path_factory):
+    return record_ranks(tmp_path_factory.mktemp("ranks") / "slow", 5)
+
+
+@needs_library
+def test_eight_ranks_through_steps_and_statistics(ranks):
+    assert [path.name for path in ranks] == [f"run-{rank}.nvspan" for rank in range(8)]
+    document = json.loads(run_nvspan("steps", "--format", "json", *ranks).stdout)
+    assert len(document["steps"]) == 48
+    for step in document["steps"]:
+        assert sum(step["cpu"].values()) == step["duration"]
+        assert set(step["cpu"]) == {"load", "train", "other"}
+    text = run_nvspan("stats", "--by", "rank", "--format", "csv", *ranks).stdout
+    rows = {(row["rank"], row["name"]): row for row in csv.DictReader(io.StringIO(text))}
+    assert sorted({rank for rank, _ in rows}) == [str(rank) for rank in range(8)]
+    processes = nvspan.read(*ranks).processes
+    for rank in map(str, range(8)):
+        step = rows[rank, "step"]
+        inner = sum(float(rows[rank, name]["total"]) for name in ("load", "train"))
+        assert inner + float(step["self"]) == pytest.approx(float(step["total"]))
+        of_rank = [s for s in document["steps"] if str(processes[s["process"]]["rank"]) == rank]
+        assert sum(s["duration"] for s in of_rank) == pytest.approx(float(step["total"]))
+    slowest = max(rows.values(), key=lambda row: float(row["total"]))
+    assert slowest["rank"] == "5"
+
+
+@needs_library
+def test_the_slow_rank_is_found(ranks):
+    found = json.loads(run_nvspan("explain", "--json", *ranks).stdout)
+    (one,) = [finding for finding in found if finding["kind"] == "slow-rank"]
+    assert one["text"].startswith("rank 5 takes ")
+    assert any(re.fullmatch(r"rank 5 takes [\d.]+ ms more in 'load'", e) for e in one["evidence"])
+
+
+def test_ranks_that_are_alike_have_no_slow_one(tmp_path):
+    paths = [
+        write_loop(tmp_path / f"{rank}.nvspan", {"forward": 10 * MS}, rank=rank, jitter=0.05)
+        for rank in range(8)
+    ]
+    kinds = [finding.kind for finding in findings.find(nvspan.read(*paths))]
+    assert "slow-rank" not in kinds
+    slow = write_loop(tmp_path / "8.nvspan", {"forward": 13 * MS}, rank=8, jitter=0.05)
+    kinds = [finding.kind for finding in findings.find(nvspan.read(*paths, slow))]
+    assert "slow-rank" in kinds
+
+
+# Slower than a baseline -----------------------------------------------------------------------
+
+
+def runs_of(folder, name, factors, forward):
+    return [
+        write_loop(folder / f"{name}-{i}.nvspan",
+                   {"forward": factor * forward, "backward": factor * 5 * MS},
+                   begin=i * SECOND, jitter=0.01)
+        for i, factor in enumerate(factors)
+    ]  # fmt: skip
+
+
+def test_slower_than_earlier_runs(tmp_path):
+    spread = (0.99, 1.0, 1.01)
+    old = runs_of(tmp_path, "old", spread, 5 * MS)
+    new = runs_of(tmp_path, "new", spread, 7 * MS)
+    (one,) = slower_than(read_runs(*old), read_runs(*new))
+    assert (one.kind, one.certainty) == ("slower", "measured")
+    change = float(re.fullmatch(r"the typical step became slower: ([+\d.]+) %", one.text)[1])
+    assert change == pytest.approx(20, abs=2)
+    assert any(line.startswith("'forward' ") for line in one.evidence)
+    assert not any(line.startswith("'backward' ") for line in one.evidence)
+    (back,) = slower_than(read_runs(*new), read_runs(*old))
+    assert back.kind == "faster"
+    shown = run_nvspan("explain", new[0], "--baseline", *old).stdout
+    assert shown.startswith("1. The typical step became slower: +")
+    said = json.loads(run_nvspan("explain", "--json", new[0], "--baseline", *old).stdout)
+    assert said[0]["kind"] == "slower"
+
+
+def test_equal_runs_are_not_slower_and_noise_cannot_tell(tmp_path):
+    old = runs_of(tmp_path, "old", (0.99, 1.0, 1.01), 5 * MS)
+    same = runs_of(tmp_path, "same", (1.01, 1.0, 0.99), 5 * MS)
+    assert slower_than(read_runs(*old), read_runs(*same)) == []
+    noisy = runs_of(tmp_path, "noisy", (0.7, 1.0, 1.6), 5 * MS)
+    (one,) = slower_than(read_runs(*old), read_runs(*noisy))
+    assert (one.kind, one.certainty) == ("slower-unknown", "cannot tell")
+
+
+def test_a_baseline_that_cannot_be_read(tmp_path):
+    (new,) = runs_of(tmp_path, "new", (1.0,), 5 * MS)
+    done = run_nvspan("explain", new, "--baseline", tmp_path / "missing", check=1)
+    assert done.stderr.splitlines()[-1].startswith("nvspan explain: cannot read ")
+    assert os.path.exists(new)
