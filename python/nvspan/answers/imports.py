@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nvspan import _reader
 from nvspan.answers.finding import MEASURED, Finding
 from nvspan.recording import Recording
 from nvspan.recording.label import PROFILE_DOMAIN
 from nvspan.recording.steps import Steps
 from nvspan.recording.time_text import duration
+from nvspan.report.summary import call_tree
 from nvspan.report.text import printable
 
 _LEAST = 0.1  # of the recording
@@ -24,7 +24,7 @@ def of_imports(recording: Recording, steps: Steps | None) -> Iterator[Finding]:
     if PROFILE_DOMAIN not in recording._reader.domains():
         return
     modules = recording.filter(match=[f"{PROFILE_DOMAIN}:*{_MODULE}"])
-    nodes = _reader.tree(modules._reader.handle(), False)
+    nodes = call_tree(modules)
     # The outermost modules are programs; what is directly within one was imported by it.
     programs = {index for index, node in enumerate(nodes) if node["parent"] is None}
     costs: dict[str, float] = {}
