@@ -68,12 +68,12 @@ class Page:
 
     def run(self) -> None:
         for block in self.blocks:
-            if block.language not in pages.RUN or block.skipped is not None:
+            if not block.kind or block.skipped is not None:
                 continue
             if not all(available(need) for need in block.needs):
                 continue
             try:
-                problem = self.python(block) if block.language == "python" else self.console(block)
+                problem = getattr(self, block.kind)(block)
             except BaseException:
                 problem = traceback.format_exc()
             if problem:
@@ -97,6 +97,16 @@ class Page:
         if block.output is not None:
             return pages.difference(block.output, said.getvalue(), **rule(block))
         return None
+
+    def cell(self, block: pages.Block) -> None:
+        """The lines of a notebook, a cell from one blank line to the next."""
+        from IPython.core.interactiveshell import InteractiveShell
+
+        shell = InteractiveShell.instance(user_ns=self.names, history_length=0)
+        shell.history_manager.enabled = False
+        for text in block.text.split("\n\n"):
+            with contextlib.redirect_stdout(io.StringIO()):
+                shell.run_cell(text).raise_error()
 
     def console(self, block: pages.Block) -> str | None:
         status = int(block.marked("exit") or 0)

@@ -5,8 +5,10 @@
 What a page shows of a command's output is compared: lines are the same but for numbers, widths and
 folders, `...` stands for any text or lines. Markers above a block, which readers do not see:
 `<!-- not run: REASON -->`, `<!-- exact -->` (to the letter), `<!-- some lines -->` (shown lines are
-among those printed), `<!-- exit: 1 -->`, and `<!-- output -->` above a block of text that shows the
-output of the block before. A block of Python whose first line is `# NAME.py` is that file.
+among those printed), `<!-- exit: 1 -->`, `<!-- needs: IPython -->` (run where that is),
+`<!-- cell -->` above a block of text that is lines of a notebook, and `<!-- output -->` above one
+that shows the output of the block before. A block of Python whose first line is `# NAME.py` is that
+file.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from helpers import pages
 from helpers.traced import clean_environment, needs_library
 
 RUN_PAGE = Path(__file__).with_name("run_page.py")
-MARKERS = ("not run", "exact", "some lines", "exit", "output", "command", "needs")
+MARKERS = ("not run", "exact", "some lines", "exit", "output", "command", "needs", "cell")
 
 
 def run(page, folder):

@@ -48,6 +48,13 @@ class Block:
         return None
 
     @property
+    def kind(self) -> str:
+        """How it is run: "console", "python", as the "cell" of a notebook, or "", not at all."""
+        if self.marked("cell") is not None:
+            return "cell"
+        return self.language if self.language in RUN else ""
+
+    @property
     def skipped(self) -> str | None:
         """Why the block is not run here, as it says itself."""
         if self.marked("command") is not None:
@@ -65,6 +72,8 @@ class Block:
         """What this block runs that a machine may lack."""
         named = self.marked("needs")
         found = [name for name, pattern in _NEEDS.items() if re.search(pattern, self.text, re.M)]
+        if self.kind == "cell":
+            found.append("IPython")
         return [*found, named] if named else found
 
 

@@ -20,3 +20,10 @@ if importlib.util.find_spec("pyarrow"):
 for name in ("duckdb", "pandas"):
     if importlib.util.find_spec(name):
         globals()[name] = __import__(name)
+
+
+loader = range(20)
+
+
+def train(*batch, steps=0):
+    pass
