@@ -25,12 +25,12 @@ def slower_than(
     Raises:
         ValueError: no range is called as `step` says, or steps of the two are called differently.
     """
+    rows: Sequence[dict[str, Any]] = ()
     try:
         rows = compare_steps(before, after, _CHANGE, _SURE, step=step)
     except ValueError:
         if step is not None:
             raise
-        rows = []
     certainty = MEASURED if max(len(before), len(after)) > 1 else LIKELY
     if rows:
         return _of_steps(rows, certainty)
