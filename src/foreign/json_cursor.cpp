@@ -142,6 +142,7 @@ std::string_view without_quotes(std::string_view text) {
 }  // namespace
 
 bool read_nanoseconds(std::string_view text, std::int64_t& out) {
+  constexpr std::int64_t limit = std::int64_t{1} << 62;  // the sum of two does not overflow
   text = without_quotes(text);
   const char* at = text.data();
   const char* end = at + text.size();
@@ -164,7 +165,9 @@ bool read_nanoseconds(std::string_view text, std::int64_t& out) {
   }
   if (at != end) {  // with an exponent
     double real = 0;
-    if (!read_real(text, real) || !(std::fabs(real) < 9e15)) return false;
+    if (!read_real(text, real) || !(std::fabs(real) * 1000 < static_cast<double>(limit))) {
+      return false;
+    }
     out = std::llround(real * 1000);
     return true;
   }
@@ -173,6 +176,7 @@ bool read_nanoseconds(std::string_view text, std::int64_t& out) {
     number *= 10;
   }
   number += up ? 1 : 0;
+  if (number >= limit) return false;
   out = negative ? -number : number;
   return true;
 }

@@ -56,7 +56,8 @@ class JsonCursor {
   const char* end_ = nullptr;
 };
 
-// A number of microseconds, with as many places as there are, as nanoseconds. False: it is none.
+// A number of microseconds, with as many places as there are, as nanoseconds. False: it is none,
+// or past 2^62 ns.
 bool read_nanoseconds(std::string_view micros, std::int64_t& out);
 bool read_integer(std::string_view text, std::int64_t& out);
 bool read_real(std::string_view text, double& out);

@@ -418,7 +418,7 @@ void PerfettoImport::end(std::uint64_t uuid, Track& track, std::int64_t time) {
 }
 
 void PerfettoImport::hold(Track& track, const Slice& slice, bool is_end) {
-  constexpr std::size_t most_held = 4'000'000;
+  constexpr std::size_t most_held = 1'000'000;
   track.held.push_back(Held{slice, is_end});
   if (++held_ >= most_held) settle();
 }
