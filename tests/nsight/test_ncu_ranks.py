@@ -80,6 +80,15 @@ def test_what_ncu_says_of_each_rank(run, launcher, tmp_path):
     assert not list(tmp_path.glob(".nvspan-ncu-*"))
 
 
+def test_permission_in_a_container(run, monkeypatch):
+    monkeypatch.setenv("container", "podman")
+    done = run({0: [PERMISSION]}, "app@step/")
+    assert "- this is a container: start it with --cap-add=SYS_ADMIN (docker, podman) or " in (
+        done.stderr
+    )
+    assert "NVreg_RestrictProfilingToAdminUsers=0" in done.stderr
+
+
 def test_a_range_that_runs_on_one_rank(run):
     done = run({0: [CONNECTED, NONE], 1: [CONNECTED, NONE], 2: [CONNECTED, NONE]}, "app@save/",
                "--no-check")  # fmt: skip
