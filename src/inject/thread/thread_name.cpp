@@ -8,8 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstring>
+#include <string_view>
 
 namespace nvspan::inject {
 
@@ -25,10 +24,8 @@ std::size_t system_thread_name(char* name, std::size_t room) noexcept {
   ::close(file);
   if (read <= 0) return 0;
   program[read - 1] = '\0';  // in place of the line's end
-  const std::size_t size = std::min(std::strlen(own), room);
-  if (size == 0 || std::strcmp(own, program) == 0) return 0;
-  std::memcpy(name, own, size);
-  return size;
+  const std::string_view found(own);
+  return found == program ? 0 : found.copy(name, room);
 }
 
 }  // namespace nvspan::inject
