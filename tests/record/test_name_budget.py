@@ -305,7 +305,8 @@ def test_the_command_takes_the_budget_and_tells_of_it(tmp_path):
     others = nvspan.read(str(tmp_path / "run.nvspan")).stats().others
     assert others > 0
     assert f"other names: {others:,} ranges and marks had new names" in done.stderr
-    wrong = subprocess.run([*command[:8], "--names", "0", "-c", "pass"], env=clean_environment(),
-                           capture_output=True, text=True, check=False)  # fmt: skip
+    wrong = subprocess.run([*command[:8], "--force", "--names", "0", "-c", "pass"],
+                           env=clean_environment(), capture_output=True, text=True,
+                           check=False)  # fmt: skip
     assert wrong.returncode == 2
     assert "names must be a number of megabytes above 0" in wrong.stderr
