@@ -52,6 +52,11 @@ class LogHistogram {
     counts_of(octave)[log_bucket(value, octave)] += count;
   }
 
+  // So many values of a bucket, as for_each() names it.
+  void add_to(unsigned octave, unsigned bucket, std::uint64_t count) {
+    counts_of(octave)[bucket] += count;
+  }
+
   // Of `total` values that were added. The nearest rank: of a hundred values or fewer the 99th
   // percentile is the largest.
   double quantile(double fraction, std::uint64_t total) const {

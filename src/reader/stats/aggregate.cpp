@@ -307,6 +307,7 @@ class Aggregator : public RangeScan<Aggregator> {
     out_.first = std::min(out_.first, range.start);
     out_.last = std::max(out_.last, range.end);
     see_thread(at, thread, range.start);
+    at.last = std::max(at.last, range.end);
     ++at.calls;
     const auto real = static_cast<double>(duration);
     at.sum += real;

@@ -75,6 +75,7 @@ struct AggregateRow {
   std::unordered_set<std::uint64_t> seen_threads;
   std::unordered_set<std::uint64_t> devices;  // by process and device, where it is a device's
   std::int64_t first = std::numeric_limits<std::int64_t>::max();  // ns: of its first call's start
+  std::int64_t last = std::numeric_limits<std::int64_t>::min();   // ns: when its last call ended
   core::LogHistogram durations;
   FirstCalls first_calls;
 

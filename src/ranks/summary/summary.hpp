@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What is left of a recording where there are thousands of them. All figures are integers, so that
+// merging is associative and commutative, and bytes() are the same for any order.
+
+#pragma once
+
+#include "core/text/text_table.hpp"
+#include "ranks/summary/packed.hpp"
+#include "ranks/summary/summary_table.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace nvspan::ranks {
+
+constexpr std::int32_t no_text = -1;
+constexpr std::int64_t all_groups = -1;  // rows of every rank together
+// Kinds of rows: those of reader::RangeKind, and marks, of which `calls` alone is known.
+constexpr std::uint8_t kind_of_marks = 3;
+
+struct RangeKey {
+  std::int32_t domain = no_text;  // of Summary::texts()
+  std::int32_t name = no_text;
+  std::uint8_t kind = 0;
+  bool backward = false;
+  bool is_others = false;  // of all names past the budget
+  // A rank; below `all_groups`: a process without one, by its number.
+  std::int64_t group = all_groups;
+
+  bool operator==(const RangeKey& other) const noexcept {
+    return domain == other.domain && name == other.name && kind == other.kind &&
+           backward == other.backward && is_others == other.is_others && group == other.group;
+  }
+};
+struct RangeKeyHash {
+  std::size_t operator()(const RangeKey& key) const noexcept;
+};
+
+// Times are ns; `first` and `last` are ns since 1970.
+struct RangeFigures {
+  std::uint64_t calls = 0;  // closed ones; what follows is about those
+  std::uint64_t unclosed = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t devices = 0;
+  Wide total = 0;  // as reader::AggregateRow::total()
+  Wide sum = 0;
+  Wide self = 0;
+  Wide squares = 0;
+  Wide overhead = 0;  // thousandths of ns
+  Wide nested = 0;    // ns of the sum that lie within ranges of the same row
+  std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
+  std::int64_t longest = 0;
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last = std::numeric_limits<std::int64_t>::min();
+  std::string durations;  // packed_histogram()
+
+  void merge(const RangeFigures& other);
+};
+
+class Summary {
+ public:
+  using Rows = std::unordered_map<RangeKey, RangeFigures, RangeKeyHash>;
+
+  std::int32_t intern(std::string_view text) { return texts_.add(text); }
+  const core::TextTable& texts() const noexcept { return texts_; }
+  const Rows& rows() const noexcept { return rows_; }
+  RangeFigures& row(const RangeKey& key) { return rows_[key]; }
+  const std::vector<std::unique_ptr<SummaryTable>>& tables() const noexcept { return tables_; }
+  // Null: there is none of this name.
+  const SummaryTable* table(std::string_view name) const;
+  // The table of this name, made where there is none. Throws std::invalid_argument where there is
+  // one with other columns.
+  SummaryTable& table(std::string_view name, const std::vector<SummaryTable::Column>& columns);
+
+  void merge(const Summary& other);
+  // Rows of all ranks become one.
+  void collapse();
+
+  // Where each text stands among all of them.
+  TextPlaces places() const;
+  // Rows in the order of their keys, texts by their bytes.
+  std::vector<const Rows::value_type*> ordered_rows() const;
+
+  // With a checksum; read() throws SummaryError where they are damaged.
+  std::string bytes() const;
+  static std::unique_ptr<Summary> read(std::string_view bytes);
+
+ private:
+  core::TextTable texts_;
+  Rows rows_;
+  std::vector<std::unique_ptr<SummaryTable>> tables_;
+};
+
+}  // namespace nvspan::ranks
