@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import os
 from array import array
-from types import SimpleNamespace
 
 import pytest
 
 import nvspan
 from helpers.browser import page as browser_page
+from helpers.drawn import drawn, settle
 from nvspan import _reader
 from nvspan.report import page
 
 TOMATO, GOLD = 0xFFFF6347, 0xFFFFD700
 WHOLE = 1000  # ns
 DEEP = 12
-DRAWN = """() => { const t = nvspan.timeline; t.log = []; t.draw(true);
-  const log = t.log; t.log = null; return log; }"""
 
 
 def write(path):
@@ -82,11 +80,6 @@ def shown(tab):
     assert tab.errors == []
 
 
-def drawn(tab, lane=None):
-    listed = [SimpleNamespace(**each) for each in tab.evaluate(DRAWN)]
-    return [each for each in listed if lane is None or each.lane == lane]
-
-
 def lane(tab, label):
     """Where the canvas of a lane is."""
     found = tab.locator(".strip .lane", has=tab.locator(".lane-label", has_text=label))
@@ -112,13 +105,7 @@ def click(tab, label, time, y):
     box = lane(tab, label)
     start, end = view(tab)
     tab.mouse.click(box["x"] + (time - start) / (end - start) * box["width"], box["y"] + y)
-
-
-def settle(tab):
-    """Waits until what changed is drawn."""
-    tab.evaluate(
-        "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-    )
+    settle(tab)
 
 
 def test_blocks_stand_where_their_times_are_in_their_own_colors(shown):
@@ -232,6 +219,7 @@ def test_keys_zoom_and_move(shown):
     assert view(shown) == pytest.approx([0, WHOLE])
     click(shown, "main", 200, 12 + 17 + 8)
     shown.keyboard.press("f")
+    settle(shown)
     assert view(shown) == pytest.approx([50, 350])
     assert shown.locator(".span").inner_text().startswith("50 ns to 350 ns")
     shown.keyboard.press("0")

@@ -45,10 +45,14 @@ def html(recording: Recording) -> str:
 
 
 def _hue(name: str) -> int:
-    hash = 7
-    for character in name:
-        hash = (hash * 31 + ord(character)) & 0xFFFFFFFF
-    return hash % 360
+    """As `hashOf` and `paintOf` of the page's colors have it."""
+    code = 0x789D77B7
+    units = name.encode("utf-16-le", "surrogatepass")
+    for low, high in zip(units[::2], units[1::2], strict=True):
+        code = ((code ^ (low | high << 8)) * 0x01000193) & 0xFFFFFFFF
+    code = ((code ^ code >> 16) * 0x85EBCA6B) & 0xFFFFFFFF
+    code = ((code ^ code >> 13) * 0xC2B2AE35) & 0xFFFFFFFF
+    return (code ^ code >> 16) % 24 * 15
 
 
 def _timeline(strip: dict[str, Any]) -> str:

@@ -42,9 +42,9 @@ function fillTable(name, heads, rows, levels) {
   });
 }
 
-/** @param {StepData} steps @param {(start: number, end: number) => void} show */
-function showSteps(steps, show) {
-  const WIDTH = 1200, HEIGHT = 150, STATES = ["", "warm-up", "outlier"];
+/** @param {StepData} steps @param {(start: number, end: number) => void} show @param {(phase: string) => string} colorOf */
+function showSteps(steps, show, colorOf) {
+  const WIDTH = 1200, HEIGHT = 150, STATES = ["", "warm-up", "outlier"], FEWEST = 16;
   byId("step-section").hidden = false;
   byId("step-heading").textContent = steps.heading;
   byId("limit").textContent = steps.limit;
@@ -52,29 +52,49 @@ function showSteps(steps, show) {
   const top = Math.max(1.3 * steps.typical, Math.min(Math.max(...totals), 4 * steps.typical), 1);
   const svg = /** @type {Element} */ (byId("bars").firstElementChild);
   svg.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT + 10}`);
-  const width = WIDTH / steps.bars.length, hues = steps.phases.map((_, i) => `hsl(${(210 + i * 67) % 360} 55% 55%)`);
+  const width = WIDTH / Math.max(steps.bars.length, FEWEST);
+  const color = (/** @type {number} */ phase) => `var(--phase-${phase})`;
+  paintPhases(steps.phases, colorOf);
   steps.bars.forEach(([label, state, times, start, end], i) => {
     const bar = /** @type {SVGGElement} */ (shape(svg, "g", { class: "bar", "data-state": state }));
     let base = HEIGHT;
     times.forEach((ns, phase) => {
       const height = Math.min(ns / top * HEIGHT, base);
       base -= height;
-      shape(bar, "rect", { x: i * width, y: base, width: Math.max(width * 0.86, 0.5), height, fill: hues[phase] });
+      shape(bar, "rect", { x: i * width, y: base, width: Math.max(width * 0.86, 0.5), height,
+        style: `fill: ${color(phase)}` });
     });
     if (state) shape(bar, "rect", { x: i * width, y: HEIGHT + 3, width: Math.max(width * 0.86, 2), height: 5, class: "odd" });
     const parts = steps.phases.map((phase, k) => `${phase} ${timeText(times[k])}`).join(", ");
     shape(bar, "title", {}, `step ${label}${state ? ", " + STATES[state] : ""}: ${timeText(totals[i])} (${parts}); click: in the timeline`);
     bar.onclick = () => show(start, end);
   });
+  const y = HEIGHT - steps.typical / top * HEIGHT;
+  if (steps.typical) shape(svg, "line", { class: "typical", x1: 0, x2: width * steps.bars.length, y1: y, y2: y });
   const note = byId("bars-note");
   steps.phases.forEach((phase, i) => {
-    add(note, "span", "key").style.background = hues[i];
+    add(note, "span", "key").style.background = color(i);
     add(note, "span", "", phase);
   });
   const cut = totals.some(total => total > top) ? `; bars are cut at ${timeText(top)}` : "";
-  add(note, "span", "", (steps.each > 1 ? ` — a bar is the mean of ${steps.each} steps` : " — a bar is a step") +
+  const typical = steps.typical ? `; dashed: the typical step, ${timeText(steps.typical)}` : "";
+  add(note, "span", "", (steps.each > 1 ? ` — a bar is the mean of ${steps.each} steps` : " — a bar is a step") + typical +
     "; a mark below: warm-up or outlier; click: that step in the timeline" + cut);
   fillTable("step", steps.heads, steps.cells);
+}
+
+/**
+ * A phase looks as its range in the timeline does, unless another one looks like that.
+ * @param {string[]} phases @param {(phase: string) => string} colorOf
+ */
+export function paintPhases(phases, colorOf) {
+  /** @type {Set<string>} */
+  const taken = new Set();
+  phases.forEach((phase, i) => {
+    const own = colorOf(phase), color = taken.has(own) ? `hsl(${(210 + i * 67) % 360} 55% 55%)` : own;
+    taken.add(color);
+    byId("step-section").style.setProperty(`--phase-${i}`, color);
+  });
 }
 
 /** @param {ModuleData} modules */
@@ -86,9 +106,12 @@ function showModules(modules) {
     (100 * (rest[rest.length - 1] || 0)).toFixed(1) + " %"]), modules.rows.map(row => row[0]));
 }
 
-/** @param {Answers} answers @param {(start: number, end: number) => void} show a span of time */
-export function showAnswers(answers, show) {
+/**
+ * @param {Answers} answers @param {(start: number, end: number) => void} show a span of time
+ * @param {(phase: string) => string} colorOf
+ */
+export function showAnswers(answers, show, colorOf) {
   showFindings(answers.findings || []);
-  if (answers.steps) showSteps(answers.steps, show);
+  if (answers.steps) showSteps(answers.steps, show, colorOf);
   if (answers.modules) showModules(answers.modules);
 }

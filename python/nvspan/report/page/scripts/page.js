@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 // The page: what stands on top of it, the timeline, the flame graph, the table.
-import { showAnswers } from "./answers.js";
-import { isDark } from "./colors.js";
+import { paintPhases, showAnswers } from "./answers.js";
+import { isDark, paintOf } from "./colors.js";
 import { add } from "./format.js";
 import { Icicle } from "./icicle.js";
 import { Model, searchField } from "./model.js";
@@ -35,11 +35,20 @@ export function mountPage() {
   const count = add(of("table-tools"), "span", "soft");
   count.id = "count";
   const table = new RangeTable(of("head"), of("body"), count, data, model);
+  const colorOf = (/** @type {string} */ phase) => {
+    const key = timeline.keys.find(({ short, kind }) => short === phase && kind === "");
+    if (!key && phase === "other") return "var(--line)";
+    return paintOf(key ? key.label : phase, key ? key.color : null, isDark(document.body)).fill;
+  };
   showAnswers(data.answers, (start, end) => {
     const margin = 0.05 * (end - start), first = data.timeline.first;
     model.show(start - first - margin, end - first + margin);
     of("timeline").scrollIntoView({ behavior: "smooth", block: "start" });
-  });
+  }, colorOf);
+  const recolor = () => { if (data.answers.steps) paintPhases(data.answers.steps.phases, colorOf); };
+  model.listen(what => { if (what === "theme") recolor(); });
+  for (const event of ["beforeprint", "afterprint"]) addEventListener(event, recolor);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolor);
   of("theme").onclick = () => {
     document.body.dataset.theme = isDark(document.body) ? "light" : "dark";
     model.tell("theme");

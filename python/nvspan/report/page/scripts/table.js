@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 // The table of ranges: to sort and to search.
-import { add, timeText } from "./format.js";
+import { add, button, manyText, timeText } from "./format.js";
 
 /**
  * @typedef {import("./model.js").Model} Model
@@ -9,7 +9,7 @@ import { add, timeText } from "./format.js";
  * @typedef {{columns: string[], times: string[], rows: Row[]}} TableData
  */
 
-const SHOWN = 500, FLAGGED = 0.1;
+const FEW = 40, SHOWN = 500, FLAGGED = 0.1;
 
 export class RangeTable {
   /** @param {HTMLElement} head @param {HTMLElement} body @param {HTMLElement} count @param {TableData} data @param {Model} model */
@@ -21,6 +21,13 @@ export class RangeTable {
     this.model = model;
     this.key = data.columns.indexOf("total");
     this.way = -1;
+    this.most = FEW;
+    this.more = button(/** @type {HTMLElement} */ (count.parentElement), "", "", () => {
+      this.most = this.most === FEW ? SHOWN : FEW;
+      this.fill();
+    });
+    // Paper has no button to press.
+    addEventListener("beforeprint", () => { this.most = SHOWN; this.fill(); });
     data.columns.forEach((column, i) => {
       const cell = add(head, "th");
       const sort = /** @type {HTMLButtonElement} */ (add(cell, "button", "", column));
@@ -49,12 +56,14 @@ export class RangeTable {
       return a === b ? 0 : a === null ? way * -1 : b === null ? way : (a < b ? -1 : 1) * way;
     });
     const body = document.createDocumentFragment();
-    for (const row of rows.slice(0, SHOWN)) {
+    for (const row of rows.slice(0, this.most)) {
       const line = add(body, "tr", Number(row[data.columns.length - 1]) > FLAGGED ? "flag" : "");
       row.forEach((value, i) => add(line, "td", "", this.text(value, data.columns[i])));
     }
     this.body.replaceChildren(body);
-    this.count.textContent = rows.length > SHOWN ? `${SHOWN} of ${rows.length} shown` : `${rows.length} ranges`;
+    this.count.textContent = rows.length > this.most ? `${this.most} of ${manyText(rows.length, "range")}` : manyText(rows.length, "range");
+    this.more.hidden = rows.length <= FEW;
+    this.more.textContent = this.most === FEW ? `Show ${rows.length > SHOWN ? SHOWN : "all"}` : `Show ${FEW}`;
     [...this.head.children].forEach((head, i) => {
       if (i === key) head.setAttribute("aria-sort", way < 0 ? "descending" : "ascending");
       else head.removeAttribute("aria-sort");
