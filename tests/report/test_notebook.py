@@ -184,3 +184,53 @@ def test_the_cell_is_drawn_in_a_browser(notebook, tmp_path):
         assert host.bounding_box()["height"] > 100
         assert tab.get_by_text("inner").count() >= 1
         assert problems == []
+
+
+CELL_STATE = """async () => {
+  const frame = () => new Promise(requestAnimationFrame);
+  for (let i = 0; i < 4; i++) await frame();
+  const pixels = canvas => {
+    if (!canvas.width) return 0;
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    let seen = 0;
+    for (let i = 3; i < data.length; i += 4) seen += data[i] > 200;
+    return seen; };
+  return [...document.querySelectorAll("[data-nvspan]")].map(({ nvspan }) => ({
+    view: [nvspan.model.from / nvspan.model.whole, nvspan.model.to / nvspan.model.whole],
+    query: nvspan.model.query,
+    lanes: nvspan.timeline.lanes.map(lane => pixels(lane.canvas) > 0),
+    flame: pixels(nvspan.icicle.canvas) > 0, zoomed: nvspan.icicle.focus !== nvspan.icicle.top,
+    selected: nvspan.timeline.selected !== null })); }"""
+
+
+def test_the_cells_of_a_notebook_are_apart_and_interactive(notebook, tmp_path):
+    names = ("plain", "await", "profile", "steps", "table")
+    shown = [html(notebook[name]) for name in names]
+    path = tmp_path / "cells.html"
+    cells = "".join(f"<div>{''.join(each)}</div>" for each in shown)
+    path.write_text(f'<!doctype html><meta charset="utf-8">{cells}', encoding="utf-8")
+    whole = {"view": [0, 1], "query": "", "flame": True, "zoomed": False, "selected": False}
+    with page() as tab:
+        problems = []
+        tab.on("pageerror", lambda error: problems.append(str(error)))
+        tab.set_viewport_size({"width": 1000, "height": 3000})
+        tab.goto(path.as_uri())
+        states = tab.evaluate(CELL_STATE)
+        assert [len(state.pop("lanes")) for state in states] == [1, 1, 1, 1]
+        assert states == [whole] * 4
+        assert all(all(state["lanes"]) for state in tab.evaluate(CELL_STATE))
+        ids = tab.evaluate("[...document.querySelectorAll('[id]')].map(each => each.id)")
+        assert len(ids) == len(set(ids))
+        # In one cell: zoom, search, select, and zoom into the flame graph.
+        tab.locator(".strip .lane:not(.axis) canvas").nth(1).click(position={"x": 8, "y": 8})
+        tab.keyboard.press("w")
+        tab.locator("input[type=search]").nth(2).fill("a")
+        tab.locator(".flame canvas").nth(1).click(position={"x": 10, "y": 27})
+        after = tab.evaluate(CELL_STATE)
+        assert after[1]["view"] == pytest.approx([0.2, 0.8])
+        assert (after[1]["query"], after[1]["selected"], after[1]["zoomed"]) == ("a", True, True)
+        for state in (after[0], *after[2:]):
+            state.pop("lanes")
+            assert state == whole
+        assert tab.get_by_role("cell", name="outer", exact=True).count() == 2
+        assert problems == []

@@ -126,11 +126,17 @@ def test_lanes_fold(shown):
     labels = shown.locator(".lane-label").all_inner_texts()
     assert labels[:4] == ["time", "▾ main", "▸ deep\n12 levels", "GPU 0 · stream 7"]
     folded = lane(shown, "deep")["height"]
-    rows = {b.y for b in drawn(shown, "deep")}
+    rows = {b.y: b.height for b in drawn(shown, "deep")}
     assert len(rows) == DEEP
+    assert list(rows.values()) == [16] * 4 + [4] * 8  # the outer ones have room for names
+    box = lane(shown, "deep")
+    for y, level in ((8, 0), (17 * 3 + 8, 3), (17 * 4 + 3, 4), (17 * 4 + 5 * 7 + 3, 11)):
+        shown.mouse.move(box["x"] + box["width"] / 2, box["y"] + y)
+        tip = shown.locator("#timeline .tip").inner_text()
+        assert tip.startswith(f"d:level {level} ")
     shown.locator(".lane-label", has_text="deep").click()
     settle(shown)
-    assert lane(shown, "deep")["height"] > 2 * folded
+    assert lane(shown, "deep")["height"] == folded + 8 * 12
     assert {b.height for b in drawn(shown, "deep")} == {16}
     shown.get_by_role("button", name="Fold all").click()
     assert shown.locator(".lane-label[aria-expanded=true]").count() == 0

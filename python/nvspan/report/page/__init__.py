@@ -14,6 +14,7 @@ from typing import Any
 from nvspan import _core, _reader
 from nvspan.recording import Recording
 from nvspan.recording.clock import zero
+from nvspan.recording.parallel import both
 from nvspan.recording.stats import Stats
 from nvspan.recording.steps import Steps
 from nvspan.recording.time_text import duration, moment
@@ -57,6 +58,12 @@ def html(
     notes = list(summary.notes)
     if len(summary.rows) > ROWS:
         notes.append(f"the table shows the {ROWS} largest of {len(summary.rows):,} ranges")
+    timeline, icicle = both(
+        lambda: data.timeline(recording, summary),
+        lambda: data.flame(
+            recording, summary, steps_of(recording) if steps is None and not answers else steps
+        ),
+    )
     held = {
         "title": printable(title),
         "when": _when(recording),
@@ -66,10 +73,8 @@ def html(
         "times": (*TIMES, *device_join.TIMES),
         "rows": [_row(row, summary.gpu) for row in summary.rows[:ROWS]],
         "footnotes": "\n".join(summary.footnotes()),
-        "timeline": data.timeline(recording, summary),
-        "icicle": data.flame(
-            recording, summary, steps_of(recording) if steps is None and not answers else steps
-        ),
+        "timeline": timeline,
+        "icicle": icicle,
         "answers": answers or {},
     }
     head, _, rest = source("page.html").partition("@STYLE@")

@@ -9,6 +9,7 @@ from typing import Any
 
 from nvspan.recording import Recording
 from nvspan.report import page
+from nvspan.report.page.widget import PARTS, fragment
 from nvspan.report.render import cells, headings
 from nvspan.report.summary import Summary
 
@@ -29,7 +30,7 @@ def html(recording: Recording) -> str:
     parts = [f"<div>{escape(note)}</div>" for note in summary.notes]
     still = _timeline(strip)
     if still:
-        parts += [page.widget(recording), f"<noscript>{still}</noscript>"]
+        parts += [fragment(recording, PARTS, summary), f"<noscript>{still}</noscript>"]
     columns = headings(summary)
     rows = summary.rows[:_ROWS]
     heads = "".join(f"<th>{escape(column)}</th>" for column in columns)

@@ -37,7 +37,11 @@ def widget(recording: Recording, parts: Sequence[str] = PARTS) -> str:
     """
     if isinstance(parts, str) or not parts or not set(parts) <= set(PARTS):
         raise ValueError(f"parts must be of {', '.join(map(repr, PARTS))}, not {parts!r}")
-    summary = Summary(recording)
+    return fragment(recording, parts, Summary(recording))
+
+
+def fragment(recording: Recording, parts: Sequence[str], summary: Summary) -> str:
+    """As `widget`, where the summary is known."""
     held: dict[str, Any] = {"parts": list(dict.fromkeys(parts))}
     if "timeline" in parts:
         held["timeline"] = data.timeline(

@@ -11,7 +11,8 @@ import { add, manyText, timeText } from "./format.js";
  * @typedef {{lane: Lane, level: number, index: number}} Hit a block; level -1: a mark
  */
 
-const ROW = 17, MARKS = 12, FOLDED = 54, DEEP = 8, TEXT = 30;
+const ROW = 17, MARKS = 12, DEEP = 8, TEXT = 22;
+const OUTER = 4, THIN = 6, THINNEST = 2, FOLDED = 40;  // of a lane that is folded
 const NO_MATCH = 0, MATCH = 1, MAYBE = 2;
 
 export class Lane {
@@ -34,11 +35,19 @@ export class Lane {
     this.inView = false;
     this.fold(this.folded);
   }
-  get rowHeight() {
+  /** How many levels have room for names. */
+  get wide() {
     const levels = this.track.levels.length;
-    return this.folded ? Math.max(2, Math.min(ROW, Math.floor(FOLDED / levels))) : ROW;
+    return !this.folded ? Math.max(levels, this.top ? 0 : 1) : levels > DEEP ? OUTER : 1;
   }
-  get height() { return this.top + Math.max(this.track.levels.length, this.top ? 0 : 1) * this.rowHeight + 4; }
+  get thin() {
+    return Math.max(THINNEST, Math.min(THIN, Math.floor(FOLDED / Math.max(this.track.levels.length - this.wide, 1))));
+  }
+  /** @param {number} level */
+  rowOf(level) { return level < this.wide ? ROW : this.thin; }
+  /** @param {number} level */
+  topOf(level) { return this.top + Math.min(level, this.wide) * ROW + Math.max(level - this.wide, 0) * this.thin; }
+  get height() { return this.topOf(Math.max(this.track.levels.length, this.wide)) + 4; }
   /** @param {boolean} folded */
   fold(folded) {
     this.folded = folded;
@@ -56,7 +65,7 @@ export class Lane {
    * The middle of a level in the canvas.
    * @param {number} level
    */
-  yOf(level) { return level < 0 ? this.top / 2 : this.top + (level + 0.5) * this.rowHeight + 1; }
+  yOf(level) { return level < 0 ? this.top / 2 : this.topOf(level) + this.rowOf(level) / 2 + 1; }
   /**
    * The innermost block at a time, as the CPU's launches are looked up.
    * @param {number} time @returns {Hit | null}
@@ -75,7 +84,8 @@ export class Lane {
   hit(x, y) {
     const { model } = this.timeline, scale = (model.to - model.from) / this.canvas.clientWidth;
     const isMark = y < this.top, slack = (isMark ? 5 : 2) * scale, at = model.from + x * scale;
-    const level = isMark ? -1 : Math.floor((y - this.top - 1) / this.rowHeight);
+    const down = y - this.top - 1, past = down - this.wide * ROW;
+    const level = isMark ? -1 : past < 0 ? Math.floor(down / ROW) : this.wide + Math.floor(past / this.thin);
     const blocks = this.blocks(level);
     if (!blocks) return null;
     let best = -1, distance = Infinity;
@@ -117,8 +127,8 @@ export class Lane {
   /** @param {CanvasRenderingContext2D} pen @param {number} level @param {number} width @param {number} wanted */
   drawLevel(pen, level, width, wanted) {
     const { timeline } = this, { model, paints, keys, theme, log } = timeline;
-    const blocks = this.track.levels[level], row = this.rowHeight;
-    const top = this.top + level * row + 1, high = Math.max(row - 1, 1);
+    const blocks = this.track.levels[level], row = this.rowOf(level);
+    const top = this.topOf(level) + 1, high = Math.max(row - 1, 1);
     const scale = width / (model.to - model.from), least = wanted > 0 ? 2 : 0.8;
     let last = -10;
     for (let i = firstAfter(blocks, model.from); i < blocks.start.length; i++) {
@@ -187,8 +197,8 @@ export class Lane {
     const blocks = this.blocks(selected.level), scale = width / (model.to - model.from);
     const left = Math.max((blocks.start[selected.index] - model.from) * scale, -4);
     const right = Math.min((blocks.end[selected.index] - model.from) * scale, width + 4);
-    const isMark = selected.level < 0, row = isMark ? MARKS : this.rowHeight;
-    const top = isMark ? 0 : this.top + selected.level * row;
+    const isMark = selected.level < 0, row = isMark ? MARKS : this.rowOf(selected.level);
+    const top = isMark ? 0 : this.topOf(selected.level);
     pen.strokeStyle = theme.text;
     pen.lineWidth = 2;
     pen.strokeRect(left - (isMark ? 6 : 1), top + 1, Math.max(right - left, 1) + (isMark ? 12 : 2), Math.max(row - 1, 3));
