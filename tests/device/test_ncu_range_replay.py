@@ -81,7 +81,8 @@ assert nvspan.tool() == "ncu", nvspan.tool()
         "app@work/",
     )
     assert ["work" in name for name, _ in found] == [True, True]
-    assert all(2.9e6 < time < 4e6 for _, time in found), found
+    # Both kernels and what waits for them; other programs on the GPU make it longer, not shorter.
+    assert all(time > 2.9e6 for _, time in found), found
 
 
 @pytest.mark.parametrize("placement", ["side", "stream"])
