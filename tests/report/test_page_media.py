@@ -161,3 +161,35 @@ def test_names_look_different(report):
     sectors = [sum(int(hue * 6) == sector for hue in hues) for sector in range(6)]
     assert min(sectors) > len(many) / 24
     assert len(set(colors[at:])) == 72
+
+
+def test_a_name_is_shortened_to_what_there_is_room_for(report):
+    """Of a module of a model the last part stays, of a function its name."""
+    with browser_page() as tab:
+        opened(tab, report)
+        texts = tab.evaluate(
+            """() => {
+              const said = [], pen = { measureText: text => ({ width: 10 * text.length }),
+                fillText: text => said.push(text) };
+              const lane = nvspan.timeline.lanes[0], { keys } = nvspan.timeline;
+              const { fillText, measureText } = CanvasRenderingContext2D.prototype;
+              Object.assign(CanvasRenderingContext2D.prototype, pen);
+              const written = (text, room) => {
+                said.length = 0;
+                keys[lane.track.levels[0].key[0]].short = text;
+                nvspan.timeline.root.style.width = room + "px";
+                lane.canvas.style.flex = "none";
+                lane.canvas.style.width = room + 7 + "px";
+                nvspan.model.show(10, 40);
+                nvspan.timeline.draw(true);
+                return said.find(each => !/^(work|inner|[\\d.]+ ns)/.test(each)) ?? "";
+              };
+              const found = [["h.10.mlp (backward)", 200], ["h.10.mlp (backward)", 90],
+                ["h.10.mlp (backward)", 60], ["h.10.attention", 60], ["optimizer.step", 60],
+                ["load (a.py:10)", 70]].map(([text, room]) => written(text, room));
+              Object.assign(CanvasRenderingContext2D.prototype, { fillText, measureText });
+              return found; }"""
+        )
+    assert texts == [
+        "h.10.mlp (backward)", "h.10.mlp", ".mlp", ".atte…", "optim…", "load",
+    ]  # fmt: skip

@@ -240,20 +240,33 @@ export class Lane {
 }
 
 /**
- * Text that ends before `right`.
+ * What a text can be shortened to, the most of it first: `h.0.mlp (backward) · 3 ms` to `h.0.mlp` and `.mlp`.
+ * @param {string} text
+ */
+function shorter(text) {
+  const timed = text.replace(/ · .*$/, ""), named = timed.replace(/ \([^()]*\)$/, "");
+  return [...new Set([timed, named, named.replace(/^(?:\w+\.)*\d+(?=\.[A-Za-z_]\w*$)/, "")])];
+}
+
+/**
+ * Text that ends before `right`: as much of it as there is room for.
  * @param {CanvasRenderingContext2D} pen @param {string} text @param {number} left @param {number} right @param {number} y
  */
 export function clipped(pen, text, left, right, y) {
-  const room = right - left;
+  const room = right - left, fits = (/** @type {string} */ part) => pen.measureText(part).width <= room;
   if (room < 8) return;
-  if (pen.measureText(text).width > room) {
-    let low = 0, high = text.length;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (pen.measureText(text.slice(0, middle) + "…").width <= room) low = middle; else high = middle - 1;
+  if (!fits(text)) {
+    const parts = shorter(text), part = parts.find(fits);
+    text = part === undefined ? parts[parts.length - 1] : part;
+    if (part === undefined) {
+      let low = 0, high = text.length;
+      while (low < high) {
+        const middle = (low + high + 1) >> 1;
+        if (fits(text.slice(0, middle) + "…")) low = middle; else high = middle - 1;
+      }
+      if (low < 2) return;
+      text = text.slice(0, low) + "…";
     }
-    if (low < 2) return;
-    text = text.slice(0, low) + "…";
   }
   pen.fillText(text, left, y);
 }
