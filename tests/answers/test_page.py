@@ -92,6 +92,39 @@ def test_the_answers_in_a_browser(tmp_path, scheme):
         assert tab.locator("#module-section").is_visible()
 
 
+COLORS = """() => {
+  const probe = document.body.appendChild(document.createElement("i"));
+  const rgb = color => { probe.style.color = color; return getComputedStyle(probe).color; };
+  const { data, keys, paints } = nvspan.timeline, of = {};
+  const shown = [...document.querySelectorAll("#bars .bar:nth-of-type(4) rect")].map(
+    rect => getComputedStyle(rect).fill);
+  for (const name of ["dataloader.next", "h2d", "forward", "backward", "optimizer.step"])
+    of[name] = rgb(paints(keys.findIndex(key => key.short === name && key.kind === "")).fill);
+  probe.remove();
+  return [shown, Object.values(of)]; }"""
+
+
+def test_a_phase_looks_as_its_range_and_a_click_on_a_step_shows_it(tmp_path):
+    path = recording_of(tmp_path, "data")
+    steps = nvspan.read(path).steps()
+    out = report_of(path)
+    with page(color_scheme="light") as tab:
+        tab.goto(out.as_uri())
+        for _ in range(2):
+            bars, ranges = tab.evaluate(COLORS)
+            assert bars[:5] == ranges
+            assert len(set(bars)) == 6
+            tab.click("#theme")
+        tab.locator("#bars g.bar").nth(12).locator("rect").first.click()
+        first, start, end = tab.evaluate(
+            "[nvspan.timeline.data.first, nvspan.model.from, nvspan.model.to]"
+        )
+        begin, length = steps["start"][12], steps["duration"][12]
+        assert [first + start, first + end] == pytest.approx(
+            [begin - 0.05 * length, begin + 1.05 * length], abs=1000
+        )
+
+
 def test_a_page_without_answers_in_a_browser(tmp_path):
     written(tmp_path / "a.nvspan", [(0, 10, "load")])
     out = report_of(tmp_path / "a.nvspan")

@@ -79,7 +79,7 @@ function showSteps(steps, show, colorOf) {
   const cut = totals.some(total => total > top) ? `; bars are cut at ${timeText(top)}` : "";
   const typical = steps.typical ? `; dashed: the typical step, ${timeText(steps.typical)}` : "";
   add(note, "span", "", (steps.each > 1 ? ` — a bar is the mean of ${steps.each} steps` : " — a bar is a step") + typical +
-    "; a mark below: warm-up or outlier; click: that step in the timeline" + cut);
+    (steps.bars.some(bar => bar[1]) ? "; a mark below: warm-up or outlier" : "") + "; click: that step in the timeline" + cut);
   fillTable("step", steps.heads, steps.cells);
 }
 

@@ -15,6 +15,10 @@ import { Timeline } from "./timeline.js";
  *   timeline: import("./decode.js").TimelineData, icicle: import("./tree.js").FlameData}} PageData
  */
 
+// What the ranges are called whose phase has another name.
+/** @type {Record<string, string | undefined>} */
+const RANGES = { "data wait": "dataloader.next", optimizer: "optimizer.step" };
+
 export function mountPage() {
   const of = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
   /** @type {PageData} */
@@ -36,7 +40,7 @@ export function mountPage() {
   count.id = "count";
   const table = new RangeTable(of("head"), of("body"), count, data, model);
   const colorOf = (/** @type {string} */ phase) => {
-    const key = timeline.keys.find(({ short, kind }) => short === phase && kind === "");
+    const name = RANGES[phase] || phase, key = timeline.keys.find(({ short, kind }) => short === name && kind === "");
     if (!key && phase === "other") return "var(--line)";
     return paintOf(key ? key.label : phase, key ? key.color : null, isDark(document.body)).fill;
   };
