@@ -39,6 +39,7 @@ TESTS = {
     "python/nvspan/_device/": ["tests/device"],
     "python/nvspan/_compat/": ["tests/api", "tests/compat"],
     "python/nvspan/_doctor/": ["tests/cli/test_doctor.py"],
+    "python/nvspan/ranks/": ["tests/ranks"],
     "python/nvspan/recorder": ["tests/record"],
     "python/nvspan/recording/": ["tests/reader", "tests/report"],
     "python/nvspan/profiler": ["tests/profile"],

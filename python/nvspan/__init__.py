@@ -67,6 +67,7 @@ from nvspan.payloads import (
     numpy_dtype,
 )
 from nvspan.profiler import Profile
+from nvspan.ranks import read_many
 from nvspan.recorder import record, record_as_environment_says
 from nvspan.recording import Recording, Source, read
 from nvspan.tracing import trace
@@ -188,6 +189,7 @@ __all__ = [
     "pop_range",
     "push_range",
     "read",
+    "read_many",
     "record",
     "set_message_limit",
     "span",

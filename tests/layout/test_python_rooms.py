@@ -50,6 +50,7 @@ LAZY = {
     "nsight/results/result.py": {"pandas", "pyarrow"},
     "recording/frame/__init__.py": {"pandas", "polars", "pyarrow"},
     "recording/table.py": {"pandas", "polars", "pyarrow"},
+    "ranks/paths.py": {"fsspec"},
     "report/render.py": {"rich"},
     "torch/_compile/register.py": {"torch"},
     "torch/_loop/auto.py": {"torch"},

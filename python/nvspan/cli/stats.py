@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import nvspan
+from nvspan.cli.common import many
 from nvspan.cli.common.ncu_reports import is_ncu, names, read_ncu
 from nvspan.cli.common.parser import parser_of
 from nvspan.cli.common.reading import (
@@ -107,6 +108,7 @@ def _parser() -> argparse.ArgumentParser:
         help="show what the GPU did for each range: the work that was launched within it",
     )  # fmt: skip
     add_cuda(parser)
+    many.add_many(parser)
     parser.add_argument(
         "--compat", metavar="nsys[:REPORT]",
         choices=("nsys", *(f"nsys:{name}" for name in nsys_compat.REPORTS)),
@@ -224,12 +226,52 @@ def _refuse_together(parser: argparse.ArgumentParser, options: argparse.Namespac
         parser.error("--by cannot be used with --ancestors")
 
 
+def _table(summary: Summary, options: argparse.Namespace) -> int:
+    """Prints the rows, in the order and format asked for."""
+    if options.sort:
+        summary.sort(options.sort)
+    if options.format == "csv":
+        note(summary.notes)
+        raw = render.raw_rows(summary, options.top)
+        columns = render.raw_columns(summary)
+        return emit(render.as_csv(raw, columns, options.escape_formulas))
+    if options.format == "json":
+        return emit(render.as_json(summary, options.top))
+    if options.format == "markdown":
+        return emit(render.as_markdown(summary, options.top))
+    if (
+        sys.stdout is not None
+        and sys.stdout.isatty()
+        and render.rich_table(summary, sys.stdout, options.top)
+    ):
+        return 0
+    return emit(render.plain(summary, options.top, width_of(sys.stdout)))
+
+
+def _of_many(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """The files of many ranks have no tree and no timeline, but rows of each rank."""
+    given = [
+        f"--{name}"
+        for name in ("tree", "flat", "ancestors", "gpu", "cuda", "compat", "kernels", "metrics")
+        if getattr(options, name)
+    ]
+    given += ["--from"] * (options.start is not None) + ["--to"] * (options.stop is not None)
+    if given:
+        parser.error(f"{' and '.join(given)} cannot be used with many files")
+    if options.by not in many.GROUPS:
+        parser.error(f"argument --by: of many files it is rank, not {options.by!r}")
+    summary = many.summary(parser, options, options.by)
+    return _table(summary, options)
+
+
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan stats`` with the arguments `argv`."""
     parser = _parser()
     options = parser.parse_args(argv)
     if is_ncu(options.files):
         return _of_ncu(parser, options)
+    if many.is_many(options):
+        return _of_many(parser, options)
     _refuse_together(parser, options)
     if options.kernels or options.metrics:
         parser.error("--kernels and --metrics are for reports of Nsight Compute: x.ncu-rep")
@@ -261,21 +303,4 @@ def main(argv: Sequence[str]) -> int:
     if not (summary.rows or options.filter or options.start or options.stop):
         note(emptiness.nothing(recording))
     note(emptiness.grouping(recording, options.by, summary.rows))
-    if options.sort:
-        summary.sort(options.sort)
-    if options.format == "csv":
-        note(summary.notes)
-        raw = render.raw_rows(summary, options.top)
-        columns = render.raw_columns(summary)
-        return emit(render.as_csv(raw, columns, options.escape_formulas))
-    if options.format == "json":
-        return emit(render.as_json(summary, options.top))
-    if options.format == "markdown":
-        return emit(render.as_markdown(summary, options.top))
-    if (
-        sys.stdout is not None
-        and sys.stdout.isatty()
-        and render.rich_table(summary, sys.stdout, options.top)
-    ):
-        return 0
-    return emit(render.plain(summary, options.top, width_of(sys.stdout)))
+    return _table(summary, options)

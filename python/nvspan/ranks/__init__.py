@@ -4,3 +4,71 @@
 
 It must never scan a file in Python. Start with `many`.
 """
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from nvspan.ranks.many import ManyRecordings
+    from nvspan.ranks.steps import ManySteps
+
+__all__ = ["ManyRecordings", "ManySteps", "read_many"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "ManyRecordings":
+        from nvspan.ranks.many import ManyRecordings
+
+        return ManyRecordings
+    if name == "ManySteps":
+        from nvspan.ranks.steps import ManySteps
+
+        return ManySteps
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def read_many(
+    files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    executor: Any = None,
+    *,
+    by_rank: bool = False,
+    steps: bool = False,
+    step: str | None = None,
+    summaries: str = "use",
+    progress: Callable[[float], object] | None = None,
+) -> ManyRecordings:
+    """Reduces the recordings of a job to one summary, file by file.
+
+    Memory grows with the number of names (with `by_rank`, of names and ranks; with `steps`, of
+    steps), not of ranges: a worker holds one file at a time. A file that cannot be read is named in
+    `ManyRecordings.unread` and the rest goes on; so is one whose worker died twice.
+
+    Args:
+        files: paths, patterns with ``*`` and ``?``, folders (their ``.nvspan`` files), or URLs of
+            fsspec such as ``s3://bucket/run-*.nvspan``.
+        executor: None or "threads" (the reader releases the GIL), "processes", any executor of
+            `concurrent.futures`, `mpi4py.futures` among them, or a client of `dask.distributed`.
+        by_rank: keep a row for each range of each rank.
+        steps: find the steps of each rank as well; takes two more passes over the files.
+        step: what a step is called, as for `Recording.steps`.
+        summaries: "use" the summaries beside the files, "write" those that are missing or stale as
+            well, or "ignore" them.
+        progress: called with the part that is done, from 0 to 1.
+
+    Raises:
+        ValueError: no file is like a pattern, or none of the files can be read.
+        TypeError: `executor` cannot run anything.
+
+    >>> job = nvspan.read_many("run/*.nvspan")                           # doctest: +SKIP
+    >>> job.stats().rows[0]["p99"]                                       # doctest: +SKIP
+    1204224.0
+    """
+    from nvspan.ranks.many import reduce
+    from nvspan.ranks.mapping import Job
+
+    wanted = Job(by_rank, steps or step is not None, step, summaries)
+    return reduce(files, executor, wanted, progress)

@@ -64,7 +64,7 @@ class Summary:
         """
         stats = stats or recording.stats("process" if by == "rank" else by)
         self.by = by
-        self.threads = threads(recording)
+        self.threads = threads(recording) if by == "thread" else []
         self.processes = recording.processes
         self.counted = [p for p in self.processes if p["mode"] == "stats"]
         self.wall = max(stats.whole, self._counted_time())

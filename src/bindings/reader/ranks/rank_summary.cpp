@@ -164,7 +164,9 @@ py::dict table(const RankSummary& of, const std::string& name) {
     std::vector<std::int64_t> values;
     values.reserve(order.size());
     for (const std::size_t row : order) values.push_back(found->value(row, column));
-    result[text_of(about.name)] = view_of(std::move(values));
+    const py::object column_of = py::cast(view_of(std::move(values)));
+    result[text_of(about.name)] =
+        py::reinterpret_steal<py::object>(PyMemoryView_FromObject(column_of.ptr()));
   }
   return result;
 }

@@ -1,0 +1,221 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Many recordings as one: `ManyRecordings`, and how it is made."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Iterable
+from fnmatch import fnmatchcase
+from typing import Any
+
+from nvspan import _reader
+from nvspan.ranks import mapping, paths, pool
+from nvspan.ranks.steps import ManySteps
+from nvspan.recording.stats import Stats
+
+_GROUPS = ("name", "rank")
+_SUMMARIES = ("use", "write", "ignore")
+_KINDS_OF_LOSS = ("lost", "gaps", "overwritten", "orphans", "others")
+
+
+class ManyRecordings:
+    """The recordings of one job, reduced to one summary. Made by `nvspan.read_many`.
+
+    All figures are integers that were added: they are the same for any order of the files, any
+    executor and number of workers. Percentiles are of the merged histogram, within 0.4 % of a
+    value that was measured. Times of several machines are by their wall clocks.
+
+    Attributes:
+        files: the paths, sorted.
+        unread: a dict from the path of each file that could not be read to the reason.
+        problems: what is damaged in files that were read: pairs of path and sentence.
+        notes: what else went wrong, such pairs: a summary that could not be written.
+    """
+
+    __module__ = "nvspan.ranks"
+
+    def __init__(
+        self,
+        files: list[str],
+        summary: _reader.RankSummary,
+        by_rank: bool,
+        unread: dict[str, str],
+        problems: list[tuple[str, str]],
+        notes: list[tuple[str, str]],
+    ) -> None:
+        self.files = files
+        self.unread = unread
+        self.problems = problems
+        self.notes = notes
+        self._summary = summary
+        self._by_rank = by_rank
+
+    def to_bytes(self) -> bytes:
+        """The summary: the same bytes for the same files."""
+        return self._summary.bytes()
+
+    @functools.cached_property
+    def processes(self) -> list[dict[str, Any]]:
+        """A dict for each process: its file, rank, host, pid, times in ns, what was lost."""
+        table = self._summary.table("processes")
+        files = self._summary.table("files")
+        path_of = dict(zip(files.get("process", ()), files.get("path", ()), strict=True))
+        rows = []
+        for values in zip(*table.values(), strict=True):
+            row = dict(zip(table, values, strict=True))
+            for key in ("rank", "local_rank", "world_size"):
+                row[key] = None if row[key] < 0 else row[key]
+            row["path"] = path_of[row["process"]]
+            row["closed"] = bool(row["closed"])
+            row["mode"] = ("full", "ring", "stats")[row["mode"]]
+            row["event_cost"] /= 1000
+            rows.append(row)
+        rows.sort(key=lambda row: (row["rank"] is None, row["rank"] or 0, row["path"], row["pid"]))
+        return rows
+
+    def stats(self, by: str = "name", *, match: Iterable[str] | None = None) -> Stats:
+        """As `Recording.stats`: each range of all files, or of each rank.
+
+        `warmup` is 0, and `first` is ns since 1970. By rank each row has `rank`, None for a process
+        that has none, and `process`, a row of `processes`.
+
+        Args:
+            by: "name" or "rank".
+            match: patterns with ``*`` and ``?``, one of which the name, or "domain:name", is like.
+
+        Raises:
+            ValueError: another `by`, or "rank" where the files were read without ``by_rank=True``.
+        """
+        if by not in _GROUPS:
+            raise ValueError(f"by must be one of {', '.join(_GROUPS)}, not {by!r}")
+        if by == "rank" and not self._by_rank:
+            raise ValueError("by='rank' needs read_many(..., by_rank=True)")
+        summary = self._summary
+        if by == "name" and self._by_rank:
+            summary = _reader.RankSummary.read(summary.bytes())
+            summary.collapse()
+        rows = summary.rows()
+        if match is not None:
+            patterns = tuple(match)
+            rows = [row for row in rows if _is_like(row, patterns)]
+        owners = {row["group"]: at for at, row in reversed(list(enumerate(self.processes)))}
+        for row in rows:
+            group = row.pop("group")
+            if by == "rank":
+                row["process"] = owners.get(group, 0)
+                row["rank"] = group if group >= 0 else None
+        rows.sort(key=lambda row: -row["total"])
+        lost = {key: sum(p[key] for p in self.processes) for key in _KINDS_OF_LOSS}
+        first, last = self._span()
+        return Stats({
+            **lost, "rows": rows, "losses": [], "marks": _marks(summary.marks()),
+            "first": first, "last": last, "whole": last - first,
+        })  # fmt: skip
+
+    def _span(self) -> tuple[int, int]:
+        """The first and the last moment, in ns since 1970: on one machine by one clock."""
+        offsets: dict[str, int] = {}
+        for row in self.processes:
+            boot = row["boot_id"]
+            offsets[boot] = min(offsets.get(boot, row["unix_offset"]), row["unix_offset"])
+        seen = [row for row in self.processes if row["ranges"] and row["first"] <= row["last"]]
+        if not seen:
+            return 0, 0
+        return (
+            min(row["first"] + offsets[row["boot_id"]] for row in seen),
+            max(row["last"] + offsets[row["boot_id"]] for row in seen),
+        )
+
+    def steps(self) -> ManySteps:
+        """The steps of every rank side by side. See `ManySteps`.
+
+        Raises:
+            ValueError: the files were read without ``steps=True``, or have no steps.
+        """
+        return ManySteps(self._summary, self.processes)
+
+    def choose(self, which: str) -> list[int]:
+        """The ranks that words stand for, such as ``"slowest:3,medoid,outliers,7"``.
+
+        slowest:K   those with the most time in steps; without steps, in ranges
+        medoid      the one that is most like all others
+        outliers    those further from the median than 5 deviations, by the median distance
+        7           rank 7
+
+        Raises:
+            ValueError: another word, or a rank that is not there.
+        """
+        from nvspan.ranks.choose import choose
+
+        return choose(self, which)
+
+    def read(self, ranks: Iterable[int]) -> Any:
+        """The recordings of these ranks, as `nvspan.read` gives them: with timelines.
+
+        Raises:
+            ValueError: no file is of these ranks.
+        """
+        from nvspan.recording import read
+
+        wanted = set(ranks)
+        found = sorted({row["path"] for row in self.processes if row["rank"] in wanted})
+        if not found:
+            raise ValueError(f"no file is of rank {', '.join(map(str, sorted(wanted)))}")
+        return read(*found)
+
+    def __repr__(self) -> str:
+        return f"<nvspan ManyRecordings of {len(self.files)} files>"
+
+
+def _is_like(row: dict[str, Any], patterns: tuple[str, ...]) -> bool:
+    name, domain = row["name"] or "", row["domain"] or "NVTX"
+    return any(fnmatchcase(name, p) or fnmatchcase(f"{domain}:{name}", p) for p in patterns)
+
+
+def _marks(marks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    counts: dict[tuple[str | None, str | None], int] = {}
+    for row in marks:
+        key = row["domain"], row["name"]
+        counts[key] = counts.get(key, 0) + row["calls"]
+    return [{"domain": d, "name": n, "calls": calls} for (d, n), calls in counts.items()]
+
+
+def reduce(
+    files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    executor: Any,
+    job: mapping.Job,
+    progress: Callable[[float], object] | None,
+) -> ManyRecordings:
+    """What `nvspan.ranks.read_many` does, which says what its arguments are."""
+    if job.summaries not in _SUMMARIES:
+        raise ValueError(f"summaries must be one of {', '.join(_SUMMARIES)}, not {job.summaries!r}")
+    names = paths.expand(files)
+    whole = _reader.RankSummary()
+    unread: dict[str, str] = {}
+    problems: list[tuple[str, str]] = []
+    notes: list[tuple[str, str]] = []
+    finished = 0
+
+    def done(count: int) -> None:
+        nonlocal finished
+        finished += count
+        if progress is not None:
+            progress(finished / len(names))
+
+    workers = pool.Pool(executor)
+    try:
+        work = functools.partial(mapping.summarize, job=job)
+        for part in pool.run(workers, work, names, unread.__setitem__, done):
+            whole.merge(_reader.RankSummary.read(part.summary))
+            unread.update(part.unread)
+            problems += part.problems
+            notes += part.notes
+    finally:
+        workers.close()
+    if len(unread) == len(names):
+        some = "; ".join(f"{path}: {why}" for path, why in sorted(unread.items())[:3])
+        raise ValueError(f"none of {len(names)} files can be read: {some}")
+    return ManyRecordings(names, whole, job.by_rank, dict(sorted(unread.items())), sorted(problems),
+                          sorted(notes))  # fmt: skip

@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The summary of a few files, made in a worker: what `nvspan.ranks.many` sends to executors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from nvspan import _reader
+from nvspan.ranks import beside, paths
+from nvspan.recording import Recording, read
+
+_STEP_COLUMNS = ("number", "has_number", "start", "duration", "busy", "ops", "state")
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is wanted of each file.
+
+    Attributes:
+        by_rank: a row for each rank, beside those of names.
+        steps: the steps as well.
+        step: what a step is called, see `Recording.steps`.
+        summaries: "use" those beside the files, "write" them where they are missing or stale as
+            well, or "ignore" them.
+    """
+
+    by_rank: bool = False
+    steps: bool = False
+    step: str | None = None
+    summaries: str = "use"
+
+    def asked(self) -> str:
+        """What a summary beside a file has to hold."""
+        return f"steps {self.step!r}" if self.steps else "ranges"
+
+
+@dataclass
+class Part:
+    """What some files come to.
+
+    Attributes:
+        summary: of those that could be read, as bytes.
+        unread: which could not be read, and why.
+        problems: what is damaged in the others: path and sentence.
+        notes: what could not be done beside that: path and sentence.
+    """
+
+    summary: bytes = b""
+    unread: list[tuple[str, str]] = field(default_factory=list)
+    problems: list[tuple[str, str]] = field(default_factory=list)
+    notes: list[tuple[str, str]] = field(default_factory=list)
+
+
+def summarize(files: Sequence[str], job: Job) -> Part:
+    """Reads one file after the other: at most one of them is in memory."""
+    part = Part()
+    whole = _reader.RankSummary()
+    for path in files:
+        try:
+            one = _of_file(path, job, part)
+        except (OSError, ValueError, ImportError) as error:
+            part.unread.append((path, _reason(error).removeprefix(f"{path}: ")))
+            continue
+        if not job.by_rank:
+            one.collapse()
+        whole.merge(one)
+    part.summary = whole.bytes()
+    return part
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return str(error) or type(error).__name__
+
+
+def _of_file(path: str, job: Job, part: Part) -> _reader.RankSummary:
+    one = None
+    if job.summaries != "ignore" and not paths.is_url(path):
+        one = beside.load(path, job.asked())
+    if one is None:
+        one = _made(path, job, part)
+    processes = one.table("processes")["process"]
+    one.add_table("files", {"process": processes, "path": [path] * len(processes)})
+    return one
+
+
+def _made(path: str, job: Job, part: Part) -> _reader.RankSummary:
+    summary = _reader.RankSummary()
+    with paths.local(path) as name:
+        try:
+            recording = read(name)
+        except ValueError as error:  # which names the file
+            raise ValueError(str(error).replace(name, path)) from None
+        # The file's own name is in the sentence; a copy's tells nobody anything.
+        problems = [line.replace(name, path) for line in recording.problems]
+        summary.add(recording._reader.handle())
+        if job.steps:
+            _add_steps(recording, summary, job.step)
+        del recording
+    part.problems += [(path, line.removeprefix(f"{path}: ")) for line in problems]
+    if job.summaries == "write" and not problems and not paths.is_url(path):
+        try:
+            beside.store(path, job.asked(), summary)
+        except OSError as error:
+            part.notes.append((path, f"its summary cannot be written: {error.strerror}"))
+    return summary
+
+
+def _add_steps(recording: Recording, summary: _reader.RankSummary, step: str | None) -> None:
+    """The tables "steps", and "phases" with a row for each phase of each step."""
+    try:
+        steps = recording.steps(step)
+    except ValueError:  # it has none
+        return
+    # Of a file of several processes each step is its own's, in the order of the table.
+    found = recording.processes
+    known = summary.table("processes")
+    identities = dict(zip(zip(known["pid"], known["rank"], strict=True), known["process"],
+                          strict=True))  # fmt: skip
+    ids = [identities[p["pid"], -1 if p["rank"] is None else p["rank"]] for p in found]
+    owners = memoryview(_numbers([ids[at] for at in steps["process"].tolist()]))
+    columns = {name: steps[name] for name in _STEP_COLUMNS}
+    summary.add_table("steps", {"process": owners, **columns})
+    for phase in steps.phases:
+        times = {kind: steps[f"{kind}.{phase}"] for kind in ("cpu", "gpu", "idle")}
+        summary.add_table(
+            "phases",
+            {"process": owners, "start": steps["start"], "phase": [phase] * len(steps), **times},
+        )
+
+
+def _numbers(values: Sequence[int]) -> bytes | memoryview:
+    from array import array
+
+    return memoryview(array("q", values))
+
+
+def write_beside(files: Sequence[str | os.PathLike[str]]) -> None:
+    """Writes the summaries of recordings beside them, those that are current left alone."""
+    summarize([os.fspath(path) for path in files], Job(by_rank=True, summaries="write"))

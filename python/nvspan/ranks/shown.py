@@ -1,0 +1,69 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Many recordings as the commands show them: rows of statistics, and a table of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from nvspan.ranks.many import ManyRecordings
+from nvspan.ranks.steps import ManySteps
+from nvspan.recording import Recording
+from nvspan.recording.time_text import duration
+from nvspan.report.summary import Summary
+from nvspan.report.text import aligned, markdown, printable
+
+MOST_NAMED = 10  # files that are named one by one
+_MOST_PHASES = 6
+
+
+class _AsRecording:
+    """What a `Summary` reads of a recording, beside its statistics."""
+
+    def __init__(self, job: ManyRecordings) -> None:
+        # None of their chunks was looked at by itself, and their times are in the statistics.
+        self.processes = [{"open_chunks": 0, "start": 0, "end": 0, **p} for p in job.processes]
+        self.problems = [f"{path}: {sentence}" for path, sentence in job.problems[:MOST_NAMED]]
+        if len(job.problems) > MOST_NAMED:
+            self.problems.append(f"... and {len(job.problems) - MOST_NAMED:,} more")
+
+
+def summary_of(
+    job: ManyRecordings, by: str = "name", match: Iterable[str] | None = None
+) -> Summary:
+    """The statistics as rows to show. `by` and `match` as for `ManyRecordings.stats`."""
+    seen = cast("Recording", _AsRecording(job))
+    return Summary(seen, by, stats=job.stats(by, match=match))
+
+
+def unread_lines(job: ManyRecordings) -> list[str]:
+    """A sentence for each file that could not be read, up to a few."""
+    lines = [f"cannot read {path!r}: {why}" for path, why in list(job.unread.items())[:MOST_NAMED]]
+    if len(job.unread) > MOST_NAMED:
+        lines.append(f"cannot read {len(job.unread) - MOST_NAMED:,} more files")
+    lines += [f"{path}: {sentence}" for path, sentence in job.notes[:MOST_NAMED]]
+    return lines
+
+
+def steps_table(steps: ManySteps, most: int | None = None, as_markdown: bool = False) -> str:
+    """A line for each rank, the slowest first: its typical step, by phase."""
+    rows = sorted(steps.ranks, key=lambda row: -row["median"])
+    shown = steps.phases[:_MOST_PHASES]
+    cells = [
+        [
+            "-" if row["rank"] is None else str(row["rank"]),
+            str(row["steps"]),
+            *(duration(row[key]) for key in ("median", "mean", "max")),
+            *(duration(row["cpu"].get(phase, 0.0)) for phase in shown),
+            printable(row["host"]),
+        ]
+        for row in rows[:most]
+    ]
+    columns = ["rank", "steps", "median", "mean", "max", *map(printable, shown), "host"]
+    return (markdown if as_markdown else aligned)(columns, cells, ("host",))
+
+
+def steps_rows(steps: ManySteps) -> list[dict[str, Any]]:
+    """The same as dicts, by rank, for JSON."""
+    return steps.ranks
