@@ -172,6 +172,25 @@ def test_a_click_selects_and_shows_the_durations_of_the_name(shown):
     assert not panel.is_visible()
 
 
+def outlined(tab, label):
+    """The ranges of a lane with a dashed outline in the color of what is marked."""
+    return tab.evaluate(
+        """label => {
+          const { all, keys, model, theme } = nvspan.timeline;
+          const lane = all.find(l => l.label?.textContent.includes(label));
+          const color = [1, 3, 5].map(i => parseInt(theme.mark.slice(i, i + 2), 16));
+          const pen = lane.canvas.getContext("2d"), width = lane.canvas.width;
+          return lane.track.levels.flatMap((level, row) => [...level.start].map((start, i) => {
+            const x = Math.round((start - model.from) / (model.to - model.from) * width) - 3;
+            const { data } = pen.getImageData(x, Math.floor(lane.topOf(row)), 6, 17);
+            for (let k = 0; k < data.length; k += 4)
+              if (color.every((part, c) => Math.abs(data[k + c] - part) < 10))
+                return keys[level.key[i]].label;
+            return ""; })).filter(name => name); }""",
+        label,
+    )
+
+
 def test_arrows_tie_the_work_of_the_gpu_to_its_launch(shown):
     click(shown, "GPU 0", 500, 9)
     assert shown.locator("dd").all_inner_texts()[4:6] == ["d:inner, main", "300 ns"]
@@ -184,8 +203,10 @@ def test_arrows_tie_the_work_of_the_gpu_to_its_launch(shown):
     device = lane(shown, "GPU 0")
     assert end_x + strip["x"] == pytest.approx(device["x"] + 0.45 * device["width"], abs=2)
     assert end_y + strip["y"] == pytest.approx(device["y"] + 9, abs=3)
+    assert outlined(shown, "main") == ["d:inner"]
     click(shown, "main", 350, 12 + 8)
     assert shown.locator("path.arrow").count() == 2
+    assert outlined(shown, "GPU 0") == ["d:kernel", "d:copy"]
     click(shown, "main", 550, 12 + 8)
     assert shown.locator("path.arrow").count() == 0
 

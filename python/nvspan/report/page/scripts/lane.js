@@ -190,17 +190,28 @@ export class Lane {
     }
     pen.globalAlpha = 1;
   }
-  /** @param {CanvasRenderingContext2D} pen @param {number} width */
+  /**
+   * Outlines what is selected, and dashed what launched it or what it launched.
+   * @param {CanvasRenderingContext2D} pen @param {number} width
+   */
   drawSelected(pen, width) {
-    const { selected, model, theme } = this.timeline;
-    if (!selected || selected.lane !== this) return;
-    const blocks = this.blocks(selected.level), scale = width / (model.to - model.from);
-    const left = Math.max((blocks.start[selected.index] - model.from) * scale, -4);
-    const right = Math.min((blocks.end[selected.index] - model.from) * scale, width + 4);
-    const isMark = selected.level < 0, row = isMark ? MARKS : this.rowOf(selected.level);
-    const top = isMark ? 0 : this.topOf(selected.level);
-    pen.strokeStyle = theme.text;
+    const { selected, tied, theme } = this.timeline;
+    if (!selected) return;
     pen.lineWidth = 2;
+    pen.strokeStyle = theme.mark;
+    pen.setLineDash([4, 3]);
+    for (const hit of tied) if (hit.lane === this) this.outline(pen, width, hit);
+    pen.setLineDash([]);
+    pen.strokeStyle = theme.text;
+    if (selected.lane === this) this.outline(pen, width, selected);
+  }
+  /** @param {CanvasRenderingContext2D} pen @param {number} width @param {Hit} hit */
+  outline(pen, width, { level, index }) {
+    const { model } = this.timeline, blocks = this.blocks(level), scale = width / (model.to - model.from);
+    const left = Math.max((blocks.start[index] - model.from) * scale, -4);
+    const right = Math.min((blocks.end[index] - model.from) * scale, width + 4);
+    if (right < -4 || left > width + 4) return;
+    const isMark = level < 0, row = isMark ? MARKS : this.rowOf(level), top = isMark ? 0 : this.topOf(level);
     pen.strokeRect(left - (isMark ? 6 : 1), top + 1, Math.max(right - left, 1) + (isMark ? 12 : 2), Math.max(row - 1, 3));
   }
   /** @param {Hit} hit */

@@ -37,6 +37,8 @@ export class Timeline {
     this.selected = null;
     /** @type {Hit[]} what the selected range launched */
     this.launched = [];
+    /** @type {Hit[]} those to which arrows lead */
+    this.tied = [];
     /** @type {DrawnBlock[] | null} filled by draw() where it is a list */
     this.log = null;
     /** @type {(import("./colors.js").Paint | undefined)[]} */
@@ -265,6 +267,8 @@ export class Timeline {
   select(hit) {
     this.selected = hit;
     this.launched = hit ? this.launchedBy(hit) : [];
+    const by = hit && this.launchOf(hit);
+    this.tied = by && by.hit ? [by.hit] : this.launched.slice(0, MOST_ARROWS);
     this.panel.hidden = !hit;
     this.panel.textContent = "";
     if (hit) this.describe(hit);
@@ -343,7 +347,7 @@ export class Timeline {
     if (!hit) return;
     const launch = this.launchOf(hit);
     if (launch) this.arrow(launch.lane, launch.hit ? launch.hit.level : 0, launch.time, hit);
-    for (const each of this.launched.slice(0, MOST_ARROWS)) {
+    if (!launch) for (const each of this.tied) {
       const blocks = each.lane.blocks(each.level);
       this.arrow(hit.lane, hit.level, blocks.launched[each.index], each);
     }
