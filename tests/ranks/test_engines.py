@@ -19,6 +19,13 @@ from helpers.job import write_job
 from helpers.traced import clean_environment
 from nvspan.ranks import pool
 
+# Open MPI starts no more processes than there are processors, and none for root.
+OPEN_MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
 BY_MPI = """
 import sys
 from mpi4py.futures import MPIPoolExecutor
@@ -85,8 +92,7 @@ def test_mpi_gives_the_same_bytes(job, wanted, tmp_path):
     done = subprocess.run(
         [mpiexec, "-n", "3", sys.executable, "-m", "mpi4py.futures", program, job[0].parent],
         capture_output=True, timeout=300, check=False,
-        env={**clean_environment(), "OMPI_ALLOW_RUN_AS_ROOT": "1",
-             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"},
+        env={**clean_environment(), **OPEN_MPI},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr.decode()
     assert done.stdout == wanted

@@ -8,7 +8,9 @@ import functools
 import os
 import random
 import signal
+import threading
 from concurrent import futures
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -209,9 +211,28 @@ def test_files_of_fsspec_are_read(job):
     found = nvspan.read_many("memory://job/*.nvspan")
     assert found.stats().rows == nvspan.read_many(job).stats().rows
     assert found.unread == {"memory:///job/zero.nvspan": "too short to be a recording"}
-    assert nvspan.read_many(
-        ["memory://job/rank0001.nvspan", "memory://job/none.nvspan"]
-    ).unread == {"memory://job/none.nvspan": "memory://job/none.nvspan"}
+    names = ["memory://job/none.nvspan", "memory://job/rank0001.nvspan"]
+    assert list(nvspan.read_many(names).unread) == names[:1]
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+def test_files_of_a_web_server_are_read(job):
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+    pytest.importorskip("aiohttp", reason="aiohttp, which fsspec asks web servers by, is missing")
+    handler = functools.partial(Quiet, directory=job[0].parent)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        folder = f"http://127.0.0.1:{server.server_port}"
+        found = nvspan.read_many(f"{folder}/*.nvspan")
+        assert found.files == [f"{folder}/{path.name}" for path in job]
+        assert found.stats().rows == nvspan.read_many(job).stats().rows
+        names = [f"{folder}/{job[0].name}", f"{folder}/none.nvspan"]
+        assert list(nvspan.read_many(names).unread) == names[1:]
+        server.shutdown()
 
 
 def test_steps_of_ranks_stand_side_by_side(job):

@@ -10,10 +10,11 @@ import os
 import sys
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import nvspan
 from nvspan.answers.compare import SURE, compare, compare_steps, read_runs
+from nvspan.cli.common import many
 from nvspan.cli.common.ncu_reports import is_ncu, names, read_ncu
 from nvspan.cli.common.parser import parser_of
 from nvspan.cli.common.reading import (
@@ -203,6 +204,7 @@ def _parser() -> argparse.ArgumentParser:
     add_cuda(parser)
     parser.add_argument("--format", choices=render.FORMATS, default="table")
     add_escape_formulas(parser)
+    many.add_many(parser)
     return parser
 
 
@@ -260,7 +262,7 @@ def _blocks(
 
 def _ending(
     options: argparse.Namespace, called: Sequence[str],
-    sides: Sequence[Sequence[nvspan.Recording]], rows: Sequence[dict[str, Any]],
+    sides: Sequence[Sequence[object]], rows: Sequence[dict[str, Any]],
 ) -> list[str]:  # fmt: skip
     slower = sum(row["verdict"] == "slower" for row in rows)
     said = f"{slower} slower by more than {100 * options.threshold:g} %"
@@ -278,23 +280,11 @@ def _ending(
     return [said, f"{' and '.join(many)}: the noise is what varies from run to run ({test})"]
 
 
-def main(argv: Sequence[str]) -> int:
-    """Runs ``nvspan diff`` with the arguments `argv`."""
-    parser = _parser()
-    options, *files = _sides(parser, argv)
-    if is_ncu([*files[0], *files[1]]):
-        return _of_ncu(parser, options, files)
-    called = options.names or _names_of(files)
-    sides = []
-    for side in files:
-        runs = opened(parser, partial(read_runs, *side, each=options.repeats))
-        note(line for run in runs for line in damage_lines(run))
-        sides.append(selected_runs(runs, options))
-    with Progress("comparing"):
-        own = [[chosen_cuda(run, options) for run in runs] for runs in sides]
-        ranges = compare(own[0], own[1], options.threshold, options.confidence)
-        steps = _steps(parser, options, sides)
-    note(emptiness.comparison(dict(zip(called, own, strict=True))))
+def _print(
+    options: argparse.Namespace, called: Sequence[str], sides: Sequence[Sequence[object]],
+    steps: Sequence[dict[str, Any]], ranges: Sequence[dict[str, Any]],
+) -> int:  # fmt: skip
+    """Prints the rows in the format asked for; 1 where --fail asks for it."""
     if options.format == "json":
         failed = emit(json.dumps([_flat(row) for row in [*steps, *ranges]], indent=1))
     elif options.format == "csv":
@@ -306,3 +296,44 @@ def main(argv: Sequence[str]) -> int:
         failed = emit("\n".join(lines), colors)
     slower = any(row["verdict"] == "slower" for row in [*steps, *ranges])
     return 1 if failed or (options.fail and slower) else 0
+
+
+def _of_many(
+    parser: argparse.ArgumentParser, options: argparse.Namespace, files: Sequence[Sequence[str]]
+) -> int:  # fmt: skip
+    """The files of jobs of many ranks: each side is one run."""
+    given = [
+        f"--{name}" for name in ("step", "phases", "cuda", "repeats") if getattr(options, name)
+    ]
+    given += ["--from"] * (options.start is not None) + ["--to"] * (options.stop is not None)
+    if given:
+        parser.error(f"{' and '.join(given)} cannot be used with many files")
+    jobs = [many.read_files(parser, side, options.executor) for side in files]
+    with Progress("comparing"):
+        # Of a recording the comparison asks for statistics alone.
+        parts = [cast("nvspan.Recording", job.matching(options.filter)) for job in jobs]
+        rows = compare(parts[0], parts[1], options.threshold, options.confidence)
+    called = options.names or _names_of(files)
+    return _print(options, called, [[job] for job in jobs], [], rows)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs ``nvspan diff`` with the arguments `argv`."""
+    parser = _parser()
+    options, *files = _sides(parser, argv)
+    if is_ncu([*files[0], *files[1]]):
+        return _of_ncu(parser, options, files)
+    if options.many or any(map(many.are_many, files)):
+        return _of_many(parser, options, files)
+    called = options.names or _names_of(files)
+    sides = []
+    for side in files:
+        runs = opened(parser, partial(read_runs, *side, each=options.repeats))
+        note(line for run in runs for line in damage_lines(run))
+        sides.append(selected_runs(runs, options))
+    with Progress("comparing"):
+        own = [[chosen_cuda(run, options) for run in runs] for runs in sides]
+        ranges = compare(own[0], own[1], options.threshold, options.confidence)
+        steps = _steps(parser, options, sides)
+    note(emptiness.comparison(dict(zip(called, own, strict=True))))
+    return _print(options, called, sides, steps, ranges)

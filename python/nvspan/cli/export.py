@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Sequence
 
+import nvspan
+from nvspan.cli.common import many
 from nvspan.cli.common.parser import parser_of
 from nvspan.cli.common.reading import (
     add_escape_formulas,
@@ -30,6 +33,35 @@ _SUFFIXES = {"perfetto": ".pftrace", "chrome": ".trace.json", "sqlite": ".sqlite
              "collapsed": ".collapsed"}  # fmt: skip
 
 
+def _partitioned(
+    parser: argparse.ArgumentParser, options: argparse.Namespace, folder: str
+) -> int:  # fmt: skip
+    """One file after the other, so that memory is that of the largest."""
+    from nvspan.export import tables
+
+    failed = []
+    try:
+        with Progress("exporting parquet") as progress:
+            for at, path in enumerate(options.files):
+                try:
+                    recording = selected(nvspan.read(path), options)
+                except (OSError, ValueError) as error:
+                    failed.append(f"cannot read {path!r}: {error}")
+                    continue
+                rank = recording.processes[0]["rank"]
+                tables.write_partition(recording, folder, "none" if rank is None else str(rank))
+                progress((at + 1) / len(options.files))
+    except ModuleNotFoundError as error:
+        parser.exit(1, f"{parser.prog}: parquet needs {error.name}: "
+                       "pip install 'nvspan[parquet]'\n")  # fmt: skip
+    except OSError as error:
+        parser.exit(1, f"{parser.prog}: cannot write {folder!r}: {error.strerror or error}\n")
+    note(failed)
+    if len(failed) == len(options.files):
+        return 1
+    return emit(folder)
+
+
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan export`` with the arguments `argv`."""
     parser = parser_of("export", _DESCRIPTION)
@@ -47,9 +79,16 @@ def main(argv: Sequence[str]) -> int:
         help="the file to write, replaced if it exists (default: the name of the first recording, "
         "with the format's suffix)",
     )  # fmt: skip
+    parser.add_argument(
+        "--partition", action="store_true",
+        help="with parquet: a folder with the files of each rank, ranges/rank=0/... and so on, "
+        "written file by file",
+    )  # fmt: skip
     add_selection(parser)
     add_escape_formulas(parser)
+    many.add_ranks(parser)
     options = parser.parse_args(argv)
+    many.choose_files(parser, options)
     output = options.output
     if output is None:
         # NAME.sqlite beside NAME.nsys-rep is nsys's own.
@@ -60,6 +99,10 @@ def main(argv: Sequence[str]) -> int:
     if any(os.path.exists(output) and os.path.samefile(output, file)
            for file in options.files if os.path.exists(file)):  # fmt: skip
         parser.error(f"{output!r} is one of the recordings to read")
+    if options.partition:
+        if options.format != "parquet":
+            parser.error(f"--partition is for parquet, not {options.format}")
+        return _partitioned(parser, options, stem_of(output))
     recording = selected(open_recording(parser, options.files), options)
     paths = [output]
     try:

@@ -66,6 +66,11 @@ def _parser() -> argparse.ArgumentParser:
         "--force", action="store_true", help="write over the recording of an earlier run"
     )
     parser.add_argument("--no-report", action="store_true", help="print no table at the end")
+    parser.add_argument(
+        "--summaries", action="store_true",
+        help="at the end write a summary beside each file, which nvspan stats --many then reads in "
+        "its place",
+    )  # fmt: skip
     add_program_options(parser)
     return parser
 
@@ -121,6 +126,13 @@ def _report(paths: list[str], domains: list[str] | None, shortest: int) -> None:
         print(f"nvspan: recorded into {plain_text(path)}", file=sys.stderr)
 
 
+def _write_summaries(paths: list[str]) -> None:
+    from nvspan.ranks.mapping import write_beside
+
+    for path, sentence in write_beside(paths):
+        print(f"nvspan record: {plain_text(path)}: {plain_text(sentence)}", file=sys.stderr)
+
+
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan record`` with the arguments `argv`; the result is the program's exit code."""
     parser = _parser()
@@ -156,4 +168,6 @@ def main(argv: Sequence[str]) -> int:
     if tool is None and not options.no_report:
         files = recorder.recording_files(options.output, run)
         _report(files, domain_names(options.domains), options.min_duration)
+    if tool is None and options.summaries:
+        _write_summaries(recorder.recording_files(options.output, run))
     return ended_as(code)

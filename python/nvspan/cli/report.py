@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from nvspan.answers import findings
 from nvspan.answers.page import sections
+from nvspan.cli.common import many
 from nvspan.cli.common.parser import parser_of
 from nvspan.cli.common.reading import (
     add_selection,
@@ -41,7 +42,9 @@ def main(argv: Sequence[str]) -> int:
     )  # fmt: skip
     parser.add_argument("--title", help="the heading (default: the names of the files)")
     add_selection(parser)
+    many.add_ranks(parser)
     options = parser.parse_args(argv)
+    many.choose_files(parser, options)
     output = options.output or stem_of(options.files[0]) + ".html"
     recording = selected(open_recording(parser, options.files), options)
     with Progress("writing the report") as progress:

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Sequence
 
 import nvspan
+from nvspan.cli.common import many
 from nvspan.cli.common.parser import parser_of
 from nvspan.cli.common.reading import (
     add_selection,
@@ -47,7 +48,9 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.add_argument("--port", type=_port, default=0, help="the port (a free one by default)")
     add_selection(parser)
+    many.add_ranks(parser)
     options = parser.parse_args(argv)
+    many.choose_files(parser, options)
     recording = selected(open_recording(parser, options.files), options)
     note(emptiness.events(recording, "the timeline"))
     name = os.path.basename(stem_of(options.files[0])) + ".pftrace"

@@ -84,35 +84,67 @@ def write_parquet(
         ModuleNotFoundError: pyarrow is not installed.
         OSError: a file cannot be written.
     """
+    paths = files(recording, path)
+    for at, (name, file_name) in enumerate(paths.items()):
+
+        def count(part: float, at: int = at) -> None:
+            if progress is not None:
+                progress((at + part) / len(paths))
+
+        _write_table(recording, name, file_name, count)
+    return list(paths.values())
+
+
+def write_partition(recording: Recording, folder: str | os.PathLike[str], rank: str) -> None:
+    """Writes the tables as ``FOLDER/ranges/rank=RANK/PID.parquet``, and others beside ``ranges``.
+
+    Raises:
+        ModuleNotFoundError: pyarrow is not installed.
+        OSError: a file cannot be written.
+    """
+    pid = recording.processes[0]["pid"]
+    for name in files(recording, "ranges"):
+        place = os.path.join(folder, name, f"rank={rank}")
+        os.makedirs(place, exist_ok=True)
+        _write_table(recording, name, os.path.join(place, f"{pid}.parquet"), None, has_rank=False)
+
+
+def _write_table(
+    recording: Recording,
+    name: str,
+    file_name: str,
+    progress: Callable[[float], object] | None,
+    *,
+    has_rank: bool = True,
+) -> None:
+    """One table, with the pid, the tid and the rank of each row."""
     import pyarrow
     import pyarrow.parquet as parquet
 
-    paths = files(recording, path)
-    for at, (name, file_name) in enumerate(paths.items()):
-        table = pyarrow.table(getattr(recording, name))
-        threads = pyarrow.table(recording.threads)
-        for column in ("pid", "tid"):
-            values = threads.column(column).take(table.column("thread"))
-            table = table.append_column(column, values)
+    table = pyarrow.table(getattr(recording, name))
+    threads = pyarrow.table(recording.threads)
+    for column in ("pid", "tid"):
+        values = threads.column(column).take(table.column("thread"))
+        table = table.append_column(column, values)
+    if has_rank:
         ranks = pyarrow.array([p["rank"] for p in recording.processes], type=pyarrow.int32())
         table = table.append_column("rank", ranks.take(table.column("process").combine_chunks()))
-        keys = _SORTED_BY[name]
-        if name != "ranges":
-            table = table.sort_by([(key, "ascending") for key in keys])
-        text = [field.name for field in table.schema if pyarrow.types.is_dictionary(field.type)]
-        deltas = {"start", "end", "duration", "self", "time", "parent"} & set(table.column_names)
-        sorting = parquet.SortingColumn.from_ordering(
-            table.schema, [(key, "ascending") for key in keys]
-        )
-        with parquet.ParquetWriter(
-            file_name, table.schema, compression="zstd", use_dictionary=text, version="2.6",
-            column_encoding=dict.fromkeys(sorted(deltas), "DELTA_BINARY_PACKED"),
-            sorting_columns=sorting,
-        ) as writer:  # fmt: skip
-            for begin in range(0, len(table), _ROW_GROUP):
-                writer.write_table(table.slice(begin, _ROW_GROUP), row_group_size=_ROW_GROUP)
-                if progress is not None:
-                    progress((at + min((begin + _ROW_GROUP) / len(table), 1)) / len(paths))
-            if len(table) == 0:
-                writer.write_table(table)
-    return list(paths.values())
+    keys = _SORTED_BY[name]
+    if name != "ranges":
+        table = table.sort_by([(key, "ascending") for key in keys])
+    text = [field.name for field in table.schema if pyarrow.types.is_dictionary(field.type)]
+    deltas = {"start", "end", "duration", "self", "time", "parent"} & set(table.column_names)
+    sorting = parquet.SortingColumn.from_ordering(
+        table.schema, [(key, "ascending") for key in keys]
+    )
+    with parquet.ParquetWriter(
+        file_name, table.schema, compression="zstd", use_dictionary=text, version="2.6",
+        column_encoding=dict.fromkeys(sorted(deltas), "DELTA_BINARY_PACKED"),
+        sorting_columns=sorting,
+    ) as writer:  # fmt: skip
+        for begin in range(0, len(table), _ROW_GROUP):
+            writer.write_table(table.slice(begin, _ROW_GROUP), row_group_size=_ROW_GROUP)
+            if progress is not None:
+                progress(min((begin + _ROW_GROUP) / len(table), 1))
+        if len(table) == 0:
+            writer.write_table(table)

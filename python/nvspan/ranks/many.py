@@ -13,6 +13,7 @@ from typing import Any
 from nvspan import _reader
 from nvspan.ranks import mapping, paths, pool
 from nvspan.ranks.steps import ManySteps
+from nvspan.recording import Recording, read
 from nvspan.recording.stats import Stats
 
 _GROUPS = ("name", "rank")
@@ -114,6 +115,10 @@ class ManyRecordings:
             "first": first, "last": last, "whole": last - first,
         })  # fmt: skip
 
+    def matching(self, patterns: Iterable[str] | None) -> Matching:
+        """What has `stats()` alone, of the ranges that the patterns take; None: of all."""
+        return Matching(self, patterns)
+
     def _span(self) -> tuple[int, int]:
         """The first and the last moment, in ns since 1970: on one machine by one clock."""
         offsets: dict[str, int] = {}
@@ -151,22 +156,41 @@ class ManyRecordings:
 
         return choose(self, which)
 
-    def read(self, ranks: Iterable[int]) -> Any:
+    def paths_of(self, ranks: Iterable[int]) -> list[str]:
+        """The files of these ranks.
+
+        Raises:
+            ValueError: no file is of one of them.
+        """
+        wanted = set(ranks)
+        found = {row["rank"]: row["path"] for row in self.processes if row["rank"] in wanted}
+        if missing := sorted(wanted - set(found)):
+            raise ValueError(f"no file is of rank {', '.join(map(str, missing))}")
+        return sorted({row["path"] for row in self.processes if row["rank"] in wanted})
+
+    def read(self, ranks: Iterable[int]) -> Recording:
         """The recordings of these ranks, as `nvspan.read` gives them: with timelines.
 
         Raises:
-            ValueError: no file is of these ranks.
+            ValueError: no file is of one of them.
+            OSError: a file is gone, or lies on another machine.
         """
-        from nvspan.recording import read
-
-        wanted = set(ranks)
-        found = sorted({row["path"] for row in self.processes if row["rank"] in wanted})
-        if not found:
-            raise ValueError(f"no file is of rank {', '.join(map(str, sorted(wanted)))}")
-        return read(*found)
+        return read(*self.paths_of(ranks))
 
     def __repr__(self) -> str:
         return f"<nvspan ManyRecordings of {len(self.files)} files>"
+
+
+class Matching:
+    """The statistics of some ranges of a job, where a recording is asked for its own."""
+
+    def __init__(self, job: ManyRecordings, patterns: Iterable[str] | None) -> None:
+        self._job = job
+        self._patterns = None if patterns is None else tuple(patterns)
+
+    def stats(self) -> Stats:
+        """As `ManyRecordings.stats`."""
+        return self._job.stats(match=self._patterns)
 
 
 def _is_like(row: dict[str, Any], patterns: tuple[str, ...]) -> bool:

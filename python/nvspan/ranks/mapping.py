@@ -139,6 +139,10 @@ def _numbers(values: Sequence[int]) -> bytes | memoryview:
     return memoryview(array("q", values))
 
 
-def write_beside(files: Sequence[str | os.PathLike[str]]) -> None:
-    """Writes the summaries of recordings beside them, those that are current left alone."""
-    summarize([os.fspath(path) for path in files], Job(by_rank=True, summaries="write"))
+def write_beside(files: Sequence[str | os.PathLike[str]]) -> list[tuple[str, str]]:
+    """Writes the summaries of recordings beside them, those that are current left alone.
+
+    What could not be done is returned: path and sentence.
+    """
+    part = summarize([os.fspath(path) for path in files], Job(by_rank=True, summaries="write"))
+    return [*part.unread, *part.notes]

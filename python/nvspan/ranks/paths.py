@@ -22,8 +22,13 @@ def is_url(path: str) -> bool:
 
 
 def is_pattern(path: str) -> bool:
-    """Whether the path stands for those that are like it, and is none itself."""
-    return not _MAGIC.isdisjoint(path) and (is_url(path) or not os.path.exists(path))
+    """Whether the path stands for those that are like it, and is none itself.
+
+    Of a URL * alone: ? begins its query.
+    """
+    if is_url(path):
+        return "*" in path
+    return not _MAGIC.isdisjoint(path) and not os.path.exists(path)
 
 
 def is_folder(path: str) -> bool:

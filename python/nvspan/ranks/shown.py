@@ -64,6 +64,12 @@ def steps_table(steps: ManySteps, most: int | None = None, as_markdown: bool = F
     return (markdown if as_markdown else aligned)(columns, cells, ("host",))
 
 
-def steps_rows(steps: ManySteps) -> list[dict[str, Any]]:
-    """The same as dicts, by rank, for JSON."""
-    return steps.ranks
+def steps_csv(steps: ManySteps) -> tuple[list[str], list[dict[str, Any]]]:
+    """The same as columns and rows of CSV, times in ns."""
+    columns = ["rank", "host", "path", "steps", "total", "mean", "median", "max"]
+    rows = [
+        {column: row[column] for column in columns}
+        | {f"{kind}.{p}": row[kind].get(p, 0.0) for kind in ("cpu", "gpu") for p in steps.phases}
+        for row in steps.ranks
+    ]
+    return [*columns, *(f"{kind}.{p}" for kind in ("cpu", "gpu") for p in steps.phases)], rows

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from nvspan import _reader
@@ -64,7 +65,7 @@ class Summary:
         """
         stats = stats or recording.stats("process" if by == "rank" else by)
         self.by = by
-        self.threads = threads(recording) if by == "thread" else []
+        self._recording = recording
         self.processes = recording.processes
         self.counted = [p for p in self.processes if p["mode"] == "stats"]
         self.wall = max(stats.whole, self._counted_time())
@@ -88,6 +89,11 @@ class Summary:
         self.losses: list[dict[str, Any]] = getattr(stats, "losses", [])
         self.problems = recording.problems
         self.notes = self._notes(recording, live)
+
+    @cached_property
+    def threads(self) -> list[dict[str, Any]]:
+        """The recording's threads, as `threads` lists them."""
+        return threads(self._recording)
 
     def _counted_time(self) -> int:
         """How long the files were recorded that hold statistics alone, and that were closed."""

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from nvspan.answers import steps
 from nvspan.cli.answers.asking import add_question, answer_of
+from nvspan.cli.common import many
 from nvspan.cli.common.parser import parser_of
 from nvspan.cli.common.reading import emit, note, positive
 from nvspan.report.narrow import width_of
@@ -44,6 +45,7 @@ def _parser() -> argparse.ArgumentParser:
         "--each", action="store_true", help="show every step, not only those that differ"
     )
     parser.add_argument("--top", metavar="N", type=positive, help="show only the first N steps")
+    many.add_many(parser)
     return parser
 
 
@@ -51,6 +53,8 @@ def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan steps`` with the arguments `argv`."""
     parser = _parser()
     options = parser.parse_args(argv)
+    if many.is_many(options):
+        return many.show_steps(parser, options)
     found = answer_of(
         parser, options, lambda recording: recording.steps(options.step, options.phases)
     )

@@ -5,13 +5,15 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Sequence
 
-from nvspan.cli.common.reading import note
+from nvspan.cli.common.reading import emit, note
 from nvspan.ranks import paths, read_many
 from nvspan.ranks.many import ManyRecordings
-from nvspan.ranks.shown import summary_of, unread_lines
+from nvspan.ranks.shown import steps_csv, steps_table, summary_of, unread_lines
 from nvspan.report.progress import Progress
+from nvspan.report.render import as_csv
 from nvspan.report.summary import Summary
 
 LEAST_FILES = 32  # from here on files are reduced one by one
@@ -34,17 +36,20 @@ def add_many(parser: argparse.ArgumentParser) -> None:
 
 def is_many(options: argparse.Namespace) -> bool:
     """Whether the files are to be reduced one by one."""
-    files: Sequence[str] = options.files
-    return (
-        options.many
-        or len(files) >= LEAST_FILES
-        or any(paths.is_url(f) or paths.is_pattern(f) or paths.is_folder(f) for f in files)
+    return options.many or are_many(options.files)
+
+
+def are_many(files: Sequence[str]) -> bool:
+    """Whether these files, where nothing else is said, are to be reduced one by one."""
+    return len(files) >= LEAST_FILES or any(
+        paths.is_url(f) or paths.is_pattern(f) or paths.is_folder(f) for f in files
     )
 
 
-def read(
+def read_files(
     parser: argparse.ArgumentParser,
-    options: argparse.Namespace,
+    files: Sequence[str],
+    executor: str,
     *,
     by_rank: bool = False,
     steps: bool = False,
@@ -54,15 +59,66 @@ def read(
     try:
         with Progress("reading") as progress:
             job = read_many(
-                options.files, options.executor, by_rank=by_rank, steps=steps, step=step,
-                progress=progress,
-            )  # fmt: skip
+                files, executor, by_rank=by_rank, steps=steps, step=step, progress=progress
+            )
     except (ValueError, ImportError) as error:
         parser.exit(1, f"{parser.prog}: {error}\n")
     note(unread_lines(job))
     return job
 
 
+def show_steps(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """A line for each rank, the slowest first; JSON has all that is known of each."""
+    given = ["--phases"] * bool(options.phases) + ["--each"] * options.each
+    given += ["--from"] * (options.start is not None) + ["--to"] * (options.stop is not None)
+    if given:
+        parser.error(f"{' and '.join(given)} cannot be used with many files")
+    job = read_files(parser, options.files, options.executor, steps=True, step=options.step)
+    try:
+        steps = job.steps()
+    except ValueError:
+        parser.exit(1, f"{parser.prog}: no file has steps\n")
+    if options.format == "json":
+        return emit(json.dumps(steps.ranks[: options.top], indent=1))
+    if options.format == "csv":
+        columns, rows = steps_csv(steps)
+        return emit(as_csv(rows[: options.top], columns, options.escape_formulas))
+    return emit(steps_table(steps, options.top, options.format == "markdown"))
+
+
 def summary(parser: argparse.ArgumentParser, options: argparse.Namespace, by: str) -> Summary:
     """The rows of statistics that --filter takes; `by` is "name" or "rank"."""
-    return summary_of(read(parser, options, by_rank=by == "rank"), by, options.filter)
+    job = read_files(parser, options.files, options.executor, by_rank=by == "rank")
+    return summary_of(job, by, options.filter)
+
+
+def add_ranks(parser: argparse.ArgumentParser) -> None:
+    """The option that chooses ranks of a job."""
+    parser.add_argument(
+        "--ranks", metavar="RANKS",
+        help="of the files only those of these ranks: slowest:3,medoid,outliers,7",
+    )  # fmt: skip
+
+
+def choose_files(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Puts the files of the ranks that --ranks asks for in the place of `options.files`.
+
+    Standard error says which ranks these are. Folders and patterns become their files.
+    """
+    files: Sequence[str] = options.files
+    try:
+        if options.ranks is None:
+            if any(paths.is_pattern(f) or paths.is_folder(f) for f in files):
+                options.files = paths.expand(files)
+            return
+        with Progress("choosing ranks") as progress:
+            job = read_many(files, by_rank="medoid" in options.ranks, steps=True, progress=progress)
+            ranks = job.choose(options.ranks)
+    except (ValueError, ImportError) as error:
+        parser.exit(1, f"{parser.prog}: {error}\n")
+    note(unread_lines(job))
+    if not ranks:
+        parser.exit(1, f"{parser.prog}: no rank is an outlier\n")
+    number = f"rank {ranks[0]}" if len(ranks) == 1 else f"ranks {', '.join(map(str, ranks))}"
+    note([f"{number} of {len(job.processes)} processes"])
+    options.files = job.paths_of(ranks)

@@ -1,0 +1,155 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The commands on the files of many ranks."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nvspan
+from helpers.job import write_job
+from helpers.traced import clean_environment, needs_library
+from nvspan.ranks import beside, mapping
+
+PROGRAM = """
+import nvspan
+for _ in range(3):
+    with nvspan.annotate("step"):
+        pass
+"""
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("jobs") / "job"
+    folder.mkdir()
+    return write_job(folder, 12, slow={3: 1.5, 9: 1.2})
+
+
+def run(*words, cwd, code=0):
+    done = subprocess.run(
+        [sys.executable, "-m", "nvspan", *map(str, words)], cwd=cwd, capture_output=True, text=True,
+        check=False, env={**clean_environment(), "COLUMNS": "200"},
+    )  # fmt: skip
+    assert done.returncode == code, done.stdout + done.stderr
+    return done
+
+
+def test_stats_of_a_folder_are_those_of_its_files(job):
+    folder = job[0].parent
+    found = json.loads(run("stats", "--format", "json", folder, cwd=folder).stdout)
+    wanted = json.loads(run("stats", "--format", "json", *job, cwd=folder).stdout)
+    for rows in (found["rows"], wanted["rows"]):
+        for row in rows:
+            row["std"] = round(row["std"])
+        rows.sort(key=lambda row: row["name"])
+    assert found["rows"] == wanted["rows"]
+    assert found["wall"] == wanted["wall"]
+
+
+def test_stats_by_rank_have_a_row_for_each(job):
+    done = run("stats", "--many", "--by", "rank", "--filter", "step", "--format", "csv", *job,
+               cwd=job[0].parent)  # fmt: skip
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert sorted(int(row["rank"]) for row in rows) == list(range(12))
+    assert {row["name"] for row in rows} == {"step"}
+    assert [row["rank"] for row in rows[:2]] == ["3", "9"]
+
+
+def test_what_cannot_be_read_is_named(job, tmp_path):
+    bad = tmp_path / "bad.nvspan"
+    bad.write_text("bad")
+    done = run("stats", "--many", *job, bad, tmp_path / "none.nvspan", cwd=tmp_path)
+    assert done.stderr == (
+        f"nvspan: cannot read '{bad}': too short to be a recording\n"
+        f"nvspan: cannot read '{tmp_path}/none.nvspan': No such file or directory\n"
+    )
+    done = run("stats", "--many", bad, cwd=tmp_path, code=1)
+    assert done.stderr == (
+        f"nvspan stats: none of 1 files can be read: {bad}: too short to be a recording\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("stats", "--many", "--tree"), "--tree cannot be used with many files"),
+        (("stats", "--many", "--by", "thread"), "of many files it is rank, not 'thread'"),
+        (("steps", "--many", "--each"), "--each cannot be used with many files"),
+        (("export", "--partition"), "--partition is for parquet, not perfetto"),
+    ],
+)
+def test_options_that_many_files_do_not_have(job, words, said):
+    assert said in run(*words, job[0], cwd=job[0].parent, code=2).stderr
+
+
+def test_steps_have_a_line_for_each_rank_the_slowest_first(job):
+    lines = run("steps", job[0].parent, cwd=job[0].parent).stdout.splitlines()
+    assert lines[0].split() == [
+        "rank", "steps", "median", "mean", "max", "forward", "optimizer", "backward", "data",
+        "wait", "other", "host",
+    ] or set(lines[0].split()) >= {"rank", "forward", "backward", "optimizer", "host"}  # fmt: skip
+    assert [line.split()[0] for line in lines[1:3]] == ["3", "9"]
+    assert len(lines) == 13
+    found = json.loads(run("steps", "--format", "json", job[0].parent, cwd=job[0].parent).stdout)
+    assert [row["rank"] for row in found] == list(range(12))
+
+
+def test_jobs_are_compared(job, tmp_path):
+    (tmp_path / "after").mkdir()
+    after = write_job(tmp_path / "after", 12, slow=dict.fromkeys(range(12), 2.0))
+    done = run("diff", "--format", "json", job[0].parent, "--", after[0].parent, cwd=tmp_path)
+    rows = {row["name"]: row for row in json.loads(done.stdout)}
+    assert rows["forward"]["verdict"] == "slower"
+    assert len(rows) == 5
+    done = run("diff", "--format", "json", "--filter", "step", job[0].parent, "--",
+               after[0].parent, cwd=tmp_path)  # fmt: skip
+    assert [row["name"] for row in json.loads(done.stdout)] == ["step"]
+
+
+def test_a_report_of_chosen_ranks(job, tmp_path):
+    done = run("report", "--ranks", "slowest:2,7", "-o", tmp_path / "page.html", job[0].parent,
+               cwd=tmp_path)  # fmt: skip
+    assert done.stderr == "nvspan: ranks 3, 9, 7 of 12 processes\n"
+    assert (tmp_path / "page.html").stat().st_size > 10_000
+    done = run("report", "--ranks", "12", job[0].parent, cwd=tmp_path, code=1)
+    assert done.stderr == "nvspan report: no file is of rank 12; there are 0 to 11\n"
+
+
+def test_a_dataset_of_parquet_files_by_rank(job, tmp_path):
+    parquet = pytest.importorskip("pyarrow.dataset", reason="pyarrow is not installed")
+    bad = tmp_path / "bad.nvspan"
+    bad.write_text("bad")
+    done = run("export", "--format", "parquet", "--partition", "-o", "out", *job, bad, cwd=tmp_path)
+    assert done.stdout == "out\n"
+    assert f"cannot read '{bad}'" in done.stderr
+    folder = tmp_path / "out" / "ranges"
+    assert sorted(os.listdir(folder)) == sorted(f"rank={rank}" for rank in range(12))
+    table = parquet.dataset(folder, partitioning="hive").to_table()
+    rows = table.group_by("rank").aggregate([("duration", "sum"), ("duration", "count")])
+    found = {row["rank"]: row for row in rows.to_pylist()}
+    for rank, path in enumerate(job):
+        durations = nvspan.read(path).ranges["duration"].tolist()
+        assert found[rank]["duration_sum"] == sum(durations)
+        assert found[rank]["duration_count"] == len(durations)
+
+
+@needs_library
+def test_recording_writes_summaries_where_asked(tmp_path):
+    (tmp_path / "program.py").write_text(PROGRAM)
+    run("record", "--summaries", "--no-report", "-o", "run.nvspan", "program.py", cwd=tmp_path)
+    path = tmp_path / "run.nvspan"
+    assert beside.load(str(path), mapping.Job().asked()) is not None
+    assert nvspan.read_many(path).to_bytes() == (
+        nvspan.read_many(path, summaries="ignore").to_bytes()
+    )
+    run("record", "--no-report", "-o", "plain.nvspan", "program.py", cwd=tmp_path)
+    assert not Path(f"{tmp_path}/plain.nvspan.summary").exists()
