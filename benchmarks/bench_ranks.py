@@ -41,6 +41,12 @@ from nvspan import _reader
 
 PHASES = ("dataloader.next", "forward", "backward", "optimizer.step")
 SUITE = 5  # ranges of a step
+# Open MPI starts no more processes than there are processors, and none for root.
+OPEN_MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
 UNIX_OFFSET = 1_700_000_000_000_000_000
 
 
@@ -107,7 +113,9 @@ def alone(paths: Sequence[str], executor: str, prefix: Sequence[str] = ()) -> di
         listed.flush()
         command = [*prefix, sys.executable, *(["-m", "mpi4py.futures"] if prefix else []),
                    __file__, "--measure", listed.name, "--executor", executor]  # fmt: skip
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        done = subprocess.run(
+            command, check=True, capture_output=True, text=True, env={**os.environ, **OPEN_MPI}
+        )
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
