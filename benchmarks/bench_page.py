@@ -26,6 +26,7 @@ import sys
 import tempfile
 import time
 from array import array
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +126,7 @@ def main() -> int:
     parser.add_argument("--ranges", type=int, default=1_000_000)
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
-    cases = {
+    cases: dict[str, Callable[[Path], None]] = {
         "4 levels, 80 names": lambda path: nested(path, options.ranges, 60, 10),
         "4 levels, 3,000 names": lambda path: nested(path, options.ranges, 3000, 100),
         "1 level, 1 name": lambda path: flat(path, options.ranges),
