@@ -103,11 +103,6 @@ class Summary:
         begin, end = (pick(p[key] for p in known) for pick, key in ((min, "start"), (max, "end")))
         return max(int(end - begin), 0)
 
-    @cached_property
-    def threads(self) -> list[dict[str, Any]]:
-        """As `threads` has them: read where they are asked for, which not every recording can."""
-        return threads(self._recording)
-
     def _complete(self, row: dict[str, Any]) -> dict[str, Any]:
         row["label"] = range_label(row, device=False)
         row["group"] = self._group(row)
