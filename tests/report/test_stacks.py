@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 import json
+import lzma
 
 import pytest
 
 import nvspan
 from helpers.reported import run_nvspan
+from helpers.tree import ROOT
 from helpers.written import written
 from nvspan.export import stacks
 
@@ -84,3 +86,37 @@ def test_speedscope_has_a_profile_of_each_thread():
         for profile in document["profiles"]
     ]
     assert of_profiles == [["main", "other"], ["main"], ["other"]]
+
+
+UNITS = {"none", "nanoseconds", "microseconds", "milliseconds", "seconds", "bytes"}
+
+
+@pytest.mark.parametrize("loop", ["blocks", "data", "slow", "graph"])
+def test_speedscope_keeps_to_the_description_of_its_format(tmp_path, loop):
+    """The fields, types and rules that speedscope's description of its files has."""
+    path = tmp_path / f"{loop}.nvspan"
+    held = ROOT / "tests" / "data" / "loops" / f"{loop}.nvspan.xz"
+    path.write_bytes(lzma.decompress(held.read_bytes()))
+    run_nvspan("export", path, "--format", "speedscope", "-o", tmp_path / "out.json")
+    document = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert set(document) == {
+        "$schema", "name", "exporter", "activeProfileIndex", "shared", "profiles",
+    }  # fmt: skip
+    frames = document["shared"]["frames"]
+    for frame in frames:
+        assert {key: type(value) for key, value in frame.items()}.items() <= {
+            "name": str, "file": str, "line": int, "col": int,
+        }.items()  # fmt: skip
+        assert frame["name"]
+    assert 0 <= document["activeProfileIndex"] < len(document["profiles"])
+    for profile in document["profiles"]:
+        assert set(profile) == {
+            "type", "name", "unit", "startValue", "endValue", "samples", "weights",
+        }  # fmt: skip
+        assert profile["type"] == "sampled"
+        assert profile["unit"] in UNITS
+        assert profile["startValue"] <= profile["endValue"]
+        assert len(profile["samples"]) == len(profile["weights"]) > 0
+        assert all(weight >= 0 for weight in profile["weights"])
+        assert sum(profile["weights"]) == profile["endValue"] - profile["startValue"]
+        assert all(0 <= i < len(frames) for sample in profile["samples"] for i in sample)

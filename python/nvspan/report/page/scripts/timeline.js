@@ -22,6 +22,7 @@ import { searchField } from "./model.js";
 
 const MOST_ARROWS = 100, OPEN_PROCESSES = 4;
 const MOST_PIXELS = 32e6;  // of lanes that are drawn before anyone scrolls to them: 128 MB
+const REST = 50;  // ms without a change before they are
 
 export class Timeline {
   /** @param {HTMLElement} root @param {TimelineData} data @param {Model} model @param {EventTarget} keysOf */
@@ -156,27 +157,27 @@ export class Timeline {
   waiting = false;
   /** @type {Set<Lane | CounterLane>} lanes out of view that show what was */
   stale = new Set();
+  later = 0;
   redraw() {
     if (this.waiting) return;
     this.waiting = true;
     requestAnimationFrame(() => {
       this.waiting = false;
       this.draw();
-      if (!this.stale.size) this.drawLater();
       this.stale = new Set(this.all.filter(lane => !lane.inView));
+      clearTimeout(this.later);
+      this.later = setTimeout(() => this.drawLater(), REST);
     });
   }
   /** Draws the lanes that are out of view, one after another: a picture of the whole page has them too. */
   drawLater() {
-    setTimeout(() => {
-      const [lane] = this.stale;
-      if (!lane) return;
-      this.stale.delete(lane);
-      const area = this.all.reduce((sum, { canvas }) => sum + canvas.width * canvas.height, 0);
-      if (area < MOST_PIXELS) lane.draw();
-      else this.stale.clear();
-      this.drawLater();
-    });
+    const [lane] = this.stale;
+    if (!lane) return;
+    this.stale.delete(lane);
+    const area = this.all.reduce((sum, { canvas }) => sum + canvas.width * canvas.height, 0);
+    if (area < MOST_PIXELS) lane.draw();
+    else this.stale.clear();
+    this.later = setTimeout(() => this.drawLater());
   }
   /** @param {boolean} [all] and not only what is in view */
   draw(all = false) {
