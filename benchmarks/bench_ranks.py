@@ -100,6 +100,7 @@ def reduced(paths: Sequence[str], executor: Any, by_rank: bool = False) -> dict[
     cpu = sum(of.ru_utime + of.ru_stime for of in after) - before.ru_utime - before.ru_stime
     return {
         "files": len(paths), "seconds": seconds, "cpu_seconds": cpu,
+        # Of the largest process.
         "megabytes": max(of.ru_maxrss for of in after) / 1024,
         "bytes": hashlib.sha256(job.to_bytes()).hexdigest(), "unread": len(job.unread),
         "calls": sum(row["calls"] for row in job.stats().rows),
@@ -241,7 +242,9 @@ def main() -> int:
             others = {"processes": []}
             if importlib.util.find_spec("distributed"):
                 others["dask"] = []
-            if importlib.util.find_spec("mpi4py") and (mpi := shutil.which("mpiexec")):
+            beside = f"{os.environ.get('PATH', '')}:{Path(sys.executable).parent}"
+            mpi = shutil.which("mpiexec", path=beside)
+            if importlib.util.find_spec("mpi4py") and mpi:
                 others["mpi"] = [mpi, "-n", "3"]
             for name, prefix in others.items():
                 found = results[name] = alone(paths, name, prefix)

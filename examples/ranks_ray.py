@@ -22,7 +22,7 @@ class RayExecutor(Executor):
         self.num_workers = int(ray.cluster_resources().get("CPU", 1))
 
     def submit(self, work, /, *args, **kwargs) -> Future:
-        return ray.remote(work).remote(*args, **kwargs).future()
+        return ray.remote(lambda: work(*args, **kwargs)).remote().future()
 
 
 if __name__ == "__main__":

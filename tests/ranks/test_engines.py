@@ -17,6 +17,7 @@ import pytest
 import nvspan
 from helpers.job import write_job
 from helpers.traced import clean_environment
+from helpers.tree import ROOT
 from nvspan.ranks import pool
 
 # Open MPI starts no more processes than there are processors, and none for root.
@@ -96,3 +97,22 @@ def test_mpi_gives_the_same_bytes(job, wanted, tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr.decode()
     assert done.stdout == wanted
+
+
+@pytest.mark.parametrize(
+    ("package", "example"), [("ray", "ranks_ray.py"), ("pyspark", "ranks_spark.py")]
+)
+def test_an_example_gives_the_same_rows(package, example, job):
+    pytest.importorskip(package, reason=f"{package} is not installed")
+    if package == "pyspark" and shutil.which("java") is None:
+        pytest.skip("Spark needs java")
+    done = subprocess.run(
+        [sys.executable, ROOT / "examples" / example, job[0].parent], capture_output=True,
+        text=True, timeout=400, check=False,
+        env={**clean_environment(), "PYSPARK_PYTHON": sys.executable},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    rows = nvspan.read_many(job).stats().rows
+    assert [line for line in done.stdout.splitlines() if " calls  p50 " in line] == [
+        f"{row['calls']:12,} calls  p50 {row['p50']:12,.0f} ns  {row['name']}" for row in rows
+    ]

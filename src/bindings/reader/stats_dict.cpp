@@ -72,7 +72,8 @@ py::dict Reader::stats(const py::str& asked) {
     py::dict entry;
     const auto calls = static_cast<double>(row->calls);
     const double mean = row->calls == 0 ? 0 : row->sum / calls;
-    const double variance = row->calls < 2 ? 0 : (row->squares - row->sum * mean) / (calls - 1);
+    const auto squares = static_cast<double>(row->squares);
+    const double variance = row->calls < 2 ? 0 : (squares - row->sum * mean) / (calls - 1);
     const reader::Typical typical = reader::typical_of(row->durations, row->first_calls, row->calls,
                                                        row->sum, row->outermost.within().time > 0);
     const auto least = static_cast<double>(row->calls == 0 ? 0 : row->shortest);
@@ -106,7 +107,7 @@ py::dict Reader::stats(const py::str& asked) {
     entry["warmup_total"] = typical.warmup.time;
     entry["warmup_squares"] = typical.warmup.squares;
     entry["sum"] = row->sum;
-    entry["squares"] = row->squares;
+    entry["squares"] = squares;
     entry["first"] = row->threads == 0 ? 0 : row->first;
     if (row->kind == reader::RangeKind::device) entry["devices"] = row->devices.size();
     if (options.by == reader::GroupBy::thread) entry["thread"] = row->thread;

@@ -71,7 +71,7 @@ class Summarizer {
     figures.nested = wide_of(row.outermost.within().time);
     figures.total = figures.sum - figures.nested;
     figures.self = wide_of(row.self);
-    figures.squares = wide_of(row.squares);
+    figures.squares = static_cast<Wide>(row.squares);
     figures.overhead = wide_of(row.overhead() * 1000);
     figures.shortest = row.shortest;
     figures.longest = row.longest;

@@ -14,6 +14,12 @@ namespace nvspan::reader {
 
 namespace {
 
+// Of a sum in a file, which may hold anything.
+unsigned __int128 whole_of(double value) {
+  constexpr double most = 1e38;
+  return value > 0 && value < most ? static_cast<unsigned __int128>(value) : 0;
+}
+
 class Aggregator : public RangeScan<Aggregator> {
  public:
   // The selection is looked at where ranges are counted: those that it leaves out take from the
@@ -311,7 +317,7 @@ class Aggregator : public RangeScan<Aggregator> {
     ++at.calls;
     const auto real = static_cast<double>(duration);
     at.sum += real;
-    at.squares += real * real;
+    at.squares += static_cast<unsigned __int128>(duration) * static_cast<std::uint64_t>(duration);
     at.overhead_sum += overhead;
     at.shortest = std::min(at.shortest, duration);
     at.longest = std::max(at.longest, duration);
@@ -406,7 +412,7 @@ void Aggregator::add_cells(const ReadStats& chunk) {
       to.calls += cell.count;
       to.sum += static_cast<double>(cell.total) * ns;
       to.self += static_cast<double>(cell.self) * ns;
-      to.squares += cell.squares * ns * ns;
+      to.squares += whole_of(cell.squares * ns * ns);
       if (range_kind != RangeKind::device) {
         to.overhead_sum += static_cast<double>(cell.count) * overhead(0);
       }

@@ -65,8 +65,8 @@ struct AggregateRow {
   std::uint64_t unclosed = 0;
   double sum = 0;  // ns
   double self = 0;
-  double squares = 0;
-  double overhead_sum = 0;  // ns of the sum that are the recorder's own, by its calibration
+  unsigned __int128 squares = 0;  // whole, so that it is the same in any order
+  double overhead_sum = 0;        // ns of the sum that are the recorder's own, by its calibration
   Outermost outermost;
   std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
   std::int64_t longest = 0;
