@@ -111,6 +111,22 @@ def test_ranges_as_one(folder, replay):
     ]
 
 
+def test_the_program_runs_again_for_each_pass(folder):
+    (folder / "counted.py").write_text(
+        "import runpy, sys\n"
+        "with open('runs', 'a') as runs: print('run', file=runs)\n"
+        f"sys.argv = [{str(KERNELS)!r}, 'sync']\n"
+        f"runpy.run_path({str(KERNELS)!r}, run_name='__main__')\n"
+    )
+    metrics = f"{INSTRUCTIONS},MemoryWorkloadAnalysis"
+    words = ("--replay", "application", "--metrics", metrics, "layers.1")
+    found = profiled(folder, *words, program=("counted.py",))
+    expected = by_hand(folder, "--nvtx-include", "torch@layers.1/")
+    assert grids(found) == grids(expected) == [11, 12] * 3
+    assert [r.metrics[INSTRUCTIONS] for r in found] == [r.metrics[INSTRUCTIONS] for r in expected]
+    assert len((folder / "runs").read_text().split()) >= 3  # the recording, and at least two passes
+
+
 def test_a_table_and_a_report_for_each_region(folder):
     done = run(folder, *QUICK, "--per-region", "-o", "reports", "layers.0", "load", str(KERNELS),
                "sync")  # fmt: skip
