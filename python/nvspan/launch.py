@@ -40,6 +40,9 @@ CONFIG_VARIABLE = "NVSPAN_TRACE"
 LIBRARY_VARIABLE = "NVSPAN_INJECT_LIBRARY"
 """The variable that names another build of the injection library, such as one with sanitizers."""
 
+NCCL_VARIABLE = "NCCL_PROFILER_PLUGIN"
+"""The variable in which NCCL looks for a profiler plugin."""
+
 FORMATS = ("text", "jsonl")
 """What a trace may look like: lines for people, or one JSON object per line."""
 
@@ -71,6 +74,19 @@ def injection_library() -> str:
         f"nvspan was built without NVTX here, so it has no injection library ({_LIBRARY_NAME}) "
         "and cannot trace; every annotation works and does nothing"
     )
+
+
+def nccl_plugin() -> str:
+    """The absolute path of nvspan's profiler plugin for NCCL 2.27 and newer.
+
+    A program that has it in NCCL_PROFILER_PLUGIN when it makes its communicators sends each
+    collective, send and receive as a device range of the domain "NCCL", from the beginning to the
+    end of its kernel: `docs/distributed.md`. `nvspan record` sets the variable. The plugin is the
+    extension module itself, so it is loaded in a Python process only.
+
+    >>> os.environ.setdefault("NCCL_PROFILER_PLUGIN", nccl_plugin())     # doctest: +SKIP
+    """
+    return os.path.abspath(_core.__file__ or "")
 
 
 def config_string(

@@ -142,7 +142,8 @@ def test_eight_ranks_through_steps_and_statistics(ranks):
 def test_the_slow_rank_is_found(ranks):
     found = json.loads(run_nvspan("explain", "--json", *ranks).stdout)
     (one,) = [finding for finding in found if finding["kind"] == "slow-rank"]
-    assert one["text"].startswith("rank 5 takes ")
+    # Where the machine is busy others may be slow too.
+    assert re.match(r"rank 5 takes |ranks (\d, )*5(, \d)* take ", one["text"])
     assert any(re.fullmatch(r"rank 5 takes [\d.]+ ms more in 'load'", e) for e in one["evidence"])
 
 

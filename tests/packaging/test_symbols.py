@@ -49,9 +49,11 @@ def test_the_injection_library_exports_its_entry_points_alone():
     }
 
 
-def test_the_module_exports_its_init_function_alone():
+def test_the_module_exports_its_init_function_and_what_nccl_loads():
     names = exported(installed("_core.*.so"))
-    assert {name for name in names if not name.startswith("_Z")} == {"PyInit__core"}
+    assert {name for name in names if not name.startswith("_Z")} == {
+        "PyInit__core", "ncclProfiler_v4", "ncclProfiler_v5",
+    }  # fmt: skip
     assert not [name for name in names if "nvspan" in name]
 
 

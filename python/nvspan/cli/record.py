@@ -154,6 +154,7 @@ def main(argv: Sequence[str]) -> int:
             make_room(options.output, options.force)
         except InTheWay as error:
             parser.exit(1, f"{parser.prog}: {error}\n")
+        environment.setdefault(launch.NCCL_VARIABLE, launch.nccl_plugin())
         try:
             environment[launch.INJECTION_VARIABLE] = launch.injection_library()
             environment[launch.CONFIG_VARIABLE] = recorder.config_string(

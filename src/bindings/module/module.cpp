@@ -36,8 +36,29 @@ namespace nvspan::bindings {
 
 namespace {
 
-// Runs in the thread that attached, detached or made the first annotation, which holds the GIL.
+void on_tool_changed(bool possible);
+
+// False in a thread that Python does not know or that has released the GIL.
+bool has_thread_state() noexcept {
+#if PY_VERSION_HEX >= 0x030D0000
+  return PyThreadState_GetUnchecked() != nullptr;
+#else
+  return _PyThreadState_UncheckedGet() != nullptr;
+#endif
+}
+
+int tell_tool_change(void*) {
+  on_tool_changed(annotate::tool_possible());
+  return 0;
+}
+
+// Runs in the thread that attached, detached or made the first annotation. One of NCCL's may not
+// wait for the GIL: the main thread does it then.
 void on_tool_changed(bool possible) {
+  if (!has_thread_state()) {
+    Py_AddPendingCall(tell_tool_change, nullptr);
+    return;
+  }
   py_error_scope scope;
   const std::string& problem = annotate::DomainSwitches::of_environment().problem();
   if (!problem.empty()) warn_once_quietly("switchboard", "%s; it is ignored", problem.c_str());

@@ -197,6 +197,7 @@ Needs needs_of(DeviceContext& context, const std::vector<SideStream*>& streams) 
                   (last.backend == Backend::exact && last.epoch != 0) ||
                   first.begin_stream->context != &context;
   }
+  if (!context.given.empty()) needs.anything = true;
   if (!context.waiting.empty() || context.clock.running()) needs.anything = needs.clock = true;
   return needs;
 }
@@ -265,6 +266,7 @@ Activity read_held(const Driver& api, DeviceContext& context, bool hurry) noexce
     give_up(context);
     return Activity::working;
   }
+  if (!context.given.empty()) context.given.take(context.waiting);
   const size_t stamps = ring_alive ? context.ring.read(context.waiting, outcome_counts()) : 0;
   if (needs.clock || !context.waiting.empty()) calibrate(api, context, hurry);
   if (!still_there(api, context)) {

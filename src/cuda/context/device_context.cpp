@@ -122,6 +122,7 @@ bool is_ending(const DeviceRange& range) noexcept {
 void drop_if_lost(DeviceContext& context) noexcept {
   if (!context.lost.load() || context.reading.exchange(true)) return;
   std::lock_guard<std::mutex> lock(context.mutex);
+  context.given.take(context.waiting);
   uint64_t lost = context.waiting.size() + context.ring.alive();
   for (const ReadRange& read : context.waiting) release(read.range);
   context.waiting.clear();

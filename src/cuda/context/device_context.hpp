@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "cuda/clock/gpu_clock.hpp"
+#include "cuda/context/given_inbox.hpp"
 #include "cuda/context/graph_ring.hpp"
 #include "cuda/context/side_stream.hpp"
 #include "cuda/driver/context_scope.hpp"
@@ -40,6 +41,7 @@ class DeviceContext {
 
   GpuClock clock;
   GraphRing ring;
+  GivenInbox given;
 
   // Held by the one thread that reads the context's finished ranges, or that drops them.
   std::atomic<bool> reading{false};
