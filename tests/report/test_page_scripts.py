@@ -76,7 +76,7 @@ def test_modules_that_import_each_other_are_refused(monkeypatch):
 def test_the_types_of_the_scripts():
     compiler = shutil.which("tsc")
     if compiler is None:
-        pytest.skip("no TypeScript compiler: tsc is not on PATH")
+        pytest.skip("no TypeScript compiler: tsc is not on PATH (Debian: node-typescript)")
     done = subprocess.run(
         [compiler, "-p", str(SCRIPTS / "jsconfig.json")], capture_output=True, text=True,
         check=False, timeout=120, cwd=Path(SCRIPTS),
