@@ -8,6 +8,7 @@ import csv
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -151,5 +152,10 @@ def test_recording_writes_summaries_where_asked(tmp_path):
     assert nvspan.read_many(path).to_bytes() == (
         nvspan.read_many(path, summaries="ignore").to_bytes()
     )
+    run("record", "--summaries", "--no-report", "-o", "killed.nvspan", "-c",
+        "import nvspan, os, signal; nvspan.mark('m'); os.kill(os.getpid(), signal.SIGKILL)",
+        cwd=tmp_path, code=-signal.SIGKILL)  # fmt: skip
+    assert nvspan.read_many(tmp_path / "killed.nvspan").stats().marks[0]["calls"] == 1
+    assert not Path(f"{tmp_path}/killed.nvspan.summary").exists()
     run("record", "--no-report", "-o", "plain.nvspan", "program.py", cwd=tmp_path)
     assert not Path(f"{tmp_path}/plain.nvspan.summary").exists()

@@ -102,7 +102,9 @@ def _made(path: str, job: Job, part: Part) -> _reader.RankSummary:
             _add_steps(recording, summary, job.step)
         del recording
     part.problems += [(path, line.removeprefix(f"{path}: ")) for line in problems]
-    if job.summaries == "write" and not problems and not paths.is_url(path):
+    # What is mapped into a running process changes without a trace in the file's time.
+    is_final = not problems and all(summary.table("processes")["closed"])
+    if job.summaries == "write" and is_final and not paths.is_url(path):
         try:
             beside.store(path, job.asked(), summary)
         except OSError as error:
