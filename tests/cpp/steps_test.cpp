@@ -74,7 +74,7 @@ void a_step_that_does_not_end_is_given_up() {
   EXPECT_EQUAL(text_of(steps.duration), "10 ");
   EXPECT(steps.unclosed == 1);
   EXPECT_EQUAL(text_of(steps.cpu), "0 0 10 ");
-  EXPECT(track.stretches()[0].size() == 1);
+  EXPECT(track.stretches()[0].blocks().size() == 1 && track.stretches()[0].blocks()[0].size() == 1);
 }
 
 void work_belongs_to_where_it_was_launched() {
@@ -126,6 +126,7 @@ void the_typical_step_adds_up() {
     track.leave(step, at + length);
     at += length;
   }
+  steps.fit_work();
   const auto typical = typical_step(steps);
   EXPECT_EQUAL(text_of(typical.state), "1 0 0 0 0 0 2 0 ");
   EXPECT(typical.steps == 6);

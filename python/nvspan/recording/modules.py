@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from nvspan.recording.frame import Frame
+from nvspan.recording.losses import need_events
 from nvspan.recording.time_text import time_cell
 
 TYPE_CHECKING = False
@@ -82,8 +83,8 @@ class Modules(Frame):
         steps: Steps | None = None,
     ) -> None:  # fmt: skip
         from nvspan import _reader
-        from nvspan.recording.parallel import both
 
+        need_events(recording, "modules")
         self.steps = self.warm_up = 0
         part = recording
         try:
@@ -93,20 +94,17 @@ class Modules(Frame):
                 raise
         else:
             part = self._without_warm_up(recording, steps)
-        of_domain = part.filter(domains=[domain])
-        handle = of_domain._reader.handle()
-        nodes, stats = both(lambda: _reader.tree(handle), of_domain.stats)
-        rows = stats.rows
+        nodes = _reader.tree(part.filter(domains=[domain])._reader.handle())
         self.models: list[Module] = []
         self._by_name: dict[str, list[Module]] = {}
         self._grow(nodes)
         self.ambiguous: list[str] = []
-        self.has_backward = any(row["backward"] for row in rows)
-        self.has_gpu = any(row["kind"] == "device" for row in rows)
+        self.has_backward = any(node["backward"] for node in nodes)
+        self.has_gpu = any(node["kind"] == "device" for node in nodes)
         if self.steps == 0:
             self.span: float = part._reader.stats("name")["whole"]
-        for row in rows:
-            self._take(row)
+        for node in nodes:  # what is within a range of its name is a part of that node
+            self._take(node)
 
     def _without_warm_up(self, recording: Recording, steps: Steps) -> Recording:
         kept = steps._after_warm_up
@@ -152,18 +150,18 @@ class Modules(Frame):
             at = found
         return at
 
-    def _take(self, row: dict[str, Any]) -> None:
-        name = row["name"] or ""
+    def _take(self, node: dict[str, Any]) -> None:
+        name = node["name"] or ""
         repeated = name.endswith(_RECOMPUTE)
         named = self._by_name.get(name.removesuffix(_RECOMPUTE))
-        if named is None or (row["kind"] == "start_end" and not row["backward"]):
+        if named is None or (node["kind"] == "start_end" and not node["backward"]):
             return
-        on_gpu = row["kind"] == "device"
-        if len(named) > 1 and (on_gpu or row["backward"]) and name not in self.ambiguous:
+        on_gpu = node["kind"] == "device"
+        if len(named) > 1 and (on_gpu or node["backward"]) and name not in self.ambiguous:
             self.ambiguous.append(name)
-        backward = row["backward"] or repeated
+        backward = node["backward"] or repeated
         time = ("backward" if backward else "forward") + ("_gpu" if on_gpu else "_cpu")
-        named[0].add(time, row["total"])
+        named[0].add(time, node["total"])
 
     def rows(self, *, fold: bool = True) -> list[dict[str, Any]]:
         """The trees as dicts, each before the modules within it.

@@ -102,6 +102,16 @@ ReadLoss Recording::loss_in(std::uint32_t thread, std::uint64_t from, std::uint6
   return loss;
 }
 
+std::int64_t Recording::domain_called(std::string_view name) const {
+  for (std::size_t i = 0; i < domains_.size() && !name.empty(); ++i) {
+    const std::int32_t own = domains_[i];
+    if (own >= 0 && strings_[static_cast<std::size_t>(own)] == name) {
+      return static_cast<std::int64_t>(i);
+    }
+  }
+  return -1;
+}
+
 std::vector<std::string> Recording::problems() const {
   const std::lock_guard<std::mutex> lock(problems_mutex_);
   return problems_;
@@ -159,10 +169,12 @@ bool Recording::read_header(ReadProcess& process, const std::vector<std::uint64_
     add_problem(process.path + ": " + why);
     return false;
   };
-  if (bytes < record::file_header_bytes) return refuse("too short to be a recording");
+  if (bytes == 0) return refuse("empty: not an nvspan recording");
   record::FileHeader& header = process.header;
-  std::memcpy(static_cast<void*>(&header), words.data(), sizeof header);
+  header = record::FileHeader{};
+  std::memcpy(static_cast<void*>(&header), words.data(), std::min(bytes, sizeof header));
   if (header.magic != record::file_magic) return refuse("not an nvspan recording");
+  if (bytes < record::file_header_bytes) return refuse("cut off in its header: nothing is left");
   if (header.version > record::format_version) {
     return refuse("recorded by a newer version of nvspan");
   }

@@ -159,6 +159,7 @@ class Recording {
 
   const core::TextTable& strings() const noexcept { return strings_; }
   const std::vector<std::int32_t>& domains() const noexcept { return domains_; }  // names
+  std::int64_t domain_called(std::string_view name) const;  // -1: none, or no name
   const std::vector<ReadSite>& sites() const noexcept { return sites_; }
   const std::vector<ReadCounter>& counters() const noexcept { return counters_; }
   const std::vector<ReadProcess>& processes() const noexcept { return processes_; }

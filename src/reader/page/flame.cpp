@@ -3,6 +3,7 @@
 
 #include "reader/page/flame.hpp"
 
+#include "reader/file/name_key.hpp"
 #include "reader/scan/device_rows.hpp"
 #include "reader/scan/range_scan.hpp"
 
@@ -52,21 +53,6 @@ class FlameScan : public RangeScan<FlameScan, true> {
   static constexpr std::int64_t thread_root = -1, span_root = -2, device_root = -3;
   static constexpr std::size_t most_device_rows = 64;  // of ranges that overlap in one stream
   static constexpr std::size_t most_looked = 2000;     // of the names in a path
-
-  struct PathKey {
-    std::uint64_t from;     // a node, or past them a root
-    std::uint64_t subject;  // domain, name, kind and whether it is the backward pass
-    friend bool operator==(const PathKey& a, const PathKey& b) {
-      return a.from == b.from && a.subject == b.subject;
-    }
-  };
-  struct PathHash {
-    std::size_t operator()(const PathKey& key) const noexcept {
-      std::uint64_t hash = (key.from + 1) * 0x9E3779B97F4A7C15u;
-      hash ^= key.subject * 0xC2B2AE3D27D4EB4Fu;
-      return static_cast<std::size_t>(hash ^ hash >> 29);
-    }
-  };
 
   std::uint32_t process() const {
     return static_cast<std::uint32_t>(process_ - recording_.processes().data());
@@ -142,17 +128,14 @@ class FlameScan : public RangeScan<FlameScan, true> {
     return found.first->second;
   }
   std::uint64_t subject(std::uint32_t site, RangeKind kind) const {
-    const ReadSite& read = recording_.sites()[site];
-    return std::uint64_t{read.backward} << 63 | std::uint64_t{read.domain} << 34 |
-           std::uint64_t{static_cast<std::uint32_t>(read.name)} << 2 |
-           static_cast<std::uint64_t>(kind);
+    return pass_key(recording_.sites()[site], kind);
   }
   std::uint64_t node_of(std::uint32_t group, std::int64_t what, const std::string& device,
                         std::uint64_t parent, std::uint32_t site, RangeKind kind) {
     if (parent != no_row && out_.roots[out_.nodes[parent].root].group != group) parent = no_row;
     const std::uint64_t wanted = subject(site, kind);
     std::uint32_t root = 0;
-    PathKey path{parent, wanted};
+    PathKey path{parent, wanted};  // from a node, or past them a root
     if (parent == no_row) {
       root = root_of(group, what, device);
       path.from = ~std::uint64_t{root};

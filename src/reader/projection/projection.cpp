@@ -6,13 +6,13 @@
 #include "reader/projection/launched_work.hpp"
 #include "reader/projection/nesting.hpp"
 #include "reader/projection/sequence_name.hpp"
+#include "reader/scan/numbered_calls.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
-#include <tuple>
 
 namespace nvspan::reader {
 namespace {
@@ -51,9 +51,8 @@ class Projector {
   }
 
  private:
-  bool is_in(Row row, std::int32_t domain) const {
-    return domain >= 0 &&
-           recording_.sites()[ranges_.site[row]].domain == static_cast<std::uint32_t>(domain);
+  bool is_in(Row row, std::int64_t domain) const {
+    return recording_.sites()[ranges_.site[row]].domain == domain;
   }
   bool is_device(Row row) const {
     return ranges_.kind[row] == static_cast<std::uint8_t>(RangeKind::device);
@@ -82,13 +81,8 @@ class Projector {
   }
 
   void find_domains() {
-    for (std::size_t i = 0; i < recording_.domains().size(); ++i) {
-      const std::int32_t name = recording_.domains()[i];
-      if (name < 0) continue;
-      const std::string_view text = recording_.strings()[static_cast<std::size_t>(name)];
-      if (text == options_.call_domain) call_domain_ = static_cast<std::int32_t>(i);
-      if (text == options_.work_domain) work_domain_ = static_cast<std::int32_t>(i);
-    }
+    call_domain_ = recording_.domain_called(options_.call_domain);
+    work_domain_ = recording_.domain_called(options_.work_domain);
   }
 
   void find_work() {
@@ -124,20 +118,16 @@ class Projector {
   }
 
   void find_calls() {
+    calls_.resize(recording_.processes().size());
     for (Row row = 0; row < ranges_.size(); ++row) {
-      if (is_in(row, call_domain_)) {
-        calls_.push_back({process_of(row), ranges_.payload[row], row});
-      }
+      if (is_in(row, call_domain_)) calls_[process_of(row)].add(ranges_.payload[row], row);
     }
-    if (!std::is_sorted(calls_.begin(), calls_.end())) std::sort(calls_.begin(), calls_.end());
+    for (NumberedCalls<Row>& calls : calls_) calls.sort();
   }
   // The row of the call that launched it; -1: none.
   std::int64_t call_of(Row work) const {
-    const Call wanted{process_of(work), ranges_.launch[work], 0};
-    const auto found = std::lower_bound(calls_.begin(), calls_.end(), wanted);
-    const bool is_it =
-        found != calls_.end() && found->process == wanted.process && found->number == wanted.number;
-    return is_it ? static_cast<std::int64_t>(found->row) : -1;
+    const Row* const call = calls_[process_of(work)].find(ranges_.launch[work]);
+    return call == nullptr ? -1 : static_cast<std::int64_t>(*call);
   }
   std::uint32_t process_of(Row row) const {
     return recording_.threads()[ranges_.thread[row]].process;
@@ -328,15 +318,6 @@ class Projector {
     }
   }
 
-  struct Call {
-    std::uint32_t process;
-    std::uint64_t number;
-    Row row;
-
-    bool operator<(const Call& other) const {
-      return std::tie(process, number, row) < std::tie(other.process, other.number, other.row);
-    }
-  };
   struct Sequence {
     bool is_read = false, is_backward = false;
     std::optional<std::int64_t> number;
@@ -348,9 +329,9 @@ class Projector {
   const Selection& selection_;
   const ProjectionOptions& options_;
   Projection& out_;
-  std::int32_t call_domain_ = -1, work_domain_ = -1;
-  std::vector<std::uint32_t> threads_;  // the first lane of each lane's thread
-  std::vector<Call> calls_;
+  std::int64_t call_domain_ = -1, work_domain_ = -1;
+  std::vector<std::uint32_t> threads_;     // the first lane of each lane's thread
+  std::vector<NumberedCalls<Row>> calls_;  // of each process
   std::vector<OpsOfThread> ops_, backward_;
   std::vector<std::vector<Row>> of_thread_;
   std::vector<Sequence> sequences_;  // of each site

@@ -3,6 +3,7 @@
 
 #include "reader/stats/aggregate.hpp"
 
+#include "reader/file/name_key.hpp"
 #include "reader/scan/device_rows.hpp"
 #include "reader/scan/range_scan.hpp"
 #include "reader/stats/row_key.hpp"
@@ -229,6 +230,10 @@ class Aggregator : public RangeScan<Aggregator> {
     return start >= options_.from && start < options_.to;
   }
 
+  // Cells keep no payloads.
+  std::uint8_t payload_type(const ReadSite& site) const {
+    return is_in_cells_ ? std::uint8_t{0} : site.own_payload_type();
+  }
   AggregateRow*& cached(std::uint32_t site, RangeKind kind) {
     return rows_of_site_[range_kinds * site + static_cast<std::size_t>(kind)];
   }
@@ -257,7 +262,7 @@ class Aggregator : public RangeScan<Aggregator> {
         key.c = read.category;
         break;
       case GroupBy::payload:
-        key.b |= read.own_payload_type();
+        key.b |= payload_type(read);
         key.c = payload;
         break;
       case GroupBy::field:
@@ -284,7 +289,7 @@ class Aggregator : public RangeScan<Aggregator> {
         found->category_name = read.category_name;
       }
       if (options_.by == GroupBy::payload) {
-        found->payload_type = read.own_payload_type();
+        found->payload_type = payload_type(read);
         found->payload = payload;
       }
       if (options_.by == GroupBy::field) found->payload = payload;
@@ -367,6 +372,7 @@ class Aggregator : public RangeScan<Aggregator> {
   Aggregate& out_;
   const bool is_whole_;  // of sites and times
   bool wanted_ = true;
+  bool is_in_cells_ = false;
   bool takes_all_opens_ = true;
   std::int64_t whole_first_ = std::numeric_limits<std::int64_t>::max();
   std::int64_t whole_last_ = std::numeric_limits<std::int64_t>::min();
@@ -385,6 +391,7 @@ class Aggregator : public RangeScan<Aggregator> {
 // What a recording of mode "stats" holds instead of ranges.
 void Aggregator::add_cells(const ReadStats& chunk) {
   thread_ = chunk.thread;
+  is_in_cells_ = true;
   begin_thread(thread_);
   if (!wanted_) return;
   process_ = &recording_.processes()[chunk.process];
@@ -459,9 +466,7 @@ void Aggregator::list_marks() {
     if (marks_of_site_[site] == 0) continue;
     const ReadSite& read = recording_.sites()[site];
     if (read.is_others) out_.others += marks_of_site_[site];
-    const std::uint64_t key =
-        std::uint64_t{read.domain} << 32 | static_cast<std::uint32_t>(read.name);
-    const auto place = places.emplace(key, out_.marks.size());
+    const auto place = places.emplace(name_key(read), out_.marks.size());
     if (place.second) out_.marks.push_back(MarkRow{read.domain, read.name, 0});
     out_.marks[place.first->second].calls += marks_of_site_[site];
   }

@@ -3,40 +3,16 @@
 
 #include "reader/stats/call_tree.hpp"
 
+#include "reader/file/name_key.hpp"
 #include "reader/scan/device_rows.hpp"
 #include "reader/scan/range_scan.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 namespace nvspan::reader {
 namespace {
-
-struct PathKey {
-  std::int64_t parent;
-  std::uint64_t subject;  // domain, name and kind
-  friend bool operator==(const PathKey& a, const PathKey& b) {
-    return a.parent == b.parent && a.subject == b.subject;
-  }
-};
-struct PathHash {
-  std::size_t operator()(const PathKey& key) const noexcept {
-    std::uint64_t hash = (static_cast<std::uint64_t>(key.parent) + 1) * 0x9E3779B97F4A7C15u;
-    hash ^= key.subject * 0xC2B2AE3D27D4EB4Fu;
-    return static_cast<std::size_t>(hash ^ hash >> 29);
-  }
-};
-
-std::uint64_t identity(const ReadSite& site, RangeKind kind) {
-  return std::uint64_t{site.domain} << 34 |
-         std::uint64_t{static_cast<std::uint32_t>(site.name)} << 2 |
-         static_cast<std::uint64_t>(kind);
-}
-
-// Of a row of the tree; that of a table for nsys is without the backward pass.
-std::uint64_t node_identity(const ReadSite& site, RangeKind kind) {
-  return identity(site, kind) | std::uint64_t{site.backward} << 63;
-}
 
 class TreeBuilder : public RangeScan<TreeBuilder, true> {
  public:
@@ -154,7 +130,7 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
                                    std::int64_t lane) {
     const ReadSite& read = recording_.sites()[site];
     const std::int64_t from = parent == nullptr ? -2 - lane : parent->index;  // a lane is a root
-    CallNode*& known = paths_[PathKey{from, node_identity(read, kind)}];
+    CallNode*& known = paths_[PathKey{static_cast<std::uint64_t>(from), pass_key(read, kind)}];
     if (known != nullptr) return *known;
     std::size_t looked = 0;
     for (CallNode* around = parent; around != nullptr && looked < most_looked; ++looked) {
@@ -220,7 +196,7 @@ class DurationCollector : public RangeScan<DurationCollector> {
         rows_of_site_[range_kinds * range.site + static_cast<std::size_t>(range.kind)];
     if (cached == 0) {
       const ReadSite& read = recording_.sites()[range.site];
-      const auto found = rows_of_name_.emplace(identity(read, range.kind), rows.size());
+      const auto found = rows_of_name_.emplace(name_key(read, range.kind), rows.size());
       if (found.second) rows.push_back(Durations{read.domain, read.name, range.kind, {}});
       cached = found.first->second + 1;
     }

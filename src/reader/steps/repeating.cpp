@@ -3,6 +3,7 @@
 
 #include "reader/steps/repeating.hpp"
 
+#include "reader/file/name_key.hpp"
 #include "reader/scan/range_scan.hpp"
 
 #include <algorithm>
@@ -69,9 +70,7 @@ class Names {
 
   void add(const Within& pair) {
     const ReadSite& site = recording_.sites()[pair.site];
-    const std::uint64_t key =
-        std::uint64_t{site.domain} << 32 | static_cast<std::uint32_t>(site.name);
-    const auto entry = numbers_.try_emplace(key, names.size());
+    const auto entry = numbers_.try_emplace(name_key(site), names.size());
     if (entry.second) names.push_back(RepeatedName{site.domain, site.name, 0, 0});
     names[entry.first->second].calls += pair.calls;
     names[entry.first->second].total += pair.total;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "reader/scan/device_lanes.hpp"
+#include "reader/scan/numbered_calls.hpp"
 #include "reader/scan/range_scan.hpp"
 #include "reader/steps/step_work.hpp"
 
@@ -35,25 +36,22 @@ class StepLaunches {
   bool has_seen() const noexcept { return has_seen_; }
 
  private:
-  // A call that may launch work, by its number.
+  // A call that may launch work.
   struct Call {
-    std::uint64_t number;
     std::int64_t time;
     std::uint32_t thread;
   };
   struct Begun {
-    DeviceCall call;
-    std::uint32_t thread;
-    std::int64_t launched;
-    std::int32_t phase;
+    StepOp op;
     bool is_seen;
   };
 
   const Recording& recording_;
   std::vector<std::uint8_t> is_call_, is_work_;  // of each site
   bool has_seen_ = false;
-  std::vector<Call> calls_;
+  NumberedCalls<Call> calls_;
   std::vector<Begun> begun_;
+  std::vector<std::uint64_t> free_;  // of begun_
   std::vector<StepOp> ops_, seen_;
   std::unique_ptr<LaunchThreads> launch_threads_;
 };

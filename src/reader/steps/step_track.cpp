@@ -89,8 +89,7 @@ void StepTrack::give_up() {
                        &steps_.start, &steps_.duration}) {
     column->pop_back();
   }
-  auto& stretches = stretches_[thread_];
-  while (!stretches.empty() && stretches.back().step == step_) stretches.pop_back();
+  stretches_[thread_].drop(step_);
   resize();
   end_step();
 }
@@ -98,12 +97,6 @@ void StepTrack::give_up() {
 void StepTrack::resize() {
   const std::size_t count = steps_.size();
   steps_.cpu.resize(count * steps_.phases);
-  steps_.gpu.resize(count * steps_.phases);
-  steps_.idle.resize(count * (steps_.phases + 1));
-  steps_.busy.resize(count);
-  steps_.ops.resize(count);
-  steps_.ahead.resize(count, -1);
-  steps_.behind.resize(count, Steps::not_known);
   steps_.waits.resize(count);
   steps_.wait_calls.resize(count);
 }

@@ -40,7 +40,7 @@ class StepTrack {
     return static_cast<std::uint8_t>(entered & role_mask);
   }
   // Of each thread; kept only where the recording has work of a GPU.
-  const std::vector<std::vector<StepStretch>>& stretches() const noexcept { return stretches_; }
+  const std::vector<Stretches>& stretches() const noexcept { return stretches_; }
   const PhaseEnds& phase_ends() const noexcept { return phase_ends_; }
   void forget_stretches();
 
@@ -60,7 +60,7 @@ class StepTrack {
   void pass(std::int64_t now);
 
   Steps& steps_;
-  std::vector<std::vector<StepStretch>> stretches_;
+  std::vector<Stretches> stretches_;
   std::uint32_t process_ = 0, thread_ = 0;
   std::uint32_t step_ = no_step;
   std::int64_t last_ = 0;  // up to when its time is given to phases

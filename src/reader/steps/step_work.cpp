@@ -12,7 +12,6 @@
 namespace nvspan::reader {
 namespace {
 
-using Stretches = std::vector<StepStretch>;
 struct BusyTime {
   std::int64_t start, end;
 };
@@ -26,23 +25,14 @@ struct OwnedOp {
   std::int64_t behind;  // Steps::not_known
 };
 
-const StepStretch* stretch_at(const Stretches& stretches, std::int64_t time) {
-  const auto after =
-      std::upper_bound(stretches.begin(), stretches.end(), time,
-                       [](std::int64_t at, const StepStretch& one) { return at < one.start; });
-  if (after == stretches.begin()) return nullptr;
-  const StepStretch& before = *(after - 1);
-  return time <= before.end ? &before : nullptr;
-}
-
 // On the thread that launched it, or, as autograd launches from threads of its own, on another.
 const StepStretch* owner_of(const std::vector<Stretches>& stretches, const StepOp& op) {
   const std::int64_t time = op.is_launch_known ? op.launched : op.start;
   if (op.is_launch_known && op.thread < stretches.size()) {
-    if (const StepStretch* found = stretch_at(stretches[op.thread], time)) return found;
+    if (const StepStretch* found = stretches[op.thread].at(time)) return found;
   }
   for (const Stretches& of_thread : stretches) {
-    if (const StepStretch* found = stretch_at(of_thread, time)) return found;
+    if (const StepStretch* found = of_thread.at(time)) return found;
   }
   return nullptr;
 }
@@ -66,9 +56,12 @@ std::int64_t middle_of(std::vector<std::int64_t>& values) {
 }
 
 void add_owned(Steps& steps, std::vector<OwnedOp>& owned) {
-  std::sort(owned.begin(), owned.end(), [](const OwnedOp& a, const OwnedOp& b) {
+  const auto earlier = [](const OwnedOp& a, const OwnedOp& b) {
     return std::tie(a.step, a.phase, a.start) < std::tie(b.step, b.phase, b.start);
-  });
+  };
+  if (!std::is_sorted(owned.begin(), owned.end(), earlier)) {
+    std::sort(owned.begin(), owned.end(), earlier);
+  }
   std::vector<std::int64_t> ahead, behind;
   for (auto first = owned.begin(); first != owned.end();) {
     const std::uint32_t step = first->step;
@@ -98,8 +91,10 @@ void add_owned(Steps& steps, std::vector<OwnedOp>& owned) {
 
 // Spans in the order of their starts as ones that neither touch nor overlap.
 std::vector<BusyTime> united(std::vector<BusyTime> spans) {
-  std::sort(spans.begin(), spans.end(),
-            [](const BusyTime& a, const BusyTime& b) { return a.start < b.start; });
+  const auto earlier = [](const BusyTime& a, const BusyTime& b) { return a.start < b.start; };
+  if (!std::is_sorted(spans.begin(), spans.end(), earlier)) {
+    std::sort(spans.begin(), spans.end(), earlier);
+  }
   std::size_t kept = 0;
   for (std::size_t i = 1; i < spans.size(); ++i) {
     if (spans[i].start <= spans[kept].end) {
@@ -133,21 +128,44 @@ std::vector<BusyTime> busiest_device(Steps& steps, const std::vector<StepOp>& op
 void add_idle(Steps& steps, const Stretches& stretches, const std::vector<BusyTime>& busy) {
   const std::size_t causes = steps.phases + 1;
   std::size_t next = 0;
-  for (const StepStretch& stretch : stretches) {
-    while (next < busy.size() && busy[next].end <= stretch.start) ++next;
-    std::int64_t idle = stretch.end - stretch.start;
-    for (std::size_t i = next; i < busy.size() && busy[i].start < stretch.end; ++i) {
-      idle -= std::min(busy[i].end, stretch.end) - std::max(busy[i].start, stretch.start);
+  for (const Stretches::Block& block : stretches.blocks()) {
+    for (const StepStretch& stretch : block) {
+      while (next < busy.size() && busy[next].end <= stretch.start) ++next;
+      std::int64_t idle = stretch.end - stretch.start;
+      for (std::size_t i = next; i < busy.size() && busy[i].start < stretch.end; ++i) {
+        idle -= std::min(busy[i].end, stretch.end) - std::max(busy[i].start, stretch.start);
+      }
+      const std::size_t cause = stretch.waits ? steps.phases : stretch.phase;
+      steps.idle[stretch.step * causes + cause] += idle;
     }
-    const std::size_t cause = stretch.waits ? steps.phases : stretch.phase;
-    steps.idle[stretch.step * causes + cause] += idle;
   }
 }
 
 }  // namespace
 
+void Stretches::drop(std::uint32_t step) {
+  while (!blocks_.empty() && blocks_.back().back().step == step) {
+    blocks_.back().pop_back();
+    if (blocks_.back().empty()) blocks_.pop_back();
+  }
+}
+
+const StepStretch* Stretches::at(std::int64_t time) const {
+  const auto next = std::upper_bound(
+      blocks_.begin(), blocks_.end(), time,
+      [](std::int64_t wanted, const Block& block) { return wanted < block.front().start; });
+  if (next == blocks_.begin()) return nullptr;
+  const Block& block = *(next - 1);
+  const auto after = std::upper_bound(
+      block.begin(), block.end(), time,
+      [](std::int64_t wanted, const StepStretch& one) { return wanted < one.start; });
+  const StepStretch& before = *(after - 1);
+  return time <= before.end ? &before : nullptr;
+}
+
 void add_work(Steps& steps, const std::vector<Stretches>& stretches, const PhaseEnds& ends,
               const std::vector<StepOp>& ops) {
+  steps.fit_work();
   std::vector<OwnedOp> owned;
   owned.reserve(ops.size());
   for (const StepOp& op : ops) {

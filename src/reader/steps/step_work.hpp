@@ -20,6 +20,32 @@ struct StepStretch {
   std::uint16_t phase = 0;
   bool waits = false;  // for the GPU
 };
+
+// The stretches of one thread, in the order of their times. What is added stays where it is: a
+// recording may have ten for each of a million steps.
+class Stretches {
+ public:
+  using Block = std::vector<StepStretch>;
+
+  void push_back(const StepStretch& stretch) {
+    if (blocks_.empty() || blocks_.back().size() == block_size) {
+      blocks_.emplace_back().reserve(block_size);
+    }
+    blocks_.back().push_back(stretch);
+  }
+  // Of those at the end: the step's.
+  void drop(std::uint32_t step);
+  void clear() { blocks_.clear(); }
+
+  const std::vector<Block>& blocks() const noexcept { return blocks_; }
+  // The one in which a time lies; null: none.
+  const StepStretch* at(std::int64_t time) const;
+
+ private:
+  static constexpr std::size_t block_size = 2048;
+  std::vector<Block> blocks_;
+};
+
 // When the ranges of phases ended; the first stands for none.
 using PhaseEnds = std::vector<std::int64_t>;
 
@@ -33,9 +59,8 @@ struct StepOp {
   bool is_launch_known = false;
 };
 
-// `stretches` of each thread, in the order of their times. Adds to the columns of `steps`, which
-// have rows for the steps of all stretches.
-void add_work(Steps& steps, const std::vector<std::vector<StepStretch>>& stretches,
-              const PhaseEnds& ends, const std::vector<StepOp>& ops);
+// `stretches` of each thread. Fits and fills the columns of `steps` about work.
+void add_work(Steps& steps, const std::vector<Stretches>& stretches, const PhaseEnds& ends,
+              const std::vector<StepOp>& ops);
 
 }  // namespace nvspan::reader

@@ -179,12 +179,23 @@ class StepScan : public RangeScan<StepScan> {
 
 }  // namespace
 
+void Steps::fit_work() {
+  const std::size_t count = size();
+  gpu.resize(count * phases);
+  idle.resize(count * (phases + 1));
+  busy.resize(count);
+  ops.resize(count);
+  ahead.resize(count, -1);
+  behind.resize(count, not_known);
+}
+
 Steps find_steps(const Recording& recording, const Selection& selection,
                  const StepOptions& options) {
   for (const bool sorts : {false, true}) {
     Steps steps;
     StepScan scan(recording, selection, options, sorts, steps);
     scan.run_whole();
+    steps.fit_work();
     if (sorts || !scan.has_start_end) return steps;
   }
   return {};

@@ -60,6 +60,8 @@ struct Steps {
   static constexpr std::int64_t not_known = std::numeric_limits<std::int64_t>::min();
 
   std::size_t size() const noexcept { return start.size(); }
+  // Gives the columns about work a value for each step.
+  void fit_work();
 
   bool has_work = false;           // of a GPU
   bool of_device_ranges = false;   // which stand for it, as no kernel was seen
