@@ -18,7 +18,7 @@ _FENCE = re.compile(r"^```(\S*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _MARKERS = re.compile(r"((?:<!-- [^\n]*? -->\s*?\n\s*?)+)\Z")
 _FILE = re.compile(r"# ([\w/.-]+\.(?:py|toml|sh))\n")
 _NUMBER = r"(?:(?<![^\s(])[-+])?\d[\d,]*(?:\.\d+)*(?:e[-+]?\d+)?"
-_TIME = re.compile(rf"{_NUMBER} (?:ns|us|µs|ms|s)\b")
+_TIME = re.compile(rf"{_NUMBER} (?:ns|us|ms|s)\b")
 
 _NEEDS = {
     "torch": r"\btorch\.|import torch|^\$ (?!.*--dry-run).*torchrun|train_(transformer|ddp)\.py",

@@ -122,7 +122,7 @@ void TextSink::add_duration(std::int64_t duration) {
     name = "ms";
   } else if (ns >= 1000) {
     unit = 1000;
-    name = style_.unicode ? "\u00b5s" : "us";
+    name = "us";
   }
   const std::uint64_t whole = ns / unit;
   const std::size_t number = digits_of(whole) + (unit > 1 ? 4 : 0);

@@ -90,7 +90,7 @@ def annotate_ops(
     ``backward``. The others have none. A block within the block of another, or of the same, shows
     each operator once.
 
-    The numbers stay the same: operators run as they would, after some 10 µs of Python each. It acts
+    The numbers stay the same: operators run as they would, after some 10 us of Python each. It acts
     on the thread that enters it and on the backward passes that this thread starts. A block that is
     entered while nothing listens does nothing. Kernels that ``torch.compile`` generates are no
     operators.
