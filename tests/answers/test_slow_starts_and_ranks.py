@@ -15,6 +15,7 @@ import sys
 import pytest
 
 import nvspan
+from helpers.recorded_loops import unpack_ranks
 from helpers.reported import run_nvspan
 from helpers.traced import clean_environment, needs_library
 from helpers.written_loops import MS, write_loop
@@ -157,6 +158,49 @@ def test_ranks_that_are_alike_have_no_slow_one(tmp_path):
     slow = write_loop(tmp_path / "8.nvspan", {"forward": 13 * MS}, rank=8, jitter=0.05)
     kinds = [finding.kind for finding in findings.find(nvspan.read(*paths, slow))]
     assert "slow-rank" in kinds
+
+
+def test_the_rank_that_the_others_wait_for(tmp_path):
+    """Eight processes of gloo: all steps take as long, as the gradients are averaged in each."""
+    paths = unpack_ranks(tmp_path)
+    recording = nvspan.read(*paths)
+    assert [process["rank"] for process in recording.processes] == list(range(8))
+    shown = run_nvspan("explain", *paths).stdout
+    assert shown.startswith(
+        "1. The other ranks wait for rank 5: 143.679 ms of a step of 177.200 ms (likely)\n"
+        "   - rank 5 takes 150.563 ms in 'data wait', the median of 8 ranks is 6.884 ms\n"
+        "   - the others take 134.027 ms longer in 'backward', where they wait\n"
+    )
+    alone = findings.find(nvspan.read(paths[5]))
+    assert [finding.kind for finding in alone] == ["phase", "bound-unknown"]
+    assert alone[0].text == "'data wait' takes 85 % of the typical step"
+    assert alone[0].advice.startswith("give the loader more workers")
+    others = nvspan.read(*(path for i, path in enumerate(paths) if i != 5))
+    assert "slow-rank" not in [finding.kind for finding in findings.find(others)]
+
+
+def waiting(folder, loads):
+    """Ranks that load for so long and then wait for the slowest; 2 ms of work of their own."""
+    folder.mkdir()
+    slowest = max(loads)
+    return nvspan.read(*(
+        write_loop(folder / f"{rank}.nvspan",
+                   {"load": load, "backward": 2 * MS + slowest - load}, rank=rank, jitter=0.01)
+        for rank, load in enumerate(loads)
+    ))  # fmt: skip
+
+
+def test_ranks_that_wait_for_some_of_them_and_for_none(tmp_path):
+    def slow(name, loads):
+        found = findings.find(waiting(tmp_path / name, [load * MS for load in loads]))
+        return [finding.text for finding in found if finding.kind == "slow-rank"]
+
+    assert slow("two", [10, 10, 30, 10, 10, 25, 10, 10])[0].startswith(
+        "the other ranks wait for ranks 2, 5: "
+    )
+    assert slow("alike", [10, 10.5, 10.2, 10.1]) == []
+    assert slow("half", [10, 10, 30, 30]) == []  # which half waits is not to be told
+    assert slow("little", [10, 10, 11, 10]) == []
 
 
 # Slower than a baseline -----------------------------------------------------------------------

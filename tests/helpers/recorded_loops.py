@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import lzma
+import tarfile
 from pathlib import Path
 
 from helpers.tree import ROOT
@@ -16,3 +17,10 @@ def unpack(name: str, path: str | Path) -> Path:
     """Writes the recording to the path, over what is there."""
     Path(path).write_bytes(lzma.decompress((LOOPS / f"{name}.nvspan.xz").read_bytes()))
     return Path(path)
+
+
+def unpack_ranks(folder: Path) -> list[Path]:
+    """The recordings of eight ranks, in their order."""
+    with tarfile.open(LOOPS / "ranks.tar.xz") as archive:
+        archive.extractall(folder, filter="data")
+    return sorted(folder.glob("ranks-?.nvspan"))

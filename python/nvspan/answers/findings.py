@@ -15,6 +15,7 @@ from nvspan.answers.imports import of_imports
 from nvspan.answers.ranks import of_ranks
 from nvspan.answers.steps import difference, limit
 from nvspan.recording import Recording
+from nvspan.recording.losses import has_events
 from nvspan.recording.modules import Module, Modules
 from nvspan.recording.parallel import both
 from nvspan.recording.stats import Stats
@@ -78,6 +79,8 @@ def look(recording: Recording, step: str | None = None) -> Found:
         said = f"cannot tell where steps spend their time: {steps}"
         advice = (
             "nvspan.torch.auto(...) or nvspan.step() mark the steps; --step names another range"
+            if has_events(recording)
+            else "record without --mode stats; --mode ring=64 bounds the file"
         )
         missing = Finding("no-steps", said, UNKNOWN, [], advice)
         return Found([*_of_recorder(stats), *of_imports(recording, None), missing], stats)
@@ -139,7 +142,8 @@ def _of_phase(steps: Steps) -> Iterator[Finding]:
     if phase != OTHER and part > _MOST:
         yield Finding(
             "phase", f"'{printable(phase)}' takes {100 * part:.0f} % of the typical step", MEASURED,
-            [f"{duration(spent)} of {duration(typical['duration'])}"], _ADVICE["cpu"],
+            [f"{duration(spent)} of {duration(typical['duration'])}"],
+            _ADVICE["data" if phase == "data wait" else "cpu"],
         )  # fmt: skip
 
 

@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Ranks whose steps take longer than those of the others."""
+"""Ranks whose steps take longer than those of the others, or whom the others wait for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from statistics import fmean, median
+from typing import Any
 
-from nvspan.answers.finding import MEASURED, Finding
+from nvspan.answers.finding import LIKELY, MEASURED, Finding
 from nvspan.recording import Recording
 from nvspan.recording.steps import Steps
 from nvspan.recording.time_text import duration
@@ -15,10 +16,15 @@ from nvspan.report.text import printable
 
 _SLOW = 1.2  # times the median of the ranks
 _LEAST_RANKS, _LEAST_PART = 3, 0.05
+_HELD_UP, _MADE_UP = 0.2, 0.5  # of a step, more in one phase; of that, less in another
 
 
 def of_ranks(recording: Recording, steps: Steps) -> Iterator[Finding]:
-    """The ranks whose typical steps take longer, and in which phases."""
+    """The ranks whose typical steps take longer, and in which phases.
+
+    Where ranks wait for one another in each step, steps take as long on all of them: then those
+    that take longer in one phase, and shorter in the phase in which the others wait.
+    """
     processes = recording.processes
     if len({process["rank"] for process in processes} - {None}) < _LEAST_RANKS:
         return
@@ -32,6 +38,7 @@ def of_ranks(recording: Recording, steps: Steps) -> Iterator[Finding]:
         return
     slow = {rank: mean for rank, mean in means.items() if mean > _SLOW * usual}
     if not slow:
+        yield from _waited_for(steps, processes, usual)
         return
     listed = ", ".join(map(str, slow))
     are = f"ranks {listed} take" if len(slow) > 1 else f"rank {listed} takes"
@@ -46,6 +53,46 @@ def of_ranks(recording: Recording, steps: Steps) -> Iterator[Finding]:
         "slow-rank", f"{are} {max(slow.values()) / usual:.1f} times as long for a step as the "
         "others", MEASURED, evidence,
         f"look at its file alone: 'nvspan explain' of rank {worst}; 'nvspan stats --by rank'",
+    )  # fmt: skip
+
+
+def _waited_for(steps: Steps, processes: list[dict[str, Any]], usual: float) -> Iterator[Finding]:
+    by_rank: dict[int, list[int]] = {}
+    owners = zip(steps["process"].tolist(), steps["state"].tolist(), strict=True)
+    for place, (process, state) in enumerate(owners):
+        if state == 0 and processes[process]["rank"] is not None:
+            by_rank.setdefault(processes[process]["rank"], []).append(place)
+    over: dict[str, dict[int, float]] = {}  # what a rank takes more than the median one
+    medians = {}
+    for phase in steps.phases:
+        column = steps[f"cpu.{phase}"]
+        means = {rank: fmean(column[place] for place in places)
+                 for rank, places in by_rank.items()}  # fmt: skip
+        medians[phase] = median(means.values())
+        over[phase] = {rank: mean - medians[phase] for rank, mean in means.items()}
+    found = []
+    for rank in sorted(by_rank):
+        longer = max(steps.phases, key=lambda phase: over[phase][rank])
+        shorter = min(steps.phases, key=lambda phase: over[phase][rank])
+        more, less = over[longer][rank], -over[shorter][rank]
+        if more >= _HELD_UP * usual and less >= _MADE_UP * more:
+            found.append((more, less, rank, longer, shorter))
+    if not found or 2 * len(found) >= len(by_rank):
+        return
+    found.sort(reverse=True)
+    listed = ", ".join(str(rank) for rank in sorted(rank for _, _, rank, _, _ in found))
+    many = len(found) > 1
+    evidence = []
+    for more, less, rank, longer, shorter in found[:3]:
+        evidence += [
+            f"rank {rank} takes {duration(medians[longer] + more)} in '{printable(longer)}', the "
+            f"median of {len(by_rank)} ranks is {duration(medians[longer])}",
+            f"the others take {duration(less)} longer in '{printable(shorter)}', where they wait",
+        ]
+    yield Finding(
+        "slow-rank", f"the other ranks wait for rank{'s' if many else ''} {listed}: "
+        f"{duration(found[0][0])} of a step of {duration(usual)}", LIKELY, evidence,
+        f"look at its file alone: 'nvspan explain' of rank {found[0][2]}; 'nvspan stats --by rank'",
     )  # fmt: skip
 
 

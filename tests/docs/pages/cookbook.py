@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""The recording of tests/data/loops whose figures the page shows, and a model."""
+"""The recordings of tests/data/loops whose figures the page shows, and a model."""
 
 import importlib.util
+from pathlib import Path
 
-from helpers.recorded_loops import unpack
+from helpers.recorded_loops import unpack, unpack_ranks
 
 unpack("data", "train.nvspan")
 if importlib.util.find_spec("torch"):
@@ -22,6 +23,9 @@ def prepared(command):
     of sleeps may differ where the machine is busy, so the comparison is of one."""
     if command.endswith("run.nvspan"):
         unpack("saves", "run.nvspan")
+    if command.endswith("run-*.nvspan"):
+        for path in unpack_ranks(Path()):
+            path.rename(path.name.replace("ranks", "run"))
     if command.startswith("nvspan record") and "branch.nvspan" in command:
         return "cp main.nvspan branch.nvspan"
     return command
