@@ -14,6 +14,7 @@ import pytest
 
 from helpers.traced import clean_environment, needs_library
 from nvspan.cli import COMMANDS
+from nvspan.report.viewer import ui_folder
 
 pytestmark = needs_library
 
@@ -101,6 +102,46 @@ def test_options_and_places_that_are_wrong(folder, words):
     assert done.returncode in (1, 2, 126, 127), done.stderr
     assert "Traceback" not in done.stderr
     assert f"nvspan {words[0]}: " in done.stderr
+
+
+def test_no_command_writes_over_what_it_reads(folder):
+    good = (folder / "good.nvspan").read_bytes()
+    for command in ("report", "export"):
+        done = run(folder, command, "good.nvspan", "-o", "./good.nvspan")
+        assert done.returncode == 2
+        assert done.stderr.splitlines()[-1] == (
+            f"nvspan {command}: error: './good.nvspan' is one of the recordings to read"
+        )
+    (folder / "table.csv").write_text("start,end\n1,2\n")
+    done = run(folder, "import", "table.csv", "-o", "table.csv")
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].endswith("'table.csv' is the file to read")
+    assert (folder / "good.nvspan").read_bytes() == good
+    assert (folder / "table.csv").read_text() == "start,end\n1,2\n"
+
+
+def test_a_program_or_a_recording_in_the_place_of_the_other(folder):
+    (folder / "train.py").write_text("import nvspan\n")
+    for command in ("stats", "steps", "explain", "export", "report", "modules", "view"):
+        done = run(folder, *words_of(command, "train.py"))
+        assert (done.returncode, done.stderr.splitlines()[-1]) == (
+            1, f"nvspan {command}: train.py: not an nvspan recording; 'nvspan record train.py' "
+            "makes a recording",
+        )  # fmt: skip
+    done = run(folder, "import", "good.nvspan", "-o", "made.nvspan")
+    assert (done.returncode, done.stderr) == (
+        1, "nvspan import: good.nvspan is a recording: nothing is to be imported\n",
+    )  # fmt: skip
+
+
+def test_the_trace_of_view_is_in_the_way(folder):
+    if ui_folder() is not None:
+        pytest.skip("the viewer is installed, and would serve")
+    (folder / "good.pftrace").mkdir()
+    done = run(folder, "view", "good.nvspan")
+    assert (done.returncode, done.stderr) == (
+        1, "nvspan view: cannot write 'good.pftrace': Is a directory\n",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("command", READERS[:-1])

@@ -29,7 +29,9 @@ for i in range(3):
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b"", "too short to be a recording"),
+        (b"", "empty: not an nvspan recording"),
+        (b"x", "not an nvspan recording"),
+        (b"\xffNVSPAR1" + b"\x00" * 100, "cut off in its header: nothing is left"),
         (b"x" * 5000, "not an nvspan recording"),
         (b"\xffNVSPAR1" + b"\x63" * 5000, "recorded by a newer version of nvspan"),
         (b"\xffNVSPAR1" + b"\x00" * 5000, "recorded by an incompatible version of nvspan"),

@@ -41,6 +41,17 @@ def test_the_second_run_is_refused_and_the_file_is_that_of_the_first(tmp_path):
     assert names(tmp_path / "run.nvspan") == ["third"]
 
 
+def test_a_file_that_is_no_recording_is_kept(tmp_path):
+    (tmp_path / "train.py").write_text("pass\n")
+    said = "exists and is no recording: -o NAME names another file"
+    done = run_nvspan("record", "-o", "train.py", "-c", "pass", cwd=tmp_path, check=1)
+    assert done.stderr == f"nvspan record: 'train.py' {said}\n"
+    said = "is no recording: --force writes only over recordings"
+    done = run_nvspan("record", "--force", "-o", "train.py", "-c", "pass", cwd=tmp_path, check=1)
+    assert done.stderr == f"nvspan record: 'train.py' {said}\n"
+    assert (tmp_path / "train.py").read_text() == "pass\n"
+
+
 def test_force_removes_the_files_of_all_processes_of_the_run_and_no_others(tmp_path):
     words = ["record", "-o", "run.nvspan", "--no-report", "-c"]
     run_nvspan(*words, FORKING, cwd=tmp_path)

@@ -80,8 +80,11 @@ def recording(path: str) -> list[Finding]:
     """What is missing from a recording: the CPU's events and device ranges."""
     try:
         read_file = read(path)
-    except (OSError, ValueError) as error:
-        return [Finding("recording", "problem", f"{path}: {error}", "pass the path of a recording")]
+    except OSError as error:
+        said = f"cannot read {error.filename!r}: {error.strerror}"
+        return [Finding("recording", "problem", said, "pass the path of a recording")]
+    except ValueError as error:
+        return [Finding("recording", "problem", str(error), "pass the path of a recording")]
     stats = read_file.stats()
     lost = device_losses_of(stats)
     unclosed = sum(row["unclosed"] for row in stats.rows)

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Sequence
 
 import nvspan
@@ -17,6 +16,7 @@ from nvspan.cli.common.reading import (
     emit,
     note,
     open_recording,
+    refuse_to_replace,
     selected,
     stem_of,
 )
@@ -96,9 +96,7 @@ def main(argv: Sequence[str]) -> int:
         output = (
             stem_of(options.files[0]) + (".nvspan" if is_report else "") + _SUFFIXES[options.format]
         )
-    if any(os.path.exists(output) and os.path.samefile(output, file)
-           for file in options.files if os.path.exists(file)):  # fmt: skip
-        parser.error(f"{output!r} is one of the recordings to read")
+    refuse_to_replace(parser, output, options.files, "one of the recordings to read")
     if options.partition:
         if options.format != "parquet":
             parser.error(f"--partition is for parquet, not {options.format}")

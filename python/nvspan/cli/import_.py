@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING
 
 from nvspan.cli.common.parser import parser_of
-from nvspan.cli.common.reading import emit, note
+from nvspan.cli.common.reading import emit, note, refuse_to_replace
 from nvspan.imports import FORMATS, import_file
 from nvspan.report.progress import Progress
 
@@ -69,9 +69,7 @@ def main(argv: Sequence[str]) -> int:
     if output is None:
         stem = options.file[:-3] if options.file.endswith(".gz") else options.file
         output = os.path.splitext(stem)[0] + ".nvspan"
-    both = os.path.exists(output) and os.path.exists(options.file)
-    if both and os.path.samefile(output, options.file):
-        parser.error(f"{output!r} is the file to read")
+    refuse_to_replace(parser, output, [options.file], "the file to read")
     try:
         with Progress("importing") as progress:
             done = import_file(

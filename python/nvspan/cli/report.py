@@ -15,6 +15,7 @@ from nvspan.cli.common.reading import (
     emit,
     note,
     open_recording,
+    refuse_to_replace,
     selected,
     stem_of,
 )
@@ -46,6 +47,7 @@ def main(argv: Sequence[str]) -> int:
     options = parser.parse_args(argv)
     many.choose_files(parser, options)
     output = options.output or stem_of(options.files[0]) + ".html"
+    refuse_to_replace(parser, output, options.files, "one of the recordings to read")
     recording = selected(open_recording(parser, options.files), options)
     with Progress("writing the report") as progress:
         found = findings.look(recording)

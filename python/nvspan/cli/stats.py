@@ -285,7 +285,7 @@ def main(argv: Sequence[str]) -> int:
     if options.gpu:
         with Progress("counting"):
             found = recording.projection()
-        note(gpu.notes(found))
+        note(emptiness.events(recording, "this table") or gpu.notes(found))
         return emit(
             gpu.shown(
                 found, options.format, options.top, options.escape_formulas, width_of(sys.stdout)
@@ -299,7 +299,7 @@ def main(argv: Sequence[str]) -> int:
         return emit(_tree(options, summary, rows))
     unknown = emptiness.unknown_field(recording, options.by, summary.rows)
     if unknown is not None:
-        parser.error(f"argument --by: {unknown}")
+        parser.exit(1, f"{parser.prog}: --by: {unknown}\n")
     if not (summary.rows or options.filter or options.start or options.stop):
         note(emptiness.nothing(recording))
     note(emptiness.grouping(recording, options.by, summary.rows))

@@ -56,7 +56,7 @@ def main(argv: Sequence[str]) -> int:
     name = os.path.basename(stem_of(options.files[0])) + ".pftrace"
     folder = viewer.ui_folder()
     if folder is None:
-        _write(recording, name)
+        _write(parser, recording, name)
         parser.exit(
             1,
             f"wrote {name}\n{parser.prog}: the viewer is not installed: "
@@ -64,7 +64,7 @@ def main(argv: Sequence[str]) -> int:
         )
     with tempfile.TemporaryDirectory(prefix="nvspan-view-") as scratch:
         trace = os.path.join(scratch, name)
-        _write(recording, trace)
+        _write(parser, recording, trace)
         try:
             server = viewer.Viewer(folder, trace, options.port, viewer_start.commands(recording))
         except OSError as error:
@@ -85,6 +85,9 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _write(recording: nvspan.Recording, path: str) -> None:
-    with Progress("preparing the timeline") as progress:
-        perfetto.write(recording, path, progress)
+def _write(parser: argparse.ArgumentParser, recording: nvspan.Recording, path: str) -> None:
+    try:
+        with Progress("preparing the timeline") as progress:
+            perfetto.write(recording, path, progress)
+    except OSError as error:
+        parser.exit(1, f"{parser.prog}: cannot write {path!r}: {error.strerror}\n")

@@ -58,6 +58,8 @@ def format_of(path: str) -> str:
     data, raw = open_bytes(path)
     with raw, data:
         head = data.read(64)
+    if head[:8] == b"\xffNVSPAR1":
+        raise ValueError(f"{path} is a recording: nothing is to be imported")
     if head[:4] == b"PAR1":
         return "parquet"
     if head.lstrip()[:1] in (b"{", b"["):

@@ -321,7 +321,8 @@ class Recording:
                 `nvspan.torch.auto`, or else the ranges directly within a step, the 12 largest.
 
         Raises:
-            ValueError: no range has such a name, or none repeats.
+            ValueError: no range has such a name, or none repeats, or the recording is of
+                ``--mode stats``.
 
         >>> nvspan.read("run.nvspan").steps().typical["cpu"]             # doctest: +SKIP
         {'data wait': 1200000.0, 'forward': 5100000.0, 'other': 300000.0}
@@ -338,7 +339,7 @@ class Recording:
             step: as for `steps`. None: where no steps are found, the whole recording counts.
 
         Raises:
-            ValueError: no range is called as `step` says.
+            ValueError: no range is called as `step` says, or the recording is of ``--mode stats``.
 
         >>> for row in nvspan.read("run.nvspan").modules().rows():       # doctest: +SKIP
         ...     print(row["path"], row["count"], row["forward_gpu"])

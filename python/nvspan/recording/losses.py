@@ -45,6 +45,22 @@ def left_out(lost: int, overwritten: int, unclosed: int, orphans: int) -> list[t
     return [(word, text) for word, count, text in found if count > 0]
 
 
+def has_events(recording: Recording) -> bool:
+    """Whether a file of a recording may hold single events: not all were made as statistics."""
+    return {process["mode"] for process in recording.processes} != {"stats"}
+
+
+def need_events(recording: Recording, what: str) -> None:
+    """Raises a `ValueError` where a recording cannot have `what`, as it holds statistics alone."""
+    if not has_events(recording):
+        paths = [process["path"] for process in recording.processes]
+        more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+        raise ValueError(
+            f"{paths[0]}{more}: recorded with --mode stats, which keeps no single events, and so "
+            f"no {what}; 'nvspan stats' shows the statistics"
+        )
+
+
 def damage_lines(recording: Recording) -> list[str]:
     """What was cut off or overwritten in the files: which threads, from when to when, how much."""
     lines = [f"damaged: {problem}" for problem in recording.problems]

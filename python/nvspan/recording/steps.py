@@ -7,6 +7,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 
 from nvspan.recording.frame import Frame, flat
+from nvspan.recording.losses import need_events
 from nvspan.recording.nearest import nearest
 from nvspan.recording.projection import CALL_DOMAIN, WORK_DOMAIN
 from nvspan.recording.time_text import plain_cell, time_cell
@@ -124,6 +125,7 @@ class Steps(Frame):
             if name >= 0
         }
         pattern, chosen = _step_pairs(names, step)
+        need_events(recording, "steps")
         direct = False
         groups = _given_phases(names, phases) if phases else _known_phases(names)
         if not chosen or not groups:

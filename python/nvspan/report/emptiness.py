@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from nvspan.recording import Recording
-from nvspan.recording.losses import counted
+from nvspan.recording.losses import counted, has_events
 from nvspan.recording.nearest import nearest
 from nvspan.recording.time_text import duration
 from nvspan.report.device_join import GROUPS
@@ -114,6 +114,12 @@ def events(recording: Recording, what: str) -> list[str]:
 
 def grouping(part: Recording, by: str, rows: Sequence[dict[str, Any]]) -> list[str]:
     """Why rows of statistics that are grouped `by` something hold nothing, or one group alone."""
+    if (by == "payload" or by in GROUPS) and (files := without_events(part)):
+        kept = "payloads" if by == "payload" else "streams"
+        return [
+            f"{', '.join(files)}: recorded with --mode stats, which keeps no {kept}: --by {by} "
+            "does not apply"
+        ]
     if by in GROUPS:
         if rows or not part.stats().rows:
             return []
@@ -142,6 +148,8 @@ def unknown_field(part: Recording, by: str, rows: Sequence[dict[str, Any]]) -> s
 def _unknown_field(part: Recording, field: str) -> str:
     fields = [n.removeprefix("payload.") for n in part.ranges.names if n.startswith("payload.")]
     text = f"no range has a payload field '{printable(field)}'"
+    if not has_events(part):
+        return text + ": recorded with --mode stats, which keeps no payloads"
     if not fields:
         return text + "; no range here has a payload with fields"
     close = nearest(field, fields)

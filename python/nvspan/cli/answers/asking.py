@@ -16,6 +16,7 @@ from nvspan.cli.common.reading import (
     selected,
 )
 from nvspan.recording import Recording
+from nvspan.recording.losses import has_events
 from nvspan.report import emptiness
 from nvspan.report.progress import Progress
 from nvspan.report.render import FORMATS
@@ -43,9 +44,11 @@ def answer_of(
 ) -> Answer:  # fmt: skip
     """What `ask` says of the recordings; a ValueError of it ends the command with one line."""
     recording = selected(open_recording(parser, options.files), options)
-    note(emptiness.events(recording, "this answer"))
     try:
         with Progress("counting"):
-            return ask(recording)
+            answer = ask(recording)
     except ValueError as error:
         parser.exit(1, f"{parser.prog}: {error}\n")
+    if has_events(recording):
+        note(emptiness.events(recording, "this answer"))
+    return answer

@@ -131,21 +131,37 @@ def open_recording(
 
     With `show_damage` standard error says what is damaged or cut off.
     """
-    recording = opened(parser, lambda: nvspan.read(*files))
+    recording = opened(parser, lambda: nvspan.read(*files), files)
     if show_damage:
         note(damage_lines(recording))
     return recording
 
 
-def opened(parser: argparse.ArgumentParser, read: Callable[[], Read]) -> Read:
-    """What `read` returns; a file that it cannot read ends the command with one line."""
+def opened(
+    parser: argparse.ArgumentParser, read: Callable[[], Read], files: Sequence[str] = ()
+) -> Read:
+    """What `read` returns; a file that it cannot read ends the command with one line.
+
+    The line says what to do with a program among `files`.
+    """
     try:
         with Progress("reading"):
             return read()
     except OSError as error:
         parser.exit(1, f"{parser.prog}: cannot read {error.filename!r}: {error.strerror}\n")
     except ValueError as error:
-        parser.exit(1, f"{parser.prog}: {error}\n")
+        program = next((file for file in files if file.endswith(".py")), None)
+        more = "" if program is None else f"; 'nvspan record {program}' makes a recording"
+        parser.exit(1, f"{parser.prog}: {error}{more}\n")
+
+
+def refuse_to_replace(
+    parser: argparse.ArgumentParser, output: str, files: Sequence[str], what: str
+) -> None:
+    """Ends the command where `output` is one of the files that it is to read."""
+    if any(os.path.exists(output) and os.path.samefile(output, file)
+           for file in files if os.path.exists(file)):  # fmt: skip
+        parser.error(f"{output!r} is {what}")
 
 
 def stem_of(path: str) -> str:

@@ -39,6 +39,8 @@ def make_room(template: str, force: bool) -> None:
     for path in sorted(glob("".join("*" if part in texts else escape(part) for part in parts))):
         if not like.fullmatch(path):
             continue
+        if not force and os.path.isfile(path) and recorder.run_of(path) is None:
+            raise InTheWay(f"{path!r} exists and is no recording: -o NAME names another file")
         if not force:
             raise InTheWay(f"{path!r} exists: --force writes over it, -o NAME names another")
         _remove_run(path, template)
