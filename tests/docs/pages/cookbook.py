@@ -3,11 +3,14 @@
 """The recordings of tests/data/loops whose figures the page shows, and a model."""
 
 import importlib.util
+import os
 from pathlib import Path
 
 from helpers.recorded_loops import unpack, unpack_ranks
 
 unpack("data", "train.nvspan")
+# An editable install is imported before pytest could rewrite it.
+os.environ["PYTEST_ADDOPTS"] = "-W ignore::pytest.PytestAssertRewriteWarning"
 if importlib.util.find_spec("torch"):
     import torch
 
