@@ -1,0 +1,258 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ranks/cause/extract.hpp"
+
+#include "ranks/cause/operations.hpp"
+#include "ranks/cause/segments.hpp"
+#include "reader/scan/payloads.hpp"
+#include "reader/scan/range_scan.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace nvspan::ranks {
+namespace {
+
+using reader::EntryPayload;
+using reader::ScannedRange;
+
+// The fields of a collective's payload: our own, and NCCL's.
+class Fields final : public trace::PayloadVisitor {
+ public:
+  std::int64_t group = 0, sequence = no_sequence, bytes = -1, size = -1, root = -1, rank = -1;
+  std::int64_t asynchronous = 0, number = 0;
+
+  bool value(std::string_view name, const trace::PayloadValue& value) override {
+    if (value.kind != trace::PayloadValue::Kind::integer &&
+        value.kind != trace::PayloadValue::Kind::count) {
+      return true;
+    }
+    const std::pair<std::string_view, std::int64_t*> all[] = {
+        {"group", &group},         {"NCCL communicator ID", &group}, {"comm", &group},
+        {"seq", &sequence},        {"sequence", &sequence},          {"bytes", &bytes},
+        {"Message size [bytes]", &bytes}, {"size", &size},           {"No. of ranks", &size},
+        {"root", &root},           {"Root", &root},                  {"peer", &root},
+        {"Peer", &root},           {"rank", &rank},                  {"async", &asynchronous},
+        {"step", &number},
+    };
+    for (const auto& [known, into] : all) {
+      if (name == known) *into = value.integer;
+    }
+    return true;
+  }
+  bool begin(std::string_view, bool) override { return true; }
+  bool end(bool) override { return true; }
+};
+
+enum class Role : std::uint8_t { work, collective, wait, step };
+
+struct SiteRole {
+  Role role = Role::work;
+  Kind kind = Kind::none;
+  bool enqueued = false;
+  std::int32_t text = 0;
+};
+
+struct OpenCollective {
+  Collective collective;
+  bool is_wait = false;
+};
+
+class Extraction : public reader::RangeScan<Extraction> {
+ public:
+  Extraction(const reader::Recording& recording, const ExtractOptions& options,
+             core::TextTable& texts)
+      : RangeScan(recording, reader::Selection::whole()), payloads_(recording) {
+    const auto has = [](const std::vector<std::string>& list, std::string_view text) {
+      return std::find(list.begin(), list.end(), text) != list.end();
+    };
+    const auto text_of = [&](std::int32_t number) {
+      return number == reader::no_name
+                 ? std::string_view()
+                 : std::string_view(recording.strings()[static_cast<std::size_t>(number)]);
+    };
+    for (const reader::ReadSite& site : recording.sites()) {
+      SiteRole role;
+      const std::string_view name = text_of(site.name);
+      const std::string_view domain = text_of(recording.domains().empty()
+                                                  ? reader::no_name
+                                                  : recording.domains()[site.domain]);
+      role.text = texts.add(name.empty() ? "(no name)" : name);
+      if (has(options.domains, domain)) {
+        std::string operation = operation_name(name);
+        constexpr std::string_view wait = "wait";
+        role.role = Role::collective;
+        if (operation.size() > wait.size() &&
+            operation.compare(operation.size() - wait.size(), wait.size(), wait) == 0) {
+          operation.resize(operation.size() - wait.size());
+          role.role = Role::wait;
+        }
+        role.kind = operation_kind(operation);
+        role.enqueued = has(options.enqueued, domain);
+        if (role.kind == Kind::none) role.role = Role::work;
+        if (role.kind != Kind::none) role.text = texts.add(operation);
+      } else if (name == options.step) {
+        role.role = Role::step;
+      }
+      roles_.push_back(role);
+    }
+  }
+
+  std::vector<ThreadWork> threads;  // by the recording's number
+  std::map<std::uint32_t, std::vector<OpenCollective>> collectives;  // by process, as they ended
+
+  void begin_thread(std::uint32_t thread) {
+    if (threads.size() <= thread) threads.resize(thread + 1);
+    work_ = &threads[thread];
+  }
+  std::uint64_t open(const reader::PushRange& range, std::uint64_t, const EntryPayload& payload) {
+    const SiteRole& role = roles_[range.site];
+    const std::int64_t at = time(range.start);
+    if (role.role == Role::work) work_->enter(at, role.text);
+    if (role.role == Role::work) return no_row;
+    work_->enter(at, role.role == Role::step ? ThreadWork::outside : ThreadWork::waiting);
+    Fields fields;
+    read(range.site, payload, fields);
+    if (role.role == Role::step) {
+      work_->steps.push_back(Step{fields.number, at, at});
+      return work_->steps.size() - 1;
+    }
+    return note(role, fields, at);
+  }
+  void close(const reader::PushRange& range, std::uint64_t ticks, const EntryPayload&) {
+    leave(range, time(ticks));
+  }
+  void unclosed(const reader::PushRange& range, std::uint64_t ticks, reader::EndReason) {
+    leave(range, time(ticks));
+  }
+  // Start/end ranges: of collectives alone.
+  std::uint64_t opened(const ScannedRange& range, std::uint64_t, std::uint64_t,
+                       const EntryPayload& payload) {
+    const SiteRole& role = roles_[range.site];
+    if (role.role != Role::collective && role.role != Role::wait) return no_row;
+    Fields fields;
+    read(range.site, payload, fields);
+    return note(role, fields, range.start);
+  }
+  void ended(const ScannedRange& range) {
+    if (range.row == no_row || range.kind == reader::RangeKind::push_pop) return;
+    if (range.reason != reader::EndReason::closed) return;
+    Collective& collective = noted_[range.row].collective;
+    collective.end = range.end;
+    collective.enqueued = collective.enqueued && range.kind != reader::RangeKind::device;
+    if (collective.wait == no_time) collective.wait = collective.begin;
+  }
+  void end_process(std::uint32_t process) {
+    collectives[process].swap(noted_);
+    noted_.clear();
+  }
+
+ private:
+  std::uint64_t note(const SiteRole& role, const Fields& fields, std::int64_t at) {
+    OpenCollective open;
+    Collective& collective = open.collective;
+    open.is_wait = role.role == Role::wait;
+    collective.begin = at;
+    if (fields.asynchronous == 0 && !role.enqueued) collective.wait = at;
+    collective.group = static_cast<std::uint64_t>(fields.group);
+    collective.sequence = fields.sequence;
+    collective.bytes = fields.bytes;
+    collective.size = static_cast<std::int32_t>(fields.size);
+    collective.root = static_cast<std::int32_t>(fields.root);
+    collective.rank = static_cast<std::int32_t>(fields.rank);
+    collective.op = role.text;
+    collective.kind = role.kind;
+    collective.enqueued = role.enqueued;
+    noted_.push_back(open);
+    return noted_.size() - 1;
+  }
+  void leave(const reader::PushRange& range, std::int64_t at) {
+    work_->leave(at);
+    const Role role = roles_[range.site].role;
+    if (role == Role::step) work_->steps[range.row].end = at;
+    if (role != Role::collective && role != Role::wait) return;
+    Collective& collective = noted_[range.row].collective;
+    if (collective.wait != no_time) collective.end = at;
+    ++work_->collectives;
+  }
+  void read(std::uint32_t site, const EntryPayload& payload, Fields& fields) {
+    if (payload.bytes != nullptr) {
+      payloads_.read(recording_.threads()[thread_].process, recording_.sites()[site].local_domain,
+                     payload.bytes, payload.bits, fields);
+    } else if (payload.present) {
+      fields.number = static_cast<std::int64_t>(payload.bits);
+    }
+  }
+
+  std::vector<SiteRole> roles_;
+  std::vector<OpenCollective> noted_;
+  reader::RecordedPayloads payloads_;
+  ThreadWork* work_ = nullptr;
+};
+
+// Waits for asynchronous collectives are put to what they wait for.
+std::vector<Collective> joined(const std::vector<OpenCollective>& noted) {
+  std::vector<Collective> all;
+  std::map<std::pair<std::uint64_t, std::int64_t>, std::size_t> numbers;
+  for (const OpenCollective& each : noted) {
+    const std::pair<std::uint64_t, std::int64_t> key{each.collective.group,
+                                                     each.collective.sequence};
+    if (!each.is_wait) {
+      if (each.collective.sequence != no_sequence) numbers[key] = all.size();
+      all.push_back(each.collective);
+      continue;
+    }
+    const auto found = numbers.find(key);
+    if (found == numbers.end() || all[found->second].end != no_time) continue;
+    all[found->second].wait = each.collective.begin;
+    all[found->second].end = each.collective.end;
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Collective& a, const Collective& b) { return a.begin < b.begin; });
+  return all;
+}
+
+}  // namespace
+
+std::vector<RankTrace> extract(const reader::Recording& recording, const ExtractOptions& options,
+                               core::TextTable& texts) {
+  const std::int32_t outside = texts.add("(outside of ranges)");
+  Extraction extraction(recording, options, texts);
+  extraction.run();
+  std::vector<RankTrace> traces;
+  for (std::uint32_t process = 0; process < recording.processes().size(); ++process) {
+    const reader::ReadProcess& read = recording.processes()[process];
+    ThreadWork* main = nullptr;
+    for (std::size_t i = 0; i < extraction.threads.size(); ++i) {
+      ThreadWork& thread = extraction.threads[i];
+      if (recording.threads()[i].process != process) continue;
+      if (main == nullptr || std::make_pair(thread.steps.size(), thread.collectives) >
+                                 std::make_pair(main->steps.size(), main->collectives)) {
+        main = &thread;
+      }
+    }
+    RankTrace trace;
+    trace.collectives = joined(extraction.collectives[process]);
+    if (main == nullptr || (trace.collectives.empty() && main->steps.empty())) continue;
+    trace.rank = read.header.rank;
+    trace.path = read.path;
+    trace.pid = read.header.pid;
+    const auto field = [](const char* text, std::size_t most) {
+      std::string found(text, std::find(text, text + most, '\0'));
+      while (!found.empty() && found.back() <= ' ') found.pop_back();
+      return found;
+    };
+    trace.host = field(read.header.host, sizeof read.header.host);
+    trace.boot_id = field(read.header.boot_id, sizeof read.header.boot_id);
+    main->cut(trace, outside);
+    // Of the host's own clock, without what several files were moved by.
+    move(trace, -read.offset);
+    traces.push_back(std::move(trace));
+  }
+  return traces;
+}
+
+}  // namespace nvspan::ranks

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a thread does at each moment: the innermost range that is open.
+
+#pragma once
+
+#include "ranks/cause/trace.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace nvspan::ranks {
+
+class ThreadWork {
+ public:
+  static constexpr std::int32_t outside = -1;  // in no range but steps
+  static constexpr std::int32_t waiting = -2;  // in a collective
+
+  std::vector<Step> steps;
+  std::size_t collectives = 0;
+
+  void enter(std::int64_t at, std::int32_t name) {
+    open_.push_back(name);
+    change(at);
+  }
+  // The innermost range ends. Ranges that cross are taken to be nested.
+  void leave(std::int64_t at) {
+    if (!open_.empty()) open_.pop_back();
+    change(at);
+  }
+  // Cuts the work at the trace's collectives, whose waiting is no work, and fills the rest of the
+  // trace. `outside` is the text for work in no range.
+  void cut(RankTrace& trace, std::int32_t outside_text);
+
+ private:
+  struct Change {
+    std::int64_t at;
+    std::int32_t name;
+  };
+
+  void change(std::int64_t at) {
+    const std::int32_t name = open_.empty() ? outside : open_.back();
+    changes_.push_back(Change{at, name});
+  }
+
+  std::vector<std::int32_t> open_;
+  std::vector<Change> changes_;
+};
+
+// Adds so much to all times.
+void move(RankTrace& trace, std::int64_t by);
+
+}  // namespace nvspan::ranks

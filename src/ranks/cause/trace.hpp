@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the search for a cause keeps of each rank: its collectives, and what its thread did between
+// them. Nothing here knows recordings.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace nvspan::ranks {
+
+constexpr std::int64_t no_sequence = -1;
+constexpr std::int64_t no_time = std::numeric_limits<std::int64_t>::min();
+
+// Who of a collective needs whom.
+enum class Kind : std::uint8_t { all, from_root, to_root, send, receive, none };
+
+// Of one rank, in ns of its own clock.
+struct Collective {
+  std::int64_t begin = 0;      // the rank has come
+  std::int64_t wait = no_time;  // it begins to wait; no_time: nothing shows that it waits
+  std::int64_t end = no_time;
+  std::uint64_t group = 0;
+  std::int64_t sequence = no_sequence;
+  std::int64_t bytes = -1;
+  std::int32_t op = 0;     // of Traces::texts
+  std::int32_t size = -1;  // of the group
+  std::int32_t root = -1;  // or the peer of a send or receive, by its rank in the group
+  std::int32_t rank = -1;  // its own in the group
+  Kind kind = Kind::all;
+  bool enqueued = false;  // the range shows when the CPU asked for it, not when the GPU did it
+
+  bool gives() const noexcept {
+    return kind == Kind::all || kind == Kind::send || (kind == Kind::from_root) == (rank == root);
+  }
+  bool takes() const noexcept {
+    return kind == Kind::all || kind == Kind::receive ||
+           (kind == Kind::to_root) == (rank == root);
+  }
+};
+
+// A part of the work before a collective: the time within a range and none inside it.
+struct Part {
+  std::int32_t name = 0;  // of Traces::texts
+  std::int64_t ns = 0;
+};
+
+struct Step {
+  std::int64_t number = 0;
+  std::int64_t start = 0;
+  std::int64_t end = 0;
+};
+
+struct RankTrace {
+  std::int32_t rank = -1;
+  std::string path;
+  std::string host;
+  std::string boot_id;
+  std::uint32_t pid = 0;
+  std::int64_t start = 0;  // of its thread
+  std::int64_t end = 0;
+  std::vector<Collective> collectives;  // by `begin`
+  // The work since the collective before, which waiting is no part of: that of the i-th collective
+  // is parts[first[i]] to parts[first[i + 1]], by name; the last is behind them all.
+  std::vector<std::size_t> first;
+  std::vector<Part> parts;
+  std::vector<Step> steps;
+
+  std::int64_t work(std::size_t i) const noexcept {
+    std::int64_t sum = 0;
+    for (std::size_t at = first[i]; at < first[i + 1]; ++at) sum += parts[at].ns;
+    return sum;
+  }
+  std::int64_t work(std::size_t i, std::int32_t name) const noexcept;
+};
+
+}  // namespace nvspan::ranks
