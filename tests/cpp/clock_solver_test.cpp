@@ -117,9 +117,11 @@ void draws(std::size_t count, bool tell) {
     sum.widest = std::max(sum.widest, misses.widest);
   }
   if (tell) {
-    std::printf("%zu draws: %zu with a begin outside; %zu of %zu begins; half widths: mean %.2f us,"
-                " largest %.2f us\n", count, bad, sum.outside, sum.all,
-                sum.sum / static_cast<double>(sum.all) / 1e3, sum.widest / 1e3);
+    std::printf(
+        "%zu draws: %zu with a begin outside; %zu of %zu begins; half widths: mean %.2f us,"
+        " largest %.2f us\n",
+        count, bad, sum.outside, sum.all, sum.sum / static_cast<double>(sum.all) / 1e3,
+        sum.widest / 1e3);
   }
   EXPECT(bad * 100 <= count);
   EXPECT(sum.widest < 200e3);

@@ -24,6 +24,8 @@ PYBIND11_FILES = {
     "src/bindings/reader/import/import_objects.cpp",
     "src/bindings/reader/import/import_objects.hpp",
     "src/bindings/reader/projection.cpp",
+    "src/bindings/reader/ranks/rank_job.cpp",
+    "src/bindings/reader/ranks/rank_job.hpp",
     "src/bindings/reader/ranks/rank_summary.cpp",
     "src/bindings/reader/ranks/rank_summary.hpp",
     "src/bindings/reader/import/trace_import.cpp",

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double rounding = 0.01;       // ns
-constexpr std::size_t fewest = 8;      // gates of a window that is split where a clock was set
+constexpr std::size_t fewest = 8;       // gates of a window that is split where a clock was set
 constexpr std::size_t most_tried = 48;  // gates that the typical line is searched among
 
 double place(const Gate& gate) {

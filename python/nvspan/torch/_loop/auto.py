@@ -7,7 +7,7 @@ from __future__ import annotations
 import weakref
 
 from nvspan import _core
-from nvspan.torch._loop import backward_call, loaders, transfers
+from nvspan.torch._loop import backward_call, collectives, gradients, loaders, transfers
 from nvspan.torch._loop import optimizers as _optimizers
 from nvspan.torch._loop.loop import Loop
 from nvspan.torch._modules import modules
@@ -86,6 +86,7 @@ def auto(
     *,
     step: str | None = "step",
     device: bool = False,
+    distributed: bool = False,
     domain: Any = "torch",
 ) -> AutoAnnotations:
     """Show the parts of a training loop, which stays as it is.
@@ -119,7 +120,13 @@ def auto(
         device: ``forward``, ``backward`` and ``optimizer.step`` have a range of the GPU's work
             beside them, as ``annotate(device=True)``: torch lets the current stream wait for all
             that the backward pass did.
-        domain: The ranges' domain.
+        distributed: The collectives of ``torch.distributed`` have ranges too, in the domain
+            ``torch.distributed``: its functions by their names, ``all_reduce.wait`` where a program
+            waits for an asynchronous one, and ``ddp.gradients`` from the moment that a rank's
+            gradients are there until those of all ranks are, where the model is a
+            ``DistributedDataParallel``. ``nvspan ranks`` finds out of these who made whom wait.
+            Call :func:`auto` at the same place of the program on all ranks.
+        domain: The other ranges' domain.
 
     Returns:
         A handle with ``remove()``, which is a context manager too.
@@ -128,6 +135,7 @@ def auto(
         TypeError: The model is no module, an optimizer has no ``step``, or the loader cannot be
             iterated over.
         ValueError: One of them has the ranges of another ``auto`` already.
+        RuntimeError: ``distributed`` is true, and this torch is built without it.
 
     Steps belong to the thread that runs the loop. Not to be called while another thread runs it.
 
@@ -170,6 +178,9 @@ def auto(
         modules.install(model, _Forward(torch, model, loop, domain, device), handle._undo, 1)
         handle._undo.append(backward_call.install(torch, annotations["backward"]))
         handle._undo.append(transfers.install(annotations["h2d"]))
+        if distributed:
+            handle._undo.append(collectives.install(torch))
+            handle._undo.append(gradients.install(torch, model))
         handle._undo.append(_end_at_exit(loop))
     except BaseException:
         handle.remove()

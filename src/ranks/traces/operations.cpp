@@ -1,25 +1,25 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ranks/cause/operations.hpp"
+#include "ranks/traces/operations.hpp"
 
 namespace nvspan::ranks {
 namespace {
 
 struct Known {
   std::string_view begins;
-  Kind kind;
+  CollectiveKind kind;
 };
 // The first that fits.
 constexpr Known known[] = {
-    {"allreduce", Kind::all},     {"allgather", Kind::all},
-    {"alltoall", Kind::all},      {"reducescatter", Kind::all},
-    {"barrier", Kind::all},       {"ddpgradients", Kind::all},
-    {"broadcast", Kind::from_root}, {"bcast", Kind::from_root},
-    {"scatter", Kind::from_root}, {"reduce", Kind::to_root},
-    {"gather", Kind::to_root},    {"send", Kind::send},
-    {"isend", Kind::send},        {"recv", Kind::receive},
-    {"irecv", Kind::receive},
+    {"allreduce", CollectiveKind::all},       {"allgather", CollectiveKind::all},
+    {"alltoall", CollectiveKind::all},        {"reducescatter", CollectiveKind::all},
+    {"barrier", CollectiveKind::all},         {"ddpgradients", CollectiveKind::all},
+    {"broadcast", CollectiveKind::from_root}, {"bcast", CollectiveKind::from_root},
+    {"scatter", CollectiveKind::from_root},   {"reduce", CollectiveKind::to_root},
+    {"gather", CollectiveKind::to_root},      {"send", CollectiveKind::send},
+    {"isend", CollectiveKind::send},          {"recv", CollectiveKind::receive},
+    {"irecv", CollectiveKind::receive},
 };
 
 bool begins_with(std::string_view text, std::string_view with) {
@@ -42,11 +42,11 @@ std::string operation_name(std::string_view range) {
   return name;
 }
 
-Kind operation_kind(std::string_view operation) {
+CollectiveKind operation_kind(std::string_view operation) {
   for (const Known& each : known) {
     if (begins_with(operation, each.begins)) return each.kind;
   }
-  return Kind::none;
+  return CollectiveKind::none;
 }
 
 }  // namespace nvspan::ranks

@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "ranks/cause/trace.hpp"
+#include "ranks/traces/trace.hpp"
 
 #include <string>
 #include <string_view>
@@ -15,6 +15,6 @@ namespace nvspan::ranks {
 // "ncclAllReduce", "MPI_Allreduce", "all_reduce" and "gloo:all_reduce" are "allreduce".
 std::string operation_name(std::string_view range);
 
-Kind operation_kind(std::string_view operation);  // none: not one that ranks wait in
+CollectiveKind operation_kind(std::string_view operation);  // none: not one that ranks wait in
 
 }  // namespace nvspan::ranks

@@ -18,13 +18,14 @@ constexpr std::int64_t no_sequence = -1;
 constexpr std::int64_t no_time = std::numeric_limits<std::int64_t>::min();
 
 // Who of a collective needs whom.
-enum class Kind : std::uint8_t { all, from_root, to_root, send, receive, none };
+enum class CollectiveKind : std::uint8_t { all, from_root, to_root, send, receive, none };
 
 // Of one rank, in ns of its own clock.
 struct Collective {
-  std::int64_t begin = 0;      // the rank has come
+  std::int64_t begin = 0;       // the rank has come
   std::int64_t wait = no_time;  // it begins to wait; no_time: nothing shows that it waits
   std::int64_t end = no_time;
+  std::int64_t early = 0;  // by so much earlier, at most, others may have been let go by this rank
   std::uint64_t group = 0;
   std::int64_t sequence = no_sequence;
   std::int64_t bytes = -1;
@@ -32,15 +33,16 @@ struct Collective {
   std::int32_t size = -1;  // of the group
   std::int32_t root = -1;  // or the peer of a send or receive, by its rank in the group
   std::int32_t rank = -1;  // its own in the group
-  Kind kind = Kind::all;
+  CollectiveKind kind = CollectiveKind::all;
   bool enqueued = false;  // the range shows when the CPU asked for it, not when the GPU did it
 
   bool gives() const noexcept {
-    return kind == Kind::all || kind == Kind::send || (kind == Kind::from_root) == (rank == root);
+    return kind == CollectiveKind::all || kind == CollectiveKind::send ||
+           (kind == CollectiveKind::from_root) == (rank == root);
   }
   bool takes() const noexcept {
-    return kind == Kind::all || kind == Kind::receive ||
-           (kind == Kind::to_root) == (rank == root);
+    return kind == CollectiveKind::all || kind == CollectiveKind::receive ||
+           (kind == CollectiveKind::to_root) == (rank == root);
   }
 };
 

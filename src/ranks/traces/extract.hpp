@@ -6,7 +6,7 @@
 #pragma once
 
 #include "core/text/text_table.hpp"
-#include "ranks/cause/trace.hpp"
+#include "ranks/traces/trace.hpp"
 #include "reader/file/recording.hpp"
 
 #include <string>
@@ -15,7 +15,7 @@
 namespace nvspan::ranks {
 
 struct ExtractOptions {
-  std::vector<std::string> domains;  // whose ranges are collectives
+  std::vector<std::string> domains;   // whose ranges are collectives
   std::vector<std::string> enqueued;  // of these, those whose ranges show the CPU's request alone
   std::string step;                   // the name of the ranges that are steps
 };

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ranks/cause/extract.hpp"
+#include "ranks/traces/extract.hpp"
 
-#include "ranks/cause/operations.hpp"
-#include "ranks/cause/segments.hpp"
+#include "ranks/traces/operations.hpp"
+#include "ranks/traces/segments.hpp"
 #include "reader/scan/payloads.hpp"
 #include "reader/scan/range_scan.hpp"
 
@@ -23,7 +23,7 @@ using reader::ScannedRange;
 class Fields final : public trace::PayloadVisitor {
  public:
   std::int64_t group = 0, sequence = no_sequence, bytes = -1, size = -1, root = -1, rank = -1;
-  std::int64_t asynchronous = 0, number = 0;
+  std::int64_t asynchronous = 0, number = 0, early = 0;
 
   bool value(std::string_view name, const trace::PayloadValue& value) override {
     if (value.kind != trace::PayloadValue::Kind::integer &&
@@ -31,12 +31,23 @@ class Fields final : public trace::PayloadVisitor {
       return true;
     }
     const std::pair<std::string_view, std::int64_t*> all[] = {
-        {"group", &group},         {"NCCL communicator ID", &group}, {"comm", &group},
-        {"seq", &sequence},        {"sequence", &sequence},          {"bytes", &bytes},
-        {"Message size [bytes]", &bytes}, {"size", &size},           {"No. of ranks", &size},
-        {"root", &root},           {"Root", &root},                  {"peer", &root},
-        {"Peer", &root},           {"rank", &rank},                  {"async", &asynchronous},
+        {"group", &group},
+        {"NCCL communicator ID", &group},
+        {"comm", &group},
+        {"seq", &sequence},
+        {"sequence", &sequence},
+        {"bytes", &bytes},
+        {"Message size [bytes]", &bytes},
+        {"size", &size},
+        {"No. of ranks", &size},
+        {"root", &root},
+        {"Root", &root},
+        {"peer", &root},
+        {"Peer", &root},
+        {"rank", &rank},
+        {"async", &asynchronous},
         {"step", &number},
+        {"early", &early},
     };
     for (const auto& [known, into] : all) {
       if (name == known) *into = value.integer;
@@ -51,7 +62,7 @@ enum class Role : std::uint8_t { work, collective, wait, step };
 
 struct SiteRole {
   Role role = Role::work;
-  Kind kind = Kind::none;
+  CollectiveKind kind = CollectiveKind::none;
   bool enqueued = false;
   std::int32_t text = 0;
 };
@@ -77,9 +88,8 @@ class Extraction : public reader::RangeScan<Extraction> {
     for (const reader::ReadSite& site : recording.sites()) {
       SiteRole role;
       const std::string_view name = text_of(site.name);
-      const std::string_view domain = text_of(recording.domains().empty()
-                                                  ? reader::no_name
-                                                  : recording.domains()[site.domain]);
+      const std::string_view domain =
+          text_of(recording.domains().empty() ? reader::no_name : recording.domains()[site.domain]);
       role.text = texts.add(name.empty() ? "(no name)" : name);
       if (has(options.domains, domain)) {
         std::string operation = operation_name(name);
@@ -92,8 +102,8 @@ class Extraction : public reader::RangeScan<Extraction> {
         }
         role.kind = operation_kind(operation);
         role.enqueued = has(options.enqueued, domain);
-        if (role.kind == Kind::none) role.role = Role::work;
-        if (role.kind != Kind::none) role.text = texts.add(operation);
+        if (role.kind == CollectiveKind::none) role.role = Role::work;
+        if (role.kind != CollectiveKind::none) role.text = texts.add(operation);
       } else if (name == options.step) {
         role.role = Role::step;
       }
@@ -101,7 +111,7 @@ class Extraction : public reader::RangeScan<Extraction> {
     }
   }
 
-  std::vector<ThreadWork> threads;  // by the recording's number
+  std::vector<ThreadWork> threads;                                   // by the recording's number
   std::map<std::uint32_t, std::vector<OpenCollective>> collectives;  // by process, as they ended
 
   void begin_thread(std::uint32_t thread) {
@@ -157,6 +167,7 @@ class Extraction : public reader::RangeScan<Extraction> {
     open.is_wait = role.role == Role::wait;
     collective.begin = at;
     if (fields.asynchronous == 0 && !role.enqueued) collective.wait = at;
+    collective.early = std::max<std::int64_t>(0, fields.early);
     collective.group = static_cast<std::uint64_t>(fields.group);
     collective.sequence = fields.sequence;
     collective.bytes = fields.bytes;

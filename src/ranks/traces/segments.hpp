@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "ranks/cause/trace.hpp"
+#include "ranks/traces/trace.hpp"
 
 #include <cstddef>
 #include <cstdint>

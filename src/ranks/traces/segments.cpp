@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ranks/cause/segments.hpp"
+#include "ranks/traces/segments.hpp"
 
 #include <algorithm>
 #include <unordered_map>
@@ -12,8 +12,8 @@ namespace nvspan::ranks {
 std::int64_t RankTrace::work(std::size_t i, std::int32_t name) const noexcept {
   const auto begin = parts.begin() + static_cast<std::ptrdiff_t>(first[i]);
   const auto end = parts.begin() + static_cast<std::ptrdiff_t>(first[i + 1]);
-  const auto found = std::lower_bound(begin, end, name,
-                                      [](const Part& part, std::int32_t of) { return part.name < of; });
+  const auto found = std::lower_bound(
+      begin, end, name, [](const Part& part, std::int32_t of) { return part.name < of; });
   return found != end && found->name == name ? found->ns : 0;
 }
 

@@ -1,0 +1,38 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""``nvspan ranks``: which rank of a job made the others wait."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nvspan.cli.common.parser import parser_of
+from nvspan.cli.common.reading import emit
+from nvspan.ranks import analysis, collectives, text
+
+_DESCRIPTION = """\
+Says which rank of a job made the others wait, in which range, and what that
+costs the job; then who waited for how long, how uneven each range is, and what
+the job's end hangs on. It stands on the collectives of the ranks: those of
+'nvspan.torch.auto(..., distributed=True)', and the ranges of NCCL."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs ``nvspan ranks`` with the arguments `argv`."""
+    parser = parser_of("ranks", _DESCRIPTION)
+    parser.add_argument("files", nargs="+", metavar="FILE", help="the recordings of a job's ranks")
+    parser.add_argument("--json", action="store_true", help="all figures as JSON, times in ns")
+    parser.add_argument(
+        "--step", default="step", metavar="NAME", help="the ranges that are steps (step)"
+    )
+    parser.add_argument(
+        "--domain", action="append", default=[], metavar="DOMAIN",
+        help="ranges of this domain are collectives too, by their names; may be repeated",
+    )  # fmt: skip
+    options = parser.parse_args(argv)
+    domains = (*collectives.DOMAINS, *options.domain)
+    try:
+        found = analysis.ranks(*options.files, step=options.step, domains=domains)
+    except ValueError as error:
+        parser.exit(1, f"{parser.prog}: {error}\n")
+    return emit(text.as_json(found) if options.json else text.shown(found))

@@ -1,0 +1,61 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings of a job's ranks, and what they say of it.
+
+>>> from nvspan.ranks.analysis import ranks
+>>> found = ranks("run-0.nvspan", "run-1.nvspan")                        # doctest: +SKIP
+>>> found.verdict.rank, found.verdict.range                              # doctest: +SKIP
+(1, 'dataloader.next')
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+
+from nvspan.ranks import collectives, verdict
+from nvspan.ranks.cause import Ranks
+
+
+def ranks(
+    *paths: str | os.PathLike[str],
+    step: str = "step",
+    domains: Sequence[str] = collectives.DOMAINS,
+    priors: Mapping[str, tuple[int, int]] | None = None,
+) -> Ranks:
+    """Finds out which rank of a job made the others wait, in which range, and what that costs.
+
+    Args:
+        *paths: The recordings of a job, one or more for each rank.
+        step: The name of the ranges that are steps.
+        domains: Whose ranges are collectives. What has a payload with ``group`` and ``seq``, or
+            NCCL's, is matched by that; what has none by its name and order.
+        priors: For hosts whose clock is known otherwise, as by PTP: the least and the largest ns
+            to add to its times to get those of the first file's host.
+
+    Returns:
+        The ranks, with a ``verdict``.
+
+    Raises:
+        ValueError: There are no paths, or no file has collectives or steps.
+
+    Threads and processes may call it at once.
+    """
+    if not paths:
+        raise ValueError("ranks takes the paths of one recording or more, there are none")
+    job, files = collectives.read_job(_listed(paths), domains=domains, step=step)
+    rows = files.files
+    if rows == 0 or not job.rank_count():
+        raise ValueError("; ".join(files.problems) or "the files have no collectives")
+    given: list[tuple[int, int] | None] = []
+    if priors:
+        given = [priors.get(host) for host in job.hosts()]
+    job.analyse(given)
+    found = Ranks(job, files)
+    found.verdict = verdict.judge(found)
+    return found
+
+
+def _listed(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
+    """The paths in the order of the ranks that their files are of, which any order comes to."""
+    return sorted((os.fspath(path) for path in paths), key=lambda path: (len(path), path))

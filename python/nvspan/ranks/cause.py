@@ -1,0 +1,267 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Who made whom wait: the ranks of a job, their delays, and what each costs the job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+from nvspan.ranks import collectives
+from nvspan.ranks.bootstrap import at_least, in_blocks, mean_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from nvspan._reader import RankJob
+
+_MOST_CANDIDATES = 5  # ranks that are replayed at their median
+_COMPARED = 16  # other ranks, whose savings say what chance gives
+_WARM_UP = 2  # steps at the start, where there are more
+
+
+class Rank:
+    """One rank of the job.
+
+    Attributes:
+        rank: Its number, or the file's place among the files where none is recorded.
+        host: Its host's name.
+        path: Its file.
+        waited: ns that it waited for others, until the last had come.
+        late: ns by which it was later than the median of the others, where it was the last.
+        was_last: In how many collectives it was the last.
+        collectives: How many of its collectives are matched with other ranks'.
+        uncertainty: ns by which its clock may be off, None where it is not known.
+        overlap: The part of its collectives' time in which it did not wait, 0 to 1; None where it
+            has none.
+    """
+
+    def __init__(self, row: Mapping[str, Any], number: int) -> None:
+        self.rank: int = number if row["rank"] is None else row["rank"]
+        self.host: str = row["host"]
+        self.path: str = row["path"]
+        self.waited: int = row["waited"]
+        self.late: int = row["late"]
+        self.was_last: int = row["was_last"]
+        self.collectives: int = row["collectives"]
+        self.uncertainty: int | None = row["uncertainty"]
+        self.contradictions: int = row["contradictions"]
+        talked, blocked = row["talked"], row["blocked"]
+        self.overlap: float | None = max(0.0, 1 - blocked / talked) if talked else None
+        #: ns of delay by range, the largest first.
+        self.roots: dict[str, int] = {}
+
+
+class Cost:
+    """What the job would save if a rank were as fast as the others.
+
+    Attributes:
+        rank: The rank's number.
+        range: The range, or None for all that the rank does.
+        part: The part of the job's time, with its interval.
+        ns: ns of a step.
+        steps: In which part of the steps it saves something, 0 to 1.
+    """
+
+    def __init__(
+        self, rank: int, name: str | None, savings: Sequence[float], times: Sequence[float]
+    ) -> None:
+        whole = sum(times) / max(1, len(times))
+        saved = mean_of(savings)
+        self.rank = rank
+        self.range = name
+        self.ns = saved
+        self.part = saved.scaled(1 / whole if whole > 0 else 0.0)
+        self.steps = sum(value > 0 for value in savings) / max(1, len(savings))
+        means = [sum(savings[i : i + 4]) for i in range(0, len(savings), 4)]
+        self.blocks = in_blocks(means)
+        #: The median of a step: what one slow step does not change.
+        self.usual: float = median(savings) if savings else 0.0
+
+
+class Excess:
+    """How much more work a rank has between collectives than the median rank, step by step.
+
+    Attributes:
+        rank: The rank's number.
+        usual: ns of the median step.
+        steps: In how many steps it has more.
+        blocks: In which part of the stretches of steps it has more, 0 to 1.
+        chance: How probable that is, or more, where all ranks are alike.
+    """
+
+    def __init__(self, rank: int, values: Sequence[float], ranks: int) -> None:
+        self.rank = rank
+        self.usual: float = median(values) if values else 0.0
+        self.steps = sum(value > 0 for value in values)
+        self.blocks = in_blocks(values)
+        # Of an odd number of ranks one is the median itself.
+        above = (ranks - 1) / (2 * ranks) if ranks % 2 else 0.5
+        self.chance = at_least(self.steps, len(values), above)
+
+
+class Ranks:
+    """The ranks of a job side by side. Made by :func:`nvspan.ranks.analysis.ranks`.
+
+    Attributes:
+        ranks: A :class:`Rank` for each file, by number.
+        verdict: What it comes to: a :class:`nvspan.ranks.verdict.Verdict`.
+        costs: What the slowest ranks and their ranges cost, the largest first.
+        imbalance: For each range, how its time differs from rank to rank.
+        critical: ns by rank and range of the chain of work that the job's end hangs on.
+        problems: Files that are left out, and why.
+        counts: How many collectives are matched, and how many are not.
+    """
+
+    def __init__(self, job: RankJob, files: collectives.Files) -> None:
+        self._job = job
+        self.problems = list(files.problems)
+        rows = job.rank_rows()
+        self.ranks = [Rank(row, i) for i, row in enumerate(rows)]
+        self.clocks: int = job.counts()["clocks"]
+        self._table = collectives.columns(job.collectives())
+        counted = job.counts()
+        usable = [
+            members > 1 and whole and not differs
+            for members, whole, differs in zip(
+                self._table["members"], self._table["whole"], self._table["differs"], strict=True
+            )
+        ]
+        self.counts: dict[str, int] = {
+            "collectives": sum(usable),
+            "unmatched": counted["alone"],
+            "incomplete": len(usable) - sum(usable) - counted["alone"],
+            "uncertain": counted["uncertain"],
+            "contradictions": counted["contradictions"],
+            "enqueued": sum(
+                bool(queued) and used
+                for queued, used in zip(self._table["enqueued"], usable, strict=True)
+            ),
+        }
+        self.step_numbers = job.steps()
+        self._steps = self._chosen_steps()
+        self.step_times = self._of_steps(job.step_times())
+        self._blame()
+        self.costs = self._costs()
+        self.imbalance = self._imbalance()
+        self.critical = self._critical()
+        self.verdict: Any = None  # judge() fills it
+
+    def _chosen_steps(self) -> list[int]:
+        """The places of the steps that count: those after warm-up that have a number."""
+        chosen = [i for i, number in enumerate(self.step_numbers) if number >= 0]
+        times = self._job.step_times()
+        chosen = [i for i in chosen if times[i] > 0]
+        return chosen[_WARM_UP:] if len(chosen) > 4 * _WARM_UP else chosen
+
+    def _of_steps(self, values: Sequence[float]) -> list[float]:
+        return [values[i] for i in self._steps]
+
+    def late(self, rank: int) -> list[float]:
+        """By step, by how many ns the rank came later than the median of all, at most."""
+        return self._of_steps(self._job.late(self._place(rank)))
+
+    def _place(self, rank: int) -> int:
+        for place, each in enumerate(self.ranks):
+            if each.rank == rank:
+                return place
+        raise ValueError(f"rank must be one of the job's ranks, not {rank!r}")
+
+    def _blame(self) -> None:
+        wanted = set(self._steps)
+        steps = self._table["step"]
+        roots = collectives.columns(self._job.roots())
+        by_rank: dict[int, dict[int, int]] = {}
+        #: ns of delay that each step has of each rank, by place.
+        self.blame: dict[int, dict[int, int]] = {}
+        for of, rank, name, ns in zip(
+            roots["collective"], roots["rank"], roots["name"], roots["ns"], strict=True
+        ):
+            if steps[of] not in wanted:
+                continue
+            names = by_rank.setdefault(rank, {})
+            names[name] = names.get(name, 0) + ns
+            blamed = self.blame.setdefault(rank, {})
+            blamed[steps[of]] = blamed.get(steps[of], 0) + ns
+        for place, names in by_rank.items():
+            ordered = sorted(names.items(), key=lambda item: -item[1])
+            self.ranks[place].roots = {self._job.text(name): ns for name, ns in ordered if ns}
+
+    def cost(self, rank: int, name: str | None = None) -> Cost:
+        """What the job would save if the rank took as long as the median of the others.
+
+        Args:
+            rank: The number of a rank.
+            name: In the ranges of this name; None: in all that it does between collectives.
+
+        Raises:
+            ValueError: There is no such rank, or no range of this name.
+        """
+        number = -1 if name is None else self._number(name)
+        savings = self._job.savings(self._place(rank), number)
+        return Cost(rank, name, self._of_steps(savings), self.step_times)
+
+    def _number(self, name: str) -> int:
+        work = collectives.columns(self._job.work())
+        for number in sorted(set(work["name"])):
+            if self._job.text(number) == name:
+                return number
+        raise ValueError(f"name must be that of a range between collectives, not {name!r}")
+
+    def _costs(self) -> list[Cost]:
+        if not self._steps or len(self.ranks) < 2:
+            self.by_chance: list[Cost] = []
+            self.excess: list[Excess] = []
+            return []
+        # By what they were blamed for, and by the work that they have more than others.
+        blamed = {i: sum(of.values()) for i, of in self.blame.items()}
+        self.excess = [
+            Excess(each.rank, self._of_steps(self._job.excess(i)), len(self.ranks))
+            for i, each in enumerate(self.ranks)
+        ]
+        order = sorted(blamed, key=lambda i: -blamed[i])[:_MOST_CANDIDATES]
+        most = sorted(range(len(self.ranks)), key=lambda i: -self.excess[i].usual)[:2]
+        order += [i for i in most if i not in order]
+        costs = [self.cost(self.ranks[i].rank) for i in order]
+        costs.sort(key=lambda cost: -cost.ns.value)
+        others = [i for i in range(len(self.ranks)) if i not in order]
+        others = others[:: max(1, len(others) // _COMPARED)]
+        self.by_chance = [self.cost(self.ranks[i].rank) for i in others] + costs[1:]
+        found = []
+        for cost in costs:
+            found.append(cost)
+            roots = self.ranks[self._place(cost.rank)].roots
+            found += [self.cost(cost.rank, name) for name in list(roots)[:3]]
+        return found
+
+    def _imbalance(self) -> list[dict[str, Any]]:
+        work = collectives.columns(self._job.work())
+        by_name: dict[int, dict[int, int]] = {}
+        for rank, name, ns in zip(work["rank"], work["name"], work["ns"], strict=True):
+            by_name.setdefault(name, {})[rank] = ns
+        rows = []
+        for name, of in by_name.items():
+            values = [of.get(i, 0) for i in range(len(self.ranks))]
+            slowest = max(range(len(values)), key=values.__getitem__)
+            mean = sum(values) / len(values)
+            rows.append({
+                "range": self._job.text(name), "mean": mean, "median": float(median(values)),
+                "max": values[slowest], "rank": self.ranks[slowest].rank,
+                "imbalance": values[slowest] / mean - 1 if mean else 0.0,
+            })  # fmt: skip
+        return sorted(rows, key=lambda row: row["mean"] - row["max"])
+
+    def _critical(self) -> list[dict[str, Any]]:
+        path = dict(self._job.critical_path())
+        self.critical_duration: int = path.pop("duration")
+        self.critical_collectives: int = path.pop("collectives")
+        found = collectives.columns(path)
+        rows = [
+            {"rank": self.ranks[rank].rank, "range": self._job.text(name), "ns": ns}
+            for rank, name, ns in zip(found["rank"], found["name"], found["ns"], strict=True)
+        ]
+        return sorted(rows, key=lambda row: -row["ns"])
+
+    def __repr__(self) -> str:
+        return f"<nvspan.ranks.Ranks of {len(self.ranks)} ranks, {self.counts['collectives']} collectives>"

@@ -1,0 +1,259 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bindings/reader/ranks/rank_job.hpp"
+
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings/reader/column.hpp"
+#include "bindings/reader/reports.hpp"
+#include "ranks/cause/blame.hpp"
+#include "ranks/cause/critical_path.hpp"
+#include "ranks/cause/job.hpp"
+#include "ranks/cause/replay.hpp"
+#include "ranks/traces/extract.hpp"
+
+namespace py = pybind11;
+
+namespace nvspan::bindings {
+namespace {
+
+using Integers = std::vector<std::int64_t>;
+
+// Files are added, then the job is analysed, once.
+class RankJob {
+ public:
+  // How many processes of the recording have collectives or steps.
+  std::size_t add(const RecordingHandle& handle, const std::vector<std::string>& domains,
+                  const std::vector<std::string>& enqueued, const std::string& step) {
+    if (replay_ != nullptr) throw py::value_error("the job is analysed already");
+    const released_gil released;
+    const ranks::ExtractOptions options{domains, enqueued, step};
+    std::vector<ranks::RankTrace> traces = ranks::extract(*handle.recording, options, texts_);
+    for (ranks::RankTrace& trace : traces) job_.ranks.push_back(std::move(trace));
+    return traces.size();
+  }
+
+  std::size_t rank_count() const { return job_.ranks.size(); }
+  py::list hosts() const {
+    py::list names;
+    for (const ranks::RankTrace& trace : job_.ranks) names.append(text_of(trace.host));
+    return names;
+  }
+
+  // `priors`, for each rank: the least and the largest offset of its clock, in ns, or None.
+  void analyse(const py::list& priors, std::uint32_t reference, double window, double steepest,
+               double wander) {
+    if (replay_ != nullptr) throw py::value_error("the job is analysed already");
+    std::vector<ranks::Prior> given;
+    for (const auto& prior : priors) {
+      ranks::Prior& one = given.emplace_back();
+      if (prior.is_none()) continue;
+      std::tie(one.low, one.high) = prior.cast<std::pair<std::int64_t, std::int64_t>>();
+    }
+    if (!given.empty() && given.size() != job_.ranks.size()) {
+      throw py::value_error("there must be a prior for each rank");
+    }
+    const released_gil released;
+    ranks::ClockOptions options;
+    options.reference = reference;
+    options.window = window;
+    options.steepest = steepest;
+    options.wander = wander;
+    for (std::size_t i = 0; i < texts_.size(); ++i) job_.texts.push_back(texts_[i]);
+    ranks::match(job_, given, options);
+    blame_ = ranks::find_blame(job_);
+    replay_ = std::make_unique<ranks::Replay>(job_);
+  }
+
+  py::list rank_rows() const {
+    const Integers contradictions = count_contradictions();
+    py::list rows;
+    for (std::size_t r = 0; r < job_.ranks.size(); ++r) {
+      const ranks::RankTrace& trace = job_.ranks[r];
+      const ranks::RankSums& sums = blame_.ranks[r];
+      py::dict row;
+      row["rank"] = trace.rank < 0 ? py::object(py::none()) : py::int_(trace.rank);
+      row["path"] = text_of(trace.path);
+      row["host"] = text_of(trace.host);
+      row["pid"] = trace.pid;
+      row["clock"] = job_.clock[r];
+      const auto middle = trace.start + (trace.end - trace.start) / 2;
+      const ranks::Moment moment = job_.moment(static_cast<std::uint32_t>(r), middle);
+      row["uncertainty"] = moment.known() ? py::object(py::int_(moment.uncertainty())) : py::none();
+      row["offset"] = moment.known() ? py::object(py::int_(moment.middle() - middle)) : py::none();
+      row["contradictions"] = contradictions[job_.clock[r]];
+      row["collectives"] = sums.collectives;
+      row["waited"] = sums.waited;
+      row["blocked"] = sums.blocked;
+      row["talked"] = sums.talked;
+      row["late"] = sums.late;
+      row["was_last"] = sums.was_last;
+      row["duration"] = trace.end - trace.start;
+      rows.append(row);
+    }
+    return rows;
+  }
+
+  py::dict collectives() const {
+    const std::size_t count = job_.collectives.size();
+    std::map<std::string, Integers> columns;
+    const auto add = [&](const char* name, auto&& value) {
+      Integers& values = columns[name];
+      values.reserve(count);
+      for (std::size_t k = 0; k < count; ++k) values.push_back(value(job_.collectives[k], k));
+    };
+    using ranks::Matched;
+    const auto outcome = [&](std::size_t k) -> const ranks::CollectiveOutcome& {
+      return blame_.outcomes[k];
+    };
+    add("op", [](const Matched& of, std::size_t) { return std::int64_t{of.op}; });
+    add("group",
+        [](const Matched& of, std::size_t) { return static_cast<std::int64_t>(of.group); });
+    add("sequence", [](const Matched& of, std::size_t) { return of.sequence; });
+    add("step", [](const Matched& of, std::size_t) { return std::int64_t{of.step}; });
+    add("members", [](const Matched& of, std::size_t) {
+      return static_cast<std::int64_t>(of.members.size());
+    });
+    add("bytes", [&](const Matched& of, std::size_t) { return job_.at(of.members[0]).bytes; });
+    add("whole", [](const Matched& of, std::size_t) { return std::int64_t{of.whole}; });
+    add("differs", [](const Matched& of, std::size_t) { return std::int64_t{of.differs}; });
+    add("enqueued", [](const Matched& of, std::size_t) { return std::int64_t{of.enqueued}; });
+    add("last", [&](const Matched&, std::size_t k) {
+      return outcome(k).last == ranks::CollectiveOutcome::nobody ? -1
+                                                                 : std::int64_t{outcome(k).last};
+    });
+    add("released", [&](const Matched&, std::size_t k) { return outcome(k).released; });
+    add("delay", [&](const Matched&, std::size_t k) { return outcome(k).delay; });
+    add("uncertainty", [&](const Matched&, std::size_t k) { return outcome(k).uncertainty; });
+    add("waited", [&](const Matched&, std::size_t k) { return outcome(k).waited; });
+    return views(columns);
+  }
+
+  // What delays came from: a row for each collective, rank and range.
+  py::dict roots() const {
+    std::map<std::string, Integers> columns;
+    for (const char* name : {"collective", "rank", "name", "ns"}) columns[name];
+    for (std::size_t k = 0; k < blame_.outcomes.size(); ++k) {
+      for (const ranks::Root& root : blame_.outcomes[k].roots) {
+        columns["collective"].push_back(static_cast<std::int64_t>(k));
+        columns["rank"].push_back(root.rank);
+        columns["name"].push_back(root.name);
+        columns["ns"].push_back(static_cast<std::int64_t>(root.ns));
+      }
+    }
+    return views(columns);
+  }
+
+  // Of each rank and range: the time in it and in none inside it, without waiting.
+  py::dict work() const {
+    std::map<std::string, Integers> columns;
+    for (const char* name : {"rank", "name", "ns"}) columns[name];
+    for (std::size_t r = 0; r < job_.ranks.size(); ++r) {
+      std::map<std::int32_t, std::int64_t> sums;
+      for (const ranks::Part& part : job_.ranks[r].parts) sums[part.name] += part.ns;
+      for (const auto& sum : sums) {
+        columns["rank"].push_back(static_cast<std::int64_t>(r));
+        columns["name"].push_back(sum.first);
+        columns["ns"].push_back(sum.second);
+      }
+    }
+    return views(columns);
+  }
+
+  py::dict critical_path() const {
+    std::map<std::string, Integers> columns;
+    for (const char* name : {"rank", "name", "ns"}) columns[name];
+    const ranks::CriticalPath path = ranks::critical_path(job_, blame_);
+    for (const auto& part : path.work) {
+      columns["rank"].push_back(part.first.first);
+      columns["name"].push_back(part.first.second);
+      columns["ns"].push_back(part.second);
+    }
+    py::dict result = views(columns);
+    result["collectives"] = path.collectives;
+    result["duration"] = path.duration;
+    return result;
+  }
+
+  py::dict counts() const {
+    py::dict result;
+    result["alone"] = job_.alone;
+    result["uncertain"] = blame_.uncertain;
+    result["clocks"] = job_.clocks;
+    result["stuck"] = replay_ == nullptr ? 0 : replay_->stuck();
+    result["contradictions"] = job_.solved.contradictions.size();
+    result["left_out"] = job_.solved.left_out.size();
+    return result;
+  }
+
+  std::vector<std::int64_t> steps() const { return job_.steps; }
+  py::object text(std::size_t number) const { return text_of(job_.texts.at(number)); }
+  const std::vector<double>& step_times() const { return replay().step_times(); }
+  const std::vector<float>& late(std::size_t rank) const { return blame_.late.at(rank); }
+  const std::vector<float>& excess(std::size_t rank) const { return blame_.excess.at(rank); }
+  // `name`: of texts; -1: all that the rank does.
+  std::vector<double> savings(std::size_t rank, std::int32_t name) {
+    if (rank >= job_.ranks.size()) throw py::index_error("no such rank");
+    const released_gil released;
+    return replay().savings(static_cast<std::uint32_t>(rank), name);
+  }
+
+ private:
+  static py::dict views(std::map<std::string, Integers>& columns) {
+    py::dict result;
+    for (auto& column : columns) result[column.first.c_str()] = view_of(std::move(column.second));
+    return result;
+  }
+  Integers count_contradictions() const {
+    Integers counts(job_.clocks, 0);
+    for (const auto& each : job_.solved.contradictions) ++counts[each.clock];
+    return counts;
+  }
+  ranks::Replay& replay() const {
+    if (replay_ == nullptr) throw py::value_error("the job is not analysed yet");
+    return *replay_;
+  }
+
+  core::TextTable texts_;
+  ranks::Job job_;
+  ranks::Blame blame_;
+  std::unique_ptr<ranks::Replay> replay_;
+};
+
+}  // namespace
+
+void bind_rank_job(py::module_& module) {
+  const ranks::ClockOptions defaults;
+  py::class_<RankJob>(module, "RankJob")
+      .def(py::init<>())
+      .def("add", &RankJob::add)
+      .def("rank_count", &RankJob::rank_count)
+      .def("hosts", &RankJob::hosts)
+      .def("analyse", &RankJob::analyse, py::arg("priors") = py::list(), py::arg("reference") = 0,
+           py::arg("window") = defaults.window, py::arg("steepest") = defaults.steepest,
+           py::arg("wander") = defaults.wander)
+      .def("rank_rows", &RankJob::rank_rows)
+      .def("collectives", &RankJob::collectives)
+      .def("roots", &RankJob::roots)
+      .def("work", &RankJob::work)
+      .def("critical_path", &RankJob::critical_path)
+      .def("counts", &RankJob::counts)
+      .def("steps", &RankJob::steps)
+      .def("text", &RankJob::text)
+      .def("step_times", &RankJob::step_times)
+      .def("late", &RankJob::late)
+      .def("excess", &RankJob::excess)
+      .def("savings", &RankJob::savings);
+}
+
+}  // namespace nvspan::bindings

@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ranks/cause/blame.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace nvspan::ranks {
+namespace {
+
+constexpr std::size_t most_roots = 8;  // that a delay keeps
+
+class Finder {
+ public:
+  explicit Finder(const Job& job) : job_(job) {
+    blame_.outcomes.resize(job.collectives.size());
+    blame_.ranks.resize(job.ranks.size());
+    const std::vector<float> none(job.steps.size(), 0);
+    blame_.late.assign(job.ranks.size(), none);
+    blame_.excess.assign(job.ranks.size(), none);
+  }
+
+  Blame find() {
+    for (std::uint32_t k = 0; k < job_.collectives.size(); ++k) {
+      const Matched& each = job_.collectives[k];
+      if (each.members.size() < 2 || each.differs || !each.whole) continue;
+      if (collect(each)) judge(k);
+    }
+    return std::move(blame_);
+  }
+
+ private:
+  // The arrivals of a collective. False: a clock is not known.
+  bool collect(const Matched& of) {
+    arrivals_.clear();
+    moments_.clear();
+    work_.clear();
+    for (const Member& member : of.members) {
+      const Moment come = job_.moment(member.rank, job_.at(member).begin);
+      if (!come.known()) {
+        ++blame_.uncertain;
+        return false;
+      }
+      moments_.push_back(come);
+      arrivals_.push_back(static_cast<double>(come.middle() - job_.solved.base));
+      work_.push_back(static_cast<double>(job_.ranks[member.rank].work(member.index)));
+    }
+    return true;
+  }
+
+  void judge(std::uint32_t k) {
+    const Matched& of = job_.collectives[k];
+    CollectiveOutcome& outcome = blame_.outcomes[k];
+    std::size_t last = of.members.size();
+    for (std::size_t m = 0; m < of.members.size(); ++m) {
+      if (!job_.at(of.members[m]).gives()) continue;
+      if (last == of.members.size() || arrivals_[m] > arrivals_[last]) last = m;
+    }
+    if (last == of.members.size()) return;
+    outcome.released = moments_[last].middle();
+    const bool together = of.kind == CollectiveKind::all;
+    const double median = together ? median_of(arrivals_) : 0;
+    const double usual_work = together ? median_of(work_) : 0;
+    for (std::size_t m = 0; m < of.members.size(); ++m) {
+      const Collective& one = job_.at(of.members[m]);
+      RankSums& sums = blame_.ranks[of.members[m].rank];
+      ++sums.collectives;
+      if (one.end != no_time) {
+        sums.talked += one.end - one.begin;
+        if (one.wait != no_time) sums.blocked += one.end - one.wait;
+      }
+      if (one.takes()) {
+        const auto waits = static_cast<std::int64_t>(arrivals_[last] - arrivals_[m]);
+        if (waits > moments_[m].uncertainty() + moments_[last].uncertainty()) {
+          sums.waited += waits;
+          outcome.waited += waits;
+        }
+      }
+      if (!together) continue;
+      float& late = blame_.late[of.members[m].rank][of.step];
+      late = std::max(late, static_cast<float>(arrivals_[m] - median));
+      blame_.excess[of.members[m].rank][of.step] += static_cast<float>(work_[m] - usual_work);
+    }
+    // Those who wait for it: of a broadcast the others than the root.
+    others_.clear();
+    std::int64_t unsure = 0;
+    for (std::size_t m = 0; m < of.members.size(); ++m) {
+      if (m == last || !job_.at(of.members[m]).takes()) continue;
+      others_.push_back(arrivals_[m]);
+      unsure = std::max(unsure, moments_[m].uncertainty());
+    }
+    if (others_.empty()) return;
+    unsure += moments_[last].uncertainty();
+    const double delay = arrivals_[last] - median_of(others_);
+    if (delay <= 0) return;
+    outcome.delay = static_cast<std::int64_t>(delay);
+    outcome.uncertainty = job_.clocks > 1 ? unsure : 0;
+    if (job_.clocks > 1 && outcome.delay <= unsure) {
+      ++blame_.uncertain;
+      return;
+    }
+    outcome.last = of.members[last].rank;
+    RankSums& sums = blame_.ranks[outcome.last];
+    sums.late += outcome.delay;
+    ++sums.was_last;
+    find_roots(of, last, outcome);
+  }
+
+  static double median_of(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    if (values.size() % 2 != 0) return *middle;
+    return (*middle + *std::max_element(values.begin(), middle)) / 2;
+  }
+
+  void find_roots(const Matched& of, std::size_t last, CollectiveOutcome& outcome) {
+    const Member& culprit = of.members[last];
+    const RankTrace& trace = job_.ranks[culprit.rank];
+    const auto delay = static_cast<double>(outcome.delay);
+    const double more = work_[last] - median_without(work_, last, room_);
+    const double own = std::max(0.0, std::min(more, delay));
+    if (own > 0) {
+      // Range by range; what it did shorter than the others is taken off in proportion.
+      std::vector<Root> longer;
+      double sum = 0;
+      for (std::size_t at = trace.first[culprit.index]; at < trace.first[culprit.index + 1]; ++at) {
+        const std::int32_t name = trace.parts[at].name;
+        values_.clear();
+        for (const Member& member : of.members) {
+          values_.push_back(static_cast<double>(job_.ranks[member.rank].work(member.index, name)));
+        }
+        const double excess = values_[last] - median_without(values_, last, room_);
+        if (excess <= 0) continue;
+        longer.push_back(Root{culprit.rank, name, excess});
+        sum += excess;
+      }
+      for (Root& root : longer) {
+        root.ns *= own / sum;
+        outcome.roots.push_back(root);
+      }
+    }
+    const double rest = delay - own;
+    if (rest > 0) inherit(culprit, rest, outcome);
+    std::sort(outcome.roots.begin(), outcome.roots.end(),
+              [](const Root& a, const Root& b) { return a.ns > b.ns; });
+    if (outcome.roots.size() > most_roots) outcome.roots.resize(most_roots);
+  }
+
+  // It came late as it had left the collective before late: that one's roots made it so, as far as
+  // it waited there.
+  void inherit(const Member& late, double rest, CollectiveOutcome& outcome) {
+    if (late.index == 0) return;
+    const std::uint32_t before = job_.of[late.rank][late.index - 1];
+    if (before == Job::unmatched) return;
+    const CollectiveOutcome& cause = blame_.outcomes[before];
+    if (cause.roots.empty() || cause.last == late.rank || cause.last == CollectiveOutcome::nobody)
+      return;
+    const Collective& one = job_.ranks[late.rank].collectives[late.index - 1];
+    const Moment came = job_.moment(late.rank, one.begin);
+    const auto waited = static_cast<double>(cause.released - came.middle());
+    const double passed = std::min(rest, waited);
+    double sum = 0;
+    for (const Root& root : cause.roots) sum += root.ns;
+    if (passed <= 0 || sum <= 0) return;
+    for (const Root& root : cause.roots) {
+      Root share = root;
+      share.ns *= passed / sum;
+      const auto same = std::find_if(
+          outcome.roots.begin(), outcome.roots.end(),
+          [&](const Root& has) { return has.rank == root.rank && has.name == root.name; });
+      if (same == outcome.roots.end()) {
+        outcome.roots.push_back(share);
+      } else {
+        same->ns += share.ns;
+      }
+    }
+  }
+
+  const Job& job_;
+  Blame blame_;
+  std::vector<double> arrivals_, work_, others_, values_, room_;
+  std::vector<Moment> moments_;
+};
+
+}  // namespace
+
+double median_without(const std::vector<double>& values, std::size_t without,
+                      std::vector<double>& room) {
+  room.clear();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i != without) room.push_back(values[i]);
+  }
+  if (room.empty()) return 0;
+  const auto middle = room.begin() + static_cast<std::ptrdiff_t>(room.size() / 2);
+  std::nth_element(room.begin(), middle, room.end());
+  if (room.size() % 2 != 0) return *middle;
+  return (*middle + *std::max_element(room.begin(), middle)) / 2;
+}
+
+Blame find_blame(const Job& job) { return Finder(job).find(); }
+
+}  // namespace nvspan::ranks

@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ranks/cause/replay.hpp"
+
+#include "ranks/cause/blame.hpp"
+
+#include <algorithm>
+
+namespace nvspan::ranks {
+namespace {
+
+constexpr double never = -1e300;
+
+}  // namespace
+
+Replay::Replay(const Job& job) : job_(job) {
+  const std::size_t count = job.collectives.size();
+  std::vector<double> released(count, never);
+  givers_.assign(count, 0);
+  events_.resize(job.ranks.size());
+  begins_.assign(job.ranks.size(), 0);
+  const auto at = [&](std::uint32_t rank, std::int64_t local) {
+    return static_cast<double>(job.moment(rank, local).middle() - job.solved.base);
+  };
+  const auto takes_part = [&](const Matched& of) {
+    return of.members.size() >= 2 && !of.differs && of.whole;
+  };
+  for (std::size_t k = 0; k < count; ++k) {
+    if (!takes_part(job.collectives[k])) continue;
+    for (const Member& member : job.collectives[k].members) {
+      if (!job.at(member).gives()) continue;
+      ++givers_[k];
+      released[k] = std::max(released[k], at(member.rank, job.at(member).begin));
+    }
+  }
+  for (std::uint32_t r = 0; r < job.ranks.size(); ++r) {
+    struct Timed {
+      double time, end;
+      Event event;
+    };
+    std::vector<Timed> timed;
+    const auto& own = job.ranks[r].collectives;
+    for (std::uint32_t i = 0; i < own.size(); ++i) {
+      const std::uint32_t k = job.of[r][i];
+      if (k == Job::unmatched || givers_[k] == 0) continue;
+      Event event;
+      event.collective = k;
+      event.index = i;
+      const double begin = at(r, own[i].begin);
+      timed.push_back(Timed{begin, begin, event});
+      if (own[i].wait == no_time || own[i].end == no_time || !own[i].takes()) continue;
+      const double wait = std::max(begin, at(r, own[i].wait));
+      const double end = std::max(wait, at(r, own[i].end));
+      event.waits = true;
+      event.after = std::max(0.0, end - std::max(wait, released[k]));
+      timed.push_back(Timed{wait, end, event});
+    }
+    std::stable_sort(timed.begin(), timed.end(),
+                     [](const Timed& a, const Timed& b) { return a.time < b.time; });
+    double last = timed.empty() ? 0 : timed.front().time;
+    begins_[r] = last;
+    for (Timed& each : timed) {
+      each.event.gap = std::max(0.0, each.time - last);
+      last = std::max(last, each.end);
+      events_[r].push_back(each.event);
+    }
+  }
+  released_ = run(0, {});
+  times_ = steps_of(released_);
+}
+
+std::vector<double> Replay::run(std::uint32_t rank, const std::vector<double>& less) {
+  const std::size_t ranks = events_.size();
+  constexpr std::uint32_t none = 0xFFFFFFFF;
+  std::vector<double> released(givers_.size(), never);
+  std::vector<std::uint32_t> missing = givers_;
+  std::vector<std::uint32_t> waiting(givers_.size(), none);  // the first rank of a list
+  std::vector<std::uint32_t> next_waiting(ranks, none);
+  std::vector<std::size_t> next(ranks, 0);
+  std::vector<double> now = begins_;
+  std::vector<std::uint32_t> able;
+  for (std::uint32_t r = static_cast<std::uint32_t>(ranks); r-- > 0;) able.push_back(r);
+  std::vector<std::uint8_t> worked(ranks, 0);  // the gap before its next event is over
+  while (!able.empty()) {
+    const std::uint32_t r = able.back();
+    able.pop_back();
+    while (next[r] < events_[r].size()) {
+      const Event& event = events_[r][next[r]];
+      const std::uint32_t k = event.collective;
+      if (worked[r] == 0) {
+        const bool changes = !less.empty() && r == rank && !event.waits;
+        now[r] += std::max(0.0, event.gap - (changes ? less[event.index] : 0));
+        worked[r] = 1;
+      }
+      if (event.waits) {
+        if (missing[k] != 0) {
+          next_waiting[r] = waiting[k];
+          waiting[k] = r;
+          break;
+        }
+        now[r] = std::max(now[r], released[k]) + event.after;
+      } else if (job_.ranks[r].collectives[event.index].gives()) {
+        released[k] = std::max(released[k], now[r]);
+        if (--missing[k] == 0) {
+          for (std::uint32_t w = waiting[k]; w != none; w = next_waiting[w]) able.push_back(w);
+        }
+      }
+      ++next[r];
+      worked[r] = 0;
+    }
+  }
+  stuck_ = 0;
+  for (std::size_t r = 0; r < ranks; ++r) stuck_ += next[r] < events_[r].size() ? 1 : 0;
+  return released;
+}
+
+std::vector<double> Replay::steps_of(const std::vector<double>& released) const {
+  std::vector<double> ends(job_.steps.size(), never);
+  double first = never;
+  for (std::size_t k = 0; k < released.size(); ++k) {
+    if (released[k] == never) continue;
+    if (first == never) first = released[k];
+    double& end = ends[job_.collectives[k].step];
+    end = std::max(end, released[k]);
+  }
+  std::vector<double> times(ends.size(), 0);
+  double last = first;
+  for (std::size_t s = 0; s < ends.size(); ++s) {
+    if (ends[s] == never) continue;
+    times[s] = ends[s] - last;
+    last = ends[s];
+  }
+  return times;
+}
+
+std::vector<double> Replay::savings(std::uint32_t rank, std::int32_t name) {
+  const RankTrace& trace = job_.ranks[rank];
+  std::vector<double> less(trace.collectives.size(), 0);
+  std::vector<double> values, room;
+  for (std::uint32_t i = 0; i < trace.collectives.size(); ++i) {
+    const std::uint32_t k = job_.of[rank][i];
+    if (k == Job::unmatched || givers_[k] == 0) continue;
+    values.clear();
+    std::size_t own = 0;
+    for (const Member& member : job_.collectives[k].members) {
+      if (member.rank == rank) own = values.size();
+      const RankTrace& other = job_.ranks[member.rank];
+      values.push_back(static_cast<double>(name == every_name ? other.work(member.index)
+                                                              : other.work(member.index, name)));
+    }
+    less[i] = values[own] - median_without(values, own, room);
+  }
+  std::vector<double> saved = steps_of(run(rank, less));
+  for (std::size_t s = 0; s < saved.size(); ++s) saved[s] = times_[s] - saved[s];
+  return saved;
+}
+
+}  // namespace nvspan::ranks
