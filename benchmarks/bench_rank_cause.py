@@ -20,7 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from helpers.gloo_jobs import run_job
-from nvspan.ranks.analysis import ranks
+from nvspan.ranks.cause.analysis import ranks
 
 # The place of the delay, and the range that shows it. All ranges get longer where a core is slow.
 RANGES = {
@@ -68,9 +68,7 @@ def main() -> None:
             row[3] += verdict.rank is not None
             if options.verbose and not right:
                 print(f"{at} of rank {rank}, {ms} ms: {verdict.text}")
-    print(
-        f"{'delay':>8}  {'place':<10} {'trials':>6} {'rank right':>10} {'range too':>9} {'named':>6}"
-    )
+    print("   delay  place      trials rank right range too  named")
     for (ms, at), (trials, right, whole, named) in sorted(counts.items()):
         print(f"{ms:>5g} ms  {at:<10} {trials:>6} {right:>10} {whole:>9} {named:>6}")
 

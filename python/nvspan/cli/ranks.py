@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from nvspan.cli.common.parser import parser_of
 from nvspan.cli.common.reading import emit
-from nvspan.ranks import analysis, collectives, text
+from nvspan.ranks.cause import analysis, collectives, text
 
 _DESCRIPTION = """\
 Says which rank of a job made the others wait, in which range, and what that

@@ -4,7 +4,7 @@
 #include "ranks/cause/blame.hpp"
 
 #include <algorithm>
-#include <map>
+#include <set>
 #include <utility>
 
 namespace nvspan::ranks {
@@ -45,9 +45,14 @@ class Finder {
       }
       moments_.push_back(come);
       arrivals_.push_back(static_cast<double>(come.middle() - job_.solved.base));
-      work_.push_back(static_cast<double>(job_.ranks[member.rank].work(member.index)));
+      work_.push_back(work_of(member));
     }
     return true;
+  }
+
+  double work_of(const Member& member) const {
+    const std::size_t from = job_.since[member.rank][member.index];
+    return static_cast<double>(job_.ranks[member.rank].work(from, member.index));
   }
 
   void judge(std::uint32_t k) {
@@ -125,11 +130,17 @@ class Finder {
       // Range by range; what it did shorter than the others is taken off in proportion.
       std::vector<Root> longer;
       double sum = 0;
-      for (std::size_t at = trace.first[culprit.index]; at < trace.first[culprit.index + 1]; ++at) {
-        const std::int32_t name = trace.parts[at].name;
+      const std::size_t since = job_.since[culprit.rank][culprit.index];
+      std::set<std::int32_t> names;
+      for (std::size_t at = trace.first[since]; at < trace.first[culprit.index + 1]; ++at) {
+        names.insert(trace.parts[at].name);
+      }
+      for (const std::int32_t name : names) {
         values_.clear();
         for (const Member& member : of.members) {
-          values_.push_back(static_cast<double>(job_.ranks[member.rank].work(member.index, name)));
+          const std::size_t from = job_.since[member.rank][member.index];
+          values_.push_back(
+              static_cast<double>(job_.ranks[member.rank].work(from, member.index, name)));
         }
         const double excess = values_[last] - median_without(values_, last, room_);
         if (excess <= 0) continue;

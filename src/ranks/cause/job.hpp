@@ -44,8 +44,12 @@ struct Job {
   Clocks solved;                               // of several clocks
   std::vector<Matched> collectives;            // by the time of the last that came
   std::vector<std::vector<std::uint32_t>> of;  // by rank and index: of `collectives`
-  std::size_t alone = 0;                       // collectives of which one rank alone has a range
-  std::vector<std::int64_t> steps;             // their numbers; a collective is in one of these
+  // By rank and index: where the work begins that members of a collective are compared by, as one
+  // behind their last of the same group.
+  std::vector<std::vector<std::uint32_t>> since;
+  std::size_t largest = 0;          // members of a collective
+  std::size_t alone = 0;            // collectives of which one rank alone has a range
+  std::vector<std::int64_t> steps;  // their numbers; a collective is in one of these
 
   const Collective& at(const Member& member) const {
     return ranks[member.rank].collectives[member.index];

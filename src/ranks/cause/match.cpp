@@ -55,9 +55,14 @@ void pair_up(Job& job) {
   for (std::uint32_t r = 0; r < job.ranks.size(); ++r) {
     const RankTrace& trace = job.ranks[r];
     std::map<OrderKey, std::int64_t> order;
+    std::unordered_map<std::uint64_t, std::uint32_t> behind;  // by group
+    job.since.emplace_back(trace.collectives.size(), 0);
     job.of[r].assign(trace.collectives.size(), Job::unmatched);
     for (std::uint32_t i = 0; i < trace.collectives.size(); ++i) {
       const Collective& each = trace.collectives[i];
+      std::uint32_t& last = behind[each.group];
+      job.since[r][i] = last;
+      last = i + 1;
       Key key;
       key.group = each.group;
       const bool pairs = each.kind == CollectiveKind::send || each.kind == CollectiveKind::receive;
@@ -105,6 +110,7 @@ void pair_up(Job& job) {
                                               : largest[each.group];
     each.whole = each.members.size() >= size;
     if (each.members.size() < 2) ++job.alone;
+    job.largest = std::max(job.largest, each.members.size());
   }
   job.collectives.swap(found);
 }

@@ -141,15 +141,21 @@ std::vector<double> Replay::savings(std::uint32_t rank, std::int32_t name) {
   for (std::uint32_t i = 0; i < trace.collectives.size(); ++i) {
     const std::uint32_t k = job_.of[rank][i];
     if (k == Job::unmatched || givers_[k] == 0) continue;
+    const std::vector<Member>& members = job_.collectives[k].members;
     values.clear();
     std::size_t own = 0;
-    for (const Member& member : job_.collectives[k].members) {
+    for (const Member& member : members) {
       if (member.rank == rank) own = values.size();
       const RankTrace& other = job_.ranks[member.rank];
-      values.push_back(static_cast<double>(name == every_name ? other.work(member.index)
-                                                              : other.work(member.index, name)));
+      const std::size_t from = job_.since[member.rank][member.index];
+      values.push_back(static_cast<double>(name == every_name
+                                               ? other.work(from, member.index)
+                                               : other.work(from, member.index, name)));
     }
     less[i] = values[own] - median_without(values, own, room);
+    for (std::uint32_t j = job_.since[rank][i]; j < i; ++j) less[i] -= less[j];
+    // Among few, the others may be the slow ones: who is as fast as all are is not made slower.
+    if (members.size() < job_.largest) less[i] = std::max(0.0, less[i]);
   }
   std::vector<double> saved = steps_of(run(rank, less));
   for (std::size_t s = 0; s < saved.size(); ++s) saved[s] = times_[s] - saved[s];

@@ -9,12 +9,16 @@
 
 namespace nvspan::ranks {
 
-std::int64_t RankTrace::work(std::size_t i, std::int32_t name) const noexcept {
-  const auto begin = parts.begin() + static_cast<std::ptrdiff_t>(first[i]);
-  const auto end = parts.begin() + static_cast<std::ptrdiff_t>(first[i + 1]);
-  const auto found = std::lower_bound(
-      begin, end, name, [](const Part& part, std::int32_t of) { return part.name < of; });
-  return found != end && found->name == name ? found->ns : 0;
+std::int64_t RankTrace::work(std::size_t from, std::size_t to, std::int32_t name) const noexcept {
+  std::int64_t sum = 0;
+  for (std::size_t i = from; i <= to; ++i) {
+    const auto begin = parts.begin() + static_cast<std::ptrdiff_t>(first[i]);
+    const auto end = parts.begin() + static_cast<std::ptrdiff_t>(first[i + 1]);
+    const auto found = std::lower_bound(
+        begin, end, name, [](const Part& part, std::int32_t of) { return part.name < of; });
+    if (found != end && found->name == name) sum += found->ns;
+  }
+  return sum;
 }
 
 void ThreadWork::cut(RankTrace& trace, std::int32_t outside_text) {
@@ -39,7 +43,9 @@ void ThreadWork::cut(RankTrace& trace, std::int32_t outside_text) {
   std::size_t wait = 0;
   const auto finish = [&] {
     trace.first.push_back(trace.parts.size());
+    trace.sums.push_back(trace.sums.empty() ? 0 : trace.sums.back());
     for (const auto& sum : sums) {
+      trace.sums.back() += sum.second;
       if (sum.second != 0) trace.parts.push_back(Part{sum.first, sum.second});
     }
     std::sort(trace.parts.begin() + static_cast<std::ptrdiff_t>(trace.first.back()),

@@ -73,12 +73,13 @@ struct RankTrace {
   std::vector<Part> parts;
   std::vector<Step> steps;
 
-  std::int64_t work(std::size_t i) const noexcept {
-    std::int64_t sum = 0;
-    for (std::size_t at = first[i]; at < first[i + 1]; ++at) sum += parts[at].ns;
-    return sum;
+  std::vector<std::int64_t> sums;  // of the work before the i-th, and all before that
+
+  // The work from the collective before the `from`-th to the `to`-th.
+  std::int64_t work(std::size_t from, std::size_t to) const noexcept {
+    return sums[to] - (from == 0 ? 0 : sums[from - 1]);
   }
-  std::int64_t work(std::size_t i, std::int32_t name) const noexcept;
+  std::int64_t work(std::size_t from, std::size_t to, std::int32_t name) const noexcept;
 };
 
 }  // namespace nvspan::ranks

@@ -3,7 +3,7 @@
 """One rank of a training job whose steps are delayed at a place that is known.
 
 Arguments: a folder, the steps of a phase, and phases "PLACE:RANK:MILLISECONDS". The places are
-input, forward, backward, optimizer and all, where the whole process is stopped and goes on. Each
+input, forward, backward, optimizer and all, where the whole process runs at half speed. Each
 phase is recorded into a file of its own.
 """
 
@@ -67,12 +67,12 @@ class Data(torch.utils.data.Dataset):
 
 
 def stops(pid, ms):
-    """A process that stops this one again and again: so long of each 10 ms."""
+    """A process that stops this one for so long, lets it run for as long, and so on."""
     code = (
         "import os, signal, time\n"
         "while True:\n"
         f"    os.kill({pid}, signal.SIGSTOP); time.sleep({ms / 1000})\n"
-        f"    os.kill({pid}, signal.SIGCONT); time.sleep(0.01)\n"
+        f"    os.kill({pid}, signal.SIGCONT); time.sleep({ms / 1000})\n"
     )
     return subprocess.Popen([sys.executable, "-S", "-c", code], stderr=subprocess.DEVNULL)
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from nvspan.ranks import collectives
-from nvspan.ranks.bootstrap import at_least, in_blocks, mean_of
+from nvspan.ranks.cause import collectives
+from nvspan.ranks.cause.bootstrap import at_least, in_blocks, mean_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,6 +74,10 @@ class Cost:
         self.ns = saved
         self.part = saved.scaled(1 / whole if whole > 0 else 0.0)
         self.steps = sum(value > 0 for value in savings) / max(1, len(savings))
+        ordered = sorted(savings, reverse=True)
+        tenth = ordered[: max(1, len(ordered) // 10)]
+        #: The part of it that comes from a tenth of the steps.
+        self.of_few = sum(tenth) / sum(savings) if sum(savings) > 0 else 0.0
         means = [sum(savings[i : i + 4]) for i in range(0, len(savings), 4)]
         self.blocks = in_blocks(means)
         #: The median of a step: what one slow step does not change.
@@ -102,11 +106,11 @@ class Excess:
 
 
 class Ranks:
-    """The ranks of a job side by side. Made by :func:`nvspan.ranks.analysis.ranks`.
+    """The ranks of a job side by side. Made by :func:`nvspan.ranks.cause.analysis.ranks`.
 
     Attributes:
         ranks: A :class:`Rank` for each file, by number.
-        verdict: What it comes to: a :class:`nvspan.ranks.verdict.Verdict`.
+        verdict: What it comes to: a :class:`nvspan.ranks.cause.verdict.Verdict`.
         costs: What the slowest ranks and their ranges cost, the largest first.
         imbalance: For each range, how its time differs from rank to rank.
         critical: ns by rank and range of the chain of work that the job's end hangs on.
@@ -264,4 +268,5 @@ class Ranks:
         return sorted(rows, key=lambda row: -row["ns"])
 
     def __repr__(self) -> str:
-        return f"<nvspan.ranks.Ranks of {len(self.ranks)} ranks, {self.counts['collectives']} collectives>"
+        collectives = self.counts["collectives"]
+        return f"<nvspan.ranks.Ranks of {len(self.ranks)} ranks, {collectives} collectives>"

@@ -12,18 +12,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from nvspan.ranks.cause import Cost, Ranks
+    from nvspan.ranks.cause.job import Cost, Ranks
 
 CULPRIT, ROTATING, TRANSIENT = "culprit", "rotating", "transient"
 NONE, CANNOT_TELL = "none", "cannot tell"
 
 _FEWEST_STEPS = 5
 _LEAST_PART = 0.015  # of the job's time
+_LEAST_NS = 250_000  # of a step: what an operating system does to a thread at times
 _BY_CHANCE = 0.005  # how probable a culprit is where there is none
 _LEAST_BLOCKS = 0.85  # of the stretches of steps
 _LEAST_STEPS = 0.4  # of the steps, that a culprit holds back
 _LEAST_SPIKE = 0.05  # of the job's time, of what happens in few steps
-_FEW_STEPS = 0.1
+_OF_FEW_STEPS = 0.7  # of a cost, that comes from a tenth of the steps
 _LEAST_WAIT = 0.05  # of a rank's time, from which on waiting is worth a word
 _MOST_OF_IT = 0.5  # of a rank's cost, from which on one range is the reason
 
@@ -35,7 +36,7 @@ class Verdict:
         kind: ``"culprit"``, ``"rotating"``, ``"transient"``, ``"none"`` or ``"cannot tell"``.
         rank: The culprit's number, else None.
         range: The culprit's range; None where all of its ranges take longer, or there is none.
-        cost: Its :class:`nvspan.ranks.cause.Cost`, else None.
+        cost: Its :class:`nvspan.ranks.cause.job.Cost`, else None.
         text: The verdict in a sentence.
         evidence: The figures that it stands on.
         limits: What the recordings cannot tell.
@@ -126,10 +127,10 @@ def _cannot_tell(found: Ranks) -> tuple[str, str] | None:
 
 def _usual_culprit(whole: list[Cost], found: Ranks) -> Cost | None:
     """The rank that has more work in nearly every step, whatever single steps do."""
-    usual = median(found.step_times)
+    least = max(_LEAST_PART * median(found.step_times), _LEAST_NS)
     sure = [
         each for each in found.excess
-        if each.usual >= _LEAST_PART * usual
+        if each.usual >= least
         and each.chance < _BY_CHANCE / len(found.ranks) and each.blocks >= _LEAST_BLOCKS
     ]  # fmt: skip
     if not sure:
@@ -144,21 +145,26 @@ def _is_culprit(top: Cost, found: Ranks) -> bool:
     """Whether it costs something on average, in steps that are not few."""
     if top.part.low <= 0 or top.part.value < 2 * _LEAST_PART or top.steps < _LEAST_STEPS:
         return False
-    if top.blocks < _LEAST_BLOCKS:
+    if top.blocks < _LEAST_BLOCKS or top.ns.value < _LEAST_NS:
         return False
     chance = [cost.ns.value for cost in found.by_chance]
     return not chance or top.ns.low > max(0.0, *chance)
 
 
 def _is_spike(top: Cost) -> bool:
-    return top.part.low > 0 and top.part.value >= _LEAST_SPIKE and top.usual < 0.3 * top.ns.value
+    large = top.part.low > 0 and top.part.value >= _LEAST_SPIKE
+    return large and top.of_few >= _OF_FEW_STEPS
 
 
 def _culprit(top: Cost, found: Ranks) -> Verdict:
     of_ranges = [cost for cost in found.costs if cost.rank == top.rank and cost.range is not None]
-    of_ranges.sort(key=lambda cost: -cost.ns.value)
+    of_ranges.sort(key=lambda cost: (-max(0.0, cost.usual), -cost.ns.value))
     reason = of_ranges[0] if of_ranges else None
-    if reason is not None and reason.ns.value < _MOST_OF_IT * top.ns.value:
+    if (
+        reason is not None
+        and max(reason.ns.value / top.ns.value, reason.usual / top.usual if top.usual > 0 else 0.0)
+        < _MOST_OF_IT
+    ):
         reason = None
     cost = reason or top
     if reason is not None:
@@ -255,7 +261,7 @@ def _limits(found: Ranks) -> list[str]:
         )
     if counts["contradictions"]:
         limits.append(
-            f"{counts['contradictions']} collectives contradict a host's clock, and are left out of "
-            "it: they are matched wrongly, or the clock was set"
+            f"{counts['contradictions']} collectives contradict a host's clock, and are left out: "
+            "they are matched wrongly, or the clock was set"
         )
     return limits

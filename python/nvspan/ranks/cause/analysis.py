@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings of a job's ranks, and what they say of it.
 
->>> from nvspan.ranks.analysis import ranks
+>>> from nvspan.ranks.cause.analysis import ranks
 >>> found = ranks("run-0.nvspan", "run-1.nvspan")                        # doctest: +SKIP
 >>> found.verdict.rank, found.verdict.range                              # doctest: +SKIP
 (1, 'dataloader.next')
@@ -13,8 +13,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 
-from nvspan.ranks import collectives, verdict
-from nvspan.ranks.cause import Ranks
+from nvspan.ranks.cause import collectives, verdict
+from nvspan.ranks.cause.job import Ranks
 
 
 def ranks(

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from textwrap import wrap
 
-from nvspan.ranks.verdict import percent
+from nvspan.ranks.cause.verdict import percent
 from nvspan.recording.time_text import duration
 from nvspan.report.text import printable
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from nvspan.ranks.cause import Rank, Ranks
+    from nvspan.ranks.cause.job import Rank, Ranks
 
 _WIDTH = 96
 _MOST_RANKS = 16

@@ -1,0 +1,129 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings of a job's ranks whose delays and clocks are given: who made whom wait is known."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+
+import numpy as np
+
+from nvspan._reader import ExternalWriter
+
+MS = 1_000_000
+PHASES = {"dataloader.next": 2 * MS, "forward": 5 * MS, "backward": 8 * MS}
+_FIELDS = ("group", "seq", "size", "rank", "bytes", "async")
+_INT64 = 17
+_LAYOUT = np.dtype([(name, "<i8") for name in _FIELDS])
+
+
+class WrittenRank:
+    """What one rank of the job did, in true time; written with the clock of its host."""
+
+    def __init__(self, rank: int) -> None:
+        self.rank = rank
+        self.now = 1_000_000_000
+        self.ranges: list[tuple[str, int, int]] = []
+        self.steps: list[tuple[int, int, int]] = []
+        self.collectives: list[tuple[str, int, int, tuple[int, ...]]] = []
+
+    def work(self, name: str, ns: int) -> None:
+        """The rank is in a range for so long."""
+        self.ranges.append((name, self.now, self.now + ns))
+        self.now += ns
+
+
+def _column(values: Sequence[int]) -> array[int]:
+    return array("q", values)
+
+
+def meet(ranks: Sequence[WrittenRank], name: str, group: int, number: int, random: Random) -> None:
+    """A collective of these ranks: each leaves it after the last has come."""
+    last = max(rank.now for rank in ranks)
+    for place, rank in enumerate(ranks):
+        end = last + 10_000 + round(random.expovariate(1 / 20_000))
+        fields = (group, number, len(ranks), place, 4096, 0)
+        rank.collectives.append((name, rank.now, end, fields))
+        rank.now = end
+
+
+def write_rank(
+    path: Path, rank: WrittenRank, host: str, clock: Callable[[int], int], *, plain: bool = False
+) -> Path:
+    """The rank's recording. `clock` makes its host's time of the true one; `plain`: no payloads."""
+    with ExternalWriter(os.fsencode(path)) as writer:
+        process = writer.process(100 + rank.rank, host=host, boot_id=f"boot of {host}",
+                                 rank=rank.rank)  # fmt: skip
+        thread = writer.thread(process, 1, "main")
+        torch = writer.domain(process, "torch")
+        talk = writer.domain(process, "MPI" if plain else "torch.distributed")
+        rows = [(*step[:2], "step", torch, step[2]) for step in rank.steps]
+        rows += [(start, end, name, torch, None) for name, start, end in rank.ranges]
+        for start, end, name, domain, number in rows:
+            text = memoryview(writer.strings([name])).tolist()[0]
+            writer.ranges(thread, domain, clock(start), clock(end), name=text,
+                          payload=None if number is None else array("q", [number]))  # fmt: skip
+        for name, start, end, fields in rank.collectives:
+            text = memoryview(writer.strings([name])).tolist()[0]
+            if plain:
+                writer.ranges(thread, talk, clock(start), clock(end), name=text)
+                continue
+            schema = writer.schema(
+                talk, "collective", 8 * len(_FIELDS),
+                [(field, _INT64, 0, 0, 8 * i) for i, field in enumerate(_FIELDS)],
+            )  # fmt: skip
+            writer.ranges(thread, talk, clock(start), clock(end), name=text, schema=schema,
+                          payload=np.array([fields], dtype=_LAYOUT))  # fmt: skip
+    return path
+
+
+def write_job(
+    folder: Path,
+    count: int = 4,
+    *,
+    extra: Callable[[int, int, str], int] = lambda rank, step, name: 0,
+    steps: int = 40,
+    hosts: int = 1,
+    clock: Callable[[int, int], int] = lambda host, at: at,
+    pairs: bool = False,
+    plain: bool = False,
+    jitter: float = 0.01,
+    seed: int = 0,
+) -> list[Path]:
+    """A job of `steps` steps, each of PHASES and an all-reduce of all ranks.
+
+    Args:
+        folder: Where the files go.
+        count: How many ranks there are.
+        extra: ns by which a rank is slower in a step's phase.
+        steps: How many steps there are.
+        hosts: Over how many hosts the ranks are spread.
+        clock: What a host's clock shows at a true time.
+        pairs: Ranks 0 and 1 meet in a group of their own after the first phase.
+        plain: Collectives have names alone, as MPI's.
+        jitter: The deviation of each phase, as a part of it.
+        seed: Another job for each.
+    """
+    random = Random(seed)
+    ranks = [WrittenRank(i) for i in range(count)]
+    for step in range(steps):
+        begins = [rank.now for rank in ranks]
+        for place, (name, ns) in enumerate(PHASES.items()):
+            for rank in ranks:
+                lasts = round(ns * random.gauss(1, jitter)) + extra(rank.rank, step, name)
+                rank.work(name, lasts)
+            if pairs and place == 0:
+                meet(ranks[:2], "barrier", 7, step, random)
+        meet(ranks, "MPI_Allreduce" if plain else "all_reduce", 5, step, random)
+        for rank, begin in zip(ranks, begins, strict=True):
+            rank.steps.append((begin, rank.now, step))
+            rank.now += 5_000
+    return [
+        write_rank(folder / f"run-{rank.rank}.nvspan", rank, f"host{rank.rank % hosts}",
+                   lambda at, host=rank.rank % hosts: clock(host, at), plain=plain)
+        for rank in ranks
+    ]  # fmt: skip
