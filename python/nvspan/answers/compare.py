@@ -13,6 +13,7 @@ from typing import Any
 from nvspan.answers.confidence import error_of_calls, error_of_runs, quantile, two_sided
 from nvspan.recording import Recording, read
 from nvspan.recording.frame import Frame, flat
+from nvspan.recording.parallel import each
 from nvspan.recording.steps import OTHER, WAITING, Steps
 from nvspan.recording.time_text import time_cell
 from nvspan.report.text import range_label
@@ -112,12 +113,13 @@ def compare(
     Welch's from three runs on each side on.
     """
     rows: dict[tuple[Any, ...], tuple[list[Any], list[Any]]] = {}
-    for side, recordings in enumerate((before, after)):
-        for recording in _listed(recordings):
-            for row in recording.stats().rows:
-                if row["calls"]:
-                    key = (row["domain"], row["name"], row["kind"], row["backward"])
-                    rows.setdefault(key, ([], []))[side].append(_without_warmup(row))
+    runs = [*_listed(before), *_listed(after)]
+    for place, stats in enumerate(each(lambda recording: recording.stats(), runs)):
+        side = 0 if place < len(_listed(before)) else 1
+        for row in stats.rows:
+            if row["calls"]:
+                key = (row["domain"], row["name"], row["kind"], row["backward"])
+                rows.setdefault(key, ([], []))[side].append(_without_warmup(row))
     changes = []
     for key, sides in rows.items():
         entry = dict(zip(("domain", "name", "kind", "backward"), key, strict=True))
@@ -146,7 +148,9 @@ def compare_steps(
     Raises:
         ValueError: a side has no steps, or the steps of one are not called as those of the other.
     """
-    sides = [[r.steps(step, phases) for r in _listed(recordings)] for recordings in (before, after)]
+    runs = [*_listed(before), *_listed(after)]
+    all_steps = each(lambda recording: recording.steps(step, phases), runs)
+    sides = all_steps[: len(_listed(before))], all_steps[len(_listed(before)) :]
     called = sorted({steps.step for side in sides for steps in side})
     if len(called) > 1:
         raise ValueError(f"the steps are called differently: {' and '.join(called)}")

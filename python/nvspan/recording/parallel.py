@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -17,3 +17,11 @@ def both(first: Callable[[], First], second: Callable[[], Second]) -> tuple[Firs
     with ThreadPoolExecutor(1) as thread:
         other = thread.submit(second)
         return first(), other.result()
+
+
+def each(ask: Callable[[First], Second], items: Sequence[First]) -> list[Second]:
+    """What `ask` returns for each of the items, in their order; two of them are asked at a time."""
+    if len(items) < 2:
+        return [ask(item) for item in items]
+    with ThreadPoolExecutor(2) as threads:
+        return list(threads.map(ask, items))
