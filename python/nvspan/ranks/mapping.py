@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -12,6 +13,7 @@ from nvspan import _reader
 from nvspan.ranks import beside, paths
 from nvspan.recording import Recording, read
 
+_TYPICAL = 0  # Steps: state
 _STEP_COLUMNS = ("number", "has_number", "start", "duration", "busy", "ops", "state")
 
 
@@ -113,7 +115,7 @@ def _made(path: str, job: Job, part: Part) -> _reader.RankSummary:
 
 
 def _add_steps(recording: Recording, summary: _reader.RankSummary, step: str | None) -> None:
-    """The tables "steps", and "phases" with a row for each phase of each step."""
+    """The tables "steps", and "phases" with the sums of each phase over the typical steps."""
     try:
         steps = recording.steps(step)
     except ValueError:  # it has none
@@ -124,20 +126,31 @@ def _add_steps(recording: Recording, summary: _reader.RankSummary, step: str | N
     identities = dict(zip(zip(known["pid"], known["rank"], strict=True), known["process"],
                           strict=True))  # fmt: skip
     ids = [identities[p["pid"], -1 if p["rank"] is None else p["rank"]] for p in found]
-    owners = memoryview(_numbers([ids[at] for at in steps["process"].tolist()]))
+    owners = _numbers([ids[at] for at in steps["process"].tolist()])
     columns = {name: steps[name] for name in _STEP_COLUMNS}
     summary.add_table("steps", {"process": owners, **columns})
+    states = steps["state"].tolist()
+    typical = {owner for owner, state in zip(owners, states, strict=True) if state == _TYPICAL}
     for phase in steps.phases:
-        times = {kind: steps[f"{kind}.{phase}"] for kind in ("cpu", "gpu", "idle")}
+        times = [steps[f"{kind}.{phase}"] for kind in ("cpu", "gpu", "idle")]
+        sums: dict[int, list[int]] = {}
+        for owner, state, *values in zip(owners, states, *times, strict=True):
+            if state != _TYPICAL and owner in typical:
+                continue
+            of = sums.setdefault(owner, [0, 0, 0])
+            for at, value in enumerate(values):
+                of[at] += value
+        columns = {
+            kind: _numbers([of[at] for of in sums.values()])
+            for at, kind in enumerate(("cpu", "gpu", "idle"))
+        }
         summary.add_table(
             "phases",
-            {"process": owners, "start": steps["start"], "phase": [phase] * len(steps), **times},
+            {"process": _numbers(list(sums)), "phase": [phase] * len(sums), **columns},
         )
 
 
-def _numbers(values: Sequence[int]) -> bytes | memoryview:
-    from array import array
-
+def _numbers(values: Sequence[int]) -> memoryview:
     return memoryview(array("q", values))
 
 

@@ -35,15 +35,13 @@ class ManySteps:
             raise ValueError("no steps are known: read_many(..., steps=True) looks for them")
         durations: dict[int, list[int]] = {}
         typical: dict[int, list[int]] = {}
-        taken: set[tuple[int, int]] = set()
-        for process, start, lasts, state in zip(
-            *(self.columns[key] for key in ("process", "start", "duration", "state")), strict=True
+        for process, lasts, state in zip(
+            *(self.columns[key] for key in ("process", "duration", "state")), strict=True
         ):
             durations.setdefault(process, []).append(lasts)
             if state == _TYPICAL:
                 typical.setdefault(process, []).append(lasts)
-                taken.add((process, start))
-        times = _phase_times(summary.table("phases"), taken)
+        times = _phase_times(summary.table("phases"))
         self.ranks: list[dict[str, Any]] = []
         for at, about in enumerate(processes):
             key = about["process"]
@@ -71,19 +69,11 @@ class ManySteps:
         return f"<nvspan ManySteps: {len(self)} of {len(self.ranks)} processes>"
 
 
-def _phase_times(
-    table: dict[str, Any], taken: set[tuple[int, int]]
-) -> dict[int, dict[str, tuple[int, int]]]:
-    """The time on CPU and GPU of each process in each phase of those steps."""
+def _phase_times(table: dict[str, Any]) -> dict[int, dict[str, tuple[int, int]]]:
+    """The time on CPU and GPU of each process in each phase, of its typical steps."""
     times: dict[int, dict[str, tuple[int, int]]] = {}
-    if not table:
-        return times
-    for process, start, phase, cpu, gpu in zip(
-        *(table[key] for key in ("process", "start", "phase", "cpu", "gpu")), strict=True
-    ):
-        if (process, start) not in taken:
-            continue
-        of = times.setdefault(process, {})
-        before = of.get(phase, (0, 0))
-        of[phase] = before[0] + cpu, before[1] + gpu
+    keys = ("process", "phase", "cpu", "gpu")
+    for process, phase, cpu, gpu in zip(*(table.get(key, ()) for key in keys), strict=True):
+        before = times.setdefault(process, {}).get(phase, (0, 0))
+        times[process][phase] = before[0] + cpu, before[1] + gpu
     return times
