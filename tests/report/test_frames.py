@@ -84,7 +84,8 @@ def test_the_names_of_columns_are_those_of_the_rows():
 def test_a_notebook_shows_each_as_a_table():
     found = tables()
     shown = {name: table._repr_html_() for name, table in found.items()}
-    assert all(html.startswith("<div><table><thead><tr><th>") for html in shown.values())
+    begin = '<div style="overflow-x: auto"><table style="white-space: nowrap"><thead><tr><th>'
+    assert all(html.startswith(begin) for html in shown.values())
     assert all(html.count("<tr>") == 1 + min(len(records(found[name])), 30)
                for name, html in shown.items())  # fmt: skip
     stats = found["stats"].rows[0]

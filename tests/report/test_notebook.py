@@ -124,7 +124,12 @@ def test_a_cell_is_recorded_and_shown(notebook):
     assert value["data"]["text/plain"] == "'a value'"
     (page_,) = html([shown])
     assert "data-nvspan" in page_
-    assert "<td>inner</td>" in page_
+    heads = re.findall(r"<th style[^>]*>(.*?)</th>", page_)
+    shown = ["name", "calls", "total", "self", "p50", "typical", "p99", "max", "share"]
+    assert heads[: len(shown)] == shown
+    assert re.findall(r'<tr><td style="text-align: left">(.*?)</td>', page_) == [
+        "outer", "inner",
+    ]  # fmt: skip
     assert values(notebook["recording"]) == ["['outer', 'inner']"]
     assert "<td>outer</td>" in html(notebook["table"])[0]
     assert notebook["before"] == []
@@ -216,7 +221,7 @@ def test_the_cells_of_a_notebook_are_apart_and_interactive(notebook, tmp_path):
         tab.set_viewport_size({"width": 1000, "height": 3000})
         tab.goto(path.as_uri())
         states = tab.evaluate(CELL_STATE)
-        assert [len(state.pop("lanes")) for state in states] == [1, 1, 1, 1]
+        assert all(state.pop("lanes") for state in states)  # a profile may have other threads
         assert states == [whole] * 4
         assert all(all(state["lanes"]) for state in tab.evaluate(CELL_STATE))
         ids = tab.evaluate("[...document.querySelectorAll('[id]')].map(each => each.id)")

@@ -85,7 +85,10 @@ def html_table(headings: Sequence[str], rows: Iterable[Sequence[str]], count: in
         lines.append(f"<tr>{cells}</tr>")
     more = f"<div>... and {count - len(lines):,} more</div>" if count > len(lines) else ""
     body = "".join(lines)
-    return f"<div><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}</div>"
+    return (
+        '<div style="overflow-x: auto"><table style="white-space: nowrap">'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}</div>"
+    )
 
 
 def flat(row: dict[str, Any]) -> dict[str, Any]:

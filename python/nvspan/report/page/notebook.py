@@ -16,6 +16,8 @@ from nvspan.report.summary import Summary
 _BLOCKS = 1000
 _THREADS = 8
 _ROWS = 20
+# Columns that `Recording.stats` has room for.
+_OF_STATS = ("p90", "min", "mean", "std", "threads", "gpu_calls", "gpu_self", "gpu_p50")
 _WIDTH, _LABELS, _ROW = 900, 130, 12
 
 
@@ -31,18 +33,29 @@ def html(recording: Recording) -> str:
     still = _timeline(strip)
     if still:
         parts += [fragment(recording, PARTS, summary), f"<noscript>{still}</noscript>"]
-    columns = headings(summary)
+    columns = ["name", *(each for each in headings(summary)[:-1] if each not in _OF_STATS)]
     rows = summary.rows[:_ROWS]
-    heads = "".join(f"<th>{escape(column)}</th>" for column in columns)
-    lines = (
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
-        for row in cells(summary, columns, rows)
-    )
-    parts.append(f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table>")
+    parts.append(_table([columns, *cells(summary, columns, rows)]))
     if len(summary.rows) > len(rows):
         parts.append(f"<div>... and {len(summary.rows) - len(rows)} more</div>")
     parts += (f"<div>{escape(line)}</div>" for line in summary.footnotes())
     return "<div>" + "".join(parts) + "</div>"
+
+
+def _table(lines: list[list[str]]) -> str:
+    """The first of `lines` is the heading; a wide table scrolls, and no cell breaks."""
+    rows = []
+    for number, line in enumerate(lines):
+        tag = "td" if number else "th"
+        made = (
+            f'<{tag} style="text-align: {"right" if at else "left"}">{escape(cell)}</{tag}>'
+            for at, cell in enumerate(line)
+        )
+        rows.append(f"<tr>{''.join(made)}</tr>")
+    return (
+        '<div style="overflow-x: auto"><table style="white-space: nowrap">'
+        f"<thead>{rows[0]}</thead><tbody>{''.join(rows[1:])}</tbody></table></div>"
+    )
 
 
 def _hue(name: str) -> int:
