@@ -8,6 +8,7 @@ import functools
 import os
 import random
 import signal
+import sys
 import threading
 from concurrent import futures
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -213,6 +214,14 @@ def test_files_of_fsspec_are_read(job):
     assert found.unread == {"memory:///job/zero.nvspan": "too short to be a recording"}
     names = ["memory://job/none.nvspan", "memory://job/rank0001.nvspan"]
     assert list(nvspan.read_many(names).unread) == names[:1]
+
+
+def test_without_fsspec_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    with pytest.raises(ModuleNotFoundError, match=r"URLs need fsspec: pip install 'nvspan\[remote"):
+        nvspan.read_many("s3://bucket/*.nvspan")
+    with pytest.raises(ValueError, match="none of 1 files can be read: s3://bucket/a: URLs need"):
+        nvspan.read_many("s3://bucket/a")
 
 
 class Quiet(SimpleHTTPRequestHandler):

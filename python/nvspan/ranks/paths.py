@@ -62,9 +62,18 @@ def expand(given: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> 
     return sorted(found)
 
 
-def _remote_like(pattern: str) -> list[str]:
-    import fsspec
+def _fsspec() -> Any:
+    try:
+        import fsspec
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "URLs need fsspec: pip install 'nvspan[remote]'", name=error.name
+        ) from None
+    return fsspec
 
+
+def _remote_like(pattern: str) -> list[str]:
+    fsspec = _fsspec()
     system, path = fsspec.core.url_to_fs(pattern)
     return [system.unstrip_protocol(name) for name in system.glob(path)]
 
@@ -79,8 +88,7 @@ def local(path: str) -> Iterator[str]:
     if not is_url(path):
         yield path
         return
-    import fsspec
-
+    fsspec = _fsspec()
     try:
         source: Any = fsspec.open(path, "rb").open()
     except OSError:
