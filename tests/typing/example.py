@@ -65,6 +65,7 @@ from nvspan import (
     pop_range,
     push_range,
     read,
+    read_many,
     record,
     set_message_limit,
     start_device_range,
@@ -73,6 +74,7 @@ from nvspan import (
     tool,
     trace,
 )
+from nvspan.ranks import ManyRecordings
 from nvspan.testing import LiveRecording, RangeSummary
 from nvspan.torch import (
     AutoAnnotations,
@@ -447,7 +449,11 @@ if sys.platform == "linux":
         with record(path, mode="ring=8", domains=["example"], min_duration=100) as recorder:
             mark("recorded")
         recording = read(*recorder.paths)
+        job = read_many(recorder.paths, by_rank=True, progress=lambda part: None)
     assert_type(recording, Recording)
+    assert_type(job, ManyRecordings)
+    assert_type(job.stats("rank").lost, int)
+    assert_type(job.unread, dict[str, str])
     assert_type(recording.ranges["start"], memoryview)
     for row in range(len(recording.ranges)):
         assert_type(recording.payload_fields(row), "dict[str, Any] | None")
