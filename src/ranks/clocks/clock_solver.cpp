@@ -17,7 +17,6 @@
 namespace nvspan::ranks {
 namespace {
 
-constexpr double infinite = std::numeric_limits<double>::infinity();
 // A round that moves no bound by more than 1 ns and this part of its interval is the last.
 constexpr double settled = 0.01;
 

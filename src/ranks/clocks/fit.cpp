@@ -10,7 +10,6 @@
 namespace nvspan::ranks {
 namespace {
 
-constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double rounding = 0.01;       // ns
 constexpr std::size_t fewest = 8;       // gates of a window that is split where a clock was set
 constexpr std::size_t most_tried = 48;  // gates that the typical line is searched among

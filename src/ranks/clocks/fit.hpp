@@ -14,6 +14,8 @@
 
 namespace nvspan::ranks {
 
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
 // The clock's offset was at least `low` at one moment and at most `high` at another, in ns since
 // the clock's base.
 struct Gate {
