@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
 
@@ -81,6 +81,30 @@ def write_rank(
     return path
 
 
+def write_gpu_rank(path: Path, rank: WrittenRank) -> Path:
+    """The same work and collectives, done by the GPU of the rank, as NCCL's plugin shows them."""
+    with ExternalWriter(os.fsencode(path)) as writer:
+        process = writer.process(100 + rank.rank, host="host0", boot_id="boot", rank=rank.rank)
+        thread = writer.thread(process, 1, "main")
+        torch, nccl = writer.domain(process, "torch"), writer.domain(process, "NCCL")
+        step = memoryview(writer.strings(["step"])).tolist()[0]
+        for start, end, number in rank.steps:
+            writer.ranges(thread, torch, start, end, name=step, payload=array("q", [number]))
+        for name, start, end in rank.ranges:
+            text = memoryview(writer.strings([name])).tolist()[0]
+            writer.device_ranges(process, torch, start, end, device=0, stream=7, name=text)
+        asked, ran = memoryview(writer.strings(["ncclAllReduce", "AllReduce"])).tolist()
+        for place, (_, start, end, (group, number, size, member, *_)) in enumerate(
+            rank.collectives
+        ):
+            if place == 0:
+                writer.category(nccl, 3, f"communicator {group:016x}, rank {member} of {size}")
+            writer.ranges(thread, nccl, start - 100_000, start - 90_000, name=asked)
+            writer.device_ranges(process, nccl, start, end, device=0, stream=group, name=ran,
+                                 category=3, payload=array("q", [number]))  # fmt: skip
+    return path
+
+
 def write_job(
     folder: Path,
     count: int = 4,
@@ -91,6 +115,8 @@ def write_job(
     clock: Callable[[int, int], int] = lambda host, at: at,
     pairs: bool = False,
     plain: bool = False,
+    gpu: bool = False,
+    phases: Mapping[str, int] = PHASES,
     jitter: float = 0.01,
     seed: int = 0,
 ) -> list[Path]:
@@ -105,6 +131,8 @@ def write_job(
         clock: What a host's clock shows at a true time.
         pairs: Ranks 0 and 1 meet in a group of their own after the first phase.
         plain: Collectives have names alone, as MPI's.
+        phases: The work of a step, in ns.
+        gpu: The work and the collectives are the GPU's.
         jitter: The deviation of each phase, as a part of it.
         seed: Another job for each.
     """
@@ -112,7 +140,7 @@ def write_job(
     ranks = [WrittenRank(i) for i in range(count)]
     for step in range(steps):
         begins = [rank.now for rank in ranks]
-        for place, (name, ns) in enumerate(PHASES.items()):
+        for place, (name, ns) in enumerate(phases.items()):
             for rank in ranks:
                 lasts = round(ns * random.gauss(1, jitter)) + extra(rank.rank, step, name)
                 rank.work(name, lasts)
@@ -122,6 +150,8 @@ def write_job(
         for rank, begin in zip(ranks, begins, strict=True):
             rank.steps.append((begin, rank.now, step))
             rank.now += 5_000
+    if gpu:
+        return [write_gpu_rank(folder / f"run-{rank.rank}.nvspan", rank) for rank in ranks]
     return [
         write_rank(folder / f"run-{rank.rank}.nvspan", rank, f"host{rank.rank % hosts}",
                    lambda at, host=rank.rank % hosts: clock(host, at), plain=plain)

@@ -87,6 +87,18 @@ def test_collectives_by_name_and_order(tmp_path):
     assert found.counts["collectives"] == 40
 
 
+def test_collectives_and_work_of_the_gpu(tmp_path):
+    # 50 us are too little for what CPUs show, and enough for GPUs.
+    extra = slow(2, "backward", MS // 20)
+    kept = {name: ns // 10 for name, ns in PHASES.items()}
+    found = ranks(*write_job(tmp_path, 4, extra=extra, gpu=True, phases=kept, jitter=1e-3))
+    assert all(rank.gpu for rank in found.ranks)
+    assert found.counts["collectives"] == 40  # those of the CPU are not counted beside them
+    assert found.counts["enqueued"] == 0
+    assert (found.verdict.rank, found.verdict.range) == (2, "backward")
+    assert found.verdict.cost.ns.value == pytest.approx(MS / 20, rel=0.1)
+
+
 def test_clocks_of_several_hosts(tmp_path):
     def clock(host, at):
         return at + [0, 3_000_000_000, -2_000_000_000][host] + round(at * [0, 9e-5, -7e-5][host])

@@ -5,10 +5,13 @@
 
 #include "ranks/traces/operations.hpp"
 #include "ranks/traces/segments.hpp"
+#include "reader/scan/device_lanes.hpp"
 #include "reader/scan/payloads.hpp"
 #include "reader/scan/range_scan.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <limits>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -23,7 +26,7 @@ using reader::ScannedRange;
 class Fields final : public trace::PayloadVisitor {
  public:
   std::int64_t group = 0, sequence = no_sequence, bytes = -1, size = -1, root = -1, rank = -1;
-  std::int64_t asynchronous = 0, number = 0, early = 0;
+  std::int64_t asynchronous = 0, number = 0, early = 0, queued = 0;
 
   bool value(std::string_view name, const trace::PayloadValue& value) override {
     if (value.kind != trace::PayloadValue::Kind::integer &&
@@ -48,6 +51,7 @@ class Fields final : public trace::PayloadVisitor {
         {"async", &asynchronous},
         {"step", &number},
         {"early", &early},
+        {"queued", &queued},
     };
     for (const auto& [known, into] : all) {
       if (name == known) *into = value.integer;
@@ -71,6 +75,36 @@ struct OpenCollective {
   Collective collective;
   bool is_wait = false;
 };
+
+// A range of the GPU that is no collective.
+struct DeviceSpan {
+  std::int64_t start;
+  std::int64_t end;
+  std::int32_t text;
+};
+
+// What the GPU does at each moment, by the program's ranges of it.
+ThreadWork work_of(std::vector<DeviceSpan>& spans) {
+  std::sort(spans.begin(), spans.end(), [](const DeviceSpan& a, const DeviceSpan& b) {
+    return a.start != b.start ? a.start < b.start : a.end > b.end;
+  });
+  ThreadWork work;
+  std::vector<std::int64_t> open;
+  const auto leave_before = [&](std::int64_t at) {
+    while (!open.empty() && open.back() <= at) {
+      work.leave(open.back());
+      open.pop_back();
+    }
+  };
+  for (const DeviceSpan& span : spans) {
+    leave_before(span.start);
+    work.enter(span.start, span.text);
+    // One that crosses the range around it ends with that.
+    open.push_back(open.empty() ? span.end : std::min(span.end, open.back()));
+  }
+  leave_before(std::numeric_limits<std::int64_t>::max());
+  return work;
+}
 
 class Extraction : public reader::RangeScan<Extraction> {
  public:
@@ -112,6 +146,7 @@ class Extraction : public reader::RangeScan<Extraction> {
   }
 
   std::vector<ThreadWork> threads;                                   // by the recording's number
+  std::map<std::uint32_t, std::vector<DeviceSpan>> spans;            // by process
   std::map<std::uint32_t, std::vector<OpenCollective>> collectives;  // by process, as they ended
 
   void begin_thread(std::uint32_t thread) {
@@ -144,20 +179,34 @@ class Extraction : public reader::RangeScan<Extraction> {
     const SiteRole& role = roles_[range.site];
     if (role.role != Role::collective && role.role != Role::wait) return no_row;
     Fields fields;
-    read(range.site, payload, fields);
-    return note(role, fields, range.start);
+    if (recording_.sites()[range.site].device == 0) {
+      read(range.site, payload, fields);
+      return note(role, fields, range.start);
+    }
+    read_device(range.site, payload, fields);
+    const std::uint64_t row = note(role, fields, range.start);
+    noted_[row].collective.device = true;
+    return row;
   }
   void ended(const ScannedRange& range) {
-    if (range.row == no_row || range.kind == reader::RangeKind::push_pop) return;
+    if (range.kind == reader::RangeKind::push_pop) return;
     if (range.reason != reader::EndReason::closed) return;
+    const bool device = range.kind == reader::RangeKind::device;
+    if (range.row == no_row) {
+      if (device) spans_.push_back(DeviceSpan{range.start, range.end, roles_[range.site].text});
+      return;
+    }
     Collective& collective = noted_[range.row].collective;
+    collective.enqueued = collective.enqueued && !device;
+    if (collective.enqueued) return;
     collective.end = range.end;
-    collective.enqueued = collective.enqueued && range.kind != reader::RangeKind::device;
     if (collective.wait == no_time) collective.wait = collective.begin;
   }
   void end_process(std::uint32_t process) {
     collectives[process].swap(noted_);
+    spans[process].swap(spans_);
     noted_.clear();
+    spans_.clear();
   }
 
  private:
@@ -166,7 +215,8 @@ class Extraction : public reader::RangeScan<Extraction> {
     Collective& collective = open.collective;
     open.is_wait = role.role == Role::wait;
     collective.begin = at;
-    if (fields.asynchronous == 0 && !role.enqueued) collective.wait = at;
+    const bool enqueued = role.enqueued || fields.queued != 0;
+    if (fields.asynchronous == 0 && !enqueued) collective.wait = at;
     collective.early = std::max<std::int64_t>(0, fields.early);
     collective.group = static_cast<std::uint64_t>(fields.group);
     collective.sequence = fields.sequence;
@@ -176,7 +226,7 @@ class Extraction : public reader::RangeScan<Extraction> {
     collective.rank = static_cast<std::int32_t>(fields.rank);
     collective.op = role.text;
     collective.kind = role.kind;
-    collective.enqueued = role.enqueued;
+    collective.enqueued = enqueued;
     noted_.push_back(open);
     return noted_.size() - 1;
   }
@@ -198,17 +248,46 @@ class Extraction : public reader::RangeScan<Extraction> {
     }
   }
 
+  // The communicator is the stream, its number of the collective the payload; the rank is in the
+  // category: docs/distributed.md.
+  void read_device(std::uint32_t site, const EntryPayload& payload, Fields& fields) const {
+    const reader::ReadSite& of = recording_.sites()[site];
+    reader::DeviceCall call;
+    reader::read_device_call(*process_, of, payload, call);
+    fields.group = static_cast<std::int64_t>(call.stream != 0 ? call.stream : call.stream_handle);
+    const bool pairs =
+        roles_[site].kind == CollectiveKind::send || roles_[site].kind == CollectiveKind::receive;
+    if (call.payload.present) {
+      (pairs ? fields.root : fields.sequence) = static_cast<std::int64_t>(call.payload.bits);
+    }
+    if (of.category_name == reader::no_name) return;
+    const std::string& text = recording_.strings()[static_cast<std::size_t>(of.category_name)];
+    int rank = -1;
+    int size = -1;
+    if (std::sscanf(text.c_str(), "communicator %*x, rank %d of %d", &rank, &size) != 2) return;
+    fields.rank = rank;
+    fields.size = size;
+  }
+
   std::vector<SiteRole> roles_;
+  std::vector<DeviceSpan> spans_;
   std::vector<OpenCollective> noted_;
   reader::RecordedPayloads payloads_;
   ThreadWork* work_ = nullptr;
 };
 
+bool by_device(const std::vector<OpenCollective>& noted) {
+  return std::any_of(noted.begin(), noted.end(),
+                     [](const OpenCollective& each) { return each.collective.device; });
+}
+
 // Waits for asynchronous collectives are put to what they wait for.
 std::vector<Collective> joined(const std::vector<OpenCollective>& noted) {
   std::vector<Collective> all;
   std::map<std::pair<std::uint64_t, std::int64_t>, std::size_t> numbers;
+  const bool device = by_device(noted);
   for (const OpenCollective& each : noted) {
+    if (device && !each.collective.device) continue;
     const std::pair<std::uint64_t, std::int64_t> key{each.collective.group,
                                                      each.collective.sequence};
     if (!each.is_wait) {
@@ -218,6 +297,7 @@ std::vector<Collective> joined(const std::vector<OpenCollective>& noted) {
     }
     const auto found = numbers.find(key);
     if (found == numbers.end() || all[found->second].end != no_time) continue;
+    if (all[found->second].enqueued) continue;  // it waits for nobody
     all[found->second].wait = each.collective.begin;
     all[found->second].end = each.collective.end;
   }
@@ -258,7 +338,14 @@ std::vector<RankTrace> extract(const reader::Recording& recording, const Extract
     };
     trace.host = field(read.header.host, sizeof read.header.host);
     trace.boot_id = field(read.header.boot_id, sizeof read.header.boot_id);
-    main->cut(trace, outside);
+    trace.device = by_device(extraction.collectives[process]);
+    if (trace.device) {
+      ThreadWork work = work_of(extraction.spans[process]);
+      work.steps = std::move(main->steps);
+      work.cut(trace, outside);
+    } else {
+      main->cut(trace, outside);
+    }
     // Of the host's own clock, without what several files were moved by.
     move(trace, -read.offset);
     traces.push_back(std::move(trace));

@@ -34,6 +34,7 @@ struct Collective {
   std::int32_t root = -1;  // or the peer of a send or receive, by its rank in the group
   std::int32_t rank = -1;  // its own in the group
   CollectiveKind kind = CollectiveKind::all;
+  bool device = false;    // by the GPU's clock
   bool enqueued = false;  // the range shows when the CPU asked for it, not when the GPU did it
 
   bool gives() const noexcept {
@@ -64,6 +65,7 @@ struct RankTrace {
   std::string host;
   std::string boot_id;
   std::uint32_t pid = 0;
+  bool device = false;     // collectives and work are those of the GPU
   std::int64_t start = 0;  // of its thread
   std::int64_t end = 0;
   std::vector<Collective> collectives;  // by `begin`

@@ -33,6 +33,7 @@ class Rank:
         was_last: In how many collectives it was the last.
         collectives: How many of its collectives are matched with other ranks'.
         uncertainty: ns by which its clock may be off, None where it is not known.
+        gpu: Whether its collectives and its work are those of the GPU.
         overlap: The part of its collectives' time in which it did not wait, 0 to 1; None where it
             has none.
     """
@@ -47,6 +48,7 @@ class Rank:
         self.collectives: int = row["collectives"]
         self.uncertainty: int | None = row["uncertainty"]
         self.contradictions: int = row["contradictions"]
+        self.gpu: bool = row["gpu"]
         talked, blocked = row["talked"], row["blocked"]
         self.overlap: float | None = max(0.0, 1 - blocked / talked) if talked else None
         #: ns of delay by range, the largest first.

@@ -20,6 +20,7 @@ NONE, CANNOT_TELL = "none", "cannot tell"
 _FEWEST_STEPS = 5
 _LEAST_PART = 0.015  # of the job's time
 _LEAST_NS = 250_000  # of a step: what an operating system does to a thread at times
+_LEAST_GPU_NS = 20_000  # a step: what the clocks of GPUs of one host may be apart
 _BY_CHANCE = 0.005  # how probable a culprit is where there is none
 _LEAST_BLOCKS = 0.85  # of the stretches of steps
 _LEAST_STEPS = 0.55  # of the steps, that a culprit holds back
@@ -125,9 +126,13 @@ def _cannot_tell(found: Ranks) -> tuple[str, str] | None:
     return None
 
 
+def _least_ns(found: Ranks) -> int:
+    return _LEAST_GPU_NS if all(rank.gpu for rank in found.ranks) else _LEAST_NS
+
+
 def _usual_culprit(whole: list[Cost], found: Ranks) -> Cost | None:
     """The rank that has more work in nearly every step, whatever single steps do."""
-    least = max(_LEAST_PART * median(found.step_times), _LEAST_NS)
+    least = max(_LEAST_PART * median(found.step_times), _least_ns(found))
     sure = [
         each for each in found.excess
         if each.usual >= least
@@ -145,7 +150,7 @@ def _is_culprit(top: Cost, found: Ranks) -> bool:
     """Whether it costs something on average, in steps that are not few."""
     if top.part.low <= 0 or top.part.value < 2 * _LEAST_PART or top.steps < _LEAST_STEPS:
         return False
-    if top.blocks < _LEAST_BLOCKS or top.ns.value < _LEAST_NS:
+    if top.blocks < _LEAST_BLOCKS or top.ns.value < _least_ns(found):
         return False
     chance = [cost.ns.value for cost in found.by_chance]
     return not chance or top.ns.low > max(0.0, *chance)

@@ -19,7 +19,7 @@ _counts: dict[int, int] = {}  # by group id: the collectives so far
 class _Group:
     """What a range says of a process group."""
 
-    __slots__ = ("id", "rank", "size")
+    __slots__ = ("id", "queued", "rank", "size")
 
     def __init__(self, distributed: Any, group: Any) -> None:
         ranks = distributed.get_process_group_ranks(group)
@@ -27,6 +27,8 @@ class _Group:
         self.id = int.from_bytes(blake2b(name.encode(), digest_size=7).digest(), "little")
         self.size = group.size()
         self.rank = group.rank()
+        # Its calls return before the ranks have met: the GPU does that.
+        self.queued = int("nccl" in str(distributed.get_backend(group)))
 
 
 _groups: weakref.WeakKeyDictionary[Any, _Group] = weakref.WeakKeyDictionary()
@@ -46,4 +48,7 @@ def payload_of(distributed: Any, group: Any, **fields: int) -> dict[str, int]:
     _, of = group_of(distributed, group)
     number = _counts.get(of.id, 0)
     _counts[of.id] = number + 1
-    return {"group": of.id, "seq": number, "size": of.size, "rank": of.rank, **fields}
+    return {
+        "group": of.id, "seq": number, "size": of.size, "rank": of.rank, "queued": of.queued,
+        **fields,
+    }  # fmt: skip

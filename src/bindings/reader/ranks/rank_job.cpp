@@ -87,6 +87,7 @@ class RankJob {
       row["host"] = text_of(trace.host);
       row["pid"] = trace.pid;
       row["clock"] = job_.clock[r];
+      row["gpu"] = trace.device;
       const auto middle = trace.start + (trace.end - trace.start) / 2;
       const ranks::Moment moment = job_.moment(static_cast<std::uint32_t>(r), middle);
       row["uncertainty"] = moment.known() ? py::object(py::int_(moment.uncertainty())) : py::none();

@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""auto(distributed=True): the ranges of each collective, on two real gloo processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nvspan
+from helpers.gloo_jobs import run_job
+from helpers.traced import clean_environment, needs_library
+from nvspan.ranks.cause.analysis import ranks
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+pytestmark = [
+    needs_library,
+    pytest.mark.skipif(not torch.distributed.is_available(), reason="torch without distributed"),
+]
+
+PROGRAM = Path(__file__).with_name("programs") / "collectives.py"
+# The ranges in their order, and the bytes that each says.
+EXPECTED = [
+    ("all_reduce", 16), ("all_gather", 16), ("all_gather_into_tensor", 16),
+    ("reduce_scatter_tensor", 16), ("all_to_all_single", 16), ("broadcast", 16), ("reduce", 16),
+    ("gather", 16), ("scatter", None), ("all_reduce", 16), ("all_reduce.wait", 16), ("send", 16),
+    ("barrier", 0), ("ddp.gradients", 20), ("ddp.gradients", 20),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("collectives")
+    running = [
+        subprocess.Popen(
+            [sys.executable, str(PROGRAM), str(folder)], stdout=subprocess.PIPE, text=True,
+            env={**clean_environment(), "RANK": str(rank), "GLOO_SOCKET_IFNAME": "lo",
+                 "PYTHONPATH": os.environ.get("PYTHONPATH", "")},
+        )
+        for rank in range(2)
+    ]  # fmt: skip
+    said = [process.communicate(timeout=300)[0] for process in running]
+    assert [process.returncode for process in running] == [0, 0]
+    return folder, said
+
+
+def fields(path):
+    recording = nvspan.read(path)
+    table = recording.ranges
+    rows = []
+    for row, each in enumerate(table.rows()):
+        if each["domain"] == "torch.distributed":
+            rows.append((each["start"], each["name"], recording.payload_fields(row)))
+    return [(name, found) for _, name, found in sorted(rows, key=lambda row: row[0])]
+
+
+def test_each_collective_has_a_range_with_what_matches_it(done):
+    folder, said = done
+    assert said[0] == said[1]  # what torch raised, and the model
+    sides = [fields(folder / f"run-{rank}.nvspan") for rank in range(2)]
+    for rank, side in enumerate(sides):
+        names = [name if name != "recv" else "send" for name, _ in side]
+        assert names == [name for name, _ in EXPECTED]
+        for (_, found), (_, size) in zip(side, EXPECTED, strict=True):
+            assert found["size"] == 2
+            assert found["rank"] == rank
+            assert size is None or found["bytes"] == size
+        assert [found.get("root", found.get("peer")) for name, found in side
+                if name in ("broadcast", "reduce", "gather", "scatter")] == [1, 0, 0, 0]  # fmt: skip
+        (talk,) = [found for name, found in side if name in ("send", "recv")]
+        assert talk["peer"] == 1 - rank
+    first, second = ([(found["group"], found["seq"]) for _, found in side] for side in sides)
+    assert first == second
+    assert len({group for group, _ in first}) == 2  # the job's, and that of new_group
+    world = [number for group, number in first if group == first[0][0]]
+    assert world == sorted(world)
+    waits = dict(zip([name for name, _ in EXPECTED], first, strict=True))
+    assert waits["all_reduce.wait"] == first[9]
+
+
+def test_they_are_matched_and_nothing_contradicts(done):
+    folder, _ = done
+    counts = ranks(*(folder / f"run-{rank}.nvspan" for rank in range(2))).counts
+    assert counts["collectives"] == len(EXPECTED) - 1  # a wait is its collective's
+    assert counts["unmatched"] == counts["incomplete"] == 0
+
+
+def test_compiled_code_has_none(done):
+    folder, _ = done
+    assert fields(folder / "compiled-0.nvspan") == []
+
+
+def test_the_rank_whose_backward_is_delayed_is_named(tmp_path):
+    (files,) = run_job(tmp_path / "job", ["backward:1:20"], ranks=2, steps=40)
+    verdict = ranks(*files).verdict
+    assert (verdict.kind, verdict.rank, verdict.range) == ("culprit", 1, "backward")
