@@ -70,8 +70,8 @@ def test_each_collective_has_a_range_with_what_matches_it(done):
             assert found["size"] == 2
             assert found["rank"] == rank
             assert size is None or found["bytes"] == size
-        assert [found.get("root", found.get("peer")) for name, found in side
-                if name in ("broadcast", "reduce", "gather", "scatter")] == [1, 0, 0, 0]  # fmt: skip
+        rooted = ("broadcast", "reduce", "gather", "scatter")
+        assert [found["root"] for name, found in side if name in rooted] == [1, 0, 0, 0]
         (talk,) = [found for name, found in side if name in ("send", "recv")]
         assert talk["peer"] == 1 - rank
     first, second = ([(found["group"], found["seq"]) for _, found in side] for side in sides)

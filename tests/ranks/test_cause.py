@@ -96,7 +96,8 @@ def test_collectives_and_work_of_the_gpu(tmp_path):
     assert found.counts["collectives"] == 40  # those of the CPU are not counted beside them
     assert found.counts["enqueued"] == 0
     assert (found.verdict.rank, found.verdict.range) == (2, "backward")
-    assert found.verdict.cost.ns.value == pytest.approx(MS / 20, rel=0.1)
+    # Ranks leave a collective up to some 20 us apart, so others would be the last at times.
+    assert MS // 40 < found.verdict.cost.ns.value < MS // 20
 
 
 def test_clocks_of_several_hosts(tmp_path):

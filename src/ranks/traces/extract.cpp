@@ -77,15 +77,15 @@ struct OpenCollective {
 };
 
 // A range of the GPU that is no collective.
-struct DeviceSpan {
+struct GpuStretch {
   std::int64_t start;
   std::int64_t end;
   std::int32_t text;
 };
 
 // What the GPU does at each moment, by the program's ranges of it.
-ThreadWork work_of(std::vector<DeviceSpan>& spans) {
-  std::sort(spans.begin(), spans.end(), [](const DeviceSpan& a, const DeviceSpan& b) {
+ThreadWork work_of(std::vector<GpuStretch>& spans) {
+  std::sort(spans.begin(), spans.end(), [](const GpuStretch& a, const GpuStretch& b) {
     return a.start != b.start ? a.start < b.start : a.end > b.end;
   });
   ThreadWork work;
@@ -96,7 +96,7 @@ ThreadWork work_of(std::vector<DeviceSpan>& spans) {
       open.pop_back();
     }
   };
-  for (const DeviceSpan& span : spans) {
+  for (const GpuStretch& span : spans) {
     leave_before(span.start);
     work.enter(span.start, span.text);
     // One that crosses the range around it ends with that.
@@ -146,7 +146,7 @@ class Extraction : public reader::RangeScan<Extraction> {
   }
 
   std::vector<ThreadWork> threads;                                   // by the recording's number
-  std::map<std::uint32_t, std::vector<DeviceSpan>> spans;            // by process
+  std::map<std::uint32_t, std::vector<GpuStretch>> spans;            // by process
   std::map<std::uint32_t, std::vector<OpenCollective>> collectives;  // by process, as they ended
 
   void begin_thread(std::uint32_t thread) {
@@ -193,7 +193,7 @@ class Extraction : public reader::RangeScan<Extraction> {
     if (range.reason != reader::EndReason::closed) return;
     const bool device = range.kind == reader::RangeKind::device;
     if (range.row == no_row) {
-      if (device) spans_.push_back(DeviceSpan{range.start, range.end, roles_[range.site].text});
+      if (device) spans_.push_back(GpuStretch{range.start, range.end, roles_[range.site].text});
       return;
     }
     Collective& collective = noted_[range.row].collective;
@@ -270,7 +270,7 @@ class Extraction : public reader::RangeScan<Extraction> {
   }
 
   std::vector<SiteRole> roles_;
-  std::vector<DeviceSpan> spans_;
+  std::vector<GpuStretch> spans_;
   std::vector<OpenCollective> noted_;
   reader::RecordedPayloads payloads_;
   ThreadWork* work_ = nullptr;
