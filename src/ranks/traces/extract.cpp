@@ -10,7 +10,7 @@
 #include "reader/scan/range_scan.hpp"
 
 #include <algorithm>
-#include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <string_view>
@@ -262,9 +262,12 @@ class Extraction : public reader::RangeScan<Extraction> {
     }
     if (of.category_name == reader::no_name) return;
     const std::string& text = recording_.strings()[static_cast<std::size_t>(of.category_name)];
-    int rank = -1;
-    int size = -1;
-    if (std::sscanf(text.c_str(), "communicator %*x, rank %d of %d", &rank, &size) != 2) return;
+    const std::size_t comma = text.find(", rank ");
+    const std::size_t last = text.find(" of ");
+    if (comma == std::string::npos || last == std::string::npos) return;
+    const long rank = std::strtol(text.c_str() + comma + 7, nullptr, 10);
+    const long size = std::strtol(text.c_str() + last + 4, nullptr, 10);
+    if (rank < 0 || size <= rank || size > std::numeric_limits<std::int32_t>::max()) return;
     fields.rank = rank;
     fields.size = size;
   }
