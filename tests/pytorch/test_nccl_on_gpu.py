@@ -20,7 +20,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 pytestmark = [needs_library, only_real]
 
 PROGRAM = Path(__file__).parent / "programs" / "all_reduces.py"
-WARM_UP, COUNT = 5, 30
+PAIRS = 30
 CLOSE = 15_000  # ns: two GPUs' clocks, each tied to the host's
 
 
@@ -54,7 +54,7 @@ def test_every_rank_has_every_collective(recordings):
     ranks, _ = recordings
     numbers = [sorted(by_sequence(rows)) for _, rows in ranks]
     assert all(of == numbers[0] for of in numbers)
-    assert len(numbers[0]) == WARM_UP + COUNT
+    assert len(numbers[0]) == 2 * PAIRS
     for rank, (_, rows) in enumerate(ranks):
         assert {(r["stream"]) for r in rows} == {ranks[0][1][0]["stream"]}
         (category,) = {r["category_name"] for r in rows}
@@ -68,20 +68,21 @@ def test_the_launcher_is_nccls_own_range(recordings):
         every = list(recording.ranges.rows())
         launchers = {every[r["launcher"]]["name"] for r in rows if r["launcher"] is not None}
         assert launchers <= {"ncclAllReduce", "ncclGroupEnd", "ncclBroadcast"}, launchers
-        assert sum(r["launcher"] is not None for r in rows) >= 35
+        assert sum(r["launcher"] is not None for r in rows) >= PAIRS
 
 
 def test_collectives_end_together_and_begin_as_late_as_a_rank_is(recordings):
     ranks, late = recordings
     rows = [[row for _, row in sorted(by_sequence(rows).items())] for _, rows in ranks]
-    assert [len(of) for of in rows] == [WARM_UP + COUNT] * len(ranks)
-    together = list(zip(*rows, strict=True))[WARM_UP:]
+    assert [len(of) for of in rows] == [2 * PAIRS] * len(ranks)
+    together = list(zip(*rows, strict=True))
     apart = [max(r["end"] for r in same) - min(r["end"] for r in same) for same in together]
-    assert sorted(apart)[COUNT // 2] < CLOSE, apart
-    behind = [same[-1]["start"] - max(r["start"] for r in same[:-1]) for same in together]
-    assert sorted(late) == list(range(0, COUNT, 5))
+    assert sorted(apart)[PAIRS] < CLOSE, apart
+    behind = [same[-1]["start"] - max(r["start"] for r in same[:-1]) for same in together[1::2]]
     print({"late": late, "behind": behind, "apart": apart})
+    assert sorted(late) == list(range(0, PAIRS, 5))
     for number, delay in late.items():
-        assert behind[number] == pytest.approx(delay, abs=8 * CLOSE), (behind, late)
-    others = [behind[n] for n in range(COUNT) if n not in late]
-    assert max(others) < min(late.values()) / 2, others
+        if number:  # the first waits for modules to be loaded
+            assert behind[number] == pytest.approx(delay, abs=2 * CLOSE), (behind, late)
+    others = [abs(behind[number]) for number in range(PAIRS) if number not in late]
+    assert sorted(others)[len(others) // 2] < CLOSE, others

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""All-reduces of 4 MB on every rank; the last rank's stream is late before each fifth.
+"""Pairs of all-reduces on every rank; the last rank is late for the second of each fifth pair.
 
     torchrun --nproc-per-node N all_reduces.py FOLDER
 
-Each rank writes FOLDER/late-RANK.json: the measured delays in us, by the number of the all-reduce.
+Each rank writes FOLDER/late-RANK.json: the measured delays in us, by the number of the pair.
 """
 
 import json
@@ -16,30 +16,29 @@ from pathlib import Path
 import torch
 from torch import distributed
 
-COUNT, EVERY, WARM_UP = 30, 5, 5
+COUNT, EVERY = 30, 5
 
 rank, ranks = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
 torch.cuda.set_device(rank)
 distributed.init_process_group("nccl")
-cpu = distributed.new_group(backend="gloo")
 tensor = torch.ones(1 << 20, device="cuda")
-for _ in range(WARM_UP):
-    distributed.all_reduce(tensor)
-torch.cuda.synchronize()
+begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+begin.record()
+torch.cuda._sleep(1000)
+end.record()
 late = {}
 for number in range(COUNT):
-    distributed.barrier(cpu)
-    if rank == ranks - 1 and number % EVERY == 0:
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    # The first lets go of all ranks at once; what they do until the second is in their streams.
+    distributed.all_reduce(tensor)
+    is_late = rank == ranks - 1 and number % EVERY == 0
+    if is_late:
         begin.record()
         torch.cuda._sleep(2_000_000)  # cycles: about a millisecond
         end.record()
-        distributed.all_reduce(tensor)
-        torch.cuda.synchronize()
+    distributed.all_reduce(tensor)
+    torch.cuda.synchronize()
+    if is_late:
         late[number] = begin.elapsed_time(end) * 1000
-    else:
-        distributed.all_reduce(tensor)
-        torch.cuda.synchronize()
-    time.sleep(0.05)  # longer than a calibration of the clocks
+    time.sleep(0.02)
 Path(sys.argv[1], f"late-{rank}.json").write_text(json.dumps(late))
 distributed.destroy_process_group()
