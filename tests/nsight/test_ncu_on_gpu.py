@@ -123,7 +123,10 @@ def test_the_program_runs_again_for_each_pass(folder):
     found = profiled(folder, *words, program=("counted.py",))
     expected = by_hand(folder, "--nvtx-include", "torch@layers.1/")
     assert grids(found) == grids(expected) == [11, 12] * 3
-    assert [r.metrics[INSTRUCTIONS] for r in found] == [r.metrics[INSTRUCTIONS] for r in expected]
+    # The kernels spin for a time: how often differs from run to run.
+    assert [r.metrics[INSTRUCTIONS] for r in found] == pytest.approx(
+        [r.metrics[INSTRUCTIONS] for r in expected], rel=0.05
+    )
     assert len((folder / "runs").read_text().split()) >= 3  # the recording, and at least two passes
 
 

@@ -52,6 +52,19 @@ def test_a_file_that_is_no_recording_is_kept(tmp_path):
     assert (tmp_path / "train.py").read_text() == "pass\n"
 
 
+def test_force_removes_the_files_of_all_ranks(tmp_path):
+    ranks = (
+        "import os, subprocess, sys\n"
+        "code = 'import nvspan; nvspan.mark(str(1))'\n"
+        "for rank in '01': subprocess.run([sys.executable, '-c', code],"
+        " env={**os.environ, 'RANK': rank}, check=True)"
+    )
+    for _ in range(3):
+        run_nvspan("record", "--force", "--no-report", "-o", "r-{rank}.nvspan", "-c", ranks,
+                   cwd=tmp_path)  # fmt: skip
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["r-0.nvspan", "r-1.nvspan"]
+
+
 def test_force_removes_the_files_of_all_processes_of_the_run_and_no_others(tmp_path):
     words = ["record", "-o", "run.nvspan", "--no-report", "-c"]
     run_nvspan(*words, FORKING, cwd=tmp_path)

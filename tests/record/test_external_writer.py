@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import array
+import ctypes
 import os
 import random
 from collections.abc import Iterator
@@ -228,6 +229,20 @@ def test_payloads_of_a_schema_are_columns(file: File) -> None:
     recording = file.read()
     assert list(recording.ranges["payload.size"]) == [5, 6]
     assert list(recording.ranges["payload.ratio"]) == [0.25, 0.5]
+
+
+def test_arrays_of_ctypes(file: File) -> None:
+    class Info(ctypes.Structure):
+        _fields_ = (("size", ctypes.c_uint32), ("other", ctypes.c_uint32))
+
+    schema = file.writer.schema(file.domain, "info", 8, [("size", 16, 0, 0, 0)])
+    times = ctypes.c_int64 * 2
+    file.ranges(times(0, 10), times(5, 15), payload=(Info * 2)((5, 0), (6, 0)), schema=schema)
+    file.ranges(times(20, 30), times(25, 35), payload=(ctypes.c_double * 2)(0.5, 1.5))
+    rows = list(file.read().ranges.rows())
+    assert [(r["start"], r["end"]) for r in rows] == [(0, 5), (10, 15), (20, 25), (30, 35)]
+    assert [r["payload.size"] for r in rows] == [5, 6, None, None]
+    assert [r["payload_value"] for r in rows] == [None, None, 0.5, 1.5]
 
 
 def test_several_processes_hosts_and_clocks_in_one_file(tmp_path: Path) -> None:

@@ -49,6 +49,8 @@ def make_room(template: str, force: bool) -> None:
 def _remove_run(path: str, template: str) -> None:
     try:
         run = recorder.run_of(path)
+        if run is None and not os.path.lexists(path):
+            return  # gone with another file of its run
         if run is None:
             raise InTheWay(f"{path!r} is no recording: --force writes only over recordings")
         of_run = recorder.recording_files(template, run) if run else []

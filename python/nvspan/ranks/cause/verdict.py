@@ -121,7 +121,8 @@ def _cannot_tell(found: Ranks) -> tuple[str, str] | None:
     if 2 * found.counts["uncertain"] > found.counts["collectives"]:
         return (
             "the clocks of the hosts are known less closely than their ranks are apart",
-            "run 'nvspan clock' beside the job, and give its file with --clock",
+            "record more collectives of all ranks, or give what PTP or chrony know of each host's "
+            "clock as priors= of nvspan.ranks.cause.analysis.ranks",
         )
     return None
 

@@ -61,6 +61,11 @@ void take_integer(py::handle given, const char* name, char& type, std::int64_t& 
   out = static_cast<std::int64_t>(large);
 }
 
+// Arrays of ctypes have no strides, also where they are asked for.
+Py_ssize_t stride_of(const Py_buffer& view) noexcept {
+  return view.strides == nullptr ? view.itemsize : view.strides[0];
+}
+
 }  // namespace
 
 GivenColumn::GivenColumn(py::handle given, const char* name, char wanted) : name_(name) {
@@ -149,7 +154,7 @@ void copy(const char* at, Py_ssize_t stride, std::size_t count, Out* out) {
 }  // namespace
 
 const char* GivenColumn::at(std::size_t row) const noexcept {
-  return static_cast<const char*>(view_.buf) + static_cast<Py_ssize_t>(row) * view_.strides[0];
+  return static_cast<const char*>(view_.buf) + static_cast<Py_ssize_t>(row) * stride_of(view_);
 }
 
 void GivenColumn::integers(std::size_t begin, std::size_t count, std::int64_t* out) const {
@@ -157,7 +162,7 @@ void GivenColumn::integers(std::size_t begin, std::size_t count, std::int64_t* o
     for (std::size_t i = 0; i < count; ++i) out[i] = integer_;
     return;
   }
-  const Py_ssize_t stride = view_.strides[0];
+  const Py_ssize_t stride = stride_of(view_);
   const char* from = at(begin);
   switch (type_) {
     case 'b':
@@ -187,8 +192,8 @@ void GivenColumn::reals(std::size_t begin, std::size_t count, double* out) const
     for (std::size_t i = 0; i < count; ++i) out[i] = value;
     return;
   }
-  if (type_ == 'f') return copy<float>(at(begin), view_.strides[0], count, out);
-  copy<double>(at(begin), view_.strides[0], count, out);
+  if (type_ == 'f') return copy<float>(at(begin), stride_of(view_), count, out);
+  copy<double>(at(begin), stride_of(view_), count, out);
 }
 
 void GivenColumn::bits(std::size_t begin, std::size_t count, std::uint64_t* out) const {
@@ -223,10 +228,10 @@ GivenRows::GivenRows(py::handle given, const char* name, std::size_t size) {
   }
   if (view_.ndim == 1 && static_cast<std::size_t>(view_.itemsize) == size) {
     rows_ = static_cast<std::size_t>(view_.shape[0]);
-    stride_ = view_.strides[0];
+    stride_ = stride_of(view_);
     return;
   }
-  const bool bytes = view_.ndim == 1 && view_.itemsize == 1 && view_.strides[0] == 1;
+  const bool bytes = view_.ndim == 1 && view_.itemsize == 1 && stride_of(view_) == 1;
   if (bytes && size != 0 && static_cast<std::size_t>(view_.len) % size == 0) {
     rows_ = static_cast<std::size_t>(view_.len) / size;
     stride_ = static_cast<Py_ssize_t>(size);
