@@ -70,12 +70,12 @@ def test_what_cannot_be_read_is_named(job, tmp_path):
     bad.write_text("bad")
     done = run("stats", "--many", *job, bad, tmp_path / "none.nvspan", cwd=tmp_path)
     assert done.stderr == (
-        f"nvspan: cannot read '{bad}': too short to be a recording\n"
+        f"nvspan: cannot read '{bad}': not an nvspan recording\n"
         f"nvspan: cannot read '{tmp_path}/none.nvspan': No such file or directory\n"
     )
     done = run("stats", "--many", bad, cwd=tmp_path, code=1)
     assert done.stderr == (
-        f"nvspan stats: none of 1 files can be read: {bad}: too short to be a recording\n"
+        f"nvspan stats: none of 1 files can be read: {bad}: not an nvspan recording\n"
     )
 
 

@@ -98,7 +98,7 @@ def test_damaged_and_missing_files_are_named_and_the_rest_goes_on(job, tmp_path)
     found = nvspan.read_many([*job, no_recording, missing, hurt])
     assert found.unread == {
         str(missing): "No such file or directory",
-        str(no_recording): "too short to be a recording",
+        str(no_recording): "not an nvspan recording",
     }
     assert {path for path, _ in found.problems} == {str(hurt)}
     steps = next(row for row in found.stats().rows if row["name"] == "step")
@@ -211,7 +211,7 @@ def test_files_of_fsspec_are_read(job):
     memory.pipe("/job/zero.nvspan", b"zero")
     found = nvspan.read_many("memory://job/*.nvspan")
     assert found.stats().rows == nvspan.read_many(job).stats().rows
-    assert found.unread == {"memory:///job/zero.nvspan": "too short to be a recording"}
+    assert found.unread == {"memory:///job/zero.nvspan": "not an nvspan recording"}
     names = ["memory://job/none.nvspan", "memory://job/rank0001.nvspan"]
     assert list(nvspan.read_many(names).unread) == names[:1]
 

@@ -50,6 +50,11 @@ def everything():
         optimizer.step()
 
 
+def reduce_and_add(x):
+    dist.all_reduce(x)
+    return x + 1
+
+
 try:
     dist.all_reduce("no tensor")
 except Exception as error:
@@ -59,7 +64,7 @@ with nvspan.record(f"{folder}/run-{rank}.nvspan"):
     everything()
 everything()  # with no tool
 with nvspan.record(f"{folder}/compiled-{rank}.nvspan"):
-    compiled = torch.compile(lambda x: dist.all_reduce(x) or x + 1, backend="eager")
+    compiled = torch.compile(reduce_and_add, backend="eager")
     compiled(torch.ones(2))
 handle.remove()
 assert {name: getattr(dist, name) for name in before} == before
