@@ -19,7 +19,8 @@ from nvspan.report.viewer import ui_folder
 pytestmark = needs_library
 
 CALLS = Path(__file__).parent.parent / "corpus" / "calls.nvspan"
-READERS = ("diff", "explain", "export", "modules", "report", "stats", "steps", "view", "import")
+READERS = ("diff", "explain", "export", "modules", "ranks", "report", "stats", "steps", "view",
+           "import")  # fmt: skip
 _NOT_READERS = ("doctor", "ncu", "nsys", "record", "trace")
 
 
@@ -122,7 +123,7 @@ def test_no_command_writes_over_what_it_reads(folder):
 
 def test_a_program_or_a_recording_in_the_place_of_the_other(folder):
     (folder / "train.py").write_text("import nvspan\n")
-    for command in ("stats", "steps", "explain", "export", "report", "modules", "view"):
+    for command in ("stats", "steps", "explain", "export", "report", "modules", "view", "ranks"):
         done = run(folder, *words_of(command, "train.py"))
         assert (done.returncode, done.stderr.splitlines()[-1]) == (
             1, f"nvspan {command}: train.py: not an nvspan recording; 'nvspan record train.py' "

@@ -144,6 +144,9 @@ def test_the_command(tmp_path):
     assert text == shown(ranks(*paths))
     assert text.splitlines()[1].startswith("| rank 1's forward costs the job ")
     document = json.loads(run_nvspan("ranks", "--json", *paths).stdout)
+    folder = paths[0].parent
+    for given in (folder, folder / "*.nvspan"):
+        assert run_nvspan("ranks", given).stdout == text
     assert document == json.loads(json.dumps(as_dict(ranks(*paths))))
     assert (document["verdict"], document["rank"], document["range"]) == ("culprit", 1, "forward")
     assert math.isclose(document["cost"]["part"], 2 / 17, rel_tol=0.15)

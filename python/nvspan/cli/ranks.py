@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nvspan.cli.common.parser import parser_of
-from nvspan.cli.common.reading import emit
+from nvspan.cli.common.reading import emit, opened
 from nvspan.ranks.cause import analysis, collectives, text
+from nvspan.ranks.paths import expand
 
 _DESCRIPTION = """\
 Says which rank of a job made the others wait, in which range, and what that
@@ -20,7 +21,10 @@ the job's end hangs on. It stands on the collectives of the ranks: those of
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan ranks`` with the arguments `argv`."""
     parser = parser_of("ranks", _DESCRIPTION)
-    parser.add_argument("files", nargs="+", metavar="FILE", help="the recordings of a job's ranks")
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE",
+        help="the recordings of a job's ranks: files, folders, patterns",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="all figures as JSON, times in ns")
     parser.add_argument(
         "--step", default="step", metavar="NAME", help="the ranges that are steps (step)"
@@ -31,8 +35,9 @@ def main(argv: Sequence[str]) -> int:
     )  # fmt: skip
     options = parser.parse_args(argv)
     domains = (*collectives.DOMAINS, *options.domain)
-    try:
-        found = analysis.ranks(*options.files, step=options.step, domains=domains)
-    except ValueError as error:
-        parser.exit(1, f"{parser.prog}: {error}\n")
+    found = opened(
+        parser,
+        lambda: analysis.ranks(*expand(options.files), step=options.step, domains=domains),
+        options.files,
+    )
     return emit(text.as_json(found) if options.json else text.shown(found))
