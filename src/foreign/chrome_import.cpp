@@ -164,8 +164,9 @@ std::string_view ChromeImport::read_args(bool of_device) {
       kept = args_.add(name, value);
     } else {
       const std::string_view value = cursor_.value();
-      const char* last = value.data() + value.size();
-      if (const auto read = std::from_chars(value.data(), last, integer);
+      const char* first = value.data();
+      const char* last = first + value.size();
+      if (const auto read = std::from_chars(first, last, integer);
           read.ec == std::errc() && read.ptr == last) {
         see_number(name, integer);
         // Which device and stream it was has columns of its own.

@@ -93,6 +93,7 @@ Result finalize(void* context) {
 #define NVSPAN_NCCL_EXPORT extern "C"
 #endif
 
+// NCCL's names. NOLINTBEGIN(readability-identifier-naming)
 NVSPAN_NCCL_EXPORT nvspan::nccl::Profiler<nvspan::nccl::Init4> ncclProfiler_v4;
 NVSPAN_NCCL_EXPORT nvspan::nccl::Profiler<nvspan::nccl::Init5> ncclProfiler_v5;
 
@@ -102,3 +103,4 @@ nvspan::nccl::Profiler<nvspan::nccl::Init4> ncclProfiler_v4 = {
 nvspan::nccl::Profiler<nvspan::nccl::Init5> ncclProfiler_v5 = {
     "nvspan",           nvspan::nccl::init5,        nvspan::nccl::start5,
     nvspan::nccl::stop, nvspan::nccl::record_state, nvspan::nccl::finalize};
+// NOLINTEND(readability-identifier-naming)

@@ -121,8 +121,7 @@ def test_each_pass_has_the_gpu_time_of_its_own_ranges():
             assert (row["calls"], row["gpu_calls"]) == (3, 3)
             assert row["gpu_total"] == sum(gpu)
             assert row["gpu_mean"] == pytest.approx(sum(gpu) / 3)
-    forward, backward = rows["torch:Sequential"], rows["torch:Sequential (backward)"]
-    assert backward["gpu_total"] > 1.5 * forward["gpu_total"]
+    forward = rows["torch:Sequential"]
     assert forward["gpu_self"] == pytest.approx(
         forward["gpu_total"] - rows["torch:0"]["gpu_total"] - rows["torch:1"]["gpu_total"],
         abs=1_000_000,
