@@ -190,8 +190,9 @@ def test_the_recorders_own_cost(tmp_path):
         cwd=tmp_path, env=clean_environment(), check=True, capture_output=True, timeout=60,
     )  # fmt: skip
     found = findings.find(nvspan.read(tmp_path / "run.nvspan"))
-    assert found[0].kind == "overhead"
-    assert found[0].text in {
+    # A machine that held the program up has that said first.
+    (cost,) = [finding for finding in found if finding.kind == "overhead"]
+    assert cost.text in {
         f"the recording itself is a part of what '{name}' takes" for name in ("all", "tiny")
     }
     # What came from elsewhere was not slowed down.
