@@ -68,6 +68,7 @@ from nvspan.payloads import (
 )
 from nvspan.profiler import Profile
 from nvspan.ranks import read_many
+from nvspan.ranks.cause import analyze_ranks
 from nvspan.recorder import record, record_as_environment_says
 from nvspan.recording import Recording, Source, read
 from nvspan.tracing import trace
@@ -158,6 +159,7 @@ __all__ = [
     "Step",
     "TimestampType",
     "__version__",
+    "analyze_ranks",
     "annotate",
     "annotate_class",
     "check",

@@ -13,6 +13,7 @@ import threading
 from concurrent import futures
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -186,6 +187,11 @@ def test_summaries_beside_files_are_used_and_renewed(job, tmp_path):
     for bad in (whole[:-1], whole[:20], b"", whole[:-4] + b"\0\0\0\1", b"X" + whole[1:]):
         kept.write_bytes(bad)
         assert nvspan.read_many(path).to_bytes() == wanted
+    # Of another version.
+    old = _reader.RankSummary.read(summary.bytes())
+    beside.store(str(path), asked, SimpleNamespace(bytes=lambda: b"NVSPSUM1" + old.bytes()[8:]))
+    assert beside.load(str(path), asked) is None
+    assert nvspan.read_many(path).to_bytes() == wanted
     kept.write_bytes(whole)
     os.utime(path, ns=(1, 1))
     assert nvspan.read_many(path).to_bytes() == wanted

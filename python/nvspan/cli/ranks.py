@@ -6,10 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nvspan.cli.common.many import add_executor
 from nvspan.cli.common.parser import parser_of
-from nvspan.cli.common.reading import emit, opened
-from nvspan.ranks.cause import analysis, collectives, text
-from nvspan.ranks.paths import expand
+from nvspan.cli.common.reading import emit, note, opened
+from nvspan.ranks.cause import analyze_ranks, text
+from nvspan.ranks.shown import MOST_NAMED
+from nvspan.report.progress import Progress
 
 _DESCRIPTION = """\
 Says which rank of a job made the others wait, in which range, and what that
@@ -33,11 +35,17 @@ def main(argv: Sequence[str]) -> int:
         "--domain", action="append", default=[], metavar="DOMAIN",
         help="ranges of this domain are collectives too, by their names; may be repeated",
     )  # fmt: skip
+    add_executor(parser)
     options = parser.parse_args(argv)
-    domains = (*collectives.DOMAINS, *options.domain)
+    progress = Progress("reading")
     found = opened(
         parser,
-        lambda: analysis.ranks(*expand(options.files), step=options.step, domains=domains),
+        lambda: analyze_ranks(
+            options.files, options.executor, step=options.step, domains=options.domain,
+            progress=progress,
+        ),
         options.files,
-    )
+        progress,
+    )  # fmt: skip
+    note(f"{path}: {sentence}" for path, sentence in found.damage[:MOST_NAMED])
     return emit(text.as_json(found) if options.json else text.shown(found))

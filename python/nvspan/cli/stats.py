@@ -26,6 +26,7 @@ from nvspan.cli.common.reading import (
     selected,
 )
 from nvspan.nsight.nsys import compat as nsys_compat
+from nvspan.ranks.shown import collectives_table
 from nvspan.recording.nearest import hint
 from nvspan.report import emptiness, gpu, render, text, tree
 from nvspan.report.narrow import width_of
@@ -255,13 +256,17 @@ def _of_many(parser: argparse.ArgumentParser, options: argparse.Namespace) -> in
         for name in ("tree", "flat", "ancestors", "gpu", "cuda", "compat", "kernels", "metrics")
         if getattr(options, name)
     ]
-    given += ["--from"] * (options.start is not None) + ["--to"] * (options.stop is not None)
-    if given:
-        parser.error(f"{' and '.join(given)} cannot be used with many files")
+    many.refuse(parser, options, given)
     if options.by not in many.GROUPS:
         parser.error(f"argument --by: of many files it is rank, not {options.by!r}")
-    summary = many.summary(parser, options, options.by)
-    return _table(summary, options)
+    summary, collectives = many.summary(parser, options, options.by)
+    if options.format == "json":
+        document = json.loads(render.as_json(summary, options.top))
+        return emit(json.dumps({**document, "collectives": collectives[: options.top]}, indent=1))
+    status = _table(summary, options)
+    if options.format == "csv" or not collectives or status:
+        return status
+    return emit(f"\n{collectives_table(collectives, options.top, options.format == 'markdown')}")
 
 
 def main(argv: Sequence[str]) -> int:

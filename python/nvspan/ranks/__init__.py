@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from nvspan.ranks.many import ManyRecordings
+    from nvspan.ranks.modules import ManyModules
     from nvspan.ranks.steps import ManySteps
 
-__all__ = ["ManyRecordings", "ManySteps", "read_many"]
+__all__ = ["ManyModules", "ManyRecordings", "ManySteps", "read_many"]
 
 
 def __getattr__(name: str) -> Any:
@@ -24,6 +25,10 @@ def __getattr__(name: str) -> Any:
         from nvspan.ranks.many import ManyRecordings
 
         return ManyRecordings
+    if name == "ManyModules":
+        from nvspan.ranks.modules import ManyModules
+
+        return ManyModules
     if name == "ManySteps":
         from nvspan.ranks.steps import ManySteps
 
@@ -38,6 +43,7 @@ def read_many(
     by_rank: bool = False,
     steps: bool = False,
     step: str | None = None,
+    modules: bool | str = False,
     summaries: str = "use",
     progress: Callable[[float], object] | None = None,
 ) -> ManyRecordings:
@@ -55,6 +61,8 @@ def read_many(
         by_rank: keep a row for each range of each rank.
         steps: find the steps of each rank as well; takes two more passes over the files.
         step: what a step is called, as for `Recording.steps`.
+        modules: find what each module of a model costs as well; takes three more passes. A text is
+            the domain of their ranges in place of "torch".
         summaries: "use" the summaries beside the files, "write" those that are missing or stale as
             well, or "ignore" them.
         progress: called with the part that is done, from 0 to 1.
@@ -70,5 +78,8 @@ def read_many(
     from nvspan.ranks.many import reduce
     from nvspan.ranks.mapping import Job
 
-    wanted = Job(by_rank, steps or step is not None, step, summaries)
+    wanted = Job(
+        by_rank=by_rank, steps=steps or (step is not None and not modules), step=step,
+        modules=("torch" if modules is True else modules) or None, summaries=summaries,
+    )  # fmt: skip
     return reduce(files, executor, wanted, progress)

@@ -12,6 +12,8 @@ from typing import Any
 
 from nvspan import _reader
 from nvspan.ranks import mapping, paths, pool
+from nvspan.ranks.collectives import collective_rows
+from nvspan.ranks.modules import ManyModules
 from nvspan.ranks.steps import ManySteps
 from nvspan.recording import Recording, read
 from nvspan.recording.stats import Stats
@@ -41,7 +43,7 @@ class ManyRecordings:
         self,
         files: list[str],
         summary: _reader.RankSummary,
-        by_rank: bool,
+        wanted: mapping.Job,
         unread: dict[str, str],
         problems: list[tuple[str, str]],
         notes: list[tuple[str, str]],
@@ -51,7 +53,8 @@ class ManyRecordings:
         self.problems = problems
         self.notes = notes
         self._summary = summary
-        self._by_rank = by_rank
+        self._by_rank = wanted.by_rank
+        self._has_modules = wanted.modules is not None
 
     def to_bytes(self) -> bytes:
         """The summary: the same bytes for the same files."""
@@ -89,14 +92,7 @@ class ManyRecordings:
         Raises:
             ValueError: another `by`, or "rank" where the files were read without ``by_rank=True``.
         """
-        if by not in _GROUPS:
-            raise ValueError(f"by must be one of {', '.join(_GROUPS)}, not {by!r}")
-        if by == "rank" and not self._by_rank:
-            raise ValueError("by='rank' needs read_many(..., by_rank=True)")
-        summary = self._summary
-        if by == "name" and self._by_rank:
-            summary = _reader.RankSummary.read(summary.bytes())
-            summary.collapse()
+        summary = self._of_groups(by)
         rows = summary.rows()
         if match is not None:
             patterns = tuple(match)
@@ -114,6 +110,17 @@ class ManyRecordings:
             **lost, "rows": rows, "losses": [], "marks": _marks(summary.marks()),
             "first": first, "last": last, "whole": last - first,
         })  # fmt: skip
+
+    def _of_groups(self, by: str) -> _reader.RankSummary:
+        if by not in _GROUPS:
+            raise ValueError(f"by must be one of {', '.join(_GROUPS)}, not {by!r}")
+        if by == "rank" and not self._by_rank:
+            raise ValueError("by='rank' needs read_many(..., by_rank=True)")
+        if by == "rank" or not self._by_rank:
+            return self._summary
+        whole = _reader.RankSummary.read(self._summary.bytes())
+        whole.collapse()
+        return whole
 
     def matching(self, patterns: Iterable[str] | None) -> Matching:
         """What has `stats()` alone, of the ranges that the patterns take; None: of all."""
@@ -140,6 +147,33 @@ class ManyRecordings:
             ValueError: the files were read without ``steps=True``, or have no steps.
         """
         return ManySteps(self._summary, self.processes)
+
+    def modules(self) -> ManyModules:
+        """What each module of the job's models costs, all ranks together. See `ManyModules`.
+
+        Raises:
+            ValueError: the files were read without ``modules=True``.
+        """
+        if not self._has_modules:
+            raise ValueError("no modules are known: read_many(..., modules=True) looks for them")
+        return ManyModules(self._of_groups("name"))
+
+    def collectives(self, by: str = "name") -> list[dict[str, Any]]:
+        """A dict for each collective of each communicator, or of each rank as well.
+
+        Keys: `name` (``allreduce``), `communicator` (its number as the recordings have it, in
+        hexadecimal, or None), `ranks` (of the communicator, or None), `count`, `timed` (those whose
+        time is known: not those of which the recording shows the CPU's request alone), `bytes`, and
+        of their times in ns, from when a rank came until it left, `total`, `mean`, `min`, `p50`,
+        `p90`, `p99`, `max`; by rank also `rank`. Those with the most time are first.
+
+        Args:
+            by: "name" or "rank".
+
+        Raises:
+            ValueError: another `by`, or "rank" where the files were read without ``by_rank=True``.
+        """
+        return collective_rows(self._of_groups(by).collectives(), by)
 
     def choose(self, which: str) -> list[int]:
         """The ranks that words stand for, such as ``"slowest:3,medoid,outliers,7"``.
@@ -241,5 +275,5 @@ def reduce(
     if len(unread) == len(names):
         some = "; ".join(f"{path}: {why}" for path, why in sorted(unread.items())[:3])
         raise ValueError(f"none of {len(names)} files can be read: {some}")
-    return ManyRecordings(names, whole, job.by_rank, dict(sorted(unread.items())), sorted(problems),
+    return ManyRecordings(names, whole, job, dict(sorted(unread.items())), sorted(problems),
                           sorted(notes))  # fmt: skip

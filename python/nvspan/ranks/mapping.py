@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from nvspan import _reader
-from nvspan.ranks import beside, paths
-from nvspan.recording import Recording, read
+from nvspan.ranks import beside, modules, paths
+from nvspan.ranks.opening import opened, reason
+from nvspan.ranks.traced import DOMAINS, ENQUEUED
+from nvspan.recording import Recording
 
 _TYPICAL = 0  # Steps: state
 _STEP_COLUMNS = ("number", "has_number", "start", "duration", "busy", "ops", "state")
@@ -25,6 +27,7 @@ class Job:
         by_rank: a row for each rank, beside those of names.
         steps: the steps as well.
         step: what a step is called, see `Recording.steps`.
+        modules: the domain of a model's modules, which are wanted as well; None: they are not.
         summaries: "use" those beside the files, "write" them where they are missing or stale as
             well, or "ignore" them.
     """
@@ -32,11 +35,15 @@ class Job:
     by_rank: bool = False
     steps: bool = False
     step: str | None = None
+    modules: str | None = None
     summaries: str = "use"
 
     def asked(self) -> str:
         """What a summary beside a file has to hold."""
-        return f"steps {self.step!r}" if self.steps else "ranges"
+        more = f" steps {self.step!r}" if self.steps else ""
+        if self.modules is not None:
+            more += f" modules {self.modules!r} by {self.step!r}"
+        return f"ranges{more}"
 
 
 @dataclass
@@ -64,19 +71,13 @@ def summarize(files: Sequence[str], job: Job) -> Part:
         try:
             one = _of_file(path, job, part)
         except (OSError, ValueError, ImportError) as error:
-            part.unread.append((path, _reason(error).removeprefix(f"{path}: ")))
+            part.unread.append((path, reason(error, path)))
             continue
         if not job.by_rank:
             one.collapse()
         whole.merge(one)
     part.summary = whole.bytes()
     return part
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    return str(error) or type(error).__name__
 
 
 def _of_file(path: str, job: Job, part: Part) -> _reader.RankSummary:
@@ -92,18 +93,16 @@ def _of_file(path: str, job: Job, part: Part) -> _reader.RankSummary:
 
 def _made(path: str, job: Job, part: Part) -> _reader.RankSummary:
     summary = _reader.RankSummary()
-    with paths.local(path) as name:
-        try:
-            recording = read(name)
-        except ValueError as error:  # which names the file
-            raise ValueError(str(error).replace(name, path)) from None
-        # The file's own name is in the sentence; a copy's tells nobody anything.
-        problems = [line.replace(name, path) for line in recording.problems]
-        summary.add(recording._reader.handle())
+    with opened(path) as (recording, problems):
+        handle = recording._reader.handle()
+        summary.add(handle)
+        summary.add_collectives(handle, list(DOMAINS), list(ENQUEUED))
         if job.steps:
             _add_steps(recording, summary, job.step)
-        del recording
-    part.problems += [(path, line.removeprefix(f"{path}: ")) for line in problems]
+        if job.modules is not None:
+            modules.add(recording, summary, job.modules, job.step)
+        del recording, handle
+    part.problems += [(path, line) for line in problems]
     # What is mapped into a running process changes without a trace in the file's time.
     is_final = not problems and all(summary.table("processes")["closed"])
     if job.summaries == "write" and is_final and not paths.is_url(path):

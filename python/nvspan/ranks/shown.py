@@ -16,6 +16,7 @@ from nvspan.report.text import aligned, markdown, printable
 
 MOST_NAMED = 10  # files that are named one by one
 _MOST_PHASES = 6
+_OF_COLLECTIVES = ("p50", "p99", "min", "max")
 
 
 class _AsRecording:
@@ -62,6 +63,28 @@ def steps_table(steps: ManySteps, most: int | None = None, as_markdown: bool = F
     ]
     columns = ["rank", "steps", "median", "mean", "max", *map(printable, shown), "host"]
     return (markdown if as_markdown else aligned)(columns, cells, ("host",))
+
+
+def collectives_table(
+    rows: list[dict[str, Any]], most: int | None = None, as_markdown: bool = False
+) -> str:
+    """A line for each collective of each communicator, as `ManyRecordings.collectives` has them."""
+    by_rank = bool(rows) and "rank" in rows[0]
+    cells = [
+        [
+            *(["-" if row["rank"] is None else str(row["rank"])] if by_rank else []),
+            f"{row['count']:,}",
+            f"{row['bytes']:,.0f}",
+            *(duration(row[key]) if row["timed"] else "-" for key in ("total", *_OF_COLLECTIVES)),
+            "-" if row["ranks"] is None else str(row["ranks"]),
+            row["communicator"] or "-",
+            printable(row["name"]),
+        ]
+        for row in rows[:most]
+    ]
+    columns = ["count", "bytes", "total", *_OF_COLLECTIVES, "ranks", "communicator", "collective"]
+    layout = markdown if as_markdown else aligned
+    return layout(["rank"] * by_rank + columns, cells, ("communicator", "collective"))
 
 
 def steps_csv(steps: ManySteps) -> tuple[list[str], list[dict[str, Any]]]:

@@ -33,6 +33,7 @@ void RangeFigures::merge(const RangeFigures& other) {
   squares += other.squares;
   overhead += other.overhead;
   nested += other.nested;
+  bytes += other.bytes;
   shortest = std::min(shortest, other.shortest);
   longest = std::max(longest, other.longest);
   first = std::min(first, other.first);

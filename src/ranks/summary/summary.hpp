@@ -23,11 +23,14 @@ namespace nvspan::ranks {
 
 constexpr std::int32_t no_text = -1;
 constexpr std::int64_t all_groups = -1;  // rows of every rank together
-// Kinds of rows: those of reader::RangeKind, and marks, of which `calls` alone is known.
+// Kinds of rows: those of reader::RangeKind; marks, of which `calls` alone is known; passes of a
+// module, see module_figures.hpp; and collectives, see ranks/traces/collective_figures.hpp.
 constexpr std::uint8_t kind_of_marks = 3;
+constexpr std::uint8_t kind_of_modules = 4;  // to 7
+constexpr std::uint8_t kind_of_collectives = 8;
 
 struct RangeKey {
-  std::int32_t domain = no_text;  // of Summary::texts()
+  std::int32_t domain = no_text;  // of Summary::texts(); a model, a communicator
   std::int32_t name = no_text;
   std::uint8_t kind = 0;
   bool backward = false;
@@ -56,6 +59,7 @@ struct RangeFigures {
   Wide squares = 0;
   Wide overhead = 0;  // thousandths of ns
   Wide nested = 0;    // ns of the sum that lie within ranges of the same row
+  Wide bytes = 0;     // of collectives
   std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
   std::int64_t longest = 0;
   std::int64_t first = std::numeric_limits<std::int64_t>::max();

@@ -14,7 +14,7 @@
 namespace nvspan::ranks {
 namespace {
 
-constexpr char magic[] = "NVSPSUM1";
+constexpr char magic[] = "NVSPSUM2";
 constexpr std::size_t magic_bytes = sizeof magic - 1;
 constexpr std::size_t head_bytes = magic_bytes + sizeof(std::uint32_t);
 
@@ -22,7 +22,8 @@ void pack(Packer& to, const RangeFigures& row) {
   for (const std::uint64_t value : {row.calls, row.unclosed, row.threads, row.devices}) {
     to.count(value);
   }
-  for (const Wide value : {row.total, row.sum, row.self, row.squares, row.overhead, row.nested}) {
+  for (const Wide value :
+       {row.total, row.sum, row.self, row.squares, row.overhead, row.nested, row.bytes}) {
     to.wide(value);
   }
   for (const std::int64_t value : {row.shortest, row.longest, row.first, row.last}) {
@@ -35,7 +36,8 @@ void unpack(Unpacker& from, RangeFigures& row) {
   for (std::uint64_t* value : {&row.calls, &row.unclosed, &row.threads, &row.devices}) {
     *value = from.count();
   }
-  for (Wide* value : {&row.total, &row.sum, &row.self, &row.squares, &row.overhead, &row.nested}) {
+  for (Wide* value :
+       {&row.total, &row.sum, &row.self, &row.squares, &row.overhead, &row.nested, &row.bytes}) {
     *value = from.wide();
   }
   for (std::int64_t* value : {&row.shortest, &row.longest, &row.first, &row.last}) {
@@ -113,7 +115,7 @@ std::string Summary::bytes() const {
     const RangeKey& key = row->first;
     to.count(cited(key.domain, places));
     to.count(cited(key.name, places));
-    to.count(key.kind | (key.backward ? 4u : 0u) | (key.is_others ? 8u : 0u));
+    to.count(key.kind | (key.backward ? 16u : 0u) | (key.is_others ? 32u : 0u));
     to.number(key.group);
     pack(to, row->second);
   }
@@ -158,9 +160,9 @@ std::unique_ptr<Summary> Summary::read(std::string_view bytes) {
     key.domain = cited_text(from.count(), texts);
     key.name = cited_text(from.count(), texts);
     const std::uint64_t bits = from.count();
-    key.kind = static_cast<std::uint8_t>(bits & 3);
-    key.backward = (bits & 4) != 0;
-    key.is_others = (bits & 8) != 0;
+    key.kind = static_cast<std::uint8_t>(bits & 15);
+    key.backward = (bits & 16) != 0;
+    key.is_others = (bits & 32) != 0;
     key.group = from.number();
     unpack(from, summary->row(key));
   }

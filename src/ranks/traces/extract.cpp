@@ -332,6 +332,7 @@ std::vector<RankTrace> extract(const reader::Recording& recording, const Extract
     trace.collectives = joined(extraction.collectives[process]);
     if (main == nullptr || (trace.collectives.empty() && main->steps.empty())) continue;
     trace.rank = read.header.rank;
+    trace.process = process;
     trace.path = read.path;
     trace.pid = read.header.pid;
     const auto field = [](const char* text, std::size_t most) {

@@ -61,6 +61,7 @@ struct Step {
 
 struct RankTrace {
   std::int32_t rank = -1;
+  std::uint32_t process = 0;  // of its recording
   std::string path;
   std::string host;
   std::string boot_id;

@@ -11,6 +11,7 @@ from functools import partial
 
 from nvspan.answers import modules
 from nvspan.cli.answers.asking import add_question, answer_of
+from nvspan.cli.common import many
 from nvspan.cli.common.parser import parser_of
 from nvspan.cli.common.reading import emit, note, positive
 from nvspan.recording import Modules, Recording
@@ -38,6 +39,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--domain", default=_DOMAIN, help="the domain of the modules' ranges (torch)"
     )
+    many.add_many(parser)
     return parser
 
 
@@ -48,11 +50,22 @@ def _modules(recording: Recording, options: argparse.Namespace) -> Modules:
     return recording.modules(options.domain, options.step)
 
 
+def _of_many(parser: argparse.ArgumentParser, options: argparse.Namespace) -> Modules:
+    many.refuse(parser, options, [])
+    job = many.read_files(
+        parser, options.files, options.executor, step=options.step, modules=options.domain
+    )
+    return job.modules()
+
+
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan modules`` with the arguments `argv`."""
     parser = _parser()
     options = parser.parse_args(argv)
-    found = answer_of(parser, options, partial(_modules, options=options))
+    if many.is_many(options):
+        found = _of_many(parser, options)
+    else:
+        found = answer_of(parser, options, partial(_modules, options=options))
     note(modules.notes(found))
     fold = not options.unfold
     if options.format == "json":

@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
+from typing import Any
 
 from nvspan.cli.common.reading import emit, note
 from nvspan.ranks import paths, read_many
@@ -28,6 +29,11 @@ def add_many(parser: argparse.ArgumentParser) -> None:
         help="read the files one by one into one summary, which takes memory for the names alone; "
         f"so are {LEAST_FILES} files and more, folders, patterns and URLs",
     )  # fmt: skip
+    add_executor(parser)
+
+
+def add_executor(parser: argparse.ArgumentParser) -> None:
+    """The option that says what reads the files."""
     parser.add_argument(
         "--executor", choices=_EXECUTORS, default=_EXECUTORS[0],
         help="what reads them: threads (the default) or processes of this machine",
@@ -54,25 +60,34 @@ def read_files(
     by_rank: bool = False,
     steps: bool = False,
     step: str | None = None,
+    modules: bool | str = False,
 ) -> ManyRecordings:
     """Reads them; a file that cannot be read is named on standard error, and the rest goes on."""
     try:
         with Progress("reading") as progress:
             job = read_many(
-                files, executor, by_rank=by_rank, steps=steps, step=step, progress=progress
-            )
+                files, executor, by_rank=by_rank, steps=steps, step=step, modules=modules,
+                progress=progress,
+            )  # fmt: skip
     except (ValueError, ImportError) as error:
         parser.exit(1, f"{parser.prog}: {error}\n")
     note(unread_lines(job))
     return job
 
 
-def show_steps(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
-    """A line for each rank, the slowest first; JSON has all that is known of each."""
-    given = ["--phases"] * bool(options.phases) + ["--each"] * options.each
-    given += ["--from"] * (options.start is not None) + ["--to"] * (options.stop is not None)
+def refuse(
+    parser: argparse.ArgumentParser, options: argparse.Namespace, given: Sequence[str]
+) -> None:
+    """Ends the command where options are given that need single ranges: --from, --to, `given`."""
+    given = [*given, *["--from"] * (options.start is not None)]
+    given += ["--to"] * (options.stop is not None)
     if given:
         parser.error(f"{' and '.join(given)} cannot be used with many files")
+
+
+def show_steps(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """A line for each rank, the slowest first; JSON has all that is known of each."""
+    refuse(parser, options, ["--phases"] * bool(options.phases) + ["--each"] * options.each)
     job = read_files(parser, options.files, options.executor, steps=True, step=options.step)
     try:
         steps = job.steps()
@@ -86,10 +101,13 @@ def show_steps(parser: argparse.ArgumentParser, options: argparse.Namespace) -> 
     return emit(steps_table(steps, options.top, options.format == "markdown"))
 
 
-def summary(parser: argparse.ArgumentParser, options: argparse.Namespace, by: str) -> Summary:
-    """The rows of statistics that --filter takes; `by` is "name" or "rank"."""
+def summary(
+    parser: argparse.ArgumentParser, options: argparse.Namespace, by: str
+) -> tuple[Summary, list[dict[str, Any]]]:
+    """The rows of statistics that --filter takes, and the collectives of all; `by` is "name" or
+    "rank"."""
     job = read_files(parser, options.files, options.executor, by_rank=by == "rank")
-    return summary_of(job, by, options.filter)
+    return summary_of(job, by, options.filter), job.collectives(by)
 
 
 def add_ranks(parser: argparse.ArgumentParser) -> None:

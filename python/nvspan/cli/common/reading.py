@@ -138,14 +138,15 @@ def open_recording(
 
 
 def opened(
-    parser: argparse.ArgumentParser, read: Callable[[], Read], files: Sequence[str] = ()
-) -> Read:
+    parser: argparse.ArgumentParser, read: Callable[[], Read], files: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> Read:  # fmt: skip
     """What `read` returns; a file that it cannot read ends the command with one line.
 
     The line says what to do with a program among `files`.
     """
     try:
-        with Progress("reading"):
+        with progress or Progress("reading"):
             return read()
     except OSError as error:
         parser.exit(1, f"{parser.prog}: cannot read {error.filename!r}: {error.strerror}\n")

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings of a job's ranks, and what they say of it.
 
+Programs call `nvspan.analyze_ranks`.
+
 >>> from nvspan.ranks.cause.analysis import ranks
 >>> found = ranks("run-0.nvspan", "run-1.nvspan")                        # doctest: +SKIP
 >>> found.verdict.rank, found.verdict.range                              # doctest: +SKIP
@@ -11,39 +13,54 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from nvspan.ranks.cause import collectives, verdict
 from nvspan.ranks.cause.job import Ranks
+from nvspan.ranks.paths import expand
+from nvspan.ranks.traced import DOMAINS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def ranks(
     *paths: str | os.PathLike[str],
     step: str = "step",
-    domains: Sequence[str] = collectives.DOMAINS,
+    domains: Sequence[str] = DOMAINS,
     priors: Mapping[str, tuple[int, int]] | None = None,
+    executor: Any = None,
+    progress: Callable[[float], object] | None = None,
 ) -> Ranks:
     """Finds out which rank of a job made the others wait, in which range, and what that costs.
 
     Args:
-        *paths: The recordings of a job, one or more for each rank.
+        *paths: The recordings of a job, one or more for each rank: paths, patterns, folders, URLs.
         step: The name of the ranges that are steps.
         domains: Whose ranges are collectives. What has a payload with ``group`` and ``seq``, or
             NCCL's, is matched by that; what has none by its name and order.
         priors: For hosts whose clock is known otherwise, as by PTP: the least and the largest ns
             to add to its times to get those of the first file's host.
+        executor: What reads the files, see :func:`nvspan.read_many`; the result is the same.
+        progress: Called with the part of the files that is read, from 0 to 1.
 
     Returns:
         The ranks, with a ``verdict``.
 
     Raises:
         ValueError: There are no paths, or no file has collectives or steps.
+        TypeError: `executor` cannot run anything.
 
     Threads and processes may call it at once.
     """
     if not paths:
         raise ValueError("ranks takes the paths of one recording or more, there are none")
-    job, files = collectives.read_job(_listed(paths), domains=domains, step=step)
+    # In the order of the ranks that the files are of, which any order of theirs comes to.
+    names = sorted(expand(paths), key=lambda path: (len(path), path))
+    job, files = collectives.read_job(
+        names, executor, domains=domains, step=step, progress=progress
+    )
     rows = files.files
     if rows == 0 or not job.rank_count():
         raise ValueError("; ".join(files.problems) or "the files have no collectives")
@@ -54,8 +71,3 @@ def ranks(
     found = Ranks(job, files)
     found.verdict = verdict.judge(found)
     return found
-
-
-def _listed(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
-    """The paths in the order of the ranks that their files are of, which any order comes to."""
-    return sorted((os.fspath(path) for path in paths), key=lambda path: (len(path), path))

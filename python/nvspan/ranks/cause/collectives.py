@@ -4,19 +4,17 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Sequence
+import functools
+from collections.abc import Callable, Sequence
+
+from nvspan.ranks import pool, traced
+from nvspan.ranks.traced import DOMAINS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from nvspan._reader import RankJob
-
-#: Whose ranges are collectives.
-DOMAINS = ("torch.distributed", "NCCL", "gloo", "MPI")
-#: Of these, those whose ranges show when the CPU asked for a collective, not when it ran.
-ENQUEUED = ("NCCL",)
 
 
 def columns(found: dict[str, Any]) -> dict[str, list[int]]:
@@ -30,27 +28,54 @@ class Files:
     def __init__(self) -> None:
         #: Files that could not be read, or hold neither collectives nor steps, and why.
         self.problems: list[str] = []
+        #: What is damaged in files that were read: path and sentence.
+        self.damage: list[tuple[str, str]] = []
         self.files = 0
 
 
 def read_job(
-    paths: Iterable[str | os.PathLike[str]],
+    paths: Sequence[str],
+    executor: Any = None,
     *,
     domains: Sequence[str] = DOMAINS,
     step: str = "step",
+    progress: Callable[[float], object] | None = None,
 ) -> tuple[RankJob, Files]:
-    """Reads the collectives of each file and what its rank did between them, one file at a time."""
+    """Reads the collectives of each file and what its rank did between them, in workers.
+
+    The ranks are in the order of `paths`, whatever was read first.
+    """
     from nvspan import _reader
 
     job = _reader.RankJob()
     found = Files()
+    traces: dict[str, bytes] = {}
+    left: dict[str, str] = {}
+    finished = 0
+
+    def done(count: int) -> None:
+        nonlocal finished
+        finished += count
+        if progress is not None:
+            progress(finished / len(paths))
+
+    workers = pool.Pool(executor)
+    try:
+        work = functools.partial(traced.trace, wanted=traced.Wanted(tuple(domains), step))
+        for part in pool.run(workers, work, paths, left.__setitem__, done):
+            traces.update(part.traces)
+            left.update(part.unread)
+            found.damage += part.problems
+    finally:
+        workers.close()
+    found.damage.sort()
+    found.files = len(traces)
     for path in paths:
-        name = os.fspath(path)
-        reader = _reader.Reader([os.fsencode(name)])
-        if reader.unreadable():
-            found.problems += reader.problems()
-            continue
-        found.files += 1
-        if not job.add(reader.handle(), list(domains), list(ENQUEUED), step):
-            found.problems.append(f"{name}: no collectives and no steps")
+        of_file = traces.pop(path, b"")
+        if path in left:
+            found.problems.append(f"{path}: {left[path]}")
+        elif not of_file:
+            found.problems.append(f"{path}: no collectives and no steps")
+        else:
+            job.add_traces(of_file)
     return job, found

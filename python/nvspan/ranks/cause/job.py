@@ -117,12 +117,14 @@ class Ranks:
         imbalance: For each range, how its time differs from rank to rank.
         critical: ns by rank and range of the chain of work that the job's end hangs on.
         problems: Files that are left out, and why.
+        damage: What is damaged in files that were read: pairs of path and sentence.
         counts: How many collectives are matched, and how many are not.
     """
 
     def __init__(self, job: RankJob, files: collectives.Files) -> None:
         self._job = job
         self.problems = list(files.problems)
+        self.damage = list(files.damage)
         rows = job.rank_rows()
         self.ranks = [Rank(row, i) for i, row in enumerate(rows)]
         self.clocks: int = job.counts()["clocks"]

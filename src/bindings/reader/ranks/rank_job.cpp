@@ -11,6 +11,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "ranks/cause/job.hpp"
 #include "ranks/cause/replay.hpp"
 #include "ranks/traces/extract.hpp"
+#include "ranks/traces/trace_bytes.hpp"
 
 namespace py = pybind11;
 
@@ -39,6 +41,15 @@ class RankJob {
     const released_gil released;
     const ranks::ExtractOptions options{domains, enqueued, step};
     std::vector<ranks::RankTrace> traces = ranks::extract(*handle.recording, options, texts_);
+    for (ranks::RankTrace& trace : traces) job_.ranks.push_back(std::move(trace));
+    return traces.size();
+  }
+  // The same of what rank_traces() returned.
+  std::size_t add_traces(const py::bytes& given) {
+    if (replay_ != nullptr) throw py::value_error("the job is analysed already");
+    const std::string_view bytes = given;
+    const released_gil released;
+    std::vector<ranks::RankTrace> traces = ranks::unpacked_traces(bytes, texts_);
     for (ranks::RankTrace& trace : traces) job_.ranks.push_back(std::move(trace));
     return traces.size();
   }
@@ -231,13 +242,34 @@ class RankJob {
   std::unique_ptr<ranks::Replay> replay_;
 };
 
+// `path`, where it is not empty, is what the file is called in place of its own path.
+py::bytes rank_traces(const RecordingHandle& handle, const std::vector<std::string>& domains,
+                      const std::vector<std::string>& enqueued, const std::string& step,
+                      const std::string& path) {
+  std::string bytes;
+  {
+    const released_gil released;
+    core::TextTable texts;
+    const ranks::ExtractOptions options{domains, enqueued, step};
+    std::vector<ranks::RankTrace> traces = ranks::extract(*handle.recording, options, texts);
+    for (ranks::RankTrace& trace : traces) {
+      if (!path.empty()) trace.path = path;
+    }
+    if (!traces.empty()) bytes = ranks::packed_traces(traces, texts);
+  }
+  return bytes;
+}
+
 }  // namespace
 
 void bind_rank_job(py::module_& module) {
   const ranks::ClockOptions defaults;
+  module.def("rank_traces", &rank_traces, py::arg("handle"), py::arg("domains"),
+             py::arg("enqueued"), py::arg("step"), py::arg("path") = std::string());
   py::class_<RankJob>(module, "RankJob")
       .def(py::init<>())
       .def("add", &RankJob::add)
+      .def("add_traces", &RankJob::add_traces)
       .def("rank_count", &RankJob::rank_count)
       .def("hosts", &RankJob::hosts)
       .def("analyse", &RankJob::analyse, py::arg("priors") = py::list(), py::arg("reference") = 0,

@@ -3,17 +3,22 @@
 
 #include "bindings/reader/ranks/rank_summary.hpp"
 
+#include <pybind11/stl.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "bindings/reader/column.hpp"
 #include "bindings/reader/reports.hpp"
+#include "ranks/summary/module_figures.hpp"
 #include "ranks/summary/packed_histogram.hpp"
 #include "ranks/summary/summarize.hpp"
+#include "ranks/traces/collective_figures.hpp"
 #include "reader/stats/typical.hpp"
 
 namespace py = pybind11;
@@ -54,7 +59,9 @@ py::dict row_of(const Summary& summary, const Summary::Rows::value_type& row) {
   py::dict entry;
   entry["domain"] = text_at(summary, key.domain);
   entry["name"] = text_at(summary, key.name);
-  entry["kind"] = kind_text(static_cast<reader::RangeKind>(key.kind));
+  if (key.kind < ranks::kind_of_marks) {
+    entry["kind"] = kind_text(static_cast<reader::RangeKind>(key.kind));
+  }
   entry["backward"] = key.backward;
   entry["calls"] = figures.calls;
   entry["unclosed"] = figures.unclosed;
@@ -89,9 +96,45 @@ py::dict row_of(const Summary& summary, const Summary::Rows::value_type& row) {
 py::list rows(const RankSummary& of) {
   py::list result;
   for (const auto* row : of.summary->ordered_rows()) {
-    if (row->first.kind != ranks::kind_of_marks) result.append(row_of(*of.summary, *row));
+    if (row->first.kind < ranks::kind_of_marks) result.append(row_of(*of.summary, *row));
   }
   return result;
+}
+
+// "time": which of the four passes, see ranks/summary/module_figures.hpp.
+py::list modules(const RankSummary& of) {
+  py::list result;
+  for (const auto* row : of.summary->ordered_rows()) {
+    const std::uint8_t kind = row->first.kind;
+    if (kind < ranks::kind_of_modules || kind >= ranks::kind_of_collectives) continue;
+    py::dict entry = row_of(*of.summary, *row);
+    entry["time"] = kind - ranks::kind_of_modules;
+    result.append(entry);
+  }
+  return result;
+}
+
+py::list collectives(const RankSummary& of) {
+  py::list result;
+  for (const auto* row : of.summary->ordered_rows()) {
+    if (row->first.kind != ranks::kind_of_collectives) continue;
+    py::dict entry = row_of(*of.summary, *row);
+    entry["bytes"] = static_cast<double>(row->second.bytes);
+    result.append(entry);
+  }
+  return result;
+}
+
+// `places`: the model, the path and whether it is repeated, of each name.
+void add_modules(const RankSummary& to, const RecordingHandle& handle, const py::dict& places) {
+  ranks::ModulePlaces of_names;
+  for (const auto& [name, given] : places) {
+    const auto [model, path, repeated] = py::cast<std::tuple<py::str, py::str, bool>>(given);
+    of_names[bytes_of(py::cast<py::str>(name))] =
+        ranks::ModulePlace{bytes_of(model), bytes_of(path), repeated};
+  }
+  const released_gil released;
+  ranks::add_modules(*handle.recording, handle.selection, of_names, *to.summary);
 }
 
 py::list marks(const RankSummary& of) {
@@ -201,6 +244,14 @@ void bind_rank_summary(py::module_& module) {
              const released_gil released;
              ranks::summarize(*handle.recording, handle.selection, *to.summary);
            })
+      .def("add_collectives",
+           [](const RankSummary& to, const RecordingHandle& handle,
+              std::vector<std::string> domains, std::vector<std::string> enqueued) {
+             const released_gil released;
+             const ranks::ExtractOptions options{std::move(domains), std::move(enqueued), ""};
+             ranks::add_collectives(*handle.recording, options, *to.summary);
+           })
+      .def("add_modules", &add_modules)
       .def("merge",
            [](const RankSummary& to, const RankSummary& other) {
              if (&to == &other) throw py::value_error("a summary cannot be merged with itself");
@@ -214,6 +265,8 @@ void bind_rank_summary(py::module_& module) {
            })
       .def("rows", &rows)
       .def("marks", &marks)
+      .def("modules", &modules)
+      .def("collectives", &collectives)
       .def("add_table", &add_table)
       .def("table", &table);
 }

@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the search for a cause needs of a few files, made in a worker."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from nvspan import _reader
+from nvspan.ranks.opening import opened, reason
+
+#: Whose ranges are collectives.
+DOMAINS = ("torch.distributed", "NCCL", "gloo", "MPI")
+#: Of these, those whose ranges show when the CPU asked for a collective, not when it ran.
+ENQUEUED = ("NCCL",)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is wanted of each file.
+
+    Attributes:
+        domains: whose ranges are collectives.
+        step: the name of the ranges that are steps.
+    """
+
+    domains: tuple[str, ...] = DOMAINS
+    step: str = "step"
+
+
+@dataclass
+class Traced:
+    """What some files come to.
+
+    Attributes:
+        traces: path, and the traces of its ranks as bytes; none where it has no collectives and no
+            steps.
+        unread: which could not be read, and why.
+        problems: what is damaged in the others: path and sentence.
+    """
+
+    traces: list[tuple[str, bytes]] = field(default_factory=list)
+    unread: list[tuple[str, str]] = field(default_factory=list)
+    problems: list[tuple[str, str]] = field(default_factory=list)
+
+
+def trace(files: Sequence[str], wanted: Wanted) -> Traced:
+    """Reads one file after the other: at most one of them is in memory."""
+    found = Traced()
+    for path in files:
+        try:
+            with opened(path) as (recording, problems):
+                traces = _reader.rank_traces(
+                    recording._reader.handle(), list(wanted.domains), list(ENQUEUED), wanted.step,
+                    os.fsencode(path),
+                )  # fmt: skip
+                del recording
+        except (OSError, ValueError, ImportError) as error:
+            found.unread.append((path, reason(error, path)))
+            continue
+        found.traces.append((path, traces))
+        found.problems += [(path, line) for line in problems]
+    return found
