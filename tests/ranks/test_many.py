@@ -199,6 +199,31 @@ def test_summaries_beside_files_are_used_and_renewed(job, tmp_path):
     assert beside.load(str(path), asked) is not None
 
 
+def test_a_file_that_is_cut_while_it_is_read_harms_nobody(tmp_path):
+    path = write_rank(tmp_path / "one.nvspan", 5, steps=2000)
+    whole = path.read_bytes()
+    stop = threading.Event()
+
+    def cut():
+        with open(path, "r+b") as file:
+            while not stop.is_set():
+                file.truncate(len(whole) // 3)
+                file.seek(0)
+                file.write(whole)
+                file.flush()
+
+    thread = threading.Thread(target=cut)
+    thread.start()
+    try:
+        for _ in range(50):
+            calls = {row["calls"] for row in nvspan.read_many(path).stats().rows}
+            assert max(calls, default=0) <= 2000
+    finally:
+        stop.set()
+        thread.join()
+    assert {row["calls"] for row in nvspan.read_many(path).stats().rows} == {2000}
+
+
 def test_a_folder_and_a_pattern_stand_for_their_recordings(job):
     folder = job[0].parent
     everything = sorted(map(str, job))

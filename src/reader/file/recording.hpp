@@ -3,6 +3,13 @@
 
 // Reading recordings. Nothing in a file is believed: what does not fit is left out and said in
 // problems().
+//
+// A file is copied into memory, not mapped. What add() has checked must not change after it, and a
+// mapped file may be cut or written over by anyone: a read behind its new end is a SIGBUS, and so
+// is any defence against it a handler of the whole process. Mapping would not be cheaper either: a
+// file of 1.7 MB of the page cache takes 0.22 to 0.29 ms of processor time to copy and look through
+// once, 0.21 to 0.27 ms mapped, 0.32 ms mapped with its pages filled in beforehand. Memory is that
+// of the largest file for each worker.
 
 #pragma once
 
