@@ -35,6 +35,9 @@ def main(argv: Sequence[str]) -> int:
         "--domain", action="append", default=[], metavar="DOMAIN",
         help="ranges of this domain are collectives too, by their names; may be repeated",
     )  # fmt: skip
+    parser.add_argument(
+        "--clocks", metavar="FILE", help="what 'nvspan clock' measured of the hosts of the job"
+    )
     add_executor(parser)
     options = parser.parse_args(argv)
     progress = Progress("reading")
@@ -42,7 +45,7 @@ def main(argv: Sequence[str]) -> int:
         parser,
         lambda: analyze_ranks(
             options.files, options.executor, step=options.step, domains=options.domain,
-            progress=progress,
+            priors=options.clocks, progress=progress,
         ),
         options.files,
         progress,

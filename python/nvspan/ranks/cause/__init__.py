@@ -24,7 +24,7 @@ def analyze_ranks(
     *,
     step: str = "step",
     domains: Sequence[str] = (),
-    priors: Mapping[str, tuple[int, int]] | None = None,
+    priors: Mapping[str, tuple[int, int]] | str | os.PathLike[str] | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> Ranks:
     """Says which rank of a job made the others wait, in which range, and what that costs.
@@ -41,12 +41,13 @@ def analyze_ranks(
         step: the name of the ranges that are steps.
         domains: further domains whose ranges are collectives, by their names.
         priors: for hosts whose clock is known otherwise, the least and the largest ns to add to its
-            times to get those of the first file's host, as `nvspan clock` measures them.
+            times to get those of the first file's host; or a file of `nvspan clock`.
         progress: called with the part of the files that is read, from 0 to 1.
 
     Raises:
         ValueError: no file is like a pattern, or none has collectives or steps.
         TypeError: `executor` cannot run anything.
+        OSError: the file of clocks cannot be read.
 
     >>> found = nvspan.analyze_ranks("run/*.nvspan")                     # doctest: +SKIP
     >>> found.verdict.rank, found.verdict.range                          # doctest: +SKIP

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from nvspan.ranks.cause import collectives, verdict
 from nvspan.ranks.cause.job import Ranks
+from nvspan.ranks.clock.clocks import load
 from nvspan.ranks.paths import expand
 from nvspan.ranks.traced import DOMAINS
 
@@ -24,12 +25,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from nvspan._reader import RankJob
+
 
 def ranks(
     *paths: str | os.PathLike[str],
     step: str = "step",
     domains: Sequence[str] = DOMAINS,
-    priors: Mapping[str, tuple[int, int]] | None = None,
+    priors: Mapping[str, tuple[int, int]] | str | os.PathLike[str] | None = None,
     executor: Any = None,
     progress: Callable[[float], object] | None = None,
 ) -> Ranks:
@@ -41,7 +44,7 @@ def ranks(
         domains: Whose ranges are collectives. What has a payload with ``group`` and ``seq``, or
             NCCL's, is matched by that; what has none by its name and order.
         priors: For hosts whose clock is known otherwise, as by PTP: the least and the largest ns
-            to add to its times to get those of the first file's host.
+            to add to its times to get those of the first file's host. Or a file of 'nvspan clock'.
         executor: What reads the files, see :func:`nvspan.read_many`; the result is the same.
         progress: Called with the part of the files that is read, from 0 to 1.
 
@@ -51,6 +54,7 @@ def ranks(
     Raises:
         ValueError: There are no paths, or no file has collectives or steps.
         TypeError: `executor` cannot run anything.
+        OSError: The file of clocks cannot be read.
 
     Threads and processes may call it at once.
     """
@@ -64,10 +68,29 @@ def ranks(
     rows = files.files
     if rows == 0 or not job.rank_count():
         raise ValueError("; ".join(files.problems) or "the files have no collectives")
-    given: list[tuple[int, int] | None] = []
-    if priors:
-        given = [priors.get(host) for host in job.hosts()]
-    job.analyse(given)
+    job.analyse(_of_ranks(job, priors))
     found = Ranks(job, files)
     found.verdict = verdict.judge(found)
     return found
+
+
+def _of_ranks(
+    job: RankJob, priors: Mapping[str, tuple[int, int]] | str | os.PathLike[str] | None
+) -> list[tuple[int, int] | None]:
+    """What is known of the clock of each rank's host."""
+    if not priors:
+        return []
+    hosts = job.hosts()
+    if isinstance(priors, Mapping):
+        return [priors.get(host) for host in hosts]
+    clocks = load(priors)
+    boots = job.boot_ids()
+    for host, boot in zip(hosts, boots, strict=True):
+        known = clocks.hosts.get(host)
+        if known is not None and known.boot_id != boot:
+            raise ValueError(
+                f"{os.fspath(priors)!r} was measured in another boot of host {host!r} than the "
+                "recordings were made in"
+            )
+    found = clocks.priors(hosts[0])
+    return [found.get(host) for host in hosts]

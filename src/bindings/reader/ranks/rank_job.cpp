@@ -60,6 +60,11 @@ class RankJob {
     for (const ranks::RankTrace& trace : job_.ranks) names.append(text_of(trace.host));
     return names;
   }
+  py::list boot_ids() const {
+    py::list ids;
+    for (const ranks::RankTrace& trace : job_.ranks) ids.append(text_of(trace.boot_id));
+    return ids;
+  }
 
   // `priors`, for each rank: the least and the largest offset of its clock, in ns, or None.
   void analyse(const py::list& priors, std::uint32_t reference, double window, double steepest,
@@ -272,6 +277,7 @@ void bind_rank_job(py::module_& module) {
       .def("add_traces", &RankJob::add_traces)
       .def("rank_count", &RankJob::rank_count)
       .def("hosts", &RankJob::hosts)
+      .def("boot_ids", &RankJob::boot_ids)
       .def("analyse", &RankJob::analyse, py::arg("priors") = py::list(), py::arg("reference") = 0,
            py::arg("window") = defaults.window, py::arg("steepest") = defaults.steepest,
            py::arg("wander") = defaults.wander)
