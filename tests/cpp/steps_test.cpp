@@ -26,7 +26,8 @@ namespace {
 
 constexpr std::uint8_t load = first_phase, train = first_phase + 1;
 
-std::string text_of(const std::vector<std::int64_t>& values) {
+template <typename Values>
+std::string text_of(const Values& values) {
   std::string text;
   for (const std::int64_t value : values) text += std::to_string(value) + ' ';
   return text;

@@ -13,7 +13,7 @@ from typing import Any
 from nvspan.answers.finding import LIKELY, MEASURED, UNKNOWN, Finding
 from nvspan.answers.imports import of_imports
 from nvspan.answers.ranks import of_ranks
-from nvspan.answers.steps import difference, limit
+from nvspan.answers.steps import differences, limit
 from nvspan.recording import Recording
 from nvspan.recording.losses import has_events
 from nvspan.recording.modules import Module, Modules
@@ -154,46 +154,44 @@ def _of_odd_steps(steps: Steps) -> Iterator[Finding]:
         ("warm-up", "warm-up", _WARM_UP),
         ("outliers", "outlier", _OUTLIERS),
     ):
-        rows = steps.rows([state])
-        whole = whole or (sum(steps["duration"]) if rows else 0)
-        over = sum(row["duration"] - usual for row in rows)
-        if not rows or not usual or over < least * whole:
+        places = steps.places([state])
+        durations = steps["duration"]
+        whole = whole or (sum(durations) if places else 0)
+        over = sum(durations[place] - usual for place in places)
+        if not places or not usual or over < least * whole:
             continue
-        many = f"{len(rows)} steps" if len(rows) > 1 else "1 step"
+        many = f"{len(places)} steps" if len(places) > 1 else "1 step"
         if kind == "warm-up":
-            many = f"the first {many}" if len(rows) > 1 else "the first step"
-        usually = "the typical one" if len(rows) == 1 else "as many typical ones"
+            many = f"the first {many}" if len(places) > 1 else "the first step"
+        usually = "the typical one" if len(places) == 1 else "as many typical ones"
         text = f"{many} took {duration(over)} more than {usually}"
         evidence = [
             f"that is {100 * over / whole:.1f} % of the time of all {len(steps)} steps",
-            *_phases_of(steps, rows),
+            *_phases_of(steps, places),
         ]
         if kind == "outliers":
-            evidence.append(_which(rows))
-            if every := _period(rows):
+            evidence.append(_which(steps, places))
+            if every := _period(places):
                 evidence.append(f"they come every {every} steps")
         yield Finding(kind, text, MEASURED, evidence)
 
 
-def _phases_of(steps: Steps, rows: list[dict[str, Any]]) -> list[str]:
-    sums: dict[str, float] = {}
-    for row in rows:
-        for phase, ns in difference(steps, row):
-            sums[phase] = sums.get(phase, 0.0) + ns
+def _phases_of(steps: Steps, places: list[int]) -> list[str]:
+    sums = {phase: sum(differences(steps, phase, places)) for phase in steps.phases}
     longest = sorted(sums.items(), key=lambda item: -item[1])[:3]
     said = [f"{duration(ns)} in '{printable(phase)}'" for phase, ns in longest if ns > 0]
     return [f"of it {', '.join(said)}"] if said else []
 
 
-def _which(rows: list[dict[str, Any]]) -> str:
-    numbers = [str(row["index"] if row["number"] is None else row["number"]) for row in rows]
-    more = f" and {len(numbers) - 8} more" if len(numbers) > 8 else ""
-    return f"{'steps' if len(rows) > 1 else 'step'} {', '.join(numbers[:8])}{more}"
+def _which(steps: Steps, places: list[int]) -> str:
+    numbers, has_number = steps["number"], steps["has_number"]
+    named = [str(numbers[place] if has_number[place] else place) for place in places[:8]]
+    more = f" and {len(places) - 8} more" if len(places) > 8 else ""
+    return f"{'steps' if len(places) > 1 else 'step'} {', '.join(named)}{more}"
 
 
-def _period(rows: list[dict[str, Any]]) -> int | None:
+def _period(places: list[int]) -> int | None:
     """The distance of steps that come at regular intervals, if these do."""
-    places = [row["index"] for row in rows]
     gaps = {b - a for a, b in pairwise(places)}
     return gaps.pop() if len(places) >= 3 and len(gaps) == 1 and min(gaps) > 1 else None
 

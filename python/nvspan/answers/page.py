@@ -42,10 +42,9 @@ def _findings(found: Sequence[Finding]) -> list[dict[str, Any]]:
 def _steps(found: Steps) -> dict[str, Any]:
     count = len(found)
     each = max((count + BARS - 1) // BARS, 1)  # steps that a bar stands for
-    phases = [found[f"cpu.{phase}"].tolist() for phase in found.phases]
-    states, numbers = found["state"].tolist(), found["number"].tolist()
-    numbered = found["has_number"].tolist()
-    starts, lengths = found["start"].tolist(), found["duration"].tolist()
+    phases = [found[f"cpu.{phase}"] for phase in found.phases]
+    states, numbers, numbered = found["state"], found["number"], found["has_number"]
+    starts, lengths = found["start"], found["duration"]
     bars = []
     for first in range(0, count, each):
         last = min(first + each, count)

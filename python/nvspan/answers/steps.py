@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from nvspan.recording.steps import OTHER, WAITING, Steps
@@ -99,6 +99,17 @@ def difference(found: Steps, row: dict[str, Any]) -> list[tuple[str, float]]:
     least = _LEAST_EXCESS * found.typical["duration"]
     over = [(phase, row["cpu"][phase] - usual[phase]) for phase in found.phases]
     return sorted((o for o in over if abs(o[1]) >= least), key=lambda o: -abs(o[1]))
+
+
+def differences(found: Steps, phase: str, places: Iterable[int]) -> Iterator[float]:
+    """By how much a phase took longer in steps than in the typical one, where that is much."""
+    usual = found.typical["cpu"][phase]
+    least = _LEAST_EXCESS * found.typical["duration"]
+    spent = found[f"cpu.{phase}"]
+    for place in places:
+        over = spent[place] - usual
+        if abs(over) >= least:
+            yield over
 
 
 def _signed(ns: float) -> str:

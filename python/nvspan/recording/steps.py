@@ -197,15 +197,19 @@ class Steps(Frame):
 
     def rows(self, states: Iterable[str] = STATES) -> list[dict[str, Any]]:
         """A dict for each step of these states, in their order; `cpu`, `gpu`, `idle` by phase."""
+        columns = {name: memoryview(column) for name, column in self._columns.items()}
+        return [self._row(columns, index) for index in self.places(states)]
+
+    def places(self, states: Iterable[str] = STATES) -> list[int]:
+        """The places of the steps of these states in the columns."""
         counts = (self.typical["steps"], self.typical["warm_up"], self.typical["outliers"])
         wanted = {number for state in states if counts[number := STATES.index(state)]}
         if not wanted:
             return []
         states_of = memoryview(self._columns["state"]).tolist()
-        return [self._row(index) for index, state in enumerate(states_of) if state in wanted]
+        return [index for index, state in enumerate(states_of) if state in wanted]
 
-    def _row(self, index: int) -> dict[str, Any]:
-        columns = {name: memoryview(column) for name, column in self._columns.items()}
+    def _row(self, columns: dict[str, memoryview], index: int) -> dict[str, Any]:
         row: dict[str, Any] = {"index": index}
         for name in (
             "process",
@@ -239,6 +243,7 @@ class Steps(Frame):
     def _shown(self) -> tuple[Sequence[str], Iterable[Sequence[str]], int]:
         gpu = ["gpu"] if self.has_work else []
         headings = ["step", "state", "duration", *self.phases, *gpu]
+        columns = {name: memoryview(column) for name, column in self._columns.items()}
         rows = (
             (
                 plain_cell(row["index"] if row["number"] is None else row["number"]),
@@ -247,7 +252,7 @@ class Steps(Frame):
                 *(time_cell(row["cpu"][phase]) for phase in self.phases),
                 *(time_cell(row["busy"]) for _ in gpu),
             )
-            for row in map(self._row, range(len(self)))
+            for row in (self._row(columns, index) for index in range(len(self)))
         )
         return headings, rows, len(self)
 

@@ -55,15 +55,6 @@ py::bytes valid(const ColumnView& view, std::size_t begin, std::size_t end) {
 
 }  // namespace
 
-ColumnView view_of(std::vector<std::int64_t> values) {
-  auto data = std::make_shared<std::vector<std::int64_t>>(std::move(values));
-  auto column = std::make_shared<reader::Column>();
-  column->data = data->data();
-  column->length = data->size();
-  column->owner = data;
-  return ColumnView{std::move(column)};
-}
-
 void bind_column(py::module_& module) {
   py::class_<ColumnView>(module, "Column", py::buffer_protocol())
       .def_buffer(&buffer_of)

@@ -13,7 +13,8 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
+#include <type_traits>
+#include <utility>
 
 namespace nvspan::bindings {
 
@@ -22,7 +23,16 @@ struct ColumnView {
 };
 
 // A column of its own.
-ColumnView view_of(std::vector<std::int64_t> values);
+template <typename Vector>
+ColumnView view_of(Vector values) {
+  static_assert(std::is_same_v<typename Vector::value_type, std::int64_t>);
+  auto data = std::make_shared<Vector>(std::move(values));
+  auto column = std::make_shared<reader::Column>();
+  column->data = data->data();
+  column->length = data->size();
+  column->owner = data;
+  return ColumnView{std::move(column)};
+}
 
 void bind_column(pybind11::module_& module);
 

@@ -15,6 +15,7 @@
 #include "reader/stats/overview.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <tuple>
@@ -319,16 +320,31 @@ py::dict timeline(const RecordingHandle& handle, const py::dict& given) {
   return entry;
 }
 
-// `windows`: (process, start, end, group).
-py::dict flame(
-    const RecordingHandle& handle,
-    const std::vector<std::tuple<std::uint32_t, std::int64_t, std::int64_t, std::uint32_t>>& given,
-    std::size_t most_nodes) {
+// `columns`: process, start, duration and group of the windows, in ns; what has a group below 0 is
+// in none. No columns: all of the recording.
+py::dict flame(const RecordingHandle& handle, const std::vector<py::buffer>& columns,
+               std::size_t most_nodes) {
   const reader::Recording& recording = *handle.recording;
   std::vector<reader::FlameWindow> windows;
-  windows.reserve(given.size());
-  for (const auto& [process, start, end, group] : given) {
-    windows.push_back(reader::FlameWindow{process, start, end, group});
+  if (!columns.empty()) {
+    if (columns.size() != 4) throw py::value_error("windows are process, start, duration, group");
+    std::array<py::buffer_info, 4> given;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      given[i] = columns[i].request();
+      if (given[i].ndim != 1 || !given[i].item_type_is_equivalent_to<std::int64_t>() ||
+          given[i].size != given[0].size || given[i].strides[0] != sizeof(std::int64_t)) {
+        throw py::value_error("windows are four columns of int64 of one length");
+      }
+    }
+    const auto at = [&](std::size_t column, std::size_t row) {
+      return static_cast<const std::int64_t*>(given[column].ptr)[row];
+    };
+    for (std::size_t row = 0; row < static_cast<std::size_t>(given[0].size); ++row) {
+      if (at(3, row) < 0) continue;
+      windows.push_back(reader::FlameWindow{static_cast<std::uint32_t>(at(0, row)), at(1, row),
+                                            at(1, row) + at(2, row),
+                                            static_cast<std::uint32_t>(at(3, row))});
+    }
   }
   reader::Flame found;
   {

@@ -53,7 +53,7 @@ py::dict steps(const RecordingHandle& handle, const py::dict& roles, std::size_t
     after = reader::after_warm_up(found, typical);
   }
   py::dict columns;
-  const std::pair<const char*, std::vector<std::int64_t>*> all[] = {
+  const std::pair<const char*, core::LargeVector<std::int64_t>*> all[] = {
       {"process", &found.process}, {"thread", &found.thread}, {"has_number", &found.has_number},
       {"number", &found.number},   {"start", &found.start},   {"duration", &found.duration},
       {"cpu", &found.cpu},         {"gpu", &found.gpu},       {"idle", &found.idle},

@@ -36,7 +36,7 @@ struct PathHash {
   std::size_t operator()(const PathKey& key) const noexcept {
     std::uint64_t hash = (key.from + 1) * 0x9E3779B97F4A7C15u;
     hash ^= key.name * 0xC2B2AE3D27D4EB4Fu;
-    return static_cast<std::size_t>(hash ^ hash >> 29);
+    return static_cast<std::size_t>(hash ^ hash >> 29 ^ hash >> 47);
   }
 };
 

@@ -3,6 +3,7 @@
 
 #include "reader/file/recording.hpp"
 
+#include "core/memory/large_pages.hpp"
 #include "reader/file/loading.hpp"
 #include "reader/file/schemas.hpp"
 #include "record/file/checksum.hpp"
@@ -63,6 +64,8 @@ bool read_words(const std::string& path, std::uint64_t offset, std::vector<std::
       limit = static_cast<std::size_t>(length);
       next = offset + length;
     }
+    words.reserve(limit / word + 1);
+    core::use_large_pages(words.data() + words.size(), limit - bytes);
     words.resize(limit / word + 1);
     failed = failed || std::fseek(file, begin + long{record::file_header_bytes}, SEEK_SET) != 0;
     while (!failed && bytes < limit) {

@@ -20,23 +20,20 @@ std::uint32_t NameSets::add(std::vector<std::uint32_t> names) {
 }
 
 std::uint32_t NameSets::single(std::uint32_t key) {
-  const auto found = singles_.find(key);
-  if (found != singles_.end()) return found->second;
-  const std::uint32_t number = add({key});
-  singles_.emplace(key, number);
-  return number;
+  if (key >= singles_.size()) singles_.resize(key + std::size_t{1}, not_asked);
+  if (singles_[key] == not_asked) singles_[key] = add({key});
+  return singles_[key];
 }
 
 std::uint32_t NameSets::unite(std::uint32_t a, std::uint32_t b) {
   if (a == b || a == any || b == any) return a == b ? a : any;
-  const std::uint64_t pair = std::uint64_t{std::min(a, b)} << 32 | std::max(a, b);
-  const auto found = united_.find(pair);
-  if (found != united_.end()) return found->second;
+  std::uint64_t& known = united_[PathKey{std::min(a, b), std::max(a, b)}];
+  if (known != PathTable::none) return static_cast<std::uint32_t>(known);
   std::vector<std::uint32_t> both;
   std::set_union(sets_[a].begin(), sets_[a].end(), sets_[b].begin(), sets_[b].end(),
                  std::back_inserter(both));
   const std::uint32_t number = add(std::move(both));
-  united_.emplace(pair, number);
+  known = number;
   return number;
 }
 

@@ -7,12 +7,12 @@
 #pragma once
 
 #include "reader/chunks/entries.hpp"
+#include "reader/file/path_table.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -53,8 +53,9 @@ class NameSets {
 
   std::vector<std::vector<std::uint32_t>> sets_{{}};
   std::map<std::vector<std::uint32_t>, std::uint32_t> numbers_;
-  std::unordered_map<std::uint32_t, std::uint32_t> singles_;
-  std::unordered_map<std::uint64_t, std::uint32_t> united_;
+  static constexpr std::uint32_t not_asked = 0xFFFFFFFF;
+  std::vector<std::uint32_t> singles_;  // by key
+  PathTable united_;
 };
 
 class BlockLanes {

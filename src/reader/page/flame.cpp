@@ -3,7 +3,7 @@
 
 #include "reader/page/flame.hpp"
 
-#include "reader/file/name_key.hpp"
+#include "reader/file/path_table.hpp"
 #include "reader/scan/device_rows.hpp"
 #include "reader/scan/range_scan.hpp"
 
@@ -11,7 +11,6 @@
 #include <functional>
 #include <map>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 namespace nvspan::reader {
@@ -25,9 +24,12 @@ class FlameScan : public RangeScan<FlameScan, true> {
         out_(out),
         windows_(std::move(windows)),
         devices_(recording) {
-    std::sort(windows_.begin(), windows_.end(), [](const FlameWindow& a, const FlameWindow& b) {
-      return std::tie(a.process, a.start) < std::tie(b.process, b.start);
-    });
+    const auto earlier = [](const FlameWindow& a, const FlameWindow& b) {
+      return begin_of(a) < begin_of(b);
+    };
+    if (!std::is_sorted(windows_.begin(), windows_.end(), earlier)) {
+      std::sort(windows_.begin(), windows_.end(), earlier);
+    }
   }
 
   std::uint64_t open(const PushRange& range, std::uint64_t parent, const EntryPayload&) {
@@ -57,18 +59,28 @@ class FlameScan : public RangeScan<FlameScan, true> {
   std::uint32_t process() const {
     return static_cast<std::uint32_t>(process_ - recording_.processes().data());
   }
-  // -1: in none.
-  std::int64_t group_at(std::int64_t at) const {
+  // The window that begins last before a moment is the only one that may hold it. -1: none does.
+  std::int64_t group_at(std::int64_t at) {
     if (windows_.empty()) return 0;
-    const std::uint32_t of = process();
-    auto window = std::upper_bound(windows_.begin(), windows_.end(), std::make_pair(of, at),
-                                   [](const auto& value, const FlameWindow& each) {
-                                     return value < std::make_pair(each.process, each.start);
-                                   });
-    if (window == windows_.begin()) return -1;
-    --window;
-    return window->process == of && at < window->end ? static_cast<std::int64_t>(window->group)
-                                                     : -1;
+    const auto wanted = std::make_pair(process(), at);
+    const auto begins_later = [&](std::size_t i) {
+      return i >= windows_.size() || wanted < begin_of(windows_[i]);
+    };
+    // Most ranges begin in the window of the one before, or in the next.
+    if (!begins_later(window_ + 1) && begins_later(window_ + 2)) ++window_;
+    if (begins_later(window_) || !begins_later(window_ + 1)) {
+      const auto next = std::upper_bound(
+          windows_.begin(), windows_.end(), wanted,
+          [](const auto& value, const FlameWindow& each) { return value < begin_of(each); });
+      if (next == windows_.begin()) return -1;
+      window_ = static_cast<std::size_t>(next - windows_.begin()) - 1;
+    }
+    const FlameWindow& window = windows_[window_];
+    const bool holds = window.process == wanted.first && at < window.end;
+    return holds ? static_cast<std::int64_t>(window.group) : -1;
+  }
+  static std::pair<std::uint32_t, std::int64_t> begin_of(const FlameWindow& window) {
+    return {window.process, window.start};
   }
 
   void add_span(const ScannedRange& range) {
@@ -140,14 +152,14 @@ class FlameScan : public RangeScan<FlameScan, true> {
       root = root_of(group, what, device);
       path.from = ~std::uint64_t{root};
     }
-    const auto found = paths_.emplace(path, 0);
-    if (!found.second) return found.first->second;
+    std::uint64_t& number = paths_[path];
+    if (number != PathTable::none) return number;
     std::int64_t around = parent == no_row ? -1 : static_cast<std::int64_t>(parent);
     const std::int64_t directly = around;
     for (std::size_t looked = 0; around >= 0 && looked < most_looked; ++looked) {
       const FlameNode& node = out_.nodes[static_cast<std::size_t>(around)];
       if (subject(node.site, node.kind) == wanted) {
-        return found.first->second = static_cast<std::uint64_t>(around);
+        return number = static_cast<std::uint64_t>(around);
       }
       around = node.parent;
     }
@@ -158,20 +170,22 @@ class FlameScan : public RangeScan<FlameScan, true> {
     made.kind = kind;
     out_.nodes.push_back(made);
     open_.push_back(0);
-    return found.first->second = out_.nodes.size() - 1;
+    return number = out_.nodes.size() - 1;
   }
 
   Flame& out_;
   std::vector<FlameWindow> windows_;
+  std::size_t window_ = 0;  // the last that was looked at
   DeviceRows devices_;
-  std::vector<std::uint32_t> open_;  // by node: of its ranges, how many are within one another
-  std::unordered_map<PathKey, std::uint64_t, PathHash> paths_;
+  core::LargeVector<std::uint32_t>
+      open_;  // by node: of its ranges, how many are within one another
+  PathTable paths_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t, std::string>, std::uint32_t>
       roots_;
 };
 
 void fold(Flame& flame, std::size_t most_nodes) {
-  std::vector<FlameNode>& nodes = flame.nodes;
+  core::LargeVector<FlameNode>& nodes = flame.nodes;
   if (nodes.size() <= most_nodes) return;
   // What is around a node takes no less.
   for (std::size_t i = nodes.size(); i-- > 0;) {
@@ -186,7 +200,7 @@ void fold(Flame& flame, std::size_t most_nodes) {
   std::nth_element(totals.begin(), place, totals.end(), std::greater<std::int64_t>());
   const std::int64_t least = *place;
   std::vector<std::int64_t> places(nodes.size(), -1);
-  std::vector<FlameNode> kept;
+  core::LargeVector<FlameNode> kept;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     FlameNode node = nodes[i];
     const bool is_below = node.parent >= 0;

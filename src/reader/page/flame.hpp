@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include "core/memory/large_pages.hpp"
 #include "reader/file/recording.hpp"
 #include "reader/scan/selection.hpp"
 
@@ -47,8 +48,8 @@ struct FlameRoot {
 
 struct Flame {
   std::vector<FlameRoot> roots;
-  std::vector<FlameNode> nodes;  // parents before their children
-  std::uint64_t folded = 0;      // nodes that were left out
+  core::LargeVector<FlameNode> nodes;  // parents before their children
+  std::uint64_t folded = 0;            // nodes that were left out
 };
 
 // Without windows everything is in group 0. At most `most_nodes`, those with the most time.

@@ -18,7 +18,9 @@ std::int64_t slack(const LanePlace& a, const LanePlace& b) {
 template <typename Place>
 class RowBuilder {
  public:
-  RowBuilder(std::vector<Place>& spans, std::uint32_t lane) : spans_(spans) { row_.lane = lane; }
+  RowBuilder(core::LargeVector<Place>& spans, std::uint32_t lane) : spans_(spans) {
+    row_.lane = lane;
+  }
 
   // Takes the next range, in the order of their starts, if it nests in or follows those it has.
   bool take(std::size_t index) {
@@ -61,22 +63,24 @@ class RowBuilder {
     open_.pop_back();
   }
 
-  std::vector<Place>& spans_;
+  core::LargeVector<Place>& spans_;
   DeviceRow row_;
-  std::vector<std::size_t> open_;
+  core::LargeVector<std::size_t> open_;
   std::uint32_t levels_ = 0;
 };
 
 // A range that was begun first is around one that was begun later, also where the stamps of their
 // beginnings are the other way round.
 template <typename Place>
-void untangle(std::vector<Place>& spans, std::vector<std::size_t>& order) {
+void untangle(core::LargeVector<Place>& spans, core::LargeVector<std::size_t>& order) {
   const auto before = [&](std::size_t a, std::size_t b) {
     const LanePlace &x = spans[a], &y = spans[b];
     return std::make_tuple(x.lane, x.start, -x.end, x.launch, a) <
            std::make_tuple(y.lane, y.start, -y.end, y.launch, b);
   };
-  std::sort(order.begin(), order.end(), before);
+  if (!std::is_sorted(order.begin(), order.end(), before)) {
+    std::sort(order.begin(), order.end(), before);
+  }
   constexpr std::size_t most_ahead = 64;
   bool moved = false;
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -97,8 +101,8 @@ void untangle(std::vector<Place>& spans, std::vector<std::size_t>& order) {
 }  // namespace
 
 template <typename Place>
-std::vector<DeviceRow> arrange_in_rows(std::vector<Place>& places, std::size_t most_rows) {
-  std::vector<std::size_t> order(places.size());
+std::vector<DeviceRow> arrange_in_rows(core::LargeVector<Place>& places, std::size_t most_rows) {
+  core::LargeVector<std::size_t> order(places.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   untangle(places, order);
   std::vector<DeviceRow> finished;
@@ -119,8 +123,8 @@ std::vector<DeviceRow> arrange_in_rows(std::vector<Place>& places, std::size_t m
   }
   return finished;
 }
-template std::vector<DeviceRow> arrange_in_rows(std::vector<LanePlace>&, std::size_t);
-template std::vector<DeviceRow> arrange_in_rows(std::vector<DeviceSpan>&, std::size_t);
+template std::vector<DeviceRow> arrange_in_rows(core::LargeVector<LanePlace>&, std::size_t);
+template std::vector<DeviceRow> arrange_in_rows(core::LargeVector<DeviceSpan>&, std::size_t);
 
 void DeviceRows::add(std::uint32_t process, const ScannedRange& range) {
   DeviceSpan span;

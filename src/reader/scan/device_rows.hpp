@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/memory/large_pages.hpp"
 #include "reader/scan/device_lanes.hpp"
 #include "reader/scan/range_scan.hpp"
 
@@ -38,7 +39,7 @@ struct DeviceStep {
 struct DeviceRow {
   std::uint32_t lane = 0;
   std::uint32_t first_level = 0;  // how deep the rows of its lane before it are together
-  std::vector<DeviceStep> steps;
+  core::LargeVector<DeviceStep> steps;
 };
 
 // Lays out ranges lane by lane. In a captured graph nothing waits for what takes
@@ -46,10 +47,10 @@ struct DeviceRow {
 // sure: such a one is moved by that much, 10 us at most.
 // What would need more than `most_rows` in a lane is in none.
 template <typename Place>
-std::vector<DeviceRow> arrange_in_rows(std::vector<Place>& places,
+std::vector<DeviceRow> arrange_in_rows(core::LargeVector<Place>& places,
                                        std::size_t most_rows = static_cast<std::size_t>(-1));
-extern template std::vector<DeviceRow> arrange_in_rows(std::vector<LanePlace>&, std::size_t);
-extern template std::vector<DeviceRow> arrange_in_rows(std::vector<DeviceSpan>&, std::size_t);
+extern template std::vector<DeviceRow> arrange_in_rows(core::LargeVector<LanePlace>&, std::size_t);
+extern template std::vector<DeviceRow> arrange_in_rows(core::LargeVector<DeviceSpan>&, std::size_t);
 
 // The ranges of one process while it is scanned.
 class DeviceRows {
@@ -61,13 +62,13 @@ class DeviceRows {
   std::vector<DeviceRow> arrange(std::size_t most_rows = static_cast<std::size_t>(-1));
   void clear() { spans_.clear(); }
 
-  const std::vector<DeviceSpan>& spans() const noexcept { return spans_; }
+  const core::LargeVector<DeviceSpan>& spans() const noexcept { return spans_; }
   const DeviceLane& lane(std::uint32_t number) const { return lanes_.lanes()[number]; }
 
  private:
   const Recording& recording_;
   DeviceLanes lanes_;
-  std::vector<DeviceSpan> spans_;
+  core::LargeVector<DeviceSpan> spans_;
 };
 
 }  // namespace nvspan::reader

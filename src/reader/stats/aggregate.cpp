@@ -382,7 +382,7 @@ class Aggregator : public RangeScan<Aggregator> {
   std::vector<DeviceGroup> device_groups_;  // by the row of a range
   std::vector<std::uint64_t> free_groups_;
   DeviceLanes nested_lanes_;
-  std::vector<LanePlace> nested_;  // of the process that is read
+  core::LargeVector<LanePlace> nested_;  // of the process that is read
   std::vector<AggregateRow*> rows_of_site_;
   std::vector<std::uint64_t> marks_of_site_;
   std::unordered_map<RowKey, AggregateRow*, RowKeyHash> rows_;

@@ -19,7 +19,12 @@ double begin_of(std::uint32_t bucket) {
 void FirstCalls::keep(std::uint64_t duration) {
   --left_;
   const unsigned octave = core::log_octave(duration);
-  Sum& sum = buckets_[octave * core::log_buckets + core::log_bucket(duration, octave)];
+  const std::uint32_t number = octave * core::log_buckets + core::log_bucket(duration, octave);
+  auto at = std::lower_bound(
+      buckets_.begin(), buckets_.end(), number,
+      [](const Bucket& bucket, std::uint32_t wanted) { return bucket.number < wanted; });
+  if (at == buckets_.end() || at->number != number) at = buckets_.insert(at, Bucket{number, {}});
+  Sum& sum = at->sum;
   const auto real = static_cast<double>(duration);
   ++sum.calls;
   sum.time += real;
@@ -28,10 +33,10 @@ void FirstCalls::keep(std::uint64_t duration) {
 
 FirstCalls::Sum FirstCalls::longer_than(double limit) const {
   Sum sum;
-  for (auto at = buckets_.rbegin(); at != buckets_.rend() && begin_of(at->first) > limit; ++at) {
-    sum.calls += at->second.calls;
-    sum.time += at->second.time;
-    sum.squares += at->second.squares;
+  for (auto at = buckets_.rbegin(); at != buckets_.rend() && begin_of(at->number) > limit; ++at) {
+    sum.calls += at->sum.calls;
+    sum.time += at->sum.time;
+    sum.squares += at->sum.squares;
   }
   return sum;
 }

@@ -9,7 +9,7 @@
 #include "core/log_histogram.hpp"
 
 #include <cstdint>
-#include <map>
+#include <vector>
 
 namespace nvspan::reader {
 
@@ -35,7 +35,11 @@ class FirstCalls {
   [[gnu::noinline]] void keep(std::uint64_t duration);
 
   std::uint32_t left_ = 0;
-  std::map<std::uint32_t, Sum> buckets_;  // by octave and bucket
+  struct Bucket {
+    std::uint32_t number;  // of octave and bucket
+    Sum sum;
+  };
+  std::vector<Bucket> buckets_;  // by number
 };
 
 struct Typical {

@@ -3,7 +3,7 @@
 
 #include "reader/steps/repeating.hpp"
 
-#include "reader/file/name_key.hpp"
+#include "reader/file/path_table.hpp"
 #include "reader/scan/range_scan.hpp"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ class RepeatScan : public RangeScan<RepeatScan> {
     pairs[range.row].total += range.end - range.start;
   }
 
-  std::vector<Within> pairs;  // in the order they came in
+  core::LargeVector<Within> pairs;  // in the order they came in
 
  private:
   struct Last {
@@ -53,14 +53,17 @@ class RepeatScan : public RangeScan<RepeatScan> {
   std::uint64_t within(std::uint32_t site, std::uint32_t around) {
     Last& last = last_[site];
     if (last.pair != no_row && last.around == around) return last.pair;
-    const auto entry = numbers_.try_emplace(std::uint64_t{around} << 32 | site, pairs.size());
-    if (entry.second) pairs.push_back(Within{site, around, 0, 0});
-    last = Last{around, entry.first->second};
-    return last.pair;
+    std::uint64_t& number = numbers_[PathKey{around, site}];
+    if (number == PathTable::none) {
+      number = pairs.size();
+      pairs.push_back(Within{site, around, 0, 0});
+    }
+    last = Last{around, number};
+    return number;
   }
 
   std::vector<Last> last_;
-  std::unordered_map<std::uint64_t, std::uint64_t> numbers_;
+  PathTable numbers_;
 };
 
 // Ranges of several sites may have one name.

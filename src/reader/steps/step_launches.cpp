@@ -65,7 +65,7 @@ void StepLaunches::end(std::uint64_t begun, const ScannedRange& range) {
   (work.is_seen ? seen_ : ops_).push_back(work.op);
 }
 
-std::vector<StepOp> StepLaunches::take() {
+core::LargeVector<StepOp> StepLaunches::take() {
   calls_.sort();
   for (StepOp& op : seen_) {
     if (op.is_launch_known) continue;
@@ -76,7 +76,7 @@ std::vector<StepOp> StepLaunches::take() {
     op.thread = call->thread;
   }
   has_seen_ = has_seen_ || !seen_.empty();
-  std::vector<StepOp> all = std::move(seen_.empty() ? ops_ : seen_);
+  core::LargeVector<StepOp> all = std::move(seen_.empty() ? ops_ : seen_);
   ops_.clear();
   seen_.clear();
   calls_.clear();

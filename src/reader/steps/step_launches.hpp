@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "core/memory/large_pages.hpp"
 #include "reader/scan/device_lanes.hpp"
 #include "reader/scan/numbered_calls.hpp"
 #include "reader/scan/range_scan.hpp"
@@ -32,7 +33,7 @@ class StepLaunches {
 
   // All of the process, which is forgotten. What a tool saw stands for all of it where there is
   // any, as device ranges are around it.
-  std::vector<StepOp> take();
+  core::LargeVector<StepOp> take();
   bool has_seen() const noexcept { return has_seen_; }
 
  private:
@@ -50,9 +51,9 @@ class StepLaunches {
   std::vector<std::uint8_t> is_call_, is_work_;  // of each site
   bool has_seen_ = false;
   NumberedCalls<Call> calls_;
-  std::vector<Begun> begun_;
+  core::LargeVector<Begun> begun_;
   std::vector<std::uint64_t> free_;  // of begun_
-  std::vector<StepOp> ops_, seen_;
+  core::LargeVector<StepOp> ops_, seen_;
   std::unique_ptr<LaunchThreads> launch_threads_;
 };
 

@@ -49,20 +49,20 @@ std::int64_t covered(Iterator begin, Iterator end) {
   return time;
 }
 
-std::int64_t middle_of(std::vector<std::int64_t>& values) {
+std::int64_t middle_of(core::LargeVector<std::int64_t>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
 }
 
-void add_owned(Steps& steps, std::vector<OwnedOp>& owned) {
+void add_owned(Steps& steps, core::LargeVector<OwnedOp>& owned) {
   const auto earlier = [](const OwnedOp& a, const OwnedOp& b) {
     return std::tie(a.step, a.phase, a.start) < std::tie(b.step, b.phase, b.start);
   };
   if (!std::is_sorted(owned.begin(), owned.end(), earlier)) {
     std::sort(owned.begin(), owned.end(), earlier);
   }
-  std::vector<std::int64_t> ahead, behind;
+  core::LargeVector<std::int64_t> ahead, behind;
   for (auto first = owned.begin(); first != owned.end();) {
     const std::uint32_t step = first->step;
     auto last = first;
@@ -90,7 +90,7 @@ void add_owned(Steps& steps, std::vector<OwnedOp>& owned) {
 }
 
 // Spans in the order of their starts as ones that neither touch nor overlap.
-std::vector<BusyTime> united(std::vector<BusyTime> spans) {
+core::LargeVector<BusyTime> united(core::LargeVector<BusyTime> spans) {
   const auto earlier = [](const BusyTime& a, const BusyTime& b) { return a.start < b.start; };
   if (!std::is_sorted(spans.begin(), spans.end(), earlier)) {
     std::sort(spans.begin(), spans.end(), earlier);
@@ -107,13 +107,13 @@ std::vector<BusyTime> united(std::vector<BusyTime> spans) {
   return spans;
 }
 
-std::vector<BusyTime> busiest_device(Steps& steps, const std::vector<StepOp>& ops) {
-  std::map<std::int32_t, std::vector<BusyTime>> devices;
+core::LargeVector<BusyTime> busiest_device(Steps& steps, const core::LargeVector<StepOp>& ops) {
+  std::map<std::int32_t, core::LargeVector<BusyTime>> devices;
   for (const StepOp& op : ops) devices[op.device].push_back(BusyTime{op.start, op.end});
-  std::vector<BusyTime> busiest;
+  core::LargeVector<BusyTime> busiest;
   std::int64_t most = -1;
   for (auto& device : devices) {
-    std::vector<BusyTime> spans = united(std::move(device.second));
+    core::LargeVector<BusyTime> spans = united(std::move(device.second));
     const std::int64_t busy = covered(spans.begin(), spans.end());
     if (busy <= most) continue;
     most = busy;
@@ -125,7 +125,7 @@ std::vector<BusyTime> busiest_device(Steps& steps, const std::vector<StepOp>& op
   return busiest;
 }
 
-void add_idle(Steps& steps, const Stretches& stretches, const std::vector<BusyTime>& busy) {
+void add_idle(Steps& steps, const Stretches& stretches, const core::LargeVector<BusyTime>& busy) {
   const std::size_t causes = steps.phases + 1;
   std::size_t next = 0;
   for (const Stretches::Block& block : stretches.blocks()) {
@@ -164,9 +164,9 @@ const StepStretch* Stretches::at(std::int64_t time) const {
 }
 
 void add_work(Steps& steps, const std::vector<Stretches>& stretches, const PhaseEnds& ends,
-              const std::vector<StepOp>& ops) {
+              const core::LargeVector<StepOp>& ops) {
   steps.fit_work();
-  std::vector<OwnedOp> owned;
+  core::LargeVector<OwnedOp> owned;
   owned.reserve(ops.size());
   for (const StepOp& op : ops) {
     const StepStretch* const owner = owner_of(stretches, op);
@@ -184,7 +184,7 @@ void add_work(Steps& steps, const std::vector<Stretches>& stretches, const Phase
     owned.push_back(OwnedOp{owner->step, phase, op.start, op.end, ahead, behind});
   }
   add_owned(steps, owned);
-  const std::vector<BusyTime> busy = busiest_device(steps, ops);
+  const core::LargeVector<BusyTime> busy = busiest_device(steps, ops);
   for (const Stretches& of_thread : stretches) add_idle(steps, of_thread, busy);
 }
 

@@ -5,8 +5,11 @@
 
 #pragma once
 
+#include "core/memory/large_pages.hpp"
 #include "reader/steps/steps.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -25,11 +28,12 @@ struct StepStretch {
 // recording may have ten for each of a million steps.
 class Stretches {
  public:
-  using Block = std::vector<StepStretch>;
+  using Block = core::LargeVector<StepStretch>;
 
   void push_back(const StepStretch& stretch) {
-    if (blocks_.empty() || blocks_.back().size() == block_size) {
-      blocks_.emplace_back().reserve(block_size);
+    if (blocks_.empty() || blocks_.back().size() == blocks_.back().capacity()) {
+      const std::size_t last = blocks_.empty() ? 0 : blocks_.back().capacity();
+      blocks_.emplace_back().reserve(std::clamp(2 * last, least_block, most_block));
     }
     blocks_.back().push_back(stretch);
   }
@@ -42,12 +46,12 @@ class Stretches {
   const StepStretch* at(std::int64_t time) const;
 
  private:
-  static constexpr std::size_t block_size = 2048;
+  static constexpr std::size_t least_block = 256, most_block = 1 << 18;
   std::vector<Block> blocks_;
 };
 
 // When the ranges of phases ended; the first stands for none.
-using PhaseEnds = std::vector<std::int64_t>;
+using PhaseEnds = core::LargeVector<std::int64_t>;
 
 // A kernel, a copy or a device range.
 struct StepOp {
@@ -61,6 +65,6 @@ struct StepOp {
 
 // `stretches` of each thread. Fits and fills the columns of `steps` about work.
 void add_work(Steps& steps, const std::vector<Stretches>& stretches, const PhaseEnds& ends,
-              const std::vector<StepOp>& ops);
+              const core::LargeVector<StepOp>& ops);
 
 }  // namespace nvspan::reader

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include "core/memory/large_pages.hpp"
 #include "reader/file/recording.hpp"
 #include "reader/scan/selection.hpp"
 
@@ -42,20 +43,21 @@ struct StepOptions {
 // Columns with a value for each step, ns unless said otherwise.
 struct Steps {
   std::size_t phases = 0;  // with the one for the time outside them
-  std::vector<std::int64_t> process, thread;
-  std::vector<std::int64_t> has_number, number;  // its payload
-  std::vector<std::int64_t> start, duration;
+  core::LargeVector<std::int64_t> process, thread;
+  core::LargeVector<std::int64_t> has_number, number;  // its payload
+  core::LargeVector<std::int64_t> start, duration;
   // `phases` values for each step.
-  std::vector<std::int64_t> cpu, gpu;
+  core::LargeVector<std::int64_t> cpu, gpu;
   // Time of the step in which the GPU had no work, by what the CPU was in: `phases` values, and one
   // for the time in which it waited for the GPU, for each step.
-  std::vector<std::int64_t> idle;
-  std::vector<std::int64_t> busy;   // with one piece of its work at least under way
-  std::vector<std::int64_t> ops;    // pieces of work that it launched
-  std::vector<std::int64_t> ahead;  // from a launch to the beginning of its work, the median; -1
+  core::LargeVector<std::int64_t> idle;
+  core::LargeVector<std::int64_t> busy;  // with one piece of its work at least under way
+  core::LargeVector<std::int64_t> ops;   // pieces of work that it launched
+  core::LargeVector<std::int64_t>
+      ahead;  // from a launch to the beginning of its work, the median; -1
   // From the end of the phase that launched it to its own end, the median; `not_known`.
-  std::vector<std::int64_t> behind;
-  std::vector<std::int64_t> waits, wait_calls;  // for the GPU: time, and how often
+  core::LargeVector<std::int64_t> behind;
+  core::LargeVector<std::int64_t> waits, wait_calls;  // for the GPU: time, and how often
 
   static constexpr std::int64_t not_known = std::numeric_limits<std::int64_t>::min();
 

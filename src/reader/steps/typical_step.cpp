@@ -13,7 +13,7 @@ namespace nvspan::reader {
 namespace {
 
 // Of values that may be reordered; there is one at least.
-std::int64_t quantile(std::vector<std::int64_t>& values, double fraction) {
+std::int64_t quantile(core::LargeVector<std::int64_t>& values, double fraction) {
   const double rank = std::ceil(fraction * static_cast<double>(values.size()));
   const auto place = static_cast<std::ptrdiff_t>(std::max(rank, 1.0)) - 1;
   std::nth_element(values.begin(), values.begin() + place, values.end());
@@ -21,10 +21,10 @@ std::int64_t quantile(std::vector<std::int64_t>& values, double fraction) {
 }
 
 // The steps of one thread, in their order.
-void judge(const std::vector<std::int64_t>& durations, const std::vector<std::size_t>& of_thread,
-           std::vector<std::int64_t>& state) {
+void judge(const core::LargeVector<std::int64_t>& durations,
+           const std::vector<std::size_t>& of_thread, core::LargeVector<std::int64_t>& state) {
   if (of_thread.size() < least_steps) return;
-  std::vector<std::int64_t> later;
+  core::LargeVector<std::int64_t> later;
   for (std::size_t i = of_thread.size() / 2; i < of_thread.size(); ++i) {
     later.push_back(durations[of_thread[i]]);
   }
@@ -46,7 +46,8 @@ void judge(const std::vector<std::int64_t>& durations, const std::vector<std::si
   }
 }
 
-void add(std::vector<double>& sums, const std::vector<std::int64_t>& values, std::size_t step) {
+void add(std::vector<double>& sums, const core::LargeVector<std::int64_t>& values,
+         std::size_t step) {
   const std::size_t count = sums.size();
   for (std::size_t i = 0; i < count; ++i) {
     sums[i] += static_cast<double>(values[step * count + i]);
@@ -59,7 +60,7 @@ void add_square(double& sum, std::int64_t value, double mean) {
 }
 
 void add_squares(std::vector<double>& sums, const std::vector<double>& means,
-                 const std::vector<std::int64_t>& values, std::size_t step) {
+                 const core::LargeVector<std::int64_t>& values, std::size_t step) {
   const std::size_t count = sums.size();
   for (std::size_t i = 0; i < count; ++i) add_square(sums[i], values[step * count + i], means[i]);
 }
@@ -102,7 +103,7 @@ TypicalStep typical_step(const Steps& steps) {
   typical.cpu.assign(steps.phases, 0);
   typical.gpu.assign(steps.phases, 0);
   typical.idle.assign(steps.phases + 1, 0);
-  std::vector<std::int64_t> durations, ahead, behind;
+  core::LargeVector<std::int64_t> durations, ahead, behind;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const auto state = static_cast<StepState>(typical.state[i]);
     if (state == StepState::warm_up) ++typical.warm_up;

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "core/memory/large_pages.hpp"
 #include "reader/steps/steps.hpp"
 
 #include <cstdint>
@@ -25,7 +26,7 @@ constexpr std::size_t least_steps = 5;  // of a thread: with fewer all are typic
 
 // Means of the typical steps, ns: they add up as the steps do.
 struct TypicalStep {
-  std::vector<std::int64_t> state;  // of each step: a StepState
+  core::LargeVector<std::int64_t> state;  // of each step: a StepState
   std::uint64_t steps = 0, warm_up = 0, outliers = 0;
   double duration = 0, busy = 0, ops = 0;
   std::vector<double> cpu, gpu, idle;

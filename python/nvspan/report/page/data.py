@@ -8,6 +8,7 @@ and said in the notes.
 
 from __future__ import annotations
 
+from array import array
 from binascii import b2a_base64
 from collections.abc import Sequence
 from typing import Any
@@ -25,8 +26,6 @@ ODD_STEPS = 30  # outliers and steps of the warm-up that have a flame graph of t
 _KINDS = {"push_pop": "", "start_end": "start/end", "device": "GPU", "mark": "mark"}
 _TYPICAL, _WARM_UP = 0, 1
 _DEFAULT_BLUE, _OPAQUE_BLUE = 0x0000FF, 0xFF0000FF
-
-Window = tuple[int, int, int, int]
 
 
 def _thread(summary: Summary, thread: int) -> str:
@@ -166,27 +165,24 @@ def _note(found: dict[str, Any]) -> str:
     return " ".join(said)
 
 
-def windows(steps: Steps | None) -> tuple[list[Window], list[str]]:
+def windows(steps: Steps | None) -> tuple[list[memoryview], list[str]]:
     """The steps as windows of a flame graph, and what their groups are called."""
     if steps is None or not len(steps):
         return [], []
-    columns = (steps[name].tolist() for name in ("process", "start", "duration", "state"))
-    rows = list(zip(*columns, strict=True))
-    numbers, numbered = steps["number"].tolist(), steps["has_number"].tolist()
-    odd = [i for i, row in enumerate(rows) if row[3] != _TYPICAL]
-    odd = sorted(sorted(odd, key=lambda i: -rows[i][2])[:ODD_STEPS])
-    typical = sum(row[3] == _TYPICAL for row in rows)
-    groups = {i: number for number, i in enumerate(odd, 1)}
-    labels = [f"{typical:,} typical step{'s' if typical != 1 else ''}"]
-    for i in odd:
-        name = str(numbers[i]) if numbered[i] else f"#{i}"
-        labels.append(f"step {name} ({'warm-up' if rows[i][3] == _WARM_UP else 'outlier'})")
-    kept = [
-        (process, start, start + length, groups.get(i, 0))
-        for i, (process, start, length, state) in enumerate(rows)
-        if state == _TYPICAL or i in groups
-    ]
-    return kept, labels
+    states = steps["state"]
+    counted = steps.typical["steps"]
+    labels = [f"{counted:,} typical step{'s' if counted != 1 else ''}"]
+    groups = states  # 0 where steps are typical
+    if counted < len(steps):
+        groups = memoryview(array("q", [-1 if state else 0 for state in states]))
+        lengths, numbers, numbered = steps["duration"], steps["number"], steps["has_number"]
+        odd = [i for i, state in enumerate(states) if state != _TYPICAL]
+        odd = sorted(sorted(odd, key=lambda i: -lengths[i])[:ODD_STEPS])
+        for number, i in enumerate(odd, 1):
+            groups[i] = number
+            name = str(numbers[i]) if numbered[i] else f"#{i}"
+            labels.append(f"step {name} ({'warm-up' if states[i] == _WARM_UP else 'outlier'})")
+    return [steps["process"], steps["start"], steps["duration"], groups], labels
 
 
 def flame(
