@@ -3,7 +3,7 @@
 
 // The table of paths: the same numbers as a map's, however large it grows.
 
-#include "reader/file/path_table.hpp"
+#include "reader/scan/path_table.hpp"
 #include "expect.hpp"
 
 #include <cstdint>

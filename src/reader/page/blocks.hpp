@@ -7,7 +7,7 @@
 #pragma once
 
 #include "reader/chunks/entries.hpp"
-#include "reader/file/path_table.hpp"
+#include "reader/scan/path_table.hpp"
 
 #include <cstddef>
 #include <cstdint>

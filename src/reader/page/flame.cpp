@@ -3,8 +3,8 @@
 
 #include "reader/page/flame.hpp"
 
-#include "reader/file/path_table.hpp"
 #include "reader/scan/device_rows.hpp"
+#include "reader/scan/path_table.hpp"
 #include "reader/scan/range_scan.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "reader/steps/repeating.hpp"
 
-#include "reader/file/path_table.hpp"
+#include "reader/scan/path_table.hpp"
 #include "reader/scan/range_scan.hpp"
 
 #include <algorithm>
