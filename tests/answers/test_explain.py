@@ -121,6 +121,13 @@ def test_outliers_and_their_period(tmp_path):
     assert kinds(found_in(tmp_path, shorter)) == ["phase", "bound-unknown"]
 
 
+def test_findings_come_by_their_cost(tmp_path):
+    found = found_in(tmp_path, [40_000, *EVEN])
+    assert kinds(found) == ["warm-up", "phase", "bound-unknown"]
+    assert [round(one.cost or 0, 3) for one in found] == [round(39_900 / 45_000, 3), 0.8, 0]
+    assert found[2].cost is None
+
+
 def test_a_trend(tmp_path):
     found = found_in(tmp_path, [100 + i // 2 for i in range(60)])
     assert kinds(found) == ["phase", "trend", "bound-unknown"]
@@ -232,7 +239,9 @@ def test_formats_have_one_truth(tmp_path):
     document = json.loads(run(path, "--json").stdout)
     assert [entry["kind"] for entry in document] == kinds(found)
     assert document == json.loads(run(path, "--format", "json").stdout)
-    assert run(path, "--format", "csv").stdout.startswith("kind,text,certainty,evidence,advice\n")
+    assert run(path, "--format", "csv").stdout.startswith(
+        "kind,text,certainty,evidence,advice,cost\n"
+    )
     assert "2. **The first 2 steps" in run(path, "--format", "markdown").stdout
     assert run(path, "--step", "nothing").returncode == 1
 

@@ -3,15 +3,15 @@
 
 // The table of paths: the same numbers as a map's, however large it grows.
 
-#include "reader/scan/path_table.hpp"
+#include "core/memory/path_table.hpp"
 #include "expect.hpp"
 
 #include <cstdint>
 #include <map>
 #include <utility>
 
-using nvspan::reader::PathKey;
-using nvspan::reader::PathTable;
+using nvspan::core::PathKey;
+using nvspan::core::PathTable;
 
 int main() {
   PathTable table;

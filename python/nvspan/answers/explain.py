@@ -12,7 +12,7 @@ from nvspan.answers.finding import UNKNOWN, Finding
 from nvspan.report.render import as_csv
 from nvspan.report.text import printable
 
-_COLUMNS = ("kind", "text", "certainty", "evidence", "advice")
+_COLUMNS = ("kind", "text", "certainty", "evidence", "advice", "cost")
 
 
 def shown(found: Sequence[Finding], form: str = "table") -> str:

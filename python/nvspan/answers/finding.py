@@ -19,6 +19,8 @@ class Finding:
         certainty: "measured", "likely", or "cannot tell" where the recording does not hold it.
         evidence: the figures that it stands on, sentences.
         advice: what to try, or to record; empty where there is nothing to say.
+        cost: the part of the steps' time that it is about, 0 to 1, or of the recording's where it
+            has no steps; None where that is not known.
     """
 
     kind: str
@@ -26,3 +28,4 @@ class Finding:
     certainty: str
     evidence: list[str] = field(default_factory=list)
     advice: str = ""
+    cost: float | None = None

@@ -12,7 +12,7 @@ from typing import Any
 
 from nvspan.answers.finding import LIKELY, MEASURED, UNKNOWN, Finding
 from nvspan.answers.imports import of_imports
-from nvspan.answers.ranks import of_ranks
+from nvspan.answers.ranks import Waiting, of_ranks
 from nvspan.answers.steps import differences, limit
 from nvspan.recording import Recording
 from nvspan.recording.losses import has_events
@@ -51,7 +51,8 @@ class Found:
 
 
 def find(recording: Recording, step: str | None = None) -> list[Finding]:
-    """The findings of a recording, what matters most first.
+    """The findings of a recording: what is missing from it, then the rank that holds the others up,
+    then the others by what they cost, then what cannot be told.
 
     Raises:
         ValueError: no range is called as `step` says.
@@ -85,13 +86,19 @@ def look(recording: Recording, step: str | None = None) -> Found:
         missing = Finding("no-steps", said, UNKNOWN, [], advice)
         return Found([*_of_recorder(stats), *of_imports(recording, None), missing], stats)
     modules = Modules(recording, steps=steps)
+    across, waiting = of_ranks(recording, steps)
     found = [
-        *_of_recorder(stats), *of_imports(recording, steps), *of_ranks(recording, steps),
-        *_of_limit(steps), *_of_phase(steps), *_of_odd_steps(steps),
+        *_of_recorder(stats), *across, *of_imports(recording, steps),
+        *_of_limit(steps), *_of_phase(steps, waiting), *_of_odd_steps(steps),
         *_of_trend(steps), *_of_other(steps), *_of_modules(modules),
     ]  # fmt: skip
-    found.sort(key=lambda one: one.certainty == UNKNOWN)  # what is not known comes last
+    found.sort(key=_place)
     return Found(found, stats, steps, modules)
+
+
+def _place(finding: Finding) -> tuple[int, float]:
+    lead = {"losses": 0, "slow-rank": 1}.get(finding.kind, 2)
+    return 3 if finding.certainty == UNKNOWN else lead, -(finding.cost or 0.0)
 
 
 def _of_recorder(stats: Stats) -> Iterator[Finding]:
@@ -113,6 +120,7 @@ def _of_recorder(stats: Stats) -> Iterator[Finding]:
                 "overhead", f"the recording itself is a part of what '{name}' takes", LIKELY,
                 [f"about {100 * spent:.0f} % of {duration(row['total'])} in {row['calls']} calls"],
                 "record fewer ranges within it: a lower level, or --domain",
+                spent * row["total"] / whole,
             )  # fmt: skip
             return
 
@@ -129,21 +137,29 @@ def _of_limit(steps: Steps) -> Iterator[Finding]:
     certainty = LIKELY if steps.of_device_ranges and bound in ("launch", "cpu") else MEASURED
     head, _, rest = found["text"].partition(": ")
     text = f"the typical step of {duration(steps.typical['duration'])} is {head}"
-    yield Finding(f"bound-{bound}", text, certainty, rest.split("; "), _ADVICE[bound])
+    idle = found["idle"] / steps.typical["duration"]
+    cost = max(idle, 1 - idle) if bound in ("gpu", "launch") else idle
+    yield Finding(f"bound-{bound}", text, certainty, rest.split("; "), _ADVICE[bound], cost)
 
 
-def _of_phase(steps: Steps) -> Iterator[Finding]:
-    """The phase that takes most of the step, where it is not known what the GPU did meanwhile."""
+def _of_phase(steps: Steps, waiting: Waiting | None) -> Iterator[Finding]:
+    """The phase that takes most of the step, where it is not known what the GPU did meanwhile.
+
+    What a rank waits for another one belongs to the other one.
+    """
     typical = steps.typical
     if steps.has_work or not typical["duration"]:
         return
-    phase, spent = max(typical["cpu"].items(), key=lambda item: item[1])
+    times = dict(typical["cpu"])
+    if waiting is not None:
+        times[waiting.phase] -= waiting.ns
+    phase, spent = max(times.items(), key=lambda item: item[1])
     part = spent / typical["duration"]
     if phase != OTHER and part > _MOST:
         yield Finding(
             "phase", f"'{printable(phase)}' takes {100 * part:.0f} % of the typical step", MEASURED,
             [f"{duration(spent)} of {duration(typical['duration'])}"],
-            _ADVICE["data" if phase == "data wait" else "cpu"],
+            _ADVICE["data" if phase == "data wait" else "cpu"], part,
         )  # fmt: skip
 
 
@@ -173,7 +189,7 @@ def _of_odd_steps(steps: Steps) -> Iterator[Finding]:
             evidence.append(_which(steps, places))
             if every := _period(places):
                 evidence.append(f"they come every {every} steps")
-        yield Finding(kind, text, MEASURED, evidence)
+        yield Finding(kind, text, MEASURED, evidence, cost=over / whole)
 
 
 def _phases_of(steps: Steps, places: list[int]) -> list[str]:
@@ -222,7 +238,10 @@ def _of_trend(steps: Steps) -> Iterator[Finding]:
         evidence.append(
             f"'{printable(phase)}' takes {duration(abs(most))} {'more' if most > 0 else 'less'}"
         )
-    yield Finding("trend", f"steps become {way} in the course of the recording", MEASURED, evidence)
+    yield Finding(
+        "trend", f"steps become {way} in the course of the recording", MEASURED, evidence,
+        cost=abs(after - before) / (after + before),
+    )  # fmt: skip
 
 
 def _thirds(steps: Steps, phase: str) -> float:
@@ -248,7 +267,7 @@ def _of_other(steps: Steps) -> Iterator[Finding]:
         yield Finding(
             "other", f"{100 * part:.0f} % of the typical step is in no phase", MEASURED,
             [f"{duration(typical['cpu'][OTHER])} of {duration(typical['duration'])}"],
-            "put a range around it, and give it with --phases, to see what it is",
+            "put a range around it, and give it with --phases, to see what it is", part,
         )  # fmt: skip
 
 
@@ -262,10 +281,10 @@ def _of_modules(modules: Modules) -> Iterator[Finding]:
             unit = "of the GPU's time in a step" if modules.has_gpu else "of the step"
             yield Finding(
                 "module", f"'{printable(top['path'])}' takes {100 * top['share']:.0f} % {unit}",
-                MEASURED, [_times(top, modules)],
+                MEASURED, [_times(top, modules)], cost=top["share"],
             )  # fmt: skip
     for model in modules.models:
-        yield from _odd_blocks(model, modules.has_gpu)
+        yield from _odd_blocks(model, modules)
 
 
 def _times(row: dict[str, Any], modules: Modules) -> str:
@@ -275,9 +294,9 @@ def _times(row: dict[str, Any], modules: Modules) -> str:
     return f"{' and '.join(parts)} {'a step' if modules.steps else 'in all'}"
 
 
-def _odd_blocks(module: Module, has_gpu: bool) -> Iterator[Finding]:
+def _odd_blocks(module: Module, modules: Modules) -> Iterator[Finding]:
     blocks = [child for child in module.children if child.name.isdecimal() and child.children]
-    times = [_spent(block, has_gpu) for block in blocks]
+    times = [_spent(block, modules.has_gpu) for block in blocks]
     if len(blocks) >= _BLOCKS and (usual := median(times)):
         for block, time in zip(blocks, times, strict=True):
             if time > _ODD_BLOCK * usual:
@@ -285,9 +304,10 @@ def _odd_blocks(module: Module, has_gpu: bool) -> Iterator[Finding]:
                     "block", f"'{printable(block.path)}' takes {time / usual:.1f} times as long as "
                     "its like", MEASURED,
                     [f"{duration(time)}, the median of {len(blocks)} is {duration(usual)}"],
+                    cost=(time - usual) / modules.span if modules.span else None,
                 )  # fmt: skip
     for child in module.children:
-        yield from _odd_blocks(child, has_gpu)
+        yield from _odd_blocks(child, modules)
 
 
 def _spent(module: Module, has_gpu: bool) -> float:

@@ -49,6 +49,7 @@ def of_imports(recording: Recording, steps: Steps | None) -> Iterator[Finding]:
         "imports", f"imports take {duration(spent)}", MEASURED, evidence,
         "import within the function that needs it what not every run needs; 'nvspan stats --tree "
         f"--filter \"*{_MODULE}\"' shows what each of them imports",
+        spent / whole,
     )  # fmt: skip
 
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any
 
@@ -19,15 +19,23 @@ _LEAST_RANKS, _LEAST_PART = 3, 0.05
 _HELD_UP, _MADE_UP = 0.2, 0.5  # of a step, more in one phase; of that, less in another
 
 
-def of_ranks(recording: Recording, steps: Steps) -> Iterator[Finding]:
-    """The ranks whose typical steps take longer, and in which phases.
+@dataclass(frozen=True)
+class Waiting:
+    """Where ranks wait for another one: the phase, and ns of the mean rank's step in it."""
+
+    phase: str
+    ns: float
+
+
+def of_ranks(recording: Recording, steps: Steps) -> tuple[list[Finding], Waiting | None]:
+    """The ranks whose typical steps take longer, in which phases, and where the others wait.
 
     Where ranks wait for one another in each step, steps take as long on all of them: then those
     that take longer in one phase, and shorter in the phase in which the others wait.
     """
     processes = recording.processes
     if len({process["rank"] for process in processes} - {None}) < _LEAST_RANKS:
-        return
+        return [], None
     durations: dict[int, list[int]] = {}
     columns = (steps["process"].tolist(), steps["duration"].tolist(), steps["state"].tolist())
     for process, lasts, state in zip(*columns, strict=True):
@@ -35,11 +43,10 @@ def of_ranks(recording: Recording, steps: Steps) -> Iterator[Finding]:
             durations.setdefault(processes[process]["rank"], []).append(lasts)
     means = {rank: fmean(values) for rank, values in sorted(durations.items())}
     if len(means) < _LEAST_RANKS or not (usual := median(means.values())):
-        return
+        return [], None
     slow = {rank: mean for rank, mean in means.items() if mean > _SLOW * usual}
     if not slow:
-        yield from _waited_for(steps, processes, usual)
-        return
+        return _waited_for(steps, processes, usual)
     listed = ", ".join(map(str, slow))
     are = f"ranks {listed} take" if len(slow) > 1 else f"rank {listed} takes"
     evidence = [
@@ -49,14 +56,18 @@ def of_ranks(recording: Recording, steps: Steps) -> Iterator[Finding]:
     ]
     worst = max(slow, key=lambda rank: slow[rank])
     evidence += _phases(recording, steps, worst, set(slow), usual)
-    yield Finding(
-        "slow-rank", f"{are} {max(slow.values()) / usual:.1f} times as long for a step as the "
-        "others", MEASURED, evidence,
+    found = Finding(
+        "slow-rank", f"{are} {slow[worst] / usual:.1f} times as long for a step as the others",
+        MEASURED, evidence,
         f"look at its file alone: 'nvspan explain' of rank {worst}; 'nvspan stats --by rank'",
+        1 - usual / slow[worst],
     )  # fmt: skip
+    return [found], None
 
 
-def _waited_for(steps: Steps, processes: list[dict[str, Any]], usual: float) -> Iterator[Finding]:
+def _waited_for(
+    steps: Steps, processes: list[dict[str, Any]], usual: float
+) -> tuple[list[Finding], Waiting | None]:
     by_rank: dict[int, list[int]] = {}
     owners = zip(steps["process"].tolist(), steps["state"].tolist(), strict=True)
     for place, (process, state) in enumerate(owners):
@@ -78,7 +89,7 @@ def _waited_for(steps: Steps, processes: list[dict[str, Any]], usual: float) -> 
         if more >= _HELD_UP * usual and less >= _MADE_UP * more:
             found.append((more, less, rank, longer, shorter))
     if not found or 2 * len(found) >= len(by_rank):
-        return
+        return [], None
     found.sort(reverse=True)
     listed = ", ".join(str(rank) for rank in sorted(rank for _, _, rank, _, _ in found))
     many = len(found) > 1
@@ -89,11 +100,14 @@ def _waited_for(steps: Steps, processes: list[dict[str, Any]], usual: float) -> 
             f"median of {len(by_rank)} ranks is {duration(medians[longer])}",
             f"the others take {duration(less)} longer in '{printable(shorter)}', where they wait",
         ]
-    yield Finding(
+    most, less, worst, _, phase = found[0]
+    finding = Finding(
         "slow-rank", f"the other ranks wait for rank{'s' if many else ''} {listed}: "
-        f"{duration(found[0][0])} of a step of {duration(usual)}", LIKELY, evidence,
-        f"look at its file alone: 'nvspan explain' of rank {found[0][2]}; 'nvspan stats --by rank'",
+        f"{duration(most)} of a step of {duration(usual)}", LIKELY, evidence,
+        f"which collectives they wait in, and what it costs: 'nvspan ranks'; rank {worst} alone: "
+        "'nvspan explain' of its file", min(most / usual, 1.0),
     )  # fmt: skip
+    return [finding], Waiting(phase, less * (1 - len(found) / len(by_rank)))
 
 
 def _phases(

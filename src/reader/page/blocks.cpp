@@ -27,8 +27,8 @@ std::uint32_t NameSets::single(std::uint32_t key) {
 
 std::uint32_t NameSets::unite(std::uint32_t a, std::uint32_t b) {
   if (a == b || a == any || b == any) return a == b ? a : any;
-  std::uint64_t& known = united_[PathKey{std::min(a, b), std::max(a, b)}];
-  if (known != PathTable::none) return static_cast<std::uint32_t>(known);
+  std::uint64_t& known = united_[core::PathKey{std::min(a, b), std::max(a, b)}];
+  if (known != core::PathTable::none) return static_cast<std::uint32_t>(known);
   std::vector<std::uint32_t> both;
   std::set_union(sets_[a].begin(), sets_[a].end(), sets_[b].begin(), sets_[b].end(),
                  std::back_inserter(both));

@@ -6,8 +6,8 @@
 
 #pragma once
 
+#include "core/memory/path_table.hpp"
 #include "reader/chunks/entries.hpp"
-#include "reader/scan/path_table.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -55,7 +55,7 @@ class NameSets {
   std::map<std::vector<std::uint32_t>, std::uint32_t> numbers_;
   static constexpr std::uint32_t not_asked = 0xFFFFFFFF;
   std::vector<std::uint32_t> singles_;  // by key
-  PathTable united_;
+  core::PathTable united_;
 };
 
 class BlockLanes {

@@ -3,8 +3,9 @@
 
 #include "reader/page/flame.hpp"
 
+#include "core/memory/path_table.hpp"
+#include "reader/file/name_key.hpp"
 #include "reader/scan/device_rows.hpp"
-#include "reader/scan/path_table.hpp"
 #include "reader/scan/range_scan.hpp"
 
 #include <algorithm>
@@ -147,13 +148,13 @@ class FlameScan : public RangeScan<FlameScan, true> {
     if (parent != no_row && out_.roots[out_.nodes[parent].root].group != group) parent = no_row;
     const std::uint64_t wanted = subject(site, kind);
     std::uint32_t root = 0;
-    PathKey path{parent, wanted};  // from a node, or past them a root
+    core::PathKey path{parent, wanted};  // from a node, or past them a root
     if (parent == no_row) {
       root = root_of(group, what, device);
       path.from = ~std::uint64_t{root};
     }
     std::uint64_t& number = paths_[path];
-    if (number != PathTable::none) return number;
+    if (number != core::PathTable::none) return number;
     std::int64_t around = parent == no_row ? -1 : static_cast<std::int64_t>(parent);
     const std::int64_t directly = around;
     for (std::size_t looked = 0; around >= 0 && looked < most_looked; ++looked) {
@@ -179,7 +180,7 @@ class FlameScan : public RangeScan<FlameScan, true> {
   DeviceRows devices_;
   core::LargeVector<std::uint32_t>
       open_;  // by node: of its ranges, how many are within one another
-  PathTable paths_;
+  core::PathTable paths_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t, std::string>, std::uint32_t>
       roots_;
 };

@@ -3,6 +3,7 @@
 
 #include "reader/stats/call_tree.hpp"
 
+#include "core/memory/path_table.hpp"
 #include "reader/file/name_key.hpp"
 #include "reader/scan/device_rows.hpp"
 #include "reader/scan/range_scan.hpp"
@@ -130,7 +131,8 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
                                    std::int64_t lane) {
     const ReadSite& read = recording_.sites()[site];
     const std::int64_t from = parent == nullptr ? -2 - lane : parent->index;  // a lane is a root
-    CallNode*& known = paths_[PathKey{static_cast<std::uint64_t>(from), pass_key(read, kind)}];
+    CallNode*& known =
+        paths_[core::PathKey{static_cast<std::uint64_t>(from), pass_key(read, kind)}];
     if (known != nullptr) return *known;
     std::size_t looked = 0;
     for (CallNode* around = parent; around != nullptr && looked < most_looked; ++looked) {
@@ -159,7 +161,7 @@ class TreeBuilder : public RangeScan<TreeBuilder, true> {
   CallTree& out_;
   DeviceRows devices_;
   std::vector<Last> last_;
-  std::unordered_map<PathKey, CallNode*, PathHash> paths_;
+  std::unordered_map<core::PathKey, CallNode*, core::PathHash> paths_;
 };
 
 // Leaves those that the selection takes by name, and what is around them.

@@ -3,7 +3,8 @@
 
 #include "reader/steps/repeating.hpp"
 
-#include "reader/scan/path_table.hpp"
+#include "core/memory/path_table.hpp"
+#include "reader/file/name_key.hpp"
 #include "reader/scan/range_scan.hpp"
 
 #include <algorithm>
@@ -53,8 +54,8 @@ class RepeatScan : public RangeScan<RepeatScan> {
   std::uint64_t within(std::uint32_t site, std::uint32_t around) {
     Last& last = last_[site];
     if (last.pair != no_row && last.around == around) return last.pair;
-    std::uint64_t& number = numbers_[PathKey{around, site}];
-    if (number == PathTable::none) {
+    std::uint64_t& number = numbers_[core::PathKey{around, site}];
+    if (number == core::PathTable::none) {
       number = pairs.size();
       pairs.push_back(Within{site, around, 0, 0});
     }
@@ -63,7 +64,7 @@ class RepeatScan : public RangeScan<RepeatScan> {
   }
 
   std::vector<Last> last_;
-  PathTable numbers_;
+  core::PathTable numbers_;
 };
 
 // Ranges of several sites may have one name.

@@ -7,13 +7,28 @@
 #pragma once
 
 #include "core/memory/large_pages.hpp"
-#include "reader/file/name_key.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 
-namespace nvspan::reader {
+namespace nvspan::core {
+
+// A name within what is around it.
+struct PathKey {
+  std::uint64_t from;  // the path around it, by any number
+  std::uint64_t name;  // a name, by any number
+  friend bool operator==(const PathKey& a, const PathKey& b) {
+    return a.from == b.from && a.name == b.name;
+  }
+};
+struct PathHash {
+  std::size_t operator()(const PathKey& key) const noexcept {
+    std::uint64_t hash = (key.from + 1) * 0x9E3779B97F4A7C15u;
+    hash ^= key.name * 0xC2B2AE3D27D4EB4Fu;
+    return static_cast<std::size_t>(hash ^ hash >> 29 ^ hash >> 47);
+  }
+};
 
 class PathTable {
  public:
@@ -36,7 +51,7 @@ class PathTable {
     PathKey key{0, 0};
     std::uint64_t number = none;
   };
-  using Slots = core::LargeVector<Slot>;
+  using Slots = LargeVector<Slot>;
 
   static std::size_t place_of(const Slots& slots, const PathKey& key) {
     const std::size_t last = slots.size() - 1;
@@ -56,4 +71,4 @@ class PathTable {
   std::size_t used_ = 0;
 };
 
-}  // namespace nvspan::reader
+}  // namespace nvspan::core
