@@ -25,8 +25,7 @@ class Finder {
   Blame find() {
     for (std::uint32_t k = 0; k < job_.collectives.size(); ++k) {
       const Matched& each = job_.collectives[k];
-      if (each.members.size() < 2 || each.differs || !each.whole) continue;
-      if (collect(each)) judge(k);
+      if (each.compares() && collect(each)) judge(k);
     }
     return std::move(blame_);
   }

@@ -31,6 +31,9 @@ struct Matched {
   bool differs = false;   // operations are not the same, or somebody left before all came
   std::uint32_t step = 0;
   std::vector<Member> members;  // by rank
+
+  // Whether its members can be compared: all are there, and it is one and the same.
+  bool compares() const noexcept { return members.size() >= 2 && whole && !differs; }
 };
 
 struct Job {
@@ -44,8 +47,8 @@ struct Job {
   Clocks solved;                               // of several clocks
   std::vector<Matched> collectives;            // by the time of the last that came
   std::vector<std::vector<std::uint32_t>> of;  // by rank and index: of `collectives`
-  // By rank and index: where the work begins that members of a collective are compared by, as one
-  // behind their last of the same group.
+  // By rank and index: where the work begins that members of a collective are compared by: behind
+  // their last of the same group, of a send or receive behind their last with the same peer.
   std::vector<std::vector<std::uint32_t>> since;
   std::size_t largest = 0;          // members of a collective
   std::size_t alone = 0;            // collectives of which one rank alone has a range

@@ -55,17 +55,17 @@ void pair_up(Job& job) {
   for (std::uint32_t r = 0; r < job.ranks.size(); ++r) {
     const RankTrace& trace = job.ranks[r];
     std::map<OrderKey, std::int64_t> order;
-    std::unordered_map<std::uint64_t, std::uint32_t> behind;  // by group
+    std::map<std::pair<std::uint64_t, std::int64_t>, std::uint32_t> behind;  // by group and peer
     job.since.emplace_back(trace.collectives.size(), 0);
     job.of[r].assign(trace.collectives.size(), Job::unmatched);
     for (std::uint32_t i = 0; i < trace.collectives.size(); ++i) {
       const Collective& each = trace.collectives[i];
-      std::uint32_t& last = behind[each.group];
-      job.since[r][i] = last;
-      last = i + 1;
       Key key;
       key.group = each.group;
       const bool pairs = each.kind == CollectiveKind::send || each.kind == CollectiveKind::receive;
+      std::uint32_t& last = behind[{each.group, pairs ? each.root : -1}];
+      job.since[r][i] = last;
+      last = i + 1;
       if (pairs) {
         if (each.rank < 0 || each.root < 0) continue;
         const std::int64_t from = each.kind == CollectiveKind::send ? each.rank : each.root;

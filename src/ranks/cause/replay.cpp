@@ -3,7 +3,7 @@
 
 #include "ranks/cause/replay.hpp"
 
-#include "ranks/cause/blame.hpp"
+#include "ranks/cause/excess.hpp"
 
 #include <algorithm>
 
@@ -23,11 +23,8 @@ Replay::Replay(const Job& job) : job_(job) {
   const auto at = [&](std::uint32_t rank, std::int64_t local) {
     return static_cast<double>(job.moment(rank, local).middle() - job.solved.base);
   };
-  const auto takes_part = [&](const Matched& of) {
-    return of.members.size() >= 2 && !of.differs && of.whole;
-  };
   for (std::size_t k = 0; k < count; ++k) {
-    if (!takes_part(job.collectives[k])) continue;
+    if (!job.collectives[k].compares()) continue;
     for (const Member& member : job.collectives[k].members) {
       if (!job.at(member).gives()) continue;
       ++givers_[k];
@@ -135,31 +132,31 @@ std::vector<double> Replay::steps_of(const std::vector<double>& released) const 
 }
 
 std::vector<double> Replay::savings(std::uint32_t rank, std::int32_t name) {
-  const RankTrace& trace = job_.ranks[rank];
-  std::vector<double> less(trace.collectives.size(), 0);
-  std::vector<double> values, room;
-  for (std::uint32_t i = 0; i < trace.collectives.size(); ++i) {
+  std::vector<double> less = excess_by_collective(job_, name)[rank];
+  for (std::uint32_t i = 0; i < less.size(); ++i) {
     const std::uint32_t k = job_.of[rank][i];
     if (k == Job::unmatched || givers_[k] == 0) continue;
-    const std::vector<Member>& members = job_.collectives[k].members;
-    values.clear();
-    std::size_t own = 0;
-    for (const Member& member : members) {
-      if (member.rank == rank) own = values.size();
-      const RankTrace& other = job_.ranks[member.rank];
-      const std::size_t from = job_.since[member.rank][member.index];
-      values.push_back(static_cast<double>(name == every_name
-                                               ? other.work(from, member.index)
-                                               : other.work(from, member.index, name)));
-    }
-    less[i] = values[own] - median_without(values, own, room);
     for (std::uint32_t j = job_.since[rank][i]; j < i; ++j) less[i] -= less[j];
     // Among few, the others may be the slow ones: who is as fast as all are is not made slower.
-    if (members.size() < job_.largest) less[i] = std::max(0.0, less[i]);
+    if (job_.collectives[k].members.size() < job_.largest) less[i] = std::max(0.0, less[i]);
   }
   std::vector<double> saved = steps_of(run(rank, less));
   for (std::size_t s = 0; s < saved.size(); ++s) saved[s] = times_[s] - saved[s];
   return saved;
+}
+
+std::vector<double> Replay::losses(std::uint32_t rank, double ns) {
+  std::vector<double> less(job_.of[rank].size(), 0);
+  std::vector<bool> has(job_.steps.size(), false);
+  for (std::size_t i = 0; i < less.size(); ++i) {
+    const std::uint32_t k = job_.of[rank][i];
+    if (k == Job::unmatched || givers_[k] == 0 || has[job_.collectives[k].step]) continue;
+    has[job_.collectives[k].step] = true;
+    less[i] = -ns;
+  }
+  std::vector<double> lost = steps_of(run(rank, less));
+  for (std::size_t s = 0; s < lost.size(); ++s) lost[s] -= times_[s];
+  return lost;
 }
 
 }  // namespace nvspan::ranks

@@ -14,15 +14,15 @@
 
 namespace nvspan::ranks {
 
-constexpr std::int32_t every_name = -1;
-
 class Replay {
  public:
   explicit Replay(const Job& job);
 
   // By step, how much shorter the job would be, in ns, if the rank had the median of the others'
-  // work in ranges of that name.
+  // work in ranges of that name, or in all (every_name).
   std::vector<double> savings(std::uint32_t rank, std::int32_t name);
+  // By step, how much longer the job would be, in ns, if the rank took so much longer in each.
+  std::vector<double> losses(std::uint32_t rank, double ns);
   // By step, as it was: from the last arrival of the step before to its own.
   const std::vector<double>& step_times() const noexcept { return times_; }
   // Ranks that come to no end, as collectives miss members.

@@ -4,30 +4,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import pairwise
 from random import Random
-from statistics import median
 
 _DRAWS = 400
 _MOST_BLOCKS = 60  # a job's steps are cut into at most so many
-
-
-def in_blocks(values: Sequence[float], blocks: int = 8) -> float:
-    """In which part of the stretches of steps the median is above zero, 0 to 1.
-
-    What a machine does besides lasts some steps: steps by themselves do not tell it from what is
-    there all the time.
-
-    >>> in_blocks([1.0, 2.0, 1.0, -1.0, 1.0, 1.0], 2)
-    1.0
-    """
-    count = len(values)
-    blocks = max(1, min(blocks, count // 3))
-    bounds = [i * count // blocks for i in range(blocks + 1)]
-    above = sum(median(values[a:b]) > 0 for a, b in pairwise(bounds) if b > a)
-    return above / blocks
 
 
 class Estimate:
@@ -55,22 +37,6 @@ class Estimate:
 
     def __repr__(self) -> str:
         return f"{self.value:.4g} +- {self.half:.2g}"
-
-
-def at_least(successes: int, trials: int, probability: float) -> float:
-    """The probability of so many successes, or more, in independent trials.
-
-    >>> round(at_least(9, 10, 0.5), 4)
-    0.0107
-    """
-    log = math.lgamma
-    whole = log(trials + 1)
-    terms = [
-        math.exp(whole - log(k + 1) - log(trials - k + 1) + k * math.log(probability)
-                 + (trials - k) * math.log1p(-probability))
-        for k in range(successes, trials + 1)
-    ]  # fmt: skip
-    return min(1.0, math.fsum(terms))
 
 
 def mean_of(values: Sequence[float]) -> Estimate:

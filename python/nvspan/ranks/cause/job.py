@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 from nvspan.ranks.cause import collectives
-from nvspan.ranks.cause.bootstrap import at_least, in_blocks, mean_of
+from nvspan.ranks.cause.bootstrap import mean_of
+from nvspan.ranks.cause.delays import Delay, Delays
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
     from nvspan._reader import RankJob
 
 _MOST_CANDIDATES = 5  # ranks that are replayed at their median
-_COMPARED = 16  # other ranks, whose savings say what chance gives
+LEAST_PART = 0.01  # of the job's time, that a rank costs for sure if it is named
+LEAST_GPU_PART = 0.0025  # the same where GPUs show their work, whose steps vary less
+_LEAST_NS = 100_000  # of a step: less is what an operating system does to a thread
+_LEAST_GPU_NS = 20_000  # of a step: what the clocks of GPUs of one host may be apart
 _WARM_UP = 2  # steps at the start, where there are more
 
 
@@ -80,31 +84,8 @@ class Cost:
         tenth = ordered[: max(1, len(ordered) // 10)]
         #: The part of it that comes from a tenth of the steps.
         self.of_few = sum(tenth) / sum(savings) if sum(savings) > 0 else 0.0
-        means = [sum(savings[i : i + 4]) for i in range(0, len(savings), 4)]
-        self.blocks = in_blocks(means)
         #: The median of a step: what one slow step does not change.
         self.usual: float = median(savings) if savings else 0.0
-
-
-class Excess:
-    """How much more work a rank has between collectives than the median rank, step by step.
-
-    Attributes:
-        rank: The rank's number.
-        usual: ns of the median step.
-        steps: In how many steps it has more.
-        blocks: In which part of the stretches of steps it has more, 0 to 1.
-        chance: How probable that is, or more, where all ranks are alike.
-    """
-
-    def __init__(self, rank: int, values: Sequence[float], ranks: int) -> None:
-        self.rank = rank
-        self.usual: float = median(values) if values else 0.0
-        self.steps = sum(value > 0 for value in values)
-        self.blocks = in_blocks(values)
-        # Of an odd number of ranks one is the median itself.
-        above = (ranks - 1) / (2 * ranks) if ranks % 2 else 0.5
-        self.chance = at_least(self.steps, len(values), above)
 
 
 class Ranks:
@@ -114,6 +95,9 @@ class Ranks:
         ranks: A :class:`Rank` for each file, by number.
         verdict: What it comes to: a :class:`nvspan.ranks.cause.verdict.Verdict`.
         costs: What the slowest ranks and their ranges cost, the largest first.
+        delays: Which ranks take longer than the others beyond chance: a
+            :class:`nvspan.ranks.cause.delays.Delays`.
+        least_part: What a rank must cost at least to be named, as a part of the job's time.
         imbalance: For each range, how its time differs from rank to rank.
         critical: ns by rank and range of the chain of work that the job's end hangs on.
         problems: Files that are left out, and why.
@@ -151,6 +135,11 @@ class Ranks:
         self._steps = self._chosen_steps()
         self.step_times = self._of_steps(job.step_times())
         self._blame()
+        gpu = all(rank.gpu for rank in self.ranks)
+        self.least_part = LEAST_GPU_PART if gpu else LEAST_PART
+        usual = median(self.step_times) if self.step_times else 0.0
+        floor = max(_LEAST_GPU_NS if gpu else _LEAST_NS, self.least_part * usual)
+        self.delays = Delays(job, self._steps, [rank.rank for rank in self.ranks], floor)
         self.costs = self._costs()
         self.imbalance = self._imbalance()
         self.critical = self._critical()
@@ -219,29 +208,54 @@ class Ranks:
 
     def _costs(self) -> list[Cost]:
         if not self._steps or len(self.ranks) < 2:
-            self.by_chance: list[Cost] = []
-            self.excess: list[Excess] = []
             return []
-        # By what they were blamed for, and by the work that they have more than others.
+        # By what they were blamed for, and by the delays that stand out.
         blamed = {i: sum(of.values()) for i, of in self.blame.items()}
-        self.excess = [
-            Excess(each.rank, self._of_steps(self._job.excess(i)), len(self.ranks))
-            for i, each in enumerate(self.ranks)
-        ]
-        order = sorted(blamed, key=lambda i: -blamed[i])[:_MOST_CANDIDATES]
-        most = sorted(range(len(self.ranks)), key=lambda i: -self.excess[i].usual)[:2]
-        order += [i for i in most if i not in order]
-        costs = [self.cost(self.ranks[i].rank) for i in order]
+        order = [self.ranks[i].rank for i in sorted(blamed, key=lambda i: -blamed[i])]
+        order = order[:_MOST_CANDIDATES]
+        standing = [delay for delay in self.delays.all if delay.stands]
+        wanted: dict[int, list[str]] = {rank: [] for rank in order}
+        for delay in standing:
+            if delay.rank in wanted or len(wanted) < 2 * _MOST_CANDIDATES:
+                names = wanted.setdefault(delay.rank, [])
+                if delay.range is not None and delay.range not in names:
+                    names.append(delay.range)
+        costs = [self.cost(rank) for rank in wanted]
         costs.sort(key=lambda cost: -cost.ns.value)
-        others = [i for i in range(len(self.ranks)) if i not in order]
-        others = others[:: max(1, len(others) // _COMPARED)]
-        self.by_chance = [self.cost(self.ranks[i].rank) for i in others] + costs[1:]
         found = []
         for cost in costs:
             found.append(cost)
             roots = self.ranks[self._place(cost.rank)].roots
-            found += [self.cost(cost.rank, name) for name in list(roots)[:3]]
+            names = wanted[cost.rank]
+            names += [name for name in list(roots)[:3] if name not in names]
+            found += [self.cost(cost.rank, name) for name in names]
         return found
+
+    def cost_of(self, delay: Delay) -> Cost | None:
+        """The cost of a delay that stands out."""
+        for cost in self.costs:
+            if (cost.rank, cost.range) == (delay.rank, delay.range):
+                return cost
+        return None
+
+    def half(self, delay: Delay, second: bool) -> float:
+        """ns of a step by which the rank is later, in the first or second half: the median."""
+        number = -1 if delay.range is None else self._number(delay.range)
+        values = self._of_steps(self._job.excess_of(self._place(delay.rank), number))
+        middle = len(values) // 2
+        return median(values[middle:] if second else values[:middle])
+
+    def smallest_delays(self) -> dict[str | None, float]:
+        """By range, ns of a step by which a rank must be late to be named in 99 of 100 recordings.
+
+        None stands for a delay that may be anywhere. Empty where there are too few steps.
+        """
+        if not self.delays.blocks or not self.step_times:
+            return {}
+        usual = median(self.step_times)
+        by_wait = sorted(range(len(self.ranks)), key=lambda i: self.ranks[i].waited)
+        place = by_wait[len(by_wait) // 2]
+        return self.delays.smallest(place, self._steps, self.least_part, usual)
 
     def _imbalance(self) -> list[dict[str, Any]]:
         work = collectives.columns(self._job.work())

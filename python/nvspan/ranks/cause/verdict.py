@@ -12,32 +12,34 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from nvspan.ranks.cause.delays import Delay
     from nvspan.ranks.cause.job import Cost, Ranks
 
-CULPRIT, ROTATING, TRANSIENT = "culprit", "rotating", "transient"
+CULPRIT, DRIFTING, ROTATING, TRANSIENT = "culprit", "drifting", "rotating", "transient"
 NONE, CANNOT_TELL = "none", "cannot tell"
 
 _FEWEST_STEPS = 5
-_LEAST_PART = 0.015  # of the job's time
-_LEAST_NS = 250_000  # of a step: what an operating system does to a thread at times
-_LEAST_GPU_NS = 20_000  # a step: what the clocks of GPUs of one host may be apart
-_BY_CHANCE = 0.005  # how probable a culprit is where there is none
-_LEAST_BLOCKS = 0.85  # of the stretches of steps
-_LEAST_STEPS = 0.55  # of the steps, that a culprit holds back
 _LEAST_SPIKE = 0.05  # of the job's time, of what happens in few steps
 _OF_FEW_STEPS = 0.7  # of a cost, that comes from a tenth of the steps
 _LEAST_WAIT = 0.05  # of a rank's time, from which on waiting is worth a word
-_MOST_OF_IT = 0.5  # of a rank's cost, from which on one range is the reason
+_MOST_OF_IT = 0.5  # of a rank's delay, from which on one range is the reason
+_SUSPICIOUS = 3.0  # standard errors: what one rank in a thousand shows by chance
+_HALF_AS_MUCH = 0.5  # of the delay in one half of the steps: less in the other is a drift
+_WORTH_KNOWING = 0.1  # of a step: who sees only larger delays does not say that there are none
 
 
 class Verdict:
     """What holds the job back.
 
     Attributes:
-        kind: ``"culprit"``, ``"rotating"``, ``"transient"``, ``"none"`` or ``"cannot tell"``.
+        kind: ``"culprit"``, ``"drifting"``, ``"rotating"``, ``"transient"``, ``"none"`` or
+            ``"cannot tell"``.
         rank: The culprit's number, else None.
         range: The culprit's range; None where all of its ranges take longer, or there is none.
         cost: Its :class:`nvspan.ranks.cause.job.Cost`, else None.
+        delay: Its :class:`nvspan.ranks.cause.delays.Delay`, else None.
+        smallest: By range (None: anywhere), ns of a step by which a rank must be late to be named
+            in 99 of 100 recordings such as these.
         text: The verdict in a sentence.
         evidence: The figures that it stands on.
         limits: What the recordings cannot tell.
@@ -50,19 +52,26 @@ class Verdict:
         self.rank: int | None = None
         self.range: str | None = None
         self.cost: Cost | None = None
+        self.delay: Delay | None = None
+        self.smallest: dict[str | None, float] = {}
         self.evidence: list[str] = []
         self.limits: list[str] = []
         self.next = ""
 
     def as_dict(self) -> dict[str, Any]:
         """The verdict for JSON."""
-        cost = self.cost
+        cost, delay = self.cost, self.delay
         return {
             "verdict": self.kind, "text": self.text, "rank": self.rank, "range": self.range,
             "cost": None if cost is None else {
                 "part": cost.part.value, "part_low": cost.part.low, "part_high": cost.part.high,
                 "ns_per_step": cost.ns.value,
             },
+            "delay": None if delay is None else {
+                "ns_per_step": delay.ns.value, "ns_low": delay.ns.low, "ns_high": delay.ns.high,
+                "chance": delay.chance, "steps": delay.part,
+            },
+            "smallest_delay": {name or "": ns for name, ns in self.smallest.items()},
             "evidence": self.evidence, "cannot_tell": self.limits, "next": self.next,
         }  # fmt: skip
 
@@ -88,22 +97,81 @@ def _judge(found: Ranks) -> Verdict:
         verdict = Verdict(CANNOT_TELL, f"cannot tell: {why[0]}")
         verdict.next = why[1]
         return verdict
+    smallest = found.smallest_delays()
+    verdict = _named(found) or _unnamed(found, smallest.get(None))
+    verdict.smallest = smallest
+    if smallest and verdict.kind not in (CULPRIT, DRIFTING):
+        verdict.limits.append(_power(smallest, median(found.step_times)))
+    return verdict
+
+
+def _power(smallest: dict[str | None, float], step: float) -> str:
+    worst = max(smallest, key=lambda name: smallest[name])
+    best = min(smallest, key=lambda name: smallest[name])
+    text = (
+        f"a delay below {duration(smallest[worst])} of a step ({percent(smallest[worst] / step)})"
+    )
+    if best is not None and smallest[best] < smallest[worst] / 2:
+        text += f", or below {duration(smallest[best])} in '{best}',"
+    return text + " could not be told from the noise here"
+
+
+def _named(found: Ranks) -> Verdict | None:
+    """One rank that costs the job something in most steps of it, or of one half."""
+    sure = []
+    for delay in found.delays.all:
+        cost = found.cost_of(delay) if delay.stands else None
+        if cost is not None and cost.part.low >= found.least_part:
+            sure.append((cost.part.value, delay, cost))
+    if not sure:
+        return None
+    whole = [each for each in sure if each[1].part == "whole"]
+    _, delay, _ = max(whole or sure, key=lambda each: each[0])
+    return _culprit(delay.rank, [each[1] for each in sure if each[1].rank == delay.rank], found)
+
+
+def _unnamed(found: Ranks, smallest: float | None) -> Verdict:
     whole = [cost for cost in found.costs if cost.range is None]
     top = whole[0] if whole else None
-    culprit = _usual_culprit(whole, found)
-    if culprit is None and top is not None and _is_culprit(top, found):
-        culprit = top
-    if culprit is not None:
-        return _culprit(culprit, found)
     if top is not None and _is_spike(top):
         return _transient(top, found)
     waits = _waiting(found)
+    doubt = _doubt(found)
+    if doubt is not None:
+        place = "" if doubt.range is None else f"'s {doubt.range}"
+        verdict = Verdict(
+            CANNOT_TELL,
+            f"cannot tell: rank {doubt.rank}{place} may take {duration(doubt.ns.value)} longer "
+            f"({duration(max(0.0, doubt.ns.low))} to {duration(doubt.ns.high)}), which chance "
+            "gives too among so many ranks and ranges, or which costs the job next to nothing",
+        )
+        verdict.next = "record more steps"
+        return verdict
+    usual = median(found.step_times)
+    if smallest is None or smallest > _WORTH_KNOWING * usual:
+        verdict = Verdict(
+            CANNOT_TELL,
+            "cannot tell: the ranks' steps vary too much, or are too few, for delays below "
+            + ("any length" if smallest is None else duration(smallest)),
+        )
+        verdict.evidence.append(f"ranks wait {percent(waits)} of their time for others")
+        verdict.next = "record more steps, on a machine that does nothing else"
+        if waits < _LEAST_WAIT or smallest is None:
+            return verdict
     if waits < _LEAST_WAIT:
         verdict = Verdict(NONE, "no rank holds the job back")
         verdict.evidence.append(f"ranks wait {percent(waits)} of their time for others")
         verdict.next = "look at what a step waits for within one rank: 'nvspan explain'"
         return verdict
     return _rotating(waits, found)
+
+
+def _doubt(found: Ranks) -> Delay | None:
+    """What looks like a culprit, and does not pass."""
+    for delay in found.delays.all:
+        if delay.part == "whole" and delay.ratio >= _SUSPICIOUS:
+            return delay
+    return None
 
 
 def _cannot_tell(found: Ranks) -> tuple[str, str] | None:
@@ -127,79 +195,74 @@ def _cannot_tell(found: Ranks) -> tuple[str, str] | None:
     return None
 
 
-def _least_ns(found: Ranks) -> int:
-    return _LEAST_GPU_NS if all(rank.gpu for rank in found.ranks) else _LEAST_NS
-
-
-def _usual_culprit(whole: list[Cost], found: Ranks) -> Cost | None:
-    """The rank that has more work in nearly every step, whatever single steps do."""
-    least = max(_LEAST_PART * median(found.step_times), _least_ns(found))
-    sure = [
-        each for each in found.excess
-        if each.usual >= least
-        and each.chance < _BY_CHANCE / len(found.ranks) and each.blocks >= _LEAST_BLOCKS
-    ]  # fmt: skip
-    if not sure:
-        return None
-    most = max(sure, key=lambda each: each.usual)
-    cost = next((each for each in whole if each.rank == most.rank), None)
-    enough = cost is not None and cost.part.low > 0 and cost.part.value >= _LEAST_PART
-    return cost if enough else None
-
-
-def _is_culprit(top: Cost, found: Ranks) -> bool:
-    """Whether it costs something on average, in steps that are not few."""
-    if top.part.low <= 0 or top.part.value < 2 * _LEAST_PART or top.steps < _LEAST_STEPS:
-        return False
-    if top.blocks < _LEAST_BLOCKS or top.ns.value < _least_ns(found):
-        return False
-    chance = [cost.ns.value for cost in found.by_chance]
-    return not chance or top.ns.low > max(0.0, *chance)
-
-
 def _is_spike(top: Cost) -> bool:
     large = top.part.low > 0 and top.part.value >= _LEAST_SPIKE
     return large and top.of_few >= _OF_FEW_STEPS
 
 
-def _culprit(top: Cost, found: Ranks) -> Verdict:
-    of_ranges = [cost for cost in found.costs if cost.rank == top.rank and cost.range is not None]
-    of_ranges.sort(key=lambda cost: (-max(0.0, cost.usual), -cost.ns.value))
-    reason = of_ranges[0] if of_ranges else None
-    if (
-        reason is not None
-        and max(reason.ns.value / top.ns.value, reason.usual / top.usual if top.usual > 0 else 0.0)
-        < _MOST_OF_IT
-    ):
-        reason = None
-    cost = reason or top
-    if reason is not None:
-        text = f"rank {top.rank}'s {reason.range} costs the job {_price(reason)}"
+def _reason(delays: list[Delay], found: Ranks) -> Delay:
+    """The delay of one range if it is most of what the rank is late by, else that of all."""
+    whole = [delay for delay in delays if delay.part == "whole"]
+    chosen = whole or delays
+    ranges = [delay for delay in chosen if delay.range is not None]
+    every = next((delay for delay in chosen if delay.range is None), None)
+    if not ranges:
+        return chosen[0]
+    longest = max(ranges, key=lambda delay: delay.ns.value)
+    if every is not None and longest.ns.value < _MOST_OF_IT * every.ns.value:
+        return every
+    return longest
+
+
+def _culprit(number: int, delays: list[Delay], found: Ranks) -> Verdict:
+    delay = _reason(delays, found)
+    cost = found.cost_of(delay)
+    assert cost is not None
+    of_ranges = [each for each in found.costs if each.rank == number and each.range is not None]
+    if delay.range is not None:
+        text = f"rank {number}'s {delay.range} costs the job {_price(cost)}"
     else:
-        text = f"rank {top.rank} is slower in all that it does: this costs the job {_price(top)}"
-    verdict = Verdict(CULPRIT, text)
-    verdict.rank, verdict.cost = top.rank, cost
-    verdict.range = None if reason is None else reason.range
-    rank = next(each for each in found.ranks if each.rank == top.rank)
-    verdict.evidence = [
-        f"a step would take {duration(cost.ns.value)} less if rank {top.rank} were as fast there "
+        text = f"rank {number} is slower in all that it does: this costs the job {_price(cost)}"
+    early, late = (found.half(delay, second) for second in (False, True))
+    drifts = delay.part != "whole" or min(early, late) < _HALF_AS_MUCH * max(early, late)
+    verdict = Verdict(DRIFTING if drifts else CULPRIT, text)
+    verdict.rank, verdict.cost, verdict.delay = number, cost, delay
+    verdict.range = delay.range
+    if drifts:
+        verdict.text += f", most of it in the {'second' if late > early else 'first'} half"
+    verdict.evidence.append(
+        f"it takes {duration(delay.ns.value)} +- {duration(delay.ns.half)} of a step longer than "
+        f"the median of the others; {_chance(delay)}"
+    )
+    if drifts:
+        verdict.evidence.append(
+            f"{duration(max(0.0, early))} in the first half of the steps, "
+            f"{duration(max(0.0, late))} in the second"
+        )
+    rank = next(each for each in found.ranks if each.rank == number)
+    verdict.evidence += [
+        f"a step would take {duration(cost.ns.value)} less if rank {number} were as fast there "
         f"as the median of the others; it does in {percent(cost.steps)} of "
         f"{len(found.step_times)} steps",
-        f"rank {top.rank} came last in {rank.was_last} of {rank.collectives} collectives, and "
+        f"rank {number} came last in {rank.was_last} of {rank.collectives} collectives, and "
         f"waited {duration(rank.waited)} itself; the median rank waited "
         f"{duration(median(each.waited for each in found.ranks))}",
     ]
     verdict.evidence += [
         f"in '{each.range}' it takes {duration(each.ns.value)} of a step"
-        for each in of_ranges[1:3]
-        if each.part.low > 0
+        for each in of_ranges
+        if each.part.low > 0 and each.range != delay.range
     ]
     verdict.next = (
-        f"look at '{verdict.range}' of rank {top.rank}: 'nvspan explain {rank.path}'"
-        if verdict.range else f"look at the host of rank {top.rank} ({rank.host}): its clock rate, "
+        f"look at '{verdict.range}' of rank {number}: 'nvspan explain {rank.path}'"
+        if verdict.range else f"look at the host of rank {number} ({rank.host}): its clock rate, "
         "what else runs there, its memory"
     )  # fmt: skip
     return verdict
+
+
+def _chance(delay: Delay) -> str:
+    return f"by chance that is so in fewer than 1 of {int(1 / delay.chance):,} jobs"
 
 
 def _transient(top: Cost, found: Ranks) -> Verdict:

@@ -21,6 +21,7 @@
 #include "ranks/cause/critical_path.hpp"
 #include "ranks/cause/job.hpp"
 #include "ranks/cause/replay.hpp"
+#include "ranks/cause/stand_out.hpp"
 #include "ranks/traces/extract.hpp"
 #include "ranks/traces/trace_bytes.hpp"
 
@@ -30,6 +31,27 @@ namespace nvspan::bindings {
 namespace {
 
 using Integers = std::vector<std::int64_t>;
+
+py::dict dict_of(const ranks::Standings& found) {
+  py::dict result;
+  std::vector<double> means, errors, chances;
+  std::vector<bool> stands;
+  for (const ranks::Standing& rank : found.ranks) {
+    means.push_back(rank.mean);
+    errors.push_back(rank.error);
+    chances.push_back(rank.chance);
+    stands.push_back(rank.stands);
+  }
+  result["mean"] = means;
+  result["error"] = errors;
+  result["chance"] = chances;
+  result["stands"] = stands;
+  result["block"] = found.block;
+  result["blocks"] = found.blocks;
+  result["needed"] = found.needed;
+  result["half"] = found.half;
+  return result;
+}
 
 // Files are added, then the job is analysed, once.
 class RankJob {
@@ -224,6 +246,30 @@ class RankJob {
     const released_gil released;
     return replay().savings(static_cast<std::uint32_t>(rank), name);
   }
+  std::vector<double> losses(std::size_t rank, double ns) {
+    if (rank >= job_.ranks.size()) throw py::index_error("no such rank");
+    const released_gil released;
+    return replay().losses(static_cast<std::uint32_t>(rank), ns);
+  }
+  // By rank, in the steps at these places.
+  py::dict stand_out(std::int32_t name, const std::vector<std::uint32_t>& chosen,
+                     double alpha) const {
+    for (const std::uint32_t step : chosen) {
+      if (step >= job_.steps.size()) throw py::index_error("no such step");
+    }
+    ranks::Standings found;
+    {
+      const released_gil released;
+      found = ranks::stand_out(ranks::excess_by_step(job_, name), chosen, alpha);
+    }
+    return dict_of(found);
+  }
+  // By step.
+  std::vector<float> excess_of(std::size_t rank, std::int32_t name) const {
+    if (rank >= job_.ranks.size()) throw py::index_error("no such rank");
+    const released_gil released;
+    return std::move(ranks::excess_by_step(job_, name)[rank]);
+  }
 
  private:
   static py::dict views(std::map<std::string, Integers>& columns) {
@@ -292,7 +338,18 @@ void bind_rank_job(py::module_& module) {
       .def("step_times", &RankJob::step_times)
       .def("late", &RankJob::late)
       .def("excess", &RankJob::excess)
-      .def("savings", &RankJob::savings);
+      .def("savings", &RankJob::savings)
+      .def("stand_out", &RankJob::stand_out)
+      .def("losses", &RankJob::losses)
+      .def("excess_of", &RankJob::excess_of);
+  module.def("stand_out", [](const ranks::Series& excess, double alpha) {
+    std::vector<std::uint32_t> chosen;
+    for (const std::vector<float>& of_rank : excess) {
+      if (of_rank.size() != excess[0].size()) throw py::value_error("ranks differ in their steps");
+    }
+    for (std::uint32_t i = 0; !excess.empty() && i < excess[0].size(); ++i) chosen.push_back(i);
+    return dict_of(ranks::stand_out(excess, chosen, alpha));
+  });
 }
 
 }  // namespace nvspan::bindings
