@@ -6,15 +6,19 @@ from __future__ import annotations
 
 import json
 import random
+import subprocess
+import sys
 from concurrent import futures
 
 import pytest
 
 import nvspan
 from helpers.reported import run_nvspan
+from helpers.traced import clean_environment
 from helpers.written import written
 from helpers.written_ranks import MS, write_job
-from nvspan.ranks import beside, mapping
+from nvspan import _reader
+from nvspan.ranks import beside, mapping, traced
 from nvspan.recording.modules import TIMES
 
 
@@ -207,3 +211,35 @@ def test_files_of_fsspec_say_who_made_whom_wait(tmp_path):
     assert [rank.path for rank in found.ranks] == [
         f"memory:///waits/run-{rank}.nvspan" for rank in range(3)
     ]
+
+
+def test_urls_without_what_they_need_end_the_command(tmp_path):
+    (tmp_path / "fsspec.py").write_text("raise ModuleNotFoundError('none', name='fsspec')")
+    done = subprocess.run(
+        [sys.executable, "-m", "nvspan", "ranks", "s3://bucket/*.nvspan"], text=True, cwd=tmp_path,
+        env={**clean_environment(), "PYTHONPATH": str(tmp_path)}, capture_output=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "nvspan ranks: URLs need fsspec: pip install 'nvspan[remote]'\n"
+
+
+def test_damaged_traces_of_a_worker_are_an_error(tmp_path):
+    (path, _) = write_job(tmp_path, 2, steps=3)
+    found = traced.trace([str(path)], traced.Wanted())
+    ((_, whole),) = found.traces
+    assert _reader.RankJob().add_traces(whole) == 1
+    assert _reader.RankJob().add_traces(b"\0\0") == 0
+    refused = 0
+    for at in range(len(whole)):
+        with pytest.raises(ValueError, match="damaged"):
+            _reader.RankJob().add_traces(whole[:at])
+    numbers = random.Random(5)
+    for _ in range(3000):
+        other = bytearray(whole)
+        other[numbers.randrange(len(other))] = numbers.randrange(256)
+        job = _reader.RankJob()
+        try:
+            job.add_traces(bytes(other))
+        except ValueError:
+            refused += 1
+    assert refused > 300

@@ -8,6 +8,7 @@ import functools
 import os
 import random
 import signal
+import subprocess
 import sys
 import threading
 from concurrent import futures
@@ -19,6 +20,7 @@ import pytest
 
 import nvspan
 from helpers.job import RANGES_OF_A_STEP, write_job, write_rank
+from helpers.traced import clean_environment
 from nvspan import _reader
 from nvspan.ranks import beside, mapping, paths, pool
 
@@ -253,6 +255,31 @@ def test_without_fsspec_the_extra_is_named(monkeypatch):
         nvspan.read_many("s3://bucket/*.nvspan")
     with pytest.raises(ValueError, match="none of 1 files can be read: s3://bucket/a: URLs need"):
         nvspan.read_many("s3://bucket/a")
+
+
+@pytest.mark.parametrize(
+    ("scheme", "package"), [("s3", "s3fs"), ("gs", "gcsfs"), ("https", "aiohttp")]
+)
+def test_without_the_package_of_a_file_system_it_is_named(scheme, package):
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+    # A process of its own: fsspec keeps what it has imported.
+    program = (
+        "import sys\n"
+        f"sys.modules[{package!r}] = None\n"
+        "import nvspan\n"
+        "for end in ('*.nvspan', 'a.nvspan'):\n"
+        "    try:\n"
+        f"        nvspan.read_many('{scheme}://bucket/' + end)\n"
+        "    except (ImportError, ValueError) as error:\n"
+        "        print(type(error).__name__, error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                          env=clean_environment(), check=True)  # fmt: skip
+    lacks = f"{scheme}:// needs {package}: pip install 'nvspan[remote]' {package}"
+    assert done.stdout.splitlines() == [
+        f"ModuleNotFoundError {lacks}",
+        f"ValueError none of 1 files can be read: {scheme}://bucket/a.nvspan: {lacks}",
+    ]
 
 
 class Quiet(SimpleHTTPRequestHandler):

@@ -14,6 +14,9 @@ from typing import Any
 _SUFFIX = ".nvspan"
 _PIECE = 16 << 20  # bytes of a remote file that are held at once
 _MAGIC = frozenset("*?[")
+# Of fsspec's file systems that need one of their own.
+_PACKAGES = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "abfs": "adlfs",
+             "az": "adlfs", "http": "aiohttp", "https": "aiohttp"}  # fmt: skip
 
 
 def is_url(path: str) -> bool:
@@ -42,7 +45,7 @@ def expand(given: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> 
 
     Raises:
         ValueError: a pattern or folder stands for no file, or nothing is given.
-        ModuleNotFoundError: a URL is given and fsspec is not installed.
+        ModuleNotFoundError: a URL is given and fsspec is not installed, or what it needs for it.
     """
     paths = [given] if isinstance(given, (str, os.PathLike)) else list(given)
     found: set[str] = set()
@@ -72,9 +75,23 @@ def _fsspec() -> Any:
     return fsspec
 
 
+def _lacks(url: str, error: ImportError) -> ModuleNotFoundError:
+    """What to install for a file system of fsspec's that has a package of its own."""
+    scheme = url.partition("://")[0]
+    package = _PACKAGES.get(scheme)
+    if package is None:
+        return ModuleNotFoundError(f"{scheme}:// needs more than fsspec: {error}", name=error.name)
+    return ModuleNotFoundError(
+        f"{scheme}:// needs {package}: pip install 'nvspan[remote]' {package}", name=package
+    )
+
+
 def _remote_like(pattern: str) -> list[str]:
     fsspec = _fsspec()
-    system, path = fsspec.core.url_to_fs(pattern)
+    try:
+        system, path = fsspec.core.url_to_fs(pattern)
+    except ImportError as error:
+        raise _lacks(pattern, error) from None
     return [system.unstrip_protocol(name) for name in system.glob(path)]
 
 
@@ -84,6 +101,7 @@ def local(path: str) -> Iterator[str]:
 
     Raises:
         OSError: it cannot be read.
+        ModuleNotFoundError: fsspec is not installed, or what it needs for these files.
     """
     if not is_url(path):
         yield path
@@ -93,6 +111,8 @@ def local(path: str) -> Iterator[str]:
         source: Any = fsspec.open(path, "rb").open()
     except OSError:
         raise
+    except ImportError as error:
+        raise _lacks(path, error) from None
     except Exception as error:  # each file system has errors of its own
         raise OSError(0, str(error) or type(error).__name__, path) from error
     with source, tempfile.NamedTemporaryFile(suffix=_SUFFIX) as copy:

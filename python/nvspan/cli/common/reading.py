@@ -150,6 +150,8 @@ def opened(
             return read()
     except OSError as error:
         parser.exit(1, f"{parser.prog}: cannot read {error.filename!r}: {error.strerror}\n")
+    except ImportError as error:  # of what URLs need
+        parser.exit(1, f"{parser.prog}: {error}\n")
     except ValueError as error:
         program = next((file for file in files if file.endswith(".py")), None)
         more = "" if program is None else f"; 'nvspan record {program}' makes a recording"
