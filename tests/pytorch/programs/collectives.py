@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every collective of torch.distributed on two gloo processes, shown by auto(distributed=True)."""
 
+import contextlib
 import os
 import sys
 import warnings
@@ -63,6 +64,13 @@ dist.barrier()
 with nvspan.record(f"{folder}/run-{rank}.nvspan"):
     everything()
 everything()  # with no tool
+with contextlib.ExitStack() as recorders:
+    for number in range(3):
+        if number == rank:  # a tool comes to one rank before it comes to the other
+            recorders.enter_context(nvspan.record(f"{folder}/late-{rank}.nvspan"))
+        dist.all_reduce(one)
+        dist.all_reduce(one, group=dist.group.WORLD)
+    dist.barrier()
 with nvspan.record(f"{folder}/compiled-{rank}.nvspan"):
     compiled = torch.compile(reduce_and_add, backend="eager")
     compiled(torch.ones(2))

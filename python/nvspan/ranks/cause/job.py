@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MOST_CANDIDATES = 5  # ranks that are replayed at their median
 LEAST_PART = 0.01  # of the job's time, that a rank costs for sure if it is named
 LEAST_GPU_PART = 0.0025  # the same where GPUs show their work, whose steps vary less
-_LEAST_NS = 100_000  # of a step: less is what an operating system does to a thread
+_LEAST_NS = 250_000  # of a step: less is what an operating system does to a thread
 _LEAST_GPU_NS = 20_000  # of a step: what the clocks of GPUs of one host may be apart
 _WARM_UP = 2  # steps at the start, where there are more
 

@@ -14,7 +14,13 @@ import weakref
 from inspect import signature
 
 from nvspan import _core
-from nvspan.torch._loop.process_groups import DOMAIN, group_of, payload_of
+from nvspan.torch._loop.process_groups import (
+    DOMAIN,
+    UNSEEN_OF_ALL,
+    count_unseen,
+    group_of,
+    payload_of,
+)
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
@@ -44,7 +50,15 @@ _NAMES = {"isend": "send", "irecv": "recv"}
 
 _installed = 0  # how many asked
 _undo: list[Callable[[], None]] = []
-_inside = threading.local()  # a function that another of them calls is no collective of its own
+
+
+class _Inside(threading.local):
+    """Whether one of the functions runs: one that it calls is no collective of its own."""
+
+    open = False
+
+
+_inside = _Inside()
 _works: dict[int, tuple[Any, str, dict[str, int]]] = {}  # by id of a Work that nobody waited for
 
 
@@ -60,9 +74,11 @@ class _Arguments:
     def __init__(self, name: str, function: Any) -> None:
         self.name = _NAMES.get(name, name)
         self.is_async = name in _NAMES
+        self.is_pair = self.name in ("send", "recv")
         names = list(signature(function).parameters)
         self._places = {each: i for i, each in enumerate(names)}
         self._tensor, self._peer = _FUNCTIONS[name]
+        self.group_place = self._places.get("group", len(names))
 
     def get(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if name in kwargs:
@@ -85,21 +101,31 @@ class _Arguments:
                 if peer is not None:
                     known, _ = group_of(distributed, group)
                     peer = distributed.get_group_rank(known, peer)
-            if self.name in ("send", "recv"):
+            if self.is_pair:
                 fields["peer"] = -1 if peer is None else peer
             else:
                 fields["root"] = 0 if peer is None else peer
-        return payload_of(distributed, group, **fields)
+        return payload_of(distributed, group, self.is_pair, **fields)
 
 
 def _made(torch: Any, name: str, original: Any) -> Any:
     compiling = torch.compiler.is_compiling
+    listening = _core.listening
     arguments = _Arguments(name, original)
-    text = arguments.name
+    text, group_place, is_pair = arguments.name, arguments.group_place, arguments.is_pair
 
     @functools.wraps(original)
     def collective(*args: Any, **kwargs: Any) -> Any:
-        if compiling() or getattr(_inside, "open", False):
+        if compiling():
+            return original(*args, **kwargs)
+        if not listening() or _inside.open:
+            if is_pair:
+                return original(*args, **kwargs)
+            group = args[group_place] if len(args) > group_place else kwargs.get("group")
+            if group is None:  # as below, without a call
+                UNSEEN_OF_ALL[0] += 1
+            else:
+                count_unseen(group)
             return original(*args, **kwargs)
         try:
             payload = arguments.payload(torch.distributed, args, kwargs)
@@ -107,8 +133,6 @@ def _made(torch: Any, name: str, original: Any) -> Any:
             return original(*args, **kwargs)
         _inside.open = True
         try:
-            if not _core.listening():
-                return original(*args, **kwargs)
             _core.push_range(text, domain=DOMAIN, payload=payload)
             try:
                 result = original(*args, **kwargs)

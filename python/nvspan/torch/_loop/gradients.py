@@ -11,7 +11,7 @@ from __future__ import annotations
 from time import monotonic_ns
 
 from nvspan import _core
-from nvspan.torch._loop.process_groups import DOMAIN, payload_of
+from nvspan.torch._loop.process_groups import DOMAIN, count_unseen, payload_of
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
@@ -44,13 +44,14 @@ class _Gradients:
             self._queue(self._computed)
 
     def _computed(self) -> None:
+        if not _core.listening():
+            count_unseen(self._model.process_group)
+            return
         # The last bucket is on its way already, but not longer than this gradient is there.
         early = max(0, monotonic_ns() - self._at)
         payload = payload_of(
             self._torch.distributed, self._model.process_group, bytes=self._bytes, early=early
         )
-        if not _core.listening():
-            return
         handle = _core.start_range("ddp.gradients", domain=DOMAIN, payload=payload)
         self._queue(lambda: _core.end_range(handle))
 

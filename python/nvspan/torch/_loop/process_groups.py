@@ -13,7 +13,12 @@ if TYPE_CHECKING:
 
 DOMAIN = "torch.distributed"
 
-_counts: dict[int, int] = {}  # by group id: the collectives so far
+_counts: dict[int, int] = {}  # by group id: the collectives so far that a tool has seen
+_sent: dict[int, int] = {}  # the same of sends and receives, which not all ranks take part in
+_FIRST_SENT = 1 << 40  # their numbers are no collective's
+# Those that no tool has seen. They count too: a tool may come to one rank before another.
+UNSEEN_OF_ALL = [0]  # of the group that is meant where none is given
+_unseen: dict[int, tuple[Any, list[int]]] = {}  # by id of a group that is there: it, and how many
 
 
 class _Group:
@@ -43,11 +48,45 @@ def group_of(distributed: Any, group: Any) -> tuple[Any, _Group]:
     return group, known
 
 
-def payload_of(distributed: Any, group: Any, **fields: int) -> dict[str, int]:
-    """The payload of the next collective of a group, which is counted by this."""
-    _, of = group_of(distributed, group)
+def count_unseen(group: Any) -> None:
+    """Counts a collective of a group, or of the default one, that has no range."""
+    if group is None:
+        UNSEEN_OF_ALL[0] += 1
+        return
+    key = id(group)
+    found = _unseen.get(key)
+    if found is None:
+        try:
+            reference = weakref.ref(group, lambda _: _unseen.pop(key, None))
+        except TypeError:  # torch will say what is wrong
+            return
+        found = _unseen[key] = (reference, [0])
+    found[1][0] += 1
+
+
+def _number(distributed: Any, group: Any, of: _Group, pair: bool) -> int:
+    if pair:
+        number = _sent.get(of.id, _FIRST_SENT)
+        _sent[of.id] = number + 1
+        return number
     number = _counts.get(of.id, 0)
+    found = _unseen.pop(id(group), None)
+    if found is not None:
+        number += found[1][0]
+    if UNSEEN_OF_ALL[0] and group is distributed.group.WORLD:
+        number += UNSEEN_OF_ALL[0]
+        UNSEEN_OF_ALL[0] = 0
     _counts[of.id] = number + 1
+    return number
+
+
+def payload_of(distributed: Any, group: Any, pair: bool = False, **fields: int) -> dict[str, int]:
+    """The payload of the next collective of a group, which is counted by this.
+
+    `pair`: a send or receive, which the other ranks know nothing of.
+    """
+    group, of = group_of(distributed, group)
+    number = _number(distributed, group, of, pair)
     return {
         "group": of.id, "seq": number, "size": of.size, "rank": of.rank, "queued": of.queued,
         **fields,
