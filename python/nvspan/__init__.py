@@ -57,6 +57,7 @@ from nvspan.counters import (
     CounterValueType,
 )
 from nvspan.device import device_available, device_flush, device_problem, device_stats
+from nvspan.live import where
 from nvspan.payloads import (
     BatchOrdering,
     EntryKind,
@@ -200,4 +201,5 @@ __all__ = [
     "step",
     "tool",
     "trace",
+    "where",
 ]

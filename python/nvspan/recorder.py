@@ -18,13 +18,14 @@ _DEFAULT_NAME = "nvspan-{pid}.nvspan"
 
 
 def mode_config(mode: str) -> str:
-    """What the injection library calls the mode: "full", "stats" or "ring=N" with N in MB.
+    """What the injection library calls the mode: "full", "stats", "armed" or "ring=N" with N in
+    MB.
 
     Raises:
         ValueError: it is none of them.
     """
     name, _, size = mode.partition("=")
-    if name in ("full", "stats") and not size:
+    if name in ("full", "stats", "armed") and not size:
         return name
     if name == "ring":
         try:
@@ -33,7 +34,7 @@ def mode_config(mode: str) -> str:
             megabytes = 0
         if megabytes > 0:
             return f"ring:{int(megabytes * 1_000_000)}"
-    raise ValueError(f"mode must be full, stats or ring=MB, not {mode!r}")
+    raise ValueError(f"mode must be full, stats, armed or ring=MB, not {mode!r}")
 
 
 def _name_bytes(megabytes: float) -> int:
@@ -118,7 +119,8 @@ class record(launch._Attachment):
             ``nvspan-{pid}.nvspan`` in the current directory. A file that exists is never touched:
             "-1", "-2", ... is put before the suffix. `paths` says what the names became.
         mode: "full"; "ring=64" keeps the newest events in 64 MB; "stats" keeps statistics alone, in
-            memory that goes with the number of names, up to `names`.
+            memory that goes with the number of names, up to `names`; "armed" keeps no events, only
+            which ranges are open, for `nvspan.where`.
         domains: the names of the domains to record ("NVTX" is the default domain); None: all.
         min_duration: ranges shorter than so many ns are left out, those of push and pop unless
             something that was kept happened inside.

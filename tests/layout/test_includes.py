@@ -23,6 +23,8 @@ PYBIND11_FILES = {
     "src/bindings/reader/given/given_payload.hpp",
     "src/bindings/reader/import/import_objects.cpp",
     "src/bindings/reader/import/import_objects.hpp",
+    "src/bindings/reader/live/live_files.cpp",
+    "src/bindings/reader/live/live_files.hpp",
     "src/bindings/reader/projection.cpp",
     "src/bindings/reader/ranks/rank_job.cpp",
     "src/bindings/reader/ranks/rank_job.hpp",

@@ -23,16 +23,20 @@ COMMANDS = {
     "explain": "say what stands out in a recording, with the evidence",
     "export": "write a recording as a Perfetto trace, SQLite, Parquet or CSV",
     "import": "make a recording of another program's trace or table",
+    "mark": "write a mark into the recording of a running process",
     "modules": "show what each module of a PyTorch model costs",
     "ncu": "profile the kernels in ranges of a program with Nsight Compute",
     "nsys": "run a program under Nsight Systems, and show a table of its ranges",
     "ranks": "find the rank of a job that made the others wait, and what that costs",
     "record": "run a program, record its NVTX events, and show a table of them",
     "report": "write one HTML page about recordings",
+    "start": "have a running process record events",
     "stats": "show a table of the ranges of recordings",
     "steps": "show where the steps of a program spend their time",
+    "stop": "have a running process record no more events",
     "trace": "run a program and show every NVTX call that it makes",
     "view": "show a recording's timeline in the browser",
+    "where": "say what the threads of running, stopped or dead processes are in",
 }
 
 _RUN_A_PROGRAM = ("ncu", "nsys", "record", "trace")
@@ -105,6 +109,10 @@ def _command(name: str) -> Callable[[Sequence[str]], int]:
         from nvspan.cli.import_ import main as run_import
 
         return run_import
+    if name in ("mark", "start", "stop"):
+        from nvspan.cli.live import control
+
+        return {"mark": control.mark, "start": control.start, "stop": control.stop}[name]
     if name == "modules":
         from nvspan.cli.answers.modules import main as run_modules
 
@@ -141,6 +149,10 @@ def _command(name: str) -> Callable[[Sequence[str]], int]:
         from nvspan.cli.trace import main as run_trace
 
         return run_trace
+    if name == "where":
+        from nvspan.cli.live.where import main as run_where
+
+        return run_where
     from nvspan.cli.view import main as run_view
 
     return run_view

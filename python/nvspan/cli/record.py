@@ -47,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--mode", default="full",
         help="full (the default); ring=MB keeps the newest events, in that many megabytes; stats "
-        "keeps only statistics",
+        "keeps only statistics; armed keeps no events, only what is open, for nvspan where",
     )  # fmt: skip
     parser.add_argument(
         "--domains", metavar="NAME[,NAME]", action="append",

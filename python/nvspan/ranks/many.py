@@ -73,7 +73,7 @@ class ManyRecordings:
                 row[key] = None if row[key] < 0 else row[key]
             row["path"] = path_of[row["process"]]
             row["closed"] = bool(row["closed"])
-            row["mode"] = ("full", "ring", "stats")[row["mode"]]
+            row["mode"] = ("full", "ring", "stats", "armed")[row["mode"]]
             row["event_cost"] /= 1000
             rows.append(row)
         rows.sort(key=lambda row: (row["rank"] is None, row["rank"] or 0, row["path"], row["pid"]))

@@ -328,7 +328,7 @@ reader::ColumnList Reader::all(const std::string& table) {
 }
 
 py::list Reader::processes() const {
-  static const char* const modes[] = {"full", "ring", "stats"};
+  static const char* const modes[] = {"full", "ring", "stats", "armed"};
   static const char* const clocks[] = {"tsc", "monotonic", "given"};
   py::list processes;
   for (const reader::ReadProcess& process : recording_->processes()) {
@@ -348,7 +348,7 @@ py::list Reader::processes() const {
     entry["world_size"] =
         header.world_size < 0 ? py::object(py::none()) : py::int_(header.world_size);
     entry["run"] = header.run;
-    entry["mode"] = modes[std::min<std::uint32_t>(header.mode, 2)];
+    entry["mode"] = modes[std::min<std::uint32_t>(header.mode, 3)];
     entry["clock"] = clocks[std::min<std::uint32_t>(header.clock, 2)];
     entry["closed"] = process.closed;
     entry["open_chunks"] = process.open_chunks;

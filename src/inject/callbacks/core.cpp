@@ -111,6 +111,7 @@ nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t handle, const Cha
   return guarded(nvtxStringHandle_t{}, [&](Call& call) {
     const DomainView domain = call.registry.domain(handle_bits(handle));
     const std::uint64_t handle = call.registry.register_string(domain.handle, to_text(call, text));
+    call.session.capture().named(handle, call.registry.string(handle)->text);
     if (domain.shown) {
       trace::Event event = call.event(trace::EventKind::register_string, domain);
       call.add(trace::Field::string("message", call.registry.string(handle)->text));
@@ -125,6 +126,7 @@ nvtxDomainHandle_t NVTX_API domain_create(const Char* name) noexcept {
   return guarded(nvtxDomainHandle_t{}, [&](Call& call) {
     const std::uint64_t handle = call.registry.create_domain(to_text(call, name));
     const DomainView domain = call.registry.domain(handle);
+    call.session.capture().named(handle, domain.name);
     if (domain.shown) {
       trace::Event event = call.event(trace::EventKind::domain_create, domain);
       call.emit(event);

@@ -12,6 +12,7 @@
 
 #include "inject/decode/call.hpp"
 #include "inject/decode/nvtx_types.hpp"
+#include "record/live/live_blocks.hpp"
 #include "record/thread/thread_writer.hpp"
 
 #include <cstddef>
@@ -31,7 +32,7 @@ inline record::ThreadWriter* enter_fast(bool& dropped) noexcept {
     return nullptr;
   }
   writer->enter();
-  if (__builtin_expect(writer->is_live(), 1)) return writer;
+  if (__builtin_expect(writer->is_live() && !writer->is_asked(), 1)) return writer;
   writer->leave();
   return nullptr;
 }
@@ -78,14 +79,48 @@ inline std::uint64_t payload_of(const nvtxEventAttributes_t* attributes) noexcep
 inline std::uint64_t payload_of(const char*) noexcept { return 0; }
 inline std::uint64_t payload_of(const wchar_t*) noexcept { return 0; }
 
+// Armed, the entry of a range whose name is a registered string, which needs no look-up. 0: it is
+// not such a one.
+inline std::uint64_t handle_entry(std::uint64_t domain,
+                                  const nvtxEventAttributes_t* attributes) noexcept {
+  if (attributes == nullptr || attributes->size < sizeof *attributes ||
+      attributes->messageType != NVTX_MESSAGE_TYPE_REGISTERED) {
+    return 0;
+  }
+  const std::uint64_t message = handle_bits(attributes->message.registered);
+  if ((message ^ record::live_string_handles) > 0xFFFFFFFF) return 0;
+  return record::live_entry(record::LiveName::registered, domain,
+                            static_cast<std::uint32_t>(message));
+}
+inline std::uint64_t handle_entry(std::uint64_t, const void*) noexcept { return 0; }
+
+inline void set_changed(record::ThreadWriter& writer, std::uint64_t ticks) noexcept {
+  writer.live->changed.store(ticks, std::memory_order_relaxed);
+}
+
+inline void end_started(std::uint64_t id) noexcept {
+  record::LiveBlock* const block =
+      record::live_starter[(id >> 32) % record::live_starters].load(std::memory_order_acquire);
+  if (block != nullptr) record::live_end(*block, id);
+}
+
 enum class Fast : std::uint8_t { done, dropped, no };
 
-// Writes an entry of the site that `input` names; `use(writer, site, ticks, words, count)` does it.
+// Writes an entry of the site that `input` names; `use(writer, site, payload, has_payload)` does
+// it, or, armed, `use(writer, entry)`, of LiveBlock.
 template <typename Input, typename Use>
 Fast fast_event(std::uint64_t domain, Input input, Use&& use) noexcept {
   bool dropped = false;
   record::ThreadWriter* writer = enter_fast(dropped);
   if (__builtin_expect(writer == nullptr, 0)) return dropped ? Fast::dropped : Fast::no;
+  if (writer->by_handle) {
+    const std::uint64_t entry = handle_entry(domain, input);
+    if (__builtin_expect(entry != 0, 1)) {
+      const Fast result = use(*writer, entry);
+      writer->leave();
+      return result;
+    }
+  }
   record::SiteKey key;
   Fast result = Fast::no;
   if (__builtin_expect(make_key(domain, input, key), 1)) {
@@ -95,7 +130,9 @@ Fast fast_event(std::uint64_t domain, Input input, Use&& use) noexcept {
         result = Fast::dropped;
       } else {
         const bool has_payload = key.payload_type() != 0;
-        result = use(*writer, *site, has_payload ? payload_of(input) : 0, has_payload);
+        result = writer->is(record::RecordMode::armed)
+                     ? use(*writer, site->entry)
+                     : use(*writer, *site, has_payload ? payload_of(input) : 0, has_payload);
       }
     }
   }
@@ -123,26 +160,36 @@ inline Fast put_or_drop(record::ThreadWriter& writer, record::EntryKind kind, st
 
 template <typename Input>
 bool fast_push(nvtxDomainHandle_t handle, Input input, int& depth) noexcept {
-  const auto write = [&](record::ThreadWriter& writer, const record::CachedSite& site,
-                         std::uint64_t payload, bool has_payload) {
-    if (writer.mode == static_cast<std::uint8_t>(record::RecordMode::stats)) {
-      writer.opened_to_count(site.site, site.domain->id, record::ticks_now());
-    } else {
-      auto* const entry = writer.cursor;
-      const std::uint64_t ticks = record::ticks_now();
-      const Fast written =
-          put_or_drop(writer, record::EntryKind::push, site.site, ticks,
-                      has_payload ? record::entry_payload_bit : 0, &payload, has_payload);
-      if (written == Fast::no) return written;
-      if (!writer.plain) {
-        writer.opened(site.site, site.domain->id, ticks, written == Fast::done ? entry : nullptr);
-      }
+  struct Push {
+    int& depth;
+
+    Fast operator()(record::ThreadWriter& writer, std::uint64_t entry) const noexcept {
+      record::live_push(*writer.live, entry);
+      return Fast::done;
     }
-    depth = site.domain->depth++;
-    return Fast::done;
+    Fast operator()(record::ThreadWriter& writer, const record::CachedSite& site,
+                    std::uint64_t payload, bool has_payload) const noexcept {
+      const std::uint64_t ticks = record::ticks_now();
+      if (writer.is(record::RecordMode::stats)) {
+        writer.opened_to_count(site.site, site.domain->id, ticks);
+      } else {
+        auto* const entry = writer.cursor;
+        const Fast written =
+            put_or_drop(writer, record::EntryKind::push, site.site, ticks,
+                        has_payload ? record::entry_payload_bit : 0, &payload, has_payload);
+        if (written == Fast::no) return written;
+        if (!writer.plain) {
+          writer.opened(site.site, site.domain->id, ticks, written == Fast::done ? entry : nullptr);
+        }
+      }
+      record::live_push(*writer.live, site.entry);
+      set_changed(writer, ticks);
+      depth = site.domain->depth++;
+      return Fast::done;
+    }
   };
   depth = NVTX_NO_PUSH_POP_TRACKING;
-  return fast_event(handle_bits(handle), input, write) != Fast::no;
+  return fast_event(handle_bits(handle), input, Push{depth}) != Fast::no;
 }
 
 inline bool fast_pop(nvtxDomainHandle_t handle, int& depth, std::uint64_t& ticks) noexcept {
@@ -150,6 +197,11 @@ inline bool fast_pop(nvtxDomainHandle_t handle, int& depth, std::uint64_t& ticks
   bool dropped = false;
   record::ThreadWriter* writer = enter_fast(dropped);
   if (writer == nullptr) return dropped;
+  if (writer->is(record::RecordMode::armed)) {
+    record::live_pop(*writer->live, handle_bits(handle));
+    writer->leave();
+    return true;
+  }
   ticks = record::ticks_now();
   bool done = false;
   record::DomainCell* domain = writer->find_domain(handle_bits(handle));
@@ -164,7 +216,7 @@ inline bool fast_pop(nvtxDomainHandle_t handle, int& depth, std::uint64_t& ticks
                writer->open[writer->open_count - 1].domain == domain->id) {
       const record::OpenPush range = writer->open[writer->open_count - 1];
       const std::uint64_t duration = ticks - range.ticks;
-      if (writer->mode == static_cast<std::uint8_t>(record::RecordMode::stats)) {
+      if (writer->is(record::RecordMode::stats)) {
         const record::OpenAround around = writer->around[writer->open_count - 1];
         const bool counts = duration >= writer->min_ticks;
         done = !counts ||
@@ -186,6 +238,10 @@ inline bool fast_pop(nvtxDomainHandle_t handle, int& depth, std::uint64_t& ticks
         depth = --domain->depth;
       }
     }
+    if (done && !domain->hidden) {
+      record::live_pop(*writer->live, handle_bits(handle));
+      set_changed(*writer, ticks);
+    }
   }
   writer->leave();
   return done;
@@ -193,47 +249,73 @@ inline bool fast_pop(nvtxDomainHandle_t handle, int& depth, std::uint64_t& ticks
 
 template <typename Input>
 bool fast_mark(nvtxDomainHandle_t handle, Input input) noexcept {
-  const auto write = [](record::ThreadWriter& writer, const record::CachedSite& site,
-                        std::uint64_t payload, bool has_payload) {
-    if (writer.mode == static_cast<std::uint8_t>(record::RecordMode::stats)) {
-      return writer.count(site.site, record::EntryKind::mark, 0, 0, 0) ? Fast::done : Fast::no;
+  struct Mark {
+    Fast operator()(record::ThreadWriter& writer, std::uint64_t) const noexcept {
+      record::live_touch(*writer.live);
+      return Fast::done;
     }
-    return put_or_drop(writer, record::EntryKind::mark, site.site, record::ticks_now(),
-                       has_payload ? record::entry_payload_bit : 0, &payload, has_payload);
+    Fast operator()(record::ThreadWriter& writer, const record::CachedSite& site,
+                    std::uint64_t payload, bool has_payload) const noexcept {
+      record::live_touch(*writer.live);
+      if (writer.is(record::RecordMode::stats)) {
+        return writer.count(site.site, record::EntryKind::mark, 0, 0, 0) ? Fast::done : Fast::no;
+      }
+      return put_or_drop(writer, record::EntryKind::mark, site.site, record::ticks_now(),
+                         has_payload ? record::entry_payload_bit : 0, &payload, has_payload);
+    }
   };
-  return fast_event(handle_bits(handle), input, write) != Fast::no;
+  return fast_event(handle_bits(handle), input, Mark{}) != Fast::no;
 }
 
 template <typename Input>
 bool fast_start(nvtxDomainHandle_t handle, Input input, nvtxRangeId_t& id) noexcept {
-  const auto write = [&](record::ThreadWriter& writer, const record::CachedSite& site,
-                         std::uint64_t payload, bool has_payload) {
-    if (writer.mode == static_cast<std::uint8_t>(record::RecordMode::stats)) return Fast::no;
-    id = writer.next_range;
-    const std::uint64_t words[] = {id, payload};
-    const Fast written =
-        put_or_drop(writer, record::EntryKind::start, site.site, record::ticks_now(),
-                    has_payload ? record::entry_payload_bit : 0, words, has_payload ? 2 : 1);
-    if (written != Fast::no) ++writer.next_range;
-    return written;
+  struct Start {
+    nvtxRangeId_t& id;
+
+    Fast operator()(record::ThreadWriter& writer, std::uint64_t entry) const noexcept {
+      id = writer.next_range++;
+      record::live_start(*writer.live, id, entry, 0);
+      return Fast::done;
+    }
+    Fast operator()(record::ThreadWriter& writer, const record::CachedSite& site,
+                    std::uint64_t payload, bool has_payload) const noexcept {
+      if (writer.is(record::RecordMode::stats)) return Fast::no;
+      id = writer.next_range;
+      const std::uint64_t ticks = record::ticks_now();
+      const std::uint64_t words[] = {id, payload};
+      const Fast written =
+          put_or_drop(writer, record::EntryKind::start, site.site, ticks,
+                      has_payload ? record::entry_payload_bit : 0, words, has_payload ? 2 : 1);
+      if (written == Fast::no) return written;
+      ++writer.next_range;
+      record::live_start(*writer.live, id, site.entry, ticks);
+      return written;
+    }
   };
   id = 0;
-  return fast_event(handle_bits(handle), input, write) != Fast::no;
+  return fast_event(handle_bits(handle), input, Start{id}) != Fast::no;
 }
 
 inline bool fast_end(nvtxDomainHandle_t handle, nvtxRangeId_t id, std::uint64_t& ticks) noexcept {
   bool dropped = false;
   record::ThreadWriter* writer = enter_fast(dropped);
   if (writer == nullptr) return dropped;
-  ticks = record::ticks_now();
-  bool done = false;
-  record::DomainCell* domain = writer->find_domain(handle_bits(handle));
-  if (__builtin_expect(domain != nullptr, 1)) {
-    if (domain->hidden) {
-      done = true;
-    } else if (writer->mode != static_cast<std::uint8_t>(record::RecordMode::stats)) {
-      done = put_or_drop(*writer, record::EntryKind::end, domain->id, ticks, 0, &id, 1) != Fast::no;
+  bool done = writer->is(record::RecordMode::armed);
+  if (!done) {
+    ticks = record::ticks_now();
+    record::DomainCell* domain = writer->find_domain(handle_bits(handle));
+    if (__builtin_expect(domain != nullptr, 1)) {
+      if (domain->hidden) {
+        done = true;
+      } else if (!writer->is(record::RecordMode::stats)) {
+        done =
+            put_or_drop(*writer, record::EntryKind::end, domain->id, ticks, 0, &id, 1) != Fast::no;
+      }
     }
+  }
+  if (done) {
+    end_started(id);
+    record::live_touch(*writer->live);
   }
   writer->leave();
   return done;

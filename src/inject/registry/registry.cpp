@@ -3,6 +3,8 @@
 
 #include "inject/registry/registry.hpp"
 
+#include "record/file/live_format.hpp"
+
 #include <cstring>
 
 namespace nvspan::inject {
@@ -11,6 +13,13 @@ namespace {
 constexpr std::uint64_t handle_tag = 0x4E56;  // no address of a user's process starts like this
 constexpr unsigned tag_shift = 48;
 constexpr unsigned type_shift = 44;
+
+constexpr std::uint64_t first_handle(HandleType type) {
+  return handle_tag << tag_shift | static_cast<std::uint64_t>(type) << type_shift;
+}
+static_assert(first_handle(HandleType::domain) == record::live_domain_handles &&
+              first_handle(HandleType::string) == record::live_string_handles);
+
 constexpr std::size_t remembered_domains = 4096;
 constexpr std::string_view unknown_domain = "<unknown domain>";
 constexpr std::string_view default_domain_name = "NVTX";
@@ -41,9 +50,7 @@ std::string_view Registry::intern(std::string_view text) {
   return *texts_.insert(std::string_view(copy, text.size())).first;
 }
 
-std::uint64_t Registry::make_handle(HandleType type) {
-  return handle_tag << tag_shift | static_cast<std::uint64_t>(type) << type_shift | serial_++;
-}
+std::uint64_t Registry::make_handle(HandleType type) { return first_handle(type) | serial_++; }
 
 bool Registry::is_shown(std::string_view name) const {
   if (all_shown_) return true;
@@ -98,17 +105,17 @@ std::uint64_t Registry::register_string(std::uint64_t domain, std::string_view t
   const auto found = string_handles_.find(key);
   if (found != string_handles_.end()) return found->second;
   strings_.push_back(RegisteredString{domain, kept});
-  const std::uint64_t handle = handle_tag << tag_shift |
-                               static_cast<std::uint64_t>(HandleType::string) << type_shift |
-                               strings_.size();
+  const std::uint64_t handle = string_handle(strings_.size() - 1);
   string_handles_[key] = handle;
   return handle;
 }
 
+std::uint64_t Registry::string_handle(std::size_t index) noexcept {
+  return first_handle(HandleType::string) | (index + 1);
+}
+
 const RegisteredString* Registry::string(std::uint64_t handle) const {
-  constexpr std::uint64_t prefix =
-      handle_tag << tag_shift | static_cast<std::uint64_t>(HandleType::string) << type_shift;
-  const std::uint64_t index = handle ^ prefix;
+  const std::uint64_t index = handle ^ first_handle(HandleType::string);
   return index >= 1 && index <= strings_.size() ? &strings_[index - 1] : nullptr;
 }
 

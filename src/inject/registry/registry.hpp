@@ -60,6 +60,18 @@ class Registry {
   std::uint64_t register_string(std::uint64_t domain, std::string_view text);
   const RegisteredString* string(std::uint64_t handle) const;
 
+  // use(handle, text)
+  template <typename Use>
+  void each_domain(Use&& use) const {
+    for (const auto& entry : domains_) use(entry.first, entry.second.name);
+  }
+  // Of each but the first `known`; returns how many there are now.
+  template <typename Use>
+  std::size_t each_string(std::size_t known, Use&& use) const {
+    for (; known < strings_.size(); ++known) use(string_handle(known), strings_[known].text);
+    return known;
+  }
+
   void name_category(std::uint64_t domain, std::uint32_t category, std::string_view name);
   std::string_view category_name(std::uint64_t domain, std::uint32_t category) const;
 
@@ -84,6 +96,7 @@ class Registry {
     bool shown = true;
   };
   std::uint64_t make_handle(HandleType type);
+  static std::uint64_t string_handle(std::size_t index) noexcept;
   bool is_shown(std::string_view name) const;
 
   core::PagePool& pool_;

@@ -39,6 +39,8 @@ class Capture {
                               const record::SiteKey* key) = 0;
   virtual void end(ThreadState& thread, const DomainView& domain, trace::Event& event) = 0;
 
+  // A domain or string got this handle.
+  virtual void named(std::uint64_t, std::string_view) {}
   // Any other call.
   virtual void other(const trace::Event& event) = 0;
   // Whether a deferred event can be recorded at its own time now.

@@ -66,10 +66,12 @@ const char* parse_mode(std::string_view value, Config& config) {
     config.mode = record::RecordMode::full;
   } else if (name == "stats") {
     config.mode = record::RecordMode::stats;
+  } else if (name == "armed") {
+    config.mode = record::RecordMode::armed;
   } else if (name == "ring" && parse_number(value, config.ring_bytes) && config.ring_bytes != 0) {
     config.mode = record::RecordMode::ring;
   } else {
-    return "mode must be full, stats or ring:BYTES";
+    return "mode must be full, stats, armed or ring:BYTES";
   }
   return nullptr;
 }

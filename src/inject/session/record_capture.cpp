@@ -4,6 +4,7 @@
 #include "inject/session/record_capture.hpp"
 
 #include "core/os/error_line.hpp"
+#include "trace/event/find_field.hpp"
 
 #include <unistd.h>
 
@@ -26,22 +27,58 @@ bool RecordCapture::open(const Config& config) {
         "NVSPAN_RECORD_NAMES must be a number of megabytes, not %s; it is ignored", names);
   }
   options.run = config.run;
+  options.all_domains = config.all_domains;
   set_failed(false);
-  return recorder_.open(options);
+  if (!recorder_.open(options)) return false;
+  named_ = 0;
+  if (recorder_.mode() == record::RecordMode::armed) name_handles();
+  return true;
+}
+
+void RecordCapture::name_handles() {
+  const auto name = [&](std::uint64_t handle, std::string_view text) {
+    recorder_.name_handle(handle, text);
+  };
+  registry_.each_domain(name);
+  named_ = registry_.each_string(named_, name);
+}
+
+// A string that was registered before comes again with the same handle.
+void RecordCapture::named(std::uint64_t handle, std::string_view text) {
+  if (!recorder_.is_open() || recorder_.is_orphan() ||
+      recorder_.mode() != record::RecordMode::armed) {
+    return;
+  }
+  if ((handle ^ record::live_domain_handles) >> 44 == 0) return recorder_.name_handle(handle, text);
+  named_ = registry_.each_string(named_, [&](std::uint64_t each, std::string_view name) {
+    recorder_.name_handle(each, name);
+  });
 }
 
 // The calling thread's end of the recording; null when there is none.
 record::ThreadWriter* RecordCapture::writer_of(std::uint32_t tid) {
   if (has_failed()) return nullptr;
   ThreadSlot& slot = thread_slot();
-  if (recorder_.is_orphan() && !recorder_.open_in_child()) {
-    slot.writer = nullptr;
-    set_failed(true);
-    return nullptr;
+  if (recorder_.is_orphan()) {
+    if (!recorder_.open_in_child()) {
+      slot.writer = nullptr;
+      set_failed(true);
+      return nullptr;
+    }
+    named_ = 0;
+    if (recorder_.mode() == record::RecordMode::armed) name_handles();
   }
-  if (slot.writer == nullptr || !slot.writer->is_live()) {
+  const bool had = slot.writer != nullptr && slot.writer->is_live();
+  if (!had) {
     slot.writer = recorder_.ready(slot.writer, tid);
     if (slot.state != nullptr) name(*slot.state);
+  }
+  if (had && slot.writer->busy.load(std::memory_order_relaxed) == 0 &&
+      recorder_.is_asked(*slot.writer)) {
+    // Before the request is read: one that comes later asks again.
+    slot.writer->live->asked.store(0);
+    if (recorder_.take_request(*slot.writer)) name_handles();
+    recorder_.follow_mode(*slot.writer);
   }
   recorder_.set_current(slot.writer);
   return slot.writer;
@@ -51,6 +88,7 @@ void RecordCapture::name(const ThreadState& thread) {
   const record::ThreadWriter* writer = thread_slot().writer;
   if (thread.own_name_size == 0 || writer == nullptr || !writer->is_live()) return;
   if (registry_.thread_name(thread.tid).data() != nullptr) return;
+  record::live_set_name(*writer->live, thread.own_name, thread.own_name_size);
   recorder_.name_thread(thread.tid, std::string_view(thread.own_name, thread.own_name_size));
 }
 
@@ -112,6 +150,12 @@ void RecordCapture::other(const trace::Event& event) {
   if (has_failed()) return;
   if (writer != nullptr && writer->busy.load(std::memory_order_relaxed) != 0) {
     recorder_.set_current(nullptr);
+  }
+  if (event.kind == trace::EventKind::name_thread) {
+    const trace::Field* const thread = trace::find_field(event, "thread");
+    recorder_.blocks().name(
+        thread == nullptr ? 0 : static_cast<std::uint32_t>(thread->unsigned_integer),
+        trace::text_of(trace::find_field(event, "name")));
   }
   recorder_.write(event);
 }

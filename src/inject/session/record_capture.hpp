@@ -36,6 +36,7 @@ class RecordCapture final : public Capture {
   std::uint64_t start(ThreadState& thread, const DomainView& domain, trace::Event& event,
                       const record::SiteKey* key) override;
   void end(ThreadState& thread, const DomainView& domain, trace::Event& event) override;
+  void named(std::uint64_t handle, std::string_view text) override;
   void other(const trace::Event& event) override;
   bool takes_deferred(ThreadState& thread) override { return writer_of(thread.tid) != nullptr; }
   void process_exit(ThreadState& thread, std::uint64_t lost) override;
@@ -44,12 +45,14 @@ class RecordCapture final : public Capture {
 
  private:
   record::ThreadWriter* writer_of(std::uint32_t tid);
+  void name_handles();
   template <typename Use>
   void with_writer(ThreadState& thread, const DomainView& domain, const record::SiteKey* key,
                    Use&& use);
 
   const Registry& registry_;
   record::Recorder recorder_;
+  std::size_t named_ = 0;  // strings whose handles have names in the file
 };
 
 }  // namespace nvspan::inject

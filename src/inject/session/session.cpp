@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -56,9 +57,16 @@ bool Session::open(std::string_view config_text, bool in_process) {
   return true;
 }
 
-// What NVSPAN_RECORD=file stands for.
+// What NVSPAN_RECORD=file stands for, and armed or armed:file.
 core::PoolString Session::record_config(std::string_view file) {
-  core::PoolString config("format=record;file=", pool_);
+  constexpr std::string_view armed = "armed";
+  core::PoolString config("format=record;", pool_);
+  if (file.substr(0, armed.size()) == armed &&
+      (file.size() == armed.size() || file[armed.size()] == ':')) {
+    config.append("mode=armed;");
+    file.remove_prefix(std::min(file.size(), armed.size() + 1));
+  }
+  config.append("file=");
   for (const char byte : file) {
     if (byte == '%' || byte == ';') {
       config.append(byte == '%' ? "%25" : "%3B");

@@ -22,6 +22,10 @@ constexpr std::size_t most_looked_at = 8;
 void ChunkPool::restart() noexcept {
   clear();
   sequence_ = 0;
+  begin_ring();
+}
+
+void ChunkPool::begin_ring() noexcept {
   const std::uint64_t ring_bytes = file_.options().ring_bytes;
   ring_chunk_ = std::clamp<std::size_t>(ring_bytes / 64 / page * page, smallest_ring_chunk,
                                         largest_ring_chunk);

@@ -26,6 +26,7 @@ class ChunkPool {
 
   void restart() noexcept;  // for a new file
   void clear() noexcept;
+  void begin_ring() noexcept;  // the mode has become `ring`
 
   struct Place {
     ChunkHeader* chunk = nullptr;

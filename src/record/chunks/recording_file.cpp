@@ -36,6 +36,12 @@ void RecordingFile::set_options(const RecordOptions& options) {
   options_.path = {};  // the text belongs to the caller
 }
 
+void RecordingFile::change_mode(RecordMode mode, std::uint64_t ring_bytes) noexcept {
+  options_.mode = mode;
+  if (ring_bytes != 0) options_.ring_bytes = ring_bytes;
+  live().mode.store(static_cast<std::uint64_t>(mode), std::memory_order_release);
+}
+
 bool RecordingFile::create() {
   core::PoolString path(pool_);
   expand_file_name(template_, path);

@@ -5,6 +5,7 @@
 
 #include "core/memory/page_pool.hpp"
 #include "record/file/format.hpp"
+#include "record/file/live_format.hpp"
 #include "record/file/segment.hpp"
 
 #include <atomic>
@@ -20,6 +21,7 @@ struct RecordOptions {
   std::uint64_t min_duration = 0;  // ns
   std::uint64_t name_bytes = 0;    // for names; 0: the mode's default
   std::uint64_t run = 0;
+  bool all_domains = true;  // none is hidden
 };
 
 // A word of a mapped file, which readers may look at, and a kill may follow, at any moment.
@@ -38,6 +40,8 @@ class RecordingFile {
   void set_options(const RecordOptions& options);
   const RecordOptions& options() const noexcept { return options_; }  // without the path
   RecordMode mode() const noexcept { return options_.mode; }
+  // While it is recorded; `ring_bytes` of 0 leaves them.
+  void change_mode(RecordMode mode, std::uint64_t ring_bytes) noexcept;
 
   // False: it failed and wrote why to standard error. Readers can use the file after announce().
   bool create();
@@ -47,6 +51,10 @@ class RecordingFile {
 
   Segment& segment() noexcept { return segment_; }
   FileHeader& header() noexcept { return *segment_.header(); }
+  LiveSection& live() noexcept {
+    return *reinterpret_cast<LiveSection*>(reinterpret_cast<char*>(segment_.header()) +
+                                           live_offset);
+  }
   // As the header was when the recording began.
   const FileHeader& first_header() const noexcept { return first_header_; }
 

@@ -40,7 +40,10 @@ bool DefinitionChunk::start_chunk(std::size_t needed) {
   char* space = chunks_.allocate(bytes);
   if (space == nullptr) return false;
   auto* chunk = reinterpret_cast<ChunkHeader*>(space);
-  chunks_.start(chunk, ChunkKey{ChunkType::definitions}, round_to_chunk(bytes));
+  LiveSection& live = file_.live();
+  const ChunkKey key{ChunkType::definitions, 0, 0, 0, live.definitions.load()};
+  chunks_.start(chunk, key, round_to_chunk(bytes));
+  live.definitions.store(file_.segment().offset_of(chunk), std::memory_order_release);
   seal();
   chunk_ = chunk;
   next_ = space + sizeof(ChunkHeader);

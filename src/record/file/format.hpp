@@ -26,7 +26,8 @@ enum class ClockType : std::uint32_t {
   monotonic,
   given,  // ns of a clock that whoever wrote the file chose
 };
-enum class RecordMode : std::uint32_t { full, ring, stats };
+// `armed` keeps what is open now (live_format.hpp) and no events.
+enum class RecordMode : std::uint32_t { full, ring, stats, armed };
 
 // `ticks` of the recording's clock beside the system's clocks at the same moment, in ns.
 struct ClockSample {

@@ -57,7 +57,7 @@ bool Segment::create(std::string_view path) {
       std::snprintf(text, sizeof text, "-%d", number);
       path_.insert(dot, text);
     }
-    fd = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
+    fd = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
     if (fd >= 0 || errno != EEXIST) break;
   }
   struct stat status = {};

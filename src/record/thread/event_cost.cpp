@@ -31,6 +31,7 @@ void measure_event_cost(core::PagePool& pool, std::uint64_t epoch, FileHeader& h
   }
   std::memset(static_cast<void*>(writer), 0, sizeof *writer);
   writer->epoch = epoch;
+  writer->live = &writer->unseen;
   SiteKey key;
   key.message = 1;
   writer->remember(key, nullptr, nullptr, 1);

@@ -105,11 +105,7 @@ void ThreadList::begin(ThreadWriter& writer, std::uint32_t tid) noexcept {
     writer.epoch = epoch_;
   }
   constexpr std::uint32_t first_chunk_bytes = 4 * 1024;
-  const auto min_duration = static_cast<double>(file_.options().min_duration);
-  writer.plain = mode == RecordMode::full && file_.options().min_duration == 0;
-  writer.mode = static_cast<std::uint8_t>(mode);
-  writer.min_ticks =
-      static_cast<std::uint64_t>(min_duration * file_.first_header().estimated_frequency / 1e9);
+  set_mode(writer);
   writer.next_range = ++next_range_block_ << 32 | 1;
   if (mode != RecordMode::stats) writer.chunk = nullptr;
   writer.thread = next_thread_++;
@@ -126,6 +122,22 @@ void ThreadList::begin(ThreadWriter& writer, std::uint32_t tid) noexcept {
   if (mode != RecordMode::stats || writer.chunk == nullptr) writer.cursor = nullptr;
   writer.end = nullptr;
   writer.base = ticks_now();
+  writer.live = blocks_.take(writer.thread, tid, writer.base);
+  if (writer.live == nullptr) {
+    writer.live = &writer.unseen;
+    live_take(writer.unseen, writer.thread, tid, writer.base);
+  }
+  blocks_.remember(writer.next_range >> 32, writer.live);
+}
+
+void ThreadList::set_mode(ThreadWriter& writer) noexcept {
+  const RecordMode mode = file_.mode();
+  const auto min_duration = static_cast<double>(file_.options().min_duration);
+  writer.plain = mode == RecordMode::full && file_.options().min_duration == 0;
+  writer.by_handle = mode == RecordMode::armed && file_.options().all_domains;
+  writer.mode = static_cast<std::uint8_t>(mode);
+  writer.min_ticks =
+      static_cast<std::uint64_t>(min_duration * file_.first_header().estimated_frequency / 1e9);
 }
 
 // Entries that its thread writes later have no checksum until the chunk is full.
@@ -145,6 +157,8 @@ void ThreadList::retire(ThreadWriter* writer, bool is_recording) noexcept {
     writer->chunk->end_ticks = ticks_now();
     if (file_.mode() != RecordMode::stats) entries_.give_back(*writer);
   }
+  if (is_recording && writer->epoch == epoch_) blocks_.give_back(writer->live, ticks_now());
+  writer->live = &writer->unseen;
   writer->written = writer->lost = 0;
   writer->next_free = free_writers_;
   free_writers_ = writer;

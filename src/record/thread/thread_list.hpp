@@ -7,6 +7,7 @@
 #include "record/chunks/chunk_pool.hpp"
 #include "record/chunks/recording_file.hpp"
 #include "record/definitions/names.hpp"
+#include "record/live/live_blocks.hpp"
 #include "record/thread/entry_writer.hpp"
 #include "record/thread/stats_writer.hpp"
 #include "record/thread/thread_writer.hpp"
@@ -20,18 +21,22 @@ namespace nvspan::record {
 class ThreadList {
  public:
   ThreadList(core::PagePool& pool, RecordingFile& file, ChunkPool& chunks, NameDefinitions& names,
-             EntryWriter& entries, StatsWriter& stats)
+             EntryWriter& entries, StatsWriter& stats, LiveBlocks& blocks)
       : pool_(pool),
         file_(file),
         chunks_(chunks),
         names_(names),
         entries_(entries),
-        stats_(stats) {}
+        stats_(stats),
+        blocks_(blocks) {}
 
   // A recording begins and its writers may write. False: no memory for the page that all share.
   bool prepare() noexcept;
   void begin_epoch() noexcept;
   std::uint64_t epoch() const noexcept { return epoch_; }
+
+  // What a writer does in the recording's mode, after begin() and where that has changed.
+  void set_mode(ThreadWriter& writer) noexcept;
 
   // A writer for the calling thread, for `writer`'s place in its thread-local storage.
   ThreadWriter* ready(ThreadWriter* writer, std::uint32_t tid);
@@ -69,6 +74,7 @@ class ThreadList {
   NameDefinitions& names_;
   EntryWriter& entries_;
   StatsWriter& stats_;
+  LiveBlocks& blocks_;
   std::uint64_t epoch_ = 0;
   std::uint64_t paused_epoch_ = 0;  // of the writers that the process's exit has paused
   std::uint32_t next_thread_ = 0;

@@ -8,6 +8,7 @@
 
 #include "record/file/format.hpp"
 #include "record/file/ticks.hpp"
+#include "record/live/live_stack.hpp"
 #include "record/thread/stats_table.hpp"
 
 #include <atomic>
@@ -52,6 +53,7 @@ struct CachedSite {
   SiteKey key;
   const char* text;  // of a plain message: the address alone does not identify it
   DomainCell* domain;
+  std::uint64_t entry;  // of LiveBlock
   std::uint32_t site;
   bool used;
 };
@@ -79,6 +81,7 @@ struct ThreadWriter {
 
   std::atomic<std::uint64_t>* cursor;
   std::atomic<std::uint64_t>* end;  // null: the next event takes the slow path
+  LiveBlock* live;                  // never null from ThreadList::begin() on
   std::uint64_t base;
   std::uint64_t written;  // events in all chunks
   std::uint64_t lost;     // events in none
@@ -86,6 +89,7 @@ struct ThreadWriter {
   std::atomic<std::uint8_t> busy;
   bool plain;  // full mode without a shortest duration: a push and a pop are only written
   std::uint8_t mode;
+  bool by_handle;  // armed: the handle of a registered string is all that is needed
   std::uint64_t min_ticks;
   std::uint64_t next_range;
   ChunkHeader* chunk;
@@ -108,13 +112,18 @@ struct ThreadWriter {
   std::size_t domain_count;
   DomainCell domains[most_domains];
   CachedSite cache[cache_sites];
-  char* own_texts;  // for each site, the text of a name that nothing else keeps; null: none yet
+  LiveBlock unseen;  // where the file has no space for a block
+  char* own_texts;   // for each site, the text of a name that nothing else keeps; null: none yet
 
   void enter() noexcept {
     busy.store(1, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
   void leave() noexcept { busy.store(0, std::memory_order_release); }
+  // Of RecordMode.
+  bool is(RecordMode other) const noexcept { return mode == static_cast<std::uint8_t>(other); }
+  // A request of another process waits for the slow path.
+  bool is_asked() const noexcept { return live->asked.load(std::memory_order_relaxed) != 0; }
   bool is_live() const noexcept {
     return epoch == live_page->epoch.load(std::memory_order_relaxed);
   }
@@ -171,6 +180,7 @@ struct ThreadWriter {
     at->text = text;
     at->domain = domain;
     at->site = site;
+    at->entry = live_entry(LiveName::site, key.domain, site);
     at->used = true;
   }
 

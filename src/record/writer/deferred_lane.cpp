@@ -74,10 +74,12 @@ ThreadWriter& DeferredLane::writer() {
     writer_ = threads_.ready(writer_, 0);
     definitions_.names.thread_name(0, lane_name);
   }
+  if (!writer_->is(file_.mode())) threads_.set_mode(*writer_);
   return *writer_;
 }
 
 void DeferredLane::mark(std::uint64_t domain, const trace::Event& event, std::uint64_t ticks) {
+  if (file_.mode() == RecordMode::armed) return;
   ThreadWriter& lane = writer();
   const ThreadSites::Subject at = sites_.subject(lane, domain, event, nullptr);
   if (file_.mode() == RecordMode::stats)
@@ -88,6 +90,7 @@ void DeferredLane::mark(std::uint64_t domain, const trace::Event& event, std::ui
 
 void DeferredLane::range(std::uint64_t domain, const trace::Event& event, std::uint64_t begin,
                          std::uint64_t end) {
+  if (file_.mode() == RecordMode::armed) return;
   ThreadWriter& lane = writer();
   const ThreadSites::Subject at = sites_.subject(lane, domain, event, nullptr);
   if (file_.mode() == RecordMode::stats) {
@@ -106,7 +109,7 @@ void DeferredLane::range(std::uint64_t domain, const trace::Event& event, std::u
 void DeferredLane::sample(std::uint64_t domain, std::string_view domain_name, std::uint64_t counter,
                           std::string_view name, bool real, std::uint64_t bits,
                           std::uint64_t ticks) {
-  if (file_.mode() == RecordMode::stats) return;
+  if (file_.mode() == RecordMode::stats || file_.mode() == RecordMode::armed) return;
   ThreadWriter& lane = writer();
   const std::uint32_t number = definitions_.payloads.counter(domain, domain_name, counter, name);
   entries_.move_to(lane, ticks, short_entry);
@@ -116,7 +119,7 @@ void DeferredLane::sample(std::uint64_t domain, std::string_view domain_name, st
 
 void DeferredLane::samples(const trace::Event& event, std::uint64_t counter, std::string_view name,
                            std::uint64_t ticks) {
-  if (file_.mode() == RecordMode::stats) return;
+  if (file_.mode() == RecordMode::stats || file_.mode() == RecordMode::armed) return;
   ThreadWriter& lane = writer();
   const std::uint32_t number =
       definitions_.payloads.counter(event.domain_handle, event.domain, counter, name);

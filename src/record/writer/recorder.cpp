@@ -12,13 +12,15 @@ namespace nvspan::record {
 Recorder::Recorder(core::PagePool& pool, const trace::SchemaTable& schemas,
                    const trace::PayloadNames& names)
     : pool_(pool),
+      payload_names_(names),
       file_(pool),
       chunks_(pool, file_),
       definitions_(pool, file_, chunks_, schemas, names),
       entries_(file_, chunks_, definitions_.payloads),
       stats_(pool, file_, chunks_, definitions_.names, entries_),
       sites_(pool, file_, definitions_),
-      threads_(pool, file_, chunks_, definitions_.names, entries_, stats_),
+      blocks_(pool, file_, chunks_),
+      threads_(pool, file_, chunks_, definitions_.names, entries_, stats_, blocks_),
       deferred_(file_, definitions_, sites_, entries_, stats_, threads_) {}
 
 bool Recorder::open(const RecordOptions& options) {
@@ -32,6 +34,7 @@ bool Recorder::create_file() {
   chunks_.restart();
   definitions_.forget();
   stats_.clear();
+  blocks_.restart();
   threads_.begin_epoch();
   measure_event_cost(pool_, threads_.epoch(), file_.header());
   file_.announce();

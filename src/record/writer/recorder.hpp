@@ -7,6 +7,7 @@
 #include "record/chunks/chunk_pool.hpp"
 #include "record/chunks/recording_file.hpp"
 #include "record/definitions/definition_writer.hpp"
+#include "record/live/live_blocks.hpp"
 #include "record/thread/entry_writer.hpp"
 #include "record/thread/stats_writer.hpp"
 #include "record/thread/thread_list.hpp"
@@ -66,6 +67,17 @@ class Recorder {
     sites_.hide(writer, domain, key);
   }
 
+  // Whether another process has asked for something, or the mode is no longer the writer's.
+  bool is_asked(const ThreadWriter& writer) const noexcept { return writer.is_asked(); }
+  // Carries it out, unless another thread has. True: the mode is now `armed`, and the handles that
+  // the program has got need names.
+  bool take_request(ThreadWriter& writer);
+  void follow_mode(ThreadWriter& writer);
+  // Armed: what a handle of a string or domain stands for.
+  void name_handle(std::uint64_t handle, std::string_view text);
+  RecordMode mode() const noexcept { return file_.mode(); }
+  LiveBlocks& blocks() noexcept { return blocks_; }
+
   // Any other event. A counter's sample goes to the thread that `set_current` named.
   void write(const trace::Event& event);
   void set_current(ThreadWriter* writer) noexcept { current_ = writer; }
@@ -78,16 +90,30 @@ class Recorder {
   void end_cut_file() noexcept;
   bool write_sample(ThreadWriter& writer, const trace::Event& event);
 
+  struct Range {
+    std::uint32_t site;
+    std::uint32_t domain_id;
+    DomainCell* domain;
+  };
+  Range range_of(ThreadWriter& writer, std::uint64_t entry);  // of LiveBlock
+  bool takes_mode(std::uint64_t mode) const noexcept;
+  void write_mark(ThreadWriter& writer, std::string_view text, std::uint64_t at);
+  void stop_ranges(ThreadWriter& writer, bool goes_on);
+  void begin_ranges(ThreadWriter& writer, bool recorded);
+
   core::PagePool& pool_;
+  const trace::PayloadNames& payload_names_;
   RecordingFile file_;
   ChunkPool chunks_;
   DefinitionWriter definitions_;
   EntryWriter entries_;
   StatsWriter stats_;
   ThreadSites sites_;
+  LiveBlocks blocks_;
   ThreadList threads_;
   DeferredLane deferred_;
   ThreadWriter* current_ = nullptr;
+  std::uint64_t switched_ = 0;  // ticks when the mode last changed
 };
 
 }  // namespace nvspan::record

@@ -19,7 +19,10 @@ constexpr int no_tracking = -2;  // NVTX_NO_PUSH_POP_TRACKING
 int Recorder::push(ThreadWriter& writer, std::uint64_t domain, const trace::Event& event,
                    const SiteKey* key) {
   const ThreadSites::Subject at = sites_.subject(writer, domain, event, key);
+  live_push(*writer.live, live_entry(LiveName::site, domain, at.site));
+  if (writer.is(RecordMode::armed)) return no_tracking;
   const std::uint64_t ticks = ticks_now();
+  writer.live->changed.store(ticks, std::memory_order_relaxed);
   bool written = false;
   if (file_.mode() != RecordMode::stats) {
     written = entries_.put(writer, EntryKind::push, at.site, ticks, nullptr, 0, &event);
@@ -40,7 +43,10 @@ int Recorder::push(ThreadWriter& writer, std::uint64_t domain, const trace::Even
 }
 
 int Recorder::pop(ThreadWriter& writer, std::uint64_t domain, const trace::Event& event) {
+  live_pop(*writer.live, domain);
+  if (writer.is(RecordMode::armed)) return no_tracking;
   const std::uint64_t ticks = event.ticks != 0 ? event.ticks : ticks_now();
+  writer.live->changed.store(ticks, std::memory_order_relaxed);
   const ThreadSites::Domain place = sites_.domain(writer, domain, event.domain);
   const bool orphan = place.cell != nullptr && place.cell->depth == 0;
   OpenPush range;
@@ -74,7 +80,9 @@ int Recorder::pop(ThreadWriter& writer, std::uint64_t domain, const trace::Event
 
 void Recorder::mark(ThreadWriter& writer, std::uint64_t domain, const trace::Event& event,
                     const SiteKey* key) {
+  live_touch(*writer.live);
   const ThreadSites::Subject at = sites_.subject(writer, domain, event, key);
+  if (writer.is(RecordMode::armed)) return;
   if (file_.mode() == RecordMode::stats) {
     stats_.count(writer, at.site, EntryKind::mark, 0, 0, 0);
   } else {
@@ -86,7 +94,10 @@ std::uint64_t Recorder::start(ThreadWriter& writer, std::uint64_t domain, const 
                               const SiteKey* key) {
   const ThreadSites::Subject at = sites_.subject(writer, domain, event, key);
   const std::uint64_t id = writer.next_range++;
-  const std::uint64_t ticks = ticks_now();
+  const bool armed = writer.is(RecordMode::armed);
+  const std::uint64_t ticks = armed ? 0 : ticks_now();
+  live_start(*writer.live, id, live_entry(LiveName::site, domain, at.site), ticks);
+  if (armed) return id;
   if (file_.mode() == RecordMode::stats) {
     stats_.start(id, at.site, ticks);
   } else {
@@ -97,6 +108,10 @@ std::uint64_t Recorder::start(ThreadWriter& writer, std::uint64_t domain, const 
 
 void Recorder::end(ThreadWriter& writer, std::uint64_t domain, std::uint64_t id,
                    const trace::Event& event) {
+  LiveBlock* const block = live_starter[(id >> 32) % live_starters].load();
+  if (block != nullptr) live_end(*block, id);
+  live_touch(*writer.live);
+  if (writer.is(RecordMode::armed)) return;
   const std::uint64_t ticks = event.ticks != 0 ? event.ticks : ticks_now();
   if (file_.mode() == RecordMode::stats) return stats_.end(writer, id, ticks);
   const ThreadSites::Domain place = sites_.domain(writer, domain, event.domain);
@@ -106,7 +121,7 @@ void Recorder::end(ThreadWriter& writer, std::uint64_t domain, std::uint64_t id,
 void Recorder::write(const trace::Event& event) {
   if (event.kind == trace::EventKind::counter_sample) {
     // Samples are not part of statistics: their chunks have no place for them.
-    if (file_.mode() == RecordMode::stats) return;
+    if (file_.mode() == RecordMode::stats || file_.mode() == RecordMode::armed) return;
     if (current_ != nullptr && write_sample(*current_, event)) return;
   }
   definitions_.write(event);

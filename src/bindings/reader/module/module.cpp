@@ -11,6 +11,7 @@
 #include "bindings/reader/external_writer.hpp"
 #include "bindings/reader/import/import_objects.hpp"
 #include "bindings/reader/import/trace_import.hpp"
+#include "bindings/reader/live/live_files.hpp"
 #include "bindings/reader/ranks/rank_job.hpp"
 #include "bindings/reader/ranks/rank_summary.hpp"
 #include "bindings/reader/reader_object.hpp"
@@ -76,6 +77,7 @@ PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
   nvspan::bindings::bind_steps(m);
   nvspan::bindings::bind_external_writer(m);
   nvspan::bindings::bind_import(m);
+  nvspan::bindings::bind_live(m);
   nvspan::bindings::bind_rank_job(m);
   nvspan::bindings::bind_rank_summary(m);
   nvspan::bindings::bind_trace_import(m);

@@ -1,0 +1,52 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""What processes are in now, read from the files of their recordings while they run, are stopped or
+are dead. It never asks the processes themselves, but to change their recorder's mode.
+
+Start with `look.py`; `judge.py` says which process holds the others back.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+    from nvspan.live.look import Look
+
+
+def where(
+    *targets: int | str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    interval: float = 0.2,
+    samples: int = 2,
+    waits: Iterable[str] = (),
+) -> Look:
+    """What each thread of each process is in now, and which process the others wait for.
+
+    The processes need nvspan's recorder, in any mode: ``NVSPAN_RECORD=armed`` costs least. They may
+    run, hold the GIL, be stopped, or be dead: then it is their last state. They notice nothing.
+
+    Args:
+        targets: process ids; recordings; folders of them; patterns.
+        interval: seconds between two looks. What moved in that time is not stuck.
+        samples: how many looks; 1 says nothing of what moved.
+        waits: names of ranges, or of domains with a colon behind, in which a process waits for
+            others. Collectives of torch, NCCL and MPI are known.
+
+    Raises:
+        ValueError: no target, one that stands for no recording, or `interval` below 0, or `samples`
+            below 1.
+        ProcessLookupError: no process has this id, or it is recorded by nobody.
+
+    It takes no lock and no GIL but the caller's, and may be called from any thread.
+
+    >>> import nvspan
+    >>> look = nvspan.where("run/*.nvspan")                              # doctest: +SKIP
+    >>> print(look)                                                      # doctest: +SKIP
+    >>> look.verdict.ranks                                               # doctest: +SKIP
+    [3]
+    """
+    from nvspan.live.look import look
+
+    return look(targets, interval, samples, waits)

@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the system knows of processes: their state, their threads, the recordings they write."""
+
+from __future__ import annotations
+
+import os
+
+_STATES = {
+    "R": "running",
+    "S": "sleeping",
+    "I": "sleeping",
+    "D": "waiting for a device",
+    "T": "stopped",
+    "t": "stopped by a debugger",
+    "Z": "dead",
+    "X": "dead",
+}
+_SUFFIX = ".nvspan"
+GONE = "gone"
+
+
+def boot_id() -> str:
+    """What identifies the boot of this machine; "" where nothing does."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def _stat(path: str) -> list[str] | None:
+    """The fields of a ``stat`` file from the state on; None: there is no such thread."""
+    try:
+        with open(path, "rb") as file:
+            text = file.read().decode("utf-8", "replace")
+    except OSError:
+        return None
+    return text[text.rfind(")") + 2 :].split()
+
+
+def state_of(pid: int) -> str:
+    """`GONE`, or the state of a process in a word."""
+    fields = _stat(f"/proc/{pid}/stat")
+    return GONE if fields is None else _STATES.get(fields[0], fields[0])
+
+
+def is_writing(pid: int, path: str) -> bool | None:
+    """Whether the process has the file mapped; None: the system does not say."""
+    try:
+        status = os.stat(path)
+        with open(f"/proc/{pid}/maps", "rb") as file:
+            maps = file.read().decode("utf-8", "surrogateescape")
+    except OSError:
+        return None
+    wanted = str(status.st_ino)
+    return any(
+        len(fields) > 5 and fields[4] == wanted
+        for fields in (line.split(None, 5) for line in maps.splitlines())
+    )
+
+
+def thread_state(pid: int, tid: int) -> tuple[str, float] | None:
+    """The state of a thread, and the seconds of processor time that it had; None: it is gone."""
+    fields = _stat(f"/proc/{pid}/task/{tid}/stat")
+    if fields is None or len(fields) < 13:
+        return None
+    ticks = int(fields[11]) + int(fields[12])
+    return _STATES.get(fields[0], fields[0]), ticks / os.sysconf("SC_CLK_TCK")
+
+
+def recordings_of(pid: int) -> list[str]:
+    """The recordings that a process writes now.
+
+    Raises:
+        ProcessLookupError: there is no such process, or it writes none.
+        PermissionError: it is another user's.
+    """
+    try:
+        with open(f"/proc/{pid}/maps", "rb") as file:
+            maps = file.read().decode("utf-8", "surrogateescape")
+    except FileNotFoundError:
+        raise ProcessLookupError(f"there is no process {pid}") from None
+    found: dict[str, None] = {}
+    for line in maps.splitlines():
+        fields = line.split(None, 5)
+        if len(fields) < 6 or _SUFFIX not in fields[5] or not fields[1].endswith("s"):
+            continue
+        path = fields[5].rstrip("\n")
+        for candidate in (path, f"/proc/{pid}/root{path}"):
+            if _is_recording(candidate):
+                found[candidate] = None
+                break
+    if not found:
+        raise ProcessLookupError(
+            f"process {pid} writes no recording: start it with NVSPAN_RECORD=armed or "
+            "'nvspan record --mode armed'"
+        )
+    return list(found)
+
+
+def _is_recording(path: str) -> bool:
+    from nvspan import _reader
+
+    return _reader.file_header(os.fsencode(path)) is not None

@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""A look at processes as text: the verdict, the tree, and what is special of each process."""
+
+from __future__ import annotations
+
+from nvspan.live.tree import Node, label, names, path_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nvspan.live.look import Look, Process, Thread
+
+_MOST_PROCESSES = 16  # of which each thread is shown
+_DEVICE = {
+    "opened": "never launched",
+    "launched": "launched and not begun",
+    "begun": "begun and not ended",
+    "ended": "ended",
+}
+
+
+def seconds(ns: float) -> str:
+    """A time as it is read: ``4.2 s``."""
+    value = ns / 1e9
+    if value >= 120:
+        return f"{value / 60:.0f} min"
+    return f"{value:.1f} s" if value >= 1 else f"{value * 1e3:.0f} ms"
+
+
+def _motion(thread: Thread, look: Look) -> str:
+    if thread.changing:
+        return "changing all the while"
+    if thread.moved:
+        return f"{thread.moved:,} events in {seconds(look.interval * 1e9)}"
+    if thread.unchanged is None:
+        return ""
+    return f"unchanged for {seconds(thread.unchanged)}"
+
+
+def _does(thread: Thread) -> str:
+    if thread.state is None:
+        return ""
+    if thread.busy is not None and thread.busy >= 0.1:
+        return f"{thread.state}, {min(thread.busy, 1):.0%} of a processor"
+    return thread.state
+
+
+def _thread(thread: Thread, look: Look) -> list[str]:
+    deeper = thread.depth - len(thread.ranges)
+    path = path_text(thread.ranges) + (f" > {deeper:,} more" if deeper > 0 else "")
+    about = ", ".join(filter(None, (_motion(thread, look), _does(thread))))
+    ended = " (ended)" if thread.ended else ""
+    name = f"{thread.name} {thread.tid}" if thread.name else str(thread.tid)
+    lines = [f"  {name}{ended}: {path}" + (f"  [{about}]" if about else "")]
+    for of, since in thread.started:
+        age = "" if since is None else f" {seconds(since)} ago"
+        lines.append(f"    started{age}, not ended: {label(of)}")
+    if thread.started_beyond:
+        lines.append(f"    {thread.started_beyond:,} more were started and not ended")
+    return lines
+
+
+def _process(process: Process, look: Look) -> list[str]:
+    rank = "" if process.rank is None else f"rank {process.rank}, "
+    lines = [f"{rank}process {process.pid} on {process.host}: {process.state}, {process.mode}"]
+    if process.state in ("killed", "ended"):
+        lines[0] += "; its last state:"
+    for thread in process.threads:
+        lines += _thread(thread, look)
+    for device in process.devices:
+        since = "" if device["since"] is None else f", {seconds(device['since'])} ago"
+        lines.append(
+            f"  GPU {device['device']}, stream {device['stream']:#x}: "
+            f"{label((device['domain'], device['name']))}: {_DEVICE[device['state']]}{since}"
+        )
+    return lines
+
+
+def _node(node: Node, depth: int, all_of: int, lines: list[str]) -> None:
+    processes = node.processes
+    count = f"{len(processes):,} of {all_of:,}"
+    lines.append(f"{'  ' * depth}{label(node.range)}  [{count}: {names(processes)}]")
+    for child in node.children.values():
+        _node(child, depth + 1, all_of, lines)
+
+
+def shown(look: Look) -> str:
+    """All of it, a line for each fact."""
+    lines: list[str] = []
+    if len(look.processes) > 1:
+        lines += [look.verdict.text, ""]
+        for root in look.tree:
+            _node(root, 0, len(look.processes), lines)
+        lines.append("")
+    listed = look.processes
+    if len(listed) > _MOST_PROCESSES:
+        held = {id(process) for process in look.verdict.processes}
+        listed = [process for process in listed if id(process) in held][:_MOST_PROCESSES]
+    for process in listed:
+        lines += _process(process, look)
+    if len(listed) < len(look.processes):
+        lines.append(f"{len(look.processes) - len(listed):,} processes are not shown one by one")
+    lines += [f"{file}: {why}" for file, why in look.problems]
+    return "\n".join(lines).rstrip()

@@ -1,0 +1,240 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bindings/reader/live/live_files.hpp"
+
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "reader/live/live_file.hpp"
+#include "reader/live/live_request.hpp"
+
+namespace py = pybind11;
+
+namespace nvspan::bindings {
+namespace {
+
+constexpr std::size_t files_of_a_thread = 64;  // fewer are not worth one
+constexpr std::size_t most_threads = 16;
+
+const char* mode_name(std::uint64_t mode) {
+  static const char* const names[] = {"full", "ring", "stats", "armed"};
+  return names[std::min<std::uint64_t>(mode, 3)];
+}
+
+py::str str_of(std::string_view text) {
+  return py::reinterpret_steal<py::str>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+}
+
+// use(i) for all files, on several threads where there are many.
+template <typename Use>
+void for_each_file(std::size_t count, Use&& use) {
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (;;) {
+      const std::size_t begin = next.fetch_add(files_of_a_thread);
+      if (begin >= count) return;
+      const std::size_t end = std::min(count, begin + files_of_a_thread);
+      for (std::size_t i = begin; i < end; ++i) use(i);
+    }
+  };
+  const std::size_t wanted = std::min<std::size_t>(
+      {most_threads, std::thread::hardware_concurrency(), count / files_of_a_thread});
+  std::vector<std::thread> threads;
+  for (std::size_t i = 1; i < wanted; ++i) {
+    try {
+      threads.emplace_back(work);
+    } catch (...) {
+      break;  // this one does all
+    }
+  }
+  work();
+  for (std::thread& thread : threads) thread.join();
+}
+
+// Recordings that may be being written, each mapped once.
+class LiveFiles {
+ public:
+  explicit LiveFiles(const std::vector<std::string>& paths) : files_(paths.size()) {
+    const released_gil released;
+    for (auto& file : files_) file = std::make_unique<File>();
+    for_each_file(paths.size(),
+                  [&](std::size_t i) { files_[i]->ok = files_[i]->file.open(paths[i]); });
+  }
+
+  py::list headers() const {
+    py::list all;
+    for (const auto& file : files_) all.append(file->ok ? header_of(*file) : problem_of(*file));
+    return all;
+  }
+
+  py::list sample() {
+    {
+      const released_gil released;
+      for_each_file(files_.size(), [&](std::size_t i) {
+        File& file = *files_[i];
+        if (file.ok) file.ok = file.file.sample(file.sample);
+      });
+    }
+    Texts texts;
+    py::list all;
+    for (const auto& file : files_) {
+      all.append(file->ok ? py::object(sample_of(*file, texts)) : problem_of(*file));
+    }
+    return all;
+  }
+
+ private:
+  struct File {
+    reader::LiveFile file;
+    reader::LiveSample sample;
+    bool ok = false;
+  };
+  // Each text becomes one object, however many processes have it.
+  class Texts {
+   public:
+    py::object of(std::string_view text) {
+      if (text.data() == nullptr) return py::none();
+      const auto found = known_.find(std::string(text));
+      if (found != known_.end()) return found->second;
+      return known_.emplace(std::string(text), str_of(text)).first->second;
+    }
+
+   private:
+    std::unordered_map<std::string, py::object> known_;
+  };
+
+  static py::object problem_of(const File& file) { return str_of(file.file.problem()); }
+
+  static py::object header_of(const File& file) {
+    const record::FileHeader& header = file.file.header();
+    const auto number = [](std::int32_t value) {
+      return value < 0 ? py::object(py::none()) : py::int_(value);
+    };
+    const auto bounded = [](const char* text, std::size_t most) {
+      return str_of(std::string_view(text, ::strnlen(text, most)));
+    };
+    py::list command;
+    const std::string_view arguments(
+        header.command, std::min<std::size_t>(header.command_bytes, sizeof header.command));
+    for (std::size_t at = 0; at < arguments.size();) {
+      const std::size_t end = std::min(arguments.find('\0', at), arguments.size());
+      command.append(str_of(arguments.substr(at, end - at)));
+      at = end + 1;
+    }
+    py::dict fields;
+    fields["pid"] = header.pid;
+    fields["parent_pid"] = header.parent_pid;
+    fields["host"] = bounded(header.host, sizeof header.host);
+    fields["boot_id"] = bounded(header.boot_id, sizeof header.boot_id);
+    fields["rank"] = number(header.rank);
+    fields["local_rank"] = number(header.local_rank);
+    fields["world_size"] = number(header.world_size);
+    fields["run"] = header.run;
+    fields["started"] = header.first.realtime;
+    fields["command"] = command;
+    return fields;
+  }
+
+  static py::object ns(std::int64_t value) {
+    return value < 0 ? py::object(py::none()) : py::int_(value);
+  }
+
+  static py::dict sample_of(const File& file, Texts& texts) {
+    const auto range = [&](std::uint64_t entry) {
+      const reader::LiveNames::Name name = file.file.names().name(entry);
+      return py::make_tuple(texts.of(name.domain), texts.of(name.text));
+    };
+    py::list threads;
+    for (const reader::LiveSnapshot& snapshot : file.sample.threads) {
+      py::tuple open(snapshot.open_count);
+      for (std::size_t i = 0; i < snapshot.open_count; ++i) open[i] = range(snapshot.open[i]);
+      py::tuple started(snapshot.started_count);
+      for (std::size_t i = 0; i < snapshot.started_count; ++i) {
+        const reader::LiveStarted& one = snapshot.started[i];
+        started[i] = py::make_tuple(range(one.entry), ns(file.file.age(one.ticks)));
+      }
+      py::dict thread;
+      thread["tid"] = snapshot.tid;
+      thread["thread"] = snapshot.thread;
+      thread["name"] = texts.of(snapshot.name);
+      thread["events"] = snapshot.count;
+      thread["depth"] = snapshot.depth;
+      thread["changing"] = snapshot.changing;
+      thread["changed"] = ns(file.file.age(snapshot.changed));
+      thread["ended"] = snapshot.ended != 0;
+      thread["open"] = open;
+      thread["started"] = started;
+      thread["started_beyond"] = snapshot.started_beyond;
+      threads.append(thread);
+    }
+    py::list devices;
+    for (const reader::LiveDeviceRange& one : file.sample.devices) {
+      static const char* const states[] = {"", "opened", "launched", "begun", "ended"};
+      const auto state = std::min<std::uint64_t>(static_cast<std::uint64_t>(one.state), 4);
+      py::dict device;
+      device["domain"] = one.domain.empty() ? py::object(py::none()) : texts.of(one.domain);
+      device["name"] = texts.of(one.name);
+      device["state"] = states[state];
+      device["device"] = one.device;
+      device["stream"] = one.stream;
+      device["tid"] = one.tid;
+      device["since"] = ns(file.file.age(one.since));
+      devices.append(device);
+    }
+    py::dict fields;
+    fields["mode"] = mode_name(file.sample.mode);
+    fields["closed"] = file.sample.closed;
+    fields["threads"] = threads;
+    fields["devices"] = devices;
+    return fields;
+  }
+
+  std::vector<std::unique_ptr<File>> files_;
+};
+
+// What became of the request, and why it failed.
+std::pair<std::string, std::string> live_ask(const std::string& path, const std::string& mode,
+                                             std::uint64_t ring_bytes, const std::string& mark,
+                                             std::uint64_t wait) {
+  reader::LiveRequest request;
+  for (const auto known :
+       {record::RecordMode::full, record::RecordMode::ring, record::RecordMode::armed}) {
+    const auto number = static_cast<std::uint64_t>(known);
+    if (mode == mode_name(number)) request.mode = number;
+  }
+  request.ring_bytes = ring_bytes;
+  request.mark = mark;
+  std::string problem;
+  reader::LiveAnswer answer = reader::LiveAnswer::failed;
+  {
+    const released_gil released;
+    answer = reader::ask(path, request, wait, problem);
+  }
+  static const char* const answers[] = {"obeyed", "refused", "waiting", "failed"};
+  return {answers[static_cast<std::size_t>(answer)], problem};
+}
+
+}  // namespace
+
+void bind_live(py::module_& module) {
+  py::class_<LiveFiles>(module, "LiveFiles")
+      .def(py::init<const std::vector<std::string>&>())
+      .def("headers", &LiveFiles::headers)
+      .def("sample", &LiveFiles::sample);
+  module.def("live_ask", &live_ask);
+}
+
+}  // namespace nvspan::bindings

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "reader/live/live_block.hpp"
+#include "reader/live/live_names.hpp"
+#include "record/file/live_format.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace nvspan::reader {
+
+struct LiveDeviceRange {
+  std::string domain;
+  std::string name;
+  record::LiveDeviceState state;
+  std::uint64_t device;
+  std::uint64_t stream;
+  std::uint32_t tid;
+  std::uint64_t since;  // ticks; 0: not known
+};
+
+struct LiveSample {
+  std::uint64_t mode = 0;  // RecordMode
+  bool closed = false;     // its process ended the recording
+  std::uint64_t obeyed = 0;
+  std::vector<LiveSnapshot> threads;
+  std::vector<LiveDeviceRange> devices;
+};
+
+// A recording that may be being written. Its pages stay mapped, so that a sample costs no system
+// call but the look at the file's length: another process may have cut it.
+class LiveFile {
+ public:
+  LiveFile() = default;
+  LiveFile(const LiveFile&) = delete;
+  LiveFile& operator=(const LiveFile&) = delete;
+  LiveFile(LiveFile&&) = delete;
+  LiveFile& operator=(LiveFile&&) = delete;
+  ~LiveFile();
+
+  // False: problem() says why.
+  bool open(const std::string& path);
+  bool sample(LiveSample& out);
+  const std::string& problem() const noexcept { return problem_; }
+
+  const record::FileHeader& header() const noexcept { return header_; }
+  const LiveNames& names() const noexcept { return names_; }
+  // How long ago a moment of its clock was, in ns; -1: it is not known, or of another boot.
+  std::int64_t age(std::uint64_t ticks) const noexcept;
+
+ private:
+  bool map_again();
+  bool fail(const char* why);
+  const record::LiveSection& live() const noexcept {
+    return *reinterpret_cast<const record::LiveSection*>(mapped_ + record::live_offset);
+  }
+  const char* place(std::uint64_t offset, std::size_t bytes);
+
+  std::string path_;
+  std::string problem_;
+  const char* mapped_ = nullptr;
+  std::size_t bytes_ = 0;
+  record::FileHeader header_ = {};
+  bool is_here_ = false;  // of this boot
+  LiveNames names_;
+};
+
+}  // namespace nvspan::reader

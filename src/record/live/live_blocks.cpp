@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "record/live/live_blocks.hpp"
+
+#include "record/live/live_stack.hpp"
+
+#include <algorithm>
+
+namespace nvspan::record {
+namespace {
+
+constexpr std::size_t first_blocks = 2;  // a page, with their chunk's header
+constexpr std::size_t most_blocks = 32;
+
+}  // namespace
+
+std::atomic<LiveBlock*> live_starter[live_starters];
+
+void LiveBlocks::restart() noexcept {
+  all_.clear();
+  free_.clear();
+  devices_ = nullptr;
+  for (std::atomic<LiveBlock*>& starter : live_starter) starter.store(nullptr);
+  LiveSection& section = file_.live();
+  section.mode.store(static_cast<std::uint64_t>(file_.mode()));
+  section.magic.store(live_magic, std::memory_order_release);
+}
+
+bool LiveBlocks::grow() {
+  if (!file_.takes_more()) return false;
+  const std::size_t count = std::clamp(all_.size(), first_blocks, most_blocks);
+  all_.reserve(all_.size() + count);
+  free_.reserve(all_.size() + count);
+  const std::size_t bytes = live_blocks_start + count * sizeof(LiveBlock);
+  char* space = chunks_.allocate(bytes);
+  if (space == nullptr) return false;
+  auto* chunk = reinterpret_cast<ChunkHeader*>(space);
+  LiveSection& section = file_.live();
+  const ChunkKey key{ChunkType::events, no_thread, 0, 0, section.blocks.load()};
+  chunks_.start(chunk, key, round_to_chunk(bytes));
+  section.blocks.store(file_.segment().offset_of(chunk), std::memory_order_release);
+  auto* blocks = reinterpret_cast<LiveBlock*>(space + live_blocks_start);
+  for (std::size_t i = count; i-- > 0;) {
+    all_.push_back(blocks + i);
+    free_.push_back(blocks + i);
+  }
+  return true;
+}
+
+LiveBlock* LiveBlocks::take_ended() noexcept {
+  for (LiveBlock* block : all_) {
+    if (block->ended.load(std::memory_order_relaxed) != 0 && !live_has_started(*block)) {
+      return block;
+    }
+  }
+  return nullptr;
+}
+
+LiveBlock* LiveBlocks::take(std::uint32_t thread, std::uint32_t tid, std::uint64_t ticks) noexcept {
+  LiveBlock* block = nullptr;
+  try {
+    if (free_.empty()) block = take_ended();
+    if (block == nullptr && free_.empty() && !grow()) return nullptr;
+  } catch (...) {
+    return nullptr;
+  }
+  if (block == nullptr) {
+    block = free_.back();
+    free_.pop_back();
+  }
+  live_take(*block, thread, tid, ticks);
+  return block;
+}
+
+void LiveBlocks::give_back(LiveBlock* block, std::uint64_t ticks) noexcept {
+  if (std::find(all_.begin(), all_.end(), block) == all_.end()) return;
+  live_clear(*block);
+  if (live_has_started(*block)) {
+    block->ended.store(ticks, std::memory_order_release);
+    return;
+  }
+  block->owner.store(0, std::memory_order_release);
+  free_.push_back(block);
+}
+
+void LiveBlocks::name(std::uint32_t tid, std::string_view name) noexcept {
+  for (LiveBlock* block : all_) {
+    const std::uint64_t owner = block->owner.load(std::memory_order_relaxed);
+    if (owner != 0 && static_cast<std::uint32_t>(owner) == tid) {
+      live_set_name(*block, name.data(), name.size());
+    }
+  }
+}
+
+void LiveBlocks::remember(std::uint64_t number, LiveBlock* block) noexcept {
+  live_starter[number % live_starters].store(block, std::memory_order_release);
+}
+
+void LiveBlocks::ask_all() noexcept {
+  for (LiveBlock* block : all_) block->asked.store(1, std::memory_order_release);
+}
+
+LiveDevice* LiveBlocks::devices() noexcept {
+  if (devices_ != nullptr || !file_.is_open() || !file_.takes_more()) return devices_;
+  constexpr std::size_t bytes = live_blocks_start + live_most_devices * sizeof(LiveDevice);
+  char* space = chunks_.allocate(bytes);
+  if (space == nullptr) return nullptr;
+  auto* chunk = reinterpret_cast<ChunkHeader*>(space);
+  chunks_.start(chunk, ChunkKey{ChunkType::events, no_thread}, round_to_chunk(bytes));
+  devices_ = reinterpret_cast<LiveDevice*>(space + live_blocks_start);
+  file_.live().devices.store(file_.segment().offset_of(chunk), std::memory_order_release);
+  return devices_;
+}
+
+}  // namespace nvspan::record

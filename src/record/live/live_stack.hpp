@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The writer's side of a thread's block. Only the block's thread calls these, but for
+// end_started().
+
+#pragma once
+
+#include "record/file/live_format.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nvspan::record {
+
+inline void live_push(LiveBlock& block, std::uint64_t entry) noexcept {
+  const std::uint64_t state = block.state.load(std::memory_order_relaxed);
+  const std::uint64_t depth = state & live_depth_mask;
+  if (__builtin_expect(depth < live_most_open, 1)) {
+    block.open[depth].store(entry, std::memory_order_release);
+  } else if (depth == live_depth_mask) {
+    return;
+  }
+  block.state.store(state + live_one_event + 1, std::memory_order_release);
+}
+
+void live_remove(LiveBlock& block, std::uint64_t domain) noexcept;  // any but the innermost
+
+// `domain` is a handle; an end of what is not open changes nothing.
+inline void live_pop(LiveBlock& block, std::uint64_t domain) noexcept {
+  const std::uint64_t state = block.state.load(std::memory_order_relaxed);
+  const std::uint64_t depth = state & live_depth_mask;
+  if (__builtin_expect(depth - 1 < live_most_open, 1)) {
+    const std::uint64_t top = block.open[depth - 1].load(std::memory_order_relaxed);
+    if (__builtin_expect(((top >> live_domain_shift ^ domain) & live_domain_mask) == 0, 1)) {
+      block.state.store(state + live_one_event - 1, std::memory_order_release);
+      return;
+    }
+  }
+  live_remove(block, domain);
+}
+
+// An event that opens and closes nothing.
+inline void live_touch(LiveBlock& block) noexcept {
+  block.state.store(block.state.load(std::memory_order_relaxed) + live_one_event,
+                    std::memory_order_release);
+}
+
+void live_start(LiveBlock& block, std::uint64_t id, std::uint64_t entry,
+                std::uint64_t ticks) noexcept;
+void live_end(LiveBlock& block, std::uint64_t id) noexcept;  // from any thread
+bool live_has_started(const LiveBlock& block) noexcept;
+
+void live_take(LiveBlock& block, std::uint32_t thread, std::uint32_t tid,
+               std::uint64_t ticks) noexcept;
+void live_set_name(LiveBlock& block, const char* name, std::size_t bytes) noexcept;
+// Its open ranges go; those of start and end stay.
+void live_clear(LiveBlock& block) noexcept;
+
+}  // namespace nvspan::record

@@ -1,0 +1,135 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which rank of a job the others wait for: named, or "cannot tell", and never a wrong one."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import nvspan
+from helpers.live import essential
+from helpers.traced import LIBRARY, clean_environment, needs_library
+from nvspan import launch, recorder
+
+pytestmark = needs_library
+PROGRAM = Path(__file__).parents[1] / "programs" / "troubled_job.py"
+TROUBLES = ("sleep", "spin", "stop", "kill", "lock", "loader", "slow")
+DRAWN = int(os.environ.get("NVSPAN_TEST_TROUBLES", "6"))
+
+
+@contextmanager
+def job(folder, ranks, troubled, step, trouble, *more, mode="armed"):
+    """The process ids of a job's ranks, once the troubled one is in its trouble."""
+    environment = clean_environment()
+    environment[launch.INJECTION_VARIABLE] = LIBRARY
+    environment[launch.CONFIG_VARIABLE] = recorder.config_string(folder / "run-{pid}.nvspan", mode)
+    command = [sys.executable, str(PROGRAM), *map(str, (ranks, troubled, step, trouble)), *more]
+    process = subprocess.Popen(command, env=environment, text=True, stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE)  # fmt: skip
+    pids: list[int] = []
+    try:
+        lines = [process.stdout.readline(), process.stdout.readline()]
+        assert "ready\n" in lines, lines
+        pids = [int(word) for line in lines if line != "ready\n" for word in line.split()]
+        yield pids
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+        process.stdin.write("\n")
+        process.stdin.close()
+        process.wait()
+        process.stdout.close()
+
+
+def settled(folder, seconds=30.0):
+    """Looks until the others have met: a look in between cannot tell, or finds that all move."""
+    end = time.monotonic() + seconds
+    while True:
+        look = nvspan.where(folder, interval=0.2)
+        if look.verdict.kind in ("held back", "halted") or time.monotonic() > end:
+            return look
+        assert look.verdict.processes == []
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_the_rank_in_trouble_is_named(tmp_path, trouble):
+    with job(tmp_path, 4, 2, 5, trouble):
+        look = settled(tmp_path)
+    halted = {"stop": "stopped", "kill": "killed"}.get(trouble)
+    inner = {"loader": " > data:next batch", "slow": " > tile"}.get(trouble, "")
+    ((process,), others) = (look.verdict.processes, [p for p in look.processes if p.rank != 2])
+    assert process.rank == 2
+    path = "step > model:forward"
+    if halted:
+        verb = "was" if trouble == "kill" else "is"
+        assert look.verdict.text == f"rank 2 {verb} {halted}, in {path}"
+    else:
+        moves = " and moves" if trouble == "slow" else ""
+        assert look.verdict.text in (
+            f"rank 2 is in {path}{end}{moves}; "
+            "ranks 0-1,3 wait in torch.distributed:all_reduce" for end in {inner, ""}
+        )  # fmt: skip
+    assert {p.path for p in others} == {((None, "step"), ("torch.distributed", "all_reduce"))}
+
+
+def test_the_whole_text_of_a_job(tmp_path):
+    with job(tmp_path, 3, 1, 2, "sleep") as pids:
+        text = essential(str(settled(tmp_path)), {pid: f"P{i}" for i, pid in enumerate(pids)})
+    assert (
+        text
+        == """\
+rank 1 is in step > model:forward; ranks 0,2 wait in torch.distributed:all_reduce
+
+main thread  [3 of 3: ranks 0-2]
+  step  [3 of 3: ranks 0-2]
+    torch.distributed:all_reduce  [2 of 3: ranks 0,2]
+    model:forward  [1 of 3: rank 1]
+
+rank 0, process P0 on HOST: sleeping, armed
+  ForkProcess-1 P0: step > torch.distributed:all_reduce  [unchanged for TIME, sleeping]
+rank 1, process P1 on HOST: sleeping, armed
+  ForkProcess-2 P1: step > model:forward  [unchanged for TIME, sleeping]
+rank 2, process P2 on HOST: sleeping, armed
+  ForkProcess-3 P2: step > torch.distributed:all_reduce  [unchanged for TIME, sleeping]"""
+    )
+
+
+@pytest.mark.parametrize("seed", range(DRAWN))
+def test_no_wrong_rank_is_ever_named(tmp_path, seed):
+    chance = random.Random(seed)
+    rank, step, trouble = chance.randrange(8), chance.randrange(1, 40), chance.choice(TROUBLES)
+    with job(tmp_path, 8, rank, step, trouble, mode=chance.choice(("armed", "full", "ring=1"))):
+        for _ in range(3):
+            assert nvspan.where(tmp_path, interval=0.02).verdict.ranks in ([], [rank])
+        assert settled(tmp_path).verdict.ranks == [rank]
+
+
+@pytest.mark.skipif(not os.environ.get("NVSPAN_SLOW"), reason="takes a minute; set NVSPAN_SLOW=1")
+@pytest.mark.parametrize("seed", range(DRAWN))
+def test_no_wrong_rank_of_gloo_is_named(tmp_path, seed):
+    pytest.importorskip("torch.distributed", reason="needs torch with torch.distributed")
+    chance = random.Random(1000 + seed)
+    rank, trouble = chance.randrange(8), chance.choice([t for t in TROUBLES if t != "kill"])
+    with job(tmp_path, 8, rank, chance.randrange(1, 20), trouble, "gloo"):
+        assert settled(tmp_path).verdict.ranks == [rank]
+
+
+def test_ranks_that_all_wait_are_not_told_apart(tmp_path):
+    with job(tmp_path, 3, 0, 1, "loader"):
+        settled(tmp_path)
+        look = nvspan.where(tmp_path, waits=["data:"])
+        assert look.verdict.text == (
+            "cannot tell: the processes wait in different collectives: data:next batch, "
+            "torch.distributed:all_reduce"
+        )
+        look = nvspan.where(tmp_path, samples=1)
+        assert look.verdict.text == "cannot tell: one look does not say what moves"
