@@ -90,6 +90,16 @@ bool needs_clock(const DeviceRange& range) noexcept {
   return shown || (range.timed && !annotate::tool_replays_ranges());
 }
 
+// A range in a graph begins and ends at each replay: it is not told.
+void tell_opened(DeviceRange& range, const annotate::ReadyEvent* event,
+                 const annotate::ToolTable* tool) noexcept {
+  if (range.captured || !event || !tool || range.epoch == 0) return;
+  const std::string& domain = event->domain->name();
+  range.told.store(annotate::open_device(
+      *tool, event->domain->is_default() ? nullptr : domain.c_str(), event->text,
+      range.origin.device, range.origin.stream, range.origin.thread));
+}
+
 Outcome reason_of(Result result) noexcept {
   return result == no_room ? Outcome::full : Outcome::driver_error;
 }
@@ -172,6 +182,7 @@ DeviceRange* try_begin(const Driver& api, annotate::ReadyEvent* event,
   if (result == success) {
     outcome_counts().add(Outcome::begun);
     if (needs_clock(*range)) context->clock.start_if_wanted(api);
+    tell_opened(*range, event, listened ? tool : nullptr);
     if (range->begin_polled) wake_poller();
     return range;
   }
@@ -294,6 +305,7 @@ void end_range(DeviceRange* range, const Target* other) noexcept {
     if (broke_context(result)) lose_context(*context);
     return;
   }
+  if (!range->began.load()) tell(*range, annotate::DeviceState::launched);
   if (needs_clock(*range)) context->clock.start_if_wanted(*api);
   if (range->backend == Backend::exact || range->timed || range->begin_polled) wake_poller();
 }

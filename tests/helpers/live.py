@@ -42,7 +42,7 @@ class Running:
 
 @contextmanager
 def running(folder: Path, command: list[str] | str, mode: str = "armed", *, rank=None, until=True,
-            domains=None):  # fmt: skip
+            domains=None, extra=None):  # fmt: skip
     """A `Running`: a command, or Python code; killed at the end."""
     if isinstance(command, str):
         command = [sys.executable, "-c", command]
@@ -50,6 +50,7 @@ def running(folder: Path, command: list[str] | str, mode: str = "armed", *, rank
     environment = clean_environment()
     environment[launch.INJECTION_VARIABLE] = LIBRARY
     environment[launch.CONFIG_VARIABLE] = recorder.config_string(folder / name, mode, domains)
+    environment.update(extra or {})
     if rank is not None:
         environment["RANK"] = str(rank)
     process = subprocess.Popen(

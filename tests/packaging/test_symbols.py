@@ -45,6 +45,8 @@ def test_the_injection_library_exports_its_entry_points_alone():
         "InitializeInjectionNvtxExtension",
         "nvspan_inject_close",
         "nvspan_inject_open",
+        "nvspan_inject_device_state",
+        "nvspan_inject_open_device",
         "nvspan_inject_take_thread_namer",
     }
 

@@ -94,6 +94,13 @@ Read look_whether_over(const Driver& api, const SideStream& stream, const Device
   return result == success ? Read::done : result == error_not_ready ? Read::not_yet : Read::failed;
 }
 
+// The first range of a stream that is not over: readers of the recorder's file want to know whether
+// its work has begun.
+void look_whether_begun(const Driver& api, DeviceRange& range) noexcept {
+  if (range.told.load(std::memory_order_relaxed) == 0 || range.began.load()) return;
+  if (query(api, *range.begin_stream, range.begin_event) == success) tell_begun(range);
+}
+
 // The ranges of one stream that are over, in their order. False: the context does not answer.
 bool read_stream(const Driver& api, DeviceContext& context, SideStream& stream, bool& left) {
   DeviceRange* batch[batch_size];
@@ -125,6 +132,7 @@ bool read_stream(const Driver& api, DeviceContext& context, SideStream& stream, 
       }
       if (last != Read::done) break;
     }
+    if (last == Read::not_yet) look_whether_begun(api, *batch[read]);
     {
       std::lock_guard<std::mutex> lock(stream.mutex);
       stream.pending.erase(stream.pending.begin(),

@@ -29,6 +29,7 @@ RangePool& range_pool() noexcept {
 }
 
 void free_range(DeviceRange* range) noexcept {
+  tell(*range, annotate::DeviceState::ended);
   unpin(range->begin_stream);
   unpin(range->end_stream);
   range->~DeviceRange();
@@ -67,6 +68,7 @@ void release(DeviceRange* range) noexcept {
 }
 
 void finish(DeviceRange* range, PhaseEvent how) noexcept {
+  tell(*range, annotate::DeviceState::ended);
   range->phase.apply(how);
   release(range);
 }

@@ -11,6 +11,7 @@
 
 #include "annotate/event/event.hpp"
 #include "annotate/payload/device_origin.hpp"
+#include "annotate/tool/device_states.hpp"
 #include "cuda/driver/driver.hpp"
 #include "cuda/model/range_life.hpp"
 
@@ -46,7 +47,9 @@ struct DeviceRange {
   Placement placement = Placement::side;
   bool timed = false;
   bool captured = false;
-  uint64_t epoch = 0;  // of the tool that was listening; 0: none
+  std::atomic<bool> began{false};  // the GPU has reached its beginning, as it was last told
+  std::atomic<uint64_t> told{0};   // as the tool knows the open range; 0: it does not
+  uint64_t epoch = 0;              // of the tool that was listening; 0: none
   annotate::DeviceOrigin origin;
   Target target;
   annotate::Domain* domain = nullptr;
@@ -72,5 +75,15 @@ struct DeviceRange {
   uint32_t stamp_id = 0;
   annotate::ReadyEvent event;
 };
+
+// Tells the tool how far the range is. What has ended is told once.
+inline void tell(DeviceRange& range, annotate::DeviceState state) noexcept {
+  const bool over = state == annotate::DeviceState::ended;
+  const uint64_t told = over ? range.told.exchange(0) : range.told.load(std::memory_order_relaxed);
+  if (told != 0) annotate::tell_device_state(told, state);
+}
+inline void tell_begun(DeviceRange& range) noexcept {
+  if (!range.began.exchange(true)) tell(range, annotate::DeviceState::begun);
+}
 
 }  // namespace nvspan::cuda

@@ -70,6 +70,7 @@ bool send_start(DeviceRange& range) noexcept {
 
 void begin_on_host(void* data) {
   DeviceRange* range = static_cast<DeviceRange*>(data);
+  tell_begun(*range);
   const bool sent = send_start(*range);
   const Showing before =
       range->showing.apply(sent ? ShowingEvent::begin_sent : ShowingEvent::begin_left_out);
@@ -81,6 +82,7 @@ void begin_on_host(void* data) {
 
 void end_on_host(void* data) {
   DeviceRange* range = static_cast<DeviceRange*>(data);
+  tell(*range, annotate::DeviceState::ended);
   const Showing before = range->showing.apply(ShowingEvent::end_reached);
   if (before == Showing::shown || before == Showing::left_out) {
     conclude(*range, before == Showing::shown);

@@ -8,6 +8,7 @@
 
 #include "inject/registry/registry.hpp"
 #include "inject/thread/thread_state.hpp"
+#include "record/live/live_devices.hpp"
 #include "record/thread/thread_writer.hpp"
 #include "trace/event/event.hpp"
 
@@ -41,6 +42,9 @@ class Capture {
 
   // A domain or string got this handle.
   virtual void named(std::uint64_t, std::string_view) {}
+  // A device range that is open: its number, 0 where none is kept; and how far it is.
+  virtual std::uint64_t open_device(const record::DeviceOpening&) { return 0; }
+  virtual void device_state(std::uint64_t, record::LiveDeviceState) {}
   // Any other call.
   virtual void other(const trace::Event& event) = 0;
   // Whether a deferred event can be recorded at its own time now.

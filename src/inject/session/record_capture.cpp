@@ -55,6 +55,20 @@ void RecordCapture::named(std::uint64_t handle, std::string_view text) {
   });
 }
 
+record::LiveDevice* RecordCapture::devices() noexcept {
+  return recorder_.is_open() && !recorder_.is_orphan() ? recorder_.blocks().devices() : nullptr;
+}
+
+std::uint64_t RecordCapture::open_device(const record::DeviceOpening& range) {
+  record::LiveDevice* const places = devices();
+  return places == nullptr ? 0 : record::live_open_device(places, range, record::ticks_now());
+}
+
+void RecordCapture::device_state(std::uint64_t range, record::LiveDeviceState state) {
+  record::LiveDevice* const places = devices();
+  if (places != nullptr) record::live_device_state(places, range, state, record::ticks_now());
+}
+
 // The calling thread's end of the recording; null when there is none.
 record::ThreadWriter* RecordCapture::writer_of(std::uint32_t tid) {
   if (has_failed()) return nullptr;

@@ -37,6 +37,8 @@ class RecordCapture final : public Capture {
                       const record::SiteKey* key) override;
   void end(ThreadState& thread, const DomainView& domain, trace::Event& event) override;
   void named(std::uint64_t handle, std::string_view text) override;
+  std::uint64_t open_device(const record::DeviceOpening& range) override;
+  void device_state(std::uint64_t range, record::LiveDeviceState state) override;
   void other(const trace::Event& event) override;
   bool takes_deferred(ThreadState& thread) override { return writer_of(thread.tid) != nullptr; }
   void process_exit(ThreadState& thread, std::uint64_t lost) override;
@@ -46,6 +48,7 @@ class RecordCapture final : public Capture {
  private:
   record::ThreadWriter* writer_of(std::uint32_t tid);
   void name_handles();
+  record::LiveDevice* devices() noexcept;
   template <typename Use>
   void with_writer(ThreadState& thread, const DomainView& domain, const record::SiteKey* key,
                    Use&& use);
