@@ -28,7 +28,7 @@ std::unique_ptr<Summary> some_summary(std::uint64_t seed) {
     RangeKey key;
     key.domain = random() % 3 == 0 ? no_text : summary->intern("domain");
     key.name = name();
-    key.kind = static_cast<std::uint8_t>(random() % 4);
+    key.kind = static_cast<std::uint8_t>(random() % (kind_of_collectives + 1));
     key.group = static_cast<std::int64_t>(random() % 3);
     nvspan::core::LogHistogram durations;
     RangeFigures figures;
@@ -37,6 +37,7 @@ std::unique_ptr<Summary> some_summary(std::uint64_t seed) {
       durations.add(took);
       ++figures.calls;
       figures.sum += took;
+      figures.bytes += Wide{took} << 30;
       figures.total += took;
       figures.squares += static_cast<Wide>(took) * static_cast<Wide>(took >> 8);
       figures.shortest = std::min(figures.shortest, static_cast<std::int64_t>(took));
@@ -102,6 +103,7 @@ void sums_are_wide() {
   EXPECT(found.calls == 2);
   EXPECT(found.squares == figures.squares * 2);
   EXPECT(found.self == figures.self * 2);
+  EXPECT(found.bytes == figures.bytes * 2);
   EXPECT(found.shortest == INT64_MAX);
 }
 

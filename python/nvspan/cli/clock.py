@@ -72,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _serve(clock: LocalClock, port: int) -> int:
-    server = Server(clock, ("", port))
+    server = Server(clock, port)
     note([f"answering on port {server.port} for {clock.host}; Ctrl-C ends it"])
     try:
         threading.Event().wait()

@@ -10,6 +10,7 @@ them hold. Nothing is assumed but that a clock drifts by no more than `STEEPEST`
 
 from __future__ import annotations
 
+import errno
 import json
 import socket
 import struct
@@ -98,18 +99,34 @@ def read_line(stream: Any, who: str) -> Any:
         raise ClockError(f"{who} answers, but it is no 'nvspan clock'") from None
 
 
+def listening(port: int) -> socket.socket:
+    """A socket that others can connect to, by IPv4 and, where the system has it, IPv6; 0: any port.
+
+    Raises:
+        ClockError: the port is taken.
+    """
+    try:
+        if socket.has_dualstack_ipv6():
+            try:
+                return socket.create_server(
+                    ("", port), family=socket.AF_INET6, dualstack_ipv6=True, backlog=1024
+                )
+            except OSError as error:
+                if error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+                    raise
+        return socket.create_server(("", port), backlog=1024)
+    except OSError as error:
+        raise ClockError(f"cannot listen on port {port}: {error.strerror}") from None
+
+
 class Server:
     """Answers questions in threads of its own, until `close`. Whoever says something else is
     dropped, and `refused` counts it."""
 
-    def __init__(self, clock: LocalClock, address: tuple[str, int] = ("", 0)) -> None:
+    def __init__(self, clock: LocalClock, port: int = 0) -> None:
         self._clock = clock
         self.refused = 0
-        family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
-        try:
-            self._socket = socket.create_server(address, family=family, backlog=128)
-        except OSError as error:
-            raise ClockError(f"cannot listen on {shown(address)}: {error.strerror}") from error
+        self._socket = listening(port)
         self.port: int = self._socket.getsockname()[1]
         threading.Thread(target=self._accept, name="nvspan clock", daemon=True).start()
 

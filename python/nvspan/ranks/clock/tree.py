@@ -9,6 +9,7 @@ tree of their hosts, in which none answers more than `CHILDREN` others.
 from __future__ import annotations
 
 import os
+import resource
 import socket
 import time
 from collections.abc import Mapping, Sequence
@@ -23,6 +24,7 @@ from nvspan.ranks.clock.probe import (
     Server,
     ask,
     connected,
+    listening,
     read_line,
     send_line,
     shown,
@@ -108,15 +110,13 @@ class _Root:
         self._until = time.monotonic() + place.timeout
         self._strangers = 0
         self._found: dict[int, _Member] = {}
+        self._nodes: list[_Member] = []  # one of each boot but this one's
 
     def run(self) -> Clocks:
         clocks = begun(self._place.output, self._clock)
-        family = socket.AF_INET
         port = self._place.root[1] if self._place.root else 0
-        try:
-            listener = socket.create_server(("", port), family=family, backlog=1024)
-        except OSError as error:
-            raise ClockError(f"rank 0 cannot listen on port {port}: {error.strerror}") from None
+        listener = listening(port)
+        _allow_files(self._place.size)
         server = Server(self._clock)
         marker = None
         try:
@@ -125,8 +125,8 @@ class _Root:
                     marker = _marker(self._place)
                     port = listener.getsockname()[1]
                     _write(marker, shown((socket.gethostname(), port)))
-                members = self._gather(listener)
-            self._measure(members, server.port, clocks)
+                self._gather(listener)
+            self._measure(server.port, clocks)
         except ClockError as error:
             self._tell({"error": str(error)})
             raise
@@ -141,16 +141,17 @@ class _Root:
     def _left(self) -> float:
         return max(self._until - time.monotonic(), 0.001)
 
-    def _tell(self, what: dict[str, Any]) -> None:
-        for member in self._found.values():
+    def _tell(self, what: dict[str, Any], only: _Member | None = None) -> None:
+        for member in [only] if only is not None else self._nodes:
             try:
                 send_line(member.connection, what)
             except OSError:
                 pass  # it has gone, which its launcher says
 
-    def _gather(self, listener: socket.socket) -> list[_Member]:
-        """All ranks but 0, by rank."""
+    def _gather(self, listener: socket.socket) -> None:
+        """Waits for all ranks; the first of each boot stays, and the others may go."""
         found = self._found
+        boots = {self._clock.boot_id}
         while len(found) < self._place.size - 1:
             listener.settimeout(self._left())
             try:
@@ -171,7 +172,12 @@ class _Root:
             if member.rank in found or not 0 < member.rank < self._place.size:
                 raise ClockError(f"two processes are rank {member.rank}, or it is not in the job")
             found[member.rank] = member
-        return [found[rank] for rank in sorted(found)]
+            if member.boot_id in boots:
+                self._tell({"done": True}, member)
+                member.connection.close()
+            else:
+                boots.add(member.boot_id)
+                self._nodes.append(member)
 
     def _missing(self, found: dict[int, _Member]) -> str:
         lacking = [str(rank) for rank in range(1, self._place.size) if rank not in found]
@@ -184,13 +190,8 @@ class _Root:
             text += f"; {self._strangers} connections were no 'nvspan clock'"
         return text
 
-    def _measure(self, members: Sequence[_Member], port: int, clocks: Clocks) -> None:
-        boots = {self._clock.boot_id}
-        nodes: list[_Member] = []
-        for member in members:
-            if member.boot_id not in boots:
-                boots.add(member.boot_id)
-                nodes.append(member)
+    def _measure(self, port: int, clocks: Clocks) -> None:
+        nodes = self._nodes
         above: dict[int, int] = {}  # of `nodes`; -1: the root
         for at, member in enumerate(nodes):
             above[at] = at // CHILDREN - 1
@@ -210,7 +211,7 @@ class _Root:
         now = self._clock.now()
         for member, offset in zip(nodes, offsets, strict=True):
             clocks.add(member.host, member.boot_id, self._stated(member, offset).at_time(now))
-        others = [m for m in members if m.host not in clocks.hosts]
+        others = [m for m in self._found.values() if m.host not in clocks.hosts]
         for member in others:  # a container with a name of its own
             known = next((n for n in nodes if n.boot_id == member.boot_id), None)
             same = clocks.hosts[known.host].measured[-1] if known else Interval(now, 0, 0)
@@ -235,6 +236,16 @@ class _Root:
             return offset
         stated = Interval(mine.at, its.low - mine.high, its.high - mine.low)
         return within([offset, stated]) or offset
+
+
+def _allow_files(count: int) -> None:
+    """Room for a connection of each rank, as far as the system grants it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = count + 256
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _write(path: str, text: str) -> None:
