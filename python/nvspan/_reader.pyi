@@ -99,7 +99,7 @@ class RankJob:
     def boot_ids(self) -> list[str]: ...
     def analyse(
         self,
-        priors: list[tuple[int, int] | None] = ...,
+        priors: Sequence[tuple[int, int] | list[tuple[int, int, int]] | None] = ...,
         reference: int = ...,
         window: float = ...,
         steepest: float = ...,

@@ -16,6 +16,7 @@
 
 using nvspan::ranks::ClockOptions;
 using nvspan::ranks::Clocks;
+using nvspan::ranks::Moment;
 using nvspan::ranks::no_begin;
 using nvspan::ranks::no_end;
 using nvspan::ranks::Prior;
@@ -68,8 +69,35 @@ void one_sided_collectives_bound_one_side() {
 void a_prior_narrows() {
   const std::vector<std::vector<Sighting>> seen = {{{0, 1000, 2000}}, {{0, 1000, 2000}}};
   EXPECT_EQUAL(text_of(solve_clocks(seen, 1, {}, without_drift()), 1, 1000), "0..2000");
-  const std::vector<Prior> priors = {Prior{}, Prior{-50, 60}};
+  std::vector<Prior> priors(2);
+  priors[1].low = -50;
+  priors[1].high = 60;
   EXPECT_EQUAL(text_of(solve_clocks(seen, 1, priors, without_drift()), 1, 1000), "950..1060");
+  priors[1].measured = {{0, -70, 40}, {2000, -30, 90}};
+  EXPECT_EQUAL(text_of(solve_clocks(seen, 1, priors, without_drift()), 1, 1000), "970..1040");
+}
+
+void measurements_tell_the_drift() {
+  const std::int64_t second = 1'000'000'000;
+  std::vector<std::vector<Sighting>> seen(2);
+  for (auto& of_clock : seen) of_clock = {{0, 100 * second, 200 * second}};
+  ClockOptions options;
+  options.wander = 0;
+  std::vector<Prior> priors(2);
+  // 100 us in 100 s: in their middle it is known as closely as at both ends.
+  priors[1].measured = {{0, -10, 10}, {300 * second, 299'990, 300'010}};
+  const Moment middle = solve_clocks(seen, 1, priors, options).moment(1, 150 * second);
+  EXPECT(middle.low >= 150 * second + 149'989);
+  EXPECT(middle.high <= 150 * second + 150'011);
+  // Of one measurement it may be the largest drift that is believed.
+  priors[1].measured.pop_back();
+  const Moment wide = solve_clocks(seen, 1, priors, options).moment(1, 150 * second);
+  EXPECT(wide.low <= 150 * second - 29'000'000 && wide.high >= 150 * second + 29'000'000);
+  EXPECT(wide.low >= 150 * second - 31'000'000 && wide.high <= 150 * second + 31'000'000);
+  // What no drift that is believed explains says nothing.
+  priors[1].measured.push_back({300 * second, 900'000'000, 900'000'010});
+  const Moment none = solve_clocks(seen, 1, priors, options).moment(1, 150 * second);
+  EXPECT(none.low <= 150 * second - 40 * second);
 }
 
 void a_wrong_match_is_named() {
@@ -133,6 +161,7 @@ int main(int argc, char** argv) {
   a_bound_passes_on_from_clock_to_clock();
   one_sided_collectives_bound_one_side();
   a_prior_narrows();
+  measurements_tell_the_drift();
   a_wrong_match_is_named();
   a_clock_that_was_set_has_two_pieces();
   draws(argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 20, argc > 1);

@@ -145,6 +145,7 @@ void find_clocks(Job& job, const std::vector<Prior>& priors, const ClockOptions&
       Prior& prior = of_clocks[job.clock[r]];
       prior.low = std::max(prior.low, priors[r].low);
       prior.high = std::min(prior.high, priors[r].high);
+      if (prior.measured.empty()) prior.measured = priors[r].measured;
     }
   }
   job.solved = solve_clocks(seen, job.collectives.size(), of_clocks, options);

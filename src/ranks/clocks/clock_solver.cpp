@@ -89,12 +89,8 @@ class Solver {
       if (out_[seen[i].collective] != 0 || dropped_[c][i] != 0) continue;
       if (gate.low != -infinite || gate.high != infinite) gates.push_back(gate);
     }
-    Interval prior{-infinite, infinite};
-    if (!priors_.empty()) {
-      const std::int64_t shift = clock.base - found_.base;
-      if (priors_[c].low != no_begin) prior.low = static_cast<double>(priors_[c].low + shift);
-      if (priors_[c].high != no_end) prior.high = static_cast<double>(priors_[c].high + shift);
-    }
+    PriorBounds prior;
+    if (!priors_.empty()) prior = PriorBounds(priors_[c], clock.base, found_.base, options_);
     Fit fit(gates, prior, options_, clock.base);
     clock.pieces = fit.pieces();
     for (const std::size_t sighting : fit.contradictions()) {

@@ -26,10 +26,19 @@ struct Sighting {
   std::int64_t end = no_end;      // of the first of them; no_end: they need nobody
 };
 
-// What is known of a clock beforehand, as by PTP: offset to the reference, in ns.
+// The offset to the reference at one moment of a clock, in ns.
+struct MeasuredOffset {
+  std::int64_t at = 0;
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+};
+
+// What is known of a clock beforehand: its offset to the reference at any time, in ns, as by PTP,
+// and what was measured of it.
 struct Prior {
   std::int64_t low = no_begin;
   std::int64_t high = no_end;
+  std::vector<MeasuredOffset> measured;
 };
 
 struct ClockOptions {

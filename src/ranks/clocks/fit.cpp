@@ -42,7 +42,7 @@ bool cut(LineSet& lines, const Gate& gate, double middle, double slack) {
 
 }  // namespace
 
-Fit::Fit(const std::vector<Gate>& gates, Interval prior, const ClockOptions& options,
+Fit::Fit(const std::vector<Gate>& gates, const PriorBounds& prior, const ClockOptions& options,
          std::int64_t base)
     : gates_(gates), prior_(prior), options_(options), base_(base) {
   if (gates_.empty()) return;
@@ -80,7 +80,8 @@ void Fit::fit(std::size_t from, std::size_t to, double begins) {
 // time says. False: a gate contradicts another.
 bool Fit::box(std::size_t from, std::size_t to, double middle, double slack,
               Interval& offset) const {
-  offset = Interval{prior_.low - slack, prior_.high + slack};
+  const Interval prior = prior_.at(middle);
+  offset = Interval{prior.low - slack, prior.high + slack};
   for (std::size_t i = from; i < to; ++i) {
     const Gate& gate = gates_[i];
     const double lean_low = options_.steepest * std::fabs(gate.at_low - middle);
@@ -150,8 +151,9 @@ std::vector<std::size_t> Fit::fit_most(std::size_t from, std::size_t to, double 
   std::sort(order.begin(), order.end());
   // Wide enough for every gate that is met before the first that is left out.
   const double reach = options_.steepest * options_.window * 2 + 1e9;
-  lines = LineSet(Interval{std::max(prior_.low - slack, typical.offset - reach),
-                           std::min(prior_.high + slack, typical.offset + reach)},
+  const Interval prior = prior_.at(middle);
+  lines = LineSet(Interval{std::max(prior.low - slack, typical.offset - reach),
+                           std::min(prior.high + slack, typical.offset + reach)},
                   options_.steepest);
   std::vector<std::size_t> left;
   for (const auto& each : order) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "ranks/clocks/clock_solver.hpp"
+#include "ranks/clocks/prior_bounds.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -13,8 +14,6 @@
 #include <vector>
 
 namespace nvspan::ranks {
-
-constexpr double infinite = std::numeric_limits<double>::infinity();
 
 // The clock's offset was at least `low` at one moment and at most `high` at another, in ns since
 // the clock's base.
@@ -28,7 +27,7 @@ struct Gate {
 
 class Fit {
  public:
-  Fit(const std::vector<Gate>& gates, Interval prior, const ClockOptions& options,
+  Fit(const std::vector<Gate>& gates, const PriorBounds& prior, const ClockOptions& options,
       std::int64_t base);
 
   const std::vector<ClockPiece>& pieces() const noexcept { return pieces_; }
@@ -47,7 +46,7 @@ class Fit {
   bool box(std::size_t from, std::size_t to, double middle, double slack, Interval& offset) const;
 
   Gates& gates_;
-  Interval prior_;
+  const PriorBounds& prior_;
   const ClockOptions& options_;
   std::int64_t base_;
   std::vector<ClockPiece> pieces_;

@@ -6,9 +6,12 @@
 
 #pragma once
 
+#include <limits>
 #include <vector>
 
 namespace nvspan::ranks {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
 
 struct Line {
   double offset = 0;

@@ -76,7 +76,7 @@ def ranks(
 
 def _of_ranks(
     job: RankJob, priors: Mapping[str, tuple[int, int]] | str | os.PathLike[str] | None
-) -> list[tuple[int, int] | None]:
+) -> list[tuple[int, int] | list[tuple[int, int, int]] | None]:
     """What is known of the clock of each rank's host."""
     if not priors:
         return []

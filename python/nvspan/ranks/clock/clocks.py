@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -54,9 +55,9 @@ class Clocks:
         known.measured.append(offset)
         known.measured.sort(key=lambda each: each.at)
 
-    def priors(self, reference: str) -> dict[str, tuple[int, int]]:
-        """For each host the least and the largest ns to add to its clock to get the reference's,
-        from its first measurement to its last.
+    def priors(self, reference: str) -> dict[str, list[tuple[int, int, int]]]:
+        """Of each host, for each time that it was measured: when, by its own clock, and the least
+        and the largest ns to add to that to get the reference's.
 
         Raises:
             ValueError: the reference was not measured.
@@ -65,31 +66,16 @@ class Clocks:
             known = ", ".join(sorted(self.hosts))
             raise ValueError(f"no clock is known of host {reference!r}; there are {known}")
         base = self.hosts[reference]
-        found = {}
+        found: dict[str, list[tuple[int, int, int]]] = {}
         for host, clock in self.hosts.items():
-            if host == reference:
-                found[host] = (0, 0)
-                continue
-            bounds = []
-            for at in sorted({each.at for each in (*clock.measured, *base.measured)}):
-                mine, other = self._at(clock, at), self._at(base, at)
-                bounds.append((mine.low - other.high, mine.high - other.low))
-            found[host] = min(low for low, _ in bounds), max(high for _, high in bounds)
+            # The root has the times at which the reference was measured.
+            for each in clock.measured or [Interval(at.at, 0, 0) for at in base.measured]:
+                other = _at(base, each.at)
+                bounds = (each.low - other.high, each.high - other.low)
+                of_host = found.setdefault(host, [])
+                of_host.append((each.at - each.middle, *((0, 0) if clock is base else bounds)))
+        found.setdefault(reference, [])
         return found
-
-    def _at(self, clock: HostClock, at: int) -> Interval:
-        """What is known of a clock at a time: of the root all."""
-        if clock.host == self.root or not clock.measured:
-            return Interval(at, 0, 0)
-        before = [each for each in clock.measured if each.at <= at]
-        after = [each for each in clock.measured if each.at >= at]
-        near = ([before[-1]] if before else []) + ([after[0]] if after else [])
-        bounds = [each.at_time(at) for each in near]
-        low, high = max(each.low for each in bounds), min(each.high for each in bounds)
-        # A clock that drifted faster than is believed: all that was measured.
-        if low > high:
-            low, high = min(each.low for each in bounds), max(each.high for each in bounds)
-        return Interval(at, low, high)
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -117,6 +103,22 @@ class Clocks:
             json.dump(self.as_dict(), file, indent=1)
             file.write("\n")
         os.replace(name, path)
+
+
+def _at(clock: HostClock, at: int) -> Interval:
+    """What is known of a clock at a time: by the measurements next to it."""
+    if not clock.measured:  # the root
+        return Interval(at, 0, 0)
+    before = next((each for each in reversed(clock.measured) if each.at <= at), None)
+    after = next((each for each in clock.measured if each.at >= at), None)
+    if before is None or after is None or before is after:
+        near = before or after
+        assert near is not None
+        return near.at_time(at)
+    part = (at - before.at) / (after.at - before.at)
+    low = before.low + (after.low - before.low) * part
+    high = before.high + (after.high - before.high) * part
+    return Interval(at, math.floor(low), math.ceil(high))
 
 
 def load(path: str | os.PathLike[str]) -> Clocks:

@@ -208,13 +208,13 @@ class _Root:
             when = offset.at + (0 if above[at] < 0 else base.middle)
             base = base.at_time(when)
             offsets.append(Interval(when, base.low + offset.low, base.high + offset.high))
-        now = self._clock.now()
         for member, offset in zip(nodes, offsets, strict=True):
-            clocks.add(member.host, member.boot_id, self._stated(member, offset).at_time(now))
+            clocks.add(member.host, member.boot_id, self._stated(member, offset))
         others = [m for m in self._found.values() if m.host not in clocks.hosts]
         for member in others:  # a container with a name of its own
             known = next((n for n in nodes if n.boot_id == member.boot_id), None)
-            same = clocks.hosts[known.host].measured[-1] if known else Interval(now, 0, 0)
+            now = Interval(self._clock.now(), 0, 0)
+            same = clocks.hosts[known.host].measured[-1] if known else now
             clocks.add(member.host, member.boot_id, same)
         self._tell({"done": True})
 

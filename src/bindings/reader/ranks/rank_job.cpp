@@ -88,7 +88,8 @@ class RankJob {
     return ids;
   }
 
-  // `priors`, for each rank: the least and the largest offset of its clock, in ns, or None.
+  // `priors`, for each rank: the least and the largest offset of its clock, in ns, or a list of
+  // what was measured of it, each when, the least and the largest, or None.
   void analyse(const py::list& priors, std::uint32_t reference, double window, double steepest,
                double wander) {
     if (replay_ != nullptr) throw py::value_error("the job is analysed already");
@@ -96,6 +97,14 @@ class RankJob {
     for (const auto& prior : priors) {
       ranks::Prior& one = given.emplace_back();
       if (prior.is_none()) continue;
+      if (py::isinstance<py::list>(prior)) {
+        for (const auto& each : prior) {
+          ranks::MeasuredOffset& offset = one.measured.emplace_back();
+          std::tie(offset.at, offset.low, offset.high) =
+              each.cast<std::tuple<std::int64_t, std::int64_t, std::int64_t>>();
+        }
+        continue;
+      }
       std::tie(one.low, one.high) = prior.cast<std::pair<std::int64_t, std::int64_t>>();
     }
     if (!given.empty() && given.size() != job_.ranks.size()) {
