@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the pictures of README.md and docs/index.md, from the recordings of tests/data/loops.
+"""Makes the pictures of README.md and docs, from the recordings of tests/data/loops.
 
     python docs/pictures/make.py
 
@@ -20,6 +20,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import tarfile
 import tempfile
 import termios
 from pathlib import Path
@@ -56,8 +57,25 @@ def unpacked(name: str, folder: str, called: str) -> str:
     return str(path)
 
 
-def nvspan(*words: str) -> None:
-    subprocess.run([sys.executable, "-m", "nvspan", *words], check=True, stdout=subprocess.DEVNULL)
+def ranks_page(tab: Any, folder: str, picture: Path) -> None:
+    """The verdict and the heat map of the page of `nvspan ranks`."""
+    with tarfile.open(LOOPS / "job.tar.xz") as archive:
+        archive.extractall(folder, filter="data")
+    page = os.path.join(folder, "ranks.html")
+    files = sorted(path.name for path in Path(folder).glob("job-?.nvspan"))
+    nvspan("ranks", "-o", page, *files, folder=folder)
+    tab.goto(f"file://{page}")
+    tab.wait_for_timeout(600)
+    top = tab.locator("#verdict").bounding_box()["y"]
+    bottom = tab.locator("#tables").bounding_box()["y"]
+    clip = {"x": 0, "y": top - 8, "width": tab.viewport_size["width"], "height": bottom - top}
+    tab.screenshot(path=str(picture), full_page=True, clip=clip)
+    reduce(picture)
+
+
+def nvspan(*words: str, folder: str | None = None) -> None:
+    command = [sys.executable, "-m", "nvspan", *words]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=folder)
 
 
 def terminal(command: list[str], width: int, picture: Path) -> None:
@@ -135,6 +153,10 @@ def main() -> int:
                 color_scheme="light",
             )  # fmt: skip
             screenshot(tab, page, first, last, HERE / name)
+        tab = browser.new_page(
+            viewport={"width": 900, "height": 1000}, device_scale_factor=1.5, color_scheme="light"
+        )
+        ranks_page(tab, folder, HERE / "ranks.png")
         browser.close()
         before, after = unpacked("slow", folder, "before"), unpacked("fixed", folder, "after")
         terminal(["nvspan", "diff", before, after], 118, HERE / "diff.svg")

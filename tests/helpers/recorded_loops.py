@@ -19,8 +19,8 @@ def unpack(name: str, path: str | Path) -> Path:
     return Path(path)
 
 
-def unpack_ranks(folder: Path) -> list[Path]:
-    """The recordings of eight ranks, in their order."""
-    with tarfile.open(LOOPS / "ranks.tar.xz") as archive:
+def unpack_ranks(folder: Path, name: str = "ranks") -> list[Path]:
+    """The recordings of eight ranks, in their order; those of "job" have collectives."""
+    with tarfile.open(LOOPS / f"{name}.tar.xz") as archive:
         archive.extractall(folder, filter="data")
-    return sorted(folder.glob("ranks-?.nvspan"))
+    return sorted(folder.glob(f"{name}-?.nvspan"))

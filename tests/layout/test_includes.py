@@ -26,6 +26,8 @@ PYBIND11_FILES = {
     "src/bindings/reader/live/live_files.cpp",
     "src/bindings/reader/live/live_files.hpp",
     "src/bindings/reader/projection.cpp",
+    "src/bindings/reader/ranks/rank_heat.cpp",
+    "src/bindings/reader/ranks/rank_heat.hpp",
     "src/bindings/reader/ranks/rank_job.cpp",
     "src/bindings/reader/ranks/rank_job.hpp",
     "src/bindings/reader/ranks/rank_summary.cpp",

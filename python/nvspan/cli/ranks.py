@@ -8,15 +8,17 @@ from collections.abc import Sequence
 
 from nvspan.cli.common.many import add_executor
 from nvspan.cli.common.parser import parser_of
-from nvspan.cli.common.reading import emit, note, opened
+from nvspan.cli.common.reading import emit, note, opened, refuse_to_replace
 from nvspan.ranks.cause import analyze_ranks, text
+from nvspan.ranks.page import html
 from nvspan.ranks.shown import MOST_NAMED
 from nvspan.report.progress import Progress
 
 _DESCRIPTION = """\
 Says which rank of a job made the others wait, in which range, and what that
 costs the job; then who waited for how long, how uneven each range is, and what
-the job's end hangs on. It stands on the collectives of the ranks: those of
+the job's end hangs on; with -o as a page, with a heat map of ranks and steps. It
+stands on the collectives of the ranks: those of
 'nvspan.torch.auto(..., distributed=True)', and the ranges of NCCL."""
 
 
@@ -39,6 +41,11 @@ def main(argv: Sequence[str]) -> int:
         "--clocks", metavar="FILE", help="what 'nvspan clock' measured of the hosts of the job"
     )
     add_executor(parser)
+    parser.add_argument(
+        "-o", "--output", metavar="OUT",
+        help="write a page (.html) with a heat map of ranks and steps, replaced if it exists",
+    )  # fmt: skip
+    parser.add_argument("--title", help="the heading of the page (default: the names of the files)")
     options = parser.parse_args(argv)
     progress = Progress("reading")
     found = opened(
@@ -51,4 +58,15 @@ def main(argv: Sequence[str]) -> int:
         progress,
     )  # fmt: skip
     note(f"{path}: {sentence}" for path, sentence in found.damage[:MOST_NAMED])
+    if options.output:
+        refuse_to_replace(
+            parser, options.output, [rank.path for rank in found.ranks], "one of the recordings"
+        )
+        try:
+            with open(options.output, "w", encoding="utf-8") as file:
+                file.write(html(found, options.title))
+        except OSError as error:
+            parser.exit(1, f"{parser.prog}: cannot write {options.output!r}: {error.strerror}\n")
+        if not options.json:
+            return emit(options.output)
     return emit(text.as_json(found) if options.json else text.shown(found))

@@ -13,9 +13,12 @@ from nvspan.ranks.cause.delays import Delay, Delays
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Iterator
+    from typing import Any, TypeVar
 
     from nvspan._reader import RankJob
+
+    Value = TypeVar("Value", int, float)
 
 _MOST_CANDIDATES = 5  # ranks that are replayed at their median
 LEAST_PART = 0.01  # of the job's time, that a rank costs for sure if it is named
@@ -152,12 +155,26 @@ class Ranks:
         chosen = [i for i in chosen if times[i] > 0]
         return chosen[_WARM_UP:] if len(chosen) > 4 * _WARM_UP else chosen
 
-    def _of_steps(self, values: Sequence[float]) -> list[float]:
+    def _of_steps(self, values: Sequence[Value]) -> list[Value]:
         return [values[i] for i in self._steps]
 
     def late(self, rank: int) -> list[float]:
         """By step, by how many ns the rank came later than the median of all, at most."""
         return self._of_steps(self._job.late(self._place(rank)))
+
+    @property
+    def steps(self) -> list[int]:
+        """The numbers of the steps that count: warm-up is none of them."""
+        return self._of_steps(self.step_numbers)
+
+    def by_step(self) -> Iterator[tuple[Rank, list[float], list[float]]]:
+        """Each rank with, by step, how late it came and how long its step took, in ns.
+
+        As :meth:`late` says; 0 for a step that the rank does not have.
+        """
+        for place, each in enumerate(self.ranks):
+            late, durations = self._job.late(place), self._job.durations(place)
+            yield each, self._of_steps(late), self._of_steps(durations)
 
     def _place(self, rank: int) -> int:
         for place, each in enumerate(self.ranks):

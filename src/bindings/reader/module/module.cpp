@@ -12,6 +12,7 @@
 #include "bindings/reader/import/import_objects.hpp"
 #include "bindings/reader/import/trace_import.hpp"
 #include "bindings/reader/live/live_files.hpp"
+#include "bindings/reader/ranks/rank_heat.hpp"
 #include "bindings/reader/ranks/rank_job.hpp"
 #include "bindings/reader/ranks/rank_summary.hpp"
 #include "bindings/reader/reader_object.hpp"
@@ -79,6 +80,7 @@ PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
   nvspan::bindings::bind_import(m);
   nvspan::bindings::bind_live(m);
   nvspan::bindings::bind_rank_job(m);
+  nvspan::bindings::bind_rank_heat(m);
   nvspan::bindings::bind_rank_summary(m);
   nvspan::bindings::bind_trace_import(m);
 }

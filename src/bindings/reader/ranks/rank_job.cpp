@@ -249,6 +249,20 @@ class RankJob {
   const std::vector<double>& step_times() const { return replay().step_times(); }
   const std::vector<float>& late(std::size_t rank) const { return blame_.late.at(rank); }
   const std::vector<float>& excess(std::size_t rank) const { return blame_.excess.at(rank); }
+  // What the rank's steps took in ns, by the places of steps(); 0: it has no such step.
+  std::vector<float> durations(std::size_t rank) const {
+    std::vector<float> taken(job_.steps.size(), 0);
+    std::size_t next = 0;  // steps come in the same order on all ranks, but for a few
+    for (const ranks::Step& step : job_.ranks.at(rank).steps) {
+      if (next >= taken.size() || job_.steps[next] != step.number) {
+        const auto found = std::find(job_.steps.begin(), job_.steps.end(), step.number);
+        if (found == job_.steps.end()) continue;
+        next = static_cast<std::size_t>(found - job_.steps.begin());
+      }
+      taken[next++] += static_cast<float>(step.end - step.start);
+    }
+    return taken;
+  }
   // `name`: of texts; -1: all that the rank does.
   std::vector<double> savings(std::size_t rank, std::int32_t name) {
     if (rank >= job_.ranks.size()) throw py::index_error("no such rank");
@@ -347,6 +361,7 @@ void bind_rank_job(py::module_& module) {
       .def("step_times", &RankJob::step_times)
       .def("late", &RankJob::late)
       .def("excess", &RankJob::excess)
+      .def("durations", &RankJob::durations)
       .def("savings", &RankJob::savings)
       .def("stand_out", &RankJob::stand_out)
       .def("losses", &RankJob::losses)
