@@ -5,7 +5,7 @@
 
 #include <pybind11/stl.h>
 
-#include "ranks/cause/heat.hpp"
+#include "ranks/heat/heat.hpp"
 
 #include <cstddef>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
-// Ranks by steps in bins. See ranks/cause/heat.hpp for the layout of their bytes.
+// Ranks by steps in bins. See ranks/heat/heat.hpp for the layout of their bytes.
 import { Numbers } from "./decode.js";
 
 /**

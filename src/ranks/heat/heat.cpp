@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ranks/cause/heat.hpp"
+#include "ranks/heat/heat.hpp"
 
 #include <algorithm>
 #include <cmath>
