@@ -89,6 +89,9 @@ def test_what_a_real_loop_waits_for(tmp_path, name, kind, certainty):
     assert [(finding.kind, finding.certainty) for finding in bound] == [(kind, certainty)]
     assert bound[0].evidence
     assert bound[0].advice
+    assert 0.2 < bound[0].cost <= 1
+    costs = [one.cost or 0 for one in found if one.certainty != findings.UNKNOWN]
+    assert costs == sorted(costs, reverse=True)
     if name == "data":
         odd = next(finding for finding in found if finding.kind == "outliers")
         assert odd.text == "1 step took 40.214 ms more than the typical one"

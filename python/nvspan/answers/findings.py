@@ -137,7 +137,7 @@ def _of_limit(steps: Steps) -> Iterator[Finding]:
     certainty = LIKELY if steps.of_device_ranges and bound in ("launch", "cpu") else MEASURED
     head, _, rest = found["text"].partition(": ")
     text = f"the typical step of {duration(steps.typical['duration'])} is {head}"
-    idle = found["idle"] / steps.typical["duration"]
+    idle = found["idle"]
     cost = max(idle, 1 - idle) if bound in ("gpu", "launch") else idle
     yield Finding(f"bound-{bound}", text, certainty, rest.split("; "), _ADVICE[bound], cost)
 
