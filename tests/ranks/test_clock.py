@@ -175,11 +175,11 @@ def test_a_tree_of_hosts(tmp_path, by):
 
 def test_ranks_that_do_not_come_are_named(tmp_path):
     started = time.monotonic()
-    ended = run_job(tmp_path, ["a:0", "b:5", None, None], "--timeout", "3")
-    assert time.monotonic() - started < 30
-    assert ended[0] == (1, "", "nvspan clock: 2 of 4 ranks came within 3 s: rank 2, 3 did not\n")
+    ended = run_job(tmp_path, ["a:0", "b:5", None, None], "--timeout", "8")
+    assert time.monotonic() - started < 60
+    assert ended[0] == (1, "", "nvspan clock: 2 of 4 ranks came within 8 s: rank 2, 3 did not\n")
     assert ended[1][0] == 1
-    assert ended[1][2].startswith("nvspan clock: rank 0: 2 of 4 ranks came within 3 s: ")
+    assert ended[1][2].startswith("nvspan clock: rank 0: 2 of 4 ranks came within 8 s: ")
     assert not os.path.exists(tmp_path / "clocks.json")
     ((code, _, said),) = run_job(tmp_path, [None, "b:5"], "--timeout", "1")
     assert code == 1
@@ -256,13 +256,13 @@ def answering(answer):
 )
 def test_what_is_no_clock_is_an_error(answer, said):
     with answering(answer) as port, pytest.raises(ClockError, match=said):
-        ask(("127.0.0.1", port), this_host(), timeout=0.5)
+        ask(("127.0.0.1", port), this_host(), timeout=20 if answer else 0.5)
 
 
 def test_the_command_says_what_is_wrong(tmp_path):
     done = run_nvspan("clock", "--timeout", "0.3", "--ask", f"127.0.0.1:{free_port()}", check=1)
     assert re.fullmatch(
-        r"nvspan clock: 127.0.0.1:\d+: Connection refused within 0.\d s\n", done.stderr
+        r"nvspan clock: 127.0.0.1:\d+: Connection refused within \d+\.\d s\n", done.stderr
     )
     assert "no launcher has said which rank this is" in run_nvspan("clock", check=1).stderr
     done = run_nvspan("clock", "--ask", "host:99999", check=2)
