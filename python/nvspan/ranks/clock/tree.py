@@ -32,6 +32,7 @@ from nvspan.ranks.clock.probe import (
 from nvspan.ranks.clock.system import Statement
 
 CHILDREN = 8
+_GRACE = 10.0  # seconds
 _HELLO = "nvspan clocks of a job 1"
 _RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
 _SIZES = ("WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
@@ -264,7 +265,8 @@ def _take_part(place: Place, clock: LocalClock, statement: Statement | None) -> 
     server = Server(clock)
     try:
         with connection, connection.makefile("rb") as stream:
-            connection.settimeout(max(until - time.monotonic(), 0.001))
+            # Rank 0, which may have begun later, says what went wrong.
+            connection.settimeout(max(until - time.monotonic(), 0.001) + _GRACE)
             send_line(connection, {
                 "hello": _HELLO, "rank": place.rank, "host": clock.host, "boot_id": clock.boot_id,
                 "port": server.port, "statement": _statement(statement),

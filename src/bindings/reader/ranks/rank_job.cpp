@@ -56,17 +56,7 @@ py::dict dict_of(const ranks::Standings& found) {
 // Files are added, then the job is analysed, once.
 class RankJob {
  public:
-  // How many processes of the recording have collectives or steps.
-  std::size_t add(const RecordingHandle& handle, const std::vector<std::string>& domains,
-                  const std::vector<std::string>& enqueued, const std::string& step) {
-    if (replay_ != nullptr) throw py::value_error("the job is analysed already");
-    const released_gil released;
-    const ranks::ExtractOptions options{domains, enqueued, step};
-    std::vector<ranks::RankTrace> traces = ranks::extract(*handle.recording, options, texts_);
-    for (ranks::RankTrace& trace : traces) job_.ranks.push_back(std::move(trace));
-    return traces.size();
-  }
-  // The same of what rank_traces() returned.
+  // Adds what rank_traces() returned: how many processes have collectives or steps.
   std::size_t add_traces(const py::bytes& given) {
     if (replay_ != nullptr) throw py::value_error("the job is analysed already");
     const std::string_view bytes = given;
@@ -342,7 +332,6 @@ void bind_rank_job(py::module_& module) {
              py::arg("enqueued"), py::arg("step"), py::arg("path") = std::string());
   py::class_<RankJob>(module, "RankJob")
       .def(py::init<>())
-      .def("add", &RankJob::add)
       .def("add_traces", &RankJob::add_traces)
       .def("rank_count", &RankJob::rank_count)
       .def("hosts", &RankJob::hosts)
