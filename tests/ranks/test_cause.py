@@ -66,6 +66,16 @@ def test_single_steps_that_are_slow(tmp_path):
     assert steps == {"step 11", "step 23", "step 35"}
 
 
+def test_a_delay_that_comes_and_stays(tmp_path):
+    paths = write_job(tmp_path, 4, steps=64, extra=slow(2, "forward", 3 * MS, lambda s: s > 30))
+    verdict = ranks(*paths).verdict
+    assert (verdict.kind, verdict.rank, verdict.suspect) == ("drifting", None, 2)
+    assert verdict.text.startswith("rank 2's forward costs the job ")
+    assert verdict.text.endswith(", but not all the time")
+    found = verdict.evidence[1].partition("takes ")[2].split(", ")
+    assert [each.partition(" ")[2].split()[0] for each in found][2:] == ["ms", "ms"]
+
+
 def test_a_delay_is_passed_on_to_whom_it_comes_from(tmp_path):
     # Rank 0 makes rank 1 wait in a group of two; where rank 1 comes last to the job's all-reduce,
     # as it has more to do than rank 0, rank 0 is as much to blame.

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from statistics import median
 
 from nvspan.ranks.cause import collectives
@@ -255,12 +256,12 @@ class Ranks:
                 return cost
         return None
 
-    def half(self, delay: Delay, second: bool) -> float:
-        """ns of a step by which the rank is later, in the first or second half: the median."""
+    def quarters(self, delay: Delay) -> list[float]:
+        """ns of a step by which the rank is later, in each quarter of the steps: the median."""
         number = -1 if delay.range is None else self._number(delay.range)
         values = self._of_steps(self._job.excess_of(self._place(delay.rank), number))
-        middle = len(values) // 2
-        return median(values[middle:] if second else values[:middle])
+        bounds = [len(values) * i // 4 for i in range(5)]
+        return [median(values[a:b]) for a, b in pairwise(bounds)]
 
     def smallest_delays(self) -> dict[str | None, float]:
         """By range, ns of a step by which a rank must be late to be named in 99 of 100 recordings.

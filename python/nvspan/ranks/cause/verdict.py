@@ -24,7 +24,7 @@ _OF_FEW_STEPS = 0.7  # of a cost, that comes from a tenth of the steps
 _LEAST_WAIT = 0.05  # of a rank's time, from which on waiting is worth a word
 _MOST_OF_IT = 0.5  # of a rank's delay, from which on one range is the reason
 _SUSPICIOUS = 3.0  # standard errors: what one rank in a thousand shows by chance
-_HALF_AS_MUCH = 0.5  # of the delay in one half of the steps: less in the other is a drift
+_LEAST_OF_QUARTER = 0.25  # of a delay: less in a quarter of the steps is not there all the time
 _WORTH_KNOWING = 0.1  # of a step: who sees only larger delays does not say that there are none
 
 
@@ -35,6 +35,8 @@ class Verdict:
         kind: ``"culprit"``, ``"drifting"``, ``"rotating"``, ``"transient"``, ``"none"`` or
             ``"cannot tell"``.
         rank: The culprit's number, else None.
+        suspect: The number of the rank that the sentence speaks of, also where its delay is not
+            there all the time; else None.
         range: The culprit's range; None where all of its ranges take longer, or there is none.
         cost: Its :class:`nvspan.ranks.cause.job.Cost`, else None.
         delay: Its :class:`nvspan.ranks.cause.delays.Delay`, else None.
@@ -50,6 +52,7 @@ class Verdict:
         self.kind = kind
         self.text = text
         self.rank: int | None = None
+        self.suspect: int | None = None
         self.range: str | None = None
         self.cost: Cost | None = None
         self.delay: Delay | None = None
@@ -63,6 +66,7 @@ class Verdict:
         cost, delay = self.cost, self.delay
         return {
             "verdict": self.kind, "text": self.text, "rank": self.rank, "range": self.range,
+            "suspect": self.suspect,
             "cost": None if cost is None else {
                 "part": cost.part.value, "part_low": cost.part.low, "part_high": cost.part.high,
                 "ns_per_step": cost.ns.value,
@@ -223,22 +227,21 @@ def _culprit(number: int, delays: list[Delay], found: Ranks) -> Verdict:
         text = f"rank {number}'s {delay.range} costs the job {_price(cost)}"
     else:
         text = f"rank {number} is slower in all that it does: this costs the job {_price(cost)}"
-    early, late = (found.half(delay, second) for second in (False, True))
-    drifts = delay.part != "whole" or min(early, late) < _HALF_AS_MUCH * max(early, late)
+    quarters = found.quarters(delay)
+    drifts = delay.part != "whole" or min(quarters) < _LEAST_OF_QUARTER * delay.ns.value
     verdict = Verdict(DRIFTING if drifts else CULPRIT, text)
-    verdict.rank, verdict.cost, verdict.delay = number, cost, delay
-    verdict.range = delay.range
+    verdict.suspect, verdict.cost, verdict.delay = number, cost, delay
     if drifts:
-        verdict.text += f", most of it in the {'second' if late > early else 'first'} half"
+        verdict.text += ", but not all the time"
+    else:
+        verdict.rank, verdict.range = number, delay.range
     verdict.evidence.append(
         f"it takes {duration(delay.ns.value)} +- {duration(delay.ns.half)} of a step longer than "
         f"the median of the others; {_chance(delay)}"
     )
     if drifts:
-        verdict.evidence.append(
-            f"{duration(max(0.0, early))} in the first half of the steps, "
-            f"{duration(max(0.0, late))} in the second"
-        )
+        lasts = ", ".join(duration(max(0.0, each)) for each in quarters)
+        verdict.evidence.append(f"in the four quarters of the steps it takes {lasts} longer")
     rank = next(each for each in found.ranks if each.rank == number)
     verdict.evidence += [
         f"a step would take {duration(cost.ns.value)} less if rank {number} were as fast there "
@@ -254,8 +257,8 @@ def _culprit(number: int, delays: list[Delay], found: Ranks) -> Verdict:
         if each.part.low > 0 and each.range != delay.range
     ]
     verdict.next = (
-        f"look at '{verdict.range}' of rank {number}: 'nvspan explain {rank.path}'"
-        if verdict.range else f"look at the host of rank {number} ({rank.host}): its clock rate, "
+        f"look at '{delay.range}' of rank {number}: 'nvspan explain {rank.path}'"
+        if delay.range else f"look at the host of rank {number} ({rank.host}): its clock rate, "
         "what else runs there, its memory"
     )  # fmt: skip
     return verdict
@@ -274,6 +277,7 @@ def _transient(top: Cost, found: Ranks) -> Verdict:
         TRANSIENT,
         f"single steps are slow: they cost the job {_price(top)}, most of it on rank {top.rank}",
     )
+    verdict.suspect = top.rank
     verdict.evidence = [
         f"step {number}: rank {top.rank} delays the others by {duration(blamed[step])}"
         for number, step in zip(numbers, worst, strict=True)
