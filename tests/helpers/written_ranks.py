@@ -16,7 +16,7 @@ from nvspan._reader import ExternalWriter
 
 MS = 1_000_000
 PHASES = {"dataloader.next": 2 * MS, "forward": 5 * MS, "backward": 8 * MS}
-_FIELDS = ("group", "seq", "size", "rank", "bytes", "async")
+_FIELDS = ("group", "seq", "size", "rank", "bytes", "async", "peer")
 _INT64 = 17
 _LAYOUT = np.dtype([(name, "<i8") for name in _FIELDS])
 
@@ -41,12 +41,15 @@ def _column(values: Sequence[int]) -> array[int]:
     return array("q", values)
 
 
-def meet(ranks: Sequence[WrittenRank], name: str, group: int, number: int, random: Random) -> None:
+def meet(
+    ranks: Sequence[WrittenRank], name: str, group: int, number: int, random: Random,
+    sizes: Sequence[int] = (),
+) -> None:  # fmt: skip
     """A collective of these ranks: each leaves it after the last has come."""
     last = max(rank.now for rank in ranks)
     for place, rank in enumerate(ranks):
         end = last + 10_000 + round(random.expovariate(1 / 20_000))
-        fields = (group, number, len(ranks), place, 4096, 0)
+        fields = (group, number, len(ranks), place, sizes[place] if sizes else 4096, 0, -1)
         rank.collectives.append((name, rank.now, end, fields))
         rank.now = end
 

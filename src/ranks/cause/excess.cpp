@@ -23,7 +23,7 @@ std::vector<std::vector<double>> excess_by_collective(const Job& job, std::int32
   for (std::size_t r = 0; r < more.size(); ++r) more[r].assign(job.of[r].size(), 0);
   std::vector<double> values, sorted;
   for (const Matched& of : job.collectives) {
-    if (!of.compares()) continue;
+    if (!of.compares() || of.pairs()) continue;
     values.clear();
     for (const Member& member : of.members) {
       const RankTrace& trace = job.ranks[member.rank];
@@ -50,6 +50,7 @@ Series excess_by_step(const Job& job, std::int32_t name) {
     for (std::size_t i = 0; i < more[r].size(); ++i) {
       const std::uint32_t k = job.of[r][i];
       if (k == Job::unmatched || !job.collectives[k].compares()) continue;
+      if (job.collectives[k].pairs()) continue;
       for (std::size_t j = job.since[r][i]; j < i; ++j) more[r][i] -= more[r][j];
       steps[r][job.collectives[k].step] += static_cast<float>(more[r][i]);
     }

@@ -17,7 +17,8 @@ constexpr std::int32_t every_name = -1;
 using Series = std::vector<std::vector<float>>;  // by rank and step
 
 // By rank and its collectives, in ns: how much longer than the median of the other members a rank
-// was in ranges of that name before.
+// was in ranges of that name before; 0 for sends and receives, before which ranks do not do the
+// same.
 std::vector<std::vector<double>> excess_by_collective(const Job& job, std::int32_t name);
 
 // The sum of a step. Work that two groups compare counts once.

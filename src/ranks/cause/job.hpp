@@ -34,6 +34,10 @@ struct Matched {
 
   // Whether its members can be compared: all are there, and it is one and the same.
   bool compares() const noexcept { return members.size() >= 2 && whole && !differs; }
+  // Of a sender and its receiver, whose work before need not be alike.
+  bool pairs() const noexcept {
+    return kind == CollectiveKind::send || kind == CollectiveKind::receive;
+  }
 };
 
 struct Job {
@@ -51,6 +55,7 @@ struct Job {
   // their last of the same group, of a send or receive behind their last with the same peer.
   std::vector<std::vector<std::uint32_t>> since;
   std::size_t largest = 0;          // members of a collective
+  std::size_t absent = 0;           // ranks of the largest group that no file is of
   std::size_t alone = 0;            // collectives of which one rank alone has a range
   std::vector<std::int64_t> steps;  // their numbers; a collective is in one of these
 

@@ -96,7 +96,7 @@ void pair_up(Job& job) {
       job.of[r][i] = place.first->second;
     }
   }
-  // A group that does not say its size is as large as most of its ranks at once.
+  // A group is as large as most of its ranks at once.
   std::unordered_map<std::uint64_t, std::size_t> largest;
   for (const Matched& each : found) {
     std::size_t& size = largest[each.group];
@@ -105,10 +105,12 @@ void pair_up(Job& job) {
   for (Matched& each : found) {
     const Collective& first = job.at(each.members[0]);
     const bool pairs = each.kind == CollectiveKind::send || each.kind == CollectiveKind::receive;
-    const std::size_t size = pairs            ? 2
-                             : first.size > 0 ? static_cast<std::size_t>(first.size)
-                                              : largest[each.group];
-    each.whole = each.members.size() >= size;
+    // A rank that no file is of is missed by none of its collectives.
+    const std::size_t seen = largest[each.group];
+    if (!pairs && first.size > 0 && static_cast<std::size_t>(first.size) > seen) {
+      job.absent = std::max(job.absent, static_cast<std::size_t>(first.size) - seen);
+    }
+    each.whole = each.members.size() >= (pairs ? 2 : seen);
     if (each.members.size() < 2) ++job.alone;
     job.largest = std::max(job.largest, each.members.size());
   }

@@ -133,12 +133,31 @@ std::vector<double> Replay::steps_of(const std::vector<double>& released) const 
 
 std::vector<double> Replay::savings(std::uint32_t rank, std::int32_t name) {
   std::vector<double> less = excess_by_collective(job_, name)[rank];
+  const RankTrace& trace = job_.ranks[rank];
+  const auto work = [&](std::uint32_t i) {
+    return static_cast<double>(name == every_name ? trace.work(i, i) : trace.work(i, i, name));
+  };
+  const auto is_pair = [&](std::uint32_t i) {
+    const std::uint32_t k = job_.of[rank][i];
+    return k != Job::unmatched && job_.collectives[k].pairs();
+  };
   for (std::uint32_t i = 0; i < less.size(); ++i) {
     const std::uint32_t k = job_.of[rank][i];
-    if (k == Job::unmatched || givers_[k] == 0) continue;
-    for (std::uint32_t j = job_.since[rank][i]; j < i; ++j) less[i] -= less[j];
+    if (k == Job::unmatched || givers_[k] == 0 || is_pair(i)) continue;
+    double whole = work(i);
+    for (std::uint32_t j = job_.since[rank][i]; j < i; ++j) {
+      less[i] -= less[j];
+      if (is_pair(j)) whole += work(j);
+    }
     // Among few, the others may be the slow ones: who is as fast as all are is not made slower.
     if (job_.collectives[k].members.size() < job_.largest) less[i] = std::max(0.0, less[i]);
+    // What is compared here was done before the sends and receives between as well.
+    const double part = whole > 0 ? less[i] / whole : 0;
+    for (std::uint32_t j = job_.since[rank][i]; j < i; ++j) {
+      if (!is_pair(j)) continue;
+      less[j] += part * work(j);
+      less[i] -= part * work(j);
+    }
   }
   std::vector<double> saved = steps_of(run(rank, less));
   for (std::size_t s = 0; s < saved.size(); ++s) saved[s] = times_[s] - saved[s];

@@ -216,7 +216,8 @@ class Extraction : public reader::RangeScan<Extraction> {
     open.is_wait = role.role == Role::wait;
     collective.begin = at;
     const bool enqueued = role.enqueued || fields.queued != 0;
-    if (fields.asynchronous == 0 && !enqueued) collective.wait = at;
+    const bool later = fields.asynchronous != 0 && !open.is_wait;  // it waits on a handle
+    if (!later && !enqueued) collective.wait = at;
     collective.early = std::max<std::int64_t>(0, fields.early);
     collective.group = static_cast<std::uint64_t>(fields.group);
     collective.sequence = fields.sequence;

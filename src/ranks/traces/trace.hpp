@@ -38,12 +38,14 @@ struct Collective {
   bool enqueued = false;  // the range shows when the CPU asked for it, not when the GPU did it
 
   bool gives() const noexcept {
-    return kind == CollectiveKind::all || kind == CollectiveKind::send ||
-           (kind == CollectiveKind::from_root) == (rank == root);
+    if (kind == CollectiveKind::all || kind == CollectiveKind::send) return true;
+    if (kind == CollectiveKind::receive) return false;
+    return (kind == CollectiveKind::from_root) == (rank == root);
   }
   bool takes() const noexcept {
-    return kind == CollectiveKind::all || kind == CollectiveKind::receive ||
-           (kind == CollectiveKind::to_root) == (rank == root);
+    if (kind == CollectiveKind::all || kind == CollectiveKind::receive) return true;
+    if (kind == CollectiveKind::send) return false;
+    return (kind == CollectiveKind::to_root) == (rank == root);
   }
 };
 

@@ -57,6 +57,8 @@ class Rank:
         self.uncertainty: int | None = row["uncertainty"]
         self.contradictions: int = row["contradictions"]
         self.gpu: bool = row["gpu"]
+        #: What it handed to its collectives, in bytes.
+        self.bytes: int = row["bytes"]
         talked, blocked = row["talked"], row["blocked"]
         self.overlap: float | None = max(0.0, 1 - blocked / talked) if talked else None
         #: ns of delay by range, the largest first.
@@ -127,6 +129,7 @@ class Ranks:
         self.counts: dict[str, int] = {
             "collectives": sum(usable),
             "unmatched": counted["alone"],
+            "absent": counted["absent"],
             "incomplete": len(usable) - sum(usable) - counted["alone"],
             "uncertain": counted["uncertain"],
             "contradictions": counted["contradictions"],

@@ -25,6 +25,7 @@ _LEAST_WAIT = 0.05  # of a rank's time, from which on waiting is worth a word
 _MOST_OF_IT = 0.5  # of a rank's delay, from which on one range is the reason
 _SUSPICIOUS = 3.0  # standard errors: what one rank in a thousand shows by chance
 _LEAST_OF_QUARTER = 0.25  # of a delay: less in a quarter of the steps is not there all the time
+_MORE_BYTES = 0.05  # of the median rank's, by which a rank's share of the data differs
 _WORTH_KNOWING = 0.1  # of a step: who sees only larger delays does not say that there are none
 
 
@@ -256,6 +257,12 @@ def _culprit(number: int, delays: list[Delay], found: Ranks) -> Verdict:
         for each in of_ranges
         if each.part.low > 0 and each.range != delay.range
     ]
+    size = median(each.bytes for each in found.ranks)
+    if abs(rank.bytes - size) > _MORE_BYTES * size:
+        verdict.evidence.append(
+            f"it handed {rank.bytes:,} bytes to its collectives, the median rank {size:,.0f}: its "
+            "share of the data differs"
+        )
     verdict.next = (
         f"look at '{delay.range}' of rank {number}: 'nvspan explain {rank.path}'"
         if delay.range else f"look at the host of rank {number} ({rank.host}): its clock rate, "
@@ -319,6 +326,11 @@ def _limits(found: Ranks) -> list[str]:
         limits.append(
             f"{counts['enqueued']} collectives show when the CPU asked for them: that a rank came "
             "late means that its CPU did; when its GPU did is not known"
+        )
+    if counts["absent"]:
+        limits.append(
+            f"{counts['absent']} ranks of the largest group have no file: where one of them came "
+            "last, nobody is blamed"
         )
     if counts["unmatched"]:
         limits.append(f"{counts['unmatched']} collectives are in one rank's file alone")

@@ -137,6 +137,11 @@ class RankJob {
       row["late"] = sums.late;
       row["was_last"] = sums.was_last;
       row["duration"] = trace.end - trace.start;
+      std::int64_t bytes = 0;
+      for (const ranks::Collective& each : trace.collectives) {
+        bytes += std::max<std::int64_t>(0, each.bytes);
+      }
+      row["bytes"] = bytes;
       rows.append(row);
     }
     return rows;
@@ -226,6 +231,7 @@ class RankJob {
   py::dict counts() const {
     py::dict result;
     result["alone"] = job_.alone;
+    result["absent"] = job_.absent;
     result["uncertain"] = blame_.uncertain;
     result["clocks"] = job_.clocks;
     result["stuck"] = replay_ == nullptr ? 0 : replay_->stuck();
