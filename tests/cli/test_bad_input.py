@@ -21,7 +21,8 @@ pytestmark = needs_library
 CALLS = Path(__file__).parent.parent / "corpus" / "calls.nvspan"
 READERS = ("diff", "explain", "export", "modules", "ranks", "report", "stats", "steps", "view",
            "import")  # fmt: skip
-_NOT_READERS = ("clock", "doctor", "ncu", "nsys", "record", "trace")
+_NOT_READERS = ("clock", "doctor", "mark", "ncu", "nsys", "record", "start", "stop", "trace",
+                "where")  # fmt: skip
 
 
 def test_every_command_is_here():
