@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/reader/reader_object.hpp"
+#include "bindings/reader/fields.hpp"
 
 #include <pybind11/stl.h>
 
@@ -333,7 +334,7 @@ py::list Reader::processes() const {
   py::list processes;
   for (const reader::ReadProcess& process : recording_->processes()) {
     const record::FileHeader& header = process.header;
-    py::dict entry;
+    Fields entry;
     py::list command;
     for (const std::string& argument : process.command) command.append(text_of(argument));
     entry["path"] = text_of(process.path);
@@ -342,7 +343,7 @@ py::list Reader::processes() const {
     entry["host"] = text_of(header.host);
     entry["boot_id"] = text_of(header.boot_id).attr("strip")();
     entry["command"] = command;
-    entry["rank"] = header.rank < 0 ? py::object(py::none()) : py::int_(header.rank);
+    entry["rank"] = number_or_none(header.rank);
     entry["local_rank"] =
         header.local_rank < 0 ? py::object(py::none()) : py::int_(header.local_rank);
     entry["world_size"] =

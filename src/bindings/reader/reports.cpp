@@ -3,6 +3,8 @@
 
 #include "bindings/support/py.hpp"
 
+#include "bindings/reader/fields.hpp"
+
 #include "bindings/reader/reports.hpp"
 
 #include <pybind11/stl.h>
@@ -45,9 +47,9 @@ std::string bytes_of(const py::str& text) {
 py::list list_losses(const std::vector<reader::ReadLoss>& losses) {
   py::list entries;
   for (const reader::ReadLoss& loss : losses) {
-    py::dict entry;
+    Fields entry;
     entry["process"] = loss.process;
-    entry["thread"] = loss.thread < 0 ? py::object(py::none()) : py::int_(loss.thread);
+    entry["thread"] = number_or_none(loss.thread);
     entry["from"] = loss.from;
     entry["to"] = loss.to;
     entry["count"] = loss.count == 0 ? py::object(py::none()) : py::int_(loss.count);
@@ -62,14 +64,14 @@ const char* kind_text(reader::RangeKind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
-void add_lane(py::dict& entry, const reader::Recording& recording, const reader::DeviceLane& lane,
+void add_lane(Fields& entry, const reader::Recording& recording, const reader::DeviceLane& lane,
               bool with_stream) {
   const auto text = [&](std::int32_t name) {
     return name < 0 ? py::object(py::none())
                     : text_of(recording.strings()[static_cast<std::size_t>(name)]);
   };
   entry["process"] = lane.process;
-  entry["device"] = lane.device < 0 ? py::object(py::none()) : py::int_(lane.device);
+  entry["device"] = number_or_none(lane.device);
   entry["device_name"] = text(reader::device_name(recording, lane));
   if (with_stream) {
     entry["stream"] = lane.stream;
@@ -98,7 +100,7 @@ py::list threads(const RecordingHandle& handle) {
   const reader::Recording& recording = *handle.recording;
   py::list entries;
   for (const reader::ReadThread& thread : recording.threads()) {
-    py::dict entry;
+    Fields entry;
     entry["process"] = thread.process;
     entry["pid"] = recording.processes()[thread.process].header.pid;
     entry["tid"] = thread.tid;
@@ -118,8 +120,8 @@ py::list tree(const RecordingHandle& handle, bool ancestors) {
   py::list entries;
   for (const auto& each : found.nodes) {
     const reader::CallNode& node = *each;
-    py::dict entry;
-    entry["parent"] = node.parent < 0 ? py::object(py::none()) : py::int_(node.parent);
+    Fields entry;
+    entry["parent"] = number_or_none(node.parent);
     entry["domain"] = domain_at(recording, node.domain);
     entry["name"] = string_at(recording, node.name);
     entry["kind"] = kind_text(node.kind);
@@ -168,7 +170,7 @@ py::list exact(const RecordingHandle& handle, const std::optional<std::int64_t>&
       squares += (static_cast<double>(ns) - mean) * (static_cast<double>(ns) - mean);
     }
     const auto middle = static_cast<double>(row.ns[count / 2]);
-    py::dict entry;
+    Fields entry;
     entry["domain"] = domain_at(recording, row.domain);
     entry["name"] = string_at(recording, row.name);
     entry["kind"] = kind_text(row.kind);
@@ -201,15 +203,15 @@ py::dict strip(const RecordingHandle& handle, std::uint64_t budget, std::uint32_
       blocks.append(py::make_tuple(block.start - shown.first, block.end - block.start, domain,
                                    block.name, block.count));
     }
-    py::dict entry;
+    Fields entry;
     entry["process"] = lane.process;
-    entry["thread"] = lane.thread < 0 ? py::object(py::none()) : py::int_(lane.thread);
+    entry["thread"] = number_or_none(lane.thread);
     entry["device"] = lane.device.empty() ? py::object(py::none()) : text_of(lane.device);
     entry["level"] = lane.level;
     entry["blocks"] = blocks;
     lanes.append(entry);
   }
-  py::dict overview;
+  Fields overview;
   overview["first"] = shown.first;
   overview["last"] = shown.last;
   overview["resolution"] = shown.resolution;
@@ -233,7 +235,7 @@ py::list list_keys(const reader::Recording& recording, const std::vector<reader:
       const std::uint32_t count = key.durations->counts[i];
       if (count != 0) durations.append(py::make_tuple(i, count));
     }
-    py::dict entry;
+    Fields entry;
     entry["look"] =
         look_of(recording, key.domain, key.name, key.is_mark ? "mark" : kind_text(key.kind),
                 key.backward, key.has_color, key.color);
@@ -257,7 +259,7 @@ py::list list_counters(const reader::Recording& recording,
       points.append(
           py::make_tuple(point.time, point.least, point.greatest, point.last, point.count));
     }
-    py::dict entry;
+    Fields entry;
     entry["process"] = track.process;
     entry["domain"] = domain_at(recording, counter.domain);
     entry["name"] = string_at(recording, counter.name);
@@ -291,10 +293,10 @@ py::dict timeline(const RecordingHandle& handle, const py::dict& given) {
   static const char* const kinds[] = {"thread", "spans", "device"};
   py::list tracks;
   for (const reader::PageTrack& track : found.tracks) {
-    py::dict entry;
+    Fields entry;
     entry["kind"] = kinds[static_cast<std::size_t>(track.kind)];
     entry["process"] = track.process;
-    entry["thread"] = track.thread < 0 ? py::object(py::none()) : py::int_(track.thread);
+    entry["thread"] = number_or_none(track.thread);
     entry["device"] = text_of(track.device);
     entry["levels"] = track.levels.size();
     entry["ranges"] = track.ranges;
@@ -303,7 +305,7 @@ py::dict timeline(const RecordingHandle& handle, const py::dict& given) {
   }
   py::list texts;
   for (const std::string& text : found.texts) texts.append(text_of(text));
-  py::dict entry;
+  Fields entry;
   entry["first"] = found.first;
   entry["last"] = found.last;
   entry["resolution"] = found.resolution;
@@ -353,10 +355,10 @@ py::dict flame(const RecordingHandle& handle, const std::vector<py::buffer>& col
   }
   py::list roots, nodes;
   for (const reader::FlameRoot& root : found.roots) {
-    py::dict entry;
+    Fields entry;
     entry["group"] = root.group;
     entry["process"] = root.process;
-    entry["thread"] = root.thread < 0 ? py::object(py::none()) : py::int_(root.thread);
+    entry["thread"] = number_or_none(root.thread);
     entry["device"] = text_of(root.device);
     roots.append(entry);
   }
@@ -367,7 +369,7 @@ py::dict flame(const RecordingHandle& handle, const std::vector<py::buffer>& col
                                         site.backward, site.has_color, site.color),
                                 node.calls, node.total, node.self, node.unclosed, node.folded));
   }
-  py::dict entry;
+  Fields entry;
   entry["roots"] = roots;
   entry["nodes"] = nodes;
   entry["folded"] = found.folded;

@@ -4,6 +4,8 @@
 // Steps, as the dictionaries and columns that Python gets.
 #include "bindings/support/py.hpp"
 
+#include "bindings/reader/fields.hpp"
+
 #include <pybind11/stl.h>
 
 #include "bindings/reader/column.hpp"
@@ -61,7 +63,7 @@ py::dict steps(const RecordingHandle& handle, const py::dict& roles, std::size_t
       {"behind", &found.behind},   {"waits", &found.waits},   {"wait_calls", &found.wait_calls},
       {"state", &typical.state}};
   for (const auto& [name, values] : all) columns[name] = view_of(std::move(*values));
-  py::dict mean;
+  Fields mean;
   mean["steps"] = typical.steps;
   mean["warm_up"] = typical.warm_up;
   mean["outliers"] = typical.outliers;
@@ -73,7 +75,7 @@ py::dict steps(const RecordingHandle& handle, const py::dict& roles, std::size_t
   mean["cpu"] = typical.cpu;
   mean["gpu"] = typical.gpu;
   mean["idle"] = typical.idle;
-  py::dict deviation;
+  Fields deviation;
   deviation["duration"] = typical.duration_std;
   deviation["busy"] = typical.busy_std;
   deviation["all_idle"] = typical.all_idle_std;
@@ -86,15 +88,15 @@ py::dict steps(const RecordingHandle& handle, const py::dict& roles, std::size_t
   mean["p90"] = typical.p90;
   mean["p99"] = typical.p99;
   mean["max"] = typical.longest;
-  mean["ahead"] = typical.ahead < 0 ? py::object(py::none()) : py::int_(typical.ahead);
+  mean["ahead"] = number_or_none(typical.ahead);
   mean["behind"] = typical.behind == reader::Steps::not_known ? py::object(py::none())
                                                               : py::int_(typical.behind);
-  py::dict kept;
+  Fields kept;
   kept["steps"] = after.steps;
   kept["begin"] = after.begin;
   kept["end"] = after.end;
   kept["duration"] = after.duration;
-  py::dict result;
+  Fields result;
   result["columns"] = columns;
   result["after_warm_up"] = kept;
   result["typical"] = mean;

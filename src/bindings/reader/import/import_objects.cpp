@@ -104,7 +104,7 @@ std::vector<std::int64_t> integers_of(const py::buffer& given, const char* name)
   return values;
 }
 
-std::vector<std::uint8_t> bytes_of(const py::object& given, std::size_t rows) {
+std::vector<std::uint8_t> wide_bytes_of(const py::object& given, std::size_t rows) {
   if (given.is_none()) return {};
   const auto view = given.cast<std::string>();
   if (view.size() != rows) throw py::value_error("valid must have a byte for each row");
@@ -123,7 +123,7 @@ void add_integers(TableObject& object, const std::string& name, const py::buffer
                   const py::object& valid, const std::string& kind,
                   const std::vector<py::bytes>& texts) {
   std::vector<std::int64_t> values = integers_of(given, "values");
-  const std::vector<std::uint8_t> present = bytes_of(valid, values.size());
+  const std::vector<std::uint8_t> present = wide_bytes_of(valid, values.size());
   ImportColumn& column = object.table->add_column(name, kind_of(kind));
   std::vector<std::int64_t> numbers;
   numbers.reserve(texts.size());
@@ -147,7 +147,7 @@ void add_reals(TableObject& object, const std::string& name, const py::buffer& g
   const py::buffer_info info = given.request();
   if (info.ndim != 1 || info.format != "d") throw py::type_error("values must be float64");
   const auto rows = static_cast<std::size_t>(info.shape[0]);
-  const std::vector<std::uint8_t> present = bytes_of(valid, rows);
+  const std::vector<std::uint8_t> present = wide_bytes_of(valid, rows);
   ImportColumn& column = object.table->add_column(name, ImportKind::real);
   for (std::size_t row = 0; row < rows; ++row) {
     double value = 0;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "bindings/reader/column.hpp"
+#include "bindings/reader/fields.hpp"
 #include "bindings/reader/reports.hpp"
 #include "ranks/cause/blame.hpp"
 #include "ranks/cause/critical_path.hpp"
@@ -118,8 +119,8 @@ class RankJob {
     for (std::size_t r = 0; r < job_.ranks.size(); ++r) {
       const ranks::RankTrace& trace = job_.ranks[r];
       const ranks::RankSums& sums = blame_.ranks[r];
-      py::dict row;
-      row["rank"] = trace.rank < 0 ? py::object(py::none()) : py::int_(trace.rank);
+      Fields row;
+      row["rank"] = number_or_none(trace.rank);
       row["path"] = text_of(trace.path);
       row["host"] = text_of(trace.host);
       row["pid"] = trace.pid;
@@ -229,7 +230,7 @@ class RankJob {
   }
 
   py::dict counts() const {
-    py::dict result;
+    Fields result;
     result["alone"] = job_.alone;
     result["absent"] = job_.absent;
     result["uncertain"] = blame_.uncertain;
@@ -292,7 +293,7 @@ class RankJob {
 
  private:
   static py::dict views(std::map<std::string, Integers>& columns) {
-    py::dict result;
+    Fields result;
     for (auto& column : columns) result[column.first.c_str()] = view_of(std::move(column.second));
     return result;
   }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bindings/reader/column.hpp"
+#include "bindings/reader/fields.hpp"
 #include "bindings/reader/reports.hpp"
 #include "ranks/summary/module_figures.hpp"
 #include "ranks/summary/packed_histogram.hpp"
@@ -56,7 +57,7 @@ py::dict row_of(const Summary& summary, const Summary::Rows::value_type& row) {
   const auto quantile = [&](double fraction) {
     return std::clamp(durations.quantile(fraction, figures.calls), least, most);
   };
-  py::dict entry;
+  Fields entry;
   entry["domain"] = text_at(summary, key.domain);
   entry["name"] = text_at(summary, key.name);
   if (key.kind < ranks::kind_of_marks) {
@@ -141,7 +142,7 @@ py::list marks(const RankSummary& of) {
   py::list result;
   for (const auto* row : of.summary->ordered_rows()) {
     if (row->first.kind != ranks::kind_of_marks) continue;
-    py::dict entry;
+    Fields entry;
     entry["domain"] = text_at(*of.summary, row->first.domain);
     entry["name"] = text_at(*of.summary, row->first.name);
     entry["calls"] = row->second.calls;
