@@ -26,7 +26,6 @@ from nvspan.cli.common.reading import (
     selected,
 )
 from nvspan.nsight.nsys import compat as nsys_compat
-from nvspan.ranks.shown import collectives_table
 from nvspan.recording.nearest import hint
 from nvspan.report import emptiness, gpu, render, text, tree
 from nvspan.report.narrow import width_of
@@ -266,6 +265,8 @@ def _of_many(parser: argparse.ArgumentParser, options: argparse.Namespace) -> in
     status = _table(summary, options)
     if options.format == "csv" or not collectives or status:
         return status
+    from nvspan.ranks.shown import collectives_table
+
     return emit(f"\n{collectives_table(collectives, options.top, options.format == 'markdown')}")
 
 

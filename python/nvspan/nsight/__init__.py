@@ -4,12 +4,7 @@
 
 from __future__ import annotations
 
-from nvspan.nsight.lines.ncu_command import ncu_command
-from nvspan.nsight.nsys_command import nsys_command
-from nvspan.nsight.ranges.evaluate import FilterHits
-from nvspan.nsight.ranges.names import range_filters
-from nvspan.nsight.ranges.range_filter import RangeFilter
-from nvspan.nsight.ranges.range_syntax import Between
+from nvspan.nsight.nsys_command import nsys_command  # has its module's name: not later
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +13,11 @@ if TYPE_CHECKING:
     from nvspan.nsight.compute.function import NcuError, ncu
     from nvspan.nsight.compute.region import profile_region
     from nvspan.nsight.compute.sweep import SweepResult, kernel
+    from nvspan.nsight.lines.ncu_command import ncu_command
+    from nvspan.nsight.ranges.evaluate import FilterHits
+    from nvspan.nsight.ranges.names import range_filters
+    from nvspan.nsight.ranges.range_filter import RangeFilter
+    from nvspan.nsight.ranges.range_syntax import Between
     from nvspan.nsight.results.result import NcuResult
     from nvspan.nsight.results.result import read_reports as read_ncu
 
@@ -39,7 +39,19 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """What only programs that profile use is loaded with its first use."""
+    """Each is loaded with its first use: commands that only read recordings use none."""
+    if name in ("Between", "FilterHits", "RangeFilter", "range_filters"):
+        from nvspan.nsight.ranges.evaluate import FilterHits
+        from nvspan.nsight.ranges.names import range_filters
+        from nvspan.nsight.ranges.range_filter import RangeFilter
+        from nvspan.nsight.ranges.range_syntax import Between
+
+        found = (Between, FilterHits, RangeFilter, range_filters)
+        return next(each for each in found if each.__name__ == name)
+    if name == "ncu_command":
+        from nvspan.nsight.lines.ncu_command import ncu_command
+
+        return ncu_command
     if name == "profile_region":
         from nvspan.nsight.compute.region import profile_region
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import glob
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -106,6 +105,8 @@ def local(path: str) -> Iterator[str]:
     if not is_url(path):
         yield path
         return
+    import tempfile  # for remote files alone
+
     fsspec = _fsspec()
     try:
         source: Any = fsspec.open(path, "rb").open()

@@ -3,7 +3,7 @@
 
 #include "bindings/support/py.hpp"
 
-#include "bindings/reader/fields.hpp"
+#include "bindings/reader/values/named_values.hpp"
 
 #include "reader/projection/projection.hpp"
 
@@ -38,7 +38,7 @@ py::dict columns_of(const Recording& recording, const Tables& tables, Projection
   const auto site = [&](std::size_t row) -> const reader::ReadSite& {
     return recording.sites()[ranges.site[row]];
   };
-  Fields columns;
+  NamedValues columns;
   columns["thread"] = column_of(projection, [&](std::size_t row) { return ranges.thread[row]; });
   columns["domain"] =
       column_of(projection, [&](std::size_t row) { return recording.domains()[site(row).domain]; });
@@ -70,7 +70,7 @@ py::object text_at(const Recording& recording, std::int32_t index) {
   return text_of(recording.strings()[static_cast<std::size_t>(index)]);
 }
 
-void put(Fields& row, const reader::DurationFigures& figures) {
+void put(NamedValues& row, const reader::DurationFigures& figures) {
   row["total"] = figures.sum;
   row["mean"] = figures.mean;
   row["median"] = figures.median;
@@ -82,7 +82,7 @@ void put(Fields& row, const reader::DurationFigures& figures) {
 py::list list_sums(const Recording& recording, const std::vector<reader::ProjectionSum>& sums) {
   py::list rows;
   for (const reader::ProjectionSum& sum : sums) {
-    Fields row;
+    NamedValues row;
     row["domain"] = text_at(recording, recording.domains()[sum.domain]);
     row["name"] = text_at(recording, sum.name);
     row["kind"] = kind_text(sum.kind);
@@ -107,7 +107,7 @@ py::list list_sums(const Recording& recording, const std::vector<reader::Project
 py::list list_kernels(const Recording& recording, const std::vector<reader::KernelSum>& sums) {
   py::list rows;
   for (const reader::KernelSum& sum : sums) {
-    Fields row;
+    NamedValues row;
     const bool known = sum.thread >= 0, ranged = sum.domain >= 0;
     row["thread"] = known ? py::object(py::int_(sum.thread)) : py::object(py::none());
     row["domain"] =
@@ -149,7 +149,7 @@ py::dict Reader::projection(const std::string& call_domain, const std::string& w
       kernels = reader::sum_kernels(*recording_, *tables, projection, kernel_category);
     }
   }
-  Fields result;
+  NamedValues result;
   result["work"] = projection.work;
   result["outside"] = projection.outside;
   result["unlaunched"] = projection.unlaunched;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/reader/reader_object.hpp"
-#include "bindings/reader/fields.hpp"
+#include "bindings/reader/values/named_values.hpp"
 
 #include <pybind11/stl.h>
 
@@ -334,7 +334,7 @@ py::list Reader::processes() const {
   py::list processes;
   for (const reader::ReadProcess& process : recording_->processes()) {
     const record::FileHeader& header = process.header;
-    Fields entry;
+    NamedValues entry;
     py::list command;
     for (const std::string& argument : process.command) command.append(text_of(argument));
     entry["path"] = text_of(process.path);

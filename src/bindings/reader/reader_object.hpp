@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "bindings/reader/column.hpp"
 #include "bindings/reader/reports.hpp"
+#include "bindings/reader/values/column.hpp"
 #include "reader/export/csv_export.hpp"
 #include "reader/scan/selection.hpp"
 #include "reader/tables/arrow.hpp"

@@ -3,9 +3,8 @@
 
 #include "bindings/support/py.hpp"
 
-#include "bindings/reader/fields.hpp"
-
 #include "bindings/reader/reports.hpp"
+#include "bindings/reader/values/named_values.hpp"
 
 #include <pybind11/stl.h>
 
@@ -47,7 +46,7 @@ std::string bytes_of(const py::str& text) {
 py::list list_losses(const std::vector<reader::ReadLoss>& losses) {
   py::list entries;
   for (const reader::ReadLoss& loss : losses) {
-    Fields entry;
+    NamedValues entry;
     entry["process"] = loss.process;
     entry["thread"] = number_or_none(loss.thread);
     entry["from"] = loss.from;
@@ -64,8 +63,8 @@ const char* kind_text(reader::RangeKind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
-void add_lane(Fields& entry, const reader::Recording& recording, const reader::DeviceLane& lane,
-              bool with_stream) {
+void add_lane(NamedValues& entry, const reader::Recording& recording,
+              const reader::DeviceLane& lane, bool with_stream) {
   const auto text = [&](std::int32_t name) {
     return name < 0 ? py::object(py::none())
                     : text_of(recording.strings()[static_cast<std::size_t>(name)]);
@@ -100,7 +99,7 @@ py::list threads(const RecordingHandle& handle) {
   const reader::Recording& recording = *handle.recording;
   py::list entries;
   for (const reader::ReadThread& thread : recording.threads()) {
-    Fields entry;
+    NamedValues entry;
     entry["process"] = thread.process;
     entry["pid"] = recording.processes()[thread.process].header.pid;
     entry["tid"] = thread.tid;
@@ -120,7 +119,7 @@ py::list tree(const RecordingHandle& handle, bool ancestors) {
   py::list entries;
   for (const auto& each : found.nodes) {
     const reader::CallNode& node = *each;
-    Fields entry;
+    NamedValues entry;
     entry["parent"] = number_or_none(node.parent);
     entry["domain"] = domain_at(recording, node.domain);
     entry["name"] = string_at(recording, node.name);
@@ -170,7 +169,7 @@ py::list exact(const RecordingHandle& handle, const std::optional<std::int64_t>&
       squares += (static_cast<double>(ns) - mean) * (static_cast<double>(ns) - mean);
     }
     const auto middle = static_cast<double>(row.ns[count / 2]);
-    Fields entry;
+    NamedValues entry;
     entry["domain"] = domain_at(recording, row.domain);
     entry["name"] = string_at(recording, row.name);
     entry["kind"] = kind_text(row.kind);
@@ -203,7 +202,7 @@ py::dict strip(const RecordingHandle& handle, std::uint64_t budget, std::uint32_
       blocks.append(py::make_tuple(block.start - shown.first, block.end - block.start, domain,
                                    block.name, block.count));
     }
-    Fields entry;
+    NamedValues entry;
     entry["process"] = lane.process;
     entry["thread"] = number_or_none(lane.thread);
     entry["device"] = lane.device.empty() ? py::object(py::none()) : text_of(lane.device);
@@ -211,7 +210,7 @@ py::dict strip(const RecordingHandle& handle, std::uint64_t budget, std::uint32_
     entry["blocks"] = blocks;
     lanes.append(entry);
   }
-  Fields overview;
+  NamedValues overview;
   overview["first"] = shown.first;
   overview["last"] = shown.last;
   overview["resolution"] = shown.resolution;
@@ -235,7 +234,7 @@ py::list list_keys(const reader::Recording& recording, const std::vector<reader:
       const std::uint32_t count = key.durations->counts[i];
       if (count != 0) durations.append(py::make_tuple(i, count));
     }
-    Fields entry;
+    NamedValues entry;
     entry["look"] =
         look_of(recording, key.domain, key.name, key.is_mark ? "mark" : kind_text(key.kind),
                 key.backward, key.has_color, key.color);
@@ -259,7 +258,7 @@ py::list list_counters(const reader::Recording& recording,
       points.append(
           py::make_tuple(point.time, point.least, point.greatest, point.last, point.count));
     }
-    Fields entry;
+    NamedValues entry;
     entry["process"] = track.process;
     entry["domain"] = domain_at(recording, counter.domain);
     entry["name"] = string_at(recording, counter.name);
@@ -293,7 +292,7 @@ py::dict timeline(const RecordingHandle& handle, const py::dict& given) {
   static const char* const kinds[] = {"thread", "spans", "device"};
   py::list tracks;
   for (const reader::PageTrack& track : found.tracks) {
-    Fields entry;
+    NamedValues entry;
     entry["kind"] = kinds[static_cast<std::size_t>(track.kind)];
     entry["process"] = track.process;
     entry["thread"] = number_or_none(track.thread);
@@ -305,7 +304,7 @@ py::dict timeline(const RecordingHandle& handle, const py::dict& given) {
   }
   py::list texts;
   for (const std::string& text : found.texts) texts.append(text_of(text));
-  Fields entry;
+  NamedValues entry;
   entry["first"] = found.first;
   entry["last"] = found.last;
   entry["resolution"] = found.resolution;
@@ -355,7 +354,7 @@ py::dict flame(const RecordingHandle& handle, const std::vector<py::buffer>& col
   }
   py::list roots, nodes;
   for (const reader::FlameRoot& root : found.roots) {
-    Fields entry;
+    NamedValues entry;
     entry["group"] = root.group;
     entry["process"] = root.process;
     entry["thread"] = number_or_none(root.thread);
@@ -369,7 +368,7 @@ py::dict flame(const RecordingHandle& handle, const std::vector<py::buffer>& col
                                         site.backward, site.has_color, site.color),
                                 node.calls, node.total, node.self, node.unclosed, node.folded));
   }
-  Fields entry;
+  NamedValues entry;
   entry["roots"] = roots;
   entry["nodes"] = nodes;
   entry["folded"] = found.folded;

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "bindings/support/py.hpp"
-#include "bindings/reader/fields.hpp"
+#include "bindings/reader/values/named_values.hpp"
 
 #include <pybind11/pybind11.h>
 
@@ -41,8 +41,8 @@ pybind11::list list_losses(const std::vector<reader::ReadLoss>& losses);
 const char* kind_text(reader::RangeKind kind);
 
 // Adds the device of a lane, and the stream with its name, to a row that is grouped by them.
-void add_lane(Fields& entry, const reader::Recording& recording, const reader::DeviceLane& lane,
-              bool with_stream);
+void add_lane(NamedValues& entry, const reader::Recording& recording,
+              const reader::DeviceLane& lane, bool with_stream);
 
 // `progress`, or None, is called with what an export passes on, with the GIL that `released` gave
 // back; a signal's handler may raise there.

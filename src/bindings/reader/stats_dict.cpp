@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Statistics, as the dictionaries that Python gets.
-#include "bindings/reader/fields.hpp"
 #include "bindings/reader/reader_object.hpp"
+#include "bindings/reader/values/named_values.hpp"
 
 #include <pybind11/stl.h>
 
@@ -70,7 +70,7 @@ py::dict Reader::stats(const py::str& asked) {
   }
   py::list rows;
   for (const auto& row : figures.rows) {
-    Fields entry;
+    NamedValues entry;
     const auto calls = static_cast<double>(row->calls);
     const double mean = row->calls == 0 ? 0 : row->sum / calls;
     const auto squares = static_cast<double>(row->squares);
@@ -133,7 +133,7 @@ py::dict Reader::stats(const py::str& asked) {
     }
     rows.append(entry);
   }
-  Fields result;
+  NamedValues result;
   result["rows"] = rows;
   result["losses"] = list_losses(figures.losses);
   result["lost"] = figures.lost;
@@ -146,7 +146,7 @@ py::dict Reader::stats(const py::str& asked) {
   result["whole"] = figures.whole;
   py::list marks;
   for (const reader::MarkRow& row : figures.marks) {
-    Fields entry;
+    NamedValues entry;
     entry["domain"] = text(recording_->domains()[row.domain]);
     entry["name"] = text(row.name);
     entry["calls"] = row.calls;

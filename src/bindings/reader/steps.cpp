@@ -4,12 +4,12 @@
 // Steps, as the dictionaries and columns that Python gets.
 #include "bindings/support/py.hpp"
 
-#include "bindings/reader/fields.hpp"
+#include "bindings/reader/values/named_values.hpp"
 
 #include <pybind11/stl.h>
 
-#include "bindings/reader/column.hpp"
 #include "bindings/reader/reports.hpp"
+#include "bindings/reader/values/column.hpp"
 #include "reader/steps/repeating.hpp"
 #include "reader/steps/typical_step.hpp"
 
@@ -63,7 +63,7 @@ py::dict steps(const RecordingHandle& handle, const py::dict& roles, std::size_t
       {"behind", &found.behind},   {"waits", &found.waits},   {"wait_calls", &found.wait_calls},
       {"state", &typical.state}};
   for (const auto& [name, values] : all) columns[name] = view_of(std::move(*values));
-  Fields mean;
+  NamedValues mean;
   mean["steps"] = typical.steps;
   mean["warm_up"] = typical.warm_up;
   mean["outliers"] = typical.outliers;
@@ -75,7 +75,7 @@ py::dict steps(const RecordingHandle& handle, const py::dict& roles, std::size_t
   mean["cpu"] = typical.cpu;
   mean["gpu"] = typical.gpu;
   mean["idle"] = typical.idle;
-  Fields deviation;
+  NamedValues deviation;
   deviation["duration"] = typical.duration_std;
   deviation["busy"] = typical.busy_std;
   deviation["all_idle"] = typical.all_idle_std;
@@ -91,12 +91,12 @@ py::dict steps(const RecordingHandle& handle, const py::dict& roles, std::size_t
   mean["ahead"] = number_or_none(typical.ahead);
   mean["behind"] = typical.behind == reader::Steps::not_known ? py::object(py::none())
                                                               : py::int_(typical.behind);
-  Fields kept;
+  NamedValues kept;
   kept["steps"] = after.steps;
   kept["begin"] = after.begin;
   kept["end"] = after.end;
   kept["duration"] = after.duration;
-  Fields result;
+  NamedValues result;
   result["columns"] = columns;
   result["after_warm_up"] = kept;
   result["typical"] = mean;

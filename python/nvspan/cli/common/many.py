@@ -11,11 +11,12 @@ from typing import Any
 
 from nvspan.cli.common.reading import emit, note
 from nvspan.ranks import paths, read_many
-from nvspan.ranks.many import ManyRecordings
-from nvspan.ranks.shown import steps_csv, steps_table, summary_of, unread_lines
 from nvspan.report.progress import Progress
-from nvspan.report.render import as_csv
-from nvspan.report.summary import Summary
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nvspan.ranks.many import ManyRecordings
+    from nvspan.report.summary import Summary
 
 LEAST_FILES = 32  # from here on files are reduced one by one
 GROUPS = ("name", "rank")
@@ -63,6 +64,8 @@ def read_files(
     modules: bool | str = False,
 ) -> ManyRecordings:
     """Reads them; a file that cannot be read is named on standard error, and the rest goes on."""
+    from nvspan.ranks.shown import unread_lines
+
     try:
         with Progress("reading") as progress:
             job = read_many(
@@ -87,6 +90,9 @@ def refuse(
 
 def show_steps(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """A line for each rank, the slowest first; JSON has all that is known of each."""
+    from nvspan.ranks.shown import steps_csv, steps_table
+    from nvspan.report.render import as_csv
+
     refuse(parser, options, ["--phases"] * bool(options.phases) + ["--each"] * options.each)
     job = read_files(parser, options.files, options.executor, steps=True, step=options.step)
     try:
@@ -106,6 +112,8 @@ def summary(
 ) -> tuple[Summary, list[dict[str, Any]]]:
     """The rows of statistics that --filter takes, and the collectives of all; `by` is "name" or
     "rank"."""
+    from nvspan.ranks.shown import summary_of
+
     job = read_files(parser, options.files, options.executor, by_rank=by == "rank")
     return summary_of(job, by, options.filter), job.collectives(by)
 
@@ -129,6 +137,8 @@ def choose_files(parser: argparse.ArgumentParser, options: argparse.Namespace) -
             if any(paths.is_pattern(f) or paths.is_folder(f) for f in files):
                 options.files = paths.expand(files)
             return
+        from nvspan.ranks.shown import unread_lines
+
         with Progress("choosing ranks") as progress:
             job = read_many(files, by_rank="medoid" in options.ranks, steps=True, progress=progress)
             ranks = job.choose(options.ranks)

@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "bindings/reader/column.hpp"
-#include "bindings/reader/fields.hpp"
 #include "bindings/reader/reports.hpp"
+#include "bindings/reader/values/column.hpp"
+#include "bindings/reader/values/named_values.hpp"
 #include "ranks/cause/blame.hpp"
 #include "ranks/cause/critical_path.hpp"
 #include "ranks/cause/job.hpp"
@@ -119,7 +119,7 @@ class RankJob {
     for (std::size_t r = 0; r < job_.ranks.size(); ++r) {
       const ranks::RankTrace& trace = job_.ranks[r];
       const ranks::RankSums& sums = blame_.ranks[r];
-      Fields row;
+      NamedValues row;
       row["rank"] = number_or_none(trace.rank);
       row["path"] = text_of(trace.path);
       row["host"] = text_of(trace.host);
@@ -230,7 +230,7 @@ class RankJob {
   }
 
   py::dict counts() const {
-    Fields result;
+    NamedValues result;
     result["alone"] = job_.alone;
     result["absent"] = job_.absent;
     result["uncertain"] = blame_.uncertain;
@@ -293,7 +293,7 @@ class RankJob {
 
  private:
   static py::dict views(std::map<std::string, Integers>& columns) {
-    Fields result;
+    NamedValues result;
     for (auto& column : columns) result[column.first.c_str()] = view_of(std::move(column.second));
     return result;
   }

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "bindings/reader/column.hpp"
-#include "bindings/reader/fields.hpp"
 #include "bindings/reader/reports.hpp"
+#include "bindings/reader/values/column.hpp"
+#include "bindings/reader/values/named_values.hpp"
 #include "ranks/summary/module_figures.hpp"
 #include "ranks/summary/packed_histogram.hpp"
 #include "ranks/summary/summarize.hpp"
@@ -57,7 +57,7 @@ py::dict row_of(const Summary& summary, const Summary::Rows::value_type& row) {
   const auto quantile = [&](double fraction) {
     return std::clamp(durations.quantile(fraction, figures.calls), least, most);
   };
-  Fields entry;
+  NamedValues entry;
   entry["domain"] = text_at(summary, key.domain);
   entry["name"] = text_at(summary, key.name);
   if (key.kind < ranks::kind_of_marks) {
@@ -142,7 +142,7 @@ py::list marks(const RankSummary& of) {
   py::list result;
   for (const auto* row : of.summary->ordered_rows()) {
     if (row->first.kind != ranks::kind_of_marks) continue;
-    Fields entry;
+    NamedValues entry;
     entry["domain"] = text_at(*of.summary, row->first.domain);
     entry["name"] = text_at(*of.summary, row->first.name);
     entry["calls"] = row->second.calls;

@@ -17,13 +17,13 @@ namespace nvspan::bindings {
 // An int, or None for a negative number.
 pybind11::object number_or_none(std::int64_t number);
 
-// fields["calls"] = 3: each assignment is a call of a function, where those of a pybind11::dict are
+// values["calls"] = 3: each assignment is a call of a function, where those of a pybind11::dict are
 // some 200 bytes of code; a report sets four hundred.
-class Fields : public pybind11::dict {
+class NamedValues : public pybind11::dict {
  public:
-  class Field {
+  class Named {
    public:
-    Field(PyObject* fields, const char* key) noexcept : fields_(fields), key_(key) {}
+    Named(PyObject* values, const char* key) noexcept : values_(values), key_(key) {}
 
     template <class Value>
     void operator=(const Value& value) const {
@@ -53,11 +53,11 @@ class Fields : public pybind11::dict {
     void set_object(PyObject* value) const;
     void set_new(PyObject* value) const;  // takes the reference over
 
-    PyObject* fields_;
+    PyObject* values_;
     const char* key_;
   };
 
-  Field operator[](const char* key) const noexcept { return Field(ptr(), key); }
+  Named operator[](const char* key) const noexcept { return Named(ptr(), key); }
   // A key that is an object.
   pybind11::detail::item_accessor operator[](pybind11::handle key) const {
     return pybind11::dict::operator[](key);

@@ -3,7 +3,7 @@
 
 #include "bindings/support/py.hpp"
 
-#include "bindings/reader/column.hpp"
+#include "bindings/reader/values/column.hpp"
 
 #include "bindings/reader/reports.hpp"
 
