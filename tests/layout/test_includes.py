@@ -40,6 +40,7 @@ PYBIND11_FILES = {
     "src/bindings/reader/values/column.cpp",
     "src/bindings/reader/values/column.hpp",
     "src/bindings/reader/values/named_values.hpp",
+    "src/bindings/reader/values/text.hpp",
     "src/bindings/module/torch_functions.cpp",
     "src/bindings/reader/module/module.cpp",
     "src/bindings/reader/steps.cpp",

@@ -7,6 +7,7 @@
 
 #include "bindings/support/py.hpp"
 #include "bindings/reader/values/named_values.hpp"
+#include "bindings/reader/values/text.hpp"
 
 #include <pybind11/pybind11.h>
 
@@ -29,11 +30,6 @@ struct RecordingHandle {
   std::shared_ptr<reader::Recording> recording;
   reader::Selection selection;
 };
-
-// Text from a recording; bytes that are not UTF-8 become surrogates.
-pybind11::object text_of(std::string_view bytes);
-// The bytes that text_of() made the text of.
-std::string bytes_of(const pybind11::str& text);
 
 // A dict for each, in the order given.
 pybind11::list list_losses(const std::vector<reader::ReadLoss>& losses);

@@ -5,7 +5,7 @@
 
 #include "bindings/reader/values/column.hpp"
 
-#include "bindings/reader/reports.hpp"
+#include "bindings/reader/values/text.hpp"
 
 #include <algorithm>
 #include <string>
