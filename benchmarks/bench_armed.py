@@ -88,15 +88,15 @@ for rank in range({count}):
     environment[launch.CONFIG_VARIABLE] = f"format=record;file={template};mode=armed"
     subprocess.run([sys.executable, "-c", code], env=environment, check=True)
     found = sorted(folder.glob("run-*.nvspan"))
-    begin = time.monotonic()
+    begin, busy = time.monotonic(), time.process_time()
     look = nvspan.where(folder, samples=1)
     tree = look.tree
-    took = time.monotonic() - begin
+    took, busy = time.monotonic() - begin, time.process_time() - busy
     begin = time.monotonic()
     text = str(look)
     shown = time.monotonic() - begin
     assert len(look.processes) == len(found), look.problems[:3]
-    print(f"{len(found):,} files: looked and grouped in {took:.2f} s")
+    print(f"{len(found):,} files: looked and grouped in {took:.2f} s, {busy:.2f} s of them busy")
     print(f"{len(tree[0].processes):,} in the tree; {len(text):,} characters in {shown:.2f} s")
 
 

@@ -21,6 +21,8 @@
 #include <vector>
 
 #include "expect.hpp"
+#include "reader/live/live_file.hpp"
+#include "reader/live/live_request.hpp"
 #include "reader/stats/aggregate.hpp"
 #include "reader/tables/tables.hpp"
 
@@ -185,6 +187,52 @@ void test_stop_and_start(const char* mode) {
   EXPECT(recording.problems().empty());
 }
 
+// Another process' requests come while threads record: nothing is damaged, and a reader of what is
+// open sees names that were there.
+void test_switching() {
+  const Folder folder;
+  EXPECT(nvspan_inject_open(folder.config(";mode=armed").c_str()) != 0);
+  const std::string path = std::filesystem::directory_iterator(folder.path)->path().string();
+  std::atomic<int> running{thread_count};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < thread_count; ++i) {
+    threads.emplace_back([&, i] {
+      work(i, 4 * rounds);
+      --running;
+    });
+  }
+  nvspan::reader::LiveFile file;
+  EXPECT(file.open(path));
+  constexpr std::uint64_t wait = 20 * 1000 * 1000;  // ns
+  int obeyed = 0;
+  for (unsigned i = 0; running > 0; ++i) {
+    using nvspan::record::RecordMode;
+    constexpr RecordMode modes[] = {RecordMode::full, RecordMode::ring, RecordMode::armed};
+    nvspan::reader::LiveRequest request;
+    request.mode = static_cast<std::uint64_t>(modes[i % 3]);
+    request.ring_bytes = 1 << 17;
+    if (i % 3 != 2) request.mark = "switched";
+    std::string problem;
+    obeyed +=
+        nvspan::reader::ask(path, request, wait, problem) == nvspan::reader::LiveAnswer::obeyed;
+    nvspan::reader::LiveSample sample;
+    EXPECT(file.sample(sample));
+    for (const auto& thread : sample.threads) {
+      for (std::size_t n = 0; n < thread.open_count; ++n) {
+        const auto name = file.names().name(thread.open[n]);
+        EXPECT(name.text == "outer" || name.text.substr(0, 7) == "thread ");
+      }
+    }
+  }
+  run(threads);
+  nvspan_inject_close();
+  EXPECT(obeyed > 0);
+  nvspan::reader::Recording recording;
+  folder.read(recording);
+  nvspan::reader::make_tables(recording);
+  EXPECT(recording.problems().empty());
+}
+
 void test_short_threads() {
   const Folder folder;
   EXPECT(nvspan_inject_open(folder.config("").c_str()) != 0);
@@ -237,7 +285,10 @@ int main() {
   test_all_is_there(";mode=stats", true);
   test_all_is_there(";mode=ring:131072", false);
   test_all_is_there(";min_duration=1", false);
-  for (const char* mode : {"", ";mode=stats", ";mode=ring:131072"}) test_stop_and_start(mode);
+  for (const char* mode : {"", ";mode=stats", ";mode=ring:131072", ";mode=armed"}) {
+    test_stop_and_start(mode);
+  }
+  test_switching();
   test_short_threads();
   for (const char* mode : {"", ";mode=ring:131072"}) test_forks(mode);
   std::printf("%s\n", nvspan_test::failures() == 0 ? "ok" : "failed");

@@ -174,6 +174,36 @@ sys.stdin.readline()
         assert names == ["inner 0", "inner 1", "thread 0", "thread 1"]
 
 
+@pytest.mark.parametrize("mode", ["armed", "full"])
+@pytest.mark.parametrize("ends", [True, False], ids=["ended", "killed"])
+def test_what_a_ring_used_again_is_overwritten_and_not_damaged(tmp_path, mode, ends):
+    program = """
+import nvspan, sys
+with nvspan.annotate("outer"):
+    for _ in range(2):
+        print("ready", flush=True)
+        sys.stdin.readline()
+        for _ in range(60000):
+            with nvspan.annotate("tick"): pass
+    print("ready", flush=True)
+    sys.stdin.readline()
+"""
+    with running(tmp_path, program, mode) as run:
+        step(run)
+        told("start", run.pid, "--mode", "ring=0.1")
+        step(run)
+        if ends:
+            run.say()
+            run.process.wait()
+        else:
+            run.end()
+        recording = nvspan.read(run.file)
+        assert recording.problems == []
+        assert {row["reason"] for row in recording.losses.rows()} <= {"overwritten"}
+        ticks = next(row for row in recording.stats().rows if row["name"] == "tick")
+        assert 1000 < ticks["calls"] < (60000 if mode == "armed" else 120000)
+
+
 def test_wrong_requests_are_named(tmp_path):
     code, out, err = told("start", tmp_path / "none.nvspan")
     assert (code, out) == (1, "")

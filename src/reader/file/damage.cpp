@@ -120,7 +120,8 @@ class Losses {
 void Recording::find_damage(const Loading& loading, std::size_t first_thread,
                             const FileCheck& check) {
   const ReadProcess& process = loading.process;
-  const bool ring = process.header.mode == static_cast<std::uint32_t>(record::RecordMode::ring);
+  const bool ring = process.was_ring ||
+                    process.header.mode == static_cast<std::uint32_t>(record::RecordMode::ring);
   const bool full = process.header.mode == static_cast<std::uint32_t>(record::RecordMode::full);
   const bool gone =
       check.missing_bytes != 0 || check.damaged_bytes != 0 || check.missing_chunks != 0;
@@ -139,7 +140,8 @@ void Recording::find_damage(const Loading& loading, std::size_t first_thread,
 
   // A ring's chunk may be used again between the looks at the ones before and after it. Of a
   // process that has ended, whatever is missing leaves a place without a chunk.
-  const bool may_skip = check.moving || (ring && !check.closed && !gone);
+  // One that was recorded whole before it became a ring has its gap in the middle.
+  const bool may_skip = check.moving || (ring && !gone && (!check.closed || process.was_ring));
   Losses losses(process, loading.index);
   std::uint64_t damaged_chunks = 0;
   std::uint64_t kept_events = 0;

@@ -7,11 +7,13 @@
 #include "reader/file/loading.hpp"
 #include "reader/file/schemas.hpp"
 #include "record/file/checksum.hpp"
+#include "record/file/live_format.hpp"
 #include "record/file/ticks.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -185,6 +187,11 @@ bool Recording::read_header(ReadProcess& process, const std::vector<std::uint64_
       header.header_bytes != record::file_header_bytes) {
     return refuse("recorded by an incompatible version of nvspan");
   }
+  const auto live_word = [&](std::size_t offset) {
+    return words[(record::live_offset + offset) / word];
+  };
+  process.was_ring =
+      live_word(0) == record::live_magic && live_word(offsetof(record::LiveSection, was_ring)) != 0;
   header.host[sizeof header.host - 1] = '\0';
   header.boot_id[sizeof header.boot_id - 1] = '\0';
   const std::size_t command = std::min<std::size_t>(header.command_bytes, sizeof header.command);

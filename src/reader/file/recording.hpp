@@ -96,6 +96,7 @@ struct ReadProcess {
   record::FileHeader header;
   std::vector<std::string> command;
   bool closed = false;
+  bool was_ring = false;             // switched to one while it was recorded
   std::uint64_t open_chunks = 0;     // without a checksum, as their process did not end them
   std::int64_t end = 0;              // the last moment that it knows of
   std::vector<std::uint32_t> sites;  // by the file's number

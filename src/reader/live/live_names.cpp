@@ -31,7 +31,7 @@ bool is_kept(record::DefinitionType type) {
 template <typename T>
 bool take(std::string_view body, T& out) {
   if (body.size() < sizeof(T)) return false;
-  std::memcpy(&out, body.data(), sizeof(T));
+  body.copy(reinterpret_cast<char*>(&out), sizeof(T));
   return true;
 }
 

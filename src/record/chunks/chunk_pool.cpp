@@ -22,6 +22,7 @@ constexpr std::size_t most_looked_at = 8;
 void ChunkPool::restart() noexcept {
   clear();
   sequence_ = 0;
+  ring_made_ = 0;
   begin_ring();
 }
 
@@ -29,7 +30,8 @@ void ChunkPool::begin_ring() noexcept {
   const std::uint64_t ring_bytes = file_.options().ring_bytes;
   ring_chunk_ = std::clamp<std::size_t>(ring_bytes / 64 / page * page, smallest_ring_chunk,
                                         largest_ring_chunk);
-  ring_left_ = std::max<std::size_t>(ring_bytes / ring_chunk_, smallest_ring);
+  const std::size_t wanted = std::max<std::size_t>(ring_bytes / ring_chunk_, smallest_ring);
+  ring_left_ = wanted - std::min(wanted, ring_made_);
 }
 
 void ChunkPool::clear() noexcept {
@@ -121,6 +123,7 @@ ChunkPool::Place ChunkPool::take_in_ring(std::size_t needed, ChunkHeader* own) n
   if (ring_left_ != 0) {
     if (char* space = try_allocate(ring_chunk_)) {
       --ring_left_;
+      ++ring_made_;
       return Place{reinterpret_cast<ChunkHeader*>(space), ring_chunk_, 0};
     }
     if (sealed_head_ == sealed_.size()) file_.report_exhausted();

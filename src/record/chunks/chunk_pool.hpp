@@ -73,6 +73,7 @@ class ChunkPool {
   std::size_t sealed_head_ = 0;
   std::size_t ring_left_ = 0;   // how many chunks a ring may still add
   std::size_t ring_chunk_ = 0;  // bytes of each
+  std::size_t ring_made_ = 0;   // how many it has added
 };
 
 }  // namespace nvspan::record

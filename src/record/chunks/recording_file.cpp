@@ -39,6 +39,7 @@ void RecordingFile::set_options(const RecordOptions& options) {
 void RecordingFile::change_mode(RecordMode mode, std::uint64_t ring_bytes) noexcept {
   options_.mode = mode;
   if (ring_bytes != 0) options_.ring_bytes = ring_bytes;
+  if (mode == RecordMode::ring) live().was_ring.store(1, std::memory_order_release);
   live().mode.store(static_cast<std::uint64_t>(mode), std::memory_order_release);
 }
 

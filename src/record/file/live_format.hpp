@@ -51,6 +51,7 @@ struct LiveSection {
   LiveWord mark_ticks;   // when the mark was asked for; 0: now
   LiveWord mark_bytes;
   LiveWord mark[live_mark_bytes / word];
+  LiveWord was_ring;  // the mode was `ring` at some time, also where the header has another
 };
 static_assert(live_offset + sizeof(LiveSection) <= file_header_bytes);
 constexpr std::uint64_t live_no_mode = 0xFFFFFFFF;

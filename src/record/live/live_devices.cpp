@@ -4,7 +4,6 @@
 #include "record/live/live_devices.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace nvspan::record {
 namespace {
@@ -22,7 +21,7 @@ void store_text(LiveWord (&to)[count], std::string_view text) {
          (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) {
     --bytes;
   }
-  if (bytes != 0) std::memcpy(words, text.data(), bytes);
+  text.copy(reinterpret_cast<char*>(words), bytes);
   for (std::size_t i = 0; i < count; ++i) to[i].store(words[i], std::memory_order_release);
 }
 

@@ -78,12 +78,11 @@ void live_take(LiveBlock& block, std::uint32_t thread, std::uint32_t tid,
 
 void live_set_name(LiveBlock& block, const char* name, std::size_t bytes) noexcept {
   std::uint64_t words[live_name_words] = {};
-  bytes = std::min(bytes, sizeof words);
-  // Not in the middle of a character of UTF-8.
-  while (bytes == sizeof words && bytes != 0 &&
-         (static_cast<unsigned char>(name[bytes - 1]) & 0x80) != 0) {
-    --bytes;
-    if ((static_cast<unsigned char>(name[bytes]) & 0xC0) == 0xC0) break;
+  constexpr std::size_t room = sizeof words;
+  if (bytes > room) {
+    bytes = room;
+    // Not in the middle of a character of UTF-8.
+    while (bytes != 0 && (static_cast<unsigned char>(name[bytes]) & 0xC0) == 0x80) --bytes;
   }
   if (bytes != 0) std::memcpy(words, name, bytes);
   const std::uint64_t number = block.names.load(std::memory_order_relaxed) + 1;
