@@ -49,6 +49,25 @@ def test_nobody_is_named_where_all_ranks_are_alike(tmp_path, seed):
     assert verdict.text == "no rank holds the job back"
 
 
+def test_collectives_of_each_communicator(tmp_path):
+    found = ranks(*write_job(tmp_path, 4, pairs=True, extra=slow(1, "forward", 2 * MS)))
+    whole, pair = sorted(found.collectives, key=lambda row: -row["ranks"])
+    assert {key: whole[key] for key in ("name", "communicator", "ranks", "count", "bytes")} == {
+        "name": "allreduce", "communicator": "5", "ranks": 4, "count": 40, "bytes": 40 * 4096,
+    }  # fmt: skip
+    assert (whole["last"], whole["was_last"]) == (1, 40)
+    # Three ranks wait for rank 1, 2 ms in each step, and what phases differ by.
+    assert 40 * 3 * 1.5 * MS < whole["waited"] < 40 * 3 * 2.5 * MS
+    assert 40 * 1.5 * MS < whole["late"] < 40 * 2.5 * MS
+    assert (pair["name"], pair["communicator"], pair["ranks"]) == ("barrier", "7", 2)
+    assert pair["count"] == 40
+    assert whole["waited"] + pair["waited"] == sum(rank.waited for rank in found.ranks)
+    assert as_dict(found)["collectives"] == found.collectives
+    (line,) = (line for line in shown(found).splitlines() if line.endswith("  allreduce"))
+    assert line.split()[:3] == ["40", "4", "163,840"]
+    assert line.split()[-4:] == ["1", "40", "5", "allreduce"]
+
+
 def test_ranks_that_are_slow_in_turn(tmp_path):
     def extra(rank, step, name):
         return 4 * MS if name == "forward" and step % 4 == rank else 0

@@ -140,16 +140,22 @@ def test_the_map_of_durations(shown):
 
 def test_the_tables(shown):
     assert shown.locator("#tables h2").all_inner_texts() == [
-        "What would be saved", "Ranks", "Imbalance", "Critical path",
+        "What would be saved", "Ranks", "Collectives", "Imbalance", "Critical path",
     ]  # fmt: skip
     tables = shown.locator("#tables table").all()
     assert tables[0].locator("tbody tr").first.locator("td").all_inner_texts()[0] == "5"
     ranks = [row.locator("td").all_inner_texts() for row in tables[1].locator("tbody tr").all()]
     assert [row[0] for row in ranks] == [str(rank) for rank in range(8)]
     assert ranks[5][6].startswith("dataloader.next ")
-    uneven = tables[2].locator("tbody tr").first.locator("td").all_inner_texts()
+    (collective,) = (row.locator("td").all_inner_texts() for row in
+                     tables[2].locator("tbody tr").all())  # fmt: skip
+    assert collective[:3] == ["40", "8", f"{40 * 4096:,}"]
+    assert collective[5] == "5"
+    assert 30 < int(collective[6]) < 40
+    assert collective[7:] == ["5", "allreduce"]
+    uneven = tables[3].locator("tbody tr").first.locator("td").all_inner_texts()
     assert uneven[3:6:2] == ["5", "dataloader.next"]
-    assert "(collectives)" in tables[3].inner_text()
+    assert "(collectives)" in tables[4].inner_text()
 
 
 def test_a_phone(shown):

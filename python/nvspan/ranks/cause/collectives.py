@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from nvspan.ranks import pool, traced
@@ -20,6 +21,47 @@ if TYPE_CHECKING:
 def columns(found: dict[str, Any]) -> dict[str, list[int]]:
     """The columns of a table of the core's as lists."""
     return {name: memoryview(column).tolist() for name, column in found.items()}
+
+
+def by_communicator(
+    job: RankJob, table: dict[str, list[int]], numbers: Sequence[int]
+) -> list[dict[str, Any]]:
+    """A dict for each collective of each communicator, what was waited for longest first.
+
+    Args:
+        job: an analysed job.
+        table: the columns of its collectives.
+        numbers: the number of each rank, by place.
+    """
+    found: dict[tuple[int, int], dict[str, Any]] = {}
+    last: dict[tuple[int, int], Counter[int]] = {}
+    for op, group, members, size, waited, delay, came_last in zip(
+        *(table[name] for name in ("op", "group", "members", "bytes", "waited", "delay", "last")),
+        strict=True,
+    ):
+        key = (op, group)
+        row = found.get(key)
+        if row is None:
+            row = found[key] = {
+                "name": job.text(op), "communicator": f"{group % 2**64:x}" if group else None,
+                "ranks": 0, "count": 0, "bytes": 0, "waited": 0, "late": 0,
+            }  # fmt: skip
+            last[key] = Counter()
+        row["count"] += 1
+        row["ranks"] = max(row["ranks"], members)
+        row["bytes"] += max(0, size)
+        row["waited"] += waited
+        if came_last >= 0:
+            row["late"] += delay
+            last[key][came_last] += 1
+    for key, row in found.items():
+        # Of those that were the last as often as one another, the lowest.
+        most = max(last[key].values(), default=0)
+        row["last"] = min(
+            (numbers[place] for place, times in last[key].items() if times == most), default=None
+        )
+        row["was_last"] = most
+    return sorted(found.values(), key=lambda row: (-row["waited"], -row["count"], row["name"]))
 
 
 class Files:

@@ -104,6 +104,9 @@ class Ranks:
         delays: Which ranks take longer than the others beyond chance: a
             :class:`nvspan.ranks.cause.delays.Delays`.
         least_part: What a rank must cost at least to be named, as a part of the job's time.
+        collectives: For each collective of each communicator, a dict: ``count``, ``ranks``,
+            ``bytes`` of one rank, ns that ranks ``waited`` together, ns that the last came
+            ``late``, after the median of the others, and the rank that was ``last`` most often.
         imbalance: For each range, how its time differs from rank to rank.
         critical: ns by rank and range of the chain of work that the job's end hangs on.
         problems: Files that are left out, and why.
@@ -119,6 +122,9 @@ class Ranks:
         self.ranks = [Rank(row, i) for i, row in enumerate(rows)]
         self.clocks: int = job.counts()["clocks"]
         self._table = collectives.columns(job.collectives())
+        self.collectives = collectives.by_communicator(
+            job, self._table, [rank.rank for rank in self.ranks]
+        )
         counted = job.counts()
         usable = [
             members > 1 and whole and not differs

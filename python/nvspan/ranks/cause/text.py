@@ -83,8 +83,23 @@ def shown(found: Ranks) -> str:
     return "\n".join(lines) + "\n"
 
 
+def last_of(row: dict[str, Any]) -> list[str]:
+    """Which rank was the last of a collective most often, and how often."""
+    return ["-", "-"] if row["last"] is None else [str(row["last"]), f"{row['was_last']:,}"]
+
+
 def _details(found: Ranks) -> list[str]:
     lines: list[str] = []
+    if found.collectives:
+        rows = [
+            [f"{row['count']:,}", str(row["ranks"]), f"{row['bytes']:,}", duration(row["waited"]),
+             duration(row["late"]), *last_of(row), row["communicator"] or "-",
+             printable(row["name"])]
+            for row in found.collectives[:_MOST_ROWS]
+        ]  # fmt: skip
+        titles = ["count", "ranks", "bytes", "waited", "late", "last", "times", "communicator",
+                  "collective"]  # fmt: skip
+        lines += ["", *_table(titles, rows)]
     if found.costs:
         rows = [
             [str(cost.rank), percent(cost.part.value), f"{100 * cost.part.half:.1f}",
@@ -128,6 +143,7 @@ def as_dict(found: Ranks) -> dict[str, Any]:
              "overlap": rank.overlap, "clock_uncertainty": rank.uncertainty, "roots": rank.roots}
             for rank in found.ranks
         ],
+        "collectives": found.collectives,
         "costs": [
             {"rank": cost.rank, "range": cost.range, "part": cost.part.value,
              "part_low": cost.part.low, "part_high": cost.part.high, "ns_per_step": cost.ns.value,

@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of the page: what would be saved, the ranks, imbalance, the critical path."""
+"""The tables of the page: what would be saved, ranks, collectives, imbalance, critical path."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from nvspan.ranks.cause.job import Rank, Ranks
+from nvspan.ranks.cause.text import last_of
 from nvspan.recording.time_text import duration
 from nvspan.report.text import printable
 
@@ -19,17 +20,20 @@ def percent(part: float) -> str:
 
 def of_ranks(found: Ranks) -> list[dict[str, Any]]:
     """The tables that a job has something for."""
-    made = [_costs(found), _ranks(found), _imbalance(found), _critical(found)]
+    made = [
+        _costs(found), _ranks(found), _collectives(found), _imbalance(found), _critical(found),
+    ]  # fmt: skip
     return [table for table in made if table["rows"]]
 
 
 def _table(
-    title: str, note: str, heads: list[str], rows: list[list[str]], most: int = MOST_ROWS
-) -> dict[str, Any]:
-    """The last column is text, the others are numbers."""
+    title: str, note: str, heads: list[str], rows: list[list[str]], most: int = MOST_ROWS,
+    text: int = 1,
+) -> dict[str, Any]:  # fmt: skip
+    """The last columns are text, the others are numbers."""
     if len(rows) > most:
         note += f" The first {most} of {len(rows):,} are shown; --json has them all."
-    return {"title": title, "note": note.strip(), "heads": heads, "text": 1, "rows": rows[:most]}
+    return {"title": title, "note": note.strip(), "heads": heads, "text": text, "rows": rows[:most]}
 
 
 def _costs(found: Ranks) -> dict[str, Any]:
@@ -74,6 +78,23 @@ def _rank(rank: Rank) -> list[str]:
         "-" if rank.overlap is None else percent(rank.overlap),
         "?" if rank.uncertainty is None else duration(rank.uncertainty), ", ".join(roots),
     ]  # fmt: skip
+
+
+def _collectives(found: Ranks) -> dict[str, Any]:
+    rows = [
+        [f"{row['count']:,}", str(row["ranks"]), f"{row['bytes']:,}", duration(row["waited"]),
+         duration(row["late"]), *last_of(row), row["communicator"] or "-", printable(row["name"])]
+        for row in found.collectives
+    ]  # fmt: skip
+    return _table(
+        "Collectives",
+        "Bytes: of one rank. Waited: by all ranks together, until the last had come. Late: the "
+        "last after the median of the others. Last: the rank that came last most often, and how "
+        "often.",
+        ["count", "ranks", "bytes", "waited", "late", "last", "times", "communicator",
+         "collective"],
+        rows, text=2,
+    )  # fmt: skip
 
 
 def _imbalance(found: Ranks) -> dict[str, Any]:
