@@ -139,6 +139,8 @@ def summarize(folder: Path) -> None:
     for each in wrong[:20]:
         text += (f"\nwrong: {each['job']} trial {each['trial']}, {each['place'] or 'none'} of rank "
                  f"{each['rank']}, {each['delay_ns'] / 1e6:.3f} ms: {each['text']}")  # fmt: skip
+        if each["by_machine"]:
+            text += " (other programs had its core)"
     (folder / "summary.txt").write_text(text + "\n")
     (folder / "summary.json").write_text(json.dumps(rows, indent=1))
     print(text)

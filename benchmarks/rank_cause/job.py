@@ -118,7 +118,9 @@ def truth_of(phase: dict[str, Any], sides: list[dict[str, Any]]) -> dict[str, An
     if phase["place"] == "core":
         others = [each for rank, each in enumerate(without) if rank != phase["rank"]]
         delay = without[phase["rank"]] - median(others)
-    return {**phase, "delay_ns": delay, "without_a_core_ns": without}
+    usually = [usual(side["without_a_core"]) for side in sides]
+    return {**phase, "delay_ns": delay, "without_a_core_ns": without,
+            "usually_without_a_core_ns": usually}  # fmt: skip
 
 
 def packed(folder: Path, into: Path) -> None:

@@ -12,6 +12,13 @@ from typing import Any
 from rank_cause.job import RANGES
 
 
+def taken(truth: dict[str, Any], rank: int) -> float:
+    """ns of its usual step that other programs took a rank's core, more than from the others."""
+    usually = truth["usually_without_a_core_ns"]
+    others = [each for place, each in enumerate(usually) if place != rank]
+    return float(usually[rank] - median(others))
+
+
 def judged(truth: dict[str, Any], ranks: int, document: dict[str, Any]) -> dict[str, Any]:
     """One trial: the truth, the verdict, and what it is worth."""
     named = document["rank"]
@@ -23,12 +30,18 @@ def judged(truth: dict[str, Any], ranks: int, document: dict[str, Any]) -> dict[
     else:
         result = "right" if delayed and named == truth["rank"] else "wrong"
     cost = document["cost"] or {}
+    estimate = (document["delay"] or {}).get("ns_per_step")
+    # What the machine did to the rank, which the job did not: counted as wrong, and said.
+    by_machine = (
+        result == "wrong" and estimate is not None and taken(truth, named) >= 0.5 * estimate
+    )
     expected = RANGES.get(truth["place"])
     return {
-        **truth, "ranks": ranks, "result": result, "verdict": document["verdict"],
+        **truth, "ranks": ranks, "result": result, "by_machine": by_machine,
+        "verdict": document["verdict"],
         "text": document["text"], "named": named, "named_range": document["range"],
         "range_right": result == "right" and expected in (None, document["range"]),
-        "estimate_ns": (document["delay"] or {}).get("ns_per_step"),
+        "estimate_ns": estimate,
         "cost_ns": cost.get("ns_per_step"),
         "smallest_ns": smallest_of(document["smallest_delay"], expected),
         "document": {key: document[key] for key in ("evidence", "cannot_tell", "costs")},
@@ -78,6 +91,7 @@ def table(trials: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         low, high = interval(counts["right"], len(of))
         rows.append({
             "ranks": ranks, "place": place, "size": size, "trials": len(of), **counts,
+            "by_machine": sum(each["by_machine"] for each in of),
             "range_right": sum(each["range_right"] for each in of), "right_low": low,
             "right_high": high, "delay_ns": median(each["delay_ns"] for each in of),
             "error_ns": median(errors) if errors else None, "within": close, "of": len(errors),
@@ -111,4 +125,9 @@ def shown(rows: list[dict[str, Any]]) -> str:
             f"no delay: {count} of {of} trials name a rank "
             f"(95 %: {100 * low:.1f} to {100 * high:.1f} %)"
         )
+        if machine := sum(row["by_machine"] for row in none):
+            lines.append(
+                f"of these {machine}: other programs had that rank's core for half of the delay "
+                "that was found, or more"
+            )
     return "\n".join(lines)
