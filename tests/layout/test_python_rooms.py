@@ -59,6 +59,8 @@ LAZY = {
     "torch/_modules/ops.py": {"torch"},
     "torch/_modules/warmup.py": {"torch"},
     "torch/nvtx.py": {"torch"},
+    "cli/watch/metrics.py": {"prometheus_client"},
+    "watch/prometheus.py": {"prometheus_client"},
     "imports/tables.py": {"pyarrow"},
     "writer/domain.py": {"numpy"},
     "writer/layout.py": {"numpy"},

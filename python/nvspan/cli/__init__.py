@@ -24,6 +24,7 @@ COMMANDS = {
     "export": "write a recording as a Perfetto trace, SQLite, Parquet or CSV",
     "import": "make a recording of another program's trace or table",
     "mark": "write a mark into the recording of a running process",
+    "metrics": "serve what ranges of running processes take as metrics of Prometheus",
     "modules": "show what each module of a PyTorch model costs",
     "ncu": "profile the kernels in ranges of a program with Nsight Compute",
     "nsys": "run a program under Nsight Systems, and show a table of its ranges",
@@ -113,6 +114,10 @@ def _command(name: str) -> Callable[[Sequence[str]], int]:
         from nvspan.cli.live import control
 
         return {"mark": control.mark, "start": control.start, "stop": control.stop}[name]
+    if name == "metrics":
+        from nvspan.cli.watch.metrics import main as run_metrics
+
+        return run_metrics
     if name == "modules":
         from nvspan.cli.answers.modules import main as run_modules
 

@@ -102,6 +102,15 @@ py::list rows(const RankSummary& of) {
   return result;
 }
 
+// Of each of rows(), in its order: the counts of its durations, as ranks::packed_histogram().
+py::list histograms(const RankSummary& of) {
+  py::list result;
+  for (const auto* row : of.summary->ordered_rows()) {
+    if (row->first.kind < ranks::kind_of_marks) result.append(py::bytes(row->second.durations));
+  }
+  return result;
+}
+
 // "time": which of the four passes, see ranks/summary/module_figures.hpp.
 py::list modules(const RankSummary& of) {
   py::list result;
@@ -265,6 +274,7 @@ void bind_rank_summary(py::module_& module) {
              of.summary->collapse();
            })
       .def("rows", &rows)
+      .def("histograms", &histograms)
       .def("marks", &marks)
       .def("modules", &modules)
       .def("collectives", &collectives)

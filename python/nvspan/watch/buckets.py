@@ -1,0 +1,103 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Histograms of durations: what a recording has, and the forms that other tools take."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+#: Of each power of two ns, as src/core/log_histogram.hpp lays them out.
+_IN_AN_OCTAVE = 128
+_EXACT = 7  # below this power of two each ns has a bucket of its own
+
+#: Where buckets end that nobody chose, in seconds: from 10 us to 100 s.
+DEFAULT_LIMITS = (
+    *(float(f"{digit}e{power}") for power in range(-5, 2) for digit in ("1", "2.5", "5")),
+    100.0,
+)
+_MOST_EXPONENTIAL = 160  # the default of OpenTelemetry
+_FINEST = 7
+
+
+def unpacked(packed: bytes) -> dict[int, int]:
+    """The counts of `_reader.RankSummary.histograms()`, by the number of the bucket."""
+    numbers = []
+    value = shift = 0
+    for byte in packed:
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if not byte & 0x80:
+            numbers.append(value)
+            value = shift = 0
+    counts: dict[int, int] = {}
+    bucket = 0
+    for distance, count in zip(numbers[::2], numbers[1::2], strict=True):
+        bucket += distance
+        counts[bucket] = counts.get(bucket, 0) + count
+    return counts
+
+
+def duration(bucket: int) -> float:
+    """What stands for the durations in a bucket, in ns: within 0.4 % of each."""
+    octave, place = divmod(bucket, _IN_AN_OCTAVE)
+    if octave < _EXACT:
+        return math.floor(math.ldexp(1 + place / _IN_AN_OCTAVE, octave))
+    return math.ldexp(1 + (place + 0.5) / _IN_AN_OCTAVE, octave)
+
+
+def checked_limits(limits: Iterable[float] | None) -> tuple[float, ...]:
+    """Where buckets end, in seconds, ascending.
+
+    Raises:
+        ValueError: there is none, or one is not above 0, or they do not ascend.
+    """
+    found = DEFAULT_LIMITS if limits is None else tuple(float(limit) for limit in limits)
+    ascends = all(one < other for one, other in itertools.pairwise(found))
+    if not found or not ascends or not found[0] > 0 or not math.isfinite(found[-1]):
+        raise ValueError(f"buckets must be seconds above 0 that ascend, not {list(found)!r}")
+    return found
+
+
+def cumulative(counts: Mapping[int, int], limits: Sequence[float]) -> list[int]:
+    """How many durations are at most as long as each of `limits`, and last how many there are."""
+    result = []
+    seen = 0
+    buckets = sorted(counts)
+    at = 0
+    for limit in limits:
+        while at < len(buckets) and duration(buckets[at]) <= limit * 1e9:
+            seen += counts[buckets[at]]
+            at += 1
+        result.append(seen)
+    result.append(seen + sum(counts[bucket] for bucket in buckets[at:]))
+    return result
+
+
+def exponential(counts: Mapping[int, int]) -> tuple[int, int, list[int], int]:
+    """(scale, offset, counts, how many are 0) as OpenTelemetry's exponential histogram of seconds.
+
+    The scale is the finest, up to 7, at which they are 160 buckets at most.
+    """
+    places: dict[int, int] = {}
+    zeros = 0
+    for bucket, count in counts.items():
+        ns = duration(bucket)
+        if ns <= 0:
+            zeros += count
+            continue
+        place = math.ceil(math.log2(ns / 1e9) * (1 << _FINEST)) - 1
+        places[place] = places.get(place, 0) + count
+    if not places:
+        return _FINEST, 0, [], zeros
+    scale, first, last = _FINEST, min(places), max(places)
+    while last - first >= _MOST_EXPONENTIAL:
+        scale, first, last = scale - 1, first >> 1, last >> 1
+    result = [0] * (last - first + 1)
+    for place, count in places.items():
+        result[(place >> (_FINEST - scale)) - first] += count
+    return scale, first, result, zeros

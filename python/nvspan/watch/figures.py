@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the ranges of recordings come to: calls, time, histograms, marks, and what was lost.
+
+The figures of a recording only grow while its process runs, so that a tool which compares two
+readings sees what happened in between. In a ring the events of earlier readings are overwritten:
+there each reading adds what is new.
+"""
+
+from __future__ import annotations
+
+import os
+
+from nvspan import _reader
+from nvspan.recording import read
+from nvspan.watch.ring import RingTally
+from nvspan.watch.sources import Sources
+from nvspan.watch.tally import Tally, summary_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+
+class FileFigures:
+    """The figures of one recording.
+
+    Attributes:
+        path: the file.
+        host, pid, rank, mode: of its process; `rank` None: it has none.
+        closed: its process has ended it.
+        start: when its recording began, in ns since 1970.
+        tally: its ranges and marks: a `Tally`.
+        problems: what is damaged.
+        events: how many NVTX events it had, also where none are kept; None: it does not say.
+        open: how many ranges are open now, by domain and name; in a process that is dead, were.
+    """
+
+    def __init__(self, path: str, process: dict[str, Any], tally: Tally) -> None:
+        self.path = path
+        self.host: str = process["host"]
+        self.pid: int = process["pid"]
+        self.rank: int | None = process["rank"]
+        self.mode: str = process["mode"]
+        self.closed: bool = process["closed"]
+        self.start: int = process["start"] + process["unix_offset"]
+        self.tally = tally
+        self.problems: list[str] = []
+        self.events: int | None = None
+        self.open: dict[tuple[str | None, str | None], int] = {}
+
+
+class Watch:
+    """Reads recordings again and again.
+
+    Args:
+        targets: process ids; recordings; folders of them; patterns. None: this process.
+        match: patterns of the ranges and marks that count, each of a name or "domain:name".
+
+    One thread at a time may use it.
+    """
+
+    def __init__(self, targets: Sequence[Any] = (), match: Iterable[str] | None = None) -> None:
+        if isinstance(match, str):
+            raise TypeError("match must be a list of patterns, not one pattern")
+        self._sources = Sources(targets)
+        self._match = None if match is None else tuple(match)
+        self._rings: dict[str, RingTally] = {}
+        self._ended: dict[str, tuple[tuple[int, int], FileFigures]] = {}
+        #: Why targets stand for no file and files could not be read, at the last reading.
+        self.problems: list[str] = []
+
+    def read(self) -> list[FileFigures]:
+        """The figures of each recording that can be read now."""
+        paths, self.problems = self._sources.paths()
+        samples = _live(paths)
+        found = []
+        for path in paths:
+            try:
+                figures = self._figures(path)
+            except (OSError, ValueError) as error:
+                self.problems.append(str(error))
+                continue
+            sample = samples.get(path)
+            if sample is not None:
+                figures.events = sum(thread["events"] for thread in sample["threads"])
+                figures.open = _open(sample)
+            found.append(figures)
+        return found
+
+    def _figures(self, path: str) -> FileFigures:
+        status = os.stat(path)
+        identity = (status.st_mtime_ns, status.st_size)
+        known = self._ended.get(path)
+        if known is not None and known[0] == identity:
+            return known[1]
+        recording = read(path)
+        process = recording.processes[0]
+        part = recording if self._match is None else recording.filter(match=self._match)
+        if process["mode"] == "ring":
+            tally = self._rings.setdefault(path, RingTally()).add(recording, self._match)
+        else:
+            tally = Tally()
+            tally.add(summary_of(part))
+        figures = FileFigures(path, process, tally)
+        figures.problems = recording.problems
+        if process["closed"]:
+            self._ended[path] = (identity, figures)
+        return figures
+
+
+def _live(paths: list[str]) -> dict[str, dict[str, Any]]:
+    samples = _reader.LiveFiles([os.fsencode(path) for path in paths]).sample()
+    return {
+        path: sample
+        for path, sample in zip(paths, samples, strict=True)
+        if not isinstance(sample, str)
+    }
+
+
+def _open(sample: dict[str, Any]) -> dict[tuple[str | None, str | None], int]:
+    counts: dict[tuple[str | None, str | None], int] = {}
+    for thread in sample["threads"]:
+        for of in [*thread["open"], *(of for of, _ in thread["started"])]:
+            counts[of] = counts.get(of, 0) + 1
+    return counts

@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Calls, time and histograms of ranges, which summaries are added to."""
+
+from __future__ import annotations
+
+from nvspan import _reader
+from nvspan.watch.buckets import unpacked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from nvspan.recording import Recording
+
+
+class RangeTally:
+    """The ended ranges of one name.
+
+    Attributes:
+        calls: how many.
+        sum: the time of all of them, in ns; of ranges within one another each counts.
+        counts: how many lie in each bucket of the histogram: `nvspan.watch.buckets`.
+    """
+
+    __slots__ = ("calls", "counts", "sum")
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.sum = 0.0
+        self.counts: dict[int, int] = {}
+
+    def add(self, calls: int, ns: float, counts: dict[int, int]) -> None:
+        self.calls += calls
+        self.sum += ns
+        for bucket, count in counts.items():
+            self.counts[bucket] = self.counts.get(bucket, 0) + count
+
+
+class Tally:
+    """Attributes:
+    ranges: of each (domain, name, kind): domain None is the default domain, kind "push_pop",
+        "start_end" or "device".
+    marks: how many, by (domain, name).
+    lost: how many events could not be recorded; what a ring let go is none of them.
+    missed: of a ring, how many ranges were overwritten while they were open.
+    """
+
+    def __init__(self) -> None:
+        self.ranges: dict[tuple[str | None, str | None, str], RangeTally] = {}
+        self.marks: dict[tuple[str | None, str | None], int] = {}
+        self.lost = 0
+        self.missed = 0
+
+    def add(
+        self,
+        summary: _reader.RankSummary,
+        kinds: Collection[str] = ("push_pop", "start_end", "device"),
+        marks: bool = True,
+    ) -> None:
+        """Adds the ranges of these kinds that a summary has."""
+        for row, packed in zip(summary.rows(), summary.histograms(), strict=True):
+            if row["calls"] and row["kind"] in kinds:
+                key = (row["domain"], _name(row["name"], row["backward"]), row["kind"])
+                tally = self.ranges.setdefault(key, RangeTally())
+                counts = unpacked(packed)
+                # The process goes on while its file is read: what the histogram has counts.
+                tally.add(sum(counts.values()), row["sum"], counts)
+        self.lost = max(self.lost, sum(summary.table("processes")["lost"]))
+        for row in summary.marks() if marks else ():
+            of = (row["domain"], row["name"])
+            self.marks[of] = self.marks.get(of, 0) + row["calls"]
+
+
+def summary_of(recording: Recording) -> _reader.RankSummary:
+    """The figures of a recording, or of a part of it."""
+    summary = _reader.RankSummary()
+    summary.add(recording._reader.handle())
+    return summary
+
+
+def _name(name: str | None, backward: bool) -> str | None:
+    return f"{name or ''} (backward)" if backward else name
+
+
+def text(name: str | None, otherwise: str = "") -> str:
+    """A name as valid Unicode: what a program sent need not be."""
+    return otherwise if name is None else name.encode("utf-8", "backslashreplace").decode()

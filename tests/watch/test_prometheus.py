@@ -1,0 +1,303 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Metrics of Prometheus: what a scrape gives, parsed by the package's own parser."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import urllib.request
+
+import pytest
+
+from helpers.live import running, wait_until
+from helpers.traced import needs_library
+from helpers.written import written
+from nvspan.watch import PrometheusCollector, ring
+
+prometheus_client = pytest.importorskip(
+    "prometheus_client", reason="prometheus_client is not installed"
+)
+LOOP = """
+import nvspan, sys
+def work(n):
+    for i in range(n):
+        with nvspan.annotate("step", domain="train"):
+            with nvspan.annotate("forward"):
+                pass
+    nvspan.mark("epoch")
+work(3)
+held = nvspan.start_range("request")
+print("ready", flush=True)
+input()
+work(4)
+nvspan.end_range(held)
+print("ready", flush=True)
+input()
+"""
+
+
+def parsed(text):
+    """{(sample, its labels that the test does not know before): value}."""
+    from prometheus_client.parser import text_string_to_metric_families
+
+    found = {}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            labels = {name: value for name, value in sample.labels.items()
+                      if name not in ("host", "file")}  # fmt: skip
+            found[(sample.name, *sorted(labels.items()))] = sample.value
+    return found
+
+
+def scraped(collector):
+    registry = prometheus_client.CollectorRegistry()
+    registry.register(collector)
+    return parsed(prometheus_client.generate_latest(registry).decode())
+
+
+def of_process(pid, rank=""):
+    def key(name, **labels):
+        return (name, *sorted({"pid": str(pid), "rank": rank, **labels}.items()))
+
+    return key
+
+
+def counts(found, key):
+    """calls, of the ranges that the program above has."""
+    return {
+        (domain, name): found.get(
+            key("nvspan_range_duration_seconds_count", domain=domain, range=name, kind=kind)
+        )
+        for domain, name, kind in [("train", "step", "push_pop"), ("NVTX", "forward", "push_pop"),
+                                   ("NVTX", "request", "start_end")]
+    }  # fmt: skip
+
+
+def test_every_sample_of_a_recording(tmp_path):
+    written(
+        tmp_path / "a.nvspan",
+        [(0, 1_000_000, "step"), (2_000_000, 5_000_000, "step")],
+        backward=[(0, 20_000, "layer")],
+        device=[(100, 7_000_100, "step")],
+        domain_name="train",
+    )
+    found = scraped(PrometheusCollector(tmp_path / "a.nvspan", buckets=[0.002, 0.004]))
+    key = of_process(77)
+
+    def histogram(name, kind, at_most, total, seconds):
+        labels = {"domain": "train", "range": name, "kind": kind}
+        sample = "nvspan_range_duration_seconds"
+        ends = zip(("0.002", "0.004", "+Inf"), (*at_most, total), strict=True)
+        made = {key(f"{sample}_bucket", le=end, **labels): count for end, count in ends}
+        return made | {key(f"{sample}_count", **labels): total,
+                       key(f"{sample}_sum", **labels): seconds}  # fmt: skip
+
+    assert found == {
+        **histogram("step", "push_pop", (1, 2), 2, 0.004),
+        **histogram("layer (backward)", "start_end", (1, 1), 1, 2e-5),
+        **histogram("step", "device", (0, 0), 1, 0.007),
+        key("nvspan_lost_events_total"): 0,
+        key("nvspan_missed_ranges_total"): 0,
+        key("nvspan_recording_info", mode="full"): 1,
+        ("nvspan_unreadable_recordings",): 0,
+    }
+
+
+@needs_library
+@pytest.mark.parametrize("mode", ["stats", "full"])
+def test_a_scrape_over_http_follows_a_running_process(tmp_path, mode):
+    with running(tmp_path, LOOP, mode, rank=3) as run:
+        command = [sys.executable, "-m", "nvspan", "metrics", "--port", "0", str(tmp_path)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+            try:
+                url = server.stdout.readline().strip()
+
+                def scrape():
+                    with urllib.request.urlopen(url, timeout=30) as answer:
+                        kind = answer.headers["Content-Type"]
+                        assert kind.startswith("text/plain; version=")
+                        return parsed(answer.read().decode())
+
+                key = of_process(run.pid, "3")
+                opened = key("nvspan_ranges_open", domain="NVTX", range="request")
+                marks = key("nvspan_marks_total", domain="NVTX", mark="epoch")
+                first = scrape()
+                assert list(counts(first, key).values()) == [3, 3, None]
+                assert (first[opened], first[marks]) == (1, 1)
+                assert first[key("nvspan_events_total")] >= 14
+                assert first[key("nvspan_recording_info", mode=mode)] == 1
+                run.say()
+                run.wait_for()
+                second = scrape()
+                assert list(counts(second, key).values()) == [7, 7, 1]
+                assert (second.get(opened), second[marks]) == (None, 2)
+            finally:
+                server.terminate()
+
+
+@needs_library
+def test_the_own_process_by_its_recorder(tmp_path):
+    program = """
+import nvspan, nvspan.watch, prometheus_client
+recorder = nvspan.record("own.nvspan", mode="stats")
+prometheus_client.REGISTRY.register(nvspan.watch.PrometheusCollector(match=["train:*"]))
+with recorder:
+    for _ in range(5):
+        with nvspan.annotate("step", domain="train"), nvspan.annotate("other"):
+            pass
+    print(prometheus_client.generate_latest().decode())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    lines = [line for line in done.stdout.splitlines() if "range=" in line and "_count" in line]
+    assert len(lines) == 1
+    assert 'domain="train"' in lines[0]
+    assert lines[0].endswith(" 5.0")
+
+
+@needs_library
+def test_an_armed_process_has_its_events_and_open_ranges(tmp_path):
+    with running(tmp_path, LOOP) as run:
+        collector = PrometheusCollector(run.pid)
+        key = of_process(run.pid)
+        first = scraped(collector)
+        assert first[key("nvspan_ranges_open", domain="NVTX", range="request")] == 1
+        run.say()
+        run.wait_for()
+        grown = key("nvspan_events_total")
+        assert scraped(collector)[grown] - first[grown] == 18
+
+
+@needs_library
+def test_a_ring_counts_each_range_once_whatever_it_overwrites(tmp_path, monkeypatch):
+    monkeypatch.setattr(ring, "SETTLED", 0)
+    program = """
+import nvspan
+held = nvspan.start_range("held")
+nvspan.push_range("outer")
+for part in range(12):
+    for _ in range(1500):
+        with nvspan.annotate("step"):
+            pass
+    print("ready", flush=True)
+    input()
+nvspan.pop_range()
+nvspan.end_range(held)
+print("ready", flush=True)
+input()
+"""
+    with running(tmp_path, program, "ring=0.1", until=False) as run:
+        collector = PrometheusCollector(run.file)
+        key = of_process(run.pid)
+
+        def calls(name, kind="push_pop"):
+            sample = "nvspan_range_duration_seconds_count"
+            return scraped(collector).get(key(sample, domain="NVTX", range=name, kind=kind))
+
+        for part in range(12):
+            run.wait_for()
+            wait_until(lambda wanted=1500 * (part + 1): calls("step") == wanted, "all that ended")
+            assert calls("outer") is None
+            run.say()
+        run.wait_for()
+        wait_until(lambda: calls("outer") == 1, "the end of what was open")
+        assert calls("step") == 18000
+        # The begin of a start/end range is gone when the ring has come round.
+        assert calls("held", "start_end") is None
+        assert scraped(collector)[key("nvspan_missed_ranges_total")] == 1
+
+
+@needs_library
+def test_a_process_that_comes_later_is_found(tmp_path):
+    collector = PrometheusCollector(str(tmp_path / "run-*.nvspan"))
+    assert scraped(collector) == {("nvspan_unreadable_recordings",): 1}
+    with running(tmp_path, LOOP, "stats") as run:
+        found = scraped(collector)
+        assert counts(found, of_process(run.pid))["train", "step"] == 3
+        assert found["nvspan_unreadable_recordings",] == 0
+        run.end()
+        assert counts(scraped(collector), of_process(run.pid))["train", "step"] == 3
+
+
+def test_a_name_that_is_not_utf_8(tmp_path):
+    written(tmp_path / "a.nvspan", [(0, 1000, 'a\nb"c')], domain_name="d\\e")
+    key = of_process(77)("nvspan_range_duration_seconds_count", domain="d\\e", range="a\nb\"c",
+                         kind="push_pop")  # fmt: skip
+    assert scraped(PrometheusCollector(tmp_path / "a.nvspan"))[key] == 1
+
+
+def nvspan_metrics(*arguments, cwd):
+    return subprocess.run(
+        [sys.executable, "-m", "nvspan", "metrics", *arguments], cwd=cwd, capture_output=True,
+        text=True, timeout=120, check=False,
+    )  # fmt: skip
+
+
+def test_once_prints_the_metrics(tmp_path):
+    written(tmp_path / "a.nvspan", [(0, 1000, "step")])
+    done = nvspan_metrics("--once", "--match", "st*", "--buckets", "1,2", "a.nvspan", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    buckets = [value for (name, *_), value in parsed(done.stdout).items() if "bucket" in name]
+    assert buckets == [1, 1, 1]
+
+
+def test_once_without_a_file(tmp_path):
+    done = nvspan_metrics("--once", "b.nvspan", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr == "nvspan: b.nvspan: there is no such file\n"
+
+
+@pytest.mark.parametrize("buckets", ["1,x", "2,1", "0"])
+def test_buckets_that_are_refused(tmp_path, buckets):
+    done = nvspan_metrics("--once", "--buckets", buckets, "b.nvspan", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "nvspan metrics: error: --buckets: " in done.stderr
+
+
+def test_a_port_that_is_taken(tmp_path):
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = nvspan_metrics("--port", str(port), "b.nvspan", cwd=tmp_path)
+    assert done.returncode == 1
+    assert f"nvspan metrics: cannot listen on 127.0.0.1 port {port}: " in done.stderr
+
+
+def test_without_the_package(tmp_path):
+    code = ("import sys; sys.modules['prometheus_client'] = None; from nvspan.cli import main; "
+            "sys.exit(main(['metrics', 'a.nvspan']))")  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (
+        1, "nvspan metrics: it needs prometheus_client: pip install 'nvspan[prometheus]'\n"
+    )  # fmt: skip
+
+
+def test_arguments_of_wrong_types():
+    with pytest.raises(TypeError, match=r"a target must be a process id or a path, not 1\.5"):
+        PrometheusCollector(1.5)
+    with pytest.raises(TypeError, match="match must be a list of patterns"):
+        PrometheusCollector(match="step")
+
+
+def test_nothing_waits_for_the_collector_to_be_described():
+    assert PrometheusCollector().describe() == []
+
+
+@needs_library
+def test_two_threads_may_scrape(tmp_path):
+    import threading
+
+    with running(tmp_path, LOOP, "stats") as run:
+        collector = PrometheusCollector(run.pid)
+        results = []
+        threads = [threading.Thread(target=lambda: results.append(len(scraped(collector))))
+                   for _ in range(4)]  # fmt: skip
+        for thread in threads:
+            thread.start()
+        wait_until(lambda: len(results) == 4, "four scrapes")
+        assert len(set(results)) == 1
+        for thread in threads:
+            thread.join()
