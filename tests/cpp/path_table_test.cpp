@@ -31,5 +31,5 @@ int main() {
     const PathKey key{path.first, path.second};
     EXPECT(table[key] == number);
   }
-  return 0;
+  return nvspan_test::failures() == 0 ? 0 : 1;
 }

@@ -98,6 +98,16 @@ double variance_of(const std::vector<double>& correlation, std::size_t steps) {
   return sum;
 }
 
+// How many of the values may be 0 or less where standing_of() is to find a ratio of mean and error
+// of at least `ratio`. By Cantelli: of `kept` values with a mean m and a part f of them not above
+// 0, the variance is m * m * f / (1 - f) or more, and the winsorized one is no smaller.
+std::size_t most_not_above(std::size_t count, double ratio) {
+  const std::size_t cut = count / 5;
+  const auto kept = static_cast<double>(count - 2 * cut);
+  const double part = (kept - 1) / (ratio * ratio + kept - 1);
+  return cut + static_cast<std::size_t>(part * kept + 1e-6);
+}
+
 }  // namespace
 
 double t_quantile(double alpha, double degrees) {
@@ -174,6 +184,13 @@ Standings stand_out(const Series& excess, const std::vector<std::uint32_t>& chos
   const auto draws =
       static_cast<std::size_t>(std::clamp(10 / alpha, 1000.0, std::max(1000.0, most_work / size)));
   std::vector<std::size_t> reached(ranks, 0);
+  double lowest = largest;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    if (found.ranks[r].stands) lowest = std::min(lowest, ratios[r]);
+  }
+  // Most ranks of a draw need no sorting: they cannot come as far as the lowest that stands.
+  const std::size_t most = most_not_above(blocks, lowest);
+  std::vector<std::uint32_t> not_above(ranks);
   Random random;
   std::size_t drawn = 0;
   for (; drawn < draws; ++drawn) {
@@ -182,15 +199,20 @@ Standings stand_out(const Series& excess, const std::vector<std::uint32_t>& chos
         std::swap(block[i - 1], block[random.below(i)]);
       }
     }
-    double most = 0;
+    std::fill(not_above.begin(), not_above.end(), 0);
+    for (const std::vector<double>& block : means) {
+      for (std::size_t r = 0; r < ranks; ++r) not_above[r] += block[r] <= 0 ? 1 : 0;
+    }
+    double furthest = 0;
     for (std::size_t r = 0; r < ranks; ++r) {
+      if (not_above[r] > most) continue;
       const Standing one = standing_at(r);
-      most = std::max(most, one.mean / one.error);
+      furthest = std::max(furthest, one.mean / one.error);
     }
     bool all = true;
     for (std::size_t r = 0; r < ranks; ++r) {
       if (!found.ranks[r].stands) continue;
-      reached[r] += most >= ratios[r] ? 1 : 0;
+      reached[r] += furthest >= ratios[r] ? 1 : 0;
       all = all && reached[r] >= enough;
     }
     if (all) break;

@@ -25,28 +25,36 @@ class RowBuilder {
   // Takes the next range, in the order of their starts, if it nests in or follows those it has.
   bool take(std::size_t index) {
     LanePlace& span = spans_[index];
-    const std::int64_t start = span.start;
-    while (!open_.empty()) {
-      const LanePlace& top = spans_[open_.back()];
-      if (top.end <= span.start) {
-        close();
+    std::int64_t start = span.start, end = span.end;
+    if (!row_.steps.empty() && start < row_.steps.back().time) {
+      // The one before was moved to where it begins.
+      const DeviceStep& before = row_.steps.back();
+      if (before.time - start > slack(spans_[before.span], span)) return false;
+      start = before.time;
+      end = std::max(start, end);
+    }
+    std::size_t depth = open_.size();
+    while (depth != 0) {
+      const LanePlace& top = spans_[open_[depth - 1]];
+      if (top.end <= start) {
+        --depth;
         continue;
       }
-      if (top.end >= span.end) break;
-      const std::int64_t over = span.end - top.end, under = top.end - span.start;
-      if (std::min(over, under) > slack(top, span)) {
-        span.start = start;
-        return false;
-      }
+      if (top.end >= end) break;
+      const std::int64_t over = end - top.end, under = top.end - start;
+      if (std::min(over, under) > slack(top, span)) return false;
       if (over <= under) {
-        span.end = top.end;
+        end = top.end;
       } else {
-        span.start = top.end;
+        start = top.end;
       }
     }
-    span.depth = static_cast<std::uint32_t>(open_.size());
+    while (open_.size() != depth) close();
+    span.start = start;
+    span.end = end;
+    span.depth = static_cast<std::uint32_t>(depth);
     levels_ = std::max(levels_, span.depth + 1);
-    row_.steps.push_back(DeviceStep{span.start, index, true});
+    row_.steps.push_back(DeviceStep{start, index, true});
     open_.push_back(index);
     return true;
   }
