@@ -5,9 +5,9 @@
     python benchmarks/bench_rank_job.py [--ranks 10000] [--steps 1000] [--per-host 8] [--folder DIR]
 
 Writes the recording of each rank: a step has two ranges of work and an all-reduce of all ranks.
-Each host's clock is off by seconds and drifts by up to 100 ppm; one rank is slow in one range, in most steps. Reports
-seconds by the clock and of the processor, the memory, whether the right rank was named, and how far
-clocks may be off.
+Each host's clock is off by seconds and drifts by up to 100 ppm; one rank is slow in one range, in
+most steps. Reports seconds by the clock and of the processor, the memory, whether the right rank
+was named, and how far clocks may be off.
 """
 
 from __future__ import annotations

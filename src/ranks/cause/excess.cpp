@@ -3,8 +3,11 @@
 
 #include "ranks/cause/excess.hpp"
 
+#include "ranks/cause/blame.hpp"
+
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace nvspan::ranks {
 namespace {
@@ -16,6 +19,26 @@ double median_of_others(const std::vector<double>& sorted, std::size_t place) {
   return count % 2 != 0 ? at(count / 2) : (at(count / 2 - 1) + at(count / 2)) / 2;
 }
 
+double work_of(const Job& job, const Member& member, std::int32_t name) {
+  const RankTrace& trace = job.ranks[member.rank];
+  const std::size_t from = job.since[member.rank][member.index];
+  return static_cast<double>(name == every_name ? trace.work(from, member.index)
+                                                : trace.work(from, member.index, name));
+}
+
+bool is_compared(const Matched& of) { return of.compares() && !of.pairs(); }
+
+std::vector<float> sums_of_steps(const Job& job, std::size_t rank, std::vector<double> more) {
+  std::vector<float> steps(job.steps.size(), 0);
+  for (std::size_t i = 0; i < more.size(); ++i) {
+    const std::uint32_t k = job.of[rank][i];
+    if (k == Job::unmatched || !is_compared(job.collectives[k])) continue;
+    for (std::size_t j = job.since[rank][i]; j < i; ++j) more[i] -= more[j];
+    steps[job.collectives[k].step] += static_cast<float>(more[i]);
+  }
+  return steps;
+}
+
 }  // namespace
 
 std::vector<std::vector<double>> excess_by_collective(const Job& job, std::int32_t name) {
@@ -23,15 +46,9 @@ std::vector<std::vector<double>> excess_by_collective(const Job& job, std::int32
   for (std::size_t r = 0; r < more.size(); ++r) more[r].assign(job.of[r].size(), 0);
   std::vector<double> values, sorted;
   for (const Matched& of : job.collectives) {
-    if (!of.compares() || of.pairs()) continue;
+    if (!is_compared(of)) continue;
     values.clear();
-    for (const Member& member : of.members) {
-      const RankTrace& trace = job.ranks[member.rank];
-      const std::size_t from = job.since[member.rank][member.index];
-      values.push_back(static_cast<double>(name == every_name
-                                               ? trace.work(from, member.index)
-                                               : trace.work(from, member.index, name)));
-    }
+    for (const Member& member : of.members) values.push_back(work_of(job, member, name));
     sorted = values;
     std::sort(sorted.begin(), sorted.end());
     for (std::size_t m = 0; m < values.size(); ++m) {
@@ -43,19 +60,33 @@ std::vector<std::vector<double>> excess_by_collective(const Job& job, std::int32
   return more;
 }
 
+std::vector<double> excess_of_rank(const Job& job, std::int32_t name, std::uint32_t rank) {
+  std::vector<double> more(job.of[rank].size(), 0), values, room;
+  for (std::size_t i = 0; i < more.size(); ++i) {
+    const std::uint32_t k = job.of[rank][i];
+    if (k == Job::unmatched || !is_compared(job.collectives[k])) continue;
+    values.clear();
+    std::size_t own = 0;
+    for (const Member& member : job.collectives[k].members) {
+      if (member.rank == rank && member.index == i) own = values.size();
+      values.push_back(work_of(job, member, name));
+    }
+    more[i] = values[own] - median_without(values, own, room);
+  }
+  return more;
+}
+
 Series excess_by_step(const Job& job, std::int32_t name) {
   std::vector<std::vector<double>> more = excess_by_collective(job, name);
-  Series steps(job.ranks.size(), std::vector<float>(job.steps.size(), 0));
+  Series steps(job.ranks.size());
   for (std::size_t r = 0; r < more.size(); ++r) {
-    for (std::size_t i = 0; i < more[r].size(); ++i) {
-      const std::uint32_t k = job.of[r][i];
-      if (k == Job::unmatched || !job.collectives[k].compares()) continue;
-      if (job.collectives[k].pairs()) continue;
-      for (std::size_t j = job.since[r][i]; j < i; ++j) more[r][i] -= more[r][j];
-      steps[r][job.collectives[k].step] += static_cast<float>(more[r][i]);
-    }
+    steps[r] = sums_of_steps(job, r, std::move(more[r]));
   }
   return steps;
+}
+
+std::vector<float> excess_by_step(const Job& job, std::int32_t name, std::uint32_t rank) {
+  return sums_of_steps(job, rank, excess_of_rank(job, name, rank));
 }
 
 }  // namespace nvspan::ranks

@@ -21,7 +21,11 @@ using Series = std::vector<std::vector<float>>;  // by rank and step
 // same.
 std::vector<std::vector<double>> excess_by_collective(const Job& job, std::int32_t name);
 
+// The same of one rank, without what the others' takes.
+std::vector<double> excess_of_rank(const Job& job, std::int32_t name, std::uint32_t rank);
+
 // The sum of a step. Work that two groups compare counts once.
 Series excess_by_step(const Job& job, std::int32_t name);
+std::vector<float> excess_by_step(const Job& job, std::int32_t name, std::uint32_t rank);
 
 }  // namespace nvspan::ranks

@@ -44,6 +44,7 @@ Replay::Replay(const Job& job) : job_(job) {
       Event event;
       event.collective = k;
       event.index = i;
+      event.gives = own[i].gives();
       const double begin = at(r, own[i].begin);
       timed.push_back(Timed{begin, begin, event});
       if (own[i].wait == no_time || own[i].end == no_time || !own[i].takes()) continue;
@@ -97,7 +98,7 @@ std::vector<double> Replay::run(std::uint32_t rank, const std::vector<double>& l
           break;
         }
         now[r] = std::max(now[r], released[k]) + event.after;
-      } else if (job_.ranks[r].collectives[event.index].gives()) {
+      } else if (event.gives) {
         released[k] = std::max(released[k], now[r]);
         if (--missing[k] == 0) {
           for (std::uint32_t w = waiting[k]; w != none; w = next_waiting[w]) able.push_back(w);
@@ -132,7 +133,7 @@ std::vector<double> Replay::steps_of(const std::vector<double>& released) const 
 }
 
 std::vector<double> Replay::savings(std::uint32_t rank, std::int32_t name) {
-  std::vector<double> less = excess_by_collective(job_, name)[rank];
+  std::vector<double> less = excess_of_rank(job_, name, rank);
   const RankTrace& trace = job_.ranks[rank];
   const auto work = [&](std::uint32_t i) {
     return static_cast<double>(name == every_name ? trace.work(i, i) : trace.work(i, i, name));

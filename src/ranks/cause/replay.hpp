@@ -36,6 +36,7 @@ class Replay {
     std::uint32_t collective = 0;
     std::uint32_t index = 0;
     bool waits = false;
+    bool gives = false;  // to the others: they need it
   };
 
   std::vector<double> run(std::uint32_t rank, const std::vector<double>& less);

@@ -12,6 +12,8 @@ from nvspan.ranks.cause.bootstrap import Estimate, mean_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from nvspan._reader import RankJob
 
 # How probable it may be that some rank is named, in some range, where all of them are alike: less
@@ -87,11 +89,10 @@ class Delays:
                 ("whole", list(steps), alpha * _WHOLE), ("first half", list(steps[:half]), rest),
                 ("second half", list(steps[half:]), rest),
             ]  # fmt: skip
-        for part, chosen, allowed in parts:
-            for name in [EVERY_NAME, *names]:
-                self._look(part, chosen, name, allowed)
+        for name in [EVERY_NAME, *names]:
+            self._look(name, parts)
         for name in self._alike:
-            self._look(*parts[0][:2], name, parts[0][2])
+            self._look(name, parts[:1])
         self.all.sort(key=lambda delay: -delay.ns.value)
 
     def _names(self, steps: int) -> tuple[list[int], int]:
@@ -115,10 +116,13 @@ class Delays:
         self._alike = sorted(self._alike, key=lambda name: -max(by_name[name]))[:_SHOWN]
         return names, looked
 
-    def _look(self, part: str, chosen: list[int], name: int, alpha: float) -> None:
-        found = self._job.stand_out(name, chosen, alpha)
-        if not found["blocks"]:
-            return
+    def _look(self, name: int, parts: Sequence[tuple[str, list[int], float]]) -> None:
+        standings = self._job.stand_out(name, [(chosen, alpha) for _, chosen, alpha in parts])
+        for (part, _, _), found in zip(parts, standings, strict=True):
+            if found["blocks"]:
+                self._keep(name, part, found)
+
+    def _keep(self, name: int, part: str, found: dict[str, Any]) -> None:
         text = None if name == EVERY_NAME else self._job.text(name)
         if part == "whole":
             error = max(found["error"])

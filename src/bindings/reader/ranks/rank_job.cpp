@@ -271,24 +271,32 @@ class RankJob {
     const released_gil released;
     return replay().losses(static_cast<std::uint32_t>(rank), ns);
   }
-  // By rank, in the steps at these places.
-  py::dict stand_out(std::int32_t name, const std::vector<std::uint32_t>& chosen,
-                     double alpha) const {
-    for (const std::uint32_t step : chosen) {
-      if (step >= job_.steps.size()) throw py::index_error("no such step");
+  // For each part, which is the places of its steps and an alpha: by rank, in these steps.
+  py::list stand_out(
+      std::int32_t name,
+      const std::vector<std::pair<std::vector<std::uint32_t>, double>>& parts) const {
+    for (const auto& part : parts) {
+      for (const std::uint32_t step : part.first) {
+        if (step >= job_.steps.size()) throw py::index_error("no such step");
+      }
     }
-    ranks::Standings found;
+    std::vector<ranks::Standings> found;
     {
       const released_gil released;
-      found = ranks::stand_out(ranks::excess_by_step(job_, name), chosen, alpha);
+      const ranks::Series excess = ranks::excess_by_step(job_, name);
+      for (const auto& part : parts) {
+        found.push_back(ranks::stand_out(excess, part.first, part.second));
+      }
     }
-    return dict_of(found);
+    py::list standings;
+    for (const ranks::Standings& each : found) standings.append(dict_of(each));
+    return standings;
   }
   // By step.
   std::vector<float> excess_of(std::size_t rank, std::int32_t name) const {
     if (rank >= job_.ranks.size()) throw py::index_error("no such rank");
     const released_gil released;
-    return std::move(ranks::excess_by_step(job_, name)[rank]);
+    return ranks::excess_by_step(job_, name, static_cast<std::uint32_t>(rank));
   }
 
  private:
