@@ -51,14 +51,20 @@ def test_budget_exceeded():
 def test_that_fails_by_itself():
     assert False, "its own failure"
 """
+# An editable install of nvspan itself is imported before pytest could rewrite it.
+EDITABLE = (
+    "ignore:Module already imported so cannot be rewritten; _editable:"
+    "pytest.PytestAssertRewriteWarning"
+)
 
 
 def run_pytest(folder, *arguments):
     (folder / "test_it.py").write_text(TESTS)
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error",
-         "--rootdir", str(folder), *arguments, "test_it.py"], cwd=folder, capture_output=True,
-        text=True, env=clean_environment(), timeout=120, check=False,
+         "-W", EDITABLE, "--rootdir", str(folder), *arguments, "test_it.py"],
+        cwd=folder, capture_output=True, text=True, check=False, timeout=120,
+        env=clean_environment(),
     )  # fmt: skip
 
 

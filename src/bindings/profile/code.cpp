@@ -85,8 +85,19 @@ bool begins_with(std::string_view text, std::string_view start) noexcept {
   return text.substr(0, start.size()) == start;
 }
 
+// Whether the file is one of the hooks that installers put in the way of each import: the finders
+// of editable installs (of setuptools, scikit-build-core, meson-python) and setuptools' distutils.
+bool is_import_hook(std::string_view path) noexcept {
+  const std::string_view file = base_name(path);
+  if (file.size() == path.size()) return false;
+  const std::string_view folder = base_name(path.substr(0, path.size() - file.size() - 1));
+  if (folder == "_distutils_hack") return true;
+  return (folder == "site-packages" || folder == "dist-packages") &&
+         file.find("_editable_") != std::string_view::npos;
+}
+
 bool is_of_library(std::string_view path) noexcept {
-  if (begins_with(path, "<frozen ")) return true;
+  if (begins_with(path, "<frozen ") || is_import_hook(path)) return true;
   for (const std::string& folder : profile_state.settings.library) {
     if (!begins_with(path, folder)) continue;
     const std::string_view rest = path.substr(folder.size());
