@@ -4,7 +4,8 @@
 its own among them, and never touches what an annotation does; the packages of those tools are
 imported by the one module that needs them.
 
-Start with `figures.py`: what is read of recordings. `prometheus.py` hands it on.
+Start with `figures.py`: what is read of recordings. `prometheus.py` and `otel.py` hand it on;
+`roots.py` has the single ranges that become spans.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from nvspan.watch.otel import OpenTelemetry, trace_context
     from nvspan.watch.prometheus import PrometheusCollector
 
-__all__ = ["PrometheusCollector"]
+__all__ = ["OpenTelemetry", "PrometheusCollector", "trace_context"]
 
 
 def __getattr__(name: str) -> Any:
@@ -23,4 +25,12 @@ def __getattr__(name: str) -> Any:
         from nvspan.watch.prometheus import PrometheusCollector
 
         return PrometheusCollector
+    if name == "OpenTelemetry":
+        from nvspan.watch.otel import OpenTelemetry
+
+        return OpenTelemetry
+    if name == "trace_context":
+        from nvspan.watch.otel import trace_context
+
+        return trace_context
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

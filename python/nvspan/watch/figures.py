@@ -28,7 +28,7 @@ class FileFigures:
 
     Attributes:
         path: the file.
-        host, pid, rank, mode: of its process; `rank` None: it has none.
+        host, pid, rank, mode, command: of its process; `rank` None: it has none.
         closed: its process has ended it.
         start: when its recording began, in ns since 1970.
         tally: its ranges and marks: a `Tally`.
@@ -43,6 +43,7 @@ class FileFigures:
         self.pid: int = process["pid"]
         self.rank: int | None = process["rank"]
         self.mode: str = process["mode"]
+        self.command: list[str] = process["command"]
         self.closed: bool = process["closed"]
         self.start: int = process["start"] + process["unix_offset"]
         self.tally = tally
@@ -65,7 +66,7 @@ class Watch:
         if isinstance(match, str):
             raise TypeError("match must be a list of patterns, not one pattern")
         self._sources = Sources(targets)
-        self._match = None if match is None else tuple(match)
+        self.match = None if match is None else tuple(match)
         self._rings: dict[str, RingTally] = {}
         self._ended: dict[str, tuple[tuple[int, int], FileFigures]] = {}
         #: Why targets stand for no file and files could not be read, at the last reading.
@@ -97,9 +98,9 @@ class Watch:
             return known[1]
         recording = read(path)
         process = recording.processes[0]
-        part = recording if self._match is None else recording.filter(match=self._match)
+        part = recording if self.match is None else recording.filter(match=self.match)
         if process["mode"] == "ring":
-            tally = self._rings.setdefault(path, RingTally()).add(recording, self._match)
+            tally = self._rings.setdefault(path, RingTally()).add(recording, self.match)
         else:
             tally = Tally()
             tally.add(summary_of(part))

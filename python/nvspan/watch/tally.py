@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
+import math
+
 from nvspan import _reader
 from nvspan.watch.buckets import unpacked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from typing import Any
 
     from nvspan.recording import Recording
 
@@ -20,19 +23,26 @@ class RangeTally:
     Attributes:
         calls: how many.
         sum: the time of all of them, in ns; of ranges within one another each counts.
+        shortest, longest: of them, in ns.
         counts: how many lie in each bucket of the histogram: `nvspan.watch.buckets`.
     """
 
-    __slots__ = ("calls", "counts", "sum")
+    __slots__ = ("calls", "counts", "longest", "shortest", "sum")
 
     def __init__(self) -> None:
         self.calls = 0
         self.sum = 0.0
+        self.shortest = math.inf
+        self.longest = 0.0
         self.counts: dict[int, int] = {}
 
-    def add(self, calls: int, ns: float, counts: dict[int, int]) -> None:
-        self.calls += calls
-        self.sum += ns
+    def add(self, row: dict[str, Any], counts: dict[int, int]) -> None:
+        """Adds a row of a summary."""
+        # The process goes on while its file is read: what the histogram has counts.
+        self.calls += sum(counts.values())
+        self.sum += row["sum"]
+        self.shortest = min(self.shortest, row["min"])
+        self.longest = max(self.longest, row["max"])
         for bucket, count in counts.items():
             self.counts[bucket] = self.counts.get(bucket, 0) + count
 
@@ -62,10 +72,7 @@ class Tally:
         for row, packed in zip(summary.rows(), summary.histograms(), strict=True):
             if row["calls"] and row["kind"] in kinds:
                 key = (row["domain"], _name(row["name"], row["backward"]), row["kind"])
-                tally = self.ranges.setdefault(key, RangeTally())
-                counts = unpacked(packed)
-                # The process goes on while its file is read: what the histogram has counts.
-                tally.add(sum(counts.values()), row["sum"], counts)
+                self.ranges.setdefault(key, RangeTally()).add(row, unpacked(packed))
         self.lost = max(self.lost, sum(summary.table("processes")["lost"]))
         for row in summary.marks() if marks else ():
             of = (row["domain"], row["name"])

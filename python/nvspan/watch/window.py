@@ -35,20 +35,22 @@ class Window:
         self._settled = settled
         self._until = FIRST
 
-    def advance(self, recording: Recording, match: tuple[str, ...] | None) -> Recording | None:
-        """The part that is new and settled, None: none is."""
-        now = _now(recording.processes[0])
-        until = LAST if now == LAST else now - self._settled
+    def advance(
+        self, recording: Recording, match: tuple[str, ...] | None, at_once: bool = False
+    ) -> Recording | None:
+        """The part that is new and settled, or all that is new; None: there is none."""
+        now = now_of(recording.processes[0])
+        until = now if at_once or now == LAST else now - self._settled
         if until <= self._until:
             return None
-        if until != LAST:
+        if not at_once and until != LAST:
             until = max(self._until, _border(recording, until))
         part = recording.filter(match=match, start=self._until, stop=until)
         self._until = until
         return part
 
 
-def _now(process: dict[str, Any]) -> int:
+def now_of(process: dict[str, Any]) -> int:
     """The time of the recording's clock; `LAST` where nothing more can come."""
     if process["closed"]:
         return LAST
