@@ -44,11 +44,19 @@ DeviceRange* begin_given(annotate::ReadyEvent& event, uint64_t payload, DeviceCo
   range->origin.launch = next_launch();
   range->origin.launched = static_cast<int64_t>(core::time_stamp());
   range->origin.thread = thread;
+  const std::string& domain = event.domain->name();
+  range->told.store(annotate::open_device(*tool,
+                                          event.domain->is_default() ? nullptr : domain.c_str(),
+                                          event.text, context.device, stream, thread));
+  tell(*range, annotate::DeviceState::launched);
   outcome_counts().add(Outcome::begun);
   return range;
 }
 
+void given_began(DeviceRange* range) noexcept { tell_begun(*range); }
+
 void end_given(DeviceRange* range, DeviceContext& context, int64_t begin, int64_t end) noexcept {
+  tell(*range, annotate::DeviceState::ended);
   if (context.lost.load() || !accepting()) {
     outcome_counts().add(context.lost.load() ? Outcome::context_lost : Outcome::at_exit);
     release(range);

@@ -22,6 +22,9 @@ DeviceContext* context_of_caller() noexcept;
 DeviceRange* begin_given(annotate::ReadyEvent& event, uint64_t payload, DeviceContext& context,
                          uint64_t stream) noexcept;
 
+// The GPU has come to it: for a tool that shows what is open.
+void given_began(DeviceRange* range) noexcept;
+
 // Times are ns of globaltimer.
 void end_given(DeviceRange* range, DeviceContext& context, int64_t begin, int64_t end) noexcept;
 

@@ -18,6 +18,7 @@ void keep(std::atomic<uint64_t>& kept, uint64_t time, Better better) noexcept {
 Handle* Operation::channel_began(uint64_t time) noexcept {
   const uint32_t number = begun_.fetch_add(1, std::memory_order_relaxed);
   if (number >= channels_) return nullptr;
+  if (number == 0) cuda::given_began(range_);
   keep(begin_, time, [](uint64_t a, uint64_t b) { return a < b; });
   channel_handles_[number] = {this, true};
   return &channel_handles_[number];

@@ -21,7 +21,7 @@ pytestmark = needs_library
 CALLS = Path(__file__).parent.parent / "corpus" / "calls.nvspan"
 READERS = ("diff", "explain", "export", "modules", "ranks", "report", "stats", "steps", "view",
            "import")  # fmt: skip
-_NOT_READERS = ("clock", "doctor", "mark", "ncu", "nsys", "record", "start", "stop", "trace",
+_NOT_READERS = ("clock", "doctor", "mark", "ncu", "nsys", "record", "start", "stop", "top", "trace",
                 "where")  # fmt: skip
 
 

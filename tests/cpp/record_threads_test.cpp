@@ -23,6 +23,7 @@
 #include "expect.hpp"
 #include "reader/live/live_file.hpp"
 #include "reader/live/live_request.hpp"
+#include "reader/live/live_watch.hpp"
 #include "reader/stats/aggregate.hpp"
 #include "reader/tables/tables.hpp"
 
@@ -203,6 +204,9 @@ void test_switching() {
   }
   nvspan::reader::LiveFile file;
   EXPECT(file.open(path));
+  nvspan::reader::LiveFile watched;
+  EXPECT(watched.open(path));
+  nvspan::reader::LiveWatch watch(watched);
   constexpr std::uint64_t wait = 20 * 1000 * 1000;  // ns
   int obeyed = 0;
   for (unsigned i = 0; running > 0; ++i) {
@@ -215,6 +219,13 @@ void test_switching() {
     std::string problem;
     obeyed +=
         nvspan::reader::ask(path, request, wait, problem) == nvspan::reader::LiveAnswer::obeyed;
+    for (int look = 0; look < 100; ++look) EXPECT(watch.look());
+    for (const nvspan::reader::LiveTally& tally : watch.tallies()) {
+      std::uint32_t looks = 0;
+      for (const nvspan::reader::LiveNode& node : tally.nodes) looks += node.looks;
+      EXPECT(looks == tally.looks);
+    }
+    if (i % 2 != 0) watch.clear();
     nvspan::reader::LiveSample sample;
     EXPECT(file.sample(sample));
     for (const auto& thread : sample.threads) {

@@ -11,8 +11,9 @@ from contextlib import contextmanager
 import pytest
 
 import nvspan
-from helpers.device import PREAMBLE, environment
+from helpers.device import PREAMBLE, environment, only_fake
 from helpers.live import running, wait_until
+from helpers.nccl_plugin import NCCL
 from helpers.traced import needs_library
 
 pytestmark = needs_library
@@ -113,3 +114,27 @@ print("ready", flush=True); time.sleep(600)
 """
     with on_device(tmp_path, code) as run:
         wait_until(lambda: states(run) == [], "all have ended")
+
+
+@only_fake
+def test_operations_of_nccl_have_their_communicator(tmp_path):
+    code = """
+nccl = Nccl(5, id=0xfeed)
+waits = nccl.collective(b"AllReduce", 1, 1)
+works = nccl.collective(b"ReduceScatter", 2, 2)
+ends = nccl.collective(b"Broadcast", 3, 1)
+for call in (waits, works, ends): nccl.stop(call)
+nccl.channel(works, 0, now())
+nccl.channel_stop(nccl.channel(ends, 0, now()), now())
+print("ready", flush=True); time.sleep(600)
+"""
+    with on_device(tmp_path, NCCL + code) as run:
+        assert states(run) == [
+            ("NCCL", "AllReduce", "launched"), ("NCCL", "ReduceScatter", "begun"),
+        ]  # fmt: skip
+        assert device_lines(run) == [
+            "GPU 0, communicator 000000000000feed: NCCL:AllReduce: launched and not begun, N ago",
+            "GPU 0, communicator 000000000000feed: NCCL:ReduceScatter: begun and not ended, N ago",
+        ]
+        (process,) = nvspan.where(run.file).processes
+        assert {(d["communicator"], d["stream"]) for d in process.devices} == {(0xFEED, None)}

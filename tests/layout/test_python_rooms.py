@@ -51,6 +51,8 @@ LAZY = {
     "recording/frame/__init__.py": {"pandas", "polars", "pyarrow"},
     "recording/table.py": {"pandas", "polars", "pyarrow"},
     "ranks/paths.py": {"fsspec"},
+    "cli/live/top.py": {"rich"},
+    "live/top/screen.py": {"rich"},
     "report/render.py": {"rich"},
     "torch/_compile/register.py": {"torch"},
     "torch/_loop/auto.py": {"torch"},

@@ -6,58 +6,16 @@ from __future__ import annotations
 
 import os
 import random
-import signal
-import subprocess
-import sys
-import time
-from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
 import nvspan
+from helpers.jobs import TROUBLES, job, settled
 from helpers.live import essential
-from helpers.traced import LIBRARY, clean_environment, needs_library
-from nvspan import launch, recorder
+from helpers.traced import needs_library
 
 pytestmark = needs_library
-PROGRAM = Path(__file__).parents[1] / "programs" / "troubled_job.py"
-TROUBLES = ("sleep", "spin", "stop", "kill", "lock", "loader", "slow")
 DRAWN = int(os.environ.get("NVSPAN_TEST_TROUBLES", "6"))
-
-
-@contextmanager
-def job(folder, ranks, troubled, step, trouble, *more, mode="armed"):
-    """The process ids of a job's ranks, once the troubled one is in its trouble."""
-    environment = clean_environment()
-    environment[launch.INJECTION_VARIABLE] = LIBRARY
-    environment[launch.CONFIG_VARIABLE] = recorder.config_string(folder / "run-{pid}.nvspan", mode)
-    command = [sys.executable, str(PROGRAM), *map(str, (ranks, troubled, step, trouble)), *more]
-    process = subprocess.Popen(command, env=environment, text=True, stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE)  # fmt: skip
-    pids: list[int] = []
-    try:
-        lines = [process.stdout.readline(), process.stdout.readline()]
-        assert "ready\n" in lines, lines
-        pids = [int(word) for line in lines if line != "ready\n" for word in line.split()]
-        yield pids
-    finally:
-        for pid in pids:
-            os.kill(pid, signal.SIGKILL)
-        process.stdin.write("\n")
-        process.stdin.close()
-        process.wait()
-        process.stdout.close()
-
-
-def settled(folder, seconds=30.0):
-    """Looks until the others have met: a look in between cannot tell, or finds that all move."""
-    end = time.monotonic() + seconds
-    while True:
-        look = nvspan.where(folder, interval=0.2)
-        if look.verdict.kind in ("held back", "halted") or time.monotonic() > end:
-            return look
-        assert look.verdict.processes == []
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)

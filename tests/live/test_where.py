@@ -9,12 +9,16 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import ExitStack
 
 import pytest
 
 import nvspan
 from helpers.live import essential, paths, running, wait_until
 from helpers.traced import needs_library
+from nvspan.live.look import Process
+from nvspan.live.process import boot_id
+from nvspan.live.states import add_states
 
 pytestmark = needs_library
 
@@ -242,3 +246,29 @@ def test_wrong_targets_are_named(tmp_path):
 def test_nobody_but_its_owner_may_write_the_file(tmp_path):
     with running(tmp_path, ASLEEP) as run:
         assert run.file.stat().st_mode & 0o022 == 0
+
+
+def test_several_that_were_killed_are_not_told_apart(tmp_path):
+    with ExitStack() as stack:
+        for rank in range(6):
+            program = ASLEEP if rank != 4 else ASLEEP.replace("forward", "backward")
+            run = stack.enter_context(running(tmp_path, program, rank=rank))
+            if rank in (1, 3, 4):
+                run.end()
+        verdict = nvspan.where(tmp_path).verdict
+    assert (verdict.kind, verdict.ranks) == ("cannot tell", [])
+    assert verdict.text == (
+        "cannot tell: rank 4 was killed, in step > model:backward; ranks 1,3 were killed, in "
+        "step > model:forward; which of them was first is not known"
+    )
+
+
+def test_a_process_that_ends_while_it_is_looked_at_was_not_killed(tmp_path):
+    with running(tmp_path, 'import nvspan; nvspan.mark("m"); print("ready")') as run:
+        run.process.wait()
+        files = nvspan._reader.LiveFiles([os.fsencode(run.file)])
+        (before,) = files.sample()
+        process = Process(str(run.file), files.headers()[0], before)
+        # As it was a moment before.
+        add_states([(process, 0)], files, [{**before, "closed": False}], boot_id(), {}, 0.2)
+        assert process.state == "ended"

@@ -75,6 +75,7 @@ def main() -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
+        import torch.distributed  # noqa: F401  (once for all of them)
     context = multiprocessing.get_context("fork")
     barrier = context.Barrier(ranks)
     workers = [

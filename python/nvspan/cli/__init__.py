@@ -36,6 +36,7 @@ COMMANDS = {
     "stats": "show a table of the ranges of recordings",
     "steps": "show where the steps of a program spend their time",
     "stop": "have a running process record no more events",
+    "top": "show what share of the time running processes are in each range",
     "trace": "run a program and show every NVTX call that it makes",
     "view": "show a recording's timeline in the browser",
     "where": "say what the threads of running, stopped or dead processes are in",
@@ -155,6 +156,10 @@ def _command(name: str) -> Callable[[Sequence[str]], int]:
         from nvspan.cli.answers.steps import main as run_steps
 
         return run_steps
+    if name == "top":
+        from nvspan.cli.live.top import main as run_top
+
+        return run_top
     if name == "trace":
         from nvspan.cli.trace import main as run_trace
 

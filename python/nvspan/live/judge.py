@@ -81,15 +81,14 @@ def _cannot(text: str) -> Verdict:
 
 
 def _halted(of: Sequence[Process]) -> str:
+    groups: dict[tuple[int, tuple[Range, ...]], list[Process]] = {}
+    for process in of:
+        groups.setdefault((_HALTED.index(process.state), process.path), []).append(process)
     parts = []
-    for state in _HALTED:
-        found = [process for process in of if process.state == state]
-        if found:
-            verb = "is" if len(found) == 1 else "are"
-            if state == "killed":
-                verb = "was" if len(found) == 1 else "were"
-            parts.append(f"{names(found)} {verb} {state}, in "
-                         f"{path_text(found[0].path)}")  # fmt: skip
+    for (state, path), found in sorted(groups.items(), key=lambda each: (each[0][0], len(each[1]))):
+        was = _HALTED[state] == "killed"
+        verb = ("was" if was else "is") if len(found) == 1 else ("were" if was else "are")
+        parts.append(f"{names(found)} {verb} {_HALTED[state]}, in {path_text(path)}")
     return "; ".join(parts)
 
 
@@ -103,9 +102,7 @@ def judge(processes: Sequence[Process], waits: Waits, looked_twice: bool) -> Ver
         text = _halted(halted) or "one process: nothing to compare it with"
         return Verdict("halted" if halted else "one process", halted, text)
     if halted:
-        if 2 * len(halted) >= len(there):
-            return _cannot(f"{_halted(halted)}; that is half of them or more")
-        return Verdict("halted", halted, _halted(halted))
+        return _by_halted(there, halted)
     if not looked_twice:
         return _cannot("one look does not say what moves")
     moving = [process for process in there if process.moved]
@@ -116,6 +113,16 @@ def judge(processes: Sequence[Process], waits: Waits, looked_twice: bool) -> Ver
     if waiting:
         return _by_waits(there, waiting, waits)
     return _by_minority(there, moving, still)
+
+
+def _by_halted(there: list[Process], halted: list[Process]) -> Verdict:
+    # One that dies takes others along, by errors in their collectives or by the job's launcher.
+    dead = [process for process in halted if process.state in _DEAD]
+    if len(dead) > 1:
+        return _cannot(f"{_halted(halted)}; which of them was first is not known")
+    if 2 * len(halted) >= len(there):
+        return _cannot(f"{_halted(halted)}; that is half of them or more")
+    return Verdict("halted", halted, _halted(halted))
 
 
 def _by_waits(there: list[Process], waiting: list[Process], waits: Waits) -> Verdict:

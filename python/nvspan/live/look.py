@@ -9,6 +9,7 @@ import time
 
 from nvspan.live import process as system
 from nvspan.live.judge import Verdict, Waits, judge
+from nvspan.live.states import add_states, compare, processor_times
 from nvspan.live.targets import paths_of
 from nvspan.live.tree import Node, grow
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 #: The domain and the name of a range; None: the default domain, no name.
 Range = tuple["str | None", "str | None"]
-_COUNTED = 1 << 43  # events of a thread are counted modulo this
 
 
 class Thread:
@@ -77,11 +77,13 @@ class Process:
         file: its recording.
         pid, rank, host, command: as the recording has them; `rank` None: it has none.
         mode: "armed", "full", "ring" or "stats".
+        lost: how many events the file says were lost, of those that no thread's part of it counts.
         state: "running", "sleeping", "stopped", "killed" (gone without an end), "ended",
             or "elsewhere": on another machine.
         threads: each `Thread`, the main one first.
         main: the one that the process began with, else the one with the most open ranges.
-        devices: open device ranges as dicts: domain, name, state, device, stream, tid, since.
+        devices: open device ranges as dicts: domain, name, state, device, stream, tid, since; of
+            NCCL's operations `communicator`, its id, in place of the stream, else None.
     """
 
     def __init__(self, file: str, header: dict[str, Any], sample: dict[str, Any]) -> None:
@@ -92,6 +94,11 @@ class Process:
         self.command: list[str] = header["command"]
         self.mode: str = sample["mode"]
         self.devices: list[dict[str, Any]] = sample["devices"]
+        for device in self.devices:  # NCCL's profiler plugin has no streams
+            of_nccl = device["domain"] == "NCCL"
+            device["communicator"] = device["stream"] if of_nccl else None
+            device["stream"] = None if of_nccl else device["stream"]
+        self.lost: int = sample["lost"]
         self.threads = [Thread(found) for found in sample["threads"]]
         self.main: Thread | None = max(
             self.threads, key=lambda t: (t.tid == self.pid, t.depth, t.events), default=None
@@ -116,7 +123,7 @@ class Process:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        keys = ("file", "pid", "rank", "host", "command", "mode", "state", "devices")
+        keys = ("file", "pid", "rank", "host", "command", "mode", "state", "lost", "devices")
         return {**{name: getattr(self, name) for name in keys},
                 "threads": [thread.as_dict() for thread in self.threads]}  # fmt: skip
 
@@ -176,16 +183,17 @@ def look(
     headers = files.headers()
     begun = time.monotonic()
     first = files.sample()
-    times = {} if samples == 1 else _processor_times(headers, first)
+    times = {} if samples == 1 else processor_times(headers, first)
     last = first
     for _ in range(samples - 1):
         time.sleep(interval)
         last = files.sample()
     took = time.monotonic() - begun if samples > 1 else 0.0
-    processes: list[Process] = []
+    found_in: list[tuple[Process, int]] = []
     problems: list[tuple[str, str]] = []
     boot = system.boot_id()
-    for path, header, before, found in zip(paths, headers, first, last, strict=True):
+    for i, (path, header) in enumerate(zip(paths, headers, strict=True)):
+        before, found = first[i], last[i]
         if isinstance(header, str):
             problems.append((path, header))
             continue
@@ -193,57 +201,14 @@ def look(
             problems.append((path, found))
             continue
         process = Process(path, header, found)
-        _compare(process, before, took)
-        if header["boot_id"].strip() == boot:
-            _add_state(process, found["closed"], times, took)
-        elif found["closed"]:
-            process.state = "ended"
-        processes.append(process)
-    processes.sort(key=lambda p: (p.rank is None, p.rank or 0, p.host, p.pid))
+        compare(process, before, took)
+        found_in.append((process, i))
+    add_states(found_in, files, last, boot, times, took)
+    processes = sorted((process for process, _ in found_in), key=order)
     verdict = judge(processes, Waits(waits), samples > 1)
     return Look(processes, verdict, problems, took)
 
 
-def _compare(process: Process, before: dict[str, Any] | str, took: float) -> None:
-    known = {} if isinstance(before, str) else {t["tid"]: t["events"] for t in before["threads"]}
-    for thread in process.threads:
-        if thread.tid not in known:
-            thread.moved = 1
-            continue
-        thread.moved = (thread.events - known[thread.tid]) % _COUNTED
-        if thread.unchanged is None and not thread.moved and took:
-            thread.unchanged = int(took * 1e9)
-
-
-def _processor_times(headers: list[Any], samples: list[Any]) -> dict[int, float]:
-    """Of threads of processes that are few enough to be asked for each."""
-    most = 256
-    times: dict[int, float] = {}
-    if len(headers) > most:
-        return times
-    for header, sample in zip(headers, samples, strict=True):
-        if isinstance(header, str) or isinstance(sample, str):
-            continue
-        for thread in sample["threads"]:
-            found = system.thread_state(header["pid"], thread["tid"])
-            if found is not None:
-                times[thread["tid"]] = found[1]
-    return times
-
-
-def _add_state(process: Process, closed: bool, times: dict[int, float], took: float) -> None:
-    state = system.state_of(process.pid)
-    # Another process may have got the id since.
-    if state not in (system.GONE, "dead") and system.is_writing(process.pid, process.file) is False:
-        state = system.GONE
-    if state in (system.GONE, "dead"):
-        process.state = "ended" if closed else "killed"
-        return
-    process.state = state
-    for thread in process.threads:
-        found = system.thread_state(process.pid, thread.tid)
-        if found is None:
-            continue
-        thread.state = found[0]
-        if took and thread.tid in times:
-            thread.busy = max(0.0, (found[1] - times[thread.tid]) / took)
+def order(process: Process) -> tuple[Any, ...]:
+    """What processes are sorted by: their ranks, then their ids."""
+    return process.rank is None, process.rank or 0, process.host, process.pid

@@ -69,8 +69,11 @@ def _process(process: Process, look: Look) -> list[str]:
         lines += _thread(thread, look)
     for device in process.devices:
         since = "" if device["since"] is None else f", {seconds(device['since'])} ago"
+        of = f"stream {device['stream'] or 0:#x}"
+        if device["communicator"] is not None:
+            of = f"communicator {device['communicator']:016x}"
         lines.append(
-            f"  GPU {device['device']}, stream {device['stream']:#x}: "
+            f"  GPU {device['device']}, {of}: "
             f"{label((device['domain'], device['name']))}: {_DEVICE[device['state']]}{since}"
         )
     return lines

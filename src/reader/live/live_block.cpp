@@ -10,10 +10,34 @@ namespace nvspan::reader {
 namespace {
 
 constexpr int most_looks = 2000;
-constexpr auto acquire = std::memory_order_acquire;
 
-// The open ranges between two equal states. Where the thread never rests so long, those that were
-// the same in every look.
+void read_name(const record::LiveBlock& block, LiveSnapshot& out) noexcept {
+  std::uint64_t words[record::live_name_words] = {};
+  for (int look = 0; look < most_looks; ++look) {
+    const std::uint64_t number = block.names.load(acquire);
+    for (std::size_t i = 0; i < record::live_name_words; ++i) {
+      words[i] = block.name[number % 2][i].load(acquire);
+    }
+    if (block.names.load(acquire) == number) break;
+    std::memset(words, 0, sizeof words);
+  }
+  std::memcpy(out.name, words, sizeof words);
+  out.name[sizeof words] = '\0';
+}
+
+void read_started(const record::LiveBlock& block, LiveSnapshot& out) noexcept {
+  out.started_count = 0;
+  for (const record::LiveStart& place : block.started) {
+    const LiveStarted found{place.id.load(acquire), place.entry.load(acquire),
+                            place.ticks.load(acquire)};
+    if (found.id == 0 || place.id.load(acquire) != found.id) continue;
+    out.started[out.started_count++] = found;
+  }
+  out.started_beyond = block.started_beyond.load(acquire);
+}
+
+}  // namespace
+
 void read_open(const record::LiveBlock& block, LiveSnapshot& out) noexcept {
   out.open_count = record::live_most_open;
   out.depth = record::live_depth_mask;
@@ -47,33 +71,6 @@ void read_open(const record::LiveBlock& block, LiveSnapshot& out) noexcept {
   }
   out.changing = true;
 }
-
-void read_name(const record::LiveBlock& block, LiveSnapshot& out) noexcept {
-  std::uint64_t words[record::live_name_words] = {};
-  for (int look = 0; look < most_looks; ++look) {
-    const std::uint64_t number = block.names.load(acquire);
-    for (std::size_t i = 0; i < record::live_name_words; ++i) {
-      words[i] = block.name[number % 2][i].load(acquire);
-    }
-    if (block.names.load(acquire) == number) break;
-    std::memset(words, 0, sizeof words);
-  }
-  std::memcpy(out.name, words, sizeof words);
-  out.name[sizeof words] = '\0';
-}
-
-void read_started(const record::LiveBlock& block, LiveSnapshot& out) noexcept {
-  out.started_count = 0;
-  for (const record::LiveStart& place : block.started) {
-    const LiveStarted found{place.id.load(acquire), place.entry.load(acquire),
-                            place.ticks.load(acquire)};
-    if (found.id == 0 || place.id.load(acquire) != found.id) continue;
-    out.started[out.started_count++] = found;
-  }
-  out.started_beyond = block.started_beyond.load(acquire);
-}
-
-}  // namespace
 
 bool read_block(const record::LiveBlock& block, LiveSnapshot& out) noexcept {
   for (int look = 0; look < most_looks; ++look) {

@@ -7,10 +7,13 @@
 
 #include "record/file/live_format.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 namespace nvspan::reader {
+
+constexpr auto acquire = std::memory_order_acquire;
 
 struct LiveStarted {
   std::uint64_t id;
@@ -37,6 +40,9 @@ struct LiveSnapshot {
   char name[record::live_name_words * sizeof(std::uint64_t) + 1];
 };
 
+// The open ranges between two equal states. Where the thread never rests so long, those that were
+// the same in every look. It sets the fields from `count` to `open`.
+void read_open(const record::LiveBlock& block, LiveSnapshot& out) noexcept;
 // False: it is nobody's.
 bool read_block(const record::LiveBlock& block, LiveSnapshot& out) noexcept;
 

@@ -93,22 +93,20 @@ const char* LiveFile::place(std::uint64_t offset, std::size_t bytes) {
   return offset + bytes <= bytes_ ? mapped_ + offset : nullptr;
 }
 
-bool LiveFile::sample(LiveSample& out) {
-  out = LiveSample{};
+bool LiveFile::check_length() {
   struct stat status = {};
   if (::stat(path_.c_str(), &status) == 0 && static_cast<std::size_t>(status.st_size) < bytes_ &&
       !map_again()) {
     return false;
   }
-  const auto acquire = std::memory_order_acquire;
-  if (live().magic.load(acquire) != record::live_magic) return fail("another process cut it off");
-  const auto* flags =
-      reinterpret_cast<const record::LiveWord*>(mapped_ + offsetof(record::FileHeader, flags));
-  out.closed = (flags->load(acquire) & record::file_closed) != 0;
-  out.mode = live().mode.load(acquire);
-  out.obeyed = live().obeyed.load(acquire);
-  std::uint64_t offset = live().blocks.load(acquire);
-  for (std::size_t chunks = 0; offset != 0 && chunks < most_block_chunks; ++chunks) {
+  return live().magic.load(acquire) == record::live_magic || fail("another process cut it off");
+}
+
+bool LiveFile::find_blocks(LiveBlockList& list) {
+  const std::uint64_t newest = live().blocks.load(acquire);
+  if (newest == list.newest && mapped_ == list.mapping) return true;
+  std::vector<std::uint64_t> chunks;
+  for (std::uint64_t offset = newest; offset != 0 && chunks.size() < most_block_chunks;) {
     const char* at = place(offset, sizeof(record::ChunkHeader));
     record::ChunkHeader header = {};
     if (at == nullptr) return fail("another process cut it off");
@@ -117,15 +115,42 @@ bool LiveFile::sample(LiveSample& out) {
         header.size < record::live_blocks_start) {
       return fail("it is damaged");
     }
-    at = place(offset, header.size);
-    if (at == nullptr) return fail("another process cut it off");
+    if (place(offset, header.size) == nullptr) return fail("another process cut it off");
+    chunks.push_back(offset);
+    offset = header.before;
+  }
+  list.blocks.clear();
+  for (std::size_t i = chunks.size(); i-- > 0;) {
+    record::ChunkHeader header = {};
+    const char* at = mapped_ + chunks[i];
+    std::memcpy(&header, at, sizeof header);
+    if (chunks[i] + header.size > bytes_) return fail("it is damaged");
     const std::size_t count = (header.size - record::live_blocks_start) / sizeof(record::LiveBlock);
     const auto* blocks = reinterpret_cast<const record::LiveBlock*>(at + record::live_blocks_start);
-    for (std::size_t i = 0; i < count; ++i) {
-      LiveSnapshot snapshot = {};
-      if (read_block(blocks[i], snapshot)) out.threads.push_back(snapshot);
-    }
-    offset = header.before;
+    for (std::size_t n = 0; n < count; ++n) list.blocks.push_back(blocks + n);
+  }
+  list.mapping = mapped_;
+  list.newest = newest;
+  return true;
+}
+
+bool LiveFile::sample(LiveSample& out) {
+  out = LiveSample{};
+  if (!check_length()) return false;
+  const auto* flags =
+      reinterpret_cast<const record::LiveWord*>(mapped_ + offsetof(record::FileHeader, flags));
+  out.closed = (flags->load(acquire) & record::file_closed) != 0;
+  out.mode = live().mode.load(acquire);
+  out.obeyed = live().obeyed.load(acquire);
+  for (std::size_t i = 0; i < record::loss_reasons; ++i) {
+    const std::size_t at = offsetof(record::FileHeader, losses) + i * sizeof(record::LossWindow);
+    out.lost += reinterpret_cast<const record::LiveWord*>(mapped_ + at)->load(acquire);
+  }
+  LiveBlockList list;
+  if (!find_blocks(list)) return false;
+  for (const record::LiveBlock* block : list.blocks) {
+    LiveSnapshot snapshot = {};
+    if (read_block(*block, snapshot)) out.threads.push_back(snapshot);
   }
   const std::uint64_t devices = live().devices.load(acquire);
   const char* at = devices == 0

@@ -28,8 +28,17 @@ struct LiveSample {
   std::uint64_t mode = 0;  // RecordMode
   bool closed = false;     // its process ended the recording
   std::uint64_t obeyed = 0;
+  std::uint64_t lost = 0;  // events that no thread's chunks speak of
   std::vector<LiveSnapshot> threads;
   std::vector<LiveDeviceRange> devices;
+};
+
+// The blocks of all threads, in the order in which the file got them, so that each keeps its index.
+// They lie in the mapping that the file had then.
+struct LiveBlockList {
+  std::vector<const record::LiveBlock*> blocks;
+  const char* mapping = nullptr;
+  std::uint64_t newest = 0;
 };
 
 // A recording that may be being written. Its pages stay mapped, so that a sample costs no system
@@ -46,6 +55,9 @@ class LiveFile {
   // False: problem() says why.
   bool open(const std::string& path);
   bool sample(LiveSample& out);
+  bool find_blocks(LiveBlockList& list);
+  // Another process may have cut it.
+  bool check_length();
   const std::string& problem() const noexcept { return problem_; }
 
   const record::FileHeader& header() const noexcept { return header_; }

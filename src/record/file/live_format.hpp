@@ -62,15 +62,18 @@ constexpr std::uint64_t live_depth_mask = (std::uint64_t{1} << 20) - 1;
 constexpr std::uint64_t live_changing = std::uint64_t{1} << 20;
 constexpr std::uint64_t live_one_event = std::uint64_t{1} << live_count_shift;
 
-// An entry: the range's name in bits 0..31, its domain's handle in 32..55 (the lowest bits of it;
-// 0: the default domain), what the name is in 56..63.
+// An entry: the range's name in bits 0..31, its domain's handle in 32..51 (the lowest bits of it;
+// 0: the default domain), in 52..61 the lowest bits of the thread's count when it was opened, which
+// tell it from the next of its name, what the name is in 62..63.
 enum class LiveName : std::uint64_t {
   site = 1,        // of SiteDefinition
   registered = 2,  // the lowest bits of a string's handle, of CitedString; so are domains
 };
 constexpr unsigned live_domain_shift = 32;
-constexpr unsigned live_kind_shift = 56;
-constexpr std::uint64_t live_domain_mask = 0xFFFFFF;
+constexpr unsigned live_stamp_shift = 52;
+constexpr unsigned live_kind_shift = 62;
+constexpr std::uint64_t live_domain_mask = 0xFFFFF;
+constexpr std::uint64_t live_stamp_mask = std::uint64_t{0x3FF} << live_stamp_shift;
 
 // Handles that the injection library gives out: what an entry leaves out of them.
 constexpr std::uint64_t live_domain_handles = 0x4E56'1000'0000'0000u;

@@ -17,7 +17,8 @@ inline void live_push(LiveBlock& block, std::uint64_t entry) noexcept {
   const std::uint64_t state = block.state.load(std::memory_order_relaxed);
   const std::uint64_t depth = state & live_depth_mask;
   if (__builtin_expect(depth < live_most_open, 1)) {
-    block.open[depth].store(entry, std::memory_order_release);
+    const std::uint64_t stamp = state << (live_stamp_shift - live_count_shift) & live_stamp_mask;
+    block.open[depth].store(entry | stamp, std::memory_order_release);
   } else if (depth == live_depth_mask) {
     return;
   }

@@ -4,6 +4,7 @@
 #include "bindings/reader/live/live_files.hpp"
 
 #include <pybind11/stl.h>
+#include <sys/select.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,8 +18,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/os/clock.hpp"
 #include "reader/live/live_file.hpp"
 #include "reader/live/live_request.hpp"
+#include "reader/live/live_watch.hpp"
 
 namespace py = pybind11;
 
@@ -96,12 +99,64 @@ class LiveFiles {
     return all;
   }
 
+  // Looks at all of them each `interval` ns, for `duration` ns, or until `fd` can be read or a
+  // signal came. How often it did.
+  std::uint64_t watch(std::uint64_t interval, std::uint64_t duration, int fd) {
+    const released_gil released;
+    std::uint64_t next = core::monotonic_ns();
+    const std::uint64_t end = next + duration;
+    for (std::uint64_t looks = 1;; ++looks) {
+      for (const auto& file : files_) {
+        if (file->ok) file->ok = file->watch.look();
+      }
+      const std::uint64_t now = core::monotonic_ns();
+      next = std::max(next + interval, now);
+      if (now >= end || wait_until(std::min(next, end), now, fd)) return looks;
+    }
+  }
+
+  // What watch() has counted since the last call, of each file: (tid, looks, nodes) of its threads;
+  // a node is (index of its parent, range, looks, begun), the first one the root.
+  py::list take() {
+    Texts texts;
+    py::list all;
+    for (const auto& file : files_) {
+      py::list threads;
+      for (const reader::LiveTally& tally : file->watch.tallies()) {
+        if (tally.looks == 0) continue;
+        py::list nodes;
+        for (const reader::LiveNode& node : tally.nodes) {
+          const reader::LiveNames::Name name = file->file.names().name(node.entry);
+          nodes.append(py::make_tuple(node.parent,
+                                      py::make_tuple(texts.of(name.domain), texts.of(name.text)),
+                                      node.looks, node.begun));
+        }
+        threads.append(py::make_tuple(tally.tid, tally.looks, nodes));
+      }
+      all.append(threads);
+      file->watch.clear();
+    }
+    return all;
+  }
+
  private:
   struct File {
     reader::LiveFile file;
     reader::LiveSample sample;
+    reader::LiveWatch watch{file};
     bool ok = false;
   };
+
+  static bool wait_until(std::uint64_t next, std::uint64_t now, int fd) {
+    const std::uint64_t left = next > now ? next - now : 0;
+    const timespec timeout = {static_cast<time_t>(left / 1000000000),
+                              static_cast<long>(left % 1000000000)};
+    fd_set set;
+    FD_ZERO(&set);
+    const bool has_fd = fd >= 0 && fd < FD_SETSIZE;
+    if (has_fd) FD_SET(fd, &set);
+    return ::pselect(has_fd ? fd + 1 : 0, &set, nullptr, nullptr, &timeout, nullptr) != 0;
+  }
   // Each text becomes one object, however many processes have it.
   class Texts {
    public:
@@ -197,6 +252,7 @@ class LiveFiles {
     py::dict fields;
     fields["mode"] = mode_name(file.sample.mode);
     fields["closed"] = file.sample.closed;
+    fields["lost"] = file.sample.lost;
     fields["threads"] = threads;
     fields["devices"] = devices;
     return fields;
@@ -233,7 +289,9 @@ void bind_live(py::module_& module) {
   py::class_<LiveFiles>(module, "LiveFiles")
       .def(py::init<const std::vector<std::string>&>())
       .def("headers", &LiveFiles::headers)
-      .def("sample", &LiveFiles::sample);
+      .def("sample", &LiveFiles::sample)
+      .def("watch", &LiveFiles::watch)
+      .def("take", &LiveFiles::take);
   module.def("live_ask", &live_ask);
 }
 

@@ -1,0 +1,189 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""A window of time as lines and as a table: ranges down, processes across."""
+
+from __future__ import annotations
+
+import re
+from statistics import median
+
+from nvspan.live.text import seconds
+from nvspan.live.tree import label, path_text
+from nvspan.report.text import aligned, printable, shortened
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from nvspan.live.top.sampling import Activity, Row, Window
+
+#: What rows can be sorted by.
+SORTS = ("share", "change", "rate", "name")
+CHANGED = 0.1
+_MOST_STUCK = 5
+_COLUMN = 9  # characters, with what separates it
+_NAME = 36
+
+
+def title(of: Activity) -> str:
+    """A process as a column is headed."""
+    process = of.process
+    return f"{process.pid}" if process.rank is None else f"rank {process.rank}"
+
+
+def percent(share: float) -> str:
+    """A share of time; nothing for none."""
+    if share <= 0:
+        return ""
+    return "<1%" if share < 0.01 else f"{share:.0%}"
+
+
+def _rate(count: float, at_least: bool = False) -> str:
+    text = f"{count:,.0f}" if count >= 100 else f"{count:.1f}"
+    return f">={text}" if at_least else text
+
+
+def _signed(change: float) -> str:
+    return f"{change * 100:+.0f}" if abs(change) >= 0.005 else ""
+
+
+def chosen_rows(window: Window, sort: str = "share", like: str = "") -> list[Row]:
+    """The rows whose name holds `like` (a regular expression where it is one), sorted."""
+    try:
+        found = re.compile(like, re.IGNORECASE).search
+    except re.error:
+        found = re.compile(re.escape(like), re.IGNORECASE).search
+    rows = [row for row in window.rows if found(label(row.range))]
+    keys: dict[str, Callable[[Row], object]] = {
+        "share": lambda row: -row.mean,
+        "change": lambda row: -abs(row.change),
+        "rate": lambda row: -row.begun,
+        "name": lambda row: label(row.range),
+    }
+    rows.sort(key=keys[sort])  # type: ignore[arg-type]
+    return rows
+
+
+def headline(window: Window) -> str:
+    """How many processes, how often, and what a step is."""
+    count = len(window.activities)
+    step = "" if window.step is None else f"; a step is {printable(label(window.step))}"
+    return (
+        f"{count:,} {'process' if count == 1 else 'processes'}, {window.looks:,} looks in "
+        f"{seconds(window.seconds * 1e9)}{step}"
+    )
+
+
+def stuck_lines(window: Window, most: int = _MOST_STUCK) -> list[str]:
+    """A line for each thread that is stuck, the longest first."""
+    found = [(each, thread) for each in window.activities for thread in each.stuck]
+    found.sort(key=lambda pair: -(pair[1].unchanged or 0))
+    lines = [
+        f"stuck: {title(each)}, {thread.name or thread.tid} for {seconds(thread.unchanged or 0)}: "
+        f"{path_text(thread.ranges)}"
+        for each, thread in found[:most]
+    ]
+    if len(found) > most:
+        lines.append(f"stuck: {len(found) - most:,} more threads")
+    return [printable(line) for line in lines]
+
+
+class Table:
+    """Headings and rows of text.
+
+    Attributes:
+        changed: the places (row, column) whose share is not what is usual.
+        far: those whose share is far from the other processes'.
+    """
+
+    def __init__(self, headings: list[str], rows: list[list[str]]) -> None:
+        self.headings = headings
+        self.rows = rows
+        self.changed: set[tuple[int, int]] = set()
+        self.far: set[tuple[int, int]] = set()
+
+
+def _spread(values: Sequence[float], titles: Sequence[str], shown: Callable[[float], str],
+            least: float) -> list[str]:  # fmt: skip
+    middle = median(values)
+    far = max(range(len(values)), key=lambda i: abs(values[i] - middle))
+    odd = titles[far] if abs(values[far] - middle) > least else ""
+    return [shown(min(values)), shown(middle), shown(max(values)), odd]
+
+
+def table(window: Window, width: int = 0, sort: str = "share", like: str = "",
+          most: int | None = None) -> Table:  # fmt: skip
+    """The table, as wide as it may be (0: any width).
+
+    Where the processes do not fit, their least, median and largest share stand for them, and the
+    one that is farthest from the median.
+    """
+    titles = [title(each) for each in window.activities]
+    each_fits = not width or len(titles) <= max(1, (width - _NAME - 2 * _COLUMN) // _COLUMN)
+    columns = titles if each_fits else ["least", "median", "most", "farthest"]
+    rows: list[list[str]] = []
+
+    def add(name: str, values: Sequence[float], shown: Callable[[float], str], least: float,
+            change: str = "", rate: str = "") -> None:  # fmt: skip
+        cells = [shown(v) for v in values] if each_fits else _spread(values, titles, shown, least)
+        rows.append([name, change, rate, *cells])
+
+    if titles:
+        if window.step is not None:
+            steps = [each.steps or (0, False) for each in window.activities]
+            add("steps a second", [count / window.seconds for count, _ in steps], _rate, 0.5,
+                rate=_rate(sum(n for n, _ in steps) / window.seconds, any(b for _, b in steps)),
+                )  # fmt: skip
+        events = [each.events / window.seconds for each in window.activities]
+        add("events a second", events, _rate, max(events) / 10, rate=_rate(sum(events)))
+        lost = [each.process.lost for each in window.activities]
+        if any(lost):
+            add("events lost", lost, lambda count: f"{count:,.0f}", 0)
+    made = Table(["range", "change", "per s", *columns], rows)
+    for row in chosen_rows(window, sort, like)[:most]:
+        change = _signed(row.change)
+        name = shortened(printable(label(row.range)), _NAME)
+        rate = _rate(row.begun / window.seconds, row.begun_at_least)
+        add(name, row.shares, percent, CHANGED, change, rate)
+        if each_fits:
+            made.changed |= {
+                (len(rows) - 1, 3 + i) for i, by in enumerate(row.changes) if abs(by) >= CHANGED
+            }
+            middle = median(row.shares)
+            made.far |= {
+                (len(rows) - 1, 3 + i)
+                for i, share in enumerate(row.shares)
+                if abs(share - middle) >= CHANGED
+            }
+    return made
+
+
+def shown(window: Window, width: int = 0, sort: str = "share", like: str = "") -> str:
+    """All of it as plain text."""
+    lines = [headline(window), printable(window.verdict.text), ""]
+    made = table(window, width, sort, like)
+    lines += [aligned(made.headings, made.rows, ["range"]), *stuck_lines(window, 1 << 30)]
+    lines += [printable(f"{file}: {why}") for file, why in window.problems]
+    return "\n".join(lines)
+
+
+def process_lines(window: Window, of: Activity) -> list[str]:
+    """What one process is in, and the tree of its threads' ranges."""
+    process = of.process
+    rank = "" if process.rank is None else f"rank {process.rank}, "
+    lines = [f"{rank}process {process.pid} on {process.host}: {process.state}, {process.mode}"]
+    lines.append(" ".join(process.command) or process.file)
+    names = {thread.tid: thread for thread in process.threads}
+    for tid, root in of.threads:
+        thread = names.get(tid)
+        name = thread.name if thread is not None and thread.name else str(tid)
+        about = "" if thread is None or thread.state is None else f"  [{thread.state}]"
+        lines += ["", f"{name} {tid}: {path_text(thread.ranges) if thread else ''}{about}"]
+        for depth, branch in root.walk(1):
+            tally = branch.tally
+            rate = _rate(tally.begun / window.seconds, tally.begun_at_least)
+            lines.append(
+                f"{percent(tally.looks / of.looks):>5} {percent(tally.innermost / of.looks):>5} "
+                f"{rate:>9}/s  {'  ' * depth}{label(branch.range)}"
+            )
+    return [printable(line) for line in lines]

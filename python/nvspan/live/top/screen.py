@@ -1,0 +1,209 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""``nvspan top`` on a terminal: what keys do, and what is drawn. It needs the package rich."""
+
+from __future__ import annotations
+
+import os
+
+from nvspan.live.top import matrix
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from nvspan.live.top.sampling import Sampler, Window
+
+_KEYS = {
+    b"\x1b[A": "up", b"\x1b[B": "down", b"\x1b[C": "right", b"\x1b[D": "left",
+    b"\x1bOA": "up", b"\x1bOB": "down", b"\x1bOC": "right", b"\x1bOD": "left",
+    b"\x1b": "escape", b"\r": "enter", b"\n": "enter", b"\x7f": "back", b"\x08": "back",
+    b"\t": "right", b" ": "space", b"\x03": "q", b"\x04": "q",
+}  # fmt: skip
+_HELP = "q quit   s sort   / filter   left, right choose a process   Enter open it   space hold"
+_HELP_OPEN = "q quit   Esc back   left, right another process   up, down scroll   space hold"
+
+
+def keys_of(typed: bytes) -> list[str]:
+    """What was typed, key by key: a character, or a name such as "left"; others are left out."""
+    found: list[str] = []
+    while typed:
+        for code in sorted(_KEYS, key=len, reverse=True):
+            if typed.startswith(code) and (code != b"\x1b" or typed[1:2] not in (b"[", b"O")):
+                found.append(_KEYS[code])
+                typed = typed[len(code) :]
+                break
+        else:
+            if typed[0] == 0x1B:  # another key's sequence: up to its letter
+                end = 2
+                while end < len(typed) and not chr(typed[end]).isalpha() and typed[end] != 0x7E:
+                    end += 1
+                typed = typed[end + 1 :]
+                continue
+            size = 1
+            while size < len(typed) and typed[size] & 0xC0 == 0x80:
+                size += 1
+            text = typed[:size].decode("utf-8", "replace")
+            found += [text] if text.isprintable() else []
+            typed = typed[size:]
+    return found
+
+
+class View:
+    """What the keys have chosen.
+
+    Attributes:
+        sort: one of `matrix.SORTS`.
+        like: what names of rows hold.
+        typing: the filter is being typed.
+        chosen: the index of a process.
+        opened: that process alone is shown.
+        top: the first line of it that is shown.
+        held: the screen stays as it is.
+        ended: the user has had enough.
+    """
+
+    def __init__(self) -> None:
+        self.sort = matrix.SORTS[0]
+        self.like = ""
+        self.typing = False
+        self.chosen = 0
+        self.opened = False
+        self.top = 0
+        self.held = False
+        self.ended = False
+
+    def press(self, key: str, processes: int) -> None:
+        """What a key does, with so many processes."""
+        if self.typing:
+            self._type(key)
+        elif key == "q":
+            self.ended = True
+        elif key == "s" and not self.opened:
+            self.sort = matrix.SORTS[(matrix.SORTS.index(self.sort) + 1) % len(matrix.SORTS)]
+        elif key == "/" and not self.opened:
+            self.typing, self.like = True, ""
+        elif key in ("left", "right"):
+            step = 1 if key == "right" else -1
+            self.chosen = (self.chosen + step) % max(processes, 1)
+            self.top = 0
+        elif key in ("up", "down") and self.opened:
+            self.top = max(0, self.top + (1 if key == "down" else -1))
+        elif key == "enter":
+            self.opened, self.top = processes > 0, 0
+        elif key in ("escape", "back"):
+            if not self.opened:
+                self.like = ""
+            self.opened = False
+        elif key == "space":
+            self.held = not self.held
+
+    def _type(self, key: str) -> None:
+        if key in ("enter", "escape"):
+            self.typing = False
+            self.like = self.like if key == "enter" else ""
+        elif key == "back":
+            self.like = self.like[:-1]
+        else:
+            self.like += " " if key == "space" else key if len(key) == 1 else ""
+
+
+def drawn(view: View, window: Window, width: int, height: int) -> RenderableType:
+    """What the screen shows, as rich takes it."""
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    def line(text: str, style: str = "") -> Text:
+        return Text(text, style=style, no_wrap=True, overflow="ellipsis")
+
+    held = "; held" if view.held else ""
+    parts: list[RenderableType] = [line(f"nvspan top: {matrix.headline(window)}{held}", "bold")]
+    view.chosen = min(view.chosen, max(len(window.activities) - 1, 0))
+    if view.opened and window.activities:
+        lines = matrix.process_lines(window, window.activities[view.chosen])
+        room = max(height - 3, 1)
+        view.top = min(view.top, max(len(lines) - room, 0))
+        heading = "  all  self    begun    range: shares of all looks"
+        parts += [line(heading, "dim"), *map(line, lines[view.top : view.top + room])]
+        return Group(*parts, line(_HELP_OPEN, "reverse"))
+    kind = window.verdict.kind
+    style = "bold red" if kind in ("held back", "halted") else "green" if kind == "moving" else ""
+    parts.append(line(window.verdict.text, style))
+    stuck = matrix.stuck_lines(window)
+    room = max(height - len(stuck) - len(window.problems[:2]) - 6, 1)
+    made = matrix.table(window, width, view.sort, view.like, room)
+    grid = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
+    chosen = 3 + view.chosen
+    for i, heading in enumerate(made.headings):
+        picked = i == chosen and made.headings[i:i + 1] == [
+            matrix.title(window.activities[view.chosen])]  # fmt: skip
+        name = Text(heading, style="reverse" if picked else "bold")
+        grid.add_column(name, justify="left" if i == 0 else "right", no_wrap=True)
+    for r, row in enumerate(made.rows[: room + 3]):
+        grid.add_row(*(Text(cell, _style(made, r, c)) for c, cell in enumerate(row)))
+    parts.append(grid)
+    parts += [line(text, "bold red") for text in stuck]
+    parts += [line(f"{file}: {why}", "red") for file, why in window.problems[:2]]
+    state = f"sorted by {view.sort}"
+    if view.typing or view.like:
+        state += f"; filter: {view.like}{'_' if view.typing else ''}"
+    return Group(*parts, line(state, "dim"), line(_HELP, "reverse"))
+
+
+def _style(of: matrix.Table, row: int, column: int) -> str:
+    if (row, column) in of.changed:
+        return "bold yellow"
+    if (row, column) in of.far:
+        return "bold magenta"
+    return "" if column else "cyan"
+
+
+def run(sampler: Sampler, interval: float, fd: int) -> None:
+    """Draws until the user quits; `fd` is the terminal that keys are read from."""
+    import signal
+    import sys
+    import termios
+    import time
+    import tty
+
+    from rich.console import Console
+    from rich.live import Live
+
+    view = View()
+    console = Console()
+    before = termios.tcgetattr(fd)
+    # So that the terminal is put right again.
+    ended = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        tty.setcbreak(fd)
+        with Live(console=console, screen=True, auto_refresh=False) as live:
+            sampler.watch(min(interval, 0.3), fd)
+            window = sampler.window()
+            end = time.monotonic() + interval
+            while not view.ended:
+                live.update(drawn(view, window, console.width, console.height), refresh=True)
+                typed = False
+                while not typed and (left := end - time.monotonic()) > 0:
+                    typed = sampler.watch(left, fd) and _can_read(fd)
+                if typed:
+                    data = os.read(fd, 1024)
+                    if not data:  # the terminal is gone
+                        return
+                    for key in keys_of(data):
+                        view.press(key, len(window.activities))
+                    continue
+                end = time.monotonic() + interval
+                if not view.held:
+                    window = sampler.window()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        termios.tcsetattr(fd, termios.TCSADRAIN, before)
+        signal.signal(signal.SIGTERM, ended)
+
+
+def _can_read(fd: int) -> bool:
+    import select
+
+    return bool(select.select([fd], [], [], 0)[0])
