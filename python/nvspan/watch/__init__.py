@@ -4,8 +4,8 @@
 its own among them, and never touches what an annotation does; the packages of those tools are
 imported by the one module that needs them.
 
-Start with `figures.py`: what is read of recordings. `prometheus.py` and `otel.py` hand it on;
-`roots.py` has the single ranges that become spans.
+Start with `figures.py`: what is read of recordings. `prometheus.py`, `otel.py` and `scalars.py`
+hand it on; `roots.py` has the single ranges that become spans.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     from nvspan.watch.otel import OpenTelemetry, trace_context
     from nvspan.watch.prometheus import PrometheusCollector
+    from nvspan.watch.scalars import Scalars
 
-__all__ = ["OpenTelemetry", "PrometheusCollector", "trace_context"]
+__all__ = ["OpenTelemetry", "PrometheusCollector", "Scalars", "trace_context"]
 
 
 def __getattr__(name: str) -> Any:
@@ -33,4 +34,8 @@ def __getattr__(name: str) -> Any:
         from nvspan.watch.otel import trace_context
 
         return trace_context
+    if name == "Scalars":
+        from nvspan.watch.scalars import Scalars
+
+        return Scalars
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
