@@ -169,7 +169,8 @@ Standings stand_out(const Series& excess, const std::vector<std::uint32_t>& chos
     ratios[r] = found.ranks[r].mean / found.ranks[r].error;
     largest = std::max(largest, ratios[r]);
   }
-  const double degrees = static_cast<double>(blocks - 2 * (blocks / 5) - 1);
+  const std::size_t cut = blocks / 5;
+  const auto degrees = static_cast<double>(blocks - 2 * cut - 1);
   found.needed = t_quantile(alpha / static_cast<double>(ranks), degrees);
   found.half = t_quantile(0.025, degrees);
   for (std::size_t r = 0; r < ranks; ++r) {
