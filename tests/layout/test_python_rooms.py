@@ -83,6 +83,7 @@ EAGER = {
     "torch/_compile/objects.py": {"torch"},
     "torch/_compile/ranges.py": {"torch"},
     "torch/_compile/steps.py": {"torch"},
+    "torch/debug_server.py": {"torch"},
 }
 
 
