@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an event costs armed and recorded, beside a tool that does nothing and beside `rdtsc`, in a
-loop of C++; how long a running process takes to obey `nvspan start` and `stop`; and how long many
-processes take to be grouped.
+"""What an event costs armed and recorded, beside a tool that does nothing, in a loop of C++; and
+how long many processes take to be grouped.
 
-    bench_armed.py [--events N] [--rounds N] [--switches N] [--files N]
+    bench_armed.py [--events N] [--rounds N] [--files N]
 
 Processor time, the least of the rounds, in turn: other programs on the machine count little.
 """
@@ -25,7 +24,6 @@ sys.path.insert(0, str(HERE.parent / "tests"))
 import nvspan  # noqa: E402
 from helpers.compile import nvtx_include  # noqa: E402
 from nvspan import launch  # noqa: E402
-from nvspan.live.control import ask  # noqa: E402
 
 KINDS = ("registered", "ascii", "startend", "mark")
 MODES = ("nothing", "armed", "full", "ring:16000000", "stats")
@@ -70,42 +68,6 @@ def events(folder: Path, count: int, rounds: int) -> None:
                 least[mode] = min(least[mode], float(done.stdout))
                 file.unlink(missing_ok=True)
         print(f"{kind:<18}" + "".join(f"{least[mode]:10.2f}" for mode in MODES))
-    clock = min(
-        float(subprocess.run([loop, "rdtsc", str(count), "1"], check=True, capture_output=True,
-                             text=True).stdout)
-        for _ in range(rounds)
-    )  # fmt: skip
-    print(f"{'rdtsc':<18}{clock:10.2f}")
-
-
-def switching(folder: Path, count: int) -> None:
-    """A process with an event each millisecond or two is switched from outside."""
-    code = """
-import nvspan, time
-print("ready", flush=True)
-while True:
-    with nvspan.annotate("tick"): time.sleep(0.001)
-"""
-    file = folder / "switched.nvspan"
-    environment = dict(os.environ)
-    environment[launch.INJECTION_VARIABLE] = launch.injection_library()
-    environment[launch.CONFIG_VARIABLE] = f"format=record;file={file};mode=armed"
-    process = subprocess.Popen([sys.executable, "-c", code], env=environment, text=True,
-                               stdout=subprocess.PIPE)  # fmt: skip
-    took = []
-    try:
-        process.stdout.readline()
-        time.sleep(0.5)
-        for i in range(count):
-            begin = time.monotonic()
-            (answer,) = ask(file, ("full", "armed")[i % 2])
-            assert answer.kind == "obeyed", answer.text
-            took.append(time.monotonic() - begin)
-    finally:
-        process.kill()
-        process.wait()
-    took.sort()
-    print(f"{count} switches: median {took[count // 2] * 1e3:.1f} ms, most {took[-1] * 1e3:.1f} ms")
 
 
 def grouping(folder: Path, count: int) -> None:
@@ -142,14 +104,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--events", type=int, default=2_000_000)
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--switches", type=int, default=200)
     parser.add_argument("--files", type=int, default=10_000)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="nvspan-armed-") as folder:
         if options.rounds:
             events(Path(folder), options.events, options.rounds)
-        if options.switches:
-            switching(Path(folder), options.switches)
         if options.files:
             grouping(Path(folder), options.files)
 

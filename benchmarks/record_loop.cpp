@@ -3,14 +3,11 @@
 
 // A loop of NVTX calls: record_loop KIND RANGES THREADS prints the nanoseconds of processor time
 // that one event takes in each thread: other programs on the machine count as little as they can.
-// KIND is registered, ascii, startend or mark; rdtsc reads the clock of the processor instead.
+// KIND is registered, ascii, startend or mark.
 
 #include <nvtx3/nvToolsExt.h>
 
 #include <time.h>
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
 
 #include <cstdio>
 #include <cstdlib>
@@ -51,12 +48,6 @@ double run(const char* kind, long ranges, nvtxDomainHandle_t domain) {
     for (long i = 0; i < ranges; ++i) {
       nvtxDomainRangeEnd(domain, nvtxDomainRangeStartEx(domain, &attributes[i % names]));
     }
-  } else if (std::strcmp(kind, "rdtsc") == 0) {
-    events = ranges;
-#if defined(__x86_64__)
-    static volatile unsigned long long kept;
-    for (long i = 0; i < ranges; ++i) kept = __rdtsc();
-#endif
   } else if (std::strcmp(kind, "mark") == 0) {
     events = ranges;
     for (long i = 0; i < ranges; ++i) nvtxDomainMarkEx(domain, &attributes[i % names]);

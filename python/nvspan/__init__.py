@@ -49,6 +49,8 @@ from nvspan._runtime.info import info
 from nvspan._runtime.names import name_category, name_thread, name_threads_automatically
 from nvspan._runtime.steps import Step, step
 from nvspan._runtime.switch import disable, enable, is_active, paused, tool
+from nvspan.blackbox import start_from_environment as _watch
+from nvspan.blackbox import trigger
 from nvspan.checking import CheckReport, check, start_from_environment
 from nvspan.counters import (
     CounterInterpolation,
@@ -124,6 +126,8 @@ record_as_environment_says()
 del record_as_environment_says
 start_from_environment()
 del start_from_environment
+_watch()
+del _watch
 configure_from_environment()
 del configure_from_environment
 _provide("nvspan", "_lib", "nvtx")
@@ -201,5 +205,6 @@ __all__ = [
     "step",
     "tool",
     "trace",
+    "trigger",
     "where",
 ]

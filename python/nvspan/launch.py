@@ -43,6 +43,9 @@ LIBRARY_VARIABLE = "NVSPAN_INJECT_LIBRARY"
 NCCL_VARIABLE = "NCCL_PROFILER_PLUGIN"
 """The variable in which NCCL looks for a profiler plugin."""
 
+TRIGGER_VARIABLE = "NVSPAN_TRIGGER"
+"""The variable that says when a process has its last seconds written into a bundle."""
+
 FORMATS = ("text", "jsonl")
 """What a trace may look like: lines for people, or one JSON object per line."""
 

@@ -21,8 +21,8 @@ pytestmark = needs_library
 CALLS = Path(__file__).parent.parent / "corpus" / "calls.nvspan"
 READERS = ("diff", "explain", "export", "modules", "ranks", "report", "stats", "steps", "view",
            "import")  # fmt: skip
-_NOT_READERS = ("clock", "doctor", "mark", "ncu", "nsys", "record", "start", "stop", "top", "trace",
-                "where")  # fmt: skip
+_NOT_READERS = ("blackbox", "clock", "doctor", "mark", "metrics", "ncu", "nsys", "otlp", "record",
+                "start", "stop", "top", "trace", "trigger", "where")  # fmt: skip
 
 
 def test_every_command_is_here():

@@ -37,6 +37,8 @@ PYBIND11_FILES = {
     "src/bindings/reader/reader_object.cpp",
     "src/bindings/reader/reader_object.hpp",
     "src/bindings/reader/stats_dict.cpp",
+    "src/bindings/reader/watch/watch_object.cpp",
+    "src/bindings/reader/watch/watch_object.hpp",
     "src/bindings/reader/values/column.cpp",
     "src/bindings/reader/values/column.hpp",
     "src/bindings/reader/values/named_values.hpp",

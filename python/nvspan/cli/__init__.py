@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nvspan.cli.program.parse import Program
 
 COMMANDS = {
+    "blackbox": "keep the last seconds of processes when a trigger says so",
     "clock": "measure how far the clocks of a job's hosts are apart",
     "diff": "compare the ranges of two recordings",
     "doctor": "check whether annotations can be seen here, and what to do if not",
@@ -38,6 +39,7 @@ COMMANDS = {
     "stop": "have a running process record no more events",
     "top": "show what share of the time running processes are in each range",
     "trace": "run a program and show every NVTX call that it makes",
+    "trigger": "keep the last seconds of processes, now",
     "view": "show a recording's timeline in the browser",
     "where": "say what the threads of running, stopped or dead processes are in",
 }
@@ -88,6 +90,10 @@ def _help() -> str:
 
 def _command(name: str) -> Callable[[Sequence[str]], int]:
     """The function that runs a command: no other command is imported for it."""
+    if name in ("blackbox", "trigger"):
+        from nvspan.cli.live import blackbox
+
+        return {"trigger": blackbox.trigger, "blackbox": blackbox.watch}[name]
     if name == "clock":
         from nvspan.cli.clock import main as run_clock
 

@@ -23,6 +23,10 @@ from nvspan.cli.program.launching import (
 )
 from nvspan.cli.program.output import InTheWay, make_room
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nvspan.cli.live.blackbox import Watch
+
 _USAGE = """\
 nvspan record [options] script.py [arguments ...]
        nvspan record [options] -m module [arguments ...]
@@ -34,7 +38,8 @@ Runs a program and records every NVTX event that it, and any library in it, make
 each process; then prints a table of the ranges. What follows the script, the module or the command
 belongs to the program, and so do its output and exit code."""
 
-_VALUE_OPTIONS = ("-o", "--output", "--mode", "--domains", "--min-duration", "--names")
+_VALUE_OPTIONS = ("-o", "--output", "--mode", "--domains", "--min-duration", "--names",
+                  "--trigger")  # fmt: skip
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -61,6 +66,12 @@ def _parser() -> argparse.ArgumentParser:
         "--names", metavar="MB", type=float,
         help="space for names in each file, in megabytes (default: 16 in a ring, 32 with stats, no "
         "limit in full); events with further names are counted under (other names)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--trigger", metavar="TRIGGER", action="append", default=[],
+        help="write the last seconds of every process into a folder when something happens: "
+        "slow:RANGE>FACTOR, change:RANGE, stall:TIME, killed, signal:NAME, exception; with "
+        "last:TIME, every:TIME, keep:COUNT, env:NAMES; several with semicolons; may be repeated",
     )  # fmt: skip
     parser.add_argument(
         "--force", action="store_true", help="write over the recording of an earlier run"
@@ -133,6 +144,23 @@ def _write_summaries(paths: list[str]) -> None:
         print(f"nvspan record: {plain_text(path)}: {plain_text(sentence)}", file=sys.stderr)
 
 
+def _watched(
+    parser: argparse.ArgumentParser, options: argparse.Namespace, run: int,
+    environment: dict[str, str],
+) -> Watch:  # fmt: skip
+    """Watches the program's processes from here; they watch for what only they can see."""
+    from nvspan.blackbox.syntax import parse
+    from nvspan.cli.live.blackbox import Watch
+
+    try:
+        triggers = parse(options.trigger)
+        watch = Watch(options.output, triggers, run)
+    except ValueError as error:
+        parser.error(str(error))
+    environment[launch.TRIGGER_VARIABLE] = triggers.inner()
+    return watch
+
+
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan record`` with the arguments `argv`; the result is the program's exit code."""
     parser = _parser()
@@ -165,7 +193,12 @@ def main(argv: Sequence[str]) -> int:
         except RuntimeError as error:
             print(f"nvspan record: {error}", file=sys.stderr)
             return 1
+    watch = None
+    if tool is None and options.trigger:
+        watch = _watched(parser, options, run, environment)
     code = run_to_end("nvspan record", command, environment)
+    if watch is not None:
+        watch.end()
     if tool is None and not options.no_report:
         files = recorder.recording_files(options.output, run)
         _report(files, domain_names(options.domains), options.min_duration)

@@ -63,7 +63,7 @@ def _thread(thread: Thread, look: Look) -> list[str]:
 def _process(process: Process, look: Look) -> list[str]:
     rank = "" if process.rank is None else f"rank {process.rank}, "
     lines = [f"{rank}process {process.pid} on {process.host}: {process.state}, {process.mode}"]
-    if process.state in ("killed", "ended"):
+    if process.state in ("killed", "ended", "frozen"):
         lines[0] += "; its last state:"
     for thread in process.threads:
         lines += _thread(thread, look)

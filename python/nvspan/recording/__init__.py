@@ -394,8 +394,16 @@ class Recording:
         return f"<nvspan Recording of {paths}>"
 
 
+def _files_of(path: str) -> list[str]:
+    """The recordings in a folder that holds some, such as a bundle of the black box; else it."""
+    if not os.path.isdir(path):
+        return [path]
+    names = sorted(name for name in os.listdir(path) if name.endswith(".nvspan"))
+    return [os.path.join(path, name) for name in names] or [path]
+
+
 def read(*paths: str | os.PathLike[str]) -> Recording:
-    """Reads recordings, those of one job together, and reports of Nsight Systems.
+    """Reads recordings, those of one job together, folders of them, and reports of Nsight Systems.
 
     A report is an ``.nsys-rep``, which the installed nsys exports, or the SQLite file or the folder
     of Parquet files that ``nsys export`` makes of one: see `docs/nsight-systems.md`.
@@ -417,8 +425,7 @@ def read(*paths: str | os.PathLike[str]) -> Recording:
         raise ValueError("read() needs the path of a recording")
     names = []
     sources = {}
-    for path in paths:
-        name = os.fspath(path)
+    for name in (each for path in paths for each in _files_of(os.fspath(path))):
         made = None if Recording._import is None else Recording._import(name)
         if made is not None:
             name = made[0]

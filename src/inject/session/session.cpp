@@ -57,15 +57,25 @@ bool Session::open(std::string_view config_text, bool in_process) {
   return true;
 }
 
-// What NVSPAN_RECORD=file stands for, and armed or armed:file.
+// What NVSPAN_RECORD=file stands for, and armed, ring or ring=MB, with :file behind them.
 core::PoolString Session::record_config(std::string_view file) {
-  constexpr std::string_view armed = "armed";
   core::PoolString config("format=record;", pool_);
-  if (file.substr(0, armed.size()) == armed &&
-      (file.size() == armed.size() || file[armed.size()] == ':')) {
-    config.append("mode=armed;");
-    file.remove_prefix(std::min(file.size(), armed.size() + 1));
+  const std::string_view mode = file.substr(0, file.find(':'));
+  constexpr std::string_view ring = "ring";
+  std::uint64_t bytes = 64'000'000;
+  const bool sized = mode.substr(0, ring.size() + 1) == "ring=" &&
+                     parse_megabytes(mode.substr(ring.size() + 1), bytes);
+  const bool named = mode == "armed" || mode == ring || sized;
+  if (mode == "armed") config.append("mode=armed;");
+  if (named && mode != "armed") {
+    config.append("mode=ring:");
+    char digits[20];
+    char* at = digits + sizeof digits;
+    for (; bytes != 0; bytes /= 10) *--at = static_cast<char>('0' + bytes % 10);
+    config.append(at, digits + sizeof digits);
+    config.push_back(';');
   }
+  if (named) file.remove_prefix(std::min(file.size(), mode.size() + 1));
   config.append("file=");
   for (const char byte : file) {
     if (byte == '%' || byte == ';') {

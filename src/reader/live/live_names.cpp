@@ -109,6 +109,10 @@ std::string_view LiveNames::text(std::uint32_t id) const {
   return id < texts_.size() && texts_[id] != nullptr ? std::string_view(*texts_[id]) : unknown;
 }
 
+const record::SiteDefinition* LiveNames::site(std::uint32_t number) const {
+  return number < sites_.size() && sites_[number].id == number ? &sites_[number] : nullptr;
+}
+
 LiveNames::Name LiveNames::name(std::uint64_t entry) const {
   const auto number = static_cast<std::uint32_t>(entry);
   if (entry >> record::live_kind_shift == static_cast<std::uint64_t>(record::LiveName::site)) {

@@ -26,6 +26,9 @@ class LiveNames {
   // Reads what has been added to the chunks that hang together from `newest` on; `file` is mapped.
   // Names that were handed out stay.
   void read(const char* file, std::size_t bytes, std::uint64_t newest);
+  // For who reads the file in another way: one definition.
+  void add(record::DefinitionType type, std::string_view body);
+  const record::SiteDefinition* site(std::uint32_t number) const;  // null: not known
 
  private:
   struct Chunk {
@@ -33,7 +36,6 @@ class LiveNames {
     std::size_t read;  // bytes, its header included
   };
   void read_chunk(const char* file, std::size_t bytes, Chunk& chunk);
-  void add(record::DefinitionType type, std::string_view body);
   std::string_view text(std::uint32_t id) const;
 
   std::vector<Chunk> chunks_;

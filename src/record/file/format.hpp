@@ -46,6 +46,7 @@ struct LossWindow {
 // FileHeader::flags
 constexpr std::uint64_t file_closed = 1;  // its process closed it
 constexpr std::uint64_t file_cut = 2;     // another process shortened it while it was written
+constexpr std::uint64_t file_frozen = 4;  // a copy of the last seconds, made while it was written
 
 enum class LossReason : std::uint32_t {
   reentered = 1,

@@ -198,6 +198,7 @@ class LiveFiles {
     fields["local_rank"] = number(header.local_rank);
     fields["world_size"] = number(header.world_size);
     fields["run"] = header.run;
+    fields["frozen"] = (header.flags & record::file_frozen) != 0;
     fields["started"] = header.first.realtime;
     fields["command"] = command;
     return fields;

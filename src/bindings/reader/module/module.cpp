@@ -16,6 +16,7 @@
 #include "bindings/reader/ranks/rank_job.hpp"
 #include "bindings/reader/ranks/rank_summary.hpp"
 #include "bindings/reader/reader_object.hpp"
+#include "bindings/reader/watch/watch_object.hpp"
 #include "reader/chunks/file_header.hpp"
 
 namespace py = pybind11;
@@ -83,4 +84,5 @@ PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
   nvspan::bindings::bind_rank_heat(m);
   nvspan::bindings::bind_rank_summary(m);
   nvspan::bindings::bind_trace_import(m);
+  nvspan::bindings::bind_watch(m);
 }

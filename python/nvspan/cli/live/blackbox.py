@@ -1,0 +1,155 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""``nvspan blackbox`` and ``nvspan trigger``: bundles of the last seconds of processes."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import threading
+import time
+from collections.abc import Sequence
+
+from nvspan._runtime.warnings import plain_text
+from nvspan.blackbox.bundle import add_where
+from nvspan.blackbox.folder import folder_of, make_watcher
+from nvspan.blackbox.syntax import Triggers, parse, seconds
+from nvspan.cli.common.parser import parser_of
+from nvspan.live.process import recordings_of
+
+_TRIGGER = """\
+Has the last seconds of processes written into a new folder, a bundle, beside their recordings: of
+all that record into the folder, also of those that are stopped or were killed. They notice nothing.
+Reports read a bundle as they read files."""
+
+_WATCH = """\
+Watches the recordings of a folder from outside, and writes a bundle with the last seconds of every
+process when a trigger says so. It needs nothing of the programs but that they record into the
+folder. It ends with Ctrl-C."""
+
+
+def _say(text: str) -> None:
+    print(f"nvspan: {plain_text(text)}", file=sys.stderr, flush=True)
+
+
+class Watch:
+    """Watches the processes that record into the files like `output`; says what it writes.
+
+    Raises:
+        ValueError: the files do not lie in one folder.
+    """
+
+    def __init__(self, output: str, triggers: Triggers, run: int = 0) -> None:
+        outer = Triggers(rules=triggers.rules, last=triggers.last, every=triggers.every,
+                         keep=triggers.keep, env=triggers.env)  # fmt: skip
+        self._watcher = make_watcher(folder_of(output), outer, run=run)
+        if not self._watcher.start():
+            raise ValueError("there is no thread for the watch")
+        self._ended = False
+        self._thread = threading.Thread(target=self._follow, daemon=True)
+        self._thread.start()
+
+    def _follow(self) -> None:
+        while True:
+            bundle = os.fsdecode(self._watcher.next_bundle(3600.0))
+            for problem in self._watcher.problems():
+                _say(problem.decode("utf-8", "backslashreplace"))
+            if bundle:
+                _finish(bundle)
+            elif self._ended:
+                return
+
+    def end(self) -> None:
+        """Looks a last time, and ends."""
+        self._watcher.stop()
+        self._ended = True
+        self._thread.join()
+
+
+def _finish(bundle: str) -> None:
+    add_where(bundle)
+    _say(f"the last seconds are in {bundle}")
+
+
+def trigger(argv: Sequence[str]) -> int:
+    """Runs ``nvspan trigger`` with the arguments `argv`."""
+    parser = parser_of("trigger", _TRIGGER)
+    parser.add_argument(
+        "target", metavar="PID|FOLDER", help="a process by its id, or the folder of the recordings"
+    )
+    parser.add_argument("--why", default="asked for", help="a sentence for who finds the bundle")
+    parser.add_argument(
+        "--last", default="30s", metavar="TIME", help="how much is kept: 30s (the default), 5min"
+    )
+    parser.add_argument(
+        "--env", default="", metavar="NAMES",
+        help="environment variables of this command that go into the bundle; * and ?, with commas",
+    )  # fmt: skip
+    options = parser.parse_args(argv)
+    try:
+        triggers = parse(f"env:{options.env}")
+        triggers.last = seconds(options.last)
+    except ValueError as error:
+        parser.error(str(error))
+    folder, pid = options.target, 0
+    if not os.path.isdir(folder):
+        try:
+            if not folder.isdigit():
+                raise ValueError(f"{folder!r} is no process id and no folder")
+            folder = os.path.dirname(recordings_of(pid := int(folder))[0])
+        except (OSError, ValueError) as error:
+            parser.exit(1, f"{parser.prog}: {plain_text(str(error))}\n")
+    bundle, problem = map(
+        os.fsdecode,
+        make_watcher(os.path.abspath(folder), triggers, pid).trigger_now("asked", options.why),
+    )
+    if problem:
+        print(f"{parser.prog}: {plain_text(problem)}", file=sys.stderr)
+    if not bundle:
+        return 1
+    if not any(name.endswith(".nvspan") for name in os.listdir(bundle)):
+        print(f"{parser.prog}: nothing is recorded in {plain_text(folder)}", file=sys.stderr)
+        return 1
+    add_where(bundle)
+    print(plain_text(bundle))
+    return 1 if problem else 0
+
+
+def watch(argv: Sequence[str]) -> int:
+    """Runs ``nvspan blackbox`` with the arguments `argv`."""
+    parser = parser_of("blackbox", _WATCH)
+    parser.add_argument("folder", metavar="FOLDER", help="where the recordings are")
+    parser.add_argument(
+        "--trigger", metavar="TRIGGER", action="append", required=True,
+        help="slow:RANGE>FACTOR, change:RANGE, stall:TIME, killed; with last:TIME, every:TIME, "
+        "keep:COUNT, env:NAMES; several with semicolons; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--for", dest="time", metavar="TIME", help="end after this long: 90s, 10min, 8h"
+    )
+    options = parser.parse_args(argv)
+    try:
+        triggers = parse(options.trigger)
+        limit = None if options.time is None else seconds(options.time)
+        _refuse(parser, triggers)
+        if not os.path.isdir(options.folder):
+            raise ValueError(f"there is no folder {options.folder!r}")
+        found = Watch(os.path.join(options.folder, "x"), triggers)
+    except ValueError as error:
+        parser.error(str(error))
+    end = None if limit is None else time.monotonic() + limit
+    try:
+        while end is None or time.monotonic() < end:
+            time.sleep(0.1)
+    except KeyboardInterrupt:
+        pass
+    found.end()
+    return 0
+
+
+def _refuse(parser: argparse.ArgumentParser, triggers: Triggers) -> None:
+    if triggers.signals or triggers.exception:
+        parser.error("signal and exception are seen by the process alone: set NVSPAN_TRIGGER there")
+    if not triggers.rules:
+        parser.error("argument --trigger: nothing to watch for")

@@ -1,0 +1,268 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "reader/tail/frozen_copy.hpp"
+
+#include "core/os/clock.hpp"
+#include "reader/tail/recording_tail.hpp"
+#include "record/file/checksum.hpp"
+#include "record/file/format.hpp"
+#include "record/file/live_format.hpp"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <vector>
+
+namespace nvspan::reader {
+namespace {
+
+using record::ChunkHeader;
+
+constexpr int most_looks = 64;
+constexpr std::size_t page = record::file_header_bytes;
+
+class Copier {
+ public:
+  Copier(const OpenFile& from, int to) : from_(from), to_(to) {}
+
+  bool copy(std::uint64_t window);
+
+ private:
+  enum class Pass { events, rest };
+
+  bool write(std::uint64_t offset, const void* data, std::size_t bytes) {
+    const auto* at = static_cast<const char*>(data);
+    while (bytes != 0) {
+      const ssize_t count = ::pwrite(to_, at, bytes, static_cast<off_t>(offset));
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) return false;
+      at += count;
+      offset += static_cast<std::uint64_t>(count);
+      bytes -= static_cast<std::size_t>(count);
+    }
+    return true;
+  }
+  bool is_live(std::uint64_t offset) const {
+    return std::find(live_.begin(), live_.end(), offset) != live_.end();
+  }
+  bool find(std::uint64_t offset, ChunkHeader& header) const;
+  void find_live();
+  bool copy_chunks(Pass pass);
+  bool copy_chunk(std::uint64_t offset, ChunkHeader header, Pass pass);
+  bool copy_body(std::uint64_t offset, const ChunkHeader& header);
+  bool copy_blocks(std::uint64_t offset, const ChunkHeader& header);
+  bool leave_out(std::uint64_t offset, const ChunkHeader& header);
+  bool finish();
+
+  const OpenFile& from_;
+  const int to_;
+  alignas(8) char head_[page] = {};
+  std::uint64_t oldest_ = 0;  // ticks: chunks that end before it are left out
+  std::uint64_t in_hand_ = 0;
+  std::uint64_t devices_ = 0;
+  std::vector<std::uint64_t> live_;  // offsets of chunks of live blocks
+  std::vector<char> body_;
+  std::vector<char> again_;
+};
+
+// Of a ring, a header is unfinished for some microseconds while its chunk is emptied.
+bool Copier::find(std::uint64_t offset, ChunkHeader& header) const {
+  for (int look = 0; look < most_looks; ++look) {
+    if (from_.chunk_at(offset, header)) return true;
+    std::uint64_t in_hand = 0;
+    from_.read(offsetof(record::FileHeader, in_hand), &in_hand, sizeof in_hand);
+    if (in_hand != offset) return from_.chunk_at(offset, header);
+    const timespec pause = {0, 50'000};
+    ::nanosleep(&pause, nullptr);
+  }
+  return false;
+}
+
+void Copier::find_live() {
+  const auto* live = reinterpret_cast<const record::LiveSection*>(head_ + record::live_offset);
+  devices_ = live->devices.load();
+  std::uint64_t offset = live->blocks.load();
+  ChunkHeader header = {};
+  while (offset != 0 && from_.chunk_at(offset, header)) {
+    live_.push_back(offset);
+    if (header.before >= offset) return;
+    offset = header.before;
+  }
+}
+
+// It stays a place, which no thread uses.
+bool Copier::leave_out(std::uint64_t offset, const ChunkHeader& header) {
+  ChunkHeader empty = {};
+  empty.magic = record::chunk_magic;
+  empty.type = static_cast<std::uint32_t>(record::ChunkType::events);
+  empty.thread = record::no_thread;
+  empty.place = header.place;
+  empty.sequence = header.sequence;
+  empty.base_ticks = header.base_ticks;
+  empty.size = header.size;
+  empty.header_sum = record::crc32c(&empty, record::header_sum_offset);
+  return write(offset, &empty, sizeof empty);
+}
+
+// Words that a second look finds changed are newer than the first, or torn.
+bool Copier::copy_body(std::uint64_t offset, const ChunkHeader& header) {
+  const std::size_t used =
+      header.used == 0 ? header.size : header.used & ~std::size_t{record::seal_flags};
+  body_.assign(std::max(used, sizeof header), 0);
+  const std::size_t have = from_.read_some(offset, body_.data(), used);
+  std::memcpy(body_.data(), &header, sizeof header);
+  if (header.used == 0) {
+    again_.assign(body_.size(), 0);
+    from_.read_some(offset, again_.data(), have);
+    std::size_t same = sizeof header;
+    while (same < have && body_[same] == again_[same]) ++same;
+    same &= ~(record::word - 1);
+    std::fill(body_.begin() + static_cast<std::ptrdiff_t>(same), body_.end(), 0);
+  }
+  ChunkHeader after = {};
+  if (!from_.chunk_at(offset, after)) return false;
+  if (header.used == 0) {  // it may have been sealed since: then it is open here
+    after.used = after.seal_sum = 0;
+    after.end_ticks = header.end_ticks;
+    after.last_ticks = header.last_ticks;
+    after.events = header.events;
+    after.body_sum = header.body_sum;
+  }
+  return std::memcmp(&after, &header, sizeof header) == 0;
+}
+
+// Each block at one moment: its state is the same before and after.
+bool Copier::copy_blocks(std::uint64_t offset, const ChunkHeader& header) {
+  body_.assign(header.size, 0);
+  if (!from_.read(offset, body_.data(), header.size)) return false;
+  const std::size_t start = record::live_blocks_start;
+  constexpr std::size_t size = sizeof(record::LiveBlock);
+  for (std::size_t at = start; at + size <= header.size; at += size) {
+    constexpr int looks = 500;
+    for (int look = 0; look < looks; ++look) {
+      std::uint64_t before = 0;
+      std::uint64_t after = 0;
+      from_.read(offset + at, &before, sizeof before);
+      std::atomic_thread_fence(std::memory_order_acquire);
+      from_.read(offset + at, body_.data() + at, size);
+      std::memcpy(body_.data() + at, &before, sizeof before);
+      std::atomic_thread_fence(std::memory_order_acquire);
+      from_.read(offset + at, &after, sizeof after);
+      if (before == after) break;
+    }
+  }
+  return true;
+}
+
+bool Copier::copy_chunk(std::uint64_t offset, ChunkHeader header, Pass pass) {
+  const bool events = header.type == static_cast<std::uint32_t>(record::ChunkType::events);
+  const bool of_thread = events && header.thread != record::no_thread;
+  if (pass == Pass::events) {
+    if (!of_thread) return true;
+    if (header.used != 0 && header.last_ticks < oldest_) return leave_out(offset, header);
+  } else if (of_thread) {
+    // The first pass has it, or it came since.
+    ChunkHeader copied = {};
+    const ssize_t count = ::pread(to_, &copied, sizeof copied, static_cast<off_t>(offset));
+    if (count == sizeof copied && copied.magic == record::chunk_magic) return true;
+    return leave_out(offset, header);
+  }
+  const bool blocks = events && !of_thread && is_live(offset);
+  if (events && !of_thread && !blocks && offset != devices_) return leave_out(offset, header);
+  for (int look = 0; look < most_looks; ++look) {
+    if (blocks ? copy_blocks(offset, header) : copy_body(offset, header)) {
+      return write(offset, body_.data(), body_.size());
+    }
+    if (!from_.chunk_at(offset, header)) break;
+  }
+  return leave_out(offset, header);
+}
+
+bool Copier::copy_chunks(Pass pass) {
+  std::uint64_t end = 0;
+  from_.read(offsetof(record::FileHeader, allocated), &end, sizeof end);
+  std::uint64_t offset = page;
+  while (offset + sizeof(ChunkHeader) <= end) {
+    ChunkHeader header = {};
+    if (find(offset, header)) {
+      if (!copy_chunk(offset, header, pass)) return false;
+      offset += header.size;
+      continue;
+    }
+    // The process ended while it emptied this one: the next one begins somewhere behind.
+    if (in_hand_ == 0) in_hand_ = offset;
+    offset += record::chunk_alignment;
+    while (offset + sizeof header <= end && !from_.chunk_at(offset, header)) {
+      offset += record::chunk_alignment;
+    }
+  }
+  return true;
+}
+
+bool Copier::finish() {
+  record::FileHeader header = {};
+  std::memcpy(static_cast<void*>(&header), head_, sizeof header);
+  header.flags |= record::file_frozen;
+  if (oldest_ != 0 && header.mode == static_cast<std::uint32_t>(record::RecordMode::full)) {
+    header.mode = static_cast<std::uint32_t>(record::RecordMode::ring);
+  }
+  header.file_bytes = 0;
+  header.closing_sum = 0;
+  header.in_hand = in_hand_;
+  header.fixed_sum = record::fixed_sum(header);
+  std::memcpy(head_, static_cast<const void*>(&header), sizeof header);
+  return write(0, head_, page);
+}
+
+bool Copier::copy(std::uint64_t window) {
+  if (!from_.read(0, head_, page)) return false;
+  record::FileHeader header = {};
+  std::memcpy(static_cast<void*>(&header), head_, sizeof header);
+  const bool tsc = header.clock == static_cast<std::uint32_t>(record::ClockType::tsc);
+  const std::uint64_t now = tsc ? core::time_stamp() : core::monotonic_ns();
+  const auto ticks =
+      static_cast<std::uint64_t>(static_cast<double>(window) * header.estimated_frequency / 1e9);
+  const bool events = header.mode == static_cast<std::uint32_t>(record::RecordMode::full) ||
+                      header.mode == static_cast<std::uint32_t>(record::RecordMode::ring);
+  if (window != 0 && events && now > ticks) oldest_ = now - ticks;
+  find_live();
+  // Definitions come before what cites them: copied last, they have what every event needs.
+  return copy_chunks(Pass::events) && copy_chunks(Pass::rest) && finish();
+}
+
+}  // namespace
+
+bool freeze_recording(const std::string& from, const std::string& to, std::uint64_t window,
+                      std::string& problem) {
+  OpenFile source;
+  const auto fail = [&](int error) {
+    problem = std::strerror(error);
+    return false;
+  };
+  if (!source.open(from.c_str())) return fail(errno);
+  const std::string part = to + ".part" + std::to_string(::getpid());
+  ::unlink(part.c_str());
+  const int fd = ::open(part.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0) return fail(errno);
+  errno = 0;
+  bool copied = Copier(source, fd).copy(window);
+  int error = errno == 0 ? EIO : errno;
+  if (::close(fd) != 0 && copied) {
+    copied = false;
+    error = errno;
+  }
+  if (copied && ::rename(part.c_str(), to.c_str()) == 0) return true;
+  if (copied) error = errno;
+  ::unlink(part.c_str());
+  return fail(error);
+}
+
+}  // namespace nvspan::reader

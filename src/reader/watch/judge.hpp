@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "reader/tail/recording_tail.hpp"
+#include "reader/watch/change_point.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace nvspan::reader {
+
+// killed: gone from within a range, without an end.
+enum class TriggerKind : std::uint8_t { slow, change, stall, killed };
+
+struct TriggerRule {
+  TriggerKind kind;
+  // slow, change: the range, as a shell pattern of its name or of "domain:name".
+  std::string range;
+  double value;  // slow: times the p99; stall: seconds
+};
+
+struct Finding {
+  std::string kind;
+  std::string why;  // a sentence
+};
+
+// One recording, judged by the rules while it is written.
+class Judge {
+ public:
+  Judge(const std::vector<TriggerRule>& rules, std::string path);
+
+  bool open() { return tail_.open(path_); }
+  // What has been found since, of one look at most a finding for each rule. False: the recording
+  // has ended.
+  bool look(std::vector<Finding>& found);
+  const std::string& path() const noexcept { return path_; }
+  const record::FileHeader& header() const noexcept { return tail_.header(); }
+
+ private:
+  struct Rules {
+    double slow = 0;  // the least factor of the rules that are about this range
+    bool change = false;
+  };
+  struct Range {
+    Rules rules;
+    std::string name;
+    HighQuantile high;
+    std::unique_ptr<ChangePoint> level;  // where a rule asks for it
+  };
+
+  Range* range_of(std::uint32_t site);
+  void add_slow(const Range& range, double ns, double high, bool open,
+                std::vector<Finding>& found) const;
+  void judge_ranges(std::vector<Finding>& found);
+  void judge_progress(std::vector<Finding>& found);
+
+  const std::vector<TriggerRule>& rules_;
+  std::string path_;
+  RecordingTail tail_;
+  bool ranges_ = false;  // a rule is about ranges
+  std::vector<std::unique_ptr<Range>> sites_;
+  std::vector<std::uint8_t> known_;  // by site: 1
+  std::vector<TailRange> closed_;
+  std::uint64_t told_open_ = 0;  // when the open range began that was reported last, in ticks
+  std::uint64_t progress_ = 0;
+  std::uint64_t moved_ = 0;               // when it last did, in ns
+  std::vector<std::uint8_t> told_stall_;  // by rule: 1
+};
+
+}  // namespace nvspan::reader

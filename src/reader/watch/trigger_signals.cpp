@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "reader/watch/trigger_signals.hpp"
+
+#include <signal.h>
+
+#include <atomic>
+
+namespace nvspan::reader {
+namespace {
+
+constexpr int most_signals = 65;
+
+std::atomic<bool> signalled[most_signals];
+struct sigaction earlier[most_signals];
+std::atomic<bool> caught[most_signals];
+
+void remember(int number, siginfo_t* info, void* context) {
+  signalled[number].store(true, std::memory_order_relaxed);
+  const struct sigaction& old = earlier[number];
+  if ((old.sa_flags & SA_SIGINFO) != 0) {
+    if (old.sa_sigaction != nullptr) old.sa_sigaction(number, info, context);
+  } else if (old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN) {
+    old.sa_handler(number);
+  }
+}
+
+}  // namespace
+
+void take_signal(int number) noexcept {
+  if (number <= 0 || number >= most_signals || caught[number].exchange(true)) return;
+  ::sigaction(number, nullptr, &earlier[number]);
+  struct sigaction action = {};
+  action.sa_sigaction = remember;
+  action.sa_flags = SA_SIGINFO | SA_RESTART | (earlier[number].sa_flags & SA_ONSTACK);
+  ::sigfillset(&action.sa_mask);
+  ::sigaction(number, &action, nullptr);
+}
+
+bool was_signalled(int number) noexcept {
+  return number > 0 && number < most_signals && signalled[number].exchange(false);
+}
+
+}  // namespace nvspan::reader

@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+namespace nvspan::reader {
+
+// From now on the signal is remembered, also while the program's threads never come to run a
+// handler of theirs. A handler that the program had is called as well.
+void take_signal(int number) noexcept;
+// Whether it came since the last call.
+bool was_signalled(int number) noexcept;
+
+}  // namespace nvspan::reader

@@ -1,0 +1,42 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Bundles of the black box, as tests find them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from helpers.live import wait_until
+from nvspan.blackbox.bundle import reasons
+
+
+def bundles(folder: Path) -> list[Path]:
+    """The bundles in a folder of recordings, the oldest first."""
+    found = [path for path in folder.glob("nvspan-trigger-*") if path.is_dir()]
+    return sorted(found, key=lambda path: path.stat().st_ctime_ns)
+
+
+def whole(bundle: Path) -> bool:
+    """Whether all of it is there: what a Python thread adds comes last."""
+    return (bundle / "where.json").exists() and (bundle / "where.json").read_text()[-2:] == "\n}"
+
+
+def bundle_of(folder: Path, kind: str) -> Path:
+    """The first bundle that was written for this kind of reason."""
+    found: list[Path] = []
+
+    def is_there() -> bool:
+        found[:] = [
+            path
+            for path in bundles(folder)
+            if whole(path) and any(why["kind"] == kind for why in reasons(str(path)))
+        ]
+        return bool(found)
+
+    wait_until(is_there, f"no bundle for {kind}: {[reasons(str(b)) for b in bundles(folder)]}")
+    return found[0]
+
+
+def why(bundle: Path, kind: str) -> str:
+    """The sentence of the first reason of this kind."""
+    return next(each["why"] for each in reasons(str(bundle)) if each["kind"] == kind)
