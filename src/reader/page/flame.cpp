@@ -31,6 +31,7 @@ class FlameScan : public RangeScan<FlameScan, true> {
     if (!std::is_sorted(windows_.begin(), windows_.end(), earlier)) {
       std::sort(windows_.begin(), windows_.end(), earlier);
     }
+    for (const ReadSite& site : recording.sites()) keys_.push_back(pass_key(site, RangeKind{}));
   }
 
   std::uint64_t open(const PushRange& range, std::uint64_t parent, const EntryPayload&) {
@@ -141,7 +142,7 @@ class FlameScan : public RangeScan<FlameScan, true> {
     return found.first->second;
   }
   std::uint64_t subject(std::uint32_t site, RangeKind kind) const {
-    return pass_key(recording_.sites()[site], kind);
+    return keys_[site] | static_cast<std::uint64_t>(kind);
   }
   std::uint64_t node_of(std::uint32_t group, std::int64_t what, const std::string& device,
                         std::uint64_t parent, std::uint32_t site, RangeKind kind) {
@@ -181,6 +182,7 @@ class FlameScan : public RangeScan<FlameScan, true> {
   core::LargeVector<std::uint32_t>
       open_;  // by node: of its ranges, how many are within one another
   core::PathTable paths_;
+  std::vector<std::uint64_t> keys_;  // by site: pass_key() without a kind
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t, std::string>, std::uint32_t>
       roots_;
 };
