@@ -5,7 +5,8 @@
     python docs/pictures/make.py
 
 Needs rich, Playwright and a Chromium (NVSPAN_CHROMIUM, else chromium on PATH), and for small files
-Pillow. The picture of device ranges is that of make_device_pictures.py.
+Pillow. The picture of device ranges is that of make_device_pictures.py, that of nvspan top of
+make_top_picture.py.
 """
 
 from __future__ import annotations
@@ -81,18 +82,24 @@ def nvspan(*words: str, folder: str | None = None) -> None:
 def terminal(command: list[str], width: int, picture: Path) -> None:
     """What a command prints on a terminal of that width, in its colors, as text in an SVG."""
     from rich.console import Console
-    from rich.terminal_theme import TerminalTheme
     from rich.text import Text
+
+    printed = on_a_terminal([sys.executable, "-m", *command], width)
+    console = Console(record=True, width=width, file=io.StringIO(), force_terminal=True)
+    console.print(Text(f"$ {' '.join(os.path.basename(word) for word in command)}"))
+    console.print(Text.from_ansi(printed.rstrip()))
+    write_svg(console, picture)
+
+
+def write_svg(console: Any, picture: Path) -> None:
+    """What a console of rich recorded."""
+    from rich.terminal_theme import TerminalTheme
 
     light = TerminalTheme(
         (255, 255, 255), (36, 41, 47),
         [(36, 41, 47), (207, 34, 46), (17, 99, 41), (77, 45, 0), (9, 105, 218), (130, 80, 223),
          (27, 124, 131), (110, 119, 129)],
     )  # fmt: skip
-    printed = on_a_terminal([sys.executable, "-m", *command], width)
-    console = Console(record=True, width=width, file=io.StringIO(), force_terminal=True)
-    console.print(Text(f"$ {' '.join(os.path.basename(word) for word in command)}"))
-    console.print(Text.from_ansi(printed.rstrip()))
     svg = console.export_svg(theme=light, code_format=STYLE, unique_id="t")
     picture.write_text(re.sub(r"\n\s*\n+", "\n", svg).strip() + "\n", encoding="utf-8")
 

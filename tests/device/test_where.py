@@ -15,6 +15,8 @@ from helpers.device import PREAMBLE, environment, only_fake
 from helpers.live import running, wait_until
 from helpers.nccl_plugin import NCCL
 from helpers.traced import needs_library
+from nvspan.live.top.matrix import process_lines
+from nvspan.live.top.sampling import Sampler
 
 pytestmark = needs_library
 
@@ -136,5 +138,9 @@ print("ready", flush=True); time.sleep(600)
             "GPU 0, communicator 000000000000feed: NCCL:AllReduce: launched and not begun, N ago",
             "GPU 0, communicator 000000000000feed: NCCL:ReduceScatter: begun and not ended, N ago",
         ]
+        window = Sampler([run.file]).window()
+        assert process_lines(window, window.activities[0])[2].startswith(
+            "GPU 0, communicator 000000000000feed: NCCL:AllReduce: launched and not begun, "
+        )
         (process,) = nvspan.where(run.file).processes
         assert {(d["communicator"], d["stream"]) for d in process.devices} == {(0xFEED, None)}

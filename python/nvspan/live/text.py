@@ -67,13 +67,19 @@ def _process(process: Process, look: Look) -> list[str]:
         lines[0] += "; its last state:"
     for thread in process.threads:
         lines += _thread(thread, look)
+    return lines + [f"  {line}" for line in device_lines(process)]
+
+
+def device_lines(process: Process) -> list[str]:
+    """A line for each open device range."""
+    lines = []
     for device in process.devices:
         since = "" if device["since"] is None else f", {seconds(device['since'])} ago"
         of = f"stream {device['stream'] or 0:#x}"
         if device["communicator"] is not None:
             of = f"communicator {device['communicator']:016x}"
         lines.append(
-            f"  GPU {device['device']}, {of}: "
+            f"GPU {device['device']}, {of}: "
             f"{label((device['domain'], device['name']))}: {_DEVICE[device['state']]}{since}"
         )
     return lines

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from statistics import median
 
-from nvspan.live.text import seconds
+from nvspan.live.text import device_lines, seconds
 from nvspan.live.tree import label, path_text
 from nvspan.report.text import aligned, printable, shortened
 
@@ -172,7 +172,7 @@ def process_lines(window: Window, of: Activity) -> list[str]:
     process = of.process
     rank = "" if process.rank is None else f"rank {process.rank}, "
     lines = [f"{rank}process {process.pid} on {process.host}: {process.state}, {process.mode}"]
-    lines.append(" ".join(process.command) or process.file)
+    lines += [" ".join(process.command) or process.file, *device_lines(process)]
     names = {thread.tid: thread for thread in process.threads}
     for tid, root in of.threads:
         thread = names.get(tid)
