@@ -301,3 +301,33 @@ def test_two_threads_may_scrape(tmp_path):
         assert len(set(results)) == 1
         for thread in threads:
             thread.join()
+
+
+@needs_library
+def test_a_forked_child_reads_its_own_recording(tmp_path):
+    program = """
+import nvspan, nvspan.watch, os, prometheus_client
+registry = prometheus_client.CollectorRegistry()
+registry.register(nvspan.watch.PrometheusCollector())
+def calls():
+    text = prometheus_client.generate_latest(registry).decode()
+    lines = [line for line in text.splitlines() if "seconds_count" in line]
+    return [(f'pid="{os.getpid()}"' in line, line.rpartition(" ")[2]) for line in lines]
+with nvspan.record("run-{pid}.nvspan", mode="stats"):
+    with nvspan.annotate("before"):
+        pass
+    print(calls(), flush=True)
+    child = os.fork()
+    for _ in range(2 if child else 3):
+        with nvspan.annotate("before"):
+            pass
+    if child:
+        assert os.waitpid(child, 0)[1] == 0
+    print(calls(), flush=True)
+    if not child:
+        os._exit(0)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[(True, '1.0')]\n[(True, '3.0')]\n[(True, '3.0')]\n"

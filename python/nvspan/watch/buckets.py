@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import bisect
+import functools
 import itertools
 import math
 
@@ -63,19 +65,20 @@ def checked_limits(limits: Iterable[float] | None) -> tuple[float, ...]:
     return found
 
 
+@functools.lru_cache(maxsize=16)
+def _last_buckets(limits: tuple[float, ...]) -> list[int]:
+    """The last bucket that lies below each limit."""
+    every = range(64 * _IN_AN_OCTAVE)
+    return [bisect.bisect_right(every, limit * 1e9, key=duration) - 1 for limit in limits]
+
+
 def cumulative(counts: Mapping[int, int], limits: Sequence[float]) -> list[int]:
     """How many durations are at most as long as each of `limits`, and last how many there are."""
-    result = []
-    seen = 0
-    buckets = sorted(counts)
-    at = 0
-    for limit in limits:
-        while at < len(buckets) and duration(buckets[at]) <= limit * 1e9:
-            seen += counts[buckets[at]]
-            at += 1
-        result.append(seen)
-    result.append(seen + sum(counts[bucket] for bucket in buckets[at:]))
-    return result
+    lasts = _last_buckets(tuple(limits))
+    found = [0] * (len(lasts) + 1)
+    for bucket, count in counts.items():
+        found[bisect.bisect_left(lasts, bucket)] += count
+    return list(itertools.accumulate(found))
 
 
 def exponential(counts: Mapping[int, int]) -> tuple[int, int, list[int], int]:

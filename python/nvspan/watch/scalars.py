@@ -31,7 +31,7 @@ class Scalars:
     Raises:
         TypeError: a target is neither a process id nor a path, or `match` is one text.
 
-    A look reads the recording: about 1 ms in mode "stats". One thread at a time may use it.
+    A look reads the recording: some ms in mode "stats". One thread at a time may use it.
 
     >>> scalars = nvspan.watch.Scalars(match=["step", "load"])           # doctest: +SKIP
     >>> wandb.log(scalars.read(), step=number)                           # doctest: +SKIP
