@@ -41,6 +41,7 @@ from nvspan import (
     RegisteredString,
     Step,
     TimestampType,
+    analyze_ranks,
     annotate,
     annotate_class,
     colors,
@@ -73,6 +74,8 @@ from nvspan import (
     step,
     tool,
     trace,
+    trigger,
+    where,
 )
 from nvspan.ranks import ManyRecordings
 from nvspan.testing import LiveRecording, RangeSummary
@@ -448,7 +451,18 @@ if sys.platform == "linux":
         path = os.path.join(folder, "example.nvspan")
         with record(path, mode="ring=8", domains=["example"], min_duration=100) as recorder:
             mark("recorded")
+            assert_type(trigger("an odd step"), bool)
+            look = where(path, interval=0.01, samples=2, waits=["data"])
+            assert_type(look.verdict.ranks, list[int])
         recording = read(*recorder.paths)
+        try:
+            ranks = analyze_ranks(
+                recorder.paths, "threads", step="step", progress=lambda part: None
+            )
+        except ValueError:  # nothing in it is a collective
+            pass
+        else:
+            assert_type(ranks.problems, list[str])
         job = read_many(recorder.paths, by_rank=True, progress=lambda part: None)
     assert_type(recording, Recording)
     assert_type(job, ManyRecordings)
