@@ -128,6 +128,25 @@ void a_change_that_never_ended_shows_the_outer_ranges() {
   EXPECT(static_cast<std::uint32_t>(seen.open[1]) == 101);
 }
 
+// The stamps of ranges of one name differ, and nothing else of their entries.
+void ranges_of_one_name_are_told_apart() {
+  static record::LiveBlock block;
+  record::live_take(block, 0, 1, 1);
+  const std::uint64_t entry = record::live_entry(record::LiveName::registered, 0xFFFFF, 0xFFFFFFFF);
+  LiveSnapshot seen = {};
+  std::uint64_t before = 0;
+  for (int i = 0; i < 2000; ++i) {
+    record::live_push(block, entry);
+    EXPECT(read_block(block, seen) && seen.open_count == 1);
+    EXPECT((seen.open[0] & ~record::live_stamp_mask) == entry);
+    EXPECT(i == 0 || seen.open[0] != before);
+    before = seen.open[0];
+    record::live_touch(block);
+    EXPECT(read_block(block, seen) && seen.open[0] == before);
+    record::live_pop(block, 0xFFFFF);
+  }
+}
+
 void deeper_ranges_are_counted() {
   static record::LiveBlock block;
   record::live_take(block, 0, 1, 1);
@@ -173,6 +192,7 @@ void long_names_end_with_a_whole_character() {
 int main() {
   removal_keeps_the_order();
   a_change_that_never_ended_shows_the_outer_ranges();
+  ranges_of_one_name_are_told_apart();
   deeper_ranges_are_counted();
   starts_are_listed_until_any_thread_ends_them();
   long_names_end_with_a_whole_character();

@@ -16,9 +16,8 @@ import pytest
 import nvspan
 from helpers.live import essential, paths, running, wait_until
 from helpers.traced import needs_library
-from nvspan.live.look import Process
 from nvspan.live.process import boot_id
-from nvspan.live.states import add_states
+from nvspan.live.states import sample_at_rest
 
 pytestmark = needs_library
 
@@ -264,11 +263,20 @@ def test_several_that_were_killed_are_not_told_apart(tmp_path):
 
 
 def test_a_process_that_ends_while_it_is_looked_at_was_not_killed(tmp_path):
-    with running(tmp_path, 'import nvspan; nvspan.mark("m"); print("ready")') as run:
-        run.process.wait()
+    with running(tmp_path, 'import nvspan; nvspan.mark("m"); print("ready"); input()') as run:
         files = nvspan._reader.LiveFiles([os.fsencode(run.file)])
-        (before,) = files.sample()
-        process = Process(str(run.file), files.headers()[0], before)
-        # As it was a moment before.
-        add_states([(process, 0)], files, [{**before, "closed": False}], boot_id(), {}, 0.2)
-        assert process.state == "ended"
+
+        class Ending:  # at the first sample, which still shows it open
+            samples = 0
+
+            def sample(self):
+                self.samples += 1
+                found = files.sample()
+                if self.samples == 1:
+                    run.say()
+                    run.process.wait()
+                return found
+
+        ending = Ending()
+        ((found,), gone) = sample_at_rest(ending, files.headers(), boot_id())
+        assert (found["closed"], gone, ending.samples) == (True, {run.pid}, 2)

@@ -9,7 +9,7 @@ import time
 
 from nvspan.live import process as system
 from nvspan.live.judge import Verdict, Waits, judge
-from nvspan.live.states import add_states, compare, processor_times
+from nvspan.live.states import add_state, compare, processor_times, sample_at_rest
 from nvspan.live.targets import paths_of
 from nvspan.live.tree import Node, grow
 
@@ -79,7 +79,8 @@ class Process:
         mode: "armed", "full", "ring" or "stats".
         lost: how many events the file says were lost, of those that no thread's part of it counts.
         state: "running", "sleeping", "stopped", "killed" (gone without an end), "ended",
-            "frozen": as it was when a bundle was written, or "elsewhere": on another machine.
+            "ending": it went while it was looked at, "frozen": as it was when a bundle was written,
+            or "elsewhere": on another machine.
         threads: each `Thread`, the main one first.
         main: the one that the process began with, else the one with the most open ranges.
         devices: open device ranges as dicts: domain, name, state, device, stream, tid, since; of
@@ -182,16 +183,15 @@ def look(
     files = _reader.LiveFiles([os.fsencode(path) for path in paths])
     headers = files.headers()
     begun = time.monotonic()
-    first = files.sample()
-    times = {} if samples == 1 else processor_times(headers, first)
-    last = first
-    for _ in range(samples - 1):
-        time.sleep(interval)
-        last = files.sample()
-    took = time.monotonic() - begun if samples > 1 else 0.0
-    found_in: list[tuple[Process, int]] = []
-    problems: list[tuple[str, str]] = []
     boot = system.boot_id()
+    first = files.sample() if samples > 1 else []
+    times = processor_times(headers, first) if samples > 1 else {}
+    time.sleep(interval * (samples - 1))
+    last, gone = sample_at_rest(files, headers, boot)
+    first = first or last
+    took = time.monotonic() - begun if samples > 1 else 0.0
+    processes: list[Process] = []
+    problems: list[tuple[str, str]] = []
     for i, (path, header) in enumerate(zip(paths, headers, strict=True)):
         before, found = first[i], last[i]
         if isinstance(header, str):
@@ -202,9 +202,9 @@ def look(
             continue
         process = Process(path, header, found)
         compare(process, before, took)
-        found_in.append((process, i))
-    add_states(found_in, files, last, boot, times, took)
-    processes = sorted((process for process, _ in found_in), key=order)
+        add_state(process, header, found["closed"], boot, gone, times, took)
+        processes.append(process)
+    processes.sort(key=order)
     verdict = judge(processes, Waits(waits), samples > 1)
     return Look(processes, verdict, problems, took)
 

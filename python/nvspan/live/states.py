@@ -8,7 +8,7 @@ from nvspan.live import process as system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from nvspan.live.look import Process
@@ -44,47 +44,50 @@ def processor_times(headers: list[Any], samples: list[Any]) -> dict[int, float]:
     return times
 
 
-def add_states(
-    found_in: Sequence[tuple[Process, int]], files: Any, last: list[Any], boot: str,
+def _gone(pids: Iterable[int]) -> set[int]:
+    return {pid for pid in pids if system.state_of(pid) in (system.GONE, "dead")}
+
+
+def sample_at_rest(files: Any, headers: Sequence[Any], boot: str) -> tuple[list[Any], set[int]]:
+    """A sample of `files`, and which of their processes of this `boot` are gone.
+
+    None of them went in between: who ended its recording was not killed, and who died first is gone
+    if those are that it took along.
+    """
+    here = [header["pid"] for header in headers
+            if not isinstance(header, str) and header["boot_id"].strip() == boot
+            and not header["frozen"]]  # fmt: skip
+    gone = _gone(here)
+    sampled: list[Any] = files.sample()
+    for _ in range(5):
+        now = _gone(here)
+        if now == gone:
+            break
+        gone = now
+        sampled = files.sample()
+    return sampled, gone
+
+
+def add_state(
+    process: Process, header: dict[str, Any], closed: bool, boot: str, gone: set[int],
     times: dict[int, float], took: float,
 ) -> None:  # fmt: skip
-    """What the system says of processes, each with its index in `files`, which were sampled `last`.
+    """What the system says of a process, if it is of this `boot`.
 
-    One may have ended its recording since, and so was not killed; and whoever is gone may have
-    taken others along since they were asked, or they it: then all are asked again.
+    `times`: what its threads had of a processor, `took` seconds ago.
     """
-    headers = files.headers()
-    killed: list[int] = []
-    for _ in range(5):
-        for process, i in found_in:
-            closed = not isinstance(last[i], str) and last[i]["closed"]
-            _add_state(process, headers[i], closed, boot, times, took)
-        now = [i for process, i in found_in if process.state == "killed"]
-        if now == killed:
-            return
-        killed = now
-        last = files.sample()
-
-
-def _add_state(
-    process: Process, header: dict[str, Any], closed: bool, boot: str, times: dict[int, float],
-    took: float,
-) -> None:  # fmt: skip
-    """What the system says of it, if it is of this `boot`; `times`: of processor, `took` ago."""
     if header["frozen"]:
         process.state = "frozen"
         return
     if header["boot_id"].strip() != boot:
         process.state = "ended" if closed else process.state
         return
-    state = system.state_of(process.pid)
     # Another process may have got the id since.
-    if state not in (system.GONE, "dead") and system.is_writing(process.pid, process.file) is False:
-        state = system.GONE
-    if state in (system.GONE, "dead"):
+    if process.pid in gone or system.is_writing(process.pid, process.file) is False:
         process.state = "ended" if closed else "killed"
         return
-    process.state = state
+    state = system.state_of(process.pid)
+    process.state = "ending" if state in (system.GONE, "dead") else state
     for thread in process.threads:
         found = system.thread_state(process.pid, thread.tid)
         if found is None:

@@ -151,10 +151,10 @@ bool Copier::copy_blocks(std::uint64_t offset, const ChunkHeader& header) {
       std::uint64_t before = 0;
       std::uint64_t after = 0;
       from_.read(offset + at, &before, sizeof before);
-      std::atomic_thread_fence(std::memory_order_acquire);
+      std::atomic_signal_fence(std::memory_order_seq_cst);  // reading is a system call
       from_.read(offset + at, body_.data() + at, size);
       std::memcpy(body_.data() + at, &before, sizeof before);
-      std::atomic_thread_fence(std::memory_order_acquire);
+      std::atomic_signal_fence(std::memory_order_seq_cst);  // reading is a system call
       from_.read(offset + at, &after, sizeof after);
       if (before == after) break;
     }

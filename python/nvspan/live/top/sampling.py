@@ -11,7 +11,7 @@ from nvspan.live import process as system
 from nvspan.live.judge import Verdict, Waits, judge
 from nvspan.live.look import Process as Seen
 from nvspan.live.look import order
-from nvspan.live.states import add_states, compare, processor_times
+from nvspan.live.states import add_state, compare, processor_times, sample_at_rest
 from nvspan.live.targets import paths_of
 from nvspan.live.top.shares import Branch, Tally, branches, by_range
 
@@ -225,13 +225,12 @@ class Sampler:
 
     def window(self) -> Window:
         """What was seen since the last window, or since it began."""
-        last = self._files.sample()
+        boot = system.boot_id()
+        last, gone = sample_at_rest(self._files, self._headers, boot)
         took = max(time.monotonic() - self._since, 1e-9)
         taken = self._files.take()
         activities: list[Activity] = []
         problems: list[tuple[str, str]] = []
-        boot = system.boot_id()
-        found_in: list[tuple[Seen, int]] = []
         for i, path in enumerate(self._paths):
             header, found = self._headers[i], last[i]
             if isinstance(header, str) or isinstance(found, str):
@@ -239,9 +238,7 @@ class Sampler:
                 continue
             seen = Seen(path, header, found)
             compare(seen, self._first[i], took)
-            found_in.append((seen, i))
-        add_states(found_in, self._files, last, boot, self._times, took)
-        for seen, i in found_in:
+            add_state(seen, header, found["closed"], boot, gone, self._times, took)
             activity = Activity(seen, self._looks, taken[i])
             self._find_stuck(activity, took)
             activities.append(activity)
