@@ -12,6 +12,7 @@ import sys
 import pytest
 
 import nvspan
+from helpers.device_recorded import PROGRAM, recording_of
 from helpers.live import running, wait_until
 from helpers.traced import needs_library
 from helpers.written import written
@@ -289,6 +290,39 @@ for part in range(2):
              if span.name == "step"]  # fmt: skip
     assert sorted(steps) == list(range(100))
     assert len({span.span_id for _, span in received.spans}) == len(received.spans) == 100 * 22
+
+
+@needs_library
+@pytest.mark.parametrize("mode", ["full", "ring=1"])
+@pytest.mark.parametrize("backend", ["exact", "callback"])
+def test_device_ranges_of_a_driver_are_linked_to_the_range_that_launched_them(backend, mode):
+    with collector() as received:
+        sender = sent(recording_of(PROGRAM, backend, mode=mode), received.url, match=[])
+    assert (sender.problems, sender.sent) == ([], 3 * 5)
+    spans = {span.span_id: span for _, span in received.spans}
+    roots = [span for span in spans.values() if not span.parent_span_id]
+    assert [(span.name, attributes(span)["nvspan.payload"]) for span in roots] == [
+        ("step", 0), ("step", 1), ("step", 2)
+    ]  # fmt: skip
+    for number, root in enumerate(roots):
+        trace = [span for span in spans.values() if span.trace_id == root.trace_id]
+        (forward,) = [span for span in trace if span.name == "forward"
+                      and "nvspan.device" not in attributes(span)]  # fmt: skip
+        device = [span for span in trace if "nvspan.device" in attributes(span)]
+        assert len(trace) == 2 + len(device)
+        assert forward.parent_span_id == root.span_id
+        found = sorted(
+            (span.name, attributes(span).get("nvspan.payload"),
+             [spans[link.span_id].name for link in span.links], span.parent_span_id == root.span_id)
+            for span in device
+        )  # fmt: skip
+        assert found == [("copy", 0.5, ["step"], True), ("forward", number, ["forward"], True),
+                         ("layer", None, ["forward"], True)]  # fmt: skip
+        back = {link.span_id for span in (root, forward) for link in span.links}
+        assert back == {span.span_id for span in device}
+        for span in device:
+            assert 0 < span.end_time_unix_nano - span.start_time_unix_nano < 10**9
+            assert span.start_time_unix_nano >= root.start_time_unix_nano
 
 
 def nvspan_otlp(*arguments, cwd):
