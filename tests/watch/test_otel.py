@@ -325,6 +325,33 @@ def test_device_ranges_of_a_driver_are_linked_to_the_range_that_launched_them(ba
             assert span.start_time_unix_nano >= root.start_time_unix_nano
 
 
+@needs_library
+def test_what_a_ring_overwrote_between_two_readings_is_said(tmp_path):
+    program = """
+import nvspan
+for part in (10, 9000):
+    for _ in range(part):
+        with nvspan.annotate("step"):
+            pass
+    print("ready", flush=True)
+    input()
+"""
+    with running(tmp_path, program, "ring=0.1") as run, collector() as received:
+        sender = watch.OpenTelemetry(run.file, endpoint=received.url, match=[])
+        sender.send(at_once=True)
+        assert (sender.problems, sender.sent) == ([], 10)
+        run.say()
+        run.wait_for()
+        sender.send(at_once=True)
+        (problem,) = sender.problems
+        assert problem.startswith(f"{run.file}: ")
+        assert problem.endswith(
+            " s of events were overwritten between two readings: read more often, or take a "
+            "larger ring"
+        )
+        assert 10 < sender.sent < 9000
+
+
 def nvspan_otlp(*arguments, cwd):
     return subprocess.run(
         [sys.executable, "-m", "nvspan", "otlp", *arguments], cwd=cwd, capture_output=True,

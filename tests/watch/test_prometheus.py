@@ -99,6 +99,7 @@ def test_every_sample_of_a_recording(tmp_path):
         **histogram("step", "device", (0, 0), 1, 0.007),
         key("nvspan_lost_events_total"): 0,
         key("nvspan_missed_ranges_total"): 0,
+        key("nvspan_unseen_seconds_total"): 0,
         key("nvspan_recording_info", mode="full"): 1,
         ("nvspan_unreadable_recordings",): 0,
     }
@@ -206,7 +207,30 @@ input()
         assert calls("step") == 18000
         # The begin of a start/end range is gone when the ring has come round.
         assert calls("held", "start_end") is None
-        assert scraped(collector)[key("nvspan_missed_ranges_total")] == 1
+        found = scraped(collector)
+        assert found[key("nvspan_missed_ranges_total")] == 1
+        assert found[key("nvspan_unseen_seconds_total")] == 0
+
+
+@needs_library
+def test_what_a_ring_overwrote_between_two_scrapes_is_said(tmp_path, monkeypatch):
+    monkeypatch.setattr(ring, "SETTLED", 0)
+    program = """
+import nvspan
+for part in (10, 9000):
+    for _ in range(part):
+        with nvspan.annotate("step"):
+            pass
+    print("ready", flush=True)
+    input()
+"""
+    with running(tmp_path, program, "ring=0.1") as run:
+        collector = PrometheusCollector(run.file)
+        unseen = of_process(run.pid)("nvspan_unseen_seconds_total")
+        assert scraped(collector)[unseen] == 0
+        run.say()
+        run.wait_for()
+        assert 0 < scraped(collector)[unseen] < 30
 
 
 @needs_library

@@ -188,7 +188,17 @@ class OpenTelemetry:
                 roots = Roots(self._roots, self._slower_than, self._most)
                 self._of_file[path] = (roots, tracer, spans)
             roots, tracer, spans = self._of_file[path]
+            unseen, missed = roots.unseen, roots.missed
             emit(roots.ended(recording, at_once), tracer)
+            if roots.unseen > unseen:
+                self.problems.append(
+                    f"{path}: {(roots.unseen - unseen) / 1e9:.1f} s of events were overwritten "
+                    "between two readings: read more often, or take a larger ring"
+                )
+            if roots.missed > missed:
+                self.problems.append(
+                    f"{path}: {roots.missed - missed} ranges were overwritten while they were open"
+                )
             self._unsent += spans
             spans.clear()
         self._flush()

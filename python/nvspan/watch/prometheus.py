@@ -32,6 +32,7 @@ class PrometheusCollector:
     nvspan_events_total                   counter of NVTX events, also in mode "armed"
     nvspan_lost_events_total              counter of those that could not be recorded
     nvspan_missed_ranges_total            counter of those that a ring overwrote while open
+    nvspan_unseen_seconds_total           counter of the time that a ring overwrote before a scrape
     nvspan_recording_info                 1 for each recording, with its file and mode
     nvspan_unreadable_recordings          gauge: targets and files that could not be read
     ====================================  ====================================================
@@ -112,6 +113,10 @@ class PrometheusCollector:
             "nvspan_missed_ranges", "How many ranges a ring overwrote while they were open.",
             labels=_OF_PROCESS,
         )  # fmt: skip
+        unseen = core.CounterMetricFamily(
+            "nvspan_unseen_seconds", "Time whose events a ring overwrote between two scrapes.",
+            labels=_OF_PROCESS,
+        )  # fmt: skip
         info = core.GaugeMetricFamily(
             "nvspan_recording_info", "A recording that is read.",
             labels=(*_OF_PROCESS, "file", "mode"),
@@ -132,8 +137,9 @@ class PrometheusCollector:
                 events.add_metric(of, each.events)
             lost.add_metric(of, each.tally.lost)
             missed.add_metric(of, each.tally.missed)
+            unseen.add_metric(of, each.tally.unseen / 1e9)
             info.add_metric((*of, text(each.path), each.mode), 1)
-        yield from (durations, opened, marks, events, lost, missed, info, unreadable)
+        yield from (durations, opened, marks, events, lost, missed, unseen, info, unreadable)
 
     def _add_ranges(self, family: Any, of: tuple[str, ...], figures: FileFigures) -> None:
         ends = [*(f"{limit:g}" for limit in self._limits), "+Inf"]

@@ -40,6 +40,7 @@ class RingTally:
         if part is not None:
             self._tally.add(summary_of(part), _CPU)
             self._open.update(open_ranges(part))
+            self._tally.unseen = self._window.unseen
         part = self._device_window.advance(recording, match)
         if part is not None:
             self._tally.add(summary_of(part), ("device",), marks=False)

@@ -56,8 +56,13 @@ class Roots:
         self._most = most
         self._window = Window(_SETTLED)
         self._waiting: list[tuple[Key, int]] = []
-        #: How many ended when a ring had overwritten their begin.
+        #: How many a ring overwrote while they were open.
         self.missed = 0
+
+    @property
+    def unseen(self) -> int:
+        """Ns of events that a ring overwrote before they were read."""
+        return self._window.unseen
 
     def ended(self, recording: Recording, at_once: bool = False) -> Iterator[Tree]:
         """Those that have ended since the last reading, with their ranges.

@@ -54,6 +54,7 @@ class Tally:
     marks: how many, by (domain, name).
     lost: how many events could not be recorded; what a ring let go is none of them.
     missed: of a ring, how many ranges were overwritten while they were open.
+    unseen: of a ring, how many ns of events were overwritten before they were read.
     """
 
     def __init__(self) -> None:
@@ -61,6 +62,7 @@ class Tally:
         self.marks: dict[tuple[str | None, str | None], int] = {}
         self.lost = 0
         self.missed = 0
+        self.unseen = 0
 
     def add(
         self,

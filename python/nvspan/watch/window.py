@@ -34,6 +34,8 @@ class Window:
     def __init__(self, settled: int) -> None:
         self._settled = settled
         self._until = FIRST
+        #: Ns of events that a ring overwrote between two readings, before they were in a part.
+        self.unseen = 0
 
     def advance(
         self, recording: Recording, match: tuple[str, ...] | None, at_once: bool = False
@@ -45,9 +47,19 @@ class Window:
             return None
         if not at_once and until != LAST:
             until = max(self._until, _border(recording, until))
+        if self._until != FIRST:
+            self.unseen += max(0, _overwritten(recording) - self._until)
         part = recording.filter(match=match, start=self._until, stop=until)
         self._until = until
         return part
+
+
+def _overwritten(recording: Recording) -> int:
+    """Until when a ring has let events of a thread go; `FIRST`: it has all."""
+    if recording.processes[0]["mode"] != "ring":
+        return FIRST
+    losses = recording.losses.rows()
+    return max((loss["to"] for loss in losses if loss["reason"] == "overwritten"), default=FIRST)
 
 
 def now_of(process: dict[str, Any]) -> int:
