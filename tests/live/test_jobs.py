@@ -76,9 +76,11 @@ def test_no_wrong_rank_is_ever_named(tmp_path, seed):
 def test_no_wrong_rank_of_gloo_is_named(tmp_path, seed):
     pytest.importorskip("torch.distributed", reason="needs torch with torch.distributed")
     chance = random.Random(1000 + seed)
-    rank, trouble = chance.randrange(8), chance.choice([t for t in TROUBLES if t != "kill"])
+    rank, trouble = chance.randrange(8), chance.choice(TROUBLES)
+    killed = trouble == "kill"  # errors of gloo end the others as well
     with job(tmp_path, 8, rank, chance.randrange(1, 20), trouble, "gloo"):
-        assert settled(tmp_path).verdict.ranks == [rank]
+        found = settled(tmp_path, 3 if killed else 30).verdict.ranks
+    assert found in ([[rank], []] if killed else [[rank]])
 
 
 def test_ranks_that_all_wait_are_not_told_apart(tmp_path):

@@ -262,6 +262,24 @@ def test_several_that_were_killed_are_not_told_apart(tmp_path):
     )
 
 
+def test_who_was_killed_is_named_where_the_others_have_ended(tmp_path):
+    ends = """
+import nvspan
+with nvspan.annotate("step"), nvspan.annotate("all_reduce"):
+    print("ready", flush=True); input(); raise SystemExit(1)
+"""
+    with ExitStack() as stack:
+        runs = [stack.enter_context(running(tmp_path, ASLEEP if rank == 1 else ends, rank=rank))
+                for rank in range(3)]  # fmt: skip
+        runs[1].end()
+        for run in (runs[0], runs[2]):
+            run.say()
+            run.process.wait()
+        look = nvspan.where(tmp_path)
+    assert [process.state for process in look.processes] == ["ended", "killed", "ended"]
+    assert look.verdict.text == "rank 1 was killed, in step > model:forward"
+
+
 def test_a_process_that_ends_while_it_is_looked_at_was_not_killed(tmp_path):
     with running(tmp_path, 'import nvspan; nvspan.mark("m"); print("ready"); input()') as run:
         files = nvspan._reader.LiveFiles([os.fsencode(run.file)])
