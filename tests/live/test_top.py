@@ -17,7 +17,7 @@ import pytest
 
 from helpers.live import running, wait_until
 from helpers.traced import needs_library
-from nvspan.live.top.matrix import process_lines, shown, table
+from nvspan.live.top.matrix import headline, process_lines, shown, table
 from nvspan.live.top.sampling import Sampler
 
 pytestmark = needs_library
@@ -156,6 +156,8 @@ def test_a_process_that_is_killed_or_stopped_says_so(tmp_path):
         window = sampler.window()
         assert [each.process.state for each in window.activities][2] == "killed"
         assert window.verdict.text == "rank 2 was killed, in no range"
+        assert headline(window).startswith("5 processes, 1 killed, 0 looks in ")
+        assert table(window).rows[0] == ["state", "", "", "", "", "killed", "", ""]
 
 
 def test_lost_events_are_shown(tmp_path):

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from statistics import median
 
 from nvspan.live.text import device_lines, seconds
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 SORTS = ("share", "change", "rate", "name")
 CHANGED = 0.1
 _MOST_STUCK = 5
+_RUN = ("running", "sleeping", "waiting for a device", "elsewhere")
 _COLUMN = 9  # characters, with what separates it
 _NAME = 36
 
@@ -67,9 +69,11 @@ def chosen_rows(window: Window, sort: str = "share", like: str = "") -> list[Row
 def headline(window: Window) -> str:
     """How many processes, how often, and what a step is."""
     count = len(window.activities)
+    states = Counter(each.process.state for each in window.activities)
+    others = "".join(f", {n:,} {state}" for state, n in states.items() if state not in _RUN)
     step = "" if window.step is None else f"; a step is {printable(label(window.step))}"
     return (
-        f"{count:,} {'process' if count == 1 else 'processes'}, {window.looks:,} looks in "
+        f"{count:,} {'process' if count == 1 else 'processes'}{others}, {window.looks:,} looks in "
         f"{seconds(window.seconds * 1e9)}{step}"
     )
 
@@ -128,6 +132,9 @@ def table(window: Window, width: int = 0, sort: str = "share", like: str = "",
         cells = [shown(v) for v in values] if each_fits else _spread(values, titles, shown, least)
         rows.append([name, change, rate, *cells])
 
+    states = [each.process.state for each in window.activities]
+    if each_fits and not set(states) <= {*_RUN}:  # their shares are those of their last state
+        rows.append(["state", "", "", *("" if state in _RUN else state for state in states)])
     if titles:
         if window.step is not None:
             steps = [each.steps or (0, False) for each in window.activities]
