@@ -355,3 +355,46 @@ with nvspan.record("run-{pid}.nvspan", mode="stats"):
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert done.stdout == "[(True, '1.0')]\n[(True, '3.0')]\n[(True, '3.0')]\n"
+
+
+@needs_library
+def test_recordings_that_a_process_made_one_after_the_other_are_together(tmp_path):
+    program = """
+import nvspan
+for part in range(3):
+    with nvspan.record(f"run-{part}.nvspan", mode="stats"):
+        for _ in range(part + 1):
+            with nvspan.annotate("step"):
+                pass
+"""
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
+    found = scraped(PrometheusCollector(tmp_path))
+    calls = [value for (name, *_), value in found.items() if name.endswith("seconds_count")]
+    assert calls == [6]
+    registry = prometheus_client.CollectorRegistry()
+    registry.register(PrometheusCollector(tmp_path))
+    lines = prometheus_client.generate_latest(registry).decode().splitlines()
+    assert sum(line.startswith("nvspan_recording_info{") for line in lines) == 3
+    series = [line.rpartition(" ")[0] for line in lines if not line.startswith("#")]
+    assert len(series) == len(set(series))
+
+
+@needs_library
+def test_copies_in_a_bundle_are_not_counted_again(tmp_path):
+    with running(tmp_path, LOOP, "ring=1") as run:
+        command = [sys.executable, "-m", "nvspan", "trigger", str(tmp_path)]
+        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+        (copy,) = (path for path in tmp_path.rglob("*.nvspan") if path != run.file)
+        key = of_process(run.pid)("nvspan_recording_info", mode="ring")
+        run.say()
+        run.wait_for()
+
+        def files(*targets):
+            registry = prometheus_client.CollectorRegistry()
+            registry.register(PrometheusCollector(*targets))
+            text = prometheus_client.generate_latest(registry).decode()
+            return [line.partition('file="')[2].partition('"')[0]
+                    for line in text.splitlines() if line.startswith(f"{key[0]}{{")]  # fmt: skip
+
+        assert files(copy, run.file) == [str(run.file)]
+        assert files(copy) == [str(copy)]

@@ -9,6 +9,7 @@ there each reading adds what is new.
 
 from __future__ import annotations
 
+import copy
 import os
 
 from nvspan import _reader
@@ -24,10 +25,11 @@ if TYPE_CHECKING:
 
 
 class FileFigures:
-    """The figures of one recording.
+    """The figures of one recording, or of those that one process made one after the other.
 
     Attributes:
-        path: the file.
+        path: the file; the first, where there are several.
+        files: the path and mode of each.
         host, pid, rank, mode, command: of its process; `rank` None: it has none.
         closed: its process has ended it.
         start: when its recording began, in ns since 1970.
@@ -39,6 +41,7 @@ class FileFigures:
 
     def __init__(self, path: str, process: dict[str, Any], tally: Tally) -> None:
         self.path = path
+        self.files: list[tuple[str, str]] = [(path, process["mode"])]
         self.host: str = process["host"]
         self.pid: int = process["pid"]
         self.rank: int | None = process["rank"]
@@ -73,7 +76,7 @@ class Watch:
         self.problems: list[str] = []
 
     def read(self) -> list[FileFigures]:
-        """The figures of each recording that can be read now."""
+        """The figures of each process whose recordings can be read now."""
         paths, self.problems = self._sources.paths()
         samples = _live(paths)
         found = []
@@ -88,7 +91,7 @@ class Watch:
                 figures.events = sum(thread["events"] for thread in sample["threads"])
                 figures.open = _open(sample)
             found.append(figures)
-        return found
+        return _by_process(found)
 
     def _figures(self, path: str) -> FileFigures:
         status = os.stat(path)
@@ -109,6 +112,31 @@ class Watch:
         if process["closed"]:
             self._ended[path] = (identity, figures)
         return figures
+
+
+def _by_process(found: list[FileFigures]) -> list[FileFigures]:
+    """One for each process: metrics have no other label that tells its recordings apart."""
+    processes: dict[tuple[str, int, int | None], list[FileFigures]] = {}
+    for figures in found:
+        processes.setdefault((figures.host, figures.pid, figures.rank), []).append(figures)
+    return [of[0] if len(of) == 1 else _joined(of) for of in processes.values()]
+
+
+def _joined(recordings: list[FileFigures]) -> FileFigures:
+    whole = copy.copy(recordings[0])
+    whole.tally = Tally()
+    whole.open = {}
+    known = [of.events for of in recordings if of.events is not None]
+    whole.events = sum(known) if known else None
+    whole.files = [file for of in recordings for file in of.files]
+    whole.problems = [problem for of in recordings for problem in of.problems]
+    whole.start = min(of.start for of in recordings)
+    whole.closed = all(of.closed for of in recordings)
+    for of in recordings:
+        whole.tally.merge(of.tally)
+        for name, count in of.open.items():
+            whole.open[name] = whole.open.get(name, 0) + count
+    return whole
 
 
 def _live(paths: list[str]) -> dict[str, dict[str, Any]]:

@@ -138,7 +138,8 @@ class PrometheusCollector:
             lost.add_metric(of, each.tally.lost)
             missed.add_metric(of, each.tally.missed)
             unseen.add_metric(of, each.tally.unseen / 1e9)
-            info.add_metric((*of, text(each.path), each.mode), 1)
+            for path, mode in each.files:
+                info.add_metric((*of, text(path), mode), 1)
         yield from (durations, opened, marks, events, lost, missed, unseen, info, unreadable)
 
     def _add_ranges(self, family: Any, of: tuple[str, ...], figures: FileFigures) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 
+from nvspan import _reader
 from nvspan.live.process import recordings_of
 from nvspan.live.targets import paths_of
 
@@ -43,4 +44,23 @@ class Sources:
                     found[path] = None
                 else:
                     problems.append(f"{path}: there is no such file")
-        return list(found), problems
+        return _without_copies(list(found)), problems
+
+
+def _without_copies(paths: list[str]) -> list[str]:
+    """Without the frozen copies in bundles of processes whose own recordings are there as well; of
+    several copies the last."""
+    headers = _reader.LiveFiles([os.fsencode(path) for path in paths]).headers()
+    own: set[tuple[str, int]] = set()
+    copies: dict[tuple[str, int], str] = {}
+    for path, header in zip(paths, headers, strict=True):
+        if isinstance(header, str):
+            continue
+        of = (header["boot_id"], header["pid"])
+        if header["frozen"]:
+            copies[of] = path
+        else:
+            own.add(of)
+    kept = {path for of, path in copies.items() if of not in own}
+    return [path for path, header in zip(paths, headers, strict=True)
+            if isinstance(header, str) or not header["frozen"] or path in kept]  # fmt: skip

@@ -36,6 +36,14 @@ class RangeTally:
         self.longest = 0.0
         self.counts: dict[int, int] = {}
 
+    def merge(self, other: RangeTally) -> None:
+        self.calls += other.calls
+        self.sum += other.sum
+        self.shortest = min(self.shortest, other.shortest)
+        self.longest = max(self.longest, other.longest)
+        for bucket, count in other.counts.items():
+            self.counts[bucket] = self.counts.get(bucket, 0) + count
+
     def add(self, row: dict[str, Any], counts: dict[int, int]) -> None:
         """Adds a row of a summary."""
         # The process goes on while its file is read: what the histogram has counts.
@@ -63,6 +71,16 @@ class Tally:
         self.lost = 0
         self.missed = 0
         self.unseen = 0
+
+    def merge(self, other: Tally) -> None:
+        """Adds what another has."""
+        for key, of in other.ranges.items():
+            self.ranges.setdefault(key, RangeTally()).merge(of)
+        for mark, count in other.marks.items():
+            self.marks[mark] = self.marks.get(mark, 0) + count
+        self.lost += other.lost
+        self.missed += other.missed
+        self.unseen += other.unseen
 
     def add(
         self,
