@@ -84,6 +84,7 @@ bool LiveFile::map_again() {
   if (mapped_ != nullptr) ::munmap(const_cast<char*>(mapped_), bytes_);
   mapped_ = static_cast<const char*>(mapped);
   bytes_ = bytes;
+  ++mappings_;
   return true;
 }
 
@@ -104,7 +105,7 @@ bool LiveFile::check_length() {
 
 bool LiveFile::find_blocks(LiveBlockList& list) {
   const std::uint64_t newest = live().blocks.load(acquire);
-  if (newest == list.newest && mapped_ == list.mapping) return true;
+  if (newest == list.newest && mappings_ == list.mapping) return true;
   std::vector<std::uint64_t> chunks;
   for (std::uint64_t offset = newest; offset != 0 && chunks.size() < most_block_chunks;) {
     const char* at = place(offset, sizeof(record::ChunkHeader));
@@ -129,7 +130,7 @@ bool LiveFile::find_blocks(LiveBlockList& list) {
     const auto* blocks = reinterpret_cast<const record::LiveBlock*>(at + record::live_blocks_start);
     for (std::size_t n = 0; n < count; ++n) list.blocks.push_back(blocks + n);
   }
-  list.mapping = mapped_;
+  list.mapping = mappings_;
   list.newest = newest;
   return true;
 }

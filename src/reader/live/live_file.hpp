@@ -37,7 +37,7 @@ struct LiveSample {
 // They lie in the mapping that the file had then.
 struct LiveBlockList {
   std::vector<const record::LiveBlock*> blocks;
-  const char* mapping = nullptr;
+  std::uint64_t mapping = 0;  // its number
   std::uint64_t newest = 0;
 };
 
@@ -77,6 +77,7 @@ class LiveFile {
   std::string problem_;
   const char* mapped_ = nullptr;
   std::size_t bytes_ = 0;
+  std::uint64_t mappings_ = 0;  // how often it was mapped
   record::FileHeader header_ = {};
   bool is_here_ = false;  // of this boot
   LiveNames names_;
