@@ -71,7 +71,7 @@ def test_a_step_that_is_slow_is_kept_with_what_was_in_it(tmp_path):
 steps(100)
 with nvspan.annotate("step"):
     with nvspan.annotate("late"):
-        time.sleep(1)
+        time.sleep(3)
 steps(5)
 """
         + READY

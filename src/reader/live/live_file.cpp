@@ -63,7 +63,8 @@ bool LiveFile::open(const std::string& path) {
     return fail("it does not say what is open: an earlier nvspan wrote it, or it is an import");
   }
   const std::size_t boot = ::strnlen(header_.boot_id, sizeof header_.boot_id);
-  is_here_ = boot != 0 && own_boot().compare(0, boot, header_.boot_id, boot) == 0;
+  is_here_ = (header_.flags & record::file_frozen) != 0 ||
+             (boot != 0 && own_boot().compare(0, boot, header_.boot_id, boot) == 0);
   return true;
 }
 
@@ -195,6 +196,7 @@ std::int64_t LiveFile::age(std::uint64_t ticks) const noexcept {
   } else {
     now.ticks = now.monotonic;
   }
+  if ((header_.flags & record::file_frozen) != 0) now = header_.last[header_.last_sample % 2];
   const double frequency =
       record::frequency_between(header_.first, now, header_.estimated_frequency);
   if (now.ticks <= ticks || !(frequency > 0)) return 0;

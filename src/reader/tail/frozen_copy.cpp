@@ -60,6 +60,8 @@ class Copier {
   bool copy_body(std::uint64_t offset, const ChunkHeader& header);
   bool copy_blocks(std::uint64_t offset, const ChunkHeader& header);
   bool leave_out(std::uint64_t offset, const ChunkHeader& header);
+  bool mend_chunks();
+  bool mend(std::uint64_t offset, const ChunkHeader& header);
   bool finish();
 
   const OpenFile& from_;
@@ -69,6 +71,11 @@ class Copier {
   std::uint64_t in_hand_ = 0;
   std::uint64_t devices_ = 0;
   std::vector<std::uint64_t> live_;  // offsets of chunks of live blocks
+  struct Copied {
+    std::uint64_t offset;
+    ChunkHeader header;
+  };
+  std::vector<Copied> copied_;  // chunks of threads
   std::vector<char> body_;
   std::vector<char> again_;
 };
@@ -79,7 +86,7 @@ bool Copier::find(std::uint64_t offset, ChunkHeader& header) const {
     if (from_.chunk_at(offset, header)) return true;
     std::uint64_t in_hand = 0;
     from_.read(offsetof(record::FileHeader, in_hand), &in_hand, sizeof in_hand);
-    if (in_hand != offset) return from_.chunk_at(offset, header);
+    if (in_hand != offset) continue;
     const timespec pause = {0, 50'000};
     ::nanosleep(&pause, nullptr);
   }
@@ -179,9 +186,38 @@ bool Copier::copy_chunk(std::uint64_t offset, ChunkHeader header, Pass pass) {
   if (events && !of_thread && !blocks && offset != devices_) return leave_out(offset, header);
   for (int look = 0; look < most_looks; ++look) {
     if (blocks ? copy_blocks(offset, header) : copy_body(offset, header)) {
+      if (of_thread) copied_.push_back(Copied{offset, header});
       return write(offset, body_.data(), body_.size());
     }
     if (!from_.chunk_at(offset, header)) break;
+  }
+  return leave_out(offset, header);
+}
+
+// A chunk that was open when it was copied, and has one behind it in the copy, is sealed by now:
+// what its thread wrote between the two would be missing.
+bool Copier::mend_chunks() {
+  for (const Copied& chunk : copied_) {
+    if (chunk.header.used != 0) continue;
+    const bool followed = std::any_of(copied_.begin(), copied_.end(), [&](const Copied& other) {
+      return other.header.thread == chunk.header.thread &&
+             other.header.number > chunk.header.number;
+    });
+    if (followed && !mend(chunk.offset, chunk.header)) return false;
+  }
+  return true;
+}
+
+bool Copier::mend(std::uint64_t offset, const ChunkHeader& header) {
+  for (int look = 0; look < most_looks; ++look) {
+    ChunkHeader now = {};
+    if (!from_.chunk_at(offset, now) || now.number != header.number ||
+        now.thread != header.thread) {
+      break;  // used again
+    }
+    if (now.used != 0 && copy_body(offset, now)) return write(offset, body_.data(), body_.size());
+    const timespec pause = {0, 50'000};
+    ::nanosleep(&pause, nullptr);
   }
   return leave_out(offset, header);
 }
@@ -204,13 +240,26 @@ bool Copier::copy_chunks(Pass pass) {
       offset += record::chunk_alignment;
     }
   }
-  return true;
+  // The last chunk may be left out, or not be full: its place is there all the same.
+  return ::ftruncate(to_, static_cast<off_t>(offset)) == 0;
 }
 
 bool Copier::finish() {
   record::FileHeader header = {};
   std::memcpy(static_cast<void*>(&header), head_, sizeof header);
   header.flags |= record::file_frozen;
+  // The ages of what is in it count from now.
+  if ((header.flags & record::file_closed) == 0) {
+    const std::uint64_t number = header.last_sample + 1;
+    record::ClockSample& sample = header.last[number % 2];
+    sample.ticks = header.clock == static_cast<std::uint32_t>(record::ClockType::tsc)
+                       ? core::time_stamp()
+                       : core::monotonic_ns();
+    sample.monotonic = core::monotonic_ns();
+    sample.realtime = core::clock_ns(CLOCK_REALTIME);
+    header.last_sums[number % 2] = record::sample_sum(sample, number);
+    header.last_sample = number;
+  }
   if (oldest_ != 0 && header.mode == static_cast<std::uint32_t>(record::RecordMode::full)) {
     header.mode = static_cast<std::uint32_t>(record::RecordMode::ring);
   }
@@ -235,7 +284,7 @@ bool Copier::copy(std::uint64_t window) {
   if (window != 0 && events && now > ticks) oldest_ = now - ticks;
   find_live();
   // Definitions come before what cites them: copied last, they have what every event needs.
-  return copy_chunks(Pass::events) && copy_chunks(Pass::rest) && finish();
+  return copy_chunks(Pass::events) && mend_chunks() && copy_chunks(Pass::rest) && finish();
 }
 
 }  // namespace

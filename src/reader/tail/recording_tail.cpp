@@ -202,6 +202,31 @@ bool RecordingTail::advance(Thread& thread) {
   return true;
 }
 
+std::uint32_t RecordingTail::domain_of(std::uint32_t site) {
+  if (site < domains_.size() && domains_[site] != no_domain) return domains_[site];
+  const record::SiteDefinition* found = site_of(site);
+  if (found == nullptr) return no_domain;
+  if (site >= domains_.size()) domains_.resize(std::size_t{site} + 1, no_domain);
+  return domains_[site] = found->domain;
+}
+
+inline void RecordingTail::push(Thread& thread, std::uint32_t site, std::uint64_t ticks) {
+  if (thread.open.size() == most_open) thread.open.clear();
+  thread.open.push_back(TailRange{site, domain_of(site), ticks});
+}
+
+inline void RecordingTail::pop(Thread& thread, std::uint32_t domain, std::uint64_t ticks,
+                               std::vector<TailRange>& closed) {
+  for (std::size_t i = thread.open.size(); i-- > 0;) {
+    const TailRange range = thread.open[i];
+    if (range.domain != domain) continue;
+    thread.open.erase(thread.open.begin() + static_cast<std::ptrdiff_t>(i));
+    closed.push_back(
+        TailRange{range.site, range.domain, ticks > range.ticks ? ticks - range.ticks : 0});
+    return;
+  }
+}
+
 std::size_t RecordingTail::take_entries(Thread& thread, std::size_t words,
                                         std::vector<TailRange>& closed) {
   const auto number_of = [](std::uint32_t site) { return site; };
@@ -209,39 +234,48 @@ std::size_t RecordingTail::take_entries(Thread& thread, std::size_t words,
     const record::SiteDefinition* found = site_of(site);
     return found == nullptr ? -1 : static_cast<int>(found->payload_type);
   };
+  const auto subject_of = [](std::uint64_t first) {
+    return static_cast<std::uint32_t>(first >> record::entry_subject_shift);
+  };
   const std::uint64_t* const begin = words_.data();
   const std::uint64_t* const end = begin + words;
   const std::uint64_t* at = begin;
   for (;;) {
     const std::uint64_t* const entry_at = at;
+    // Nearly all are a push or a pop of one word.
+    if (at < end && (*at & record::entry_payload_bit) == 0 &&
+        subject_of(*at) != record::entry_wide_subject) {
+      const std::uint64_t first = *at;
+      const auto kind = static_cast<record::EntryKind>(first >> record::entry_kind_shift & 15);
+      const std::uint64_t ticks = thread.base + (first & record::entry_ticks_mask);
+      if (kind == record::EntryKind::pop) {
+        pop(thread, subject_of(first), ticks, closed);
+        ++at;
+        continue;
+      }
+      if (kind == record::EntryKind::push && header_.min_duration == 0) {
+        push(thread, subject_of(first), ticks);
+        ++at;
+        continue;
+      }
+    }
     Entry entry;
     if (next_entry(at, end, number_of, payload_of, entry) != EntryStep::entry) {
-      return static_cast<std::size_t>(entry_at - begin);
-    }
-    // A push that nothing follows may be taken back.
-    if (header_.min_duration != 0 && entry.kind == record::EntryKind::push &&
-        (at == end || *at == 0)) {
       return static_cast<std::size_t>(entry_at - begin);
     }
     const std::uint64_t ticks = thread.base + entry.delta;
     if (entry.kind == record::EntryKind::base) {
       thread.base = *entry.value;
-    } else if (entry.kind == record::EntryKind::push ||
-               (entry.kind == record::EntryKind::open && thread.resumed)) {
-      const record::SiteDefinition* site = site_of(entry.site);
-      if (thread.open.size() == most_open) thread.open.clear();
-      const bool push = entry.kind == record::EntryKind::push;
-      thread.open.push_back(TailRange{entry.site, site == nullptr ? no_domain : site->domain,
-                                      push ? ticks : *entry.value});
-    } else if (entry.kind == record::EntryKind::pop) {
-      for (std::size_t i = thread.open.size(); i-- > 0;) {
-        const TailRange range = thread.open[i];
-        if (range.domain != entry.subject) continue;
-        thread.open.erase(thread.open.begin() + static_cast<std::ptrdiff_t>(i));
-        closed.push_back(
-            TailRange{range.site, range.domain, ticks > range.ticks ? ticks - range.ticks : 0});
-        break;
+    } else if (entry.kind == record::EntryKind::push) {
+      // One that nothing follows may be taken back.
+      if (header_.min_duration != 0 && (at == end || *at == 0)) {
+        return static_cast<std::size_t>(entry_at - begin);
       }
+      push(thread, entry.site, ticks);
+    } else if (entry.kind == record::EntryKind::open && thread.resumed) {
+      push(thread, entry.site, *entry.value);
+    } else if (entry.kind == record::EntryKind::pop) {
+      pop(thread, entry.subject, ticks, closed);
     }
   }
 }

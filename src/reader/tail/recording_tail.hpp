@@ -94,12 +94,17 @@ class RecordingTail {
   // False: the chunk has been read to its end, and the thread has another one.
   bool read_thread(Thread& thread, std::vector<TailRange>& closed);
   std::size_t take_entries(Thread& thread, std::size_t words, std::vector<TailRange>& closed);
+  void push(Thread& thread, std::uint32_t site, std::uint64_t ticks);
+  void pop(Thread& thread, std::uint32_t domain, std::uint64_t ticks,
+           std::vector<TailRange>& closed);
   const record::SiteDefinition* site_of(std::uint32_t site);
+  std::uint32_t domain_of(std::uint32_t site);
   void read_names();
 
   OpenFile file_;
   record::FileHeader header_ = {};
   LiveNames names_;
+  std::vector<std::uint32_t> domains_;  // by site
   std::vector<NameChunk> name_chunks_;
   std::vector<Place> places_;
   std::vector<Thread> threads_;

@@ -123,7 +123,10 @@ std::string make_folder(const std::string& folder, std::uint64_t now) {
   for (int number = 1; number < 1000; ++number) {
     std::string name(bundle_prefix);
     name += stamp;
-    if (number > 1) name += "-" + std::to_string(number);
+    if (number > 1) {
+      name += '-';
+      name += std::to_string(number);
+    }
     if (::mkdir((folder + "/" + name).c_str(), 0700) == 0) return name;
     if (errno != EEXIST) return {};
   }

@@ -26,6 +26,12 @@ double cut_at(double value, double spread) {
   return std::max(-most, std::min(most, value));
 }
 
+// A float's precision is far more than durations have.
+double log_of(double duration) {
+  return static_cast<double>(
+      std::log(static_cast<float>(std::max(1e-30, std::min(1e30, duration)))));
+}
+
 float median(float* begin, float* end) {
   float* middle = begin + (end - begin) / 2;
   std::nth_element(begin, middle, end);
@@ -72,34 +78,37 @@ void ChangePoint::learn() noexcept {
   in_block_ = 0;
   block_sum_ = 0;
   slower_ = faster_ = Side{};
+  set_threshold();
   std::fill(recent_, recent_ + recent, 0.0F);
 }
 
-bool ChangePoint::step(Side& side, double residual, double threshold) noexcept {
+void ChangePoint::set_threshold() noexcept {
+  most_ = most_of(spread_);
+  // Never so much that what is cut cannot rise.
+  slack_ = std::min(std::max(smallest_shift / 2, std::sqrt(variance_) / 2), most_ / 2);
+  // Of a quiet stream with outliers, whose sums are not normal: so many outliers in a row.
+  threshold_ = std::max(variance_ / (2 * slack_) * caution, most_in_a_row * (most_ - slack_));
+}
+
+bool ChangePoint::step(Side& side, double residual) const noexcept {
   side.sum += residual - slack_;
   ++side.length;
   if (side.sum <= 0) side = Side{};
-  return side.sum > threshold;
+  return side.sum > threshold_;
 }
 
 bool ChangePoint::add(double duration) noexcept {
-  const double x = std::log(std::max(duration, 1e-30));
+  const double x = log_of(duration);
   if (seen_ < warm_up) {
     first_[seen_++] = static_cast<float>(x);
     if (seen_ == warm_up) learn();
     return false;
   }
   const double off = x - level_;
-  const double residual = cut_at(off, spread_);
+  const double residual = std::max(-most_, std::min(most_, off));
   recent_[latest_++ % recent] = static_cast<float>(off);
-  // Never so much that what is cut cannot rise.
-  const double most = most_of(spread_);
-  slack_ = std::min(std::max(smallest_shift / 2, std::sqrt(variance_) / 2), most / 2);
-  // Of a quiet stream with outliers, whose sums are not normal: so many outliers in a row.
-  const double threshold =
-      std::max(variance_ / (2 * slack_) * caution, most_in_a_row * (most - slack_));
-  const bool slower = step(slower_, residual, threshold);
-  const bool faster = step(faster_, -residual, threshold);
+  const bool slower = step(slower_, residual);
+  const bool faster = step(faster_, -residual);
   if (slower || faster) {
     since_ = (slower ? slower_ : faster_).length;
     // An alarm takes about as many: those before the change are few.
@@ -118,13 +127,14 @@ bool ChangePoint::add(double duration) noexcept {
         std::max(smallest_spread * smallest_spread, variance_ + (found - variance_) / block_memory);
     block_sum_ = 0;
     in_block_ = 0;
+    set_threshold();
   }
   return false;
 }
 
 void HighQuantile::add(double duration) noexcept {
   constexpr double rise = 0.03;
-  const double x = std::log(std::max(duration, 1e-30));
+  const double x = log_of(duration);
   if (seen_ < warm_up) {
     log_ = seen_ == 0 ? x : std::max(log_, x);
     ++seen_;

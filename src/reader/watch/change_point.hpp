@@ -37,7 +37,8 @@ class ChangePoint {
   };
 
   void learn() noexcept;
-  bool step(Side& side, double residual, double threshold) noexcept;
+  void set_threshold() noexcept;
+  bool step(Side& side, double residual) const noexcept;
 
   std::size_t seen_ = 0;
   std::size_t latest_ = 0;  // of recent_
@@ -45,6 +46,8 @@ class ChangePoint {
   double spread_ = 0;       // robust standard deviation
   double variance_ = 0;     // long-run, of residuals
   double slack_ = 0;        // k
+  double threshold_ = 0;
+  double most_ = 0;  // of a residual
   double block_sum_ = 0;
   std::size_t in_block_ = 0;
   Side slower_;

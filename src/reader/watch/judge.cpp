@@ -16,7 +16,8 @@
 namespace nvspan::reader {
 namespace {
 
-constexpr std::size_t most_levels = 2000;  // of sites that are judged for changes
+constexpr std::uint64_t ask_again = 200'000'000;  // ns
+constexpr std::size_t most_levels = 2000;         // of sites that are judged for changes
 
 std::string seconds_text(double ns) {
   char text[32];
@@ -87,8 +88,8 @@ void Judge::judge_ranges(std::vector<Finding>& found) {
     Range* range = range_of(closed.site);
     if (range == nullptr) continue;
     const double ns = static_cast<double>(closed.ticks) * unit;
-    const double high = range->high.value();
     if (range->rules.slow != 0) {
+      const double high = range->high.value();
       if (high != 0 && ns > high * range->rules.slow && !slow) {
         slow = true;
         add_slow(*range, ns, high, false, found);
@@ -141,13 +142,18 @@ void Judge::judge_progress(std::vector<Finding>& found) {
   }
 }
 
-bool Judge::look(std::vector<Finding>& found) {
-  const bool ended = tail_.is_closed();
-  const auto pid = static_cast<pid_t>(header().pid);
-  const bool gone = !ended && ::kill(pid, 0) != 0 && errno == ESRCH;
-  const bool again = !gone || !tail_.is_closed();
+bool Judge::look(std::vector<Finding>& found, bool last) {
+  const std::uint64_t now = core::monotonic_ns();
+  bool ended = false;
+  bool gone = false;
+  if (last || now - asked_ >= ask_again) {
+    asked_ = now;
+    // One that is gone may have ended since it was asked for its end.
+    gone = ::kill(static_cast<pid_t>(header().pid), 0) != 0 && errno == ESRCH;
+    ended = tail_.is_closed();
+  }
   if (ranges_) judge_ranges(found);
-  if (ended || (gone && !again)) return false;
+  if (ended) return false;
   if (gone) {
     // A child of multiprocessing leaves without an end as well, but not from within a range.
     std::uint64_t open = 0;

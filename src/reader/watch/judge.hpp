@@ -37,7 +37,7 @@ class Judge {
   bool open() { return tail_.open(path_); }
   // What has been found since, of one look at most a finding for each rule. False: the recording
   // has ended.
-  bool look(std::vector<Finding>& found);
+  bool look(std::vector<Finding>& found, bool last = false);
   const std::string& path() const noexcept { return path_; }
   const record::FileHeader& header() const noexcept { return tail_.header(); }
 
@@ -67,6 +67,7 @@ class Judge {
   std::vector<std::uint8_t> known_;  // by site: 1
   std::vector<TailRange> closed_;
   std::uint64_t told_open_ = 0;  // when the open range began that was reported last, in ticks
+  std::uint64_t asked_ = 0;      // when the system was asked for the process, in ns
   std::uint64_t progress_ = 0;
   std::uint64_t moved_ = 0;               // when it last did, in ns
   std::vector<std::uint8_t> told_stall_;  // by rule: 1

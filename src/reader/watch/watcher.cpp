@@ -18,7 +18,7 @@
 namespace nvspan::reader {
 namespace {
 
-constexpr std::uint64_t longest_pause = 50'000'000;  // ns
+constexpr std::uint64_t longest_pause = 200'000'000;  // ns
 constexpr std::uint64_t shortest_pause = 2'000'000;
 constexpr std::uint64_t find_pause = 250'000'000;
 constexpr std::uint64_t flag_pause = 100'000'000;
@@ -51,6 +51,7 @@ bool Watcher::start() {
       run();
     });
   } catch (...) {
+    note_problem("there is no thread for the black box");
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return thread_.joinable();
@@ -110,12 +111,12 @@ void Watcher::find_recordings() {
   }
 }
 
-void Watcher::look(std::vector<BundleEvent>& events) {
+void Watcher::look(std::vector<BundleEvent>& events, bool last) {
   std::vector<Finding> found;
   for (std::size_t i = 0; i < judges_.size();) {
     found.clear();
     Judge& judge = *judges_[i];
-    const bool goes_on = judge.look(found);
+    const bool goes_on = judge.look(found, last);
     for (Finding& finding : found) {
       events.push_back(BundleEvent{std::move(finding.kind), std::move(finding.why),
                                    judge.header().pid, judge.header().rank, false});
@@ -159,6 +160,10 @@ std::string Watcher::write(const BundleEvent& event, std::string& problem) {
 
 std::string Watcher::trigger_now(const std::string& kind, const std::string& why,
                                  std::string& problem) {
+  if (recordings_in(options_.place).empty()) {
+    problem = options_.place.folder + ": nothing is recorded there";
+    return {};
+  }
   return write(BundleEvent{kind, why, options_.pid, -1, true}, problem);
 }
 
@@ -192,7 +197,7 @@ void Watcher::run() {
               BundleEvent{"signal", "signal " + std::to_string(number), options_.pid, -1, true});
         }
       }
-      look(events);
+      look(events, last);
       for (const BundleEvent& event : events) {
         std::string problem;
         std::string bundle = write(event, problem);

@@ -50,7 +50,7 @@ class Watcher {
  private:
   void run();
   void find_recordings();
-  void look(std::vector<BundleEvent>& events);
+  void look(std::vector<BundleEvent>& events, bool last);
   void take_requests(std::vector<BundleEvent>& events);
   std::string write(const BundleEvent& event, std::string& problem);
   void join_newest();

@@ -108,9 +108,6 @@ def trigger(argv: Sequence[str]) -> int:
         print(f"{parser.prog}: {plain_text(problem)}", file=sys.stderr)
     if not bundle:
         return 1
-    if not any(name.endswith(".nvspan") for name in os.listdir(bundle)):
-        print(f"{parser.prog}: nothing is recorded in {plain_text(folder)}", file=sys.stderr)
-        return 1
     add_where(bundle)
     print(plain_text(bundle))
     return 1 if problem else 0
