@@ -21,6 +21,7 @@ import time
 
 TRIGGERS = "slow:step>100; change; stall:60s; killed; every:1h"
 RANGES, STEP = 200, 0.01
+LEARNING = 300  # steps: then every level is known
 
 
 def thread_ns(name: str) -> int | None:
@@ -45,7 +46,7 @@ def program(steps: int) -> None:
     begun_ns = 0
     clock = time.perf_counter_ns
     for number in range(steps):
-        if number == steps // 10:
+        if number == LEARNING:
             begun_ns = thread_ns("nvspan watch") or 0
         until = clock() + int(STEP * 1e9)
         with nvspan.annotate("step"):
@@ -57,7 +58,7 @@ def program(steps: int) -> None:
             while (left := until - clock()) > 0:
                 time.sleep(left / 1e9 / 2 if left > 2e5 else 0)
     used = thread_ns("nvspan watch")
-    measured = steps - steps // 10
+    measured = steps - LEARNING
     print(json.dumps({
         "watcher": None if used is None else (used - begun_ns) / measured,
         "annotations": statistics.median(inside),
@@ -95,7 +96,7 @@ def freezing(folder: str) -> list[float]:
     assert process.stdout is not None
     process.stdout.readline()
     taken = []
-    for _ in range(5):
+    for _ in range(3):
         watcher = _reader.Watcher(os.fsencode(folder), 0, 0, [], [], 3600.0, 0.1, 100, b"")
         begin = time.perf_counter()
         watcher.trigger_now("asked", "bench")
@@ -109,7 +110,7 @@ def main() -> None:
     if sys.argv[1:2] == ["program"]:
         program(int(sys.argv[2]))
         return
-    steps = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    steps = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
     runs = int(sys.argv[2]) if len(sys.argv) > 2 else 3
     with tempfile.TemporaryDirectory() as folder:
         plain, watched = [], []
