@@ -51,13 +51,14 @@ class Watch:
         self._thread.start()
 
     def _follow(self) -> None:
+        said = ""
         while True:
             bundle = os.fsdecode(self._watcher.next_bundle(3600.0))
             for problem in self._watcher.problems():
                 _say(problem.decode("utf-8", "backslashreplace"))
-            if bundle:
-                _finish(bundle)
-            elif self._ended:
+            if bundle and bundle != said:
+                _finish(said := bundle)
+            elif not bundle and self._ended:
                 return
 
     def end(self) -> None:
