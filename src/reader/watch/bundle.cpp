@@ -127,7 +127,10 @@ std::string make_folder(const std::string& folder, std::uint64_t now) {
       name += '-';
       name += std::to_string(number);
     }
-    if (::mkdir((folder + "/" + name).c_str(), 0700) == 0) return name;
+    std::string path(folder);
+    path += '/';
+    path += name;
+    if (::mkdir(path.c_str(), 0700) == 0) return name;
     if (errno != EEXIST) return {};
   }
   return {};
