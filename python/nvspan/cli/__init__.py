@@ -30,7 +30,7 @@ COMMANDS = {
     "ncu": "profile the kernels in ranges of a program with Nsight Compute",
     "nsys": "run a program under Nsight Systems, and show a table of its ranges",
     "otlp": "send steps or requests of processes as spans to OpenTelemetry",
-    "ranks": "find the rank of a job that made the others wait, and what that costs",
+    "ranks": "find the rank of a job that makes the others wait, and its cost",
     "record": "run a program, record its NVTX events, and show a table of them",
     "report": "write one HTML page about recordings",
     "start": "have a running process record events",
