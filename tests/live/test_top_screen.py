@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from helpers.live import running
-from helpers.terminal import LEAVE, terminal
+from helpers.screen import LEAVE, terminal
 from helpers.traced import needs_library
 from nvspan.live.top.screen import keys_of
 
