@@ -61,6 +61,7 @@ LAZY = {
     "torch/_modules/ops.py": {"torch"},
     "torch/_modules/warmup.py": {"torch"},
     "torch/nvtx.py": {"torch"},
+    "torch/triggers.py": {"torch"},
     "cli/watch/metrics.py": {"prometheus_client"},
     "cli/watch/otlp.py": {"opentelemetry"},
     "watch/otel.py": {"opentelemetry"},

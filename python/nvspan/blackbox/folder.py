@@ -6,11 +6,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import stat
 
 from nvspan import _reader
 from nvspan.blackbox.syntax import Triggers, chosen
 from nvspan.launch import CONFIG_VARIABLE
 from nvspan.recorder import RECORD_VARIABLE
+
+_FLAG = "nvspan.trigger"  # flag_name in src/reader/watch/bundle.cpp, with the same rules
 
 
 def folder_of(template: str) -> str:
@@ -60,3 +64,26 @@ def make_watcher(folder: str, triggers: Triggers, pid: int = 0, run: int = 0) ->
         os.fsencode(folder), run, pid, triggers.rules, triggers.signals, triggers.last,
         triggers.every, triggers.keep, os.fsencode(about),
     )  # fmt: skip
+
+
+def newest_bundle(folder: str) -> tuple[str, int]:
+    """The newest bundle in a folder by its flag file, and when it was opened, in ns since 1970.
+
+    ("", 0) where there is none, and where others than this user may write the flag file.
+    """
+    try:
+        flag = os.open(os.path.join(folder, _FLAG), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return "", 0
+    with open(flag, "rb") as file:
+        status = os.fstat(flag)
+        if (
+            not stat.S_ISREG(status.st_mode)
+            or status.st_uid != os.geteuid()
+            or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        ):
+            return "", 0
+        found = re.match(rb"(nvspan-trigger-[^ /]+) (\d+) ", file.read(256))
+    if found is None:
+        return "", 0
+    return os.path.join(folder, os.fsdecode(found[1])), int(found[2])

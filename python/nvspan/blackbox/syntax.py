@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 SLOW, CHANGE, STALL, KILLED = range(4)  # TriggerKind in src/reader/watch/judge.hpp
+WATCHED = ("slow", "change", "stall", "killed")  # kinds that nobody asks for
 _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 _WORDS = (
     "slow:RANGE>FACTOR, change, change:RANGE, stall:TIME, killed, signal:NAME, exception, "

@@ -9,7 +9,7 @@ import sys
 import threading
 
 from nvspan.blackbox.folder import folder_of_environment, make_watcher
-from nvspan.blackbox.syntax import Triggers, parse
+from nvspan.blackbox.syntax import WATCHED, Triggers, parse
 from nvspan.launch import TRIGGER_VARIABLE
 
 TYPE_CHECKING = False
@@ -124,21 +124,46 @@ def _in_child() -> None:
 
 def ask(kind: str, why: str) -> bool:
     """Has the watcher of this process write a bundle; one is started where there is none."""
-    with _lock:
-        if _watcher is None:
-            from nvspan.live.process import recordings_of
-
-            try:
-                file = recordings_of(os.getpid())[0]
-            except (OSError, ImportError):
-                return False
-            triggers = _triggers or Triggers()
-            if not _start(os.path.dirname(os.path.realpath(file)), triggers):
-                return False
-        watcher = _watcher
+    watcher = _watcher_of_process()
     if watcher is not None:
         watcher.trigger(kind, why)
-    return True
+    return watcher is not None
+
+
+def pass_on(kind: str, why: str, host: str, pid: int | None, rank: int | None) -> bool:
+    """The same for what a process noticed that records into another folder, maybe on another host.
+
+    It joins a bundle that was opened a few seconds ago, and else opens one.
+    """
+    watcher = _watcher_of_process()
+    if watcher is not None:
+        asked = kind not in WATCHED
+        watcher.pass_on(kind, why, host, pid or 0, -1 if rank is None else rank, asked)
+    return watcher is not None
+
+
+def own_folder() -> str:
+    """Where this process records.
+
+    Raises:
+        OSError: it does not.
+        ImportError: the interpreter is at its end.
+    """
+    from nvspan.live.process import recordings_of
+
+    return os.path.dirname(os.path.realpath(recordings_of(os.getpid())[0]))
+
+
+def _watcher_of_process() -> _reader.Watcher | None:
+    with _lock:
+        if _watcher is None:
+            try:
+                folder = own_folder()
+            except (OSError, ImportError):
+                return None
+            if not _start(folder, _triggers or Triggers()):
+                return None
+        return _watcher
 
 
 def stop() -> None:

@@ -18,6 +18,7 @@ from nvspan.torch._loop.window import ProfileWindow, profile_window
 from nvspan.torch._modules.modules import ModuleAnnotations, annotate_module
 from nvspan.torch._modules.ops import OpAnnotations, annotate_ops
 from nvspan.torch._modules.warmup import warmup
+from nvspan.torch.triggers import share_triggers
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ __all__ = [
     "loss",
     "nvtx",
     "profile_window",
+    "share_triggers",
     "to_device",
     "warmup",
 ]

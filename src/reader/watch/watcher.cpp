@@ -72,9 +72,13 @@ void Watcher::stop() noexcept {
 }
 
 void Watcher::trigger(const std::string& kind, const std::string& why) {
+  pass_on(BundleEvent{kind, why, options_.pid, -1, true});
+}
+
+void Watcher::pass_on(BundleEvent event) {
   {
     const std::lock_guard<std::mutex> held(mutex_);
-    asked_.push_back(BundleEvent{kind, why, options_.pid, -1, true});
+    asked_.push_back(std::move(event));
   }
   wake_.notify_all();
 }
@@ -119,7 +123,7 @@ void Watcher::look(std::vector<BundleEvent>& events, bool last) {
     const bool goes_on = judge.look(found, last);
     for (Finding& finding : found) {
       events.push_back(BundleEvent{std::move(finding.kind), std::move(finding.why),
-                                   judge.header().pid, judge.header().rank, false});
+                                   judge.header().pid, judge.header().rank});
     }
     if (goes_on) {
       ++i;
@@ -131,8 +135,15 @@ void Watcher::look(std::vector<BundleEvent>& events, bool last) {
 
 void Watcher::take_requests(std::vector<BundleEvent>& events) {
   const std::lock_guard<std::mutex> held(mutex_);
-  for (BundleEvent& event : asked_) events.push_back(std::move(event));
+  for (BundleEvent& event : asked_) {
+    if (!event.passed) event.rank = own_rank();
+    events.push_back(std::move(event));
+  }
   asked_.clear();
+}
+
+std::int32_t Watcher::own_rank() const {
+  return options_.pid == 0 || judges_.empty() ? -1 : judges_.front()->header().rank;
 }
 
 // Its own processes first: the others may write theirs.
@@ -186,15 +197,15 @@ void Watcher::run() {
     std::vector<BundleEvent> events;
     try {
       const std::uint64_t now = core::monotonic_ns();
-      if (last || now - found_at_ >= find_pause) {
+      if (last || judges_.empty() || now - found_at_ >= find_pause) {
         find_recordings();
         found_at_ = now;
       }
       take_requests(events);
       for (const int number : options_.signals) {
         if (was_signalled(number)) {
-          events.push_back(
-              BundleEvent{"signal", "signal " + std::to_string(number), options_.pid, -1, true});
+          events.push_back(BundleEvent{"signal", "signal " + std::to_string(number), options_.pid,
+                                       own_rank(), true});
         }
       }
       look(events, last);

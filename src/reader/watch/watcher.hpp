@@ -40,6 +40,8 @@ class Watcher {
   void stop() noexcept;  // carries out what was asked before
   // Asks for a bundle; returns at once.
   void trigger(const std::string& kind, const std::string& why);
+  // The same for what a process that records into another folder has noticed.
+  void pass_on(BundleEvent event);
   // Makes one on the calling thread; empty: `problem` says why not.
   std::string trigger_now(const std::string& kind, const std::string& why, std::string& problem);
   // The next bundle that was written here, for at most so many ns; empty: none. Of one thread.
@@ -52,6 +54,7 @@ class Watcher {
   void find_recordings();
   void look(std::vector<BundleEvent>& events, bool last);
   void take_requests(std::vector<BundleEvent>& events);
+  std::int32_t own_rank() const;
   std::string write(const BundleEvent& event, std::string& problem);
   void join_newest();
   void note_problem(const std::string& problem);
