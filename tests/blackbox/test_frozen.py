@@ -172,3 +172,41 @@ def test_what_is_wrong_is_said(tmp_path, monkeypatch, words, code, said):
     done = command(*words)
     assert done.returncode == code
     assert said in done.stderr
+
+
+def names_of(recording):
+    """Each thread's ranges in the order in which they began."""
+    found = {}
+    numbers = recording.threads["tid"]
+    for row in recording.ranges.rows():
+        of = found.setdefault(numbers[row["thread"]], [])
+        of.append((row["start"], row["depth"], row["name"]))
+    return {tid: [name for _, _, name in sorted(rows)] for tid, rows in found.items()}
+
+
+def test_copies_of_a_growing_file_hold_all_until_then(tmp_path):
+    events = 40_000
+    with running(tmp_path, [str(build(PROGRAM)), str(events)], "full") as run:
+        wait_until(lambda: moves(run.file), "no event")
+        copies = []
+        while len(copies) < 4:
+            copies.append(tmp_path / f"copy-{len(copies)}.nvspan")
+            assert freeze_file(run.file, copies[-1]) == ""
+        run.wait_for("done")
+        copies.append(tmp_path / "whole.nvspan")
+        assert freeze_file(run.file, copies[-1]) == ""
+        size = run.file.stat().st_size
+        recordings = [nvspan.read(copy) for copy in copies]
+    assert [recording.problems for recording in recordings] == [[]] * 5
+    found = [names_of(recording) for recording in recordings]
+    whole = found[-1]
+    assert len(whole) == 2
+    rows = recordings[-1].stats().rows
+    assert sum(2 * row["calls"] + row["unclosed"] for row in rows) == 2 * events
+    for copy, recording, names in zip(copies, recordings, found, strict=True):
+        assert copy.stat().st_size <= size
+        check_ranges(recording)
+        assert {tid: whole[tid][: len(each)] for tid, each in names.items()} == names
+    counts = [sum(map(len, names.values())) for names in found]
+    assert counts == sorted(counts)
+    assert 0 < counts[0] < counts[-1]

@@ -3,10 +3,13 @@
 
 // Ranges whose names say which range they lie in, as fast as they can be: "LEVEL:OUTER:OWN". Two
 // threads, one with registered strings and one with plain ones, in domains that alternate by level.
+// With an argument each has so many events, in bursts, and "done" is said when both have had them.
 
 #include <nvtx3/nvToolsExt.h>
 
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,8 +18,10 @@ namespace {
 
 constexpr int levels = 6;
 constexpr int names = 4;
+constexpr long burst = 20;
 
-void run(bool registered) {
+// `most`: how many events; 0: without end.
+void run(bool registered, long most) {
   const nvtxDomainHandle_t domains[] = {nvtxDomainCreateA("even"), nvtxDomainCreateA("odd")};
   static std::string texts[2][levels][names][names];
   std::vector<nvtxEventAttributes_t> all(levels * names * names);
@@ -37,7 +42,9 @@ void run(bool registered) {
   }
   int open[levels + 1] = {};
   int depth = 0;
-  for (unsigned drawn = registered ? 1 : 2;;) {
+  unsigned drawn = registered ? 1 : 2;
+  for (long event = 0; most == 0 || event < most; ++event) {
+    if (most != 0 && event % burst == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     drawn = drawn * 1664525u + 1013904223u;
     const bool deeper = depth == 0 || (depth < levels && (drawn >> 16) % 2 == 0);
     if (deeper) {
@@ -55,11 +62,15 @@ void run(bool registered) {
 
 }  // namespace
 
-int main() {
-  std::thread plain(run, false);
+int main(int count, char** words) {
+  const long most = count > 1 ? std::atol(words[1]) : 0;
+  std::thread plain(run, false, most);
   std::puts("ready");
   std::fflush(stdout);
-  run(true);
+  run(true, most);
   plain.join();
+  std::puts("done");
+  std::fflush(stdout);
+  std::getchar();
   return 0;
 }

@@ -5,9 +5,7 @@
 from __future__ import annotations
 
 import colorsys
-import contextlib
 import re
-import signal
 import socket
 import subprocess
 import sys
@@ -18,10 +16,10 @@ import pytest
 
 import nvspan
 from helpers.browser import page
-from helpers.like_python import default_signals
 from helpers.perfetto_ui import opened
 from helpers.reported import PROGRAM, recording_of, run_nvspan
-from helpers.traced import clean_environment, needs_library
+from helpers.traced import needs_library
+from helpers.viewing import get, viewing
 from nvspan.export import chrome, perfetto
 from nvspan.report import viewer_start
 
@@ -52,27 +50,6 @@ nvspan.end_range(handed)
 loss = nvspan.get_domain("train").get_counter("loss", float)
 for value in (3, 1.5): loss.sample(value)
 """
-
-
-@contextlib.contextmanager
-def viewing(*arguments):
-    """A running ``nvspan view``, and the address that it printed."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "nvspan", "view", "--no-browser", *arguments],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean_environment(),
-        preexec_fn=default_signals,
-    )  # fmt: skip
-    try:
-        yield process, process.stdout.readline().strip()
-    finally:
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=20)
-        assert process.returncode == 0, errors
-
-
-def get(url, **headers):
-    with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=10) as reply:
-        return reply.read()
 
 
 @pytest.fixture
