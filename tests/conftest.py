@@ -9,12 +9,18 @@ passes, and NVSPAN_PASSED_IN one whose tests are left out.
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 
 for _name in ("NVTX_INJECTION64_PATH", "NVTX_INJECTION32_PATH", "NVSPAN_TRACE", "NVTX_DISABLE"):
     os.environ.pop(_name, None)
+
+# What a script of a shell starts in the background ignores SIGINT, and so would the programs that
+# tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Not for the workers of a run: what they report comes here.
 _passed_to = os.environ.pop("NVSPAN_PASSED_TO", "")
