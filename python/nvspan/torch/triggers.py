@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _PREFIX = "nvspan/triggers"
 _PAUSE = 0.25  # seconds between two looks at the folder and the store
-_SEARCH = 1.0  # seconds between two looks for the recording, until there is one
+_LONGEST_SEARCH = 16.0  # seconds between two looks for the recording, where there is none
 _LINGER = 2.0  # seconds that the program's end may wait for an announcement
 _LONGEST = 1000  # characters of a reason that are passed on
 
@@ -171,7 +171,7 @@ class _Sharing:
         self._count = 0  # announcements in the store that are known here
         self._heard: set[tuple[Any, ...]] = set()
         self._folder = ""
-        self._search_at = 0.0
+        self._search_at, self._search = 0.0, 1.0  # seconds: when next, and how long after that
         self._bundle = ""  # the newest one that needs no announcement
         self.since = 0  # ns; bundles before that are not announced
         self.stop = threading.Event()  # the program ends
@@ -288,7 +288,8 @@ class _Sharing:
 
         now = time.monotonic()
         if not self._folder and now >= self._search_at:
-            self._search_at = now + _SEARCH
+            self._search_at = now + self._search
+            self._search = min(2 * self._search, _LONGEST_SEARCH)
             try:
                 self._folder = own_folder()
             except (OSError, ImportError):

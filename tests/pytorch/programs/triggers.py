@@ -3,7 +3,7 @@
 """A rank of a gloo job whose black box passes triggers on; what it does is in its argument.
 
 triggers.py ask|slow|exception|fork before|after|never: whether the rank destroys the process group
-before it looks for its bundle, after that, or never.
+once all have opened their bundles, after these are whole, or never.
 triggers.py ask killed|stopped: what becomes of rank 0, whose process has the store, before rank 1
 asks for a bundle.
 """
@@ -25,9 +25,10 @@ import nvspan.torch
 FOLDER = os.path.dirname(os.environ["NVSPAN_RECORD"].partition(":")[2])
 
 
-def wait_for_bundle(count=1):
+def wait_for_bundle(file="where.json"):
+    """where.json is the last of its files."""
     end = time.monotonic() + 60
-    while len(glob.glob(f"{FOLDER}/nvspan-trigger-*/where.json")) < count:
+    while not glob.glob(f"{FOLDER}/nvspan-trigger-*/{file}"):
         assert time.monotonic() < end, "no bundle"
         time.sleep(0.01)
 
@@ -84,7 +85,8 @@ def main(what, end):
         else:
             assert nvspan.trigger("the loss is not a number")
     if end == "before":
-        time.sleep(1 if rank == 1 else 1.5)  # it is passed on within that
+        wait_for_bundle("why.jsonl")
+        dist.barrier()
         dist.destroy_process_group()
     wait_for_bundle()
     time.sleep(1)  # one that was passed on again would come now
