@@ -132,6 +132,34 @@ def test_a_rank_goes_on_and_ends_when_the_store_is_lost(tmp_path, end):
     assert [reason["why"] for reason in reasons(str(bundle))] == ["alone"]
 
 
+def test_a_group_that_is_made_again_on_the_same_port_shares_again(tmp_path):
+    code = """
+import threading, time
+import torch.distributed as dist
+import nvspan, nvspan.torch
+
+def threads():
+    return [each for each in threading.enumerate() if each.name == "nvspan triggers"]
+
+for _ in range(3):
+    dist.init_process_group("gloo")
+    assert nvspan.torch.share_triggers() is True
+    assert threads()
+    dist.destroy_process_group()
+end = time.monotonic() + 30
+while threads():
+    assert time.monotonic() < end, "a thread has not ended with its group"
+    time.sleep(0.01)
+"""
+    environment = clean_environment({
+        "RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "GLOO_SOCKET_IFNAME": "lo",
+        "MASTER_PORT": str(free_port()), "NVSPAN_RECORD": f"ring=1:{tmp_path}/run.nvspan",
+    })  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True,
+                          text=True, timeout=120, check=False)  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def test_without_a_process_group_nothing_is_shared():
     code = "import nvspan.torch; print(nvspan.torch.share_triggers())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
