@@ -146,7 +146,8 @@ bool Copier::copy_body(std::uint64_t offset, const ChunkHeader& header) {
   return std::memcmp(&after, &header, sizeof header) == 0;
 }
 
-// Each block at one moment: its state is the same before and after.
+// Each block at one moment: its state is the same before and after. Of a thread that never rests,
+// the ranges that were open all the while: it says that there are more.
 bool Copier::copy_blocks(std::uint64_t offset, const ChunkHeader& header) {
   body_.assign(header.size, 0);
   if (!from_.read(offset, body_.data(), header.size)) return false;
@@ -154,9 +155,12 @@ bool Copier::copy_blocks(std::uint64_t offset, const ChunkHeader& header) {
   constexpr std::size_t size = sizeof(record::LiveBlock);
   for (std::size_t at = start; at + size <= header.size; at += size) {
     constexpr int looks = 500;
+    const char* const open = body_.data() + at + offsetof(record::LiveBlock, open);
+    std::uint64_t kept[record::live_most_open] = {};
+    std::uint64_t same = record::live_most_open;
+    std::uint64_t before = 0;
+    std::uint64_t after = 0;
     for (int look = 0; look < looks; ++look) {
-      std::uint64_t before = 0;
-      std::uint64_t after = 0;
       from_.read(offset + at, &before, sizeof before);
       std::atomic_signal_fence(std::memory_order_seq_cst);  // reading is a system call
       from_.read(offset + at, body_.data() + at, size);
@@ -164,6 +168,15 @@ bool Copier::copy_blocks(std::uint64_t offset, const ChunkHeader& header) {
       std::atomic_signal_fence(std::memory_order_seq_cst);  // reading is a system call
       from_.read(offset + at, &after, sizeof after);
       if (before == after) break;
+      same = std::min({same, before & record::live_depth_mask, after & record::live_depth_mask});
+      for (std::uint64_t i = 0; look > 0 && i < same; ++i) {
+        if (std::memcmp(kept + i, open + i * sizeof *kept, sizeof *kept) != 0) same = i;
+      }
+      std::memcpy(kept, open, sizeof kept);
+    }
+    if (before != after) {
+      after = (after & ~record::live_depth_mask) | same | record::live_changing;
+      std::memcpy(body_.data() + at, &after, sizeof after);
     }
   }
   return true;
