@@ -202,7 +202,9 @@ bool Copier::copy_chunk(std::uint64_t offset, ChunkHeader header, Pass pass) {
       if (of_thread) copied_.push_back(Copied{offset, header});
       return write(offset, body_.data(), body_.size());
     }
-    if (!from_.chunk_at(offset, header)) break;
+    ChunkHeader now = {};  // what is read of one that is being emptied is no header
+    if (!find(offset, now)) break;
+    header = now;
   }
   return leave_out(offset, header);
 }
