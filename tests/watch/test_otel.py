@@ -322,7 +322,8 @@ def test_device_ranges_of_a_driver_are_linked_to_the_range_that_launched_them(ba
         assert back == {span.span_id for span in device}
         for span in device:
             assert 0 < span.end_time_unix_nano - span.start_time_unix_nano < 10**9
-            assert span.start_time_unix_nano >= root.start_time_unix_nano
+            # Two clocks, whose difference a busy machine lets be measured so well.
+            assert span.start_time_unix_nano >= root.start_time_unix_nano - 10**8
 
 
 @needs_library
