@@ -51,10 +51,14 @@ def job(folder, ranks, troubled, step, trouble, *more, mode="armed"):
 
 
 def settled(folder, seconds=30.0):
-    """Looks until the others have met: a look in between cannot tell, or finds that all move."""
+    """Looks until the others have met: a look in between cannot tell, or finds that all move. Two
+    looks say the same then: the first may still have seen the rank get there."""
     end = time.monotonic() + seconds
+    before = None
     while True:
         look = nvspan.where(folder, interval=0.2)
-        if look.verdict.kind in ("held back", "halted") or time.monotonic() > end:
+        said = look.verdict.text if look.verdict.kind in ("held back", "halted") else None
+        if (said is not None and said == before) or time.monotonic() > end:
             return look
-        assert look.verdict.processes == []
+        before = said
+        assert said is not None or look.verdict.processes == []
