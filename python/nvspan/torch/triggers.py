@@ -150,11 +150,11 @@ def _duplicate(sockets: set[tuple[int, str]], port: int) -> int:
                     found.append(each.detach())
         except (OSError, IndexError):
             continue
-    while len(found) > 1:
-        os.close(found.pop())
-        if len(found) == 1:
-            os.close(found.pop())
-    return found[0] if found else -1
+    if len(found) == 1:
+        return found[0]
+    for number in found:
+        os.close(number)
+    return -1
 
 
 class _Sharing:
