@@ -37,7 +37,8 @@ def share_triggers() -> bool:
     ``init_process_group``; what happened before is not passed on.
 
     A thread looks four times a second, through a connection of its own to the store of the default
-    process group, and ends with the group. It needs the GIL.
+    process group, and ends with the group. It needs the GIL. Of a store that ends in the midst of
+    such a look torch may print a warning of its own.
 
     Returns:
         Whether triggers are shared: not without a process group, nor where its store is no
