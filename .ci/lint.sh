@@ -7,6 +7,9 @@
 venv=$(make_venv dev 3.11)
 install_wheel "$venv" dev,docs,test
 export PATH=$venv/bin:$PATH
+# What the checkers know of files that did not change.
+kept=${NVSPAN_CI_CCACHE:-$NVSPAN_CI_WORK}
+export MYPY_CACHE_DIR=$kept/mypy
 
 # The types of the page's scripts are checked where a TypeScript compiler is: Debian's node-typescript.
 python -m pytest tests/layout tests/typing tests/report/test_page_scripts.py
@@ -31,12 +34,5 @@ build=build/tidy
 cmake -S . -B "$build" -G Ninja -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DNVSPAN_IPO=OFF -DNVSPAN_PCH=OFF -DNVSPAN_UNITY=OFF \
     -DPython_EXECUTABLE="$venv/bin/python" -Dpybind11_DIR="$(python -m pybind11 --cmakedir)" \
     -DNVSPAN_NVTX=ON -DNVSPAN_TESTS=ON >/dev/null
-tidy() {
-    xargs -r -n 2 -P 2 clang-tidy --quiet -p "$build" >"$build/$1.log" 2>&1 ||
-        { grep -vE 'warnings? generated|Processing file' "$build/$1.log"; return 1; }
-}
 # What changed since the last tag is known first.
-touch "$NVSPAN_CI_WORK/changed"
-find src tests/cpp -name '*.cpp' | sort >"$build/sources"
-{ grep -Fx -f "$NVSPAN_CI_WORK/changed" "$build/sources" || true; } | tidy changed
-{ grep -vFx -f "$NVSPAN_CI_WORK/changed" "$build/sources" || true; } | tidy rest
+python .ci/tidy.py "$build" "$NVSPAN_CI_WORK/changed" "$kept/tidy"

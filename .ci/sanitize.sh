@@ -35,7 +35,8 @@ ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 cpp_tests "build/$(
 # shows the eight innermost callers of an allocation.
 libraries=$(g++ -print-file-name=libasan.so):$(g++ -print-file-name=libubsan.so):$(
     g++ -print-file-name=libstdc++.so)
-# What is Python alone (command lines, how programs end) is left to the run without them, too.
+# What is Python alone (command lines, how programs end) is left to the run without them, too: the
+# code in C++ that they reach has the tests of its room here.
 passed=$NVSPAN_CI_WORK/passed-sanitized
 rm -f "$passed"
 (
@@ -44,9 +45,8 @@ rm -f "$passed"
         ASAN_OPTIONS=detect_leaks=0:malloc_context_size=8:detect_stack_use_after_return=0 \
         UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
         "$venv/bin/python" -m pytest -n auto -k "not memory_flat" \
-        tests/{annotate,answers,api,cli,compat,decorate,examples,imports,inject,payload,profile} \
-        tests/{reader,record,report,writer} tests/nsight/test_nsys_reports.py \
-        --ignore=tests/cli/test_{program,program_endings,ncu,nsys}.py
+        tests/{annotate,answers,api,compat,decorate,examples,imports,inject,payload,profile} \
+        tests/{reader,record,report,writer} tests/nsight/test_nsys_reports.py
 )
 
 printf -- '--- CPython %s without sanitizers: what did not pass with them\n' "$oldest"

@@ -23,6 +23,7 @@ import torch.distributed as dist
 
 import nvspan
 from nvspan.torch._loop import collectives
+from nvspan.torch._loop.run_delay import run_delay
 
 CALLS, TURNS = 20_000, 15
 
@@ -71,11 +72,12 @@ def main() -> None:
     rows.append(("of a group, no tool", cost(lambda: dist.all_reduce(tensor, group=group)) - alone))
     with nvspan.record(Path(folder) / "run.nvspan"):
         rows.append(("all_reduce, recorded", cost(lambda: dist.all_reduce(tensor)) - alone))
+    rows.append(("of that the time without a core", cost(run_delay) - empty))
     remove()
     dist.all_reduce = dist.distributed_c10d.all_reduce = real
     rows.append(("all_reduce of one gloo rank", cost(lambda: dist.all_reduce(tensor))))
     for name, ns in rows:
-        print(f"{name:<30}{ns:>10.0f} ns")
+        print(f"{name:<32}{ns:>10.0f} ns")
     dist.destroy_process_group()
 
 

@@ -8,8 +8,9 @@
 
 A trial is 64 steps in which one rank, drawn anew, is delayed in one place of each step, or shares
 its core with processes that never sleep. Needs torch and an installed nvspan, and nothing else of
-its checkout; --device cuda a GPU for each rank. OUT gets trials.jsonl with every trial, the
-recordings, and summary.txt, which is also printed.
+its checkout; --device cuda a GPU for each rank, or --shared-gpu: then NCCL talks over sockets, and
+MPS (nvidia-cuda-mps-control -d, CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=20) lets the ranks run at once.
+OUT gets trials.jsonl with every trial, the recordings, and summary.txt, which is also printed.
 """
 
 from __future__ import annotations
@@ -62,8 +63,8 @@ def jobs(options: argparse.Namespace) -> Iterator[tuple[int, bool, list[dict[str
                 yield count, False, phases
                 continue
             for phase in phases:  # a process for each, as NCCL's plugin is loaded once
-                for graphs in (False, True):
-                    yield count, graphs, [phase]
+                for kind in options.kinds:
+                    yield count, kind == "graphs", [phase]
 
 
 def run(options: argparse.Namespace) -> None:
@@ -85,7 +86,9 @@ def run(options: argparse.Namespace) -> None:
             try:
                 found = job.run(
                     folder, phases, ranks=count, steps=options.steps, by=options.by,
-                    device=options.device, graphs=graphs, timeout=max(60, left),
+                    device=options.device, graphs=graphs, shared=options.shared_gpu,
+                    width=options.width, batch=options.batch,
+                    timeout=60 if options.device == "cuda" else max(60, left),
                 )  # fmt: skip
             except (RuntimeError, subprocess.TimeoutExpired) as error:
                 print(f"{name} failed: {error}", file=sys.stderr)
@@ -152,6 +155,11 @@ def main() -> None:
         "--ranks", type=int, nargs="+", default=[3], help="jobs of so many, in turns"
     )
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--shared-gpu", action="store_true", help="all ranks use the first GPU")
+    parser.add_argument("--width", type=int, default=4096, help="of the layers on GPUs")
+    parser.add_argument("--batch", type=int, default=2048, help="rows that go through them at once")
+    parser.add_argument("--kinds", nargs="+", choices=["eager", "graphs"],
+                        default=["eager", "graphs"], help="of steps on GPUs")  # fmt: skip
     parser.add_argument("--delays", type=float, nargs="+", default=[0, 0.5, 1, 2, 5],
                         help="ms of a step")  # fmt: skip
     parser.add_argument("--places", nargs="+", choices=list(job.RANGES), default=None)
@@ -180,9 +188,10 @@ def main() -> None:
     if options.device == "cuda":
         import torch
 
-        if torch.cuda.device_count() < max(options.ranks):
-            parser.error(f"--ranks {max(options.ranks)} needs as many GPUs: NCCL takes one rank "
-                         f"for each, and there are {torch.cuda.device_count()}")  # fmt: skip
+        needed = 1 if options.shared_gpu else max(options.ranks)
+        if torch.cuda.device_count() < needed:
+            parser.error(f"--ranks {max(options.ranks)} needs {needed} GPUs, and there are "
+                         f"{torch.cuda.device_count()}: see --shared-gpu")  # fmt: skip
     run(options)
 
 

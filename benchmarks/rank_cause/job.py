@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -49,19 +50,21 @@ def started(commands: list[tuple[list[str], dict[str, str]]]) -> Iterator[list[A
         for command, environment in commands:
             running.append(subprocess.Popen(
                 command, env={**os.environ, **environment}, stderr=subprocess.PIPE, text=True,
+                start_new_session=True,
             ))  # fmt: skip
         yield running
     finally:
         for process in running:
-            if process.poll() is None:
-                process.kill()
+            if process.poll() is None:  # with what `nvspan record` started
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             process.stderr.close()
 
 
 def run(
     folder: Path, phases: list[dict[str, Any]], *, ranks: int, steps: int, by: str = "sleep",
-    device: str = "cpu", graphs: bool = False, timeout: float = 600,
+    device: str = "cpu", graphs: bool = False, shared: bool = False, width: int = 4096,
+    batch: int = 2048, timeout: float = 600,
 ) -> list[tuple[list[Path], dict[str, Any]]]:  # fmt: skip
     """Of each phase the recordings in the order of the ranks, and the truth.
 
@@ -73,6 +76,7 @@ def run(
     cores = physical_cores()
     plan = {
         "folder": str(folder), "steps": steps, "by": by, "phases": phases, "graphs": graphs,
+        "shared": shared, "width": width, "batch": batch,
         "cores": cores[:ranks] if len(cores) >= ranks else None,
     }  # fmt: skip
     path = folder / "plan.json"
@@ -90,6 +94,10 @@ def run(
             "RANK": str(rank), "WORLD_SIZE": str(ranks), "LOCAL_RANK": str(rank),
             "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo",
         }  # fmt: skip
+        if shared:  # NCCL takes one rank for each GPU of a host
+            environment |= {
+                "NCCL_HOSTID": f"host{rank}", "NCCL_SOCKET_IFNAME": "lo", "NCCL_IB_DISABLE": "1",
+            }  # fmt: skip
         commands.append((program, environment))
     with started(commands) as running:
         said = [process.communicate(timeout=timeout)[1] for process in running]

@@ -35,10 +35,11 @@ def judged(truth: dict[str, Any], ranks: int, document: dict[str, Any]) -> dict[
     by_machine = (
         result == "wrong" and estimate is not None and taken(truth, named) >= 0.5 * estimate
     )
+    said = by_machine and document["range"] == "(without a core)"
     expected = RANGES.get(truth["place"])
     return {
         **truth, "ranks": ranks, "result": result, "by_machine": by_machine,
-        "verdict": document["verdict"],
+        "said": said, "verdict": document["verdict"],
         "text": document["text"], "named": named, "named_range": document["range"],
         "range_right": result == "right" and expected in (None, document["range"]),
         "estimate_ns": estimate,
@@ -92,6 +93,7 @@ def table(trials: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         rows.append({
             "ranks": ranks, "place": place, "size": size, "trials": len(of), **counts,
             "by_machine": sum(each["by_machine"] for each in of),
+            "said": sum(each["said"] for each in of),
             "range_right": sum(each["range_right"] for each in of), "right_low": low,
             "right_high": high, "delay_ns": median(each["delay_ns"] for each in of),
             "error_ns": median(errors) if errors else None, "within": close, "of": len(errors),
@@ -128,6 +130,7 @@ def shown(rows: list[dict[str, Any]]) -> str:
         if machine := sum(row["by_machine"] for row in none):
             lines.append(
                 f"of these {machine}: other programs had that rank's core for half of the delay "
-                "that was found, or more"
+                "that was found, or more; "
+                f"{sum(row['said'] for row in none)} of the verdicts say so"
             )
     return "\n".join(lines)

@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""One rank of a training job on a GPU for each, whose steps are delayed at a place that is known.
+"""One rank of a training job on GPUs, whose steps are delayed at a place that is known.
 
     RANK=R WORLD_SIZE=N nvspan record -o FILE -- python train_cuda.py PLAN.json
 
 It runs under `nvspan record`, as NCCL loads nvspan's plugin when a communicator is made. The plan:
-folder, steps, graphs (whether a step is a CUDA graph) and one phase with place, rank and ms. Beside
-the recording goes what the delay takes, measured before.
+folder, steps, graphs (whether a step is a CUDA graph), width and batch (of its layers), shared
+(whether all ranks use one GPU) and one phase with place, rank and ms. Beside the recording goes
+what the delay takes, measured before.
 """
 
 import json
@@ -19,10 +20,11 @@ from torch import distributed
 
 import nvspan
 
-WIDTH, LAYERS, BATCH = 4096, 4, 2048
+LAYERS = 4
 WARM_UP = 12
 
 plan = json.loads(Path(sys.argv[1]).read_text())
+WIDTH, BATCH = plan["width"], plan["batch"]
 (phase,) = plan["phases"]
 rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
 cycles = 0
@@ -59,10 +61,11 @@ class Slow(torch.autograd.Function):
 
 def main():
     global cycles
-    torch.cuda.set_device(rank)
+    own = 0 if plan["shared"] else rank
+    torch.cuda.set_device(own)
     distributed.init_process_group(
         "nccl", init_method=f"file://{plan['folder']}/rendezvous", rank=rank, world_size=size,
-        device_id=torch.device("cuda", rank),
+        device_id=torch.device("cuda", own),
     )  # fmt: skip
     torch.manual_seed(0)
     options = {"device": "cuda", "dtype": torch.bfloat16}
@@ -96,7 +99,7 @@ def main():
         for _ in range(WARM_UP):
             work()
         stream.synchronize()
-        run = work
+        run, graph = work, None
         if plan["graphs"]:
             graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(graph, stream=stream):
@@ -109,6 +112,7 @@ def main():
     lasts = round(1e6 * (measured_ms(cycles) - measured_ms(1))) if cycles else 0
     told = {"delays": [lasts] * plan["steps"], "without_a_core": []}
     Path(plan["folder"], f"phase-1-{rank}.json").write_text(json.dumps(told))
+    del run, graph  # NCCL waits for graphs that use a communicator before it ends it
     distributed.destroy_process_group()
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the pictures of README.md and docs, from the recordings of tests/data/loops.
+"""Makes the pictures of README.md and docs, from the recordings of tests/data.
 
     python docs/pictures/make.py
 
@@ -28,11 +28,17 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-LOOPS = HERE.parents[1] / "tests" / "data" / "loops"
+DATA = HERE.parents[1] / "tests" / "data"
+LOOPS = DATA / "loops"
 # File, recording, what it is called, the headings between which the page is shown, width in pixels.
 PAGES = (
     ("report.png", "data", "train", "What stands out", "Ranges", 1100),
     ("slow-loop.png", "slow", "before", "What stands out", "Timeline", 1000),
+)
+# Archive, the recordings in it, file.
+RANKS = (
+    ("loops/job.tar.xz", "job-?.nvspan", "ranks.png"),
+    ("nccl/forward.tar.xz", "*/phase-1-?.nvspan", "ranks-nccl.png"),
 )
 COLORS = 160  # of a picture: a page has few
 STYLE = """
@@ -58,12 +64,15 @@ def unpacked(name: str, folder: str, called: str) -> str:
     return str(path)
 
 
-def ranks_page(tab: Any, folder: str, picture: Path) -> None:
+def ranks_page(tab: Any, archive: Path, recordings: str, into: str, picture: Path) -> None:
     """The verdict and the heat map of the page of `nvspan ranks`."""
-    with tarfile.open(LOOPS / "job.tar.xz") as archive:
-        archive.extractall(folder, filter="data")
+    folder = os.path.join(into, picture.stem)
+    with tarfile.open(archive) as packed:
+        packed.extractall(folder, filter="data")
+    for path in Path(folder).glob(recordings):
+        path.rename(Path(folder, path.name))
     page = os.path.join(folder, "ranks.html")
-    files = sorted(path.name for path in Path(folder).glob("job-?.nvspan"))
+    files = sorted(path.name for path in Path(folder).glob("*.nvspan"))
     nvspan("ranks", "-o", page, *files, folder=folder)
     tab.goto(f"file://{page}")
     tab.wait_for_timeout(600)
@@ -163,7 +172,8 @@ def main() -> int:
         tab = browser.new_page(
             viewport={"width": 900, "height": 1000}, device_scale_factor=1.5, color_scheme="light"
         )
-        ranks_page(tab, folder, HERE / "ranks.png")
+        for packed, recordings, name in RANKS:
+            ranks_page(tab, DATA / packed, recordings, folder, HERE / name)
         browser.close()
         before, after = unpacked("slow", folder, "before"), unpacked("fixed", folder, "after")
         terminal(["nvspan", "diff", before, after], 118, HERE / "diff.svg")

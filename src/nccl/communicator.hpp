@@ -23,7 +23,12 @@ class Communicator {
   ~Communicator();
 
   // The call of an operation on `channels` channels. Null: it is not shown.
-  Operation* begin(const char* function, uint64_t sequence, unsigned channels) noexcept;
+  //
+  // `sequence` is NCCL's number of a collective among those of its function, which is the same on
+  // all ranks, and which each replay of a CUDA graph repeats. The range's number goes on counting.
+  Operation* begin_collective(const char* function, uint64_t sequence, unsigned channels) noexcept;
+  // A send or receive; the range's number is the peer.
+  Operation* begin_pair(const char* function, uint64_t peer, unsigned channels) noexcept;
   // The operation is over, and NCCL has let go of it.
   void forget(Operation* operation) noexcept;
 
@@ -35,12 +40,16 @@ class Communicator {
     const char* address;  // NCCL's constant
     std::string name;
     annotate::ReadyEvent event;
+    uint64_t next = 0;  // number of its next operation
   };
-  annotate::ReadyEvent& event_of(const char* function);
+  Function& function_of(const char* function);
+  Operation* begin(Function& function, uint64_t number, unsigned channels) noexcept;
 
   cuda::DeviceContext& context_;
   annotate::Domain& domain_;
   const uint64_t id_;
+  const uint32_t rank_;
+  const uint32_t ranks_;
   uint32_t category_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Function>> functions_;

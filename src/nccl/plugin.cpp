@@ -44,10 +44,11 @@ Handle* started(Communicator* communicator, const EventDescription& event, uint6
   Operation* operation = nullptr;
   if (type == collective) {
     const CollectiveCall& call = event.collective;
-    operation = communicator->begin(call.function, call.sequence, call.channels);
+    operation = communicator->begin_collective(call.function, call.sequence, call.channels);
   } else if (type == point_to_point) {
     const PointToPointCall& call = event.point_to_point;
-    operation = communicator->begin(call.function, static_cast<uint64_t>(call.peer), call.channels);
+    operation =
+        communicator->begin_pair(call.function, static_cast<uint64_t>(call.peer), call.channels);
   }
   return operation ? operation->call() : nullptr;
 }

@@ -18,7 +18,7 @@ enum EventType : uint64_t { collective = 1 << 1, point_to_point = 1 << 2, kernel
 enum State : int { kernel_channel_stopped = 22 };
 
 struct CollectiveCall {
-  uint64_t sequence;  // of the operation in its communicator, equal on all ranks
+  uint64_t sequence;  // among those of its function in its communicator; a replay repeats it
   const char* function;
   const void* send;
   void* receive;

@@ -15,6 +15,7 @@ import pytest
 
 import nvspan
 from helpers.compile import build
+from helpers.reported import nvspan_done
 from helpers.traced import clean_environment, needs_library
 from helpers.tree import ROOT
 from helpers.written import Call, written
@@ -195,12 +196,16 @@ for number in range(100_000):
 @needs_library
 def test_the_recorders_own_cost(tmp_path):
     program = build(ROOT / "tests" / "programs" / "tiny_ranges.cpp")
-    subprocess.run(
-        [sys.executable, "-m", "nvspan", "record", "-o", "run.nvspan", "--", str(program)],
-        cwd=tmp_path, env=clean_environment(), check=True, capture_output=True, timeout=60,
-    )  # fmt: skip
-    found = findings.find(nvspan.read(tmp_path / "run.nvspan"))
-    # A machine that held the program up has that said first.
+    for number in range(60):  # until it had its core throughout: what else ran is no cost of ours
+        path = tmp_path / f"run-{number}.nvspan"
+        done = subprocess.run(
+            [sys.executable, "-m", "nvspan", "record", "-o", path, "--", str(program)],
+            cwd=tmp_path, env=clean_environment(), check=True, capture_output=True, timeout=60,
+            text=True,
+        )  # fmt: skip
+        if done.stdout.splitlines()[0] == "0":
+            break
+    found = findings.find(nvspan.read(path))
     (cost,) = [finding for finding in found if finding.kind == "overhead"]
     assert cost.text in {
         f"the recording itself is a part of what '{name}' takes" for name in ("all", "tiny")
@@ -225,10 +230,7 @@ def test_events_that_are_missing(tmp_path):
 
 
 def run(*words):
-    return subprocess.run(
-        [sys.executable, "-m", "nvspan", "explain", *map(str, words)], env=clean_environment(),
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    return nvspan_done("explain", *words)
 
 
 def test_formats_have_one_truth(tmp_path):

@@ -8,11 +8,9 @@ import csv
 import io
 import json
 import lzma
-import subprocess
-import sys
 
 import nvspan
-from helpers.traced import clean_environment
+from helpers.reported import nvspan_done
 from helpers.tree import ROOT
 from helpers.written import Call, written
 from nvspan.answers import modules
@@ -104,10 +102,7 @@ LOOPS = ROOT / "tests" / "data" / "loops"
 
 
 def run(*words):
-    return subprocess.run(
-        [sys.executable, "-m", "nvspan", "modules", *map(str, words)], env=clean_environment(),
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    return nvspan_done("modules", *words)
 
 
 def test_formats_have_one_truth(tmp_path):

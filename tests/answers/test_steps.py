@@ -15,6 +15,7 @@ import sys
 import pytest
 
 import nvspan
+from helpers.reported import nvspan_done, run_nvspan
 from helpers.traced import clean_environment, needs_library
 from helpers.tree import ROOT
 from nvspan.answers import steps
@@ -32,10 +33,7 @@ def loops(tmp_path_factory):
 
 
 def run(*words):
-    return subprocess.run(
-        [sys.executable, "-m", "nvspan", "steps", *map(str, words)], env=clean_environment(),
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    return nvspan_done("steps", *words)
 
 
 @pytest.mark.parametrize(
@@ -77,10 +75,7 @@ def test_graph_replays_belong_to_the_phases_that_their_ranges_are_called_after(l
 def test_the_same_loop_by_torchs_profiler(tmp_path):
     """It saw CUDA's calls: the waiting for the GPU is among them."""
     made = tmp_path / "item.nvspan"
-    subprocess.run(
-        [sys.executable, "-m", "nvspan", "import", str(DATA / "item.json.gz"), "-o", str(made)],
-        env=clean_environment(), check=True, capture_output=True, timeout=60,
-    )  # fmt: skip
+    run_nvspan("import", DATA / "item.json.gz", "-o", made)
     found = nvspan.read(made).steps()
     assert found.step == "ProfilerStep#*"
     assert [row["wait_calls"] for row in found.rows()] == [13] * 6

@@ -10,12 +10,13 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 
 import pytest
 
 import nvspan
 from helpers.bundles import bundle_of, bundles, why
-from helpers.live import running
+from helpers.live import running, wait_until
 from helpers.traced import needs_library
 from nvspan.blackbox.bundle import reasons
 
@@ -89,7 +90,7 @@ steps(5)
 
 
 def test_a_change_of_the_level_is_found(tmp_path):
-    code = STEPS + "steps(400)\nsteps(300, 0.015)\n" + READY
+    code = STEPS + "steps(400)\nsteps(300, 0.06)\n" + READY
     with running(tmp_path, code, "ring=1", extra=trigger("change:work")):
         bundle = bundle_of(tmp_path, "change")
         assert re.fullmatch(
@@ -98,20 +99,102 @@ def test_a_change_of_the_level_is_found(tmp_path):
         assert {reason["kind"] for reason in reasons(str(bundle))} == {"change"}
 
 
-def test_a_signal_is_taken_beside_the_programs_own_handler(tmp_path):
-    code = (
-        HEAD
-        + """
+OWN = """
 import signal
 signal.signal(signal.SIGUSR2, lambda *_: print("own", flush=True))
+"""
+
+
+# Standard error into a file.
+ERRORS = "import os; os.dup2(os.open('errors', os.O_WRONLY | os.O_CREAT | os.O_APPEND), 2)\n"
+REPLACED = (
+    f"nvspan: trigger signal:{signal.SIGUSR2.value}: the program has replaced nvspan's handler, "
+    "and the trigger does nothing unless the new one calls the one before it; set it before nvspan "
+    "is imported, or call nvspan.trigger() in it\n"
+)
+
+
+def test_a_signal_is_taken_beside_the_programs_own_handler(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code = ERRORS + OWN + HEAD
+    code += "with nvspan.annotate('first'): pass\ntime.sleep(1)\n" + READY
+    with running(tmp_path, code, "ring=1", extra=trigger("signal:USR2")) as run:
+        # The read of the next line is interrupted, as Python runs its part of a handler between
+        # instructions; a signal that comes just before the read waits for another.
+        for _ in range(3):
+            os.kill(run.pid, signal.SIGUSR2)
+            time.sleep(0.1)
+        run.wait_for("own")
+        bundle_of(tmp_path, "signal")
+    assert (tmp_path / "errors").read_text() == ""
+
+
+def replaced(folder):
+    """Waits for the warning, and for a second one that must not come."""
+    wait_until(lambda: (folder / "errors").read_text() != "", "no warning")
+    time.sleep(1)
+    return (folder / "errors").read_text()
+
+
+def test_a_handler_that_is_set_later_is_reported_once(tmp_path, monkeypatch):
+    """It is called as it was; a forked child does not repeat the report."""
+    monkeypatch.chdir(tmp_path)
+    code = (
+        ERRORS
+        + HEAD
+        + """
+import signal, warnings
+warnings.simplefilter("ignore", DeprecationWarning)  # 3.12 and newer: of a fork beside threads
+def own(*_):
+    print("own", flush=True)
 with nvspan.annotate("first"):
-    pass
+    signal.signal(signal.SIGUSR2, own)
+print("ready", flush=True)
+sys.stdin.readline()
+signal.raise_signal(signal.SIGUSR2)
+if os.fork() == 0:
+    time.sleep(1.2)
+    os._exit(0)
+os.wait()
 """
         + READY
     )
     with running(tmp_path, code, "ring=1", extra=trigger("signal:USR2")) as run:
-        os.kill(run.pid, signal.SIGUSR2)
+        assert replaced(tmp_path) == REPLACED
+        run.say()
         run.wait_for("own")
+        run.wait_for()
+        assert (tmp_path / "errors").read_text() == REPLACED
+    assert bundles(tmp_path) == []
+
+
+@pytest.mark.parametrize(("then", "kind"), [
+    ("import faulthandler; faulthandler.register(signal.SIGUSR2, chain=True)", "signal"),
+    ("signal.signal(signal.SIGUSR2, lambda *_: nvspan.trigger('the handler'))", "asked"),
+])  # fmt: skip
+def test_a_handler_that_is_set_later_can_have_a_bundle_written(tmp_path, monkeypatch, then, kind):
+    monkeypatch.chdir(tmp_path)
+    code = (
+        f"{ERRORS}{HEAD}import signal\nwith nvspan.annotate('first'):\n    {then}\n{READY}"
+        f"signal.raise_signal(signal.SIGUSR2)\n{READY}"
+    )
+    with running(tmp_path, code, "ring=1", extra=trigger("signal:USR2")) as run:
+        assert replaced(tmp_path) == REPLACED
+        run.say()
+        run.wait_for()
+        bundle = bundle_of(tmp_path, kind)
+        text = "the handler" if kind == "asked" else f"signal {signal.SIGUSR2.value}"
+        assert why(bundle, kind) == text
+
+
+def test_a_handler_may_interrupt_the_same_call(tmp_path):
+    code = HEAD + (
+        "from nvspan.blackbox import watching\n"
+        "with nvspan.annotate('first'), watching._lock:\n"
+        "    nvspan.trigger('the handler')\n" + READY
+    )
+    with running(tmp_path, code, "ring=1", extra=trigger("signal:USR2")):
+        assert why(bundle_of(tmp_path, "asked"), "asked") == "the handler"
 
 
 def test_a_signal_writes_a_bundle(tmp_path):
@@ -157,7 +240,7 @@ with nvspan.annotate("step"):
         + READY
     )
     with running(tmp_path, code, "ring=1", extra=trigger("env:CHOSEN_*"), until=False) as run:
-        run.process.stdout.readline()
+        run.wait_for()
         bundle = bundle_of(tmp_path, "asked")
         assert why(bundle, "asked") == "the loss is not a number"
         assert not (bundle / "environment.jsonl").exists()
@@ -230,3 +313,33 @@ def test_the_environment_alone_makes_a_ring_with_a_trigger(tmp_path):
     assert why(bundle, "asked") == "why"
     assert [path.name for path in bundle.glob("*.nvspan")] == ["x.nvspan"]
     assert nvspan.read(tmp_path / "x.nvspan").processes
+
+
+@pytest.mark.parametrize("mode", ["full", "ring=1"])
+@pytest.mark.parametrize(
+    "before",
+    [
+        "for _ in range(4): run(3)",
+        # Two threads begin and end between two looks, in what a third left before the first look.
+        "run(3); time.sleep(1.5); run(3); run(3)",
+    ],
+)
+def test_threads_that_follow_others_in_the_file_are_judged(tmp_path, mode, before):
+    code = (
+        STEPS
+        + """
+import threading
+def run(*args):
+    thread = threading.Thread(target=steps, args=args)
+    thread.start()
+    thread.join()
+BEFORE
+time.sleep(1.5)  # all that they left has been seen
+run(100)
+run(1, 2.0)
+"""
+        + READY
+    ).replace("BEFORE", before)
+    with running(tmp_path, code, mode, extra=trigger("slow:step>20")):
+        bundle = bundle_of(tmp_path, "slow")
+        assert why(bundle, "slow").startswith("step ")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers.reported import nvspan_done
 from helpers.traced import clean_environment, needs_library
 from nvspan.cli import COMMANDS
 from nvspan.report.viewer import ui_folder
@@ -46,6 +47,8 @@ def folder(tmp_path_factory):
 
 
 def run(folder, *words, **options):
+    if not options:
+        return nvspan_done(*words, cwd=folder)
     return subprocess.run(
         [sys.executable, "-m", "nvspan", *map(str, words)], cwd=folder, env=clean_environment(),
         text=True, timeout=60, check=False, stdin=subprocess.DEVNULL,

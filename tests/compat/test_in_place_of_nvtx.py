@@ -85,7 +85,7 @@ def work(x):
 if __name__ == "__main__":
     import multiprocessing, subprocess
     with multiprocessing.get_context(sys.argv[1]).Pool(1) as pool:
-        print(pool.map(work, [1]))
+        print(pool.map(work, [1]), flush=True)
         pool.close(); pool.join()
     code = "import nvtx, nvtx.colors; nvtx.mark('other'); print(nvtx.annotate.__module__)"
     subprocess.run([sys.executable, "-c", code], check=True)

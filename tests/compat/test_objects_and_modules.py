@@ -224,7 +224,9 @@ print("MODULE._lib" in sys.modules, "MODULE.nvtx" in sys.modules) if "MODULE" ==
 assert nvtx._lib.lib._to_bytes("gr\\xf6\\xdfe") == "gr\\xf6\\xdfe".encode()
 assert nvtx._lib.lib._to_bytes(b"x") == b"x"
 assert nvtx._lib.Domain is nvtx._lib.lib.Domain
-assert str(nvtx.nvtx.PayloadTypeAlias).startswith("typing.Union[int, float, list, tuple, range")
+union = ("typing.Union[int, float, list, tuple, range" if sys.version_info < (3, 14)
+         else "int | float | list | tuple | range")
+assert str(nvtx.nvtx.PayloadTypeAlias).startswith(union)
 assert nvtx.nvtx.NVTX_DTYPE_METADATA_KEY_NAME == "nvidia_nvtx_payload_metadata"
 assert nvtx.nvtx._get_domain_cached("d") is nvtx.get_domain("d")
 nvtx.nvtx._get_domain_cached.cache_clear()

@@ -194,12 +194,11 @@ void test_switching() {
   const Folder folder;
   EXPECT(nvspan_inject_open(folder.config(";mode=armed").c_str()) != 0);
   const std::string path = std::filesystem::directory_iterator(folder.path)->path().string();
-  std::atomic<int> running{thread_count};
+  std::atomic<bool> enough{false};
   std::vector<std::thread> threads;
   for (int i = 0; i < thread_count; ++i) {
     threads.emplace_back([&, i] {
-      work(i, 4 * rounds);
-      --running;
+      while (!enough) work(i, 100);
     });
   }
   nvspan::reader::LiveFile file;
@@ -209,7 +208,7 @@ void test_switching() {
   nvspan::reader::LiveWatch watch(watched);
   constexpr std::uint64_t wait = 20 * 1000 * 1000;  // ns
   int obeyed = 0;
-  for (unsigned i = 0; running > 0; ++i) {
+  for (unsigned i = 0; obeyed < 30 && i < 300; ++i) {
     using nvspan::record::RecordMode;
     constexpr RecordMode modes[] = {RecordMode::full, RecordMode::ring, RecordMode::armed};
     nvspan::reader::LiveRequest request;
@@ -235,9 +234,10 @@ void test_switching() {
       }
     }
   }
+  enough = true;
   run(threads);
   nvspan_inject_close();
-  EXPECT(obeyed > 0);
+  EXPECT(obeyed == 30);
   nvspan::reader::Recording recording;
   folder.read(recording);
   nvspan::reader::make_tables(recording);

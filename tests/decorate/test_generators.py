@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import sys
 import types
+import warnings
 import weakref
 
 import pytest
@@ -44,11 +45,18 @@ def finishing(log):
         log.append(("finally", described(sys.exc_info()[1])))
 
 
+RETURNING_IN_FINALLY = """
 def returning_in_finally(log):
     try:
         yield 1
     finally:
-        return "from finally"  # noqa: B012
+        return "from finally"
+"""
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", SyntaxWarning)  # CPython 3.14 and newer
+    made: dict = {}
+    exec(compile(RETURNING_IN_FINALLY, __file__, "exec"), made)
+returning_in_finally = made["returning_in_finally"]
 
 
 def returning_on_exit(log):

@@ -161,3 +161,20 @@ numba.config = types.SimpleNamespace(CUDA_PER_THREAD_DEFAULT_STREAM={per_thread}
 sys.modules["numba.cuda"] = types.ModuleType("numba.cuda")
 assert nvspan._core._stream_target(None) == ({expected}, -1)
 """)
+
+
+def test_an_end_that_alone_is_looked_for_is_found():
+    """A stream that waits takes 40 host functions; then the poller looks at events instead."""
+    done = run_device("""
+s = cuda.stream()
+cuda.launch(s, 300_000_000)
+held = nvspan.start_device_range("held", stream=s, backend="callback")
+for _ in range(20):  # the 40th function is the last beginning
+    with nvspan.device_range("one", stream=s, backend="callback"): pass
+assert nvspan.device_flush(20)
+nvspan.end_device_range(held)
+assert nvspan.device_flush(20)
+""")
+    starts, ends = done.of_kind("start"), done.of_kind("end")
+    assert sorted(event["message"] for event in starts) == ["held"] + ["one"] * 20
+    assert sorted(event["id"] for event in starts) == sorted(event["id"] for event in ends)

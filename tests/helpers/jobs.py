@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import nvspan
+from helpers.lines import next_line
 from helpers.traced import LIBRARY, clean_environment
 from nvspan import launch, recorder
 
@@ -37,7 +38,7 @@ def job(folder, ranks, troubled, step, trouble, *more, mode="armed"):
     )  # fmt: skip  (errors of gloo)
     pids: list[int] = []
     try:
-        lines = [process.stdout.readline(), process.stdout.readline()]
+        lines = [next_line(process), next_line(process)]
         assert "ready\n" in lines, lines
         pids = [int(word) for line in lines if line != "ready\n" for word in line.split()]
         yield pids

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import nvspan
+from helpers.lines import expect_line
 from helpers.traced import LIBRARY, clean_environment
 from nvspan import launch, recorder
 
@@ -25,8 +26,7 @@ class Running:
         self.file = file
 
     def wait_for(self, word: str = "ready") -> None:
-        line = self.process.stdout.readline()
-        assert line == f"{word}\n", (line, self.process.poll())
+        expect_line(self.process, word)
 
     def say(self) -> None:
         """Lets a program go on that waits for a line of input."""

@@ -7,7 +7,8 @@ from __future__ import annotations
 import os
 import pty
 import sys
-from contextlib import suppress
+
+from helpers.lines import read_all
 
 
 def on_a_terminal(*words: object, **environment: str) -> str:
@@ -16,10 +17,7 @@ def on_a_terminal(*words: object, **environment: str) -> str:
     if pid == 0:
         os.environ.update(environment)
         os.execv(sys.executable, [sys.executable, "-m", "nvspan", *map(str, words)])
-    output = b""
-    with suppress(OSError):
-        while chunk := os.read(fd, 65536):
-            output += chunk
+    output = read_all(fd)
     os.close(fd)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, output.decode()
     return output.decode()

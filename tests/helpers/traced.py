@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -17,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from helpers import preloaded
 from nvspan import launch
 
 CALLS = ("mark", "push", "pop", "start", "end")
@@ -105,11 +105,8 @@ def run_command(
         if traced:
             environment = launch.child_environment("jsonl", file, domains, environment=environment)
         change(environment, env)
-        done = subprocess.run(
-            command, env=environment, capture_output=True, timeout=timeout, check=False,
-            input=None if stdin is None else stdin.encode(),
-            stdin=subprocess.DEVNULL if stdin is None else None,
-        )  # fmt: skip
+        given = None if stdin is None else stdin.encode()
+        done = preloaded.run(command, environment, timeout, given)
         result = Traced(
             read_events(file) if file.exists() else [],
             done.returncode,

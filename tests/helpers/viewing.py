@@ -11,6 +11,7 @@ import sys
 import urllib.request
 
 from helpers.like_python import default_signals
+from helpers.lines import next_line
 from helpers.traced import clean_environment
 
 
@@ -23,7 +24,7 @@ def viewing(*arguments):
         preexec_fn=default_signals,
     )  # fmt: skip
     try:
-        yield process, process.stdout.readline().strip()
+        yield process, next_line(process).strip()
     finally:
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=20)

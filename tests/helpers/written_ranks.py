@@ -18,7 +18,7 @@ MS = 1_000_000
 PHASES = {"dataloader.next": 2 * MS, "forward": 5 * MS, "backward": 8 * MS}
 _FIELDS = ("group", "seq", "size", "rank", "bytes", "async", "peer")
 _INT64 = 17
-_LAYOUT = np.dtype([(name, "<i8") for name in _FIELDS])
+_DELAYED = (*_FIELDS, "delayed")  # where the rank says how long it had no core
 
 
 class WrittenRank:
@@ -30,6 +30,7 @@ class WrittenRank:
         self.ranges: list[tuple[str, int, int]] = []
         self.steps: list[tuple[int, int, int]] = []
         self.collectives: list[tuple[str, int, int, tuple[int, ...]]] = []
+        self.without_a_core: int | None = None  # ns so far, which its collectives say; None: no
 
     def work(self, name: str, ns: int) -> None:
         """The rank is in a range for so long."""
@@ -49,7 +50,10 @@ def meet(
     last = max(rank.now for rank in ranks)
     for place, rank in enumerate(ranks):
         end = last + 10_000 + round(random.expovariate(1 / 20_000))
-        fields = (group, number, len(ranks), place, sizes[place] if sizes else 4096, 0, -1)
+        size = sizes[place] if sizes else 4096
+        fields: tuple[int, ...] = (group, number, len(ranks), place, size, 0, -1)
+        if rank.without_a_core is not None:
+            fields = (*fields, rank.without_a_core)
         rank.collectives.append((name, rank.now, end, fields))
         rank.now = end
 
@@ -75,12 +79,14 @@ def write_rank(
             if plain:
                 writer.ranges(thread, talk, clock(start), clock(end), name=text)
                 continue
+            names = _FIELDS if len(fields) == len(_FIELDS) else _DELAYED
+            layout = np.dtype([(field, "<i8") for field in names])
             schema = writer.schema(
-                talk, "collective", 8 * len(_FIELDS),
-                [(field, _INT64, 0, 0, 8 * i) for i, field in enumerate(_FIELDS)],
+                talk, "collective", layout.itemsize,
+                [(field, _INT64, 0, 0, 8 * i) for i, field in enumerate(names)],
             )  # fmt: skip
             writer.ranges(thread, talk, clock(start), clock(end), name=text, schema=schema,
-                          payload=np.array([fields], dtype=_LAYOUT))  # fmt: skip
+                          payload=np.array([fields], dtype=layout))  # fmt: skip
     return path
 
 
@@ -113,6 +119,8 @@ def write_job(
     count: int = 4,
     *,
     extra: Callable[[int, int, str], int] = lambda rank, step, name: 0,
+    starved: Callable[[int, int, str], int] | None = None,
+    says: bool = True,
     steps: int = 40,
     hosts: int = 1,
     clock: Callable[[int, int], int] = lambda host, at: at,
@@ -129,6 +137,8 @@ def write_job(
         folder: Where the files go.
         count: How many ranks there are.
         extra: ns by which a rank is slower in a step's phase.
+        starved: ns in which a rank has no core in a step's phase, which is longer for that.
+        says: Whether collectives have a field for that.
         steps: How many steps there are.
         hosts: Over how many hosts the ranks are spread.
         clock: What a host's clock shows at a true time.
@@ -141,12 +151,17 @@ def write_job(
     """
     random = Random(seed)
     ranks = [WrittenRank(i) for i in range(count)]
+    for rank in ranks:
+        rank.without_a_core = 1000 * rank.rank if starved is not None and says else None
     for step in range(steps):
         begins = [rank.now for rank in ranks]
         for place, (name, ns) in enumerate(phases.items()):
             for rank in ranks:
                 lasts = round(ns * random.gauss(1, jitter)) + extra(rank.rank, step, name)
-                rank.work(name, lasts)
+                without = 0 if starved is None else starved(rank.rank, step, name)
+                rank.work(name, lasts + without)
+                if rank.without_a_core is not None:
+                    rank.without_a_core += without
             if pairs and place == 0:
                 meet(ranks[:2], "barrier", 7, step, random)
         meet(ranks, "MPI_Allreduce" if plain else "all_reduce", 5, step, random)

@@ -41,6 +41,7 @@ PYBIND11_FILES = {
     "src/bindings/reader/watch/watch_object.hpp",
     "src/bindings/reader/values/column.cpp",
     "src/bindings/reader/values/column.hpp",
+    "src/bindings/reader/values/methods.hpp",
     "src/bindings/reader/values/named_values.hpp",
     "src/bindings/reader/values/text.hpp",
     "src/bindings/module/torch_functions.cpp",

@@ -6,6 +6,7 @@ them. An import within a function counts, and so does one by a string."""
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import re
 import sys
@@ -57,11 +58,11 @@ LAZY = {
     "torch/_compile/register.py": {"torch"},
     "torch/_loop/auto.py": {"torch"},
     "torch/_loop/transfers.py": {"torch"},
+    "torch/_loop/triggers.py": {"torch"},
     "torch/_modules/modules.py": {"torch"},
     "torch/_modules/ops.py": {"torch"},
     "torch/_modules/warmup.py": {"torch"},
     "torch/nvtx.py": {"torch"},
-    "torch/triggers.py": {"torch"},
     "cli/watch/metrics.py": {"prometheus_client"},
     "cli/watch/otlp.py": {"opentelemetry"},
     "watch/otel.py": {"opentelemetry"},
@@ -110,13 +111,20 @@ def room_of(module):
 
 
 def is_import_by_name(node):
-    called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
-    return called.rpartition(".")[2] in {"import_module", "__import__"}
+    if not isinstance(node, ast.Call):
+        return False
+    called = getattr(node.func, "attr", None) or getattr(node.func, "id", None)
+    return called in {"import_module", "__import__"}
 
 
+@functools.cache
 def imports(path):
     """(module, is it imported when the file is) of each import, by a statement or by a string;
     those for type checkers left out."""
+    return list(find_imports(path))
+
+
+def find_imports(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     late, unseen = set(), set()
     for node in ast.walk(tree):
@@ -139,10 +147,12 @@ def imports(path):
             yield node.args[0].value, eager
 
 
+@functools.cache
 def uses(path):
     return {name for name, _ in imports(path) if name.split(".")[0] == "nvspan"}
 
 
+@functools.cache
 def arrows():
     """{room: {room that it imports: the files that do}}, each room once."""
     found = {room_of(module): {} for module in PATHS}

@@ -15,6 +15,7 @@ from contextlib import ExitStack
 
 import pytest
 
+from helpers.lines import next_line
 from helpers.live import running, wait_until
 from helpers.traced import needs_library
 from nvspan.live.top.matrix import headline, process_lines, shown, table
@@ -223,9 +224,9 @@ def test_json_goes_on_line_by_line_until_it_is_interrupted(tmp_path):
         with subprocess.Popen(
             command("--json", "--interval", 0.1, run.pid), stdout=subprocess.PIPE, text=True
         ) as top:
-            lines = [json.loads(top.stdout.readline()) for _ in range(3)]
+            lines = [json.loads(next_line(top)) for _ in range(3)]
             top.send_signal(signal.SIGINT)
-            top.stdout.read()
+            top.communicate(timeout=60)
         assert (top.returncode, [len(line["processes"]) for line in lines]) == (0, [1, 1, 1])
 
 

@@ -91,6 +91,13 @@ def test_they_are_matched_and_nothing_contradicts(done):
     assert counts["unmatched"] == counts["incomplete"] == 0
 
 
+def test_a_rank_that_loses_its_core_before_its_range_of_gradients_contradicts_nothing(tmp_path):
+    (files,) = run_job(tmp_path / "job", ["preempted:1:5"], ranks=2, steps=6)
+    found = ranks(*files)
+    assert found.counts["collectives"] >= 6
+    assert found.counts["incomplete"] == 0
+
+
 def test_numbers_agree_where_a_tool_comes_to_one_rank_first(done):
     folder, _ = done
     first, second = (

@@ -10,6 +10,7 @@ from helpers.traced import run_plain
 
 pytest.importorskip("torch", reason="torch is not installed")
 
+FRESH = True
 CHECK = """
 import sys
 from nvspan.torch._compile import register

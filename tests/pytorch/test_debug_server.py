@@ -16,6 +16,7 @@ from contextlib import ExitStack
 
 import pytest
 
+from helpers.lines import expect_line
 from helpers.live import wait_until
 from helpers.traced import clean_environment, needs_library
 
@@ -76,7 +77,7 @@ def job(tmp_path):
                                               start_new_session=True))  # fmt: skip
                 stack.callback(end, ranks[-1])
             for rank in ranks:
-                assert rank.stdout.readline() == "ready\n"
+                expect_line(rank)
 
             def ask():
                 url = f"http://localhost:{page}/nvspan_where"

@@ -30,6 +30,7 @@ if torch.distributed.is_available():
     ))  # fmt: skip
 
 PROGRAM = Path(__file__).with_name("programs") / "triggers.py"
+AUTO = PROGRAM.with_name("auto_triggers.py")
 
 
 def free_port():
@@ -37,8 +38,8 @@ def free_port():
         return server.getsockname()[1]
 
 
-def run_job(folder, what, end, folders, trigger="exception; last:60s"):
-    """What the ranks did: (exit code, output, errors) of each."""
+def run_job(folder, what, end, folders, trigger="exception; last:60s", program=PROGRAM, **more):
+    """What the ranks did: (process id, output, errors, exit code) of each."""
     port = free_port()
     running = []
     for rank, name in enumerate(folders):
@@ -47,12 +48,12 @@ def run_job(folder, what, end, folders, trigger="exception; last:60s"):
             "RANK": str(rank), "WORLD_SIZE": str(len(folders)), "MASTER_ADDR": "127.0.0.1",
             "MASTER_PORT": str(port), "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1",
             "NVSPAN_RECORD": f"ring=1:{folder}/{name}/run-{rank}.nvspan",
-            "NVSPAN_TRIGGER": trigger,
+            **({} if trigger is None else {"NVSPAN_TRIGGER": trigger}),
             # Of a store that ends while a rank asks it, torch's C++ warns by itself.
-            "TORCH_CPP_LOG_LEVEL": "ERROR",
+            "TORCH_CPP_LOG_LEVEL": "ERROR", **more,
         })  # fmt: skip
         running.append(subprocess.Popen(
-            [sys.executable, str(PROGRAM), what, end], env=environment, text=True,
+            [sys.executable, str(program), what, *end.split()], env=environment, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         ))  # fmt: skip
     try:
@@ -166,3 +167,60 @@ def test_without_a_process_group_nothing_is_shared():
     code = "import nvspan.torch; print(nvspan.torch.share_triggers())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("False\n", "")
+
+
+def run_auto(folder, store, folders, off="", shared_for="1", trigger="exception; last:60s"):
+    done = run_job(folder, store, off, folders, trigger, AUTO, SHARED_FOR=shared_for)
+    assert [each[3] for each in done] == [0] * len(folders), done
+    return done
+
+
+def said(shared, later):
+    return f"begins {shared}\ngoes on {later}\n"
+
+
+def test_auto_shares_triggers_where_ranks_record_into_folders_of_their_own(tmp_path):
+    folders = ["host-0", "host-1", "host-1"]
+    done = run_auto(tmp_path, "tcp", folders)
+    assert [each[1:3] for each in done] == [(said(True, True), "")] * 3
+    check(tmp_path, done, folders, "asked", "the loss is not a number")
+
+
+def test_auto_shares_no_longer_where_all_ranks_record_into_one_folder(tmp_path):
+    done = run_auto(tmp_path, "tcp", ["host-1", "host-1"], shared_for="60")
+    assert [each[1:3] for each in done] == [(said(True, False), "")] * 2
+    check(tmp_path, done, ["host-1", "host-1"], "asked", "the loss is not a number")
+
+
+NOT_SHARED = "nvspan: triggers stay with the ranks of one folder: "
+
+
+def test_auto_says_once_why_triggers_are_not_shared(tmp_path):
+    done = run_auto(tmp_path, "file", ["host-0", "host-1"])
+    assert [each[1] for each in done] == [said(False, False)] * 2
+    assert done[0][2] == (
+        f"{NOT_SHARED}the process group's store is a FileStore, and no TCPStore\n"
+    )
+    assert done[1][2] == ""
+    assert bundles(tmp_path / "host-0") == []
+    assert len(bundles(tmp_path / "host-1")) == 1
+
+
+def test_auto_before_there_is_a_process_group_says_so(tmp_path):
+    done = run_auto(tmp_path, "late", ["host-0", "host-1"])
+    # And shares them when it is called again.
+    assert [each[1] for each in done] == [f"before False\n{said(True, True)}"] * 2
+    check(tmp_path, done, ["host-0", "host-1"], "asked", "the loss is not a number")
+    assert done[0][2] == (
+        f"{NOT_SHARED}there is no process group yet; call nvspan.torch.share_triggers() when there "
+        "is one\n"
+    )
+    assert done[1][2] == ""
+
+
+@pytest.mark.parametrize(("off", "trigger"), [("off", "exception"), ("", None)])
+def test_auto_shares_nothing_where_it_is_not_to_or_there_is_no_black_box(tmp_path, off, trigger):
+    done = run_auto(tmp_path, "tcp", ["host-0", "host-1"], off, trigger=trigger)
+    assert [each[1:3] for each in done] == [(said(False, False), "")] * 2
+    assert bundles(tmp_path / "host-0") == []
+    assert len(bundles(tmp_path / "host-1")) == 1

@@ -10,7 +10,7 @@ import math
 import pytest
 
 from helpers.reported import run_nvspan
-from helpers.written_ranks import MS, PHASES, write_job
+from helpers.written_ranks import MS, PHASES, WrittenRank, write_gpu_rank, write_job
 from nvspan.ranks.cause.analysis import ranks
 from nvspan.ranks.cause.text import as_dict, shown
 
@@ -129,6 +129,27 @@ def test_collectives_and_work_of_the_gpu(tmp_path):
     assert MS // 40 < found.verdict.cost.ns.value < MS // 20
 
 
+def test_ranges_of_the_gpu_that_overlap(tmp_path):
+    """One that follows another is not a part of it, where the end of that is stamped late."""
+    paths = []
+    for rank in range(3):
+        one = WrittenRank(rank)
+        for step in range(30):
+            start = one.now = (100 + 10 * step) * MS
+            one.work("forward", MS)
+            one.ranges[-1] = ("forward", start, start + MS + MS // 10)
+            one.work("backward", 2 * MS + (MS if rank == 1 else 0))
+            one.collectives.append(
+                ("all_reduce", one.now, start + 9 * MS, (5, step, 3, rank, 4096, 0, -1))
+            )
+            one.now = start + 9 * MS
+            one.steps.append((start, one.now, step))
+        paths.append(write_gpu_rank(tmp_path / f"{rank}.nvspan", one))
+    verdict = ranks(*paths).verdict
+    assert (verdict.rank, verdict.range) == (1, "backward")
+    assert verdict.cost.ns.value == pytest.approx(MS, rel=1e-3)
+
+
 def test_clocks_of_several_hosts(tmp_path):
     def clock(host, at):
         return at + [0, 3_000_000_000, -2_000_000_000][host] + round(at * [0, 9e-5, -7e-5][host])
@@ -176,6 +197,7 @@ def test_the_command(tmp_path):
     folder = paths[0].parent
     for given in (folder, folder / "*.nvspan"):
         assert run_nvspan("ranks", given).stdout == text
+    assert document.pop("single_collectives")["count"] == 40
     assert document == json.loads(json.dumps(as_dict(ranks(*paths))))
     assert (document["verdict"], document["rank"], document["range"]) == ("culprit", 1, "forward")
     assert math.isclose(document["cost"]["part"], 2 / 17, rel_tol=0.15)

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 import pytest
 
 import nvspan
+from helpers.lines import next_line
 from helpers.reported import run_nvspan
 from helpers.traced import clean_environment
 from helpers.written_ranks import MS, write_job
@@ -42,7 +43,7 @@ def serving(pretend):
     """A host that serves, and its port."""
     process = start("--serve", "--port", 0, "--pretend", pretend)
     try:
-        port = re.search(r"on port (\d+)", process.stderr.readline())
+        port = re.search(r"on port (\d+)", next_line(process, process.stderr))
         yield int(port[1])
     finally:
         process.send_signal(signal.SIGINT)

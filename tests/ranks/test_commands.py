@@ -9,15 +9,15 @@ import io
 import json
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import nvspan
 from helpers.job import write_job
-from helpers.traced import clean_environment, needs_library
+from helpers.reported import nvspan_done
+from helpers.traced import needs_library
+from nvspan.cli import record
 from nvspan.ranks import beside, mapping
 
 PROGRAM = """
@@ -36,10 +36,7 @@ def job(tmp_path_factory):
 
 
 def run(*words, cwd, code=0):
-    done = subprocess.run(
-        [sys.executable, "-m", "nvspan", *map(str, words)], cwd=cwd, capture_output=True, text=True,
-        check=False, env={**clean_environment(), "COLUMNS": "200"},
-    )  # fmt: skip
+    done = nvspan_done(*words, cwd=cwd, COLUMNS="200")
     assert done.returncode == code, done.stdout + done.stderr
     return done
 
@@ -145,6 +142,7 @@ def test_a_dataset_of_parquet_files_by_rank(job, tmp_path):
 
 @needs_library
 def test_recording_writes_summaries_where_asked(tmp_path):
+    """A killed process has none."""
     (tmp_path / "program.py").write_text(PROGRAM)
     run("record", "--summaries", "--no-report", "-o", "run.nvspan", "program.py", cwd=tmp_path)
     path = tmp_path / "run.nvspan"
@@ -159,3 +157,54 @@ def test_recording_writes_summaries_where_asked(tmp_path):
     assert not Path(f"{tmp_path}/killed.nvspan.summary").exists()
     run("record", "--no-report", "-o", "plain.nvspan", "program.py", cwd=tmp_path)
     assert not Path(f"{tmp_path}/plain.nvspan.summary").exists()
+
+
+RANKS = """
+import os, signal, subprocess, sys
+code = 'import nvspan, os, signal, sys; nvspan.mark("m"); sys.argv[1:] and os.kill(os.getpid(), 9)'
+for rank in "012":
+    subprocess.run([sys.executable, "-c", code, *sys.argv[1:][: rank == "1"]],
+                   env={**os.environ, "RANK": rank})
+"""
+
+
+def summaries(folder):
+    return sorted(path.name for path in folder.glob("*.summary"))
+
+
+@needs_library
+def test_recording_a_job_writes_summaries(tmp_path):
+    (tmp_path / "ranks.py").write_text(RANKS)
+    run("record", "--no-report", "-o", "{rank}.nvspan", "ranks.py", cwd=tmp_path)
+    names = [f"{rank}.nvspan" for rank in range(3)]
+    assert summaries(tmp_path) == [f"{name}.summary" for name in names]
+    for name in names:
+        assert beside.load(str(tmp_path / name), mapping.Job().asked()) is not None
+    found = nvspan.read_many(tmp_path)
+    assert found.to_bytes() == nvspan.read_many(tmp_path, summaries="ignore").to_bytes()
+    assert found.stats().marks[0]["calls"] == 3
+    # One that was killed has none, and is read itself; it may have been recorded anew.
+    run("record", "--force", "--no-report", "-o", "{rank}.nvspan", "ranks.py", "kill", cwd=tmp_path)
+    assert summaries(tmp_path) == ["0.nvspan.summary", "2.nvspan.summary"]
+    assert nvspan.read_many(tmp_path).stats().marks[0]["calls"] == 3
+    run("record", "--force", "--no-report", "--no-summaries", "-o", "{rank}.nvspan", "ranks.py",
+        cwd=tmp_path)  # fmt: skip
+    assert summaries(tmp_path) == []
+    run("record", "--no-report", "--mode", "armed", "-o", "armed-{rank}.nvspan", "ranks.py",
+        cwd=tmp_path)  # fmt: skip
+    assert summaries(tmp_path) == []
+
+
+def test_recordings_that_take_long_to_summarize_are_left_alone(tmp_path, capsys, monkeypatch):
+    path = tmp_path / "0.nvspan"
+    write_job(tmp_path, 1)[0].rename(path)
+    monkeypatch.setattr(record, "_MOST_SUMMARIZED", path.stat().st_size - 1)
+    monkeypatch.setattr(record, "_MB", 1)
+    record._write_summaries(None, "{rank}.nvspan", "full", [str(path)])
+    assert summaries(tmp_path) == []
+    assert capsys.readouterr().err == (
+        f"nvspan record: {path.stat().st_size:,} MB were recorded: without --summaries there are "
+        "no summaries beside the files\n"
+    )
+    record._write_summaries(True, "{rank}.nvspan", "full", [str(path)])
+    assert summaries(tmp_path) == ["0.nvspan.summary"]

@@ -10,10 +10,13 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 import nvspan
+from helpers.compile import build
+from helpers.lines import expect_line
 from helpers.recorded import record_command
 from helpers.reported import run_nvspan
 from helpers.traced import needs_library
@@ -23,6 +26,8 @@ from nvspan.recording.losses import open_lines
 pytestmark = needs_library
 SLOW = os.environ.get("NVSPAN_SLOW") == "1"
 MARKS = 20_000
+PAGE = 4096
+SHRINK = Path(__file__).parents[1] / "programs" / "shrink_while_read.cpp"
 
 PROGRAM = """
 import os, signal, sys
@@ -90,7 +95,7 @@ def test_a_file_that_shrinks_while_it_is_read_is_whole_or_says_so(tmp_path, end,
     command = [sys.executable, "-c", TRUNCATE, path, f"{end} {how}", how]
     other = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
-        assert other.stdout.readline() == b"ready\n"
+        expect_line(other)
         until = time.monotonic() + (60 if SLOW else 1.5)
         while time.monotonic() < until or not found["damaged"]:
             found[check_contents(path)] += 1
@@ -99,6 +104,113 @@ def test_a_file_that_shrinks_while_it_is_read_is_whole_or_says_so(tmp_path, end,
     assert other.returncode == 0
     assert set(found) <= {"whole", "refused", "damaged"} | ({"open"} if end == "kill" else set())
     assert check_contents(path) == "whole"
+
+
+def events_of(path):
+    """The marks of a file, which are the first ones, how many are lost, and its problems."""
+    recording = nvspan.read(path)
+    payloads = list(recording.marks["payload_value"])
+    assert payloads == list(range(len(payloads)))
+    return len(payloads), sum(row["count"] or 0 for row in recording.losses.rows()), [
+        problem.removeprefix(f"{path}: ") for problem in recording.problems
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("end", [20 * PAGE, 20 * PAGE + 512, 20 * PAGE + 104])
+def test_zeros_in_front_of_the_end_are_no_events(tmp_path, end):
+    """What is left after a power failure, or of a copy of a file while another cut it."""
+    path = record(tmp_path, "exit")
+    with open(path, "rb") as file:
+        data = file.read()
+    for size in range(end - 40, end):
+        Path(path).write_bytes(data[:size] + bytes(end - size))
+        kept, lost, problems = events_of(path)
+        assert kept + lost == MARKS
+        assert problems[0] == f"cut off: {end:,} of {len(data):,} bytes are left"
+        assert f"{lost:,} recorded events are missing" in problems
+    Path(path).write_bytes(data[: end - 40])
+    before, _, _ = events_of(path)
+    assert before <= kept + 1
+    assert kept <= before + 5
+
+
+STATS = """
+import nvspan
+for i in range(300):
+    for name in ("a", "b", "c", "d"):
+        with nvspan.annotate(name):
+            pass
+"""
+
+
+def test_zeros_in_front_of_the_end_are_no_figures(tmp_path):
+    done = record_command([sys.executable, "-c", STATS], mode="stats", folder=tmp_path)
+    path = Path(done.files[0])
+    data = path.read_bytes()
+
+    def figures():
+        return {row["name"]: (row["calls"], row["total"], row["max"])
+                for row in nvspan.read(path).stats().rows}  # fmt: skip
+
+    whole = figures()
+    assert [calls for calls, *_ in whole.values()] == [300] * 4
+    kept = set()
+    for end in range(PAGE + 512, len(data), 512):
+        for size in range(end - 512, end, 28):
+            path.write_bytes(data[:size] + bytes(end - size))
+            found = figures()
+            assert found.items() <= whole.items()
+            kept.add(len(found))
+    assert kept == {0, 1, 2, 3, 4}
+
+
+READ = """
+import json, sys
+import nvspan
+recording = nvspan.read(sys.argv[1])
+lost = sum(row["count"] or 0 for row in recording.losses.rows())
+print(json.dumps([list(recording.marks["payload_value"]), lost, recording.problems]))
+"""
+
+
+def read_while_it_shrinks(path, sizes, back=None):
+    library = str(build(SHRINK, "-shared", "-fPIC"))
+    environment = {**os.environ, "SHRINK_FILE": os.path.realpath(path),
+                   "SHRINK_TO": ",".join(map(str, sizes))}  # fmt: skip
+    if back is not None:
+        environment["SHRINK_BACK"] = str(back)
+    # behind a sanitizer that must be the first
+    environment["LD_PRELOAD"] = " ".join(filter(None, [os.environ.get("LD_PRELOAD"), library]))
+    done = subprocess.run([sys.executable, "-c", READ, path], env=environment, check=True,
+                          stdout=subprocess.PIPE, text=True)  # fmt: skip
+    payloads, lost, problems = json.loads(done.stdout)
+    assert payloads == list(range(len(payloads)))
+    assert len(payloads) + lost == MARKS
+    return payloads, [problem.removeprefix(f"{path}: ") for problem in problems]
+
+
+def test_a_file_that_is_cut_within_a_page_while_it_is_read_has_its_first_events(tmp_path):
+    path = record(tmp_path, "exit")
+    with open(path, "rb") as file:
+        data = file.read()
+    for size in range(30 * PAGE - 12, 30 * PAGE - 4):
+        Path(path).write_bytes(data)
+        payloads, problems = read_while_it_shrinks(path, [size])
+        assert os.path.getsize(path) == size
+        assert problems[0] == f"cut off: {size:,} of {len(data):,} bytes are left"
+        assert events_of(path)[0] == len(payloads)  # as of the file that it has become
+
+
+def test_a_file_that_is_written_again_while_it_is_read_is_read_again(tmp_path):
+    path = record(tmp_path, "exit")
+    whole = tmp_path / "whole"
+    whole.write_bytes(Path(path).read_bytes())
+    sizes = [PAGE * 30 - 10, PAGE * 40 - 11, PAGE * 20 - 5, PAGE * 25 - 12, PAGE * 30 - 13]
+    assert read_while_it_shrinks(path, sizes[:4], whole) == (list(range(MARKS)), [])
+    payloads, problems = read_while_it_shrinks(path, sizes, whole)
+    assert len(payloads) < MARKS
+    assert "another process shortened it while it was read" in problems
+    assert events_of(path) == (MARKS, 0, [])
 
 
 def test_what_was_read_stays_when_the_file_shrinks(tmp_path):

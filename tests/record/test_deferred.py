@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -74,3 +76,27 @@ def test_deferred_events_count_in_statistics_alone():
     assert {name: row["calls"] for name, row in rows.items()} == {"kernel": 3, "copy": 1}
     assert abs(rows["copy"]["total"] - 5 * MS) < CLOSE
     assert stats.marks == [{"domain": "device", "name": "flushed", "calls": 1}]
+
+
+# A second back, in the first milliseconds of a recording: it knows the rate of its clock from them.
+FAR_BACK = """
+import numpy as np
+import nvspan
+from nvspan import EntryKind as K, numpy_dtype as D
+
+domain = nvspan.get_domain("device")
+rows = np.zeros(40, [("begin", D("i8", entry_kind=K.RANGE_BEGIN)),
+                     ("end", D("i8", entry_kind=K.RANGE_END))])
+rows["begin"] = domain.get_timestamp() - 1_000_000_000 + 20_000_000 * np.arange(40)
+rows["end"] = rows["begin"] + 1_000_000
+domain.event_batch(rows)
+"""
+
+
+def test_ranges_of_one_batch_are_as_long_and_as_far_apart_as_each_other():
+    rows = list(record_command([sys.executable, "-c", FAR_BACK]).recording.ranges.rows())
+    lengths = {row["end"] - row["start"] for row in rows}
+    apart = {after["start"] - row["start"] for row, after in pairwise(rows)}
+    assert len(rows) == 40
+    assert max(lengths) - min(lengths) <= 2  # ns, by which ticks are rounded
+    assert max(apart) - min(apart) <= 2

@@ -62,7 +62,17 @@ def test_force_removes_the_files_of_all_ranks(tmp_path):
     for _ in range(3):
         run_nvspan("record", "--force", "--no-report", "-o", "r-{rank}.nvspan", "-c", ranks,
                    cwd=tmp_path)  # fmt: skip
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["r-0.nvspan", "r-1.nvspan"]
+        assert sorted(path.name for path in tmp_path.iterdir()) == [
+            "r-0.nvspan", "r-0.nvspan.summary", "r-1.nvspan", "r-1.nvspan.summary",
+        ]  # fmt: skip
+    # Without summaries none is left of the runs before.
+    (tmp_path / "r-1.nvspan.summary").write_text("somebody's notes")
+    run_nvspan("record", "--force", "--no-report", "--no-summaries", "-o", "r-{rank}.nvspan", "-c",
+               ranks, cwd=tmp_path)  # fmt: skip
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "r-0.nvspan", "r-1.nvspan", "r-1.nvspan.summary",
+    ]  # fmt: skip
+    assert (tmp_path / "r-1.nvspan.summary").read_text() == "somebody's notes"
 
 
 def test_force_removes_the_files_of_all_processes_of_the_run_and_no_others(tmp_path):

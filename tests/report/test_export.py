@@ -154,6 +154,7 @@ def test_the_same_program_under_nsys_gives_the_same_rows(tmp_path, database):
 
 @pytest.mark.parametrize("name", ["every_core_call", "every_extension_call"])
 def test_every_call_of_nvtx_can_be_exported(name, tmp_path):
+    pytest.importorskip("pyarrow")
     source = ROOT / "tests" / "programs" / f"{name}.cpp"
     program = build(source, f"-I{source.parent / 'stubs'}")
     made = record_command([str(program)], folder=tmp_path)

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 import nvspan
+from helpers.lines import read_all
 from helpers.reported import recording_of, run_nvspan
 from helpers.traced import clean_environment
 from nvspan.export import tables
@@ -64,15 +65,7 @@ def _on_terminal(*arguments, code=0):
         stdin=subprocess.DEVNULL, env={**clean_environment(), "TERM": "dumb", "NO_COLOR": "1"},
     )  # fmt: skip
     os.close(other)
-    shown = b""
-    while True:
-        try:
-            got = os.read(main, 65536)
-        except OSError:  # the other side is closed
-            break
-        if not got:
-            break
-        shown += got
+    shown = read_all(main)
     os.close(main)
     assert process.wait(60) == code, shown
     return shown.decode()

@@ -4,14 +4,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import json
 import lzma
 import math
 import os
-import pty
 import statistics
 import subprocess
 import sys
@@ -21,6 +19,7 @@ import pytest
 import nvspan
 from helpers.recorded import record_command
 from helpers.reported import PROGRAM, recording_of, run_nvspan
+from helpers.terminal import on_a_terminal
 from helpers.traced import needs_library
 from helpers.tree import ROOT
 from nvspan.recording.time_text import duration
@@ -274,20 +273,9 @@ def test_names_of_every_kind_are_one_line_each():
 
 def test_on_a_terminal_it_is_a_rich_table():
     pytest.importorskip("rich")
-    pid, fd = pty.fork()
-    if pid == 0:
-        os.environ.update(COLUMNS="200", TERM="xterm-256color")
-        os.execv(
-            sys.executable, [sys.executable, "-m", "nvspan", "stats", "--flat", recording_of()]
-        )
-    output = b""
-    with contextlib.suppress(OSError):
-        while chunk := os.read(fd, 65536):
-            output += chunk
-    os.close(fd)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-    assert b"\x1b[" in output
-    assert b"data:outer" in output
+    output = on_a_terminal("stats", "--flat", recording_of(), COLUMNS="200", TERM="xterm-256color")
+    assert "\x1b[" in output
+    assert "data:outer" in output
 
 
 def test_a_narrow_terminal_shows_names_beside_the_figures_of_the_gpu(tmp_path, monkeypatch):

@@ -283,13 +283,33 @@ for part in range(2):
                     run.say()
                 run.process.wait()
                 follower.send_signal(signal.SIGINT)
-                assert follower.stdout.read() == f"{100 * 22} spans sent\n"
+                assert follower.communicate(timeout=60)[0] == f"{100 * 22} spans sent\n"
             finally:
                 follower.kill()
     steps = [attributes(span)["nvspan.payload"] for _, span in received.spans
              if span.name == "step"]  # fmt: skip
     assert sorted(steps) == list(range(100))
     assert len({span.span_id for _, span in received.spans}) == len(received.spans) == 100 * 22
+
+
+def test_a_device_range_that_seems_to_begin_before_its_root_is_sent(tmp_path):
+    """The clock of a GPU is placed within what a busy machine allows."""
+    path = tmp_path / "a.nvspan"
+    at = 1_000_000_000
+    with _reader.ExternalWriter(os.fsencode(path)) as writer:
+        process = writer.process(77, host="node1", unix_offset=START)
+        thread = writer.thread(process, 70, "main")
+        domain = writer.domain(process, "train")
+        (step, work) = writer.strings(["step", "work"])
+        writer.ranges(thread, domain, at, at + 5000, name=step)
+        writer.device_ranges(process, domain, at - 50_000_000, at - 1000, device=0, stream=7,
+                             name=work, correlation=1, launched=at + 10, tid=70)  # fmt: skip
+    with collector() as received:
+        sender = sent(path, received.url, match=[])
+    assert (sender.problems, sender.sent) == ([], 2)
+    assert {(span.name, span.start_time_unix_nano - START) for _, span in received.spans} == {
+        ("step", at), ("work", at - 50_000_000)
+    }  # fmt: skip
 
 
 @needs_library

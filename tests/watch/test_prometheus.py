@@ -10,6 +10,7 @@ import urllib.request
 
 import pytest
 
+from helpers.lines import next_line
 from helpers.live import running, wait_until
 from helpers.traced import needs_library
 from helpers.written import written
@@ -112,7 +113,7 @@ def test_a_scrape_over_http_follows_a_running_process(tmp_path, mode):
         command = [sys.executable, "-m", "nvspan", "metrics", "--port", "0", str(tmp_path)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
             try:
-                url = server.stdout.readline().strip()
+                url = next_line(server).strip()
 
                 def scrape():
                     with urllib.request.urlopen(url, timeout=30) as answer:

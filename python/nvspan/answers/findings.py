@@ -19,7 +19,7 @@ from nvspan.recording.losses import has_events
 from nvspan.recording.modules import Module, Modules
 from nvspan.recording.parallel import both
 from nvspan.recording.stats import Stats
-from nvspan.recording.steps import OTHER, Steps
+from nvspan.recording.steps import COMMUNICATION, OTHER, Steps
 from nvspan.recording.time_text import duration
 from nvspan.report.text import label, printable
 
@@ -86,11 +86,12 @@ def look(recording: Recording, step: str | None = None) -> Found:
         missing = Finding("no-steps", said, UNKNOWN, [], advice)
         return Found([*_of_recorder(stats), *of_imports(recording, None), missing], stats)
     modules = Modules(recording, steps=steps)
+    bound = limit(steps) if steps.typical["steps"] else None
     across, waiting = of_ranks(recording, steps)
     found = [
         *_of_recorder(stats), *across, *of_imports(recording, steps),
-        *_of_limit(steps), *_of_phase(steps, waiting), *_of_odd_steps(steps),
-        *_of_trend(steps), *_of_other(steps), *_of_modules(modules),
+        *_of_limit(steps, bound), *_of_phase(steps, waiting), *_of_odd_steps(steps),
+        *_of_trend(steps), *_of_other(steps, bound), *_of_modules(modules),
     ]  # fmt: skip
     found.sort(key=_place)
     return Found(found, stats, steps, modules)
@@ -125,10 +126,9 @@ def _of_recorder(stats: Stats) -> Iterator[Finding]:
             return
 
 
-def _of_limit(steps: Steps) -> Iterator[Finding]:
-    if not steps.typical["steps"]:
+def _of_limit(steps: Steps, found: dict[str, Any] | None) -> Iterator[Finding]:
+    if found is None:
         return
-    found = limit(steps)
     bound = found["bound"]
     if bound is None:
         advice = "auto(..., device=True), annotate(device=True) or 'nvspan nsys' record the GPU"
@@ -139,7 +139,13 @@ def _of_limit(steps: Steps) -> Iterator[Finding]:
     text = f"the typical step of {duration(steps.typical['duration'])} is {head}"
     idle = found["idle"]
     cost = max(idle, 1 - idle) if bound in ("gpu", "launch") else idle
-    yield Finding(f"bound-{bound}", text, certainty, rest.split("; "), _ADVICE[bound], cost)
+    evidence, advice = rest.split("; "), _ADVICE[bound]
+    work = steps.typical["gpu"]
+    most = max(work, key=work.__getitem__)
+    if bound == "gpu" and most == COMMUNICATION:
+        evidence.append(f"{duration(work[most])} of it are {most}")
+        advice = "'nvspan ranks' shows how much of that is waiting, and for which rank"
+    yield Finding(f"bound-{bound}", text, certainty, evidence, advice, cost)
 
 
 def _of_phase(steps: Steps, waiting: Waiting | None) -> Iterator[Finding]:
@@ -260,13 +266,16 @@ def _rank_trend(values: list[int]) -> float:
     return float(abs(correlation) * (count - 1) ** 0.5)
 
 
-def _of_other(steps: Steps) -> Iterator[Finding]:
+def _of_other(steps: Steps, found: dict[str, Any] | None) -> Iterator[Finding]:
     typical = steps.typical
-    part = typical["cpu"][OTHER] / typical["duration"] if typical["duration"] else 0.0
+    # Where a step takes as long as the GPU does, the CPU is in no phase because it waits.
+    of_gpu = found is not None and found["bound"] == "gpu"
+    spent = typical["gpu" if of_gpu else "cpu"][OTHER]
+    part = spent / typical["duration"] if typical["duration"] else 0.0
     if part > _OTHER and len(steps.phases) > 1:
         yield Finding(
             "other", f"{100 * part:.0f} % of the typical step is in no phase", MEASURED,
-            [f"{duration(typical['cpu'][OTHER])} of {duration(typical['duration'])}"],
+            [f"{duration(spent)} of {duration(typical['duration'])}" + " of the GPU" * of_gpu],
             "put a range around it, and give it with --phases, to see what it is", part,
         )  # fmt: skip
 

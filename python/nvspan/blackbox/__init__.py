@@ -24,7 +24,7 @@ def trigger(why: str) -> bool:
     Returns:
         Whether this process writes a recording; where it does not, nothing happens.
 
-    It may be called from any thread, and in a forked child.
+    It may be called from any thread, in a signal handler of Python's, and in a forked child.
 
     >>> import nvspan
     >>> nvspan.trigger("the loss is not a number")                       # doctest: +SKIP

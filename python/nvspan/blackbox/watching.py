@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nvspan import _reader
 
 _LINGER = 5.0  # seconds that the program's end may wait for what is added to a bundle
-_lock = threading.Lock()
+_lock = threading.RLock()  # a signal's handler may call what the program was in
 _watcher: _reader.Watcher | None = None
 _follower: threading.Thread | None = None
 _of_parents: list[_reader.Watcher] = []  # a forked child must not touch their locks
@@ -71,11 +71,12 @@ def _follow(watcher: _reader.Watcher) -> None:
 
     while True:
         bundle = os.fsdecode(watcher.next_bundle(3600.0))
-        for problem in watcher.problems():
+        problems = watcher.problems()
+        for problem in problems:
             _say(problem.decode("utf-8", "backslashreplace"))
         if bundle:
             add_where(bundle)
-        elif _watcher is not watcher:
+        elif not problems and _watcher is not watcher:
             return
 
 
@@ -113,7 +114,7 @@ def exception_text(kind: type[BaseException], trace: TracebackType | None) -> st
 
 def _in_child() -> None:
     global _watcher, _lock
-    _lock = threading.Lock()
+    _lock = threading.RLock()
     if _watcher is None:
         return
     _of_parents.append(_watcher)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 
 from nvspan.cli.common.many import add_executor
@@ -22,6 +23,14 @@ stands on the collectives of the ranks: those of
 'nvspan.torch.auto(..., distributed=True)', and the ranges of NCCL."""
 
 
+def _count(text: str) -> int | str:
+    if text == "all":
+        return text
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"must be a number or 'all', not {text!r}")
+    return int(text)
+
+
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan ranks`` with the arguments `argv`."""
     parser = parser_of("ranks", _DESCRIPTION)
@@ -30,6 +39,11 @@ def main(argv: Sequence[str]) -> int:
         help="the recordings of a job's ranks: files, folders, patterns",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="all figures as JSON, times in ns")
+    parser.add_argument(
+        "--collectives", metavar="N|all", type=_count,
+        help="with --json: list so many single collectives, those in which ranks waited longest, "
+        "or all, in the order of time (default: 100, fewer where there are many ranks)",
+    )  # fmt: skip
     parser.add_argument(
         "--step", default="step", metavar="NAME", help="the ranges that are steps (step)"
     )
@@ -47,6 +61,8 @@ def main(argv: Sequence[str]) -> int:
     )  # fmt: skip
     parser.add_argument("--title", help="the heading of the page (default: the names of the files)")
     options = parser.parse_args(argv)
+    if options.collectives is not None and not options.json:
+        parser.error("--collectives needs --json")
     progress = Progress("reading")
     found = opened(
         parser,
@@ -69,4 +85,9 @@ def main(argv: Sequence[str]) -> int:
             parser.exit(1, f"{parser.prog}: cannot write {options.output!r}: {error.strerror}\n")
         if not options.json:
             return emit(options.output)
-    return emit(text.as_json(found) if options.json else text.shown(found))
+    if not options.json:
+        return emit(text.shown(found))
+    code = 0
+    for piece in text.as_json(found, options.collectives):
+        code = code or emit(piece)
+    return code

@@ -38,6 +38,10 @@ Runs a program and records every NVTX event that it, and any library in it, make
 each process; then prints a table of the ranges. What follows the script, the module or the command
 belongs to the program, and so do its output and exit code."""
 
+_MB = 1_000_000
+_MOST_SUMMARIZED = 500 * _MB  # some two seconds of a core
+_MANY = 32  # files, from which on reports read summaries
+
 _VALUE_OPTIONS = ("-o", "--output", "--mode", "--domains", "--min-duration", "--names",
                   "--trigger")  # fmt: skip
 
@@ -78,9 +82,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--no-report", action="store_true", help="print no table at the end")
     parser.add_argument(
-        "--summaries", action="store_true",
+        "--summaries", action=argparse.BooleanOptionalAction,
         help="at the end write a summary beside each file, which nvspan stats --many then reads in "
-        "its place",
+        "its place (default: where OUT has {rank} or {host}, or with 32 files or more, unless they "
+        f"are larger than {_MOST_SUMMARIZED // _MB} MB together)",
     )  # fmt: skip
     add_program_options(parser)
     return parser
@@ -137,9 +142,19 @@ def _report(paths: list[str], domains: list[str] | None, shortest: int) -> None:
         print(f"nvspan: recorded into {plain_text(path)}", file=sys.stderr)
 
 
-def _write_summaries(paths: list[str]) -> None:
+def _write_summaries(asked: bool | None, template: str, mode: str, paths: list[str]) -> None:
+    """Writes a summary beside each file, where that is asked for, or of use and soon done."""
     from nvspan.ranks.mapping import write_beside
 
+    if asked is None:
+        is_job = "{rank}" in template or "{host}" in template or len(paths) >= _MANY
+        if mode == "armed" or not is_job:
+            return
+        size = sum(os.path.getsize(path) for path in paths if os.path.exists(path))
+        if size > _MOST_SUMMARIZED:
+            print(f"nvspan record: {size // _MB:,} MB were recorded: without --summaries there "
+                  "are no summaries beside the files", file=sys.stderr)  # fmt: skip
+            return
     for path, sentence in write_beside(paths):
         print(f"nvspan record: {plain_text(path)}: {plain_text(sentence)}", file=sys.stderr)
 
@@ -202,6 +217,7 @@ def main(argv: Sequence[str]) -> int:
     if tool is None and not options.no_report:
         files = recorder.recording_files(options.output, run)
         _report(files, domain_names(options.domains), options.min_duration)
-    if tool is None and options.summaries:
-        _write_summaries(recorder.recording_files(options.output, run))
+    if tool is None and options.summaries is not False:
+        files = recorder.recording_files(options.output, run)
+        _write_summaries(options.summaries, options.output, options.mode, files)
     return ended_as(code)

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import os
 
-from nvspan.live.process import recordings_of
+from nvspan.live.process import NoRecordingError, recordings_of
+from nvspan.recorder import mode_config
 
 _WAIT = 0.5  # seconds
+_WAIT_FOR_PYTHON = 5.0  # until the main thread of a process is in Python code
 _MOST_MARK = 256  # bytes
 
 
@@ -74,3 +76,42 @@ def ask(
         }[kind]
         answers.append(Answer(path, kind, text))
     return answers
+
+
+def start_or_arm(
+    target: int | str | os.PathLike[str],
+    mode: str = "full",
+    path: str | os.PathLike[str] | None = None,
+    wait: float = _WAIT_FOR_PYTHON,
+) -> list[Answer]:
+    """Has the process of a recording, or with this id, record events from now on.
+
+    Where the process has no recorder, it gets one, if it and this one run on the same CPython, 3.14
+    or newer. It then records what an `nvspan.record` in its own code would, into `path`.
+
+    Args:
+        target: a process id, or its recording.
+        mode: "full", or "ring=MB"; "armed", for a process that has no recorder.
+        path: the file of a process that has none; None: ``nvspan-{pid}.nvspan`` here.
+        wait: for how many seconds to wait until such a process has got to it.
+
+    Raises:
+        ProcessLookupError: the process does not exist.
+        nvspan.live.remote.NotArmedError: it has no recorder, and cannot be given one: the reason.
+    """
+    name, _, size = mode_config(mode).partition(":")
+    try:
+        return ask(target, name, int(size or 0))
+    except NoRecordingError as error:
+        from nvspan.live.remote import arm
+
+        pid = error.pid
+        told = arm(pid, mode, path, wait)
+    if "waiting" in told:
+        text = "asked; its main thread runs no Python code now, and begins when it does"
+        return [Answer(f"process {pid}", "waiting", text)]
+    notes = "".join(f"; {note}" for note in told["notes"])
+    return [
+        Answer(file, "obeyed", f"process {pid} records into it, {name}{notes}")
+        for file in told["files"]
+    ]

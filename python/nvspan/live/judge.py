@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 
+from nvspan.live.collectives import held_back
 from nvspan.live.tree import names, path_text
 
 TYPE_CHECKING = False
@@ -92,8 +93,9 @@ def _halted(of: Sequence[Process]) -> str:
     return "; ".join(parts)
 
 
-def judge(processes: Sequence[Process], waits: Waits, looked_twice: bool) -> Verdict:
-    """The verdict on processes of one job."""
+def judge(processes: Sequence[Process], waits: Waits, took: float) -> Verdict:
+    """The verdict on processes of one job, at which two looks were taken so many seconds apart; 0:
+    one look."""
     there = [process for process in processes if process.state != "ended"]
     if not there:
         return _cannot("every process has ended")
@@ -103,8 +105,11 @@ def judge(processes: Sequence[Process], waits: Waits, looked_twice: bool) -> Ver
         return Verdict("halted" if halted else "one process", halted, text)
     if halted:
         return _by_halted(there, halted)
-    if not looked_twice:
+    if not took:
         return _cannot("one look does not say what moves")
+    on_gpu = _by_collectives(there, waits, int(took * 1e9))
+    if on_gpu is not None:
+        return on_gpu
     moving = [process for process in there if process.moved]
     still = [process for process in there if not process.moved]
     if not still:
@@ -113,6 +118,17 @@ def judge(processes: Sequence[Process], waits: Waits, looked_twice: bool) -> Ver
     if waiting:
         return _by_waits(there, waiting, waits)
     return _by_minority(there, moving, still)
+
+
+def _by_collectives(there: list[Process], waits: Waits, took: int) -> Verdict | None:
+    """By what the GPUs say of NCCL's operations; None: nothing."""
+    in_wait = [p for p in there if not p.moved and waits.of(p) is not None]
+    found = held_back(there, took)
+    if found is None or any(process in in_wait for process in found.processes):
+        return None
+    if not found.processes:
+        return _cannot(found.text)
+    return Verdict("held back", found.processes, found.text)
 
 
 def _by_halted(there: list[Process], halted: list[Process]) -> Verdict:

@@ -83,8 +83,10 @@ class Process:
             or "elsewhere": on another machine.
         threads: each `Thread`, the main one first.
         main: the one that the process began with, else the one with the most open ranges.
-        devices: open device ranges as dicts: domain, name, state, device, stream, tid, since; of
-            NCCL's operations `communicator`, its id, in place of the stream, else None.
+        devices: open device ranges as dicts: domain, name, state, device, stream, tid, since. Of
+            NCCL's operations, in place of the stream, `communicator`, its id; the operation's
+            `number`, and which `rank` of how many `ranks` of the communicator this is, counted from
+            0. Of other ranges these are None.
     """
 
     def __init__(self, file: str, header: dict[str, Any], sample: dict[str, Any]) -> None:
@@ -99,6 +101,8 @@ class Process:
             of_nccl = device["domain"] == "NCCL"
             device["communicator"] = device["stream"] if of_nccl else None
             device["stream"] = None if of_nccl else device["stream"]
+            if not device["ranks"]:
+                device.update(number=None, rank=None, ranks=None)
         self.lost: int = sample["lost"]
         self.threads = [Thread(found) for found in sample["threads"]]
         self.main: Thread | None = max(
@@ -205,7 +209,7 @@ def look(
         add_state(process, header, found["closed"], boot, gone, times, took)
         processes.append(process)
     processes.sort(key=order)
-    verdict = judge(processes, Waits(waits), samples > 1)
+    verdict = judge(processes, Waits(waits), took)
     return Look(processes, verdict, problems, took)
 
 

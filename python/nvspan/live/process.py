@@ -20,6 +20,17 @@ _SUFFIX = ".nvspan"
 GONE = "gone"
 
 
+class NoRecordingError(ProcessLookupError):
+    """A process that exists, and has no recorder."""
+
+    def __init__(self, pid: int) -> None:
+        super().__init__(
+            f"process {pid} writes no recording: start it with NVSPAN_RECORD=armed or "
+            "'nvspan record --mode armed'"
+        )
+        self.pid = pid
+
+
 def boot_id() -> str:
     """What identifies the boot of this machine; "" where nothing does."""
     try:
@@ -73,7 +84,8 @@ def recordings_of(pid: int) -> list[str]:
     """The recordings that a process writes now.
 
     Raises:
-        ProcessLookupError: there is no such process, or it writes none.
+        NoRecordingError: it writes none.
+        ProcessLookupError: there is no such process.
         PermissionError: it is another user's.
     """
     try:
@@ -92,10 +104,7 @@ def recordings_of(pid: int) -> list[str]:
                 found[candidate] = None
                 break
     if not found:
-        raise ProcessLookupError(
-            f"process {pid} writes no recording: start it with NVSPAN_RECORD=armed or "
-            "'nvspan record --mode armed'"
-        )
+        raise NoRecordingError(pid)
     return list(found)
 
 

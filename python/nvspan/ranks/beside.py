@@ -38,6 +38,21 @@ def load(path: str, asked: str) -> _reader.RankSummary | None:
         return None
 
 
+def remove(path: str) -> None:
+    """Removes the summary beside a recording that is removed; without one nothing happens.
+
+    Raises:
+        OSError: it cannot be removed.
+    """
+    try:
+        with open(path + SUFFIX, "rb") as file:
+            is_ours = file.read(len(_MAGIC)) == _MAGIC
+        if is_ours:
+            os.unlink(path + SUFFIX)
+    except FileNotFoundError:
+        return
+
+
 def store(path: str, asked: str, summary: _reader.RankSummary) -> None:
     """Writes the summary beside the recording, whole or not at all.
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Pair = tuple[int, int]
     Names = dict[Pair, tuple[str | None, str]]
 
-OTHER, WAITING = "other", "synchronising"
+OTHER, WAITING, COMMUNICATION = "other", "synchronising", "communication"
 STATES = ("typical", "warm-up", "outlier")
 # The names of steps, the first that occurs; then the widest range that repeats is the step.
 _STEPS = ("torch:step", "step", "train_step", "training_step", "iteration", "ProfilerStep#*")
@@ -33,6 +33,7 @@ _PHASES = (
     ("forward", ("forward",)),
     ("loss", ("loss",)),
     ("backward", ("backward",)),
+    (COMMUNICATION, ("torch.distributed:*", "NCCL:nccl[!C]*", "NCCL:[A-Z]*")),
     ("optimizer", ("optimizer.step", "zero_grad", "Optimizer.step#*", "Optimizer.zero_grad#*")),
 )
 # One of these says that `auto` or the profiler named the phases: a program may say `forward`, too.

@@ -14,11 +14,11 @@ from nvspan.torch import nvtx
 from nvspan.torch._loop.auto import AutoAnnotations, auto
 from nvspan.torch._loop.loss import loss
 from nvspan.torch._loop.transfers import to_device
+from nvspan.torch._loop.triggers import share_triggers
 from nvspan.torch._loop.window import ProfileWindow, profile_window
 from nvspan.torch._modules.modules import ModuleAnnotations, annotate_module
 from nvspan.torch._modules.ops import OpAnnotations, annotate_ops
 from nvspan.torch._modules.warmup import warmup
-from nvspan.torch.triggers import share_triggers
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ import copy
 import os
 
 from nvspan import _reader
-from nvspan.recording import read
 from nvspan.watch.ring import RingTally
 from nvspan.watch.sources import Sources
 from nvspan.watch.tally import Tally, summary_of
@@ -99,12 +98,14 @@ class Watch:
         known = self._ended.get(path)
         if known is not None and known[0] == identity:
             return known[1]
-        recording = read(path)
+        ring = self._rings.get(path) or RingTally()
+        recording, read_at, newest = ring.read(path)
         process = recording.processes[0]
-        part = recording if self.match is None else recording.filter(match=self.match)
         if process["mode"] == "ring":
-            tally = self._rings.setdefault(path, RingTally()).add(recording, self.match)
+            self._rings[path] = ring
+            tally = ring.add(recording, self.match, read_at, newest)
         else:
+            part = recording if self.match is None else recording.filter(match=self.match)
             tally = Tally()
             tally.add(summary_of(part))
         figures = FileFigures(path, process, tally)

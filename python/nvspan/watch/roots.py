@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _NEAR = 1_000_000  # ns: a time differs by less from reading to reading
 _BATCH = 500  # roots whose ranges are looked at together
 _SETTLED = 2_000_000_000  # ns in which the device ranges of a root that ended come in
+_CLOCKS = 200_000_000  # ns by which a GPU's clock may be placed too early on a busy machine
 
 Key = tuple[int, "str | None", "str | None"]  # thread id, domain, name
 
@@ -97,7 +98,7 @@ class Roots:
     def _trees(self, recording: Recording, ready: list[tuple[int, int, Key]]) -> Iterator[Tree]:
         last = max(end for _, end, _ in ready)
         # The GPU may begin what a root asked for after the root has ended.
-        part = recording.filter(start=ready[0][0], stop=last + _SETTLED)
+        part = recording.filter(start=ready[0][0] - _CLOCKS, stop=last + _SETTLED)
         wanted = {(start, key) for start, _, key in ready}
         table = part.ranges
         parents, starts, kinds = table["parent"], table["start"], table["kind"]

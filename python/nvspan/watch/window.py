@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FIRST, LAST = -(2**62), 2**62
 _BORDER = 10_000_000  # ns in which the border is put where no range begins
 _NEAR = 1_000_000
-DEVICE = 2  # in the column "kind"
+START_END, DEVICE = 1, 2  # in the column "kind"
 
 
 class Window:
@@ -37,11 +37,23 @@ class Window:
         #: Ns of events that a ring overwrote between two readings, before they were in a part.
         self.unseen = 0
 
+    @property
+    def until(self) -> int:
+        """Up to when all is in a part; `FIRST`: nothing is."""
+        return self._until
+
     def advance(
-        self, recording: Recording, match: tuple[str, ...] | None, at_once: bool = False
-    ) -> Recording | None:
-        """The part that is new and settled, or all that is new; None: there is none."""
+        self, recording: Recording, match: tuple[str, ...] | None, at_once: bool = False,
+        read_at: int = LAST,
+    ) -> Recording | None:  # fmt: skip
+        """The part that is new and settled, or all that is new; None: there is none.
+
+        `read_at`: when the file was read, by the clock of the recording; later events are not in
+        what was read.
+        """
         now = now_of(recording.processes[0])
+        if now != LAST:
+            now = min(now, read_at)
         until = now if at_once or now == LAST else now - self._settled
         if until <= self._until:
             return None
@@ -79,7 +91,7 @@ def _border(recording: Recording, until: int) -> int:
     return begin + gap // 2
 
 
-Open = tuple["str | None", "str | None", int]  # domain, name, start
+Open = tuple["str | None", "str | None", int, int]  # domain, name, start, kind
 
 
 def open_ranges(part: Recording) -> set[Open]:
@@ -91,7 +103,7 @@ def open_ranges(part: Recording) -> set[Open]:
     kinds, starts = table["kind"], table["start"]
     domains, names = table.text("domain"), table.text("name")
     return {
-        (domains[row], names[row], starts[row])
+        (domains[row], names[row], starts[row], kinds[row])
         for row, reason in enumerate(reasons)
         if reason and kinds[row] != DEVICE
     }
@@ -99,7 +111,7 @@ def open_ranges(part: Recording) -> set[Open]:
 
 def found_again(recording: Recording, one: Open) -> Recording | None:
     """The part of a later reading that is this range alone; None: it was overwritten."""
-    domain, name, start = one
+    domain, name, start, _ = one
     near = recording.filter(
         domains=[domain], names=[name], start=start - _NEAR, stop=start + _NEAR
     ).ranges

@@ -8,10 +8,10 @@ import os
 import socket
 import sys
 import threading
-import time
 from typing import TYPE_CHECKING
 
 from nvspan._runtime.enums import TimestampType
+from nvspan._runtime.unix_time import unix_offset as measured_offset
 from nvspan.writer.backend import Backend
 from nvspan.writer.domain import Domain, as_bytes, as_text
 from nvspan.writer.options import (
@@ -85,7 +85,7 @@ class Session:
         self._output = os.fspath(output) if output is not None else f"{as_text(name)}.nvspan"
         self._memory = memory
         if unix_offset is None:
-            unix_offset = time.time_ns() - time.monotonic_ns()
+            unix_offset = measured_offset()
         self._about: dict[str, Any] = {
             "pid": os.getpid() if pid is None else pid,
             "host": socket.gethostname() if host is None else host,

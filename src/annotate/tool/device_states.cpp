@@ -11,7 +11,7 @@ namespace nvspan::annotate {
 
 namespace {
 
-using Open = uint64_t (*)(const char*, const char*, int, uint64_t, uint32_t);
+using Open = uint64_t (*)(const char*, const char*, int, uint64_t, uint32_t, const uint32_t*);
 using Tell = void (*)(uint64_t, unsigned);
 
 // Of the recorder, which is never unloaded: what is found once stays.
@@ -42,13 +42,14 @@ bool find_functions(const ToolTable&) noexcept { return false; }
 }  // namespace
 
 uint64_t open_device(const ToolTable& tool, const char* domain, const char* name, int device,
-                     uint64_t stream, uint32_t thread) noexcept {
+                     uint64_t stream, uint32_t thread, const GroupPlace& of) noexcept {
   // Another tool is not asked again for each range.
   static std::atomic<uint64_t> asked{0};
   const uint64_t epoch = tool.epoch.load(std::memory_order_acquire);
   if (asked.exchange(epoch) != epoch && !open_function.load()) find_functions(tool);
   const Open open = open_function.load(std::memory_order_acquire);
-  return open ? open(domain, name, device, stream, thread) : 0;
+  const uint32_t collective[] = {of.number, of.rank, of.ranks};
+  return open ? open(domain, name, device, stream, thread, collective) : 0;
 }
 
 void tell_device_state(uint64_t range, DeviceState state) noexcept {

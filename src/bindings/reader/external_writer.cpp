@@ -6,6 +6,7 @@
 #include "bindings/support/py.hpp"
 
 #include "bindings/reader/external_writer.hpp"
+#include "bindings/reader/values/methods.hpp"
 
 #include <pybind11/stl.h>
 
@@ -323,9 +324,10 @@ void External::close() {
 
 void bind_external_writer(py::module_& module) {
   const auto none = py::none();
-  py::class_<External>(module, "ExternalWriter")
-      .def(py::init<const std::string&, std::uint64_t>(), py::arg("path"),
-           py::arg("memory") = 256'000'000)
+  Methods(py::class_<External>(module, "ExternalWriter")
+              .def(py::init<const std::string&, std::uint64_t>(), py::arg("path"),
+                   py::arg("memory") = 256'000'000)
+              .def_property_readonly("overlapping", &External::overlapping))
       .def("process", &External::process, py::arg("pid"), py::kw_only(), py::arg("parent_pid") = 0,
            py::arg("host") = "", py::arg("boot_id") = "",
            py::arg("command") = std::vector<py::str>(), py::arg("unix_offset") = 0,
@@ -364,7 +366,6 @@ void bind_external_writer(py::module_& module) {
            py::arg("value"), py::kw_only(), py::arg("clock") = none)
       .def("absent", &External::absent, py::arg("thread"), py::arg("counter"), py::arg("time"),
            py::arg("reason"), py::kw_only(), py::arg("clock") = none)
-      .def_property_readonly("overlapping", &External::overlapping)
       .def("close", &External::close)
       .def("abort", &External::abort)
       .def("__enter__", [](const py::object& self) { return self; })

@@ -4,6 +4,7 @@
 #include "bindings/support/py.hpp"
 
 #include "bindings/reader/reports.hpp"
+#include "bindings/reader/values/methods.hpp"
 #include "bindings/reader/values/named_values.hpp"
 
 #include <pybind11/stl.h>
@@ -375,14 +376,15 @@ std::uint64_t write_file(const RecordingHandle& handle, const std::string& path,
 
 void bind_reports(py::module_& module) {
   const py::class_<RecordingHandle> handle(module, "RecordingHandle");
-  module.def("threads", &threads);
-  module.def("tree", &tree, py::arg("handle"), py::arg("ancestors") = false);
-  module.def("exact", &exact, py::arg("handle"), py::arg("unclosed_end") = py::none());
-  module.def("strip", &strip);
-  module.def("timeline", &timeline);
-  module.def("flame", &flame);
-  module.def("write_chrome", &write_file<reader::export_chrome>);
-  module.def("write_perfetto", &write_file<reader::export_perfetto>);
+  Methods(module)
+      .def("threads", &threads)
+      .def("tree", &tree, py::arg("handle"), py::arg("ancestors") = false)
+      .def("exact", &exact, py::arg("handle"), py::arg("unclosed_end") = py::none())
+      .def("strip", &strip)
+      .def("timeline", &timeline)
+      .def("flame", &flame)
+      .def("write_chrome", &write_file<reader::export_chrome>)
+      .def("write_perfetto", &write_file<reader::export_perfetto>);
 }
 
 }  // namespace nvspan::bindings

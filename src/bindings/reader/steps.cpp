@@ -10,6 +10,7 @@
 
 #include "bindings/reader/reports.hpp"
 #include "bindings/reader/values/column.hpp"
+#include "bindings/reader/values/methods.hpp"
 #include "reader/steps/repeating.hpp"
 #include "reader/steps/typical_step.hpp"
 
@@ -130,8 +131,7 @@ py::object repeating(const RecordingHandle& handle, const py::dict& chosen,
 }  // namespace
 
 void bind_steps(py::module_& module) {
-  module.def("steps", &steps);
-  module.def("repeating", &repeating);
+  Methods(module).def("steps", &steps).def("repeating", &repeating);
 }
 
 }  // namespace nvspan::bindings

@@ -61,6 +61,7 @@ struct DeviceRange {
 
   // callback
   bool begin_polled = false;   // the poller looks for its beginning, and so for its end
+  bool end_polled = false;     // or for its end alone
   uint64_t origin_schema = 0;  // of the tool of `epoch`; 0: it takes no schemas
   annotate::Span span;         // of the start that was sent, while it is `shown`
 

@@ -61,7 +61,7 @@ Result call_back(const Driver& api, SideStream& stream, StreamHandle where, Devi
       stream.events.push_back(event);
       return recorded;
     }
-    if (!is_end) range.begin_polled = true;
+    (is_end ? range.end_polled : range.begin_polled) = true;
   }
   retain(&range);
   stream.callbacks.fetch_add(1, std::memory_order_relaxed);

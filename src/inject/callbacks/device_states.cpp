@@ -9,10 +9,11 @@
 
 #define NVSPAN_EXPORT extern "C" __attribute__((visibility("default")))
 
-// `domain` null: the default domain. What nvspan_inject_device_state() takes; 0: it is not kept.
+// `domain` null: the default domain. `of`: number, rank and ranks of NCCL's operation. What
+// nvspan_inject_device_state() takes; 0: it is not kept.
 NVSPAN_EXPORT std::uint64_t nvspan_inject_open_device(const char* domain, const char* name,
                                                       int device, std::uint64_t stream,
-                                                      std::uint32_t tid) {
+                                                      std::uint32_t tid, const std::uint32_t* of) {
   using nvspan::inject::Call;
   return nvspan::inject::guarded(std::uint64_t{0}, [&](Call& call) {
     nvspan::record::DeviceOpening range;
@@ -21,6 +22,9 @@ NVSPAN_EXPORT std::uint64_t nvspan_inject_open_device(const char* domain, const 
     range.device = static_cast<std::uint64_t>(device);
     range.stream = stream;
     range.tid = tid;
+    range.number = of[0];
+    range.rank = of[1];
+    range.ranks = of[2];
     return call.session.capture().open_device(range);
   });
 }

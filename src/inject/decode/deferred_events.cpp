@@ -50,6 +50,10 @@ void read_text(Call& call, const DomainView& domain, const trace::PayloadEntry& 
   }
 }
 
+void read_clocks(Call& call) {
+  if (call.session.records()) call.session.recorder().deferred().read_clocks();
+}
+
 // Ticks of the recording's clock. False: another clock, of which nothing is known.
 bool read_time(Call& call, const trace::PayloadEntry& entry, std::uint64_t place,
                std::string_view bytes, std::uint64_t& ticks) {
@@ -177,6 +181,7 @@ bool record_first(Call& call, const DomainView& domain, std::uint64_t schema,
 bool record_deferred(Call& call, const DomainView& domain, std::uint64_t schema,
                      std::string_view bytes) {
   std::uint64_t used = 0;
+  read_clocks(call);
   return record_first(call, domain, schema, bytes, used);
 }
 
@@ -184,9 +189,10 @@ bool record_deferred_batch(Call& call, const DomainView& domain, std::uint64_t s
                            std::string_view bytes) {
   const trace::PayloadSchema* layout = call.session.schemas().schema(domain.handle, schema);
   if (layout == nullptr || bytes.empty()) return false;
+  read_clocks(call);
+  std::uint64_t used = 0;
   if (layout->size == 0) {
     while (!bytes.empty()) {
-      std::uint64_t used = 0;
       if (!record_first(call, domain, schema, bytes, used)) return false;
       bytes.remove_prefix(static_cast<std::size_t>(std::min<std::uint64_t>(used, bytes.size())));
     }
@@ -195,7 +201,7 @@ bool record_deferred_batch(Call& call, const DomainView& domain, std::uint64_t s
   const std::uint64_t size = layout->size;
   bool whole = bytes.size() % size == 0;
   for (std::size_t at = 0; bytes.size() - at >= size; at += size) {
-    if (!record_deferred(call, domain, schema, bytes.substr(at, size))) whole = false;
+    if (!record_first(call, domain, schema, bytes.substr(at, size), used)) whole = false;
   }
   return whole;
 }
@@ -218,6 +224,7 @@ void record_counter_batch(Call& call, const DomainView& domain, std::uint64_t co
   if (times != nullptr && (from_begin || from_end ? time_count < 2 : time_count < count)) return;
   const std::string_view name = call.registry.counter_name(domain.handle, counter);
   record::DeferredLane& lane = call.session.recorder().deferred();
+  lane.read_clocks();
   for (std::size_t i = 0; i < count; ++i) {
     const std::string_view row = samples.substr(i * size, size);
     std::int64_t stamp = 0;

@@ -76,11 +76,9 @@ class Finder {
         if (one.wait != no_time) sums.blocked += one.end - one.wait;
       }
       if (one.takes()) {
-        const auto waits = static_cast<std::int64_t>(arrivals_[last] - arrivals_[m]);
-        if (waits > moments_[m].uncertainty() + moments_[last].uncertainty()) {
-          sums.waited += waits;
-          outcome.waited += waits;
-        }
+        const std::int64_t waits = waiting(moments_[m], moments_[last]);
+        sums.waited += waits;
+        outcome.waited += waits;
       }
       if (!together) continue;
       float& late = blame_.late[of.members[m].rank][of.step];
@@ -210,5 +208,32 @@ double median_without(const std::vector<double>& values, std::size_t without,
 }
 
 Blame find_blame(const Job& job) { return Finder(job).find(); }
+
+std::vector<Arrival> arrivals(const Job& job, const Matched& of) {
+  std::vector<Arrival> found;
+  found.reserve(of.members.size());
+  Moment last;
+  bool compares = of.compares();
+  for (const Member& member : of.members) {
+    const Collective& one = job.at(member);
+    const Moment come = job.moment(member.rank, one.begin);
+    Arrival& arrival = found.emplace_back();
+    arrival.rank = member.rank;
+    compares = compares && come.known();
+    if (!come.known()) continue;
+    arrival.come = come.middle();
+    arrival.uncertainty = come.uncertainty();
+    if (one.gives() && (!last.known() || come.middle() > last.middle())) last = come;
+    if (one.end == no_time) continue;
+    const Moment gone = job.moment(member.rank, one.end);
+    if (gone.known()) arrival.gone = gone.middle();
+  }
+  if (!compares || !last.known()) return found;
+  for (std::size_t m = 0; m < found.size(); ++m) {
+    const Collective& one = job.at(of.members[m]);
+    if (one.takes()) found[m].waited = waiting(job.moment(found[m].rank, one.begin), last);
+  }
+  return found;
+}
 
 }  // namespace nvspan::ranks

@@ -33,6 +33,20 @@ struct CollectiveOutcome {
   std::vector<Root> roots;       // of `delay`, as far as it is known
 };
 
+// How long who came at `own` waited for who came at `last`: 0 where their clocks cannot tell.
+inline std::int64_t waiting(const Moment& own, const Moment& last) {
+  const std::int64_t waits = last.middle() - own.middle();
+  return waits > own.uncertainty() + last.uncertainty() ? waits : 0;
+}
+
+struct Arrival {
+  std::uint32_t rank = 0;        // of Job::ranks
+  std::int64_t come = no_time;   // no_time: its clock is not known
+  std::int64_t gone = no_time;   // no_time: not known, or nothing shows it
+  std::int64_t waited = 0;       // until the last came; 0 where ranks cannot be compared
+  std::int64_t uncertainty = 0;  // of `come`
+};
+
 struct RankSums {
   std::int64_t waited = 0;   // until the last came
   std::int64_t blocked = 0;  // in collectives at all
@@ -53,6 +67,9 @@ struct Blame {
 };
 
 Blame find_blame(const Job& job);
+
+// When each rank came to one collective, on the common time line, by rank.
+std::vector<Arrival> arrivals(const Job& job, const Matched& of);
 
 // The median of all but the `without`th; sorts nothing for good.
 double median_without(const std::vector<double>& values, std::size_t without,

@@ -76,6 +76,7 @@ void pair_up(Job& job) {
         key.op = pairs ? -1 : each.op + 1;
         key.number = order[{key.group, {key.pair, key.op}}]++;
       } else {
+        if (each.device) key.op = each.op + 1;  // NCCL counts each function by itself
         key.number = each.sequence;
       }
       const auto place = numbers.emplace(key, found.size());

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "ranks/traces/run_delay.hpp"
 #include "ranks/traces/trace.hpp"
 
 #include <cstddef>
@@ -19,6 +20,7 @@ class ThreadWork {
   static constexpr std::int32_t waiting = -2;  // in a collective
 
   std::vector<Step> steps;
+  std::vector<RunDelay> delays;  // in the order of time
   std::size_t collectives = 0;
 
   void enter(std::int64_t at, std::int32_t name) {

@@ -257,6 +257,14 @@ bool FileCheck::is_whole() const {
   });
 }
 
+void FileCheck::leave_out_unchecked() {
+  for (ReadChunk& chunk : chunks) {
+    if (chunk.state == ChunkState::open || chunk.state == ChunkState::cut) {
+      chunk.state = ChunkState::damaged;
+    }
+  }
+}
+
 FileCheck check_file(std::vector<std::uint64_t>& words, std::size_t bytes, const Reread& reread) {
   words.resize(std::max<std::size_t>(words.size(), record::file_header_bytes / word + 1));
   record::FileHeader header = {};

@@ -57,6 +57,9 @@ struct FileCheck {
   std::uint64_t open_chunks = 0;
 
   bool is_whole() const;
+  // Chunks without a checksum that was compared become damaged ones: of a file that another process
+  // cut and wrote again while it was read they may hold parts of two moments.
+  void leave_out_unchecked();
 };
 
 // Reads the bytes of a file that is still being written once more. False: it cannot.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 
 namespace nvspan::reader {
 namespace {
@@ -45,9 +46,12 @@ ChunkScan scan_chunk(const Recording& recording, const ReadProcess& process,
   const std::uint64_t* at = chunk.begin;
   Entry entry;
   for (;;) {
+    const std::uint64_t* const begin = at;
     const EntryStep step = next_entry(at, chunk.end, site_of, payload_type_of, entry);
     if (step == EntryStep::damaged) scan.damaged = true;
     if (step != EntryStep::entry) break;
+    scan.last = begin;
+    scan.end = at;
     if (entry.kind == record::EntryKind::base) base = *entry.value;
     if (entry.kind == record::EntryKind::lost) scan.lost += *entry.value;
     if (entry.is_event()) scan.last_ticks = std::max(scan.last_ticks, base + entry.delta);
@@ -62,6 +66,29 @@ ChunkScan scan_chunk(const Recording& recording, const ReadProcess& process,
     scan.damaged = true;
   }
   return scan;
+}
+
+bool may_end_in_filling(const ReadChunk& chunk, const std::uint64_t* end) {
+  constexpr std::uint64_t smallest_block = 512;
+  if (chunk.state != ChunkState::cut || chunk.begin == chunk.end) return false;
+  const std::uint64_t file_end = chunk.offset + sizeof(record::ChunkHeader) +
+                                 static_cast<std::uint64_t>(chunk.end - chunk.begin) * word;
+  return (end < chunk.end && *end == 0) || chunk.end[-1] == 0 || file_end % smallest_block == 0;
+}
+
+const std::uint64_t* end_of_cells(const ReadChunk& chunk) {
+  constexpr std::size_t words_of[] = {0, sizeof(record::StatsCell) / word,
+                                      sizeof(record::StatsBlock) / word,
+                                      sizeof(record::StatsNested) / word};
+  const std::uint64_t* last = chunk.begin;
+  const std::uint64_t* at = chunk.begin;
+  while (at < chunk.end && *at != 0 && *at < std::size(words_of)) {
+    const std::size_t words = words_of[*at];
+    if (words > static_cast<std::size_t>(chunk.end - at)) break;
+    last = at;
+    at += words;
+  }
+  return may_end_in_filling(chunk, at) ? last : chunk.end;
 }
 
 }  // namespace nvspan::reader

@@ -16,10 +16,21 @@ struct ChunkScan {
   std::uint64_t lost = 0;     // that the recorder itself could not keep
   std::uint64_t unknown = 0;  // of sites that the file does not define
   std::uint64_t last_ticks = 0;
+  const std::uint64_t* last = nullptr;  // the last entry; null: there is none
+  const std::uint64_t* end = nullptr;   // of that
   bool damaged = false;
 };
 
 ChunkScan scan_chunk(const Recording& recording, const ReadProcess& process,
                      const ReadChunk& chunk);
+
+// Whether zeros that nobody wrote may stand in a chunk that the file's end cuts, from the end of
+// its last entry, `end`, on: a file system puts them, in whole blocks, where a file was cut while
+// it was read or copied, or where the power failed. Then that entry may be one that the program
+// never made.
+bool may_end_in_filling(const ReadChunk& chunk, const std::uint64_t* end);
+
+// Where a chunk of cells ends that are certain.
+const std::uint64_t* end_of_cells(const ReadChunk& chunk);
 
 }  // namespace nvspan::reader

@@ -160,7 +160,7 @@ void Recording::find_damage(const Loading& loading, std::size_t first_thread,
       losses.add(row, process.time(from), to == 0 ? process.end : process.time(to), count, reason);
     };
     for (std::size_t k = 0; k < thread.chunks.size(); ++k) {
-      const ReadChunk& chunk = thread.chunks[k];
+      ReadChunk& chunk = thread.chunks[k];
       if (chunk.number <= number) continue;  // there can be no second one
       const ReadChunk* next = k + 1 < thread.chunks.size() ? &thread.chunks[k + 1] : nullptr;
       if (ring && number == 0) {
@@ -196,6 +196,10 @@ void Recording::find_damage(const Loading& loading, std::size_t first_thread,
       ChunkScan scan;
       if (chunk.state != ChunkState::whole || look_into_all) {
         scan = scan_chunk(*this, process, chunk);
+        if (scan.last != nullptr && may_end_in_filling(chunk, scan.end)) {
+          chunk.end = scan.last;
+          scan = scan_chunk(*this, process, chunk);
+        }
         unknown_events += scan.unknown;
         if (!chunk.sealed && known) events -= std::min(events, scan.lost);
         const bool incomplete = scan.damaged || (known && scan.events < events);
@@ -216,7 +220,10 @@ void Recording::find_damage(const Loading& loading, std::size_t first_thread,
     const ReadChunk* final = thread.chunks.empty() ? nullptr : &thread.chunks.back();
     // Of a file in progress the next chunk may be newer than what was read.
     if (final != nullptr && final->sealed && !final->last && (gone || check.closed)) {
-      lose(last, 0, 0, gone_text);
+      // Chunks of a ring differ in size where it was recorded whole before, or where a thread had
+      // none: the oldest that is large enough is used again, which may be a thread's last.
+      thread.end_overwritten = ring && !gone;
+      if (!thread.end_overwritten) lose(last, 0, 0, gone_text);
     } else if (final == nullptr && full && gone) {
       lose(thread.start_ticks, 0, 0, gone_text);
     } else if (final == nullptr && ring) {

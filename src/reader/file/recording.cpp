@@ -3,7 +3,9 @@
 
 #include "reader/file/recording.hpp"
 
+#include "core/key_order.hpp"
 #include "core/memory/large_pages.hpp"
+#include "reader/file/chunk_scan.hpp"
 #include "reader/file/loading.hpp"
 #include "reader/file/schemas.hpp"
 #include "record/file/checksum.hpp"
@@ -39,11 +41,20 @@ std::uint64_t length_of(const std::vector<std::uint64_t>& words) {
   return ended ? header.file_bytes : 0;
 }
 
-// Reads the recording at `offset` of the file; `next` is where another follows it, 0 where none
-// does.
-bool read_words(const std::string& path, std::uint64_t offset, std::vector<std::uint64_t>& words,
-                std::size_t& bytes, std::uint64_t& next, std::string& problem) {
-  next = 0;
+struct FileWords {
+  std::vector<std::uint64_t> words;
+  std::size_t bytes = 0;
+  std::uint64_t next = 0;  // where another recording follows in the file; 0: nowhere
+  bool shrank = false;     // while it was read
+};
+
+// Reads the recording at `offset` of the file.
+bool read_words(const std::string& path, std::uint64_t offset, FileWords& read,
+                std::string& problem) {
+  std::vector<std::uint64_t>& words = read.words;
+  std::size_t& bytes = read.bytes;
+  read.next = 0;
+  read.shrank = false;
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) {
     problem = std::strerror(errno);
@@ -64,7 +75,7 @@ bool read_words(const std::string& path, std::uint64_t offset, std::vector<std::
     const std::uint64_t length = length_of(words);
     if (length >= bytes && length < limit && is_recording_at(file, offset + length)) {
       limit = static_cast<std::size_t>(length);
-      next = offset + length;
+      read.next = offset + length;
     }
     words.reserve(limit / word + 1);
     core::use_large_pages(words.data() + words.size(), limit - bytes);
@@ -76,7 +87,13 @@ bool read_words(const std::string& path, std::uint64_t offset, std::vector<std::
       if (count == 0) break;
       bytes += count;
     }
-    failed = failed || std::ferror(file) != 0;
+    failed = failed || std::ferror(file) != 0 || std::fseek(file, 0, SEEK_END) != 0;
+    // Who shortens a file clears the rest of its last page first: behind its new end zeros may have
+    // been read as far as that page goes.
+    const long now = failed ? 0 : std::ftell(file) - begin;
+    const std::size_t left = now < 0 ? 0 : static_cast<std::size_t>(now);
+    read.shrank = !failed && (bytes < limit || left < bytes);
+    bytes = std::min(bytes, left);
   }
   if (failed) problem = std::strerror(errno);
   std::fclose(file);
@@ -135,32 +152,38 @@ bool Recording::add(const std::string& path) {
 }
 
 bool Recording::add(const std::string& path, std::uint64_t offset, std::uint64_t& next) {
-  std::vector<std::uint64_t> words;
-  std::size_t bytes = 0;
+  FileWords file;
   std::string problem;
   FileCheck check;
   // One that is being written may change between the looks at its parts.
   constexpr int most_tries = 5;
   for (int tries = 0; tries < most_tries; ++tries) {
-    if (!read_words(path, offset, words, bytes, next, problem)) {
+    const bool read = read_words(path, offset, file, problem);
+    next = file.next;
+    if (!read) {
       std::string line = path;
       line.append(": ").append(problem);
       add_problem(std::move(line));
       return false;
     }
-    check = check_file(words, bytes, [&](std::uint64_t at, void* to, std::size_t size) {
+    check = check_file(file.words, file.bytes, [&](std::uint64_t at, void* to, std::size_t size) {
       return read_again(path, offset + at, to, size);
     });
-    if (check.closed) break;
+    if (check.closed && !file.shrank) break;
+    if (check.closed) continue;
     record::FileHeader then = {};
     record::FileHeader now = {};
-    std::memcpy(static_cast<void*>(&then), words.data(), sizeof then);
+    std::memcpy(static_cast<void*>(&then), file.words.data(), sizeof then);
     check.moving = read_again(path, offset, &now, sizeof now) &&
                    (then.last_sample != now.last_sample || then.chunks != now.chunks ||
                     then.in_hand != now.in_hand);
-    if (check.is_whole()) break;
+    if (!file.shrank && check.is_whole()) break;
   }
-  return add(path, std::move(words), bytes, check);
+  if (file.shrank) {
+    check.leave_out_unchecked();
+    add_problem(path + ": another process shortened it while it was read");
+  }
+  return add(path, std::move(file.words), file.bytes, check);
 }
 
 bool Recording::add(const std::string& path, std::vector<std::uint64_t> words, std::size_t bytes) {
@@ -242,7 +265,7 @@ void Recording::find_chunks(Loading& loading, const FileCheck& check) {
         }
         if (chunk.state != ChunkState::damaged) {
           stats_.push_back(ReadStats{loading.index, chunk.thread,
-                                     std::vector<std::uint64_t>(chunk.begin, chunk.end)});
+                                     std::vector<std::uint64_t>(chunk.begin, end_of_cells(chunk))});
         }
         break;
     }
@@ -276,14 +299,13 @@ bool Recording::add(const std::string& path, std::vector<std::uint64_t> words, s
   const std::size_t first_thread = threads_.size();
   const std::size_t first_stats = stats_.size();
   find_chunks(loading, check);
-  std::stable_sort(loading.definitions.begin(), loading.definitions.end(),
-                   [](const ReadChunk& a, const ReadChunk& b) { return a.sequence < b.sequence; });
+  core::stable_sort_by(loading.definitions.begin(), loading.definitions.end(),
+                       [](const ReadChunk& chunk) { return chunk.sequence; });
   for (const ReadChunk& chunk : loading.definitions) read_definitions(loading, chunk);
   resolve(loading);
   // In the order in which they began, whatever the order of their chunks.
-  std::stable_sort(
-      threads_.begin() + static_cast<std::ptrdiff_t>(first_thread), threads_.end(),
-      [](const ReadThread& a, const ReadThread& b) { return a.start_ticks < b.start_ticks; });
+  core::stable_sort_by(threads_.begin() + static_cast<std::ptrdiff_t>(first_thread), threads_.end(),
+                       [](const ReadThread& thread) { return thread.start_ticks; });
   std::unordered_map<std::uint32_t, std::uint32_t>& rows = loading.threads;
   for (std::size_t i = first_thread; i < threads_.size(); ++i) {
     rows[threads_[i].number] = static_cast<std::uint32_t>(i);

@@ -135,6 +135,7 @@ struct ReadThread {
   bool overwritten = false;
   std::uint64_t overwritten_to = 0;      // ticks
   std::uint64_t overwritten_events = 0;  // 0: not known
+  bool end_overwritten = false;          // what followed its last event
 };
 
 struct ReadEvent {

@@ -3,6 +3,7 @@
 
 // Turns a file's numbers into those of the Recording, once all its definitions are read.
 
+#include "core/key_order.hpp"
 #include "reader/file/loading.hpp"
 #include "reader/file/schemas.hpp"
 #include "trace/event/event.hpp"
@@ -110,10 +111,9 @@ void Recording::resolve_threads(Loading& loading) {
   const bool checked = loading.is_checked();
   for (const auto& entry : loading.threads) {
     ReadThread& thread = threads_[entry.second];
-    std::stable_sort(thread.chunks.begin(), thread.chunks.end(),
-                     [&](const ReadChunk& a, const ReadChunk& b) {
-                       return checked ? a.number < b.number : a.sequence < b.sequence;
-                     });
+    core::stable_sort_by(thread.chunks.begin(), thread.chunks.end(), [&](const ReadChunk& chunk) {
+      return checked ? chunk.number : chunk.sequence;
+    });
     if (!thread.chunks.empty() && thread.chunks.back().end_ticks != 0) {
       thread.exited = true;
       thread.end_ticks = thread.chunks.back().end_ticks;

@@ -166,13 +166,19 @@ bool LiveFile::sample(LiveSample& out) {
     const record::LiveDevice& range = ranges[i];
     const std::uint64_t state = range.state.load(acquire);
     if ((state & 0xFF) == 0) continue;
-    LiveDeviceRange found{text_of(range.domain),
-                          text_of(range.name),
-                          static_cast<record::LiveDeviceState>(state & 0xFF),
-                          range.device.load(acquire),
-                          range.stream.load(acquire),
-                          static_cast<std::uint32_t>(range.tid.load(acquire)),
-                          range.since.load(acquire)};
+    const std::uint64_t device = range.device.load(acquire);
+    const std::uint64_t tid = range.tid.load(acquire);
+    LiveDeviceRange found{
+        text_of(range.domain),
+        text_of(range.name),
+        static_cast<record::LiveDeviceState>(state & 0xFF),
+        device & record::live_device_mask,
+        range.stream.load(acquire),
+        static_cast<std::uint32_t>(tid),
+        static_cast<std::uint32_t>(tid >> record::live_number_shift),
+        static_cast<std::uint32_t>(device >> record::live_rank_shift & record::live_member_mask),
+        static_cast<std::uint32_t>(device >> record::live_ranks_shift),
+        range.since.load(acquire)};
     if (range.state.load(acquire) == state) out.devices.push_back(found);
   }
   // Names come before what cites them: those of the entries above are there now.

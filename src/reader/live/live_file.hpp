@@ -21,6 +21,9 @@ struct LiveDeviceRange {
   std::uint64_t device;
   std::uint64_t stream;
   std::uint32_t tid;
+  std::uint32_t number;  // of NCCL's operation
+  std::uint32_t rank;
+  std::uint32_t ranks;  // 0: it is none
   std::uint64_t since;  // ticks; 0: not known
 };
 

@@ -3,6 +3,7 @@
 
 #include "reader/page/timeline_bytes.hpp"
 
+#include "core/key_order.hpp"
 #include "reader/page/payload_texts.hpp"
 
 #include <algorithm>
@@ -122,9 +123,8 @@ void TimelineBytes::write_payloads(std::size_t most_bytes) {
       }
     }
   }
-  std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
-    return a.block->longest > b.block->longest;
-  });
+  core::stable_sort_by(places.begin(), places.end(),
+                       [](const Place& place) { return ~place.block->longest; });
   PayloadTexts texts(recording_);
   std::unordered_map<std::string, std::uint32_t> numbers;
   using Kept = std::pair<std::pair<std::size_t, std::size_t>, std::uint32_t>;  // level, block, text

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "reader/projection/sums.hpp"
+#include "core/key_order.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -105,9 +106,8 @@ std::vector<ProjectionSum> sum_by_name(const Recording& recording, const Tables&
     sum.projected = figures_of(of.durations);
     rows.push_back(sum);
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const ProjectionSum& a, const ProjectionSum& b) {
-    return a.projected.sum > b.projected.sum;
-  });
+  core::stable_sort_by(rows.begin(), rows.end(),
+                       [](const ProjectionSum& row) { return ~row.projected.sum; });
   return rows;
 }
 

@@ -116,11 +116,14 @@ std::string lane_label(const Recording& recording, const DeviceLane& lane) {
   std::string label = device_label(recording, lane);
   if (lane.device < 0) return label;
   label += " \xC2\xB7 ";
-  if (lane.stream_handle <= default_streams) {
+  const bool handle = lane.stream >> 32 != 0;  // of a driver that has no ids
+  if (lane.stream_handle <= default_streams && !handle) {
     label += "default stream";
-  } else if (lane.stream >> 32 != 0) {  // a driver that has no ids: the handle
-    char text[32];
-    std::snprintf(text, sizeof text, "stream 0x%llx", static_cast<unsigned long long>(lane.stream));
+  } else if (handle) {  // or NCCL's communicator, which has no stream's handle
+    char text[48];
+    std::snprintf(text, sizeof text,
+                  lane.stream_handle == 0 ? "communicator %016llx" : "stream 0x%llx",
+                  static_cast<unsigned long long>(lane.stream));
     label += text;
   } else {
     label += "stream " + std::to_string(lane.stream);

@@ -194,6 +194,11 @@ void scan_thread(const Recording& recording, const ReadThread& thread, Visitor& 
       }
     }
   }
+  if (checked && thread.end_overwritten) {
+    const std::uint64_t end = process.header.last[process.header.last_sample % 2].ticks;
+    visitor.gap(last, end > last ? end : last, 0);
+    drain(last, EndReason::lost);
+  }
   if (thread.exited && thread.end_ticks > last) last = thread.end_ticks;
   open.advance(last);
   const EndReason reason = thread.exited    ? EndReason::thread_exit

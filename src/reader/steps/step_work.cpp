@@ -177,8 +177,10 @@ void add_work(Steps& steps, const std::vector<Stretches>& stretches, const Phase
     if (!op.is_launch_known) ++steps.by_run_time;
     const std::int64_t ahead =
         op.is_launch_known ? std::max<std::int64_t>(op.start - op.launched, 0) : -1;
+    // NCCL launches what a replay of a graph needs from a thread of the driver, in no phase.
+    const bool in_phase = op.is_launch_known && owner->phase + std::size_t{1} != steps.phases;
     const auto phase =
-        op.is_launch_known || op.phase < 0 ? owner->phase : static_cast<std::uint16_t>(op.phase);
+        in_phase || op.phase < 0 ? owner->phase : static_cast<std::uint16_t>(op.phase);
     const bool has_end = op.is_launch_known && owner->range != 0;
     const std::int64_t behind = has_end ? op.end - ends[owner->range] : Steps::not_known;
     owned.push_back(OwnedOp{owner->step, phase, op.start, op.end, ahead, behind});

@@ -35,10 +35,14 @@ class OpenFile {
   int fd_ = -1;
 };
 
+// The site and its domain are one word: written as two and read as one, a moment later, they would
+// make the processor wait.
 struct TailRange {
-  std::uint32_t site;
-  std::uint32_t domain;
+  std::uint64_t names;
   std::uint64_t ticks;  // of a closed range: how long; of an open one: when it began
+
+  std::uint32_t site() const noexcept { return static_cast<std::uint32_t>(names); }
+  std::uint32_t domain() const noexcept { return static_cast<std::uint32_t>(names >> 32); }
 };
 
 // Follows a recording while it is written: the ranges that its threads close. What it was too slow
@@ -47,20 +51,23 @@ class RecordingTail {
  public:
   // False: it is no recording that can be followed.
   bool open(const std::string& path);
-  // Appends the push/pop ranges that were closed since.
-  void read_ranges(std::vector<TailRange>& closed);
+  // What the file's header says now; until the next call nothing below looks at it again.
+  void refresh() noexcept;
+  // Appends the push/pop ranges that were closed since. False: there were no entries at all.
+  // `all`: threads are looked for that may have come a moment ago.
+  bool read_ranges(std::vector<TailRange>& closed, bool all);
   // Calls use(range) for each push range that is open.
   template <typename Use>
   void each_open(Use&& use) const {
     for (const Thread& thread : threads_) {
-      for (const TailRange& range : thread.open) use(range);
+      for (std::size_t i = 0; i < thread.depth; ++i) use(thread.open[i]);
     }
   }
   // How many events its threads have had, of whatever mode; a number to compare with an earlier
   // one.
   // `open`: how many ranges are open now.
   std::uint64_t progress(std::uint64_t& open) const;
-  bool is_closed() const noexcept;  // its process ended it
+  bool is_closed() const noexcept { return (header_.flags & record::file_closed) != 0; }
   LiveNames::Name name_of(std::uint32_t site);
 
   const record::FileHeader& header() const noexcept { return header_; }
@@ -71,46 +78,69 @@ class RecordingTail {
   struct Thread {
     std::uint32_t thread = 0;
     std::uint64_t offset = 0;  // of its chunk
+    std::uint64_t size = 0;
     std::uint64_t number = 0;
     std::size_t read = 0;  // bytes of the chunk
     std::uint64_t base = 0;
     bool resumed = false;  // chunks before this one were not read
-    std::vector<TailRange> open;
+    bool ended = false;
+    std::size_t depth = 0;        // how many of `open` are
+    std::vector<TailRange> open;  // as many as there can be
   };
+  enum class Reached : std::uint8_t { now, end, end_of_thread };
 
   struct Place {
     std::uint64_t offset;
+    std::uint64_t size;
     std::uint64_t number;
     std::uint64_t base;
     std::uint32_t thread;
+  };
+  struct Leftover {
+    std::uint64_t offset;
+    std::uint64_t size;
   };
   struct NameChunk {
     std::uint64_t offset;
     std::size_t read;
   };
 
-  void find_chunks();
+  bool is_ring() const noexcept;
+  std::uint64_t live_word(std::size_t field) const noexcept;
+  bool must_find_all(bool all) const noexcept;
+  void find_chunks(bool all);
+  void add_place(std::uint64_t offset, const record::ChunkHeader& header);
+  void look_at_leftovers();
+  void end_thread(Thread& thread);
   bool advance(Thread& thread);
-  // False: the chunk has been read to its end, and the thread has another one.
-  bool read_thread(Thread& thread, std::vector<TailRange>& closed);
+  bool advance_nearby(Thread& thread);
+  void go_to(Thread& thread, const Place& place);
+  Reached read_thread(Thread& thread, std::vector<TailRange>& closed);
   std::size_t take_entries(Thread& thread, std::size_t words, std::vector<TailRange>& closed);
   void push(Thread& thread, std::uint32_t site, std::uint64_t ticks);
-  void pop(Thread& thread, std::uint32_t domain, std::uint64_t ticks,
-           std::vector<TailRange>& closed);
+  static void pop(Thread& thread, std::uint32_t domain, std::uint64_t ticks,
+                  std::vector<TailRange>& closed);
   const record::SiteDefinition* site_of(std::uint32_t site);
-  std::uint32_t domain_of(std::uint32_t site);
+  std::uint64_t names_of(std::uint32_t site);
+  std::uint64_t find_names(std::uint32_t site);
   void read_names();
 
   OpenFile file_;
+  alignas(record::FileHeader) unsigned char page_[record::file_header_bytes] = {};
   record::FileHeader header_ = {};
   LiveNames names_;
-  std::vector<std::uint32_t> domains_;  // by site
+  std::vector<std::uint64_t> sites_;  // TailRange::names by site; 0xFF...: not known
   std::vector<NameChunk> name_chunks_;
   std::vector<Place> places_;
   std::vector<Thread> threads_;
-  std::uint64_t looked_to_ = record::file_header_bytes;  // full mode: chunks follow from here
-  std::uint64_t looked_at_ = 0;                          // when, in ns
+  std::vector<Leftover> leftovers_;  // of ended threads, which others have not taken yet
+  std::uint64_t looked_to_ =
+      record::file_header_bytes;  // chunks that are not known follow from here
+  std::uint64_t looked_at_ = 0;   // when all places were, in ns
+  std::uint64_t look_took_ = 0;   // ns
+  std::uint64_t allocated_ = 0;   // what the header said then
   bool wants_chunks_ = true;
+  bool took_ = false;  // entries, in this reading
   std::vector<std::uint64_t> words_;
 };
 

@@ -192,7 +192,15 @@ std::string open_bundle(const BundlePlace& place, const BundleEvent& event, std:
   return bundle;
 }
 
-std::vector<std::string> recordings_in(const BundlePlace& place) {
+std::uint64_t folder_version(const BundlePlace& place) noexcept {
+  struct stat status = {};
+  if (::stat(place.folder.c_str(), &status) != 0) return 0;
+  return static_cast<std::uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(status.st_mtim.tv_nsec);
+}
+
+std::vector<std::string> recordings_in(const BundlePlace& place,
+                                       const std::vector<std::string>& but) {
   std::vector<std::string> found;
   DIR* const dir = ::opendir(place.folder.c_str());
   if (dir == nullptr) return found;
@@ -201,6 +209,7 @@ std::vector<std::string> recordings_in(const BundlePlace& place) {
   while (const dirent* entry = ::readdir(dir)) {
     if (!ends_with(entry->d_name, suffix)) continue;
     std::string path = place.folder + "/" + entry->d_name;
+    if (std::find(but.begin(), but.end(), path) != but.end()) continue;
     RecordingTail tail;
     if (!tail.open(path)) continue;
     const record::FileHeader& header = tail.header();

@@ -46,8 +46,11 @@ BundleFlag read_flag(const std::string& folder);
 std::string open_bundle(const BundlePlace& place, const BundleEvent& event, std::string& problem);
 
 // The recordings of this machine in the folder that are being written, or ended within the last
-// seconds.
-std::vector<std::string> recordings_in(const BundlePlace& place);
+// seconds, but those that are known already.
+std::vector<std::string> recordings_in(const BundlePlace& place,
+                                       const std::vector<std::string>& but = {});
+// What changes where a file or a bundle comes to be in the folder.
+std::uint64_t folder_version(const BundlePlace& place) noexcept;
 // Freezes those of `files` into the bundle that are not in it; how many could not be, with the
 // reason of the last of them.
 std::size_t fill_bundle(const BundlePlace& place, const std::string& bundle,

@@ -13,6 +13,7 @@ constexpr double smallest_shift = 0.05;  // that is looked for
 constexpr double smallest_spread = 1e-3;
 constexpr double level_memory = 4096;        // durations: how slowly level and spread follow
 constexpr double block_memory = 64;          // blocks: the same of the long-run variance
+constexpr double group_memory = 32;          // groups of blocks
 constexpr double normal_deviation = 0.6745;  // the median of |z| of a normal distribution
 // ln of how many durations lie between two false alarms, were the model exact. Far more than is
 // asked for: the long-run variance is itself an estimate.
@@ -26,12 +27,6 @@ double cut_at(double value, double spread) {
   return std::max(-most, std::min(most, value));
 }
 
-// A float's precision is far more than durations have.
-double log_of(double duration) {
-  return static_cast<double>(
-      std::log(static_cast<float>(std::max(1e-30, std::min(1e30, duration)))));
-}
-
 float median(float* begin, float* end) {
   float* middle = begin + (end - begin) / 2;
   std::nth_element(begin, middle, end);
@@ -42,17 +37,19 @@ float median(float* begin, float* end) {
 
 void ChangePoint::learn() noexcept {
   float work[warm_up];
-  std::copy(first_, first_ + warm_up, work);
+  std::copy(first_.get(), first_.get() + warm_up, work);
   level_ = static_cast<double>(median(work, work + warm_up));
   for (std::size_t i = 0; i < warm_up; ++i) {
     work[i] = std::fabs(first_[i] - static_cast<float>(level_));
   }
   const auto deviation = static_cast<double>(median(work, work + warm_up));
-  spread_ = std::max(deviation / normal_deviation, smallest_spread);
+  const double spread = std::max(deviation / normal_deviation, smallest_spread);
   // The level is where cut residuals cancel out: of a skewed distribution not the median.
   for (int round = 0; round < 20; ++round) {
     double sum = 0;
-    for (const float x : first_) sum += cut_at(static_cast<double>(x) - level_, spread_);
+    for (std::size_t i = 0; i < warm_up; ++i) {
+      sum += cut_at(static_cast<double>(first_[i]) - level_, spread);
+    }
     level_ += sum / warm_up;
   }
   double squares = 0;
@@ -61,7 +58,7 @@ void ChangePoint::learn() noexcept {
   double in_block = 0;
   double before = 0;
   for (std::size_t i = 0; i < warm_up; ++i) {
-    const double r = cut_at(static_cast<double>(first_[i]) - level_, spread_);
+    const double r = cut_at(static_cast<double>(first_[i]) - level_, spread);
     squares += r * r;
     products += r * before;
     before = r;
@@ -73,74 +70,109 @@ void ChangePoint::learn() noexcept {
   const double alone = squares / warm_up;
   // Few blocks say little: what neighbours say of the dependence counts where it is more.
   const double rho = std::max(0.0, std::min(0.9, products / std::max(squares, 1e-30)));
-  variance_ = std::max(
-      {alone * (1 + rho) / (1 - rho), blocks / warm_up, smallest_spread * smallest_spread});
+  spread_ = static_cast<float>(spread);
+  slow_variance_ = std::max({alone * (1 + rho) / (1 - rho), blocks / warm_up, alone * dependence_,
+                             smallest_spread * smallest_spread});
+  variance_ = static_cast<float>(slow_variance_);
   in_block_ = 0;
+  in_group_ = 0;
   block_sum_ = 0;
+  group_sum_ = 0;
   slower_ = faster_ = Side{};
   set_threshold();
   std::fill(recent_, recent_ + recent, 0.0F);
 }
 
 void ChangePoint::set_threshold() noexcept {
-  most_ = most_of(spread_);
+  const double variance = std::max(static_cast<double>(variance_), slow_variance_);
+  const double most = most_of(static_cast<double>(spread_));
   // Never so much that what is cut cannot rise.
-  slack_ = std::min(std::max(smallest_shift / 2, std::sqrt(variance_) / 2), most_ / 2);
+  const double slack = std::min(std::max(smallest_shift / 2, std::sqrt(variance) / 2), most / 2);
+  most_ = static_cast<float>(most);
+  slack_ = static_cast<float>(slack);
   // Of a quiet stream with outliers, whose sums are not normal: so many outliers in a row.
-  threshold_ = std::max(variance_ / (2 * slack_) * caution, most_in_a_row * (most_ - slack_));
+  threshold_ = static_cast<float>(
+      std::max(variance / (2 * slack) * caution, most_in_a_row * (most - slack)));
 }
 
-bool ChangePoint::step(Side& side, double residual) const noexcept {
-  side.sum += residual - slack_;
-  ++side.length;
-  if (side.sum <= 0) side = Side{};
-  return side.sum > threshold_;
+// A sum that falls below 0 begins anew. By its bits: of a comparison the compiler makes a branch,
+// which nobody can predict and which takes longer than all the rest.
+inline void ChangePoint::step(Side& side, float more) noexcept {
+  const float sum = side.sum + more;
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &sum, sizeof bits);
+  const std::uint32_t kept = (bits >> 31) - 1;  // all bits, or none
+  bits &= kept;
+  std::memcpy(&side.sum, &bits, sizeof bits);
+  side.length = (side.length + 1) & kept;
 }
 
-bool ChangePoint::add(double duration) noexcept {
-  const double x = log_of(duration);
-  if (seen_ < warm_up) {
-    first_[seen_++] = static_cast<float>(x);
-    if (seen_ == warm_up) learn();
-    return false;
-  }
-  const double off = x - level_;
-  const double residual = std::max(-most_, std::min(most_, off));
-  recent_[latest_++ % recent] = static_cast<float>(off);
-  const bool slower = step(slower_, residual);
-  const bool faster = step(faster_, -residual);
-  if (slower || faster) {
-    since_ = (slower ? slower_ : faster_).length;
-    // An alarm takes about as many: those before the change are few.
-    change_ = std::exp(static_cast<double>(median(recent_, recent_ + recent)));
-    seen_ = 0;
-    return true;
-  }
-  level_ += residual / level_memory;
-  // Half of the residuals lie within the median deviation.
-  const bool wide = std::fabs(off) > spread_ * normal_deviation;
-  spread_ = std::max(smallest_spread, spread_ * (1 + (wide ? 2.0 : -2.0) / level_memory));
-  block_sum_ += residual;
-  if (++in_block_ == block) {
-    const double found = std::min(block_sum_ * block_sum_ / block, 6 * variance_);
-    variance_ =
-        std::max(smallest_spread * smallest_spread, variance_ + (found - variance_) / block_memory);
-    block_sum_ = 0;
-    in_block_ = 0;
-    set_threshold();
-  }
+bool ChangePoint::add_first(float x) noexcept {
+  first_[seen_++] = x;
+  if (seen_ == warm_up) learn();
   return false;
 }
 
-void HighQuantile::add(double duration) noexcept {
+bool ChangePoint::alarm() noexcept {
+  since_ = (slower_.sum > threshold_ ? slower_ : faster_).length;
+  // An alarm takes about as many: those before the change are few.
+  change_ = std::exp(median(recent_, recent_ + recent));
+  seen_ = 0;
+  return true;
+}
+
+void ChangePoint::follow_groups() noexcept {
+  const double variance = std::max(static_cast<double>(variance_), slow_variance_);
+  const double found = std::min(group_sum_ * group_sum_ / (block * group), 6 * variance);
+  slow_variance_ += (found - slow_variance_) / group_memory;
+  group_sum_ = 0;
+  in_group_ = 0;
+}
+
+void ChangePoint::end_block() noexcept {
+  constexpr auto least = static_cast<float>(smallest_spread * smallest_spread);
+  const float found = std::min(block_sum_ * block_sum_ / block, 6 * variance_);
+  variance_ = std::max(least, variance_ + (found - variance_) / static_cast<float>(block_memory));
+  group_sum_ += static_cast<double>(block_sum_);
+  block_sum_ = 0;
+  in_block_ = 0;
+  if (++in_group_ == group) follow_groups();
+  const auto spread = static_cast<double>(spread_);
+  dependence_ =
+      std::max(1.0, std::max(static_cast<double>(variance_), slow_variance_) / (spread * spread));
+  set_threshold();
+}
+
+bool ChangePoint::add_log(float x) noexcept {
+  constexpr auto turn = static_cast<float>(2 / level_memory);
+  static constexpr float follow[] = {1 - turn, 1 + turn};
+  if (__builtin_expect(seen_ < warm_up, 0)) return add_first(x);
+  const auto off = static_cast<float>(static_cast<double>(x) - level_);
+  const float below = off < most_ ? off : most_;
+  const float residual = below > -most_ ? below : -most_;
+  recent_[latest_] = off;
+  latest_ = static_cast<std::uint8_t>(latest_ + 1U < recent ? latest_ + 1U : 0U);
+  step(slower_, residual - slack_);
+  step(faster_, -residual - slack_);
+  if (__builtin_expect(slower_.sum > threshold_ || faster_.sum > threshold_, 0)) return alarm();
+  level_ += static_cast<double>(residual) * (1 / level_memory);
+  // Half of the residuals lie within the median deviation.
+  const bool wide = std::fabs(off) > spread_ * static_cast<float>(normal_deviation);
+  spread_ = std::max(static_cast<float>(smallest_spread), spread_ * follow[wide ? 1 : 0]);
+  block_sum_ += residual;
+  if (__builtin_expect(++in_block_ == block, 0)) end_block();
+  return false;
+}
+
+void HighQuantile::add_log(float x) noexcept {
   constexpr double rise = 0.03;
-  const double x = log_of(duration);
+  const auto found = static_cast<double>(x);
   if (seen_ < warm_up) {
-    log_ = seen_ == 0 ? x : std::max(log_, x);
+    log_ = seen_ == 0 ? found : std::max(log_, found);
     ++seen_;
     return;
   }
-  log_ += x > log_ ? rise * 0.99 : -rise * 0.01;
+  log_ += found > log_ ? rise * 0.99 : -rise * 0.01;
 }
 
 double HighQuantile::value() const noexcept { return seen_ < warm_up ? 0 : std::exp(log_); }

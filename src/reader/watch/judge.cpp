@@ -40,35 +40,37 @@ Judge::Judge(const std::vector<TriggerRule>& rules, std::string path)
   }
 }
 
-// Null: no rule is about it.
-Judge::Range* Judge::range_of(std::uint32_t site) {
+Judge::Site Judge::find_site(std::uint32_t site) {
   constexpr std::uint32_t most_sites = 1 << 20;
-  if (site >= most_sites) return nullptr;
-  if (site >= known_.size()) {
-    known_.resize(std::size_t{site} + 1, 0);
-    sites_.resize(std::size_t{site} + 1);
-  }
-  if (known_[site] != 0) return sites_[site].get();
-  known_[site] = 1;
+  Site made;
+  made.range = none;
+  if (site >= most_sites) return made;
   const LiveNames::Name read = tail_.name_of(site);
   const std::string domain(read.domain);
   const std::string name(read.text);
-  Rules rules;
+  Range range;
+  bool change = false;
   for (const TriggerRule& rule : rules_) {
     if (rule.kind == TriggerKind::slow && matches(rule.range, domain, name)) {
-      rules.slow = rules.slow == 0 ? rule.value : std::min(rules.slow, rule.value);
+      range.slow = range.slow == 0 ? rule.value : std::min(range.slow, rule.value);
     } else if (rule.kind == TriggerKind::change && site < most_levels &&
                matches(rule.range, domain, name)) {
-      rules.change = true;
+      change = true;
     }
   }
-  if (rules.slow == 0 && !rules.change) return nullptr;
-  auto range = std::make_unique<Range>();
-  range->rules = rules;
-  range->name = domain.empty() ? name : domain + ":" + name;
-  if (rules.change) range->level = std::make_unique<ChangePoint>();
-  sites_[site] = std::move(range);
-  return sites_[site].get();
+  if (range.slow != 0 || change) {
+    range.log_slow = log_of(range.slow);
+    made.slow = range.slow != 0;
+    range.name = domain.empty() ? name : domain + ":" + name;
+    made.range = static_cast<std::int32_t>(judged_.size());
+    judged_.push_back(std::move(range));
+  }
+  if (change) {
+    made.level = static_cast<std::int32_t>(levels_.size());
+    levels_.emplace_back();
+  }
+  if (site >= sites_.size()) sites_.resize(std::size_t{site} + 1);
+  return sites_[site] = made;
 }
 
 void Judge::add_slow(const Range& range, double ns, double high, bool open,
@@ -79,54 +81,72 @@ void Judge::add_slow(const Range& range, double ns, double high, bool open,
                                       seconds_text(ns) + ", " + text + seconds_text(high)});
 }
 
-void Judge::judge_ranges(std::vector<Finding>& found) {
+inline void Judge::judge_slow(Range& range, double ns, float x, std::vector<Finding>& found,
+                              bool& slow) const {
+  if (!slow && range.high.is_exceeded(x, range.log_slow)) {
+    slow = true;
+    add_slow(range, ns, range.high.value(), false, found);
+  }
+  range.high.add_log(x);
+}
+
+void Judge::add_change(Site site, std::vector<Finding>& found) const {
+  const ChangePoint& level = levels_[static_cast<std::size_t>(site.level)];
+  const double change = level.change();
+  char text[96];
+  snprintf(text, sizeof text, " takes %.1f %% %s, for some %zu calls",
+           (change > 1 ? change - 1 : 1 - change) * 100, change > 1 ? "longer" : "less",
+           level.since());
+  found.push_back(Finding{"change", judged_[static_cast<std::size_t>(site.range)].name + text});
+}
+
+bool Judge::judge_ranges(std::vector<Finding>& found, bool all) {
   closed_.clear();
-  tail_.read_ranges(closed_);
+  const bool moved = tail_.read_ranges(closed_, all);
   const double unit = tail_.ns_per_tick();
   bool slow = false;
   for (const TailRange& closed : closed_) {
-    Range* range = range_of(closed.site);
-    if (range == nullptr) continue;
+    const Site site = site_of(closed.site());
+    if (site.range < 0) continue;
     const double ns = static_cast<double>(closed.ticks) * unit;
-    if (range->rules.slow != 0) {
-      const double high = range->high.value();
-      if (high != 0 && ns > high * range->rules.slow && !slow) {
-        slow = true;
-        add_slow(*range, ns, high, false, found);
-      }
-      range->high.add(ns);
+    const float x = log_of(ns);
+    if (site.slow) {
+      judge_slow(judged_[static_cast<std::size_t>(site.range)], ns, x, found, slow);
     }
-    if (range->level == nullptr || !range->level->add(ns)) continue;
-    const double change = range->level->change();
-    char text[96];
-    snprintf(text, sizeof text, " takes %.1f %% %s, for some %zu calls",
-             (change > 1 ? change - 1 : 1 - change) * 100, change > 1 ? "longer" : "less",
-             range->level->since());
-    found.push_back(Finding{"change", range->name + text});
+    if (site.level < 0) continue;
+    if (__builtin_expect(levels_[static_cast<std::size_t>(site.level)].add_log(x), 0)) {
+      add_change(site, found);
+    }
   }
   // One that is still open is told of as soon as it is too long, and once.
   const std::uint64_t now = tail_.ticks_now();
   tail_.each_open([&](const TailRange& open) {
-    Range* range = range_of(open.site);
-    if (range == nullptr || range->rules.slow == 0 || slow || now <= open.ticks ||
-        open.ticks == told_open_) {
-      return;
-    }
+    const Site site = site_of(open.site());
+    if (!site.slow || slow || now <= open.ticks || open.ticks == told_open_) return;
+    const Range& range = judged_[static_cast<std::size_t>(site.range)];
     const double ns = static_cast<double>(now - open.ticks) * unit;
-    const double high = range->high.value();
-    if (high == 0 || ns <= high * range->rules.slow) return;
+    if (!range.high.is_exceeded(log_of(ns), range.log_slow)) return;
     slow = true;
     told_open_ = open.ticks;
-    add_slow(*range, ns, high, true, found);
+    add_slow(range, ns, range.high.value(), true, found);
   });
+  return moved;
 }
 
-void Judge::judge_progress(std::vector<Finding>& found) {
+// `moved`: there were entries. Then nobody need ask for the count of events, which takes longer;
+// the next time it is asked for, it has moved by those entries, and that says nothing.
+void Judge::judge_progress(std::vector<Finding>& found, bool moved) {
   const std::uint64_t now = core::monotonic_ns();
-  std::uint64_t open = 0;
-  const std::uint64_t progress = tail_.progress(open);
-  if (progress != progress_ || progress == 0) {
+  if (moved) {
+    is_behind_ = true;
+  } else {
+    std::uint64_t open = 0;
+    const std::uint64_t progress = tail_.progress(open);
+    moved = progress == 0 || (progress != progress_ && !is_behind_);
     progress_ = progress;
+    is_behind_ = false;
+  }
+  if (moved) {
     moved_ = now;
     std::fill(told_stall_.begin(), told_stall_.end(), std::uint8_t{0});
     return;
@@ -144,15 +164,15 @@ void Judge::judge_progress(std::vector<Finding>& found) {
 
 bool Judge::look(std::vector<Finding>& found, bool last) {
   const std::uint64_t now = core::monotonic_ns();
-  bool ended = false;
   bool gone = false;
   if (last || now - asked_ >= ask_again) {
     asked_ = now;
     // One that is gone may have ended since it was asked for its end.
     gone = ::kill(static_cast<pid_t>(header().pid), 0) != 0 && errno == ESRCH;
-    ended = tail_.is_closed();
   }
-  if (ranges_) judge_ranges(found);
+  tail_.refresh();
+  const bool ended = tail_.is_closed();
+  const bool moved = ranges_ && judge_ranges(found, last || gone || ended);
   if (ended) return false;
   if (gone) {
     // A child of multiprocessing leaves without an end as well, but not from within a range.
@@ -166,7 +186,7 @@ bool Judge::look(std::vector<Finding>& found, bool last) {
     }
     return false;
   }
-  judge_progress(found);
+  judge_progress(found, moved);
   return true;
 }
 

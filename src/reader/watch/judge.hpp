@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -42,32 +41,46 @@ class Judge {
   const record::FileHeader& header() const noexcept { return tail_.header(); }
 
  private:
-  struct Rules {
-    double slow = 0;  // the least factor of the rules that are about this range
-    bool change = false;
-  };
   struct Range {
-    Rules rules;
+    double slow = 0;     // the least factor of the rules that are about this range; 0: none
+    float log_slow = 0;  // its logarithm
     std::string name;
     HighQuantile high;
-    std::unique_ptr<ChangePoint> level;  // where a rule asks for it
   };
+  // Of a range's name. Indices: most ranges have a level and need no look at their Range.
+  struct Site {
+    std::int32_t range = not_known;
+    std::int32_t level = none;  // where a rule asks for changes
+    bool slow = false;          // a rule asks how slow it is
+  };
+  static constexpr std::int32_t none = -1;
+  static constexpr std::int32_t not_known = -2;
 
-  Range* range_of(std::uint32_t site);
+  Site site_of(std::uint32_t site) {
+    if (__builtin_expect(site < sites_.size() && sites_[site].range != not_known, 1)) {
+      return sites_[site];
+    }
+    return find_site(site);
+  }
+  Site find_site(std::uint32_t site);
+  void judge_slow(Range& range, double ns, float x, std::vector<Finding>& found, bool& slow) const;
+  void add_change(Site site, std::vector<Finding>& found) const;
   void add_slow(const Range& range, double ns, double high, bool open,
                 std::vector<Finding>& found) const;
-  void judge_ranges(std::vector<Finding>& found);
-  void judge_progress(std::vector<Finding>& found);
+  bool judge_ranges(std::vector<Finding>& found, bool all);  // whether there were entries
+  void judge_progress(std::vector<Finding>& found, bool moved);
 
   const std::vector<TriggerRule>& rules_;
   std::string path_;
   RecordingTail tail_;
-  bool ranges_ = false;  // a rule is about ranges
-  std::vector<std::unique_ptr<Range>> sites_;
-  std::vector<std::uint8_t> known_;  // by site: 1
+  bool ranges_ = false;      // a rule is about ranges
+  std::vector<Site> sites_;  // by number
+  std::vector<Range> judged_;
+  std::vector<ChangePoint> levels_;
   std::vector<TailRange> closed_;
   std::uint64_t told_open_ = 0;  // when the open range began that was reported last, in ticks
   std::uint64_t asked_ = 0;      // when the system was asked for the process, in ns
+  bool is_behind_ = false;       // progress_ is
   std::uint64_t progress_ = 0;
   std::uint64_t moved_ = 0;               // when it last did, in ns
   std::vector<std::uint8_t> told_stall_;  // by rule: 1

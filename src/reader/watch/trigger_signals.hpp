@@ -10,5 +10,9 @@ namespace nvspan::reader {
 void take_signal(int number) noexcept;
 // Whether it came since the last call.
 bool was_signalled(int number) noexcept;
+// Whether the program has put another handler in its place; true once in a process and its forks.
+// That one stays: a library that removes its handler puts back what it found, and a handler in
+// front would go on to call one that is gone. A default action is what the program wants, too.
+bool was_replaced(int number) noexcept;
 
 }  // namespace nvspan::reader

@@ -18,10 +18,17 @@
 namespace nvspan::reader {
 namespace {
 
-constexpr std::uint64_t longest_pause = 200'000'000;  // ns
+// A look costs some 60 to 100 us however little has happened, most of them the system's for waking
+// up: they are few, and near enough that what several watchers notice is one event
+// (BundlePlace::together).
+constexpr std::uint64_t longest_pause = 450'000'000;  // ns
 constexpr std::uint64_t shortest_pause = 2'000'000;
-constexpr std::uint64_t find_pause = 250'000'000;
-constexpr std::uint64_t flag_pause = 100'000'000;
+// The folder is looked into where it has changed, for as long as what is new may be unfinished, and
+// now and then: a change on another machine is seen late, and one within a tick of the clock not.
+constexpr std::uint64_t find_pause = 200'000'000;
+constexpr std::uint64_t flag_pause = 90'000'000;
+constexpr std::uint64_t unfinished = 1'000'000'000;
+constexpr std::uint64_t seldom = 2'000'000'000;
 constexpr std::size_t most_problems = 100;
 
 }  // namespace
@@ -86,7 +93,7 @@ void Watcher::pass_on(BundleEvent event) {
 std::string Watcher::next_bundle(std::uint64_t wait) {
   std::unique_lock<std::mutex> held(mutex_);
   wrote_.wait_for(held, std::chrono::nanoseconds(wait),
-                  [this] { return done_ || !bundles_.empty(); });
+                  [this] { return done_ || !bundles_.empty() || !problems_.empty(); });
   if (bundles_.empty()) return {};
   std::string first = bundles_.front();
   bundles_.erase(bundles_.begin());
@@ -99,13 +106,30 @@ std::vector<std::string> Watcher::problems() {
 }
 
 void Watcher::note_problem(const std::string& problem) {
-  const std::lock_guard<std::mutex> held(mutex_);
-  if (problems_.size() < most_problems) problems_.push_back(problem);
+  {
+    const std::lock_guard<std::mutex> held(mutex_);
+    if (problems_.size() < most_problems) problems_.push_back(problem);
+  }
+  wrote_.notify_all();
+}
+
+void Watcher::take_signals(std::vector<BundleEvent>& events) {
+  for (const int number : options_.signals) {
+    const std::string text = std::to_string(number);
+    if (was_signalled(number)) {
+      events.push_back(BundleEvent{"signal", "signal " + text, options_.pid, own_rank(), true});
+    }
+    if (was_replaced(number)) {
+      note_problem("trigger signal:" + text +
+                   ": the program has replaced nvspan's handler, and the trigger does nothing "
+                   "unless the new one calls the one before it; set it before nvspan is imported, "
+                   "or call nvspan.trigger() in it");
+    }
+  }
 }
 
 void Watcher::find_recordings() {
-  for (std::string& path : recordings_in(options_.place)) {
-    if (std::find(known_.begin(), known_.end(), path) != known_.end()) continue;
+  for (std::string& path : recordings_in(options_.place, known_)) {
     auto judge = std::make_unique<Judge>(options_.rules, path);
     if (!judge->open()) continue;
     if (options_.pid == 0 || judge->header().pid == static_cast<std::uint32_t>(options_.pid)) {
@@ -197,17 +221,16 @@ void Watcher::run() {
     std::vector<BundleEvent> events;
     try {
       const std::uint64_t now = core::monotonic_ns();
-      if (last || judges_.empty() || now - found_at_ >= find_pause) {
+      const std::uint64_t version = folder_version(options_.place);
+      if (version != version_) changed_at_ = now;
+      version_ = version;
+      const bool changes = now - changed_at_ < unfinished;
+      if (last || judges_.empty() || now - found_at_ >= (changes ? find_pause : seldom)) {
         find_recordings();
         found_at_ = now;
       }
       take_requests(events);
-      for (const int number : options_.signals) {
-        if (was_signalled(number)) {
-          events.push_back(BundleEvent{"signal", "signal " + std::to_string(number), options_.pid,
-                                       own_rank(), true});
-        }
-      }
+      take_signals(events);
       look(events, last);
       for (const BundleEvent& event : events) {
         std::string problem;
@@ -219,7 +242,7 @@ void Watcher::run() {
         held.unlock();
         wrote_.notify_all();
       }
-      if (now - flag_at_ >= flag_pause) {
+      if (now - flag_at_ >= (changes ? flag_pause : seldom)) {
         join_newest();
         flag_at_ = now;
       }

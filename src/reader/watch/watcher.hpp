@@ -44,7 +44,8 @@ class Watcher {
   void pass_on(BundleEvent event);
   // Makes one on the calling thread; empty: `problem` says why not.
   std::string trigger_now(const std::string& kind, const std::string& why, std::string& problem);
-  // The next bundle that was written here, for at most so many ns; empty: none. Of one thread.
+  // The next bundle that was written here, for at most so many ns; empty: none, or something went
+  // wrong before. Of one thread.
   std::string next_bundle(std::uint64_t wait);
   // What went wrong since the last call, a sentence each.
   std::vector<std::string> problems();
@@ -54,6 +55,7 @@ class Watcher {
   void find_recordings();
   void look(std::vector<BundleEvent>& events, bool last);
   void take_requests(std::vector<BundleEvent>& events);
+  void take_signals(std::vector<BundleEvent>& events);
   std::int32_t own_rank() const;
   std::string write(const BundleEvent& event, std::string& problem);
   void join_newest();
@@ -66,6 +68,8 @@ class Watcher {
   std::vector<std::unique_ptr<Judge>> judges_;
   std::vector<std::string> known_;  // files that are watched, or are not worth it
   std::string joined_;              // the bundle that this has written to last
+  std::uint64_t version_ = 0;       // of the folder
+  std::uint64_t changed_at_ = 0;
   std::uint64_t found_at_ = 0;
   std::uint64_t flag_at_ = 0;
 

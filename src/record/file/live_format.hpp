@@ -118,6 +118,14 @@ enum class LiveDeviceState : std::uint64_t { opened = 1, launched = 2, begun = 3
 constexpr std::size_t live_most_devices = 256;
 constexpr std::size_t live_device_name_words = 6;
 
+// LiveDevice::device: the device, and of NCCL's operations the communicator's rank and ranks.
+constexpr std::uint64_t live_device_mask = 0xFFFF;
+constexpr std::uint64_t live_member_mask = 0xFFFFFF;
+constexpr unsigned live_rank_shift = 16;
+constexpr unsigned live_ranks_shift = 40;
+// LiveDevice::tid: the thread, and the operation's number, of which the lowest bits.
+constexpr unsigned live_number_shift = 32;
+
 // An open device range, written by the program's thread and by the poller, one after the other.
 struct alignas(chunk_alignment) LiveDevice {
   LiveWord state;  // LiveDeviceState, with the use of this place in bits 8..63; 0: free

@@ -38,9 +38,15 @@ std::uint64_t live_open_device(LiveDevice* places, const DeviceOpening& range,
     place.state.store(use << use_shift, std::memory_order_release);
     store_text(place.domain, range.domain);
     store_text(place.name, range.name);
-    place.device.store(range.device, std::memory_order_release);
+    const std::uint64_t most = live_member_mask;
+    const bool fits = range.device <= live_device_mask && range.ranks <= most && range.rank < most;
+    const std::uint64_t member = fits ? std::uint64_t{range.rank} << live_rank_shift |
+                                            std::uint64_t{range.ranks} << live_ranks_shift
+                                      : 0;
+    place.device.store(range.device | member, std::memory_order_release);
     place.stream.store(range.stream, std::memory_order_release);
-    place.tid.store(range.tid, std::memory_order_release);
+    place.tid.store(range.tid | std::uint64_t{range.number} << live_number_shift,
+                    std::memory_order_release);
     place.since.store(ticks, std::memory_order_release);
     place.state.store(use << use_shift | static_cast<std::uint64_t>(LiveDeviceState::opened),
                       std::memory_order_release);

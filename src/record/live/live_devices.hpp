@@ -19,6 +19,10 @@ struct DeviceOpening {
   std::uint64_t device = 0;
   std::uint64_t stream = 0;
   std::uint32_t tid = 0;
+  // Of an operation of NCCL; `ranks` 0: it is none.
+  std::uint32_t number = 0;
+  std::uint32_t rank = 0;
+  std::uint32_t ranks = 0;
 };
 
 // What live_device_state() takes; 0: all places are taken.

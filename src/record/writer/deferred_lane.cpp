@@ -37,11 +37,15 @@ std::size_t words_of(const trace::Event& event) {
 
 }  // namespace
 
+void DeferredLane::read_clocks() noexcept {
+  const FileHeader& header = file_.first_header();
+  now_ = sample_clocks();
+  frequency_ = frequency_between(header.first, now_, header.estimated_frequency);
+}
+
 // nvtxTimestampGet returns this library's CLOCK_MONOTONIC, which is also the default.
 bool DeferredLane::to_ticks(std::uint64_t type, std::int64_t stamp, std::uint64_t& ticks) const {
-  const FileHeader& header = file_.first_header();
   std::int64_t since = 0;
-  const ClockSample now = sample_clocks();
   switch (type) {
     case tsc:
       if (!ticks_are_tsc) return false;
@@ -52,20 +56,19 @@ bool DeferredLane::to_ticks(std::uint64_t type, std::int64_t stamp, std::uint64_
     case monotonic:
     case monotonic_coarse:
     case steady_clock:
-      since = static_cast<std::int64_t>(static_cast<std::uint64_t>(stamp) - now.monotonic);
+      since = static_cast<std::int64_t>(static_cast<std::uint64_t>(stamp) - now_.monotonic);
       break;
     case realtime:
     case realtime_coarse:
     case system_clock:
-      since = static_cast<std::int64_t>(static_cast<std::uint64_t>(stamp) - now.realtime);
+      since = static_cast<std::int64_t>(static_cast<std::uint64_t>(stamp) - now_.realtime);
       break;
     default:
       return false;
   }
-  const double frequency = frequency_between(header.first, now, header.estimated_frequency);
-  const double offset = static_cast<double>(since) * frequency / 1e9;
+  const double offset = static_cast<double>(since) * frequency_ / 1e9;
   if (!(std::abs(offset) < 9e18)) return false;
-  ticks = now.ticks + static_cast<std::uint64_t>(std::llround(offset));
+  ticks = now_.ticks + static_cast<std::uint64_t>(std::llround(offset));
   return true;
 }
 

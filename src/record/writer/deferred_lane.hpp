@@ -29,6 +29,10 @@ class DeferredLane {
         stats_(stats),
         threads_(threads) {}
 
+  // Once for all that is submitted together: by what to_ticks() converts until the next time. Early
+  // in a recording the rate of its clock is a guess that changes from one reading to the next, and
+  // that moves the two ends of a range which lies far back by microseconds.
+  void read_clocks() noexcept;
   // The ticks of a stamp of one of NVTX's types. False: the clock is unknown.
   bool to_ticks(std::uint64_t type, std::int64_t stamp, std::uint64_t& ticks) const;
 
@@ -53,6 +57,8 @@ class DeferredLane {
   StatsWriter& stats_;
   ThreadList& threads_;
   ThreadWriter* writer_ = nullptr;
+  ClockSample now_ = {};
+  double frequency_ = 1e9;
 };
 
 }  // namespace nvspan::record

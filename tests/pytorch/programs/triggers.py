@@ -43,7 +43,7 @@ def fork():
     """In the child nothing is shared, and its end ends nothing of the parent's."""
     child = os.fork()
     if child == 0:
-        from nvspan.torch import triggers
+        from nvspan.torch._loop import triggers
 
         assert triggers._sharing is None
         sys.exit(7)

@@ -3,7 +3,8 @@
 """One rank of a training job whose steps are delayed at a place that is known.
 
 Arguments: a folder, the steps of a phase, and phases "PLACE:RANK:MILLISECONDS". The places are
-input, forward, backward, optimizer and all, where the whole process runs at half speed. Each
+input, forward, backward, optimizer and all, where the whole process runs at half speed; and
+preempted, between what nvspan does before its range of a step's gradients and that range. Each
 phase is recorded into a file of its own.
 """
 
@@ -19,6 +20,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 import nvspan
 import nvspan.torch
+from nvspan.torch._loop import gradients
 
 folder, steps, *phases = sys.argv[1:]
 rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
@@ -32,6 +34,15 @@ def delay(at):
             torch.cuda._sleep(int(ms * 1.7e6))
         else:
             time.sleep(ms / 1000)
+
+
+def payload_and_delay(*args, of=gradients.payload_of, **fields):
+    payload = of(*args, **fields)
+    delay("preempted")
+    return payload
+
+
+gradients.payload_of = payload_and_delay
 
 
 class Slow(torch.autograd.Function):

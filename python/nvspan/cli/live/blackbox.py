@@ -54,11 +54,12 @@ class Watch:
         said = ""
         while True:
             bundle = os.fsdecode(self._watcher.next_bundle(3600.0))
-            for problem in self._watcher.problems():
+            problems = self._watcher.problems()
+            for problem in problems:
                 _say(problem.decode("utf-8", "backslashreplace"))
             if bundle and bundle != said:
                 _finish(said := bundle)
-            elif not bundle and self._ended:
+            elif not bundle and not problems and self._ended:
                 return
 
     def end(self) -> None:

@@ -6,29 +6,32 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from nvspan._runtime.warnings import plain_text
 from nvspan.cli.common.parser import parser_of
-from nvspan.live.control import ask
+from nvspan.live.control import Answer, ask, start_or_arm
+from nvspan.live.remote import NotArmedError
 from nvspan.recorder import mode_config
 
 _START = """\
 Has the recorder of a running process record events: one that is armed keeps none until then. What
-is open at that moment is recorded as if it began there."""
+is open at that moment is recorded as if it began there. A process that has no recorder gets one
+where it and nvspan run on the same CPython, 3.14 or newer."""
 _STOP = """\
 Has the recorder of a running process record no more events. It stays armed: nvspan where still sees
 what is open, and nvspan start goes on."""
 _MARK = "Writes a mark into the recording of a running process, in the domain nvspan."
 
 
-def _answer(parser: argparse.ArgumentParser, targets: list[str], mode: str, ring: int,
-            mark: str = "") -> int:  # fmt: skip
+def _answer(
+    parser: argparse.ArgumentParser, targets: list[str], request: Callable[[str], list[Answer]]
+) -> int:
     code = 0
     for target in targets:
         try:
-            answers = ask(target, mode, ring, mark)
-        except (ValueError, OSError) as error:
+            answers = request(target)
+        except (ValueError, OSError, NotArmedError) as error:
             print(f"{parser.prog}: {plain_text(str(error))}", file=sys.stderr)
             code = 1
             continue
@@ -54,21 +57,29 @@ def start(argv: Sequence[str]) -> int:
         "--mode", default="full",
         help="full (the default); ring=MB keeps the newest events, in that many megabytes",
     )  # fmt: skip
+    parser.add_argument(
+        "-o", "--output", metavar="FILE",
+        help="where a process that has no recorder records; default: nvspan-{pid}.nvspan here. "
+        "{host}, {rank} and {pid} are replaced",
+    )  # fmt: skip
     options = parser.parse_args(argv)
     try:
-        mode, _, size = mode_config(options.mode).partition(":")
+        mode = mode_config(options.mode).partition(":")[0]
     except ValueError as error:
         parser.error(str(error))
     if mode not in ("full", "ring"):
         parser.error(f"mode must be full or ring=MB, not {options.mode!r}")
-    return _answer(parser, options.targets, mode, int(size or 0))
+    return _answer(
+        parser, options.targets, lambda target: start_or_arm(target, options.mode, options.output)
+    )
 
 
 def stop(argv: Sequence[str]) -> int:
     """Runs ``nvspan stop`` with the arguments `argv`."""
     parser = parser_of("stop", _STOP)
     _targets(parser)
-    return _answer(parser, parser.parse_args(argv).targets, "armed", 0)
+    targets = parser.parse_args(argv).targets
+    return _answer(parser, targets, lambda target: ask(target, "armed"))
 
 
 def mark(argv: Sequence[str]) -> int:
@@ -79,4 +90,4 @@ def mark(argv: Sequence[str]) -> int:
     options = parser.parse_args(argv)
     if not options.text:
         parser.error("TEXT must not be empty")
-    return _answer(parser, options.targets, "", 0, options.text)
+    return _answer(parser, options.targets, lambda target: ask(target, mark=options.text))

@@ -9,6 +9,7 @@ import re
 from glob import escape, glob
 
 from nvspan import recorder
+from nvspan.ranks import beside
 
 _RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
 
@@ -56,6 +57,7 @@ def _remove_run(path: str, template: str) -> None:
         of_run = recorder.recording_files(template, run) if run else []
         for file in {os.path.abspath(path), *of_run}:
             os.unlink(file)
+            beside.remove(file)
     except FileNotFoundError:
         return  # gone with another file of its run
     except OSError as error:

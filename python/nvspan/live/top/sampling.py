@@ -243,7 +243,7 @@ class Sampler:
             self._find_stuck(activity, took)
             activities.append(activity)
         activities.sort(key=lambda each: order(each.process))
-        verdict = judge([each.process for each in activities], self._waits, True)
+        verdict = judge([each.process for each in activities], self._waits, took)
         window = Window(took, self._looks, activities, verdict, problems)
         self._compare(window)
         window.step = self._find_step(activities)

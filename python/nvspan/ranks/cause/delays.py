@@ -26,6 +26,11 @@ _FEWEST_OF_HALF = 20  # steps
 SURE = 3.5
 _SHOWN = 8  # ranges in which nobody is longer: what could be seen in them is said
 EVERY_NAME = -1
+#: Stands for the time in which a rank's thread was ready to run and had no core: no range is slower
+#: for it. Recordings of `nvspan.torch` say it of collectives that the CPU waits in.
+WITHOUT_A_CORE = "(without a core)"
+# The part of it that may be put to the wrong range: in which it was, nobody knows.
+_GUESSED = 0.2
 
 
 class Delay:
@@ -89,6 +94,7 @@ class Delays:
                 ("whole", list(steps), alpha * _WHOLE), ("first half", list(steps[:half]), rest),
                 ("second half", list(steps[half:]), rest),
             ]  # fmt: skip
+        self._least = self._least_of_ranges(len(job.steps()))
         for name in [EVERY_NAME, *names]:
             self._look(name, parts)
         for name in self._alike:
@@ -116,6 +122,18 @@ class Delays:
         self._alike = sorted(self._alike, key=lambda name: -max(by_name[name]))[:_SHOWN]
         return names, looked
 
+    def _least_of_ranges(self, steps: int) -> float:
+        """ns of a step up to which time without a core may have been put to the wrong range."""
+        work = collectives.columns(self._job.work())
+        most = max(
+            (
+                ns for name, ns in zip(work["name"], work["ns"], strict=True)
+                if self._job.text(name) == WITHOUT_A_CORE
+            ),
+            default=0,
+        )  # fmt: skip
+        return _GUESSED * most / max(1, steps)
+
     def _look(self, name: int, parts: Sequence[tuple[str, list[int], float]]) -> None:
         standings = self._job.stand_out(name, [(chosen, alpha) for _, chosen, alpha in parts])
         for (part, _, _), found in zip(parts, standings, strict=True):
@@ -127,6 +145,9 @@ class Delays:
         if part == "whole":
             error = max(found["error"])
             self.needed[text] = max(self.floor, (found["needed"] + SURE) * error)
+            if text not in (None, WITHOUT_A_CORE) and self._least:
+                sure = self._least + (found["half"] + SURE) * error
+                self.needed[text] = max(self.needed[text], sure)
             if text is None:
                 self.block, self.blocks = found["block"], found["blocks"]
         for place, mean in enumerate(found["mean"]):
@@ -138,6 +159,8 @@ class Delays:
             delay.ns = Estimate(mean, mean - half, mean + half)
             delay.chance = found["chance"][place]
             delay.stands = found["stands"][place]
+            if text not in (None, WITHOUT_A_CORE):
+                delay.stands = delay.stands and delay.ns.low >= self._least
             self.all.append(delay)
 
     def smallest(

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from statistics import median
 
-from nvspan.ranks.cause import collectives
+from nvspan.ranks.cause import collectives, single
 from nvspan.ranks.cause.bootstrap import mean_of
 from nvspan.ranks.cause.delays import Delay, Delays
 
@@ -185,6 +185,39 @@ class Ranks:
         for place, each in enumerate(self.ranks):
             late, durations = self._job.late(place), self._job.durations(place)
             yield each, self._of_steps(late), self._of_steps(durations)
+
+    @property
+    def single_count(self) -> int:
+        """How many single collectives there are, those that are not compared among them."""
+        return len(self._table["op"])
+
+    def single(self, most: int | str | None = None) -> Iterator[dict[str, Any]]:
+        """The single collectives: when each rank came, who was last, how long the others waited.
+
+        Args:
+            most: How many: those in which ranks waited longest together, the longest first. None:
+                100, or fewer, with 20,000 ranks in them together. ``"all"``: all, in the order of
+                time; memory does not grow with their number.
+
+        Returns:
+            An iterator of dicts: ``name``, ``communicator``, the ``number`` in it, ``step``,
+            ``bytes``, whether the ranks are ``compared`` (not where one is missing, or its clock
+            contradicts the others), whether it was ``enqueued`` (times are those at which the CPU
+            asked for it), the rank that came ``last`` (None: not known, or nobody waited), ns that
+            all ``waited`` together, ns that the last came ``late``, after the median of the others,
+            and the ``uncertainty`` of that. ``ranks`` has a dict for each: ``rank``, ``arrived``
+            and ``left`` in ns of CLOCK_MONOTONIC of the first rank's host (None: not known), the ns
+            that it ``waited`` until the last had come, and by how many ns ``arrived`` may be off.
+
+        Raises:
+            ValueError: `most` is neither a number nor ``"all"``.
+
+        >>> for each in found.single(10):                                # doctest: +SKIP
+        ...     print(each["name"], each["last"], each["waited"])
+        """
+        chosen = single.chosen(self._table, most)
+        numbers = [rank.rank for rank in self.ranks]
+        return single.rows(self._job, self._table, numbers, self.step_numbers, chosen)
 
     def _place(self, rank: int) -> int:
         for place, each in enumerate(self.ranks):

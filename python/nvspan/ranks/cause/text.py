@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from textwrap import wrap
 
 from nvspan.ranks.cause.verdict import percent
@@ -13,7 +14,7 @@ from nvspan.report.text import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from nvspan.ranks.cause.job import Rank, Ranks
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 _WIDTH = 96
 _MOST_RANKS = 16
 _MOST_ROWS = 8
+_ROWS_AT_ONCE = 64
+_ALL = "--collectives all has all, --collectives N so many"
 
 
 def _box(lines: Sequence[str]) -> list[str]:
@@ -159,5 +162,24 @@ def as_dict(found: Ranks) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def as_json(found: Ranks) -> str:
-    return json.dumps(as_dict(found), indent=2) + "\n"
+def as_json(found: Ranks, most: int | str | None = None) -> Iterator[str]:
+    """The same as lines of JSON, in pieces, with the single collectives, one a line.
+
+    `most` says how many, as for :meth:`nvspan.ranks.cause.job.Ranks.single`.
+    """
+    rows = found.single(most)
+    head = json.dumps(as_dict(found), indent=2).removesuffix("\n}")
+    yield f'{head},\n  "single_collectives": {{\n    "count": {found.single_count},\n'
+    yield '    "rows": [\n'
+    shown = 0
+    part = list(islice(rows, _ROWS_AT_ONCE))
+    while part:
+        shown += len(part)
+        behind = list(islice(rows, _ROWS_AT_ONCE))
+        lines = ",\n".join(f"      {json.dumps(row)}" for row in part)
+        yield f"{lines}{',' if behind else ''}\n"
+        part = behind
+    more = ""
+    if shown < found.single_count:
+        more = f',\n    "more": "these are those in which ranks waited longest: {_ALL}"'
+    yield f'    ],\n    "shown": {shown}{more}\n  }}\n}}\n'

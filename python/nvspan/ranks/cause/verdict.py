@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from statistics import median
 
+from nvspan.ranks.cause.delays import WITHOUT_A_CORE
 from nvspan.recording.time_text import duration
 
 TYPE_CHECKING = False
@@ -224,7 +225,13 @@ def _culprit(number: int, delays: list[Delay], found: Ranks) -> Verdict:
     cost = found.cost_of(delay)
     assert cost is not None
     of_ranges = [each for each in found.costs if each.rank == number and each.range is not None]
-    if delay.range is not None:
+    starved = delay.range == WITHOUT_A_CORE
+    if starved:
+        text = (
+            f"rank {number} had no core for {duration(delay.ns.value)} more of a step than the "
+            f"others, though it was ready to run: this costs the job {_price(cost)}"
+        )
+    elif delay.range is not None:
         text = f"rank {number}'s {delay.range} costs the job {_price(cost)}"
     else:
         text = f"rank {number} is slower in all that it does: this costs the job {_price(cost)}"
@@ -263,6 +270,12 @@ def _culprit(number: int, delays: list[Delay], found: Ranks) -> Verdict:
             f"it handed {rank.bytes:,} bytes to its collectives, the median rank {size:,.0f}: its "
             "share of the data differs"
         )
+    if starved:
+        verdict.next = (
+            f"look at what else runs on the cores of rank {number} ({rank.host}): other programs, "
+            "other ranks, workers of loaders, more threads than cores"
+        )
+        return verdict
     verdict.next = (
         f"look at '{delay.range}' of rank {number}: 'nvspan explain {rank.path}'"
         if delay.range else f"look at the host of rank {number} ({rank.host}): its clock rate, "

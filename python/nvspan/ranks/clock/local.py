@@ -8,6 +8,8 @@ import platform
 import time
 from dataclasses import dataclass
 
+from nvspan._runtime.unix_time import unix_offset
+
 _BOOT = "/proc/sys/kernel/random/boot_id"
 
 
@@ -34,11 +36,7 @@ class LocalClock:
 
     def unix_offset(self) -> int:
         """ns to add to the clock to get the time since 1970 that the system believes in."""
-        tries = []
-        for _ in range(5):
-            before, unix, after = self.now(), time.time_ns(), self.now()
-            tries.append((after - before, unix - (before + after) // 2))
-        return min(tries)[1]
+        return unix_offset(self.now)
 
 
 def this_host() -> LocalClock:

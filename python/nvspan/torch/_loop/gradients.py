@@ -47,11 +47,14 @@ class _Gradients:
         if not _core.listening():
             count_unseen(self._model.process_group)
             return
-        # The last bucket is on its way already, but not longer than this gradient is there.
+        # The last bucket is on its way already, but not longer than this gradient is there. How
+        # long that is when the range begins, `computed` tells even if this thread now loses its
+        # core; `early` is for tools that do not know CLOCK_MONOTONIC.
         early = max(0, monotonic_ns() - self._at)
         payload = payload_of(
-            self._torch.distributed, self._model.process_group, bytes=self._bytes, early=early
-        )
+            self._torch.distributed, self._model.process_group,
+            bytes=self._bytes, early=early, computed=self._at,
+        )  # fmt: skip
         handle = _core.start_range("ddp.gradients", domain=DOMAIN, payload=payload)
         self._queue(lambda: _core.end_range(handle))
 

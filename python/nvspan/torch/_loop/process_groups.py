@@ -7,6 +7,8 @@ from __future__ import annotations
 import weakref
 from hashlib import blake2b
 
+from nvspan.torch._loop.run_delay import run_delay
+
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
     from typing import Any
@@ -87,7 +89,12 @@ def payload_of(distributed: Any, group: Any, pair: bool = False, **fields: int) 
     """
     group, of = group_of(distributed, group)
     number = _number(distributed, group, of, pair)
-    return {
+    payload = {
         "group": of.id, "seq": number, "size": of.size, "rank": of.rank, "queued": of.queued,
         **fields,
     }  # fmt: skip
+    # Who only queues what a GPU does is no later for want of a core.
+    delayed = None if of.queued else run_delay()
+    if delayed is not None:
+        payload["delayed"] = delayed
+    return payload

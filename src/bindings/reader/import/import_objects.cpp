@@ -4,6 +4,7 @@
 #include "bindings/support/py.hpp"
 
 #include "bindings/reader/import/import_objects.hpp"
+#include "bindings/reader/values/methods.hpp"
 
 #include "reader/import/call_times.hpp"
 #include "reader/import/import_table.hpp"
@@ -261,8 +262,7 @@ void bind_import(py::module_& module) {
   py::register_exception<reader::SqliteError>(module, "SqliteError", PyExc_ValueError);
   py::class_<ColumnObject>(module, "ImportColumn", py::buffer_protocol())
       .def_buffer(&import_buffer);
-  py::class_<TableObject>(module, "ImportTable")
-      .def(py::init<>())
+  Methods(py::class_<TableObject>(module, "ImportTable").def(py::init<>()))
       .def("__len__", [](const TableObject& object) { return object.table->rows; })
       .def("add_integers", &add_integers, py::arg("name"), py::arg("values"),
            py::arg("valid") = py::none(), py::arg("kind") = "i",
@@ -301,8 +301,8 @@ void bind_import(py::module_& module) {
              if (object.is_shown()) throw py::value_error("a column of the table is in use");
              object.table->replace(column, value, by);
            });
-  py::class_<reader::CallTimes>(module, "CallTimes")
-      .def(py::init<std::int64_t>(), py::arg("process_mask"))
+  Methods(py::class_<reader::CallTimes>(module, "CallTimes")
+              .def(py::init<std::int64_t>(), py::arg("process_mask")))
       .def("__len__", &reader::CallTimes::size)
       .def(
           "add",
@@ -333,21 +333,22 @@ void bind_import(py::module_& module) {
           },
           py::arg("table"), py::arg("process"), py::arg("correlation"), py::arg("start"),
           py::arg("thread"));
-  py::class_<reader::SqliteFile>(module, "SqliteFile")
-      .def(py::init([](const std::string& path) {
-        try {
-          const released_gil released;
-          return std::make_unique<reader::SqliteFile>(path);
-        } catch (const std::system_error& error) {
-          errno = error.code().value();
-          PyErr_SetFromErrnoWithFilename(PyExc_OSError, path.c_str());
-          throw py::error_already_set();
-        }
-      }))
+  py::class_<reader::SqliteFile> file(module, "SqliteFile");
+  file.def(py::init([](const std::string& path) {
+    try {
+      const released_gil released;
+      return std::make_unique<reader::SqliteFile>(path);
+    } catch (const std::system_error& error) {
+      errno = error.code().value();
+      PyErr_SetFromErrnoWithFilename(PyExc_OSError, path.c_str());
+      throw py::error_already_set();
+    }
+  }));
+  Methods(file)
       .def("tables", &tables_of)
       .def("read", &read_table, py::arg("table"), py::arg("columns"), py::arg("row_ids") = "")
       .def("blocks", &blocks_of, py::arg("table"), py::arg("columns"), py::arg("rows"));
-  py::class_<reader::SqliteBlocks>(module, "SqliteBlocks")
+  Methods(py::class_<reader::SqliteBlocks>(module, "SqliteBlocks"))
       .def("__iter__", [](const py::object& self) { return self; })
       .def("__next__", &next_block);
 }

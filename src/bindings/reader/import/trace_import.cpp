@@ -6,6 +6,7 @@
 #include "bindings/support/py.hpp"
 
 #include "bindings/reader/import/trace_import.hpp"
+#include "bindings/reader/values/methods.hpp"
 
 #include "foreign/chrome_import.hpp"
 #include "foreign/perfetto_import.hpp"
@@ -99,9 +100,9 @@ class TraceImport {
 }  // namespace
 
 void bind_trace_import(py::module_& module) {
-  py::class_<TraceImport>(module, "TraceImport")
-      .def(py::init<const std::string&, const std::string&, std::uint64_t>(), py::arg("format"),
-           py::arg("path"), py::arg("memory") = 256'000'000)
+  Methods(py::class_<TraceImport>(module, "TraceImport")
+              .def(py::init<const std::string&, const std::string&, std::uint64_t>(),
+                   py::arg("format"), py::arg("path"), py::arg("memory") = 256'000'000))
       .def("feed", &TraceImport::feed, py::arg("data"))
       .def("finish", &TraceImport::finish, py::arg("partial"))
       .def("abort", &TraceImport::abort);

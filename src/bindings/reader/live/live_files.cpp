@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "bindings/reader/live/live_files.hpp"
+#include "bindings/reader/values/methods.hpp"
 
 #include <pybind11/stl.h>
 #include <sys/select.h>
@@ -247,6 +248,9 @@ class LiveFiles {
       device["device"] = one.device;
       device["stream"] = one.stream;
       device["tid"] = one.tid;
+      device["number"] = one.number;
+      device["rank"] = one.rank;
+      device["ranks"] = one.ranks;
       device["since"] = ns(file.file.age(one.since));
       devices.append(device);
     }
@@ -287,13 +291,13 @@ std::pair<std::string, std::string> live_ask(const std::string& path, const std:
 }  // namespace
 
 void bind_live(py::module_& module) {
-  py::class_<LiveFiles>(module, "LiveFiles")
-      .def(py::init<const std::vector<std::string>&>())
+  Methods(
+      py::class_<LiveFiles>(module, "LiveFiles").def(py::init<const std::vector<std::string>&>()))
       .def("headers", &LiveFiles::headers)
       .def("sample", &LiveFiles::sample)
       .def("watch", &LiveFiles::watch)
       .def("take", &LiveFiles::take);
-  module.def("live_ask", &live_ask);
+  Methods(module).def("live_ask", &live_ask);
 }
 
 }  // namespace nvspan::bindings

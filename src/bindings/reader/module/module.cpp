@@ -16,6 +16,7 @@
 #include "bindings/reader/ranks/rank_job.hpp"
 #include "bindings/reader/ranks/rank_summary.hpp"
 #include "bindings/reader/reader_object.hpp"
+#include "bindings/reader/values/methods.hpp"
 #include "bindings/reader/watch/watch_object.hpp"
 #include "reader/chunks/file_header.hpp"
 
@@ -45,9 +46,9 @@ py::object file_header(const std::string& path) {
 PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
   using nvspan::bindings::Reader;
   nvspan::bindings::bind_column(m);
-  m.def("file_header", &file_header);
-  py::class_<Reader>(m, "Reader")
-      .def(py::init<const std::vector<std::string>&>())
+  nvspan::bindings::Methods(m).def("file_header", &file_header);
+  nvspan::bindings::Methods(
+      py::class_<Reader>(m, "Reader").def(py::init<const std::vector<std::string>&>()))
       .def("filtered", &Reader::filtered)
       .def("pairs", &Reader::pairs)
       .def("strings", &Reader::strings)

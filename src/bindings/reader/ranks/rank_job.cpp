@@ -17,13 +17,14 @@
 
 #include "bindings/reader/reports.hpp"
 #include "bindings/reader/values/column.hpp"
+#include "bindings/reader/values/methods.hpp"
 #include "bindings/reader/values/named_values.hpp"
 #include "ranks/cause/blame.hpp"
 #include "ranks/cause/critical_path.hpp"
 #include "ranks/cause/job.hpp"
 #include "ranks/cause/replay.hpp"
 #include "ranks/cause/stand_out.hpp"
-#include "ranks/traces/extract.hpp"
+#include "ranks/extract/extract.hpp"
 #include "ranks/traces/trace_bytes.hpp"
 
 namespace py = pybind11;
@@ -180,6 +181,23 @@ class RankJob {
     add("delay", [&](const Matched&, std::size_t k) { return outcome(k).delay; });
     add("uncertainty", [&](const Matched&, std::size_t k) { return outcome(k).uncertainty; });
     add("waited", [&](const Matched&, std::size_t k) { return outcome(k).waited; });
+    return views(columns);
+  }
+
+  // Of each rank of these collectives: when it came and went, and how long it waited. The least
+  // integer stands for what is not known.
+  py::dict arrivals(const std::vector<std::size_t>& chosen) const {
+    std::map<std::string, Integers> columns;
+    for (const char* name : {"rank", "arrived", "left", "waited", "uncertainty"}) columns[name];
+    for (const std::size_t k : chosen) {
+      for (const ranks::Arrival& each : ranks::arrivals(job_, job_.collectives.at(k))) {
+        columns["rank"].push_back(each.rank);
+        columns["arrived"].push_back(each.come);
+        columns["left"].push_back(each.gone);
+        columns["waited"].push_back(each.waited);
+        columns["uncertainty"].push_back(each.uncertainty);
+      }
+    }
     return views(columns);
   }
 
@@ -343,10 +361,10 @@ py::bytes rank_traces(const RecordingHandle& handle, const std::vector<std::stri
 
 void bind_rank_job(py::module_& module) {
   const ranks::ClockOptions defaults;
-  module.def("rank_traces", &rank_traces, py::arg("handle"), py::arg("domains"),
-             py::arg("enqueued"), py::arg("step"), py::arg("path") = std::string());
-  py::class_<RankJob>(module, "RankJob")
-      .def(py::init<>())
+  Methods functions(module);
+  functions.def("rank_traces", &rank_traces, py::arg("handle"), py::arg("domains"),
+                py::arg("enqueued"), py::arg("step"), py::arg("path") = "");
+  Methods(py::class_<RankJob>(module, "RankJob").def(py::init<>()))
       .def("add_traces", &RankJob::add_traces)
       .def("rank_count", &RankJob::rank_count)
       .def("hosts", &RankJob::hosts)
@@ -356,6 +374,7 @@ void bind_rank_job(py::module_& module) {
            py::arg("wander") = defaults.wander)
       .def("rank_rows", &RankJob::rank_rows)
       .def("collectives", &RankJob::collectives)
+      .def("arrivals", &RankJob::arrivals)
       .def("roots", &RankJob::roots)
       .def("work", &RankJob::work)
       .def("critical_path", &RankJob::critical_path)
@@ -370,7 +389,7 @@ void bind_rank_job(py::module_& module) {
       .def("stand_out", &RankJob::stand_out)
       .def("losses", &RankJob::losses)
       .def("excess_of", &RankJob::excess_of);
-  module.def("stand_out", [](const ranks::Series& excess, double alpha) {
+  functions.def("stand_out", [](const ranks::Series& excess, double alpha) {
     std::vector<std::uint32_t> chosen;
     for (const std::vector<float>& of_rank : excess) {
       if (of_rank.size() != excess[0].size()) throw py::value_error("ranks differ in their steps");

@@ -15,11 +15,12 @@
 
 #include "bindings/reader/reports.hpp"
 #include "bindings/reader/values/column.hpp"
+#include "bindings/reader/values/methods.hpp"
 #include "bindings/reader/values/named_values.hpp"
+#include "ranks/extract/collective_figures.hpp"
 #include "ranks/summary/module_figures.hpp"
 #include "ranks/summary/packed_histogram.hpp"
 #include "ranks/summary/summarize.hpp"
-#include "ranks/traces/collective_figures.hpp"
 #include "reader/stats/typical.hpp"
 
 namespace py = pybind11;
@@ -245,9 +246,8 @@ RankSummary read(const py::bytes& given) {
 
 void bind_rank_summary(py::module_& module) {
   py::register_exception<ranks::SummaryError>(module, "SummaryError", PyExc_ValueError);
-  py::class_<RankSummary>(module, "RankSummary")
-      .def(py::init<>())
-      .def_static("read", &read)
+  Methods(
+      py::class_<RankSummary>(module, "RankSummary").def(py::init<>()).def_static("read", &read))
       .def("bytes", &bytes_from)
       .def("add",
            [](const RankSummary& to, const RecordingHandle& handle) {

@@ -5,6 +5,7 @@
 
 #include "bindings/reader/values/column.hpp"
 
+#include "bindings/reader/values/methods.hpp"
 #include "bindings/reader/values/text.hpp"
 
 #include <algorithm>
@@ -56,14 +57,15 @@ py::bytes valid(const ColumnView& view, std::size_t begin, std::size_t end) {
 }  // namespace
 
 void bind_column(py::module_& module) {
-  py::class_<ColumnView>(module, "Column", py::buffer_protocol())
-      .def_buffer(&buffer_of)
+  py::class_<ColumnView> column(module, "Column", py::buffer_protocol());
+  column.def_buffer(&buffer_of)
       .def_property_readonly("name",
                              [](const ColumnView& view) { return text_of(view.column->name); })
       .def_property_readonly(
           "is_text", [](const ColumnView& view) { return view.column->dictionary != nullptr; })
       .def_property_readonly("null_count",
-                             [](const ColumnView& view) { return view.column->null_count; })
+                             [](const ColumnView& view) { return view.column->null_count; });
+  Methods(column)
       .def("is_null",
            [](const ColumnView& view, std::size_t row) {
              if (row >= view.column->length) throw py::index_error();

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "bindings/reader/watch/watch_object.hpp"
+#include "bindings/reader/values/methods.hpp"
 
 #include <pybind11/stl.h>
 
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "reader/tail/frozen_copy.hpp"
 #include "reader/watch/watcher.hpp"
 
 namespace py = pybind11;
@@ -81,11 +83,21 @@ py::list problems(Watcher& watcher) {
   return all;
 }
 
+// Empty: it was copied; else why not.
+py::bytes freeze(const std::string& from, const std::string& to, std::uint64_t window) {
+  std::string problem;
+  {
+    const released_gil released;
+    reader::freeze_recording(from, to, window, problem);
+  }
+  return bytes_of(problem);
+}
+
 }  // namespace
 
 void bind_watch(py::module_& module) {
-  py::class_<Watcher>(module, "Watcher")
-      .def(py::init(&make_watcher))
+  Methods(module).def("freeze", &freeze);
+  Methods(py::class_<Watcher>(module, "Watcher").def(py::init(&make_watcher)))
       .def("start", &Watcher::start)
       .def("stop", &stop)
       .def("trigger", &Watcher::trigger)

@@ -1,9 +1,13 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ranks/traces/extract.hpp"
+#include "ranks/extract/extract.hpp"
 
+#include "ranks/extract/collective_fields.hpp"
+#include "ranks/extract/gpu_work.hpp"
+#include "ranks/extract/noted.hpp"
 #include "ranks/traces/operations.hpp"
+#include "ranks/traces/run_delay.hpp"
 #include "ranks/traces/segments.hpp"
 #include "reader/scan/device_lanes.hpp"
 #include "reader/scan/payloads.hpp"
@@ -22,46 +26,6 @@ namespace {
 using reader::EntryPayload;
 using reader::ScannedRange;
 
-// The fields of a collective's payload: our own, and NCCL's.
-class Fields final : public trace::PayloadVisitor {
- public:
-  std::int64_t group = 0, sequence = no_sequence, bytes = -1, size = -1, root = -1, rank = -1;
-  std::int64_t asynchronous = 0, number = 0, early = 0, queued = 0;
-
-  bool value(std::string_view name, const trace::PayloadValue& value) override {
-    if (value.kind != trace::PayloadValue::Kind::integer &&
-        value.kind != trace::PayloadValue::Kind::count) {
-      return true;
-    }
-    const std::pair<std::string_view, std::int64_t*> all[] = {
-        {"group", &group},
-        {"NCCL communicator ID", &group},
-        {"comm", &group},
-        {"seq", &sequence},
-        {"sequence", &sequence},
-        {"bytes", &bytes},
-        {"Message size [bytes]", &bytes},
-        {"size", &size},
-        {"No. of ranks", &size},
-        {"root", &root},
-        {"Root", &root},
-        {"peer", &root},
-        {"Peer", &root},
-        {"rank", &rank},
-        {"async", &asynchronous},
-        {"step", &number},
-        {"early", &early},
-        {"queued", &queued},
-    };
-    for (const auto& [known, into] : all) {
-      if (name == known) *into = value.integer;
-    }
-    return true;
-  }
-  bool begin(std::string_view, bool) override { return true; }
-  bool end(bool) override { return true; }
-};
-
 enum class Role : std::uint8_t { work, collective, wait, step };
 
 struct SiteRole {
@@ -71,40 +35,8 @@ struct SiteRole {
   std::int32_t text = 0;
 };
 
-struct OpenCollective {
-  Collective collective;
-  bool is_wait = false;
-};
-
-// A range of the GPU that is no collective.
-struct GpuStretch {
-  std::int64_t start;
-  std::int64_t end;
-  std::int32_t text;
-};
-
-// What the GPU does at each moment, by the program's ranges of it.
-ThreadWork work_of(std::vector<GpuStretch>& spans) {
-  std::sort(spans.begin(), spans.end(), [](const GpuStretch& a, const GpuStretch& b) {
-    return a.start != b.start ? a.start < b.start : a.end > b.end;
-  });
-  ThreadWork work;
-  std::vector<std::int64_t> open;
-  const auto leave_before = [&](std::int64_t at) {
-    while (!open.empty() && open.back() <= at) {
-      work.leave(open.back());
-      open.pop_back();
-    }
-  };
-  for (const GpuStretch& span : spans) {
-    leave_before(span.start);
-    work.enter(span.start, span.text);
-    // One that crosses the range around it ends with that.
-    open.push_back(open.empty() ? span.end : std::min(span.end, open.back()));
-  }
-  leave_before(std::numeric_limits<std::int64_t>::max());
-  return work;
-}
+// Of an import: its times say nothing of the system's clock.
+constexpr auto given_clock = static_cast<std::uint32_t>(record::ClockType::given);
 
 class Extraction : public reader::RangeScan<Extraction> {
  public:
@@ -145,9 +77,9 @@ class Extraction : public reader::RangeScan<Extraction> {
     }
   }
 
-  std::vector<ThreadWork> threads;                                   // by the recording's number
-  std::map<std::uint32_t, std::vector<GpuStretch>> spans;            // by process
-  std::map<std::uint32_t, std::vector<OpenCollective>> collectives;  // by process, as they ended
+  std::vector<ThreadWork> threads;                                    // by the recording's number
+  std::map<std::uint32_t, std::vector<GpuStretch>> spans;             // by process
+  std::map<std::uint32_t, std::vector<NotedCollective>> collectives;  // by process, as they ended
 
   void begin_thread(std::uint32_t thread) {
     if (threads.size() <= thread) threads.resize(thread + 1);
@@ -159,12 +91,13 @@ class Extraction : public reader::RangeScan<Extraction> {
     if (role.role == Role::work) work_->enter(at, role.text);
     if (role.role == Role::work) return no_row;
     work_->enter(at, role.role == Role::step ? ThreadWork::outside : ThreadWork::waiting);
-    Fields fields;
+    CollectiveFields fields;
     read(range.site, payload, fields);
     if (role.role == Role::step) {
       work_->steps.push_back(Step{fields.number, at, at});
       return work_->steps.size() - 1;
     }
+    note_delay(role, fields, at);
     return note(role, fields, at);
   }
   void close(const reader::PushRange& range, std::uint64_t ticks, const EntryPayload&) {
@@ -178,14 +111,16 @@ class Extraction : public reader::RangeScan<Extraction> {
                        const EntryPayload& payload) {
     const SiteRole& role = roles_[range.site];
     if (role.role != Role::collective && role.role != Role::wait) return no_row;
-    Fields fields;
+    CollectiveFields fields;
     if (recording_.sites()[range.site].device == 0) {
       read(range.site, payload, fields);
+      note_delay(role, fields, range.start);
       return note(role, fields, range.start);
     }
-    read_device(range.site, payload, fields);
+    const std::int64_t launched = read_device(range.site, payload, fields);
     const std::uint64_t row = note(role, fields, range.start);
     noted_[row].collective.device = true;
+    noted_[row].launched = launched;
     return row;
   }
   void ended(const ScannedRange& range) {
@@ -210,8 +145,8 @@ class Extraction : public reader::RangeScan<Extraction> {
   }
 
  private:
-  std::uint64_t note(const SiteRole& role, const Fields& fields, std::int64_t at) {
-    OpenCollective open;
+  std::uint64_t note(const SiteRole& role, const CollectiveFields& fields, std::int64_t at) {
+    NotedCollective open;
     Collective& collective = open.collective;
     open.is_wait = role.role == Role::wait;
     collective.begin = at;
@@ -219,6 +154,10 @@ class Extraction : public reader::RangeScan<Extraction> {
     const bool later = fields.asynchronous != 0 && !open.is_wait;  // it waits on a handle
     if (!later && !enqueued) collective.wait = at;
     collective.early = std::max<std::int64_t>(0, fields.early);
+    // Exact, as `early` is not where the thread lost its core before the range began.
+    if (fields.computed != no_time && process_->header.clock != given_clock) {
+      collective.early = std::max(collective.early, at - fields.computed - process_->offset);
+    }
     collective.group = static_cast<std::uint64_t>(fields.group);
     collective.sequence = fields.sequence;
     collective.bytes = fields.bytes;
@@ -231,16 +170,21 @@ class Extraction : public reader::RangeScan<Extraction> {
     noted_.push_back(open);
     return noted_.size() - 1;
   }
+  void note_delay(const SiteRole& role, const CollectiveFields& fields, std::int64_t at) {
+    if (role.role == Role::wait || fields.delayed < 0) return;
+    work_->delays.push_back(RunDelay{at, fields.delayed});
+  }
   void leave(const reader::PushRange& range, std::int64_t at) {
     work_->leave(at);
     const Role role = roles_[range.site].role;
     if (role == Role::step) work_->steps[range.row].end = at;
     if (role != Role::collective && role != Role::wait) return;
+    noted_[range.row].call_end = at;
     Collective& collective = noted_[range.row].collective;
     if (collective.wait != no_time) collective.end = at;
     ++work_->collectives;
   }
-  void read(std::uint32_t site, const EntryPayload& payload, Fields& fields) {
+  void read(std::uint32_t site, const EntryPayload& payload, CollectiveFields& fields) {
     if (payload.bytes != nullptr) {
       payloads_.read(recording_.threads()[thread_].process, recording_.sites()[site].local_domain,
                      payload.bytes, payload.bits, fields);
@@ -250,8 +194,9 @@ class Extraction : public reader::RangeScan<Extraction> {
   }
 
   // The communicator is the stream, its number of the collective the payload; the rank is in the
-  // category: docs/distributed.md.
-  void read_device(std::uint32_t site, const EntryPayload& payload, Fields& fields) const {
+  // category: docs/distributed.md. Returns when the CPU called it, if that is known.
+  std::int64_t read_device(std::uint32_t site, const EntryPayload& payload,
+                           CollectiveFields& fields) const {
     const reader::ReadSite& of = recording_.sites()[site];
     reader::DeviceCall call;
     reader::read_device_call(*process_, of, payload, call);
@@ -261,54 +206,28 @@ class Extraction : public reader::RangeScan<Extraction> {
     if (call.payload.present) {
       (pairs ? fields.root : fields.sequence) = static_cast<std::int64_t>(call.payload.bits);
     }
-    if (of.category_name == reader::no_name) return;
+    const std::int64_t launched = call.launched == 0 ? no_time : time(call.launched);
+    if (of.category_name == reader::no_name) return launched;
     const std::string& text = recording_.strings()[static_cast<std::size_t>(of.category_name)];
     const std::size_t comma = text.find(", rank ");
     const std::size_t last = text.find(" of ");
-    if (comma == std::string::npos || last == std::string::npos) return;
+    if (comma == std::string::npos || last == std::string::npos) return launched;
     const long rank = std::strtol(text.c_str() + comma + 7, nullptr, 10);
     const long size = std::strtol(text.c_str() + last + 4, nullptr, 10);
-    if (rank < 0 || size <= rank || size > std::numeric_limits<std::int32_t>::max()) return;
+    if (rank < 0 || size <= rank || size > std::numeric_limits<std::int32_t>::max()) {
+      return launched;
+    }
     fields.rank = rank;
     fields.size = size;
+    return launched;
   }
 
   std::vector<SiteRole> roles_;
   std::vector<GpuStretch> spans_;
-  std::vector<OpenCollective> noted_;
+  std::vector<NotedCollective> noted_;
   reader::RecordedPayloads payloads_;
   ThreadWork* work_ = nullptr;
 };
-
-bool by_device(const std::vector<OpenCollective>& noted) {
-  return std::any_of(noted.begin(), noted.end(),
-                     [](const OpenCollective& each) { return each.collective.device; });
-}
-
-// Waits for asynchronous collectives are put to what they wait for.
-std::vector<Collective> joined(const std::vector<OpenCollective>& noted) {
-  std::vector<Collective> all;
-  std::map<std::pair<std::uint64_t, std::int64_t>, std::size_t> numbers;
-  const bool device = by_device(noted);
-  for (const OpenCollective& each : noted) {
-    if (device && !each.collective.device) continue;
-    const std::pair<std::uint64_t, std::int64_t> key{each.collective.group,
-                                                     each.collective.sequence};
-    if (!each.is_wait) {
-      if (each.collective.sequence != no_sequence) numbers[key] = all.size();
-      all.push_back(each.collective);
-      continue;
-    }
-    const auto found = numbers.find(key);
-    if (found == numbers.end() || all[found->second].end != no_time) continue;
-    if (all[found->second].enqueued) continue;  // it waits for nobody
-    all[found->second].wait = each.collective.begin;
-    all[found->second].end = each.collective.end;
-  }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Collective& a, const Collective& b) { return a.begin < b.begin; });
-  return all;
-}
 
 }  // namespace
 
@@ -330,6 +249,7 @@ std::vector<RankTrace> extract(const reader::Recording& recording, const Extract
       }
     }
     RankTrace trace;
+    tell_calls(extraction.collectives[process]);
     trace.collectives = joined(extraction.collectives[process]);
     if (main == nullptr || (trace.collectives.empty() && main->steps.empty())) continue;
     trace.rank = read.header.rank;
@@ -350,6 +270,7 @@ std::vector<RankTrace> extract(const reader::Recording& recording, const Extract
       work.cut(trace, outside);
     } else {
       main->cut(trace, outside);
+      if (!main->delays.empty()) take_off(trace, main->delays, texts.add("(without a core)"));
     }
     // Of the host's own clock, without what several files were moved by.
     move(trace, -read.offset);

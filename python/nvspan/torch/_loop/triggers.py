@@ -12,6 +12,8 @@ from __future__ import annotations
 import os
 import threading
 
+from nvspan.launch import TRIGGER_VARIABLE
+
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
     from typing import Any
@@ -22,10 +24,14 @@ _LONGEST_SEARCH = 16.0  # seconds between two looks for the recording, where the
 _LINGER = 2.0  # seconds that the program's end may wait for an announcement
 _LONGEST = 1000  # characters of a reason that are passed on
 
+_ALONE = "(nobody to share with)"
+_NO_CLONE = "this torch's stores cannot be cloned, as those of torch 2.8 and newer can"
+
 _lock = threading.Lock()
 _sharing: _Sharing | None = None
 _of_parents: list[_Sharing] = []  # a forked child must not end what they hold
 _hooked = False
+_said = False
 
 
 def share_triggers() -> bool:
@@ -38,7 +44,8 @@ def share_triggers() -> bool:
 
     A thread looks four times a second, through a connection of its own to the store of the default
     process group, and ends with the group. It needs the GIL. Of a store that ends in the midst of
-    such a look torch may print a warning of its own.
+    such a look torch may print a warning of its own. ``auto(distributed=True)`` calls it where
+    ``NVSPAN_TRIGGER`` is set.
 
     Returns:
         Whether triggers are shared: not without a process group, nor where its store is no
@@ -51,23 +58,58 @@ def share_triggers() -> bool:
     >>> nvspan.torch.share_triggers()                                    # doctest: +SKIP
     True
     """
+    return not _share(for_good=True)
+
+
+def share_where_useful() -> None:
+    """The same where there is a black box, until all ranks turn out to share a folder.
+
+    Where it cannot be, rank 0 says why on standard error, once. Raises nothing.
+    """
+    global _said
+    if TRIGGER_VARIABLE not in os.environ:
+        return
+    try:
+        why = _why_alone() or _share(for_good=False)
+        if why and why != _ALONE and not _said:
+            _said = True
+            text = f"nvspan: triggers stay with the ranks of one folder: {why}\n"
+            os.write(2, text.encode(errors="replace"))
+    except Exception:  # of torch: the program goes on without
+        return
+
+
+def _why_alone() -> str:
+    """Why there is nobody to share with, or why only another rank says why not."""
+    import torch.distributed as distributed
+
+    if distributed.is_available() and distributed.is_initialized():
+        return _ALONE if distributed.get_world_size() == 1 else ""
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+        return _ALONE
+    return "" if os.environ.get("RANK", "0") == "0" else _ALONE
+
+
+def _share(for_good: bool) -> str:
+    """Begins to share; else the result says why not. `for_good`: also where a folder is shared."""
     global _sharing
     import torch.distributed as distributed
 
     if not distributed.is_available() or not distributed.is_initialized():
-        return False
+        return "there is no process group yet; call nvspan.torch.share_triggers() when there is one"
     with _lock:
         if _sharing is not None and _sharing.is_of(distributed.group.WORLD):
-            return True
-        sharing = _begin(distributed)
-        if sharing is None:
-            return False
+            _sharing.for_good = _sharing.for_good or for_good
+            return ""
+        sharing = _begin(distributed, for_good)
+        if isinstance(sharing, str):
+            return sharing if for_good or distributed.get_rank() == 0 else _ALONE
         _sharing = sharing
         _hook()
-        return True
+        return ""
 
 
-def _begin(distributed: Any) -> _Sharing | None:
+def _begin(distributed: Any, for_good: bool) -> _Sharing | str:
     import time
 
     try:
@@ -76,16 +118,19 @@ def _begin(distributed: Any) -> _Sharing | None:
         while isinstance(below, distributed.PrefixStore):
             below = below.underlying_store
         if not isinstance(below, distributed.TCPStore):
-            return None
+            return f"the process group's store is a {type(below).__name__}, and no TCPStore"
+        if not hasattr(store, "clone"):
+            return _NO_CLONE
         before = _sockets()
         clone = store.clone()
         connection = _duplicate(_sockets() - before, below.port)
         sharing = _Sharing(distributed, distributed.PrefixStore(_PREFIX, clone), connection)
+        sharing.for_good = for_good
         sharing.since = time.time_ns()
         sharing.skip()
         threading.Thread(target=sharing.run, name="nvspan triggers", daemon=True).start()
-    except (AttributeError, RuntimeError, OSError):  # torch has it not, or the store is gone
-        return None
+    except (AttributeError, RuntimeError, OSError) as error:  # the store is gone, say
+        return f"{type(error).__name__} of the process group's store"
     return sharing
 
 
@@ -167,6 +212,7 @@ class _Sharing:
         self._distributed = distributed
         self._group = weakref.ref(distributed.group.WORLD)  # a group's end is not for us to delay
         self._rank: int = distributed.get_rank()
+        self._size: int = distributed.get_world_size()
         self._store = store
         self._connection = connection  # the store's socket once more; -1: it was not found
         self._count = 0  # announcements in the store that are known here
@@ -174,6 +220,8 @@ class _Sharing:
         self._folder = ""
         self._search_at, self._search = 0.0, 1.0  # seconds: when next, and how long after that
         self._bundle = ""  # the newest one that needs no announcement
+        self._compared = False  # its folder with those of the others
+        self.for_good = True  # not only until all ranks turn out to record into one folder
         self.since = 0  # ns; bundles before that are not announced
         self.stop = threading.Event()  # the program ends
         self.heard = threading.Event()  # the last announcements
@@ -200,7 +248,7 @@ class _Sharing:
                 if ends:
                     self.heard.set()
                     self.written.wait()
-                if not self._connected():
+                if not self._connected() or (not self.for_good and self._is_one_folder()):
                     break
                 self._tell()
         except Exception:  # the store is gone: with its rank, or in the middle of a call
@@ -210,6 +258,21 @@ class _Sharing:
             self.close()
             self.heard.set()
             self.ended.set()
+
+    def _is_one_folder(self) -> bool:
+        """Whether all ranks record into one folder of one host: its flag file tells them all."""
+        from nvspan.live.process import boot_id
+
+        if not self._compared and self._find_folder():
+            self._compared = True
+            status = os.stat(self._folder)
+            own = f"{boot_id()} {status.st_dev}:{status.st_ino}"
+            first = self._store.compare_set("folder", "", own).decode()
+            if first != own:
+                self.for_good = True
+            elif self._store.add("in that folder", 1) == self._size:
+                self._store.set("in one folder", "yes")
+        return not self.for_good and bool(self._store.check(["in one folder"]))
 
     def close(self) -> None:
         if self._connection >= 0:

@@ -3,8 +3,8 @@
 
 #pragma once
 
+#include "ranks/extract/extract.hpp"
 #include "ranks/summary/summary.hpp"
-#include "ranks/traces/extract.hpp"
 #include "reader/file/recording.hpp"
 
 namespace nvspan::ranks {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ranks/traces/collective_figures.hpp"
+#include "ranks/extract/collective_figures.hpp"
 
 #include "core/log_histogram.hpp"
 #include "ranks/summary/packed_histogram.hpp"

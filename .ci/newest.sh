@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+# The whole suite on CPython 3.14, with the newest compiler: what only it can do is tested here, such
+# as arming a program that runs. Debian unstable has both; it is unpacked into a folder, for which
+# this needs root. Not run each time: `.ci/run setup newest`.
+. .ci/common.sh
+
+root=$NVSPAN_CI_WORK/unstable
+if ! command -v debootstrap >/dev/null; then
+    apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq debootstrap
+fi
+debootstrap --variant=minbase \
+    --include=python3.14,python3.14-venv,python3.14-dev,g++,git,ca-certificates,procps \
+    sid "$root" >"$NVSPAN_CI_WORK/debootstrap.log" 2>&1 ||
+    { tail -20 "$NVSPAN_CI_WORK/debootstrap.log"; exit 1; }
+
+# The folders that pip is told to look into are those of this machine.
+shared=(/proc /dev /dev/pts /sys)
+for folder in /opt/pypi /opt/pypi-more /opt/wheels; do [ ! -d "$folder" ] || shared+=("$folder"); done
+unmount() {
+    printf '%s\n' "${shared[@]}" | tac | while IFS= read -r folder; do
+        umount -l "$root$folder" 2>/dev/null || true
+    done
+}
+trap unmount EXIT
+for folder in "${shared[@]}"; do
+    mkdir -p "$root$folder"
+    mount --bind "$folder" "$root$folder"
+done
+for file in /etc/hosts /etc/pip.conf /etc/resolv.conf /etc/ssl/certs/ca-certificates.crt; do
+    [ ! -e "$file" ] || cp "$file" "$root$file"
+done
+mkdir -p "$root/tree"
+tar -xf "$NVSPAN_CI_WORK/tree.tar" -C "$root/tree"
+chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 bash -euc '
+    cd /tree
+    python3.14 -m venv /venv
+    CMAKE_ARGS="-DNVSPAN_IPO=OFF" /venv/bin/pip install -q ".[test]"
+    /venv/bin/python -m pytest -n auto -rs'

@@ -1,0 +1,145 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Programs in processes that have imported large modules already: forked from one that did."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+SERVER = Path(__file__).with_name("preloaded_server.py")
+# What an interpreter or a library reads of its environment when it is loaded.
+_AT_START = (
+    "ASAN_", "COVERAGE", "CUDA", "GLIBC", "KMP_", "LANG", "LC_", "LD_", "MALLOC", "MKL_", "OMP_",
+    "PYTHON", "TORCH", "TZ", "UBSAN_",
+)  # fmt: skip
+_WHEN_USED = {"TORCHINDUCTOR_CACHE_DIR"}  # inductor sets it in whatever process compiles
+_OURS = ("NVSPAN_", "NVTX_")
+_servers: list[Server] = []
+
+
+class Server:
+    """A process that has imported `modules`, and runs programs in forks of itself."""
+
+    def __init__(self, environment: Mapping[str, str], modules: Sequence[str]) -> None:
+        self.modules = modules
+        self._owner = os.getpid()
+        self._environment = dict(environment)
+        ours = _OURS if any(name.startswith("nvspan") for name in modules) else ()
+        self._at_start = (*_AT_START, *ours)
+        self._connection, theirs = socket.socketpair()
+        number = theirs.fileno()
+        command = [sys.executable, str(SERVER), str(number), *modules]
+        self._process = subprocess.Popen(
+            command, env=self._environment, pass_fds=[number], stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+        theirs.close()
+
+    def starts_as(self, environment: Mapping[str, str]) -> bool:
+        """Whether no variable is another that is read at the start."""
+        return not any(
+            name.startswith(self._at_start)
+            for name in {*environment, *self._environment} - _WHEN_USED
+            if environment.get(name) != self._environment.get(name)
+        )
+
+    def run(
+        self, arguments: Sequence[str], environment: Mapping[str, str], timeout: float,
+        given: bytes | None = None, cwd: str | os.PathLike[str] | None = None,
+    ) -> subprocess.CompletedProcess[bytes]:  # fmt: skip
+        """As `subprocess.run` with captured output, of the interpreter with these arguments."""
+        with contextlib.ExitStack() as files:
+            streams = [files.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
+            streams[0].write(given or b"")
+            streams[0].seek(0)
+            request = {
+                "arguments": [*arguments], "environment": dict(environment),
+                "cwd": os.fspath(cwd or os.getcwd()),
+            }  # fmt: skip
+            data = json.dumps(request).encode() + b"\n"
+            numbers = [stream.fileno() for stream in streams]
+            sent = socket.send_fds(self._connection, [data], numbers)
+            self._connection.sendall(data[sent:])
+            status = self._wait(self._number(), timeout)
+            for stream in streams:
+                stream.seek(0)
+            if status is None:
+                raise subprocess.TimeoutExpired(arguments, timeout, streams[1].read())
+            return subprocess.CompletedProcess(
+                arguments, status, streams[1].read(), streams[2].read()
+            )
+
+    def _number(self) -> int:
+        """The line that the server says next."""
+        line = b""
+        while not line.endswith(b"\n"):
+            line += self._connection.recv(1) or b"0: the server is gone\n"
+        return int(line)
+
+    def _wait(self, child: int, timeout: float) -> int | None:
+        self._connection.settimeout(timeout)
+        try:
+            return self._number()
+        except TimeoutError:
+            os.kill(child, signal.SIGKILL)
+        finally:
+            self._connection.settimeout(None)
+        self._number()
+        return None
+
+    def close(self) -> None:
+        if os.getpid() == self._owner:  # not in what a test has forked
+            self._connection.shutdown(socket.SHUT_RDWR)
+            self._connection.close()
+            self._process.wait()
+
+
+_made: dict[tuple[str, ...], Server] = {}
+
+
+def server(*modules: str, environment: Mapping[str, str] = os.environ) -> Server:
+    """The one that has imported these; the first to ask gives its environment."""
+    if modules not in _made:
+        _made[modules] = Server(environment, modules)
+        atexit.register(_made[modules].close)
+    return _made[modules]
+
+
+@contextlib.contextmanager
+def preloaded(*modules: str) -> Iterator[None]:
+    """What `helpers.traced` runs within it has imported `modules`, if it imports the first."""
+    _servers.append(server(*modules))
+    try:
+        yield
+    finally:
+        _servers.pop()
+
+
+def _imports(program: str, module: str) -> bool:
+    return re.search(rf"^\s*(import|from) (.*, )?{module}\b", program, re.MULTILINE) is not None
+
+
+def run(
+    command: list[str], environment: Mapping[str, str], timeout: float, given: bytes | None
+) -> subprocess.CompletedProcess[bytes]:
+    """The command, in a process that has imported what is preloaded if its program imports that."""
+    if _servers and command[0] == sys.executable:
+        code = command[2] if command[1] == "-c" else Path(command[1]).read_text(encoding="utf-8")
+        asked = _servers[-1]
+        if _imports(code, asked.modules[0]) and asked.starts_as(environment):
+            return asked.run(command[1:], environment, timeout, given)
+    return subprocess.run(
+        command, env=environment, capture_output=True, timeout=timeout, check=False,
+        input=given, stdin=subprocess.DEVNULL if given is None else None,
+    )  # fmt: skip
