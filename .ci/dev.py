@@ -143,7 +143,7 @@ def setup() -> None:
     requirements = re.findall('"(.*?)"', line)
     headers = ["nvidia-nvtx>=13.5,<14"] if sys.platform == "linux" else []
     checked(PYTHON, "-m", "pip", "install", "-q", *requirements, *headers, "cmake>=3.20", "ninja")
-    install("-e", ".[dev,test]")
+    install("-e", ".[dev,test-all]")
     print(f"ready: {PYTHON.relative_to(ROOT)}; next: .ci/dev.py test")
 
 

@@ -5,6 +5,6 @@
 . .ci/common.sh
 
 venv=$(make_venv dev 3.11)
-install_wheel "$venv" dev,docs,test
+install_wheel "$venv" dev,docs,test-all
 "$venv/bin/python" -m sphinx -q -W --keep-going -n -b html docs "$NVSPAN_CI_WORK/html"
 test -s "$NVSPAN_CI_WORK/html/sample.html"

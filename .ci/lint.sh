@@ -5,7 +5,7 @@
 . .ci/common.sh
 
 venv=$(make_venv dev 3.11)
-install_wheel "$venv" dev,docs,test
+install_wheel "$venv" dev,docs,test-all
 export PATH=$venv/bin:$PATH
 # What the checkers know of files that did not change.
 kept=${NVSPAN_CI_CCACHE:-$NVSPAN_CI_WORK}

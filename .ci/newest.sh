@@ -37,5 +37,5 @@ tar -xf "$NVSPAN_CI_WORK/tree.tar" -C "$root/tree"
 chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 bash -euc '
     cd /tree
     python3.14 -m venv /venv
-    CMAKE_ARGS="-DNVSPAN_IPO=OFF" /venv/bin/pip install -q ".[test]"
+    CMAKE_ARGS="-DNVSPAN_IPO=OFF" /venv/bin/pip install -q ".[test-all]"
     /venv/bin/python -m pytest -n auto -rs'

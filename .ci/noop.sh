@@ -5,6 +5,6 @@
 . .ci/common.sh
 
 venv=$(make_venv noop 3.11)
-build_and_install "$venv" test "${test_build[@]}" -C cmake.define.NVSPAN_NVTX=OFF \
+build_and_install "$venv" test-all "${test_build[@]}" -C cmake.define.NVSPAN_NVTX=OFF \
     -C cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O0  # what it does is asked, not how fast
 "$venv/bin/python" -m pytest -n auto "${unit_tests[@]}"

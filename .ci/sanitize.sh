@@ -25,7 +25,7 @@ TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:report_thread_leaks=0 cpp_t
 
 printf -- '--- AddressSanitizer and UndefinedBehaviorSanitizer\n'
 # One build for the C++ tests and for the suite.
-build_and_install "$venv" test "${test_build[@]}" -C cmake.define.NVSPAN_SANITIZE=address,undefined \
+build_and_install "$venv" test-all "${test_build[@]}" -C cmake.define.NVSPAN_SANITIZE=address,undefined \
     -C cmake.define.NVSPAN_NVTX=ON -C cmake.define.NVSPAN_TESTS=ON -C install.strip=false
 ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 cpp_tests "build/$(basename "$venv")"
 
@@ -51,7 +51,7 @@ rm -f "$passed"
 
 printf -- '--- CPython %s without sanitizers: what did not pass with them\n' "$oldest"
 plain=$(make_venv "$oldest" "$oldest")
-build_and_install "$plain" test "${test_build[@]}" -C cmake.define.NVSPAN_NVTX=ON
+build_and_install "$plain" test-all "${test_build[@]}" -C cmake.define.NVSPAN_NVTX=ON
 again=$(IFS='|'; echo "${unit_tests[*]}")
 grep -vE "^($again)/" "$passed" >"$passed.once"
 NVSPAN_PASSED_IN=$passed.once "$plain/bin/python" -m pytest -n auto

@@ -8,7 +8,7 @@ dist=$NVSPAN_CI_WORK/dist
 user=$(make_venv user 3.11)
 install_wheel "$user" ""
 venv=$(make_venv dev 3.11)
-install_wheel "$venv" dev,docs,test
+install_wheel "$venv" dev,docs,test-all
 NVSPAN_DIST=$dist "$venv/bin/python" -m pytest tests/packaging
 
 # From here on PATH is the environment alone.

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from helpers.packages import skip_without
+
 for _name in ("NVTX_INJECTION64_PATH", "NVTX_INJECTION32_PATH", "NVSPAN_TRACE", "NVTX_DISABLE"):
     os.environ.pop(_name, None)
 
@@ -25,6 +27,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # Not for the workers of a run: what they report comes here.
 _passed_to = os.environ.pop("NVSPAN_PASSED_TO", "")
 _passed_in = os.environ.get("NVSPAN_PASSED_IN", "")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    skip_without(item)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

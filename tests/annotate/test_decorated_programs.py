@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from helpers.packages import needs
 from helpers.traced import run_plain, run_traced
 
 IMPORT = "import nvspan, sys\n"
@@ -335,8 +336,8 @@ def test_interpreter_flags(flags):
     assert len(calls(traced)) == 6
 
 
+@needs("cloudpickle")
 def test_a_function_serialised_by_value_while_listening_runs_elsewhere(tmp_path):
-    pytest.importorskip("cloudpickle")
     file = tmp_path / "function.pickle"
     traced = run_traced(
         IMPORT + "import cloudpickle\n"
@@ -363,8 +364,8 @@ def test_a_function_serialised_by_value_while_listening_runs_elsewhere(tmp_path)
     assert [message for kind, message, _ in calls(traced) if kind == "push"] == names
 
 
+@needs("cloudpickle")
 def test_copies_by_value_in_the_same_process_keep_their_own_variables():
-    pytest.importorskip("cloudpickle")
     code = IMPORT + (
         "import cloudpickle\n"
         "total = 0\n"

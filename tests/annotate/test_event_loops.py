@@ -11,6 +11,7 @@ import textwrap
 import pytest
 
 from helpers.events import plain
+from helpers.packages import needs
 from helpers.traced import LIBRARY, run_plain, run_traced
 
 IMPORT = "import nvspan as nvtx, asyncio, contextlib\n"
@@ -61,8 +62,8 @@ def test_another_tasks_nesting_stays_intact():
     ]  # fmt: skip
 
 
+@needs("trio")
 def test_trio_tasks_interleave_around_awaits():
-    pytest.importorskip("trio")
     code = """
     import trio
     async def work(name, ready, go):
@@ -311,10 +312,11 @@ def test_a_context_manager_generator_used_by_tasks_keeps_them_apart():
     assert sorted(closed) == ["a", "b"]
 
 
+@needs("ipykernel", "nbclient", "nbformat")
 def test_an_ipython_kernel_cell_is_push_pop_and_its_coroutines_are_spans(tmp_path):
-    pytest.importorskip("ipykernel")
-    client = pytest.importorskip("nbclient")
-    nbformat = pytest.importorskip("nbformat")
+    import nbclient as client
+    import nbformat
+
     out = tmp_path / "out.jsonl"
     cells = [
         "import nvspan as nvtx, asyncio\n"

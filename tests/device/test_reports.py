@@ -18,6 +18,7 @@ import nvspan
 from helpers import perfetto_trace
 from helpers.device import only_fake
 from helpers.device_recorded import MATH, OTHER, PROGRAM, RANGES, recording_of
+from helpers.packages import needs
 from helpers.reported import run_nvspan
 from helpers.traced import clean_environment, needs_library
 from nvspan.report import page
@@ -69,8 +70,8 @@ def test_self_time_is_that_of_the_cpu_alone(path):
             assert abs(row["self"] - row["duration"]) < 10
 
 
+@needs("perfetto")
 def test_the_perfetto_trace_has_lanes_and_arrows(path, tmp_path):
-    pytest.importorskip("perfetto")
     out = tmp_path / "out.pftrace"
     run_nvspan("export", path, "-o", out)
     slices = perfetto_trace.read(out).slices
@@ -290,8 +291,8 @@ def test_the_page_has_lanes_of_devices(path):
     assert '"gpu_total"' in text
 
 
+@needs("pyarrow")
 def test_exports_have_device_and_stream(path, tmp_path):
-    pytest.importorskip("pyarrow")
     import pyarrow.parquet
 
     out = tmp_path / "out.parquet"
@@ -315,13 +316,13 @@ def test_exports_have_device_and_stream(path, tmp_path):
         assert database.execute(count).fetchone() == (12,)
 
 
+@needs("perfetto")
 def test_a_part_of_the_recording(path, tmp_path):
     recording = nvspan.read(path).filter(names=["copy", "step"])
     rows = list(recording.ranges.rows())
     names = [(row["name"], row["launcher"]) for row in rows if row["kind"] == 2]
     steps = [at for at, row in enumerate(rows) if row["name"] == "step"]
     assert names == [("copy", at) for at in steps]
-    pytest.importorskip("perfetto")
     out = tmp_path / "out.pftrace"
     run_nvspan("export", path, "--filter", "forward", "--filter", "copy", "-o", out)
     slices = perfetto_trace.read(out).slices
@@ -343,9 +344,9 @@ def test_statistics_alone_tell_device_ranges_apart(backend):
     assert recording.stats("stream").rows == []
 
 
+@needs("perfetto")
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_ranges_that_overlap_have_rows_of_one_name(backend, tmp_path):
-    pytest.importorskip("perfetto")
     path = recording_of(f"""
 s = cuda.stream()
 start = lambda name: nvspan.start_device_range(name, stream=s, backend={backend!r})

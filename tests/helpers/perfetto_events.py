@@ -8,8 +8,6 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-import pytest
-
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
 _BOOTTIME, _MONOTONIC, _FIRST_OWN = 6, 3, 64
 _CLEARED, _NEEDS = 1, 2
@@ -46,7 +44,8 @@ class _Sequence:
 
 def read(data: bytes) -> Events:
     """All events of a trace, put in the order of their times."""
-    messages = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
+    from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as messages
+
     trace = messages.Trace()
     trace.ParseFromString(data)
     found, sequences, offset = Events(), defaultdict(_Sequence), None

@@ -7,8 +7,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-import pytest
-
 
 @dataclass
 class Slice:
@@ -56,7 +54,8 @@ def _value(annotation, sequence):
 
 def read(path) -> Trace:
     """Everything in the trace; slices are matched and must nest within their track."""
-    messages = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
+    from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as messages
+
     found = messages.Trace()
     with open(path, "rb") as file:
         found.ParseFromString(file.read())

@@ -8,14 +8,14 @@ import lzma
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import nvspan
 from helpers import perfetto_events
+from helpers.packages import needs
 from helpers.tree import ROOT
 from nvspan.imports import import_file
 
 DATA = ROOT / "tests" / "data" / "imports"
+pytestmark = needs("perfetto")
 OPEN, PUSH_POP, START_END = 1, 0, 1
 
 
@@ -66,7 +66,9 @@ class Trace:
     """Packets by Perfetto's own messages."""
 
     def __init__(self) -> None:
-        self.messages = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
+        from perfetto.protos.perfetto.trace import perfetto_trace_pb2
+
+        self.messages = perfetto_trace_pb2
         self.trace = self.messages.Trace()
 
     def packet(self, time: int | None = None, sequence: int = 1, **fields: Any) -> Any:

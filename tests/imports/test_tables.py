@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import nvspan
+from helpers.packages import needs
 from helpers.reported import recording_of
 from helpers.traced import needs_library
 from nvspan.export import tables
@@ -105,14 +106,13 @@ def test_partial_takes_what_comes_before(tmp_path):
 
 
 @needs_library
-@pytest.mark.parametrize("format", ["csv", "parquet"])
+@pytest.mark.parametrize("format", ["csv", pytest.param("parquet", marks=needs("pyarrow"))])
 def test_our_own_exports_read_back(tmp_path, format):
     recording = nvspan.read(recording_of())
     path = tmp_path / f"x.{format}"
     if format == "csv":
         paths = tables.write_csv(recording, path)
     else:
-        pytest.importorskip("pyarrow")
         paths = tables.write_parquet(recording, path)
     import_file(path, tmp_path / "x.nvspan")
     back = nvspan.read(tmp_path / "x.nvspan")

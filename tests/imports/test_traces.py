@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import nvspan
+from helpers.packages import needs
 from helpers.reported import recording_of
 from helpers.traced import needs_library
 from nvspan._reader import TraceImport
@@ -355,8 +356,8 @@ def test_a_trace_that_jax_wrote(tmp_path):
     assert "jit_loss" in {row["payload.hlo_module"] for row in modules}
 
 
+@needs("viztracer")
 def test_a_trace_that_viztracer_wrote(tmp_path):
-    pytest.importorskip("viztracer")
     program = tmp_path / "p.py"
     program.write_text("def f(n):\n    return n and f(n - 1)\nfor _ in range(3): f(4)\n")
     command = [sys.executable, "-m", "viztracer", "-o", str(tmp_path / "v.json"), str(program)]

@@ -11,12 +11,12 @@ import sys
 import pytest
 
 from helpers.live import running
+from helpers.packages import needs
 from helpers.screen import LEAVE, terminal
 from helpers.traced import needs_library
 from nvspan.live.top.screen import keys_of
 
-pytestmark = needs_library
-pytest.importorskip("rich", reason="the screen needs rich")
+pytestmark = [needs_library, needs("rich")]
 
 PARKED = """
 import nvspan, time

@@ -14,6 +14,7 @@ from dataclasses import replace
 import pytest
 
 from helpers import ncu as real
+from helpers.packages import needs
 from helpers.recorded import record_command
 from helpers.traced import needs_library
 from helpers.tree import ROOT
@@ -43,7 +44,6 @@ def fail():
 
 
 def written(folder, *calls, warmup=1, runs=1, called=emit):
-    pytest.importorskip("cloudpickle")
     import cloudpickle
 
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -54,6 +54,7 @@ def written(folder, *calls, warmup=1, runs=1, called=emit):
     return [sys.executable, "-m", child.MODULE, str(folder)]
 
 
+@needs("cloudpickle")
 def test_the_calls_in_the_other_process(tmp_path):
     line = written(tmp_path, (("a",), {}), (("b", 2), {"domain": "app"}), warmup=2, runs=2)
     recording = record_command(line, folder=tmp_path).recording
@@ -65,6 +66,7 @@ def test_the_calls_in_the_other_process(tmp_path):
     }  # fmt: skip
 
 
+@needs("cloudpickle")
 def test_plain_names_are_looked_up_in_a_run_of_the_function(tmp_path):
     line = written(tmp_path, (("work",), {"domain": "app"}))
     filters, recording = function._filters("work", line, str(tmp_path))
@@ -73,6 +75,7 @@ def test_plain_names_are_looked_up_in_a_run_of_the_function(tmp_path):
     assert function._filters("app@work/", line, str(tmp_path)) == (filters, None)
 
 
+@needs("cloudpickle")
 def test_an_error_of_the_function_is_told(tmp_path):
     line = written(tmp_path, ((), {}), called=fail)
     with pytest.raises(NcuError, match="ZeroDivisionError: of the function"):

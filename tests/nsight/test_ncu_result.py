@@ -13,6 +13,7 @@ import sys
 import pytest
 
 from helpers import ncu as real
+from helpers.packages import needs
 from helpers.tree import ROOT
 from nvspan.nsight import NcuResult, RangeFilter, read_ncu
 from nvspan.nsight.results import csv_reader, module_reader, result, tables
@@ -164,9 +165,10 @@ def test_the_forms_of_a_table():
     assert str(NcuResult([])) == "no ranges were profiled"
 
 
+@needs("pyarrow")
 def test_arrow_and_pandas():
     arrow = layers()
-    table = pytest.importorskip("pyarrow") and arrow.to_arrow(metrics=[TIME])
+    table = arrow.to_arrow(metrics=[TIME])
     assert table["name"].to_pylist() == ["forward", "layers.0"]
     assert table[TIME].to_pylist() == [28992, 28992]
     pytest.importorskip("pandas")

@@ -16,6 +16,7 @@ import pytest
 
 import nvspan
 from helpers.compile import build
+from helpers.packages import needs
 from helpers.recorded import record_command
 from helpers.traced import needs_library
 
@@ -31,7 +32,6 @@ def no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
 def unpacked(name: str, folder: Path) -> Path:
     target = folder / name.removesuffix(".xz").removesuffix(".tar")
     if name.endswith(".tar.xz"):
-        pytest.importorskip("pyarrow")
         with tarfile.open(DATA / name) as archive:
             archive.extractall(target, filter="data")
     else:
@@ -77,7 +77,13 @@ def test_a_python_program(tmp_path: Path) -> None:
 
 
 @needs_library
-@pytest.mark.parametrize("file", ["2025.3.1-forms.sqlite.xz", "2025.3.1-forms.parquet.tar.xz"])
+@pytest.mark.parametrize(
+    "file",
+    [
+        "2025.3.1-forms.sqlite.xz",
+        pytest.param("2025.3.1-forms.parquet.tar.xz", marks=needs("pyarrow")),
+    ],
+)
 def test_a_program_with_schemas_of_every_form(file: str, tmp_path: Path) -> None:
     # nsys leaves out what 5 sends: ranges that are payloads and nothing else.
     recorded = record_command([str(build(PROGRAM)), *"123467"]).recording

@@ -22,6 +22,7 @@ import pytest
 
 import nvspan
 from helpers import nsys
+from helpers.packages import needs
 from nvspan.nsight import sqlite
 from nvspan.nsight.nsys import compat
 
@@ -36,6 +37,13 @@ CASES = [
 ]
 
 
+def needs_of(file: str) -> tuple[pytest.MarkDecorator, ...]:
+    return (needs("pyarrow"),) if ".parquet" in file else ()
+
+
+FILES = [pytest.param(file, marks=needs_of(file)) for _, file, _ in CASES]
+
+
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "cache"
@@ -48,7 +56,6 @@ def unpacked(name: str, folder: Path) -> Path:
     source = DATA / name
     target = folder / name.removesuffix(".xz").removesuffix(".tar")
     if name.endswith(".tar.xz"):
-        pytest.importorskip("pyarrow")
         target.mkdir()
         with tarfile.open(source) as archive:
             archive.extractall(target, filter="data")
@@ -85,7 +92,8 @@ def renumbered(rows: list[dict[str, str]], like: list[dict[str, str]]) -> list[d
 
 
 @pytest.mark.parametrize(("case", "file", "table"), [
-    (case, file, table) for case, file, tables in CASES for table in tables
+    pytest.param(case, file, table, marks=needs_of(file))
+    for case, file, tables in CASES for table in tables
 ])  # fmt: skip
 def test_tables_are_those_that_nsys_printed(
     case: str, file: str, table: str, tmp_path: Path
@@ -151,7 +159,7 @@ def test_every_field_of_ranges_and_marks(version: str, tmp_path: Path) -> None:
     assert dict(zip(tids, recording.threads.text("name"), strict=True)) == threads
 
 
-@pytest.mark.parametrize("file", [file for _, file, _ in CASES])
+@pytest.mark.parametrize("file", FILES)
 def test_blocks_of_any_size_give_the_same_recording(
     file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,7 +213,7 @@ def test_names_may_come_after_what_they_name(
     assert sorted(last["threads"]) == sorted(first["threads"])
 
 
-@pytest.mark.parametrize("file", [file for _, file, _ in CASES if "2025" in file])
+@pytest.mark.parametrize("file", FILES[2:])
 def test_work_is_launched_within_a_range(file: str, tmp_path: Path) -> None:
     recording = nvspan.read(unpacked(file, tmp_path))
     rows = list(recording.ranges.rows())
@@ -346,6 +354,7 @@ def test_a_report_of_nsight_compute_has_no_timeline(tmp_path: Path) -> None:
         nvspan.read(tmp_path / "none.ncu-rep")
 
 
+@needs("pyarrow")
 def test_what_is_made_of_a_folder_stands_beside_it(tmp_path: Path) -> None:
     folder = unpacked("2025.3.2-nodes.parquet.tar.xz", tmp_path).rename(tmp_path / "run")
     for command in ("report", "export"):

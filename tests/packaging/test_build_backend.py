@@ -11,9 +11,10 @@ import sys
 
 import pytest
 
+from helpers.packages import needs
 from helpers.tree import ROOT
 
-pytest.importorskip("scikit_build_core")
+pytestmark = needs("scikit_build_core")
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ import pytest
 
 import nvspan
 from helpers.compile import build
+from helpers.packages import needs
 from helpers.perfetto_trace import read as read_perfetto
 from helpers.recorded import record_command
 from helpers.reported import run_nvspan
@@ -247,6 +248,7 @@ def exported(files, tmp_path, form) -> Path:
     return output
 
 
+@needs("perfetto")
 def test_perfetto_shows_fields_and_units(files, tmp_path):
     trace = read_perfetto(exported(files, tmp_path, "perfetto"))
     shown = {name: arguments.get("payload") for _, name, _, arguments in trace.instants}
@@ -271,8 +273,10 @@ def test_sqlite_has_fields_as_json(files, tmp_path):
         assert counters == [("device", "used", "MiB", 80.0), ("device", "load", None, 0.5)]
 
 
+@needs("pyarrow")
 def test_parquet_has_a_column_for_each_field(files, tmp_path):
-    parquet = pytest.importorskip("pyarrow.parquet")
+    from pyarrow import parquet
+
     output = exported(files, tmp_path, "parquet")
     names = ["name", "payload.comm", "payload.op", "payload.step"]
     assert parquet.read_table(output, columns=names).to_pylist() == [

@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sys
 
 import pytest
 
 from helpers.calls import shown
+from helpers.packages import needs
 from helpers.traced import needs_library, run_plain, run_traced
 
 pytestmark = needs_library
@@ -47,11 +47,6 @@ def calls(code, script=SCRIPT, **options):
     return shown(traced.events), traced
 
 
-def need(module):
-    if importlib.util.find_spec(module) is None:
-        pytest.skip(f"needs {module}")
-
-
 COVERAGE = """
 import coverage, json
 data = {}
@@ -69,12 +64,12 @@ print(json.dumps(sorted(c.get_data().lines(__file__))))
 """
 
 
+@needs("coverage")
 @pytest.mark.parametrize("order", ["inside", "outside", "crossed"])
 @pytest.mark.parametrize(
     "core", ["ctrace", "pytrace", pytest.param("sysmon", marks=monitoring)]
 )  # fmt: skip
 def test_coverage(tmp_path, core, order):
-    need("coverage")
     script = tmp_path / "covered.py"
     script.write_text(SCRIPT + COVERAGE)
     environment = {"COVERAGE_CORE": core}
@@ -240,8 +235,8 @@ def test_a_debugger_stops_where_it_would_alone(tmp_path):
     assert traced.stdout.count("'line'") > 15
 
 
+@needs("debugpy")
 def test_debugpy(tmp_path):
-    need("debugpy")
     script = tmp_path / "debugged.py"
     script.write_text(
         SCRIPT + "import debugpy, os\n"
@@ -339,8 +334,8 @@ def test_another_tool_that_raises_in_its_callback(event):
     assert found.count("outer") == 4
 
 
+@needs("greenlet")
 def test_greenlets():
-    need("greenlet")
     found, traced = calls(
         "import greenlet\n"
         "def child(): leaf(1); main.switch(); leaf(1)\n"
@@ -353,8 +348,8 @@ def test_greenlets():
     assert found == f"switch(child(leaf leaf)) switch(leaf leaf) {WORK}"
 
 
+@needs("greenlet")
 def test_many_greenlet_switches_are_balanced():
-    need("greenlet")
     found, traced = calls(
         "import greenlet, random\n"
         "random.seed(1)\n"

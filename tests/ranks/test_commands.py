@@ -15,6 +15,7 @@ import pytest
 
 import nvspan
 from helpers.job import write_job
+from helpers.packages import needs
 from helpers.reported import nvspan_done
 from helpers.traced import needs_library
 from nvspan.cli import record
@@ -122,8 +123,10 @@ def test_a_report_of_chosen_ranks(job, tmp_path):
     assert done.stderr == "nvspan report: no file is of rank 12; there are 0 to 11\n"
 
 
+@needs("pyarrow")
 def test_a_dataset_of_parquet_files_by_rank(job, tmp_path):
-    parquet = pytest.importorskip("pyarrow.dataset", reason="pyarrow is not installed")
+    from pyarrow import dataset as parquet
+
     bad = tmp_path / "bad.nvspan"
     bad.write_text("bad")
     done = run("export", "--format", "parquet", "--partition", "-o", "out", *job, bad, cwd=tmp_path)

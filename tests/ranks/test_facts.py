@@ -13,6 +13,7 @@ from concurrent import futures
 import pytest
 
 import nvspan
+from helpers.packages import needs
 from helpers.reported import run_nvspan
 from helpers.traced import clean_environment
 from helpers.written import written
@@ -202,8 +203,10 @@ def test_damaged_files_of_a_job_are_named_and_the_rest_goes_on(tmp_path):
     assert f"nvspan: {paths[3]}: " in done.stderr
 
 
+@needs("fsspec")
 def test_files_of_fsspec_say_who_made_whom_wait(tmp_path):
-    fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed")
+    import fsspec
+
     memory = fsspec.filesystem("memory")
     for path in write_job(tmp_path, 3):
         memory.pipe(f"/waits/{path.name}", path.read_bytes())

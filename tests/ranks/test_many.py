@@ -20,6 +20,7 @@ import pytest
 
 import nvspan
 from helpers.job import RANGES_OF_A_STEP, write_job, write_rank
+from helpers.packages import needs
 from helpers.traced import clean_environment
 from nvspan import _reader
 from nvspan.ranks import beside, mapping, paths, pool
@@ -236,8 +237,10 @@ def test_a_folder_and_a_pattern_stand_for_their_recordings(job):
     ]  # fmt: skip
 
 
+@needs("fsspec")
 def test_files_of_fsspec_are_read(job):
-    fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed")
+    import fsspec
+
     memory = fsspec.filesystem("memory")
     for path in job:
         memory.pipe(f"/job/{path.name}", path.read_bytes())
@@ -257,11 +260,11 @@ def test_without_fsspec_the_extra_is_named(monkeypatch):
         nvspan.read_many("s3://bucket/a")
 
 
+@needs("fsspec")
 @pytest.mark.parametrize(
     ("scheme", "package"), [("s3", "s3fs"), ("gs", "gcsfs"), ("https", "aiohttp")]
 )
 def test_without_the_package_of_a_file_system_it_is_named(scheme, package):
-    pytest.importorskip("fsspec", reason="fsspec is not installed")
     # A process of its own: fsspec keeps what it has imported.
     program = (
         "import sys\n"
@@ -287,9 +290,8 @@ class Quiet(SimpleHTTPRequestHandler):
         pass
 
 
+@needs("fsspec", "aiohttp")
 def test_files_of_a_web_server_are_read(job):
-    pytest.importorskip("fsspec", reason="fsspec is not installed")
-    pytest.importorskip("aiohttp", reason="aiohttp, which fsspec asks web servers by, is missing")
     handler = functools.partial(Quiet, directory=job[0].parent)
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

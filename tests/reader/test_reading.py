@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import nvspan
+from helpers.packages import needs
 from helpers.recorded import record_command
 from helpers.traced import clean_environment, needs_library
 
@@ -98,6 +99,7 @@ for number in range(2):
 """
 
 
+@needs("pyarrow")
 def test_a_filter_holds_for_columns_marks_and_arrow():
     recording = record_command([sys.executable, "-c", PARTS]).recording
     part = recording.filter(domains=["d1"], threads=[1])
@@ -113,7 +115,8 @@ def test_a_filter_holds_for_columns_marks_and_arrow():
     assert len(recording.filter(stop=second, names=["mark"]).marks) == 1
     assert len(recording.filter(min_duration=10**12).ranges) == 0
     assert len(part.filter(names=["inner"]).ranges) == 1
-    pyarrow = pytest.importorskip("pyarrow")
+    import pyarrow
+
     taken = pyarrow.table(part.ranges)
     taken.validate(full=True)
     assert taken.column("name").to_pylist() == ["outer", "inner"]
@@ -167,8 +170,10 @@ with nvspan.annotate("outer"):
     assert calls == {"outer": (1, 0), "long": (1, 0), "left open": (0, 1)}
 
 
+@needs("pyarrow")
 def test_arrow_takes_every_table():
-    pyarrow = pytest.importorskip("pyarrow")
+    import pyarrow
+
     recording = record_command([sys.executable, "-c", CODE]).recording
     for name in ("ranges", "marks", "counters", "threads", "domains", "losses"):
         table = getattr(recording, name)

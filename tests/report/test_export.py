@@ -18,6 +18,7 @@ import pytest
 import nvspan
 from helpers import nsys, perfetto_trace
 from helpers.compile import build
+from helpers.packages import needs
 from helpers.recorded import record_command
 from helpers.reported import PROGRAM, recording_of, run_nvspan
 from helpers.traced import needs_library
@@ -152,9 +153,9 @@ def test_the_same_program_under_nsys_gives_the_same_rows(tmp_path, database):
     assert without_threads(ours) == without_threads(theirs)
 
 
+@needs("perfetto", "pyarrow")
 @pytest.mark.parametrize("name", ["every_core_call", "every_extension_call"])
 def test_every_call_of_nvtx_can_be_exported(name, tmp_path):
-    pytest.importorskip("pyarrow")
     source = ROOT / "tests" / "programs" / f"{name}.cpp"
     program = build(source, f"-I{source.parent / 'stubs'}")
     made = record_command([str(program)], folder=tmp_path)
@@ -291,9 +292,11 @@ def test_the_database_has_each_row_once(count, tmp_path):
     ]
 
 
+@needs("pyarrow")
 def test_parquet_has_every_row_in_the_order_of_time(tmp_path):
-    pyarrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
+    import pyarrow
+    from pyarrow import parquet
+
     out = tmp_path / "out.parquet"
     run_nvspan("export", recording_of(), "--format", "parquet", "-o", out)
     table = parquet.read_table(out)

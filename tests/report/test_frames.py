@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 
 import nvspan
+from helpers.packages import needs
 from helpers.reported import recording_of
 from helpers.traced import needs_library
 from nvspan.answers.compare import compare, compare_steps
@@ -54,10 +55,10 @@ def same(found, expected):
     )
 
 
+@needs("pyarrow")
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
 def test_each_table_is_a_data_frame(kind):
     pytest.importorskip(kind)
-    pytest.importorskip("pyarrow")
     for name, table in tables().items():
         expected = records(table)
         if kind == "pandas":
@@ -73,8 +74,8 @@ def test_each_table_is_a_data_frame(kind):
             assert all(same(row[key], value) for key, value in record.items()), (name, row, record)
 
 
+@needs("pyarrow")
 def test_the_names_of_columns_are_those_of_the_rows():
-    pytest.importorskip("pyarrow")
     found = tables()
     assert "cpu.torch:forward" in found["steps"].to_arrow().column_names
     assert {"before.mean", "after.mean", "change"} <= set(found["diff"].to_arrow().column_names)

@@ -20,6 +20,7 @@ import pytest
 
 import nvspan
 from helpers.lines import read_all
+from helpers.packages import needs
 from helpers.reported import recording_of, run_nvspan
 from helpers.traced import clean_environment
 from nvspan.export import tables
@@ -102,9 +103,11 @@ def test_field_names_that_are_not_utf8(not_utf8, tmp_path):
     assert "payload.st\\udcffp" in heading.split(",")
 
 
+@needs("pyarrow")
 def test_arrow_and_parquet_take_field_names_that_are_not_utf8(not_utf8, tmp_path):
-    pyarrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
+    import pyarrow
+    from pyarrow import parquet
+
     recording = nvspan.read(not_utf8)
     expected = [row[FIELD] for row in recording.ranges.rows()]
     assert pyarrow.table(recording.ranges).column("payload.st\\udcffp").to_pylist() == expected

@@ -12,9 +12,10 @@ import sys
 import pytest
 
 from helpers.browser import page
+from helpers.packages import needs
 from helpers.traced import needs_library, run_plain
 
-pytestmark = needs_library
+pytestmark = [needs_library, needs("ipykernel", "nbclient", "nbformat")]
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 CELLS = {
@@ -84,7 +85,8 @@ nbformat.write(notebook, sys.argv[1])
 @functools.cache
 def outputs(folder):
     """The outputs of each cell."""
-    nbformat = pytest.importorskip("nbformat")
+    import nbformat
+
     kernels = folder / "kernels" / "this"
     kernels.mkdir(parents=True)
     spec = {"argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
@@ -101,8 +103,6 @@ def outputs(folder):
 
 @pytest.fixture(scope="module")
 def notebook(tmp_path_factory):
-    pytest.importorskip("ipykernel")
-    pytest.importorskip("nbclient")
     return outputs(tmp_path_factory.mktemp("notebook"))
 
 

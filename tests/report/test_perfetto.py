@@ -10,6 +10,7 @@ import sys
 import pytest
 
 import nvspan
+from helpers.packages import needs
 from helpers.perfetto_trace import read
 from helpers.recorded import record_command
 from helpers.reported import PROGRAM, recording_of, run_nvspan
@@ -20,8 +21,6 @@ pytestmark = needs_library
 
 @pytest.fixture
 def export(tmp_path):
-    pytest.importorskip("perfetto")
-
     def made(*files):
         out = tmp_path / "out.pftrace"
         assert run_nvspan("export", *files, "-o", out).stdout == f"{out}\n"
@@ -30,6 +29,7 @@ def export(tmp_path):
     return made
 
 
+@needs("perfetto")
 def test_every_range_is_a_slice_in_its_lane(export):
     recording = nvspan.read(recording_of())
     trace = export(recording_of())
@@ -54,6 +54,7 @@ def test_every_range_is_a_slice_in_its_lane(export):
     assert sorted(found) == sorted(expected)
 
 
+@needs("perfetto")
 def test_payloads_colors_and_threads_are_arguments(export):
     trace = export(recording_of())
 
@@ -74,6 +75,7 @@ def test_payloads_colors_and_threads_are_arguments(export):
     assert marks == [(("data",), "tick", -1)] * 8
 
 
+@needs("perfetto")
 def test_ranges_that_overlap_have_slots_of_one_name(export):
     path = recording_of(
         "import nvspan\nids = [nvspan.start_range(f's{i}') for i in range(4)]\n"
@@ -85,6 +87,7 @@ def test_ranges_that_overlap_have_slots_of_one_name(export):
     assert all(slices["s0"].end > slices[f"s{i}"].start for i in range(1, 4))
 
 
+@needs("perfetto")
 def test_a_file_is_a_process_even_with_one_number(export, tmp_path):
     first = recording_of()
     copy = tmp_path / "copy.nvspan"
@@ -95,6 +98,7 @@ def test_a_file_is_a_process_even_with_one_number(export, tmp_path):
     assert all(command[0] == sys.executable for command in trace.commands)
 
 
+@needs("perfetto")
 def test_deep_nesting_and_many_names(export):
     path = recording_of(
         "import nvspan\nfor i in range(3000): nvspan.push_range(f'level {i}', domain=f'd{i % 3}')\n"
@@ -107,6 +111,7 @@ def test_deep_nesting_and_many_names(export):
     assert max(s.depth for s in slices) == 999
 
 
+@needs("perfetto")
 def test_a_ring_shows_where_it_overwrote(export, tmp_path):
     code = "import nvspan\nfor i in range(60000):\n    nvspan.push_range('r'); nvspan.pop_range()\n"
     made = record_command([sys.executable, "-c", code], mode="ring=0.1", folder=tmp_path)
@@ -118,6 +123,7 @@ def test_a_ring_shows_where_it_overwrote(export, tmp_path):
     assert len(trace.slices) == len(made.recording.ranges) + 1
 
 
+@needs("perfetto")
 def test_names_that_are_no_utf8_are_kept_readable(export):
     path = recording_of(
         "import ctypes, nvspan\nnvspan.push_range('caf\\udce9 \\u00e9')\nnvspan.pop_range()\n"

@@ -15,6 +15,7 @@ import pytest
 
 import nvspan
 from helpers import perfetto_trace
+from helpers.packages import needs
 from helpers.recorded import record_command
 from helpers.reported import run_nvspan
 from helpers.traced import needs_library
@@ -72,6 +73,7 @@ def names(recording):
     return [f"rank {p['rank']} ({p['pid']})" for p in recording.processes]
 
 
+@needs("perfetto")
 @pytest.mark.parametrize("of", ["ranks", "hosts"])
 def test_every_report_tells_the_processes_apart(of, request, tmp_path):
     found = request.getfixturevalue(of)
@@ -108,7 +110,6 @@ def test_every_report_tells_the_processes_apart(of, request, tmp_path):
     assert [pid for _, pid in owners] == [process["pid"] for process in recording.processes]
     assert sorted(domains) == sorted((number, "train") for number, _ in owners)
 
-    pytest.importorskip("perfetto")
     perfetto.write(recording, tmp_path / "out.pftrace")
     slices = perfetto_trace.read(tmp_path / "out.pftrace").slices
     tracks = {}

@@ -15,6 +15,7 @@ import pytest
 import nvspan
 from helpers import perfetto_trace
 from helpers.compile import build
+from helpers.packages import needs
 from helpers.page_data import data_of, tracks_of
 from helpers.recorded import record_command
 from helpers.reported import recording_of, run_nvspan
@@ -81,7 +82,6 @@ def lanes(recording):
 
 
 def trace(recording, tmp_path):
-    pytest.importorskip("perfetto")
     perfetto.write(recording, tmp_path / "out.pftrace")
     found = perfetto_trace.read(tmp_path / "out.pftrace")
     slices = [(s.track[1:], s.name, s.depth, s.arguments.get("payload")) for s in found.slices]
@@ -115,6 +115,7 @@ def test_the_page_draws_what_is_left_in_levels_without_gaps():
     ]  # fmt: skip
 
 
+@needs("perfetto")
 def test_the_perfetto_trace_has_those_slices_and_marks_alone(tmp_path):
     recording = whole()
     main, worker = thread_labels(recording)
@@ -135,6 +136,7 @@ def test_the_perfetto_trace_has_those_slices_and_marks_alone(tmp_path):
     assert len(found.commands) == 1
 
 
+@needs("perfetto")
 def test_a_time_takes_what_begins_in_it(tmp_path):
     recording = whole()
     rows = [row for row in recording.ranges.rows() if row["name"] == "step"]
@@ -173,6 +175,7 @@ nvspan.push_range("open")
 """
 
 
+@needs("perfetto")
 def test_a_duration_is_known_at_the_end(tmp_path):
     recording = nvspan.read(recording_of(CROSSED))
     assert paths(recording) == [
@@ -226,6 +229,7 @@ def node_paths(nodes):
     return made
 
 
+@needs("perfetto")
 @pytest.mark.parametrize("filters", [
     {"match": ["r[135]"]}, {"match": ["a:r?", "b:r0"]}, {"min_duration": "median"},
     {"match": ["r[024]"], "min_duration": "median"},
@@ -294,6 +298,7 @@ def test_the_share_is_of_the_whole_time_whatever_is_shown():
     assert stats.wall < stats.whole == everything.wall
 
 
+@needs("pyarrow")
 def test_exports_hold_the_part(tmp_path):
     out = tmp_path / "out.sqlite"
     arguments = (recording_of(STEPS), "--filter", "train:*", "-o")
@@ -320,13 +325,15 @@ def test_exports_hold_the_part(tmp_path):
     with open(tmp_path / "out.marks.csv", encoding="utf-8", newline="") as file:
         assert [row["name"] for row in csv.DictReader(file)] == ["tock"] * 3
 
-    parquet = pytest.importorskip("pyarrow.parquet")
+    from pyarrow import parquet
+
     run_nvspan("export", "--format", "parquet", *arguments, tmp_path / "out.parquet")
     table = parquet.read_table(tmp_path / "out.parquet")
     assert table.column("name").to_pylist() == ["step", "read", "read"] * 3
     assert table.column("parent").to_pylist() == [None, 0, 0, None, 3, 3, None, 6, 6]
 
 
+@needs("perfetto")
 def test_the_commands_take_the_part(tmp_path):
     file = recording_of(STEPS)
     recording = whole()
@@ -357,7 +364,6 @@ def test_the_commands_take_the_part(tmp_path):
         (row["label"], row["calls_before"] + row["warmup_before"]) for row in rows_of(shown)
     ) == [("train:read", 4), ("train:step", 2)]
 
-    pytest.importorskip("perfetto")
     out = tmp_path / "out.pftrace"
     run_nvspan("export", file, "--filter", "span", "--to", f"{second - origin}ns", "-o", out)
     (only,) = perfetto_trace.read(out).slices
@@ -387,11 +393,11 @@ def test_reports_in_python_take_the_part():
     assert [r["name"] for r in _reader.tree(part._reader.handle())] == ["load", "span"]
 
 
+@needs("perfetto")
 def test_counters_go_by_their_names(tmp_path):
     source = ROOT / "tests" / "programs" / "every_extension_call.cpp"
     program = build(source, f"-I{source.parent / 'stubs'}")
     recording = record_command([str(program)], folder=tmp_path).recording
-    pytest.importorskip("perfetto")
     for name, count in (("queue", 2), ("none", 0)):
         part = recording.filter(names=[name])
         rows = list(part.counters.rows())

