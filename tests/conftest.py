@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers.imported import import_tests
 from helpers.packages import skip_without
 
 for _name in ("NVTX_INJECTION64_PATH", "NVTX_INJECTION32_PATH", "NVSPAN_TRACE", "NVTX_DISABLE"):
@@ -47,3 +48,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = [item for item in items if item.nodeid in passed]
     items[:] = [item for item in items if item.nodeid not in passed]
     config.hook.pytest_deselected(items=left_out)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    import_tests(session.config)
