@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers import shared
 from helpers.imported import import_tests
 from helpers.packages import skip_without
 
@@ -48,6 +49,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = [item for item in items if item.nodeid in passed]
     items[:] = [item for item in items if item.nodeid not in passed]
     config.hook.pytest_deselected(items=left_out)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    shared.begin(config)
 
 
 @pytest.hookimpl(tryfirst=True)

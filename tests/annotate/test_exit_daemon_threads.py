@@ -10,7 +10,6 @@ NVSPAN_SLOW=1 has each case exit 50 times by itself, which takes minutes.
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import sys
@@ -20,10 +19,10 @@ import pytest
 
 from helpers import device
 from helpers.compile import build
+from helpers.length import length
 from helpers.recorded import record_command
 from helpers.traced import run_plain, run_traced
 
-SLOW = bool(os.environ.get("NVSPAN_SLOW"))
 PROGRAM = Path(__file__).parents[1] / "programs" / "daemon_threads.py"
 FOUND = re.findall(r"^@(case|unwinds)\ndef (\w+)", PROGRAM.read_text(), re.MULTILINE)
 CASES = [name for _, name in FOUND]
@@ -74,10 +73,9 @@ def test_the_interpreter_exits_beside_one_kind_of_thread(name, recording):
     end(run_traced, "exit", [name], recording)
 
 
-@pytest.mark.skipif(not SLOW, reason="NVSPAN_SLOW=1: minutes")
 @pytest.mark.parametrize("name", CASES)
 def test_the_interpreter_exits_again_and_again(name, recording):
-    end(run_traced, "exit", [name], recording, 50)
+    end(run_traced, "exit", [name], recording, length(50, 1))
 
 
 @UNWINDS

@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 
 from helpers.events import plain
+from helpers.length import length
 from helpers.traced import run_plain, run_traced
 
 # Every way to annotate, made before any switch.
@@ -255,7 +256,7 @@ def annotate():
             decorated()
             nvspan.push_range("p", domain="lib"); nvspan.pop_range("lib")
 def switch():
-    for _ in range(50):
+    for _ in range({times}):
         nvspan.disable("lib"); nvspan.disable(); nvspan.enable(); nvspan.enable("lib")
         with nvspan.paused(): pass
 threads = [threading.Thread(target=annotate) for _ in range(20)]
@@ -264,7 +265,7 @@ for thread in threads + switchers: thread.start()
 for thread in switchers: thread.join()
 stop.set()
 for thread in threads: thread.join()
-"""
+""".replace("{times}", str(length(50, 5)))
     open_now = {}
     for event in run_traced(USES + code).events:
         if event["kind"] not in ("push", "pop"):

@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
 
 import pytest
 
 from helpers.events import by_thread, plain
+from helpers.length import length
 from helpers.packages import needs
 from helpers.traced import run_plain, run_traced
 
@@ -234,7 +234,7 @@ print(rss() - before, d.message_stats())
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("run", [run_plain, run_traced], ids=["no tool", "a tool"])
 def test_millions_of_distinct_names_keep_memory_flat(run):
-    count = 10_000_000 if os.environ.get("NVSPAN_SLOW") == "1" else 1_000_000
+    count = length(10_000_000, 100_000)
     env = {"NVSPAN_TRACE": "format=jsonl;file=/dev/null"}
     done = run("import warnings; warnings.simplefilter('ignore')\n" + MANY.format(count=count),
                env=env, timeout=900)  # fmt: skip

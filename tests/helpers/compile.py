@@ -5,16 +5,18 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 import shlex
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+from helpers import shared
 
 HEADER = "nvtx3/nvToolsExtCounters.h"
 FLAGS = ("-Og", "-g1", "-fno-var-tracking", "-Wall", "-pthread")
@@ -40,11 +42,6 @@ def compiler() -> str:
     return found
 
 
-@functools.cache
-def _folder() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="nvspan-compiled-")
-
-
 def make(output: Path, sources: Sequence[Path], *flags: str) -> Path:
     """Compiles, through the launcher that CMake is told of where there is one, and links."""
     launcher = shlex.split(os.environ.get("CMAKE_CXX_COMPILER_LAUNCHER", ""))
@@ -66,11 +63,17 @@ def make(output: Path, sources: Sequence[Path], *flags: str) -> Path:
 
 @functools.cache
 def build(source: Path, *flags: str, name: str | None = None) -> Path:
-    """The program (or, with "-shared", the library) that `source` makes, built once.
+    """The program (or, with "-shared", the library) that `source` makes, built once in a test run.
 
     Flags that name C++ files are sources too.
     """
     sources = [source, *(Path(flag) for flag in flags if flag.endswith(".cpp"))]
     others = [flag for flag in flags if not flag.endswith(".cpp")]
-    output = Path(_folder().name) / (name or source.stem)
-    return make(output, sources, *FLAGS, "-isystem" + str(nvtx_include()), *others)
+    include = "-isystem" + str(nvtx_include())
+    return built(name or source.stem, sources, *FLAGS, include, *others)
+
+
+def built(name: str, sources: Sequence[Path], *flags: str) -> Path:
+    """What `make` makes of these, once in a test run."""
+    key = hashlib.sha256(repr((name, sources, flags)).encode()).hexdigest()[:16]
+    return shared.once(key, lambda folder: make(folder / name, sources, *flags)) / name

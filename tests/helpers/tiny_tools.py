@@ -8,7 +8,6 @@ import functools
 import os
 import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,17 +27,10 @@ class TinyRun:
 
 
 @functools.cache
-def _folder() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="nvspan-tiny-tools-")
-
-
-@functools.cache
 def build(*defines: str) -> str:
     """The path of the tool compiled with these macros; skips the test without a compiler."""
-    library = Path(_folder().name) / f"tiny_tool_{abs(hash(defines))}.so"
     macros = (f"-D{define}" for define in defines)
-    compiling.make(library, [SOURCE], "-O1", "-fPIC", "-shared", *macros)
-    return str(library)
+    return str(compiling.built("tiny_tool.so", [SOURCE], "-O1", "-fPIC", "-shared", *macros))
 
 
 def run_under(

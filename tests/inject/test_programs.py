@@ -12,6 +12,7 @@ import pytest
 
 from helpers.compile import build
 from helpers.essence import essence
+from helpers.length import length
 from helpers.traced import needs_library, read_events, run_command
 
 pytestmark = needs_library
@@ -82,9 +83,10 @@ def test_a_forked_child_goes_on_inside_the_open_ranges():
 
 
 def test_forks_while_other_threads_write():
-    events = run("processes", "threads").events
+    forks = length(50, 10)
+    events = run("processes", "threads", forks).events
     children = [process for process in by_pid(events) if process[0]["kind"] != "init"]
-    assert len(children) == 50
+    assert len(children) == forks
     for child in children:
         assert brief(child) == [("push", "in the child", 0), ("pop", "in the child", 0)]
 

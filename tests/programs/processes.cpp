@@ -47,7 +47,7 @@ void inside_a_range() {
 }
 
 // Forks again and again while other threads hold the tool's lock most of the time.
-void while_threads_write() {
+void while_threads_write(int forks) {
   // NVTX itself is not made for a fork during its first call: the child would wait for ever.
   nvtxMarkA("first");
   std::atomic<bool> stop{false};
@@ -57,7 +57,7 @@ void while_threads_write() {
       while (!stop) nvtxMarkA("busy");
     });
   }
-  for (int i = 0; i < 50; ++i) {
+  for (int i = 0; i < forks; ++i) {
     const pid_t child = fork();
     if (child == 0) {
       nvtxRangePushA("in the child");
@@ -127,7 +127,7 @@ void close_all(const char* file) {
 int main(int argc, char** argv) {
   const std::string how = argc > 1 ? argv[1] : "";
   if (how == "inside") inside_a_range();
-  if (how == "threads") while_threads_write();
+  if (how == "threads") while_threads_write(std::atoi(argv[2]));
   if (how == "exit") child_calls_exit();
   if (how == "handlers") with_handlers();
   if (how == "spawn") spawn(argv[0]);

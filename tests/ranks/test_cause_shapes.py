@@ -10,6 +10,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from helpers.length import length
 from helpers.written_ranks import MS, PHASES, WrittenRank, meet, write_job, write_rank
 from nvspan.ranks.cause.analysis import ranks
 
@@ -243,19 +244,20 @@ def noisy(count, seed, late=None, ns=0):
 
 def test_noise_names_nobody(tmp_path):
     false = []
-    for seed in range(45):
+    for seed in range(length(45, 6)):
         found = ranks(*write_job(tmp_path, 3 + seed % 3, steps=64, extra=noisy(3 + seed % 3, seed)))
         false += [found.verdict.text] if found.verdict.rank is not None else []
     assert false == []
 
 
 def test_a_delay_above_the_stated_one_is_named(tmp_path):
+    count = length(12, 3)
     right = 0
-    for seed in range(12):
-        count, late = 3 + seed % 3, seed % 3
-        quiet = ranks(*write_job(tmp_path, count, steps=64, extra=noisy(count, seed)))
+    for seed in range(count):
+        members, late = 3 + seed % 3, seed % 3
+        quiet = ranks(*write_job(tmp_path, members, steps=64, extra=noisy(members, seed)))
         ns = round(quiet.verdict.smallest[None])
         assert ns < 2 * MS
-        extra = noisy(count, seed, late, ns)
-        right += ranks(*write_job(tmp_path, count, steps=64, extra=extra)).verdict.rank == late
-    assert right == 12
+        extra = noisy(members, seed, late, ns)
+        right += ranks(*write_job(tmp_path, members, steps=64, extra=extra)).verdict.rank == late
+    assert right == count

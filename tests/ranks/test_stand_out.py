@@ -7,10 +7,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from helpers.length import length
 from nvspan._reader import stand_out
 from nvspan.ranks.cause.delays import ALPHA, SURE
 
 DRAWS = 300
+LATE = length(100, 30)
 MS = 1e6
 
 
@@ -77,14 +79,14 @@ def test_nobody_stands_out_where_all_are_alike(noise, ranks):
 def test_who_is_late_by_the_stated_power_stands_out(noise, ranks):
     random = np.random.default_rng([7, ranks, NOISES.index(noise)])
     right = 0
-    for _ in range(DRAWS // 3):
+    for _ in range(LATE):
         work = noise(random, ranks, 64)
         random.shuffle(work)
         quiet = stand_out(excess(work), ALPHA)
         late = int(random.integers(ranks))
         work[late] += (quiet["needed"] + SURE) * max(quiet["error"])
         right += stand_out(excess(work), ALPHA)["stands"][late]
-    assert right >= 0.99 * (DRAWS // 3)
+    assert right >= 0.99 * LATE
 
 
 class Draws:

@@ -18,14 +18,14 @@ import pytest
 
 import nvspan
 from helpers.compile import build
+from helpers.length import length
 from helpers.recorded import record_command
 from helpers.reported import run_nvspan
 from helpers.traced import LIBRARY, clean_environment, crashed_at_its_end, needs_library
 from nvspan import launch, recorder
 
 pytestmark = needs_library
-SLOW = os.environ.get("NVSPAN_SLOW") == "1"
-SEEDS = 400 if SLOW else 40
+SEEDS = length(400, 40)
 COUNTING = Path(__file__).parents[1] / "programs" / "counting.cpp"
 HEADER = 4096
 CHUNK = struct.Struct("<8sIIIIQQQQIIQQIIII")  # ChunkHeader
@@ -271,12 +271,20 @@ def wait_for_header(path):
         time.sleep(0.002)
 
 
+def wait_for_events(progress, count):
+    """Until the first thread of counting.cpp has made so many."""
+    deadline = time.monotonic() + 30
+    while not progress.exists() or int.from_bytes(progress.read_bytes()[:8], "little") < count:
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+
+
 @pytest.mark.parametrize("mode", ["full", "ring=1", "stats"])
 @pytest.mark.parametrize("what", ["ranges", "short"])
 def test_kills_at_any_moment_are_no_damage(mode, what, tmp_path):
     chance = random.Random(f"{mode} {what}")
     read = 0
-    for number in range(60 if SLOW else 8):
+    for number in range(length(60, 5)):
         path = tmp_path / f"{number}.nvspan"
         often = (2, 0) if what == "ranges" else (1, 100_000)
         process = start(path, tmp_path / "progress", *often, what, mode=mode)
@@ -302,9 +310,8 @@ def test_a_recording_in_progress_is_not_damaged(mode, tmp_path):
     path = tmp_path / "live.nvspan"
     process = start(path, tmp_path / "progress", 2, 0, "ranges", mode=mode)
     try:
-        wait_for_header(path)
-        time.sleep(0.1)
-        for _ in range(40 if SLOW else 6):
+        wait_for_events(tmp_path / "progress", 100_000)
+        for _ in range(length(40, 3)):
             recording = nvspan.read(path)
             assert recording.problems == []
             assert recording.processes[0]["open_chunks"] > 0
@@ -331,7 +338,7 @@ ready.wait()
 
 @pytest.mark.parametrize("mode", ["full", "ring=1", "stats"])
 def test_threads_that_outlive_the_exit_do_no_damage(mode, tmp_path):
-    for number in range(20 if SLOW else 4):
+    for number in range(length(20, 2)):
         folder = tmp_path / str(number)
         folder.mkdir()
         done = record_command([sys.executable, "-c", AFTER], mode=mode, folder=folder, check=False)

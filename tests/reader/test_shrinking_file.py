@@ -16,6 +16,7 @@ import pytest
 
 import nvspan
 from helpers.compile import build
+from helpers.length import length
 from helpers.lines import expect_line
 from helpers.recorded import record_command
 from helpers.reported import run_nvspan
@@ -24,7 +25,6 @@ from nvspan.export import perfetto
 from nvspan.recording.losses import open_lines
 
 pytestmark = needs_library
-SLOW = os.environ.get("NVSPAN_SLOW") == "1"
 MARKS = 20_000
 PAGE = 4096
 SHRINK = Path(__file__).parents[1] / "programs" / "shrink_while_read.cpp"
@@ -96,7 +96,7 @@ def test_a_file_that_shrinks_while_it_is_read_is_whole_or_says_so(tmp_path, end,
     other = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         expect_line(other)
-        until = time.monotonic() + (60 if SLOW else 1.5)
+        until = time.monotonic() + length(60, 0.3)
         while time.monotonic() < until or not found["damaged"]:
             found[check_contents(path)] += 1
     finally:
@@ -193,7 +193,7 @@ def test_a_file_that_is_cut_within_a_page_while_it_is_read_has_its_first_events(
     path = record(tmp_path, "exit")
     with open(path, "rb") as file:
         data = file.read()
-    for size in range(30 * PAGE - 12, 30 * PAGE - 4):
+    for size in range(30 * PAGE - 12, 30 * PAGE - 4, length(1, 3)):
         Path(path).write_bytes(data)
         payloads, problems = read_while_it_shrinks(path, [size])
         assert os.path.getsize(path) == size

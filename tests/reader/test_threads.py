@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import nvspan
+from helpers.length import length
 from helpers.reported import recording_of
 from nvspan.export import perfetto, tables
 from nvspan.report import page
@@ -34,7 +35,7 @@ for thread in threads: thread.join()
 """
 TABLES = ("ranges", "marks", "counters", "threads", "domains", "losses")
 GROUPS = ("name", "thread", "process", "category", "payload", "device", "stream", "payload.step")
-THREADS = 8
+THREADS = length(8, 4)
 ROUNDS = 1
 
 
@@ -172,7 +173,7 @@ def test_every_reading_gives_each_thread_what_one_alone_gets(path, tmp_path, swi
 
 def test_columns_that_several_threads_ask_for_first_are_made_once():
     path = recording_of(PAYLOADS.replace("range(100)", "range(2000)"))
-    for _ in range(10):
+    for _ in range(length(10, 3)):
         recording = nvspan.read(path)
         parts = [recording, recording.filter(min_duration=1)]
         begin = threading.Barrier(THREADS)

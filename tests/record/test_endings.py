@@ -15,6 +15,7 @@ import pytest
 
 from helpers.compile import build
 from helpers.disks import small_disk
+from helpers.length import length
 from helpers.recorded import record_command
 from helpers.traced import needs_library
 
@@ -26,7 +27,6 @@ pytestmark = [
     ),
 ]
 PROGRAMS = Path(__file__).parents[1] / "programs"
-SLOW = bool(os.environ.get("NVSPAN_SLOW"))
 KILLED, ENDED = 3, 1
 
 
@@ -98,7 +98,7 @@ def test_two_objects_that_race_for_their_first_call():
         return str(build(PROGRAMS / "plugin.cpp", *flags, name=f"quiet_{name}.so"))
 
     command = [str(build(PROGRAMS / "racing_objects.cpp")), plugin("a"), plugin("b")]
-    for _ in range(5):
+    for _ in range(length(5, 2)):
         recording = record_command(command).recording
         assert recording.problems == []
         assert recording.orphan_ends == 0
@@ -108,7 +108,7 @@ def test_two_objects_that_race_for_their_first_call():
 
 
 def test_very_many_short_threads(tmp_path):
-    count = 100_000 if SLOW else 30_000
+    count = length(100_000, 10_000)
     command = [str(build(PROGRAMS / "counting.cpp")), str(tmp_path / "p"), "1", str(count), "short"]
     done = record_command(command, timeout=300)
     assert done.recording.problems == []
@@ -118,7 +118,7 @@ def test_very_many_short_threads(tmp_path):
 
 def test_very_many_events_through_a_ring(tmp_path):
     """Ranges that hold a mark: three events each."""
-    count = 33_333_334 if SLOW else 1_000_000
+    count = length(33_333_334, 500_000)
     program = str(build(PROGRAMS / "counting.cpp"))
     command = [program, str(tmp_path / "p"), "1", str(count), "ranges"]
     done = record_command(command, mode="ring=4", timeout=300, folder=tmp_path)

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from helpers.compile import build
+from helpers.length import length
 from helpers.recorded import record_command
 from helpers.traced import needs_library
 
 pytestmark = needs_library
 PROGRAMS = Path(__file__).parents[1] / "programs"
 GLOBAL_OBJECT = ["constructor of a static", "destructor of a static"]
-SLOW = bool(os.environ.get("NVSPAN_SLOW"))
 sanitized = pytest.mark.skipif(
     bool(os.environ.get("NVSPAN_SANITIZED")), reason="a sanitizer needs the memory itself"
 )
@@ -91,7 +91,7 @@ def test_a_deep_stack():
 
 
 def test_very_many_names(tmp_path):
-    count = 10_000_000 if SLOW else 100_000
+    count = length(10_000_000, 100_000)
     done = corner("names", str(count), timeout=600)
     kept = marks(done)
     assert [number for _, number in kept] == list(range(len(kept)))

@@ -18,6 +18,7 @@ import pytest
 
 import nvspan
 from helpers.compile import build
+from helpers.length import length
 from helpers.recorded import record_command
 from helpers.traced import LIBRARY, clean_environment, needs_library
 from nvspan import launch, recorder
@@ -271,11 +272,12 @@ def test_threads_that_race_for_the_first_call_are_recorded_whole():
 def test_a_program_that_forks_while_its_threads_record_is_whole():
     """Its threads never rest, so there are millions of events: columns alone are looked at."""
     program = Path(__file__).parents[1] / "programs" / "processes.cpp"
-    done = record_command([str(build(program)), "threads"])
+    forks = length(50, 10)
+    done = record_command([str(build(program)), "threads", str(forks)])
     recording = done.recording
     assert (done.stderr, recording.problems, len(recording.losses)) == ("", [], 0)
-    assert len(recording.processes) == 51
-    assert recording.ranges.text("name") == ["in the child"] * 50
+    assert len(recording.processes) == forks + 1
+    assert recording.ranges.text("name") == ["in the child"] * forks
     assert sorted(recording.ranges["process"]) == sorted(set(recording.ranges["process"]))
     assert set(recording.ranges["end_reason"]) == {0}
     assert len(set(recording.marks["process"])) == 1
