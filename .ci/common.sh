@@ -21,11 +21,30 @@ for headers in "$NVSPAN_CI_WORK"/headers/nvidia/*/include; do
     [ ! -e "$headers/nvtx3" ] || export NVSPAN_NVTX_INCLUDE=$headers
 done
 
+[ ! -x "$NVSPAN_NSYS_PREFIX/bin/nsys" ] || export NVSPAN_NSYS=$NVSPAN_NSYS_PREFIX
+# Full lengths of what the gate does in a short form.
+[ -z "$NVSPAN_CI_FULL" ] || export NVSPAN_SLOW=1
+
 # Not optimised across sources: the wheel of the build stage is, and is tested too.
 test_build=(-C cmake.define.NVSPAN_WERROR=ON -C cmake.define.NVSPAN_IPO=OFF)
 
 # What every supported CPython passes: the tests that need no tool.
-unit_tests=(tests/api tests/decorate tests/layout tests/packaging tests/examples)
+unit_tests=(tests/api tests/decorate tests/packaging tests/examples)
+
+# run_tests PYTHON ARGUMENTS...: pytest, whose failed tests .ci/run runs again before it ends.
+run_tests() {
+    python3 .ci/suite.py pytest "$1" "$1" -m pytest "${@:2}"
+}
+
+# run_cpp_tests BUILD CTEST: the same for ctest.
+run_cpp_tests() {
+    python3 .ci/suite.py ctest "$1" "$2" --output-on-failure --no-tests=error --timeout 300
+}
+
+# changed PATTERN: whether a file that differs from the commit of .ci/base matches; without that commit, yes.
+changed() {
+    [ ! -e "$NVSPAN_CI_WORK/changed" ] || grep -qE "$1" "$NVSPAN_CI_WORK/changed"
+}
 
 # find_python 3.12: the path of that CPython, from PATH or pyenv. Fails if there is none.
 find_python() {

@@ -14,7 +14,7 @@ if ! command -v java >/dev/null; then  # Spark's
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq default-jre-headless
 fi
 export PATH=$venv/bin:$PATH
-"$venv/bin/python" -m pytest -rs tests/ranks | tee "$NVSPAN_CI_WORK/engines.log"
+run_tests "$venv/bin/python" -rs tests/ranks | tee "$NVSPAN_CI_WORK/engines.log"
 if grep -q "^SKIPPED .*test_engines" "$NVSPAN_CI_WORK/engines.log"; then
     echo "an engine is missing" >&2
     exit 1

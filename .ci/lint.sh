@@ -12,7 +12,7 @@ kept=${NVSPAN_CI_CCACHE:-$NVSPAN_CI_WORK}
 export MYPY_CACHE_DIR=$kept/mypy
 
 # The types of the page's scripts are checked where a TypeScript compiler is: Debian's node-typescript.
-python -m pytest tests/layout tests/typing tests/report/test_page_scripts.py
+run_tests "$venv/bin/python" tests/layout tests/typing tests/report/test_page_scripts.py
 ruff check .
 ruff format --check .
 find src tests benchmarks -name '*.[ch]pp' -print0 | xargs -0 -r clang-format --dry-run --Werror
@@ -34,5 +34,8 @@ build=build/tidy
 cmake -S . -B "$build" -G Ninja -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DNVSPAN_IPO=OFF -DNVSPAN_PCH=OFF -DNVSPAN_UNITY=OFF \
     -DPython_EXECUTABLE="$venv/bin/python" -Dpybind11_DIR="$(python -m pybind11 --cmakedir)" \
     -DNVSPAN_NVTX=ON -DNVSPAN_TESTS=ON >/dev/null
-# What changed since the last tag is known first.
-python .ci/tidy.py "$build" "$NVSPAN_CI_WORK/changed" "$kept/tidy"
+changed=$NVSPAN_CI_WORK/changed
+if [ -n "$NVSPAN_CI_FULL" ] || [ ! -e "$changed" ]; then
+    changed=  # every source
+fi
+python .ci/tidy.py "$build" "$kept/tidy" ${changed:+"$changed"}

@@ -7,4 +7,4 @@
 venv=$(make_venv noop 3.11)
 build_and_install "$venv" test-all "${test_build[@]}" -C cmake.define.NVSPAN_NVTX=OFF \
     -C cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O0  # what it does is asked, not how fast
-"$venv/bin/python" -m pytest -n auto "${unit_tests[@]}"
+run_tests "$venv/bin/python" -n auto "${unit_tests[@]}"

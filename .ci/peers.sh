@@ -31,4 +31,4 @@ printf -- '--- and without one\n'
 (cd "$work" && "$venv/bin/python" -m nvspan --as-nvtx -m pytest --tb=line suite)
 
 printf -- '--- packages that annotate themselves\n'
-NVSPAN_PEERS=1 "$venv/bin/python" -m pytest -n auto tests/peers
+NVSPAN_PEERS=1 run_tests "$venv/bin/python" -n auto tests/peers

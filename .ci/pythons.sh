@@ -22,5 +22,5 @@ for version in $NVSPAN_CI_PYTHONS; do
     tests=("${unit_tests[@]}")
     [ "$version" != "$newest" ] || tests=()
     [ "$version" != "$tested" ] || tests=(-m extra)
-    "$venv/bin/python" -m pytest -n auto ${tests[@]+"${tests[@]}"}
+    run_tests "$venv/bin/python" -n auto ${tests[@]+"${tests[@]}"}
 done

@@ -17,5 +17,5 @@ for name in run test; do
     [ "$name" = run ] || python=${path:+$path:}
     # Not optimised across sources, as in other stages, whose compiled objects serve here too.
     (cd "$copy" && PATH=$python$PATH CMAKE_ARGS="-DNVSPAN_WERROR=ON -DNVSPAN_IPO=OFF" \
-        bash -euo pipefail -c "$command")
+        python3 .ci/suite.py pytest .venv/bin/python bash -euo pipefail -c "$command")
 done

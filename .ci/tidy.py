@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""clang-tidy over every source, two at a time: tidy.py BUILD CHANGED CACHE
+"""clang-tidy over sources, two at a time: tidy.py BUILD CACHE [CHANGED]
 
-BUILD has the compile_commands.json, CHANGED lists the sources to check first. A source that passed
-before, with the same commands, configuration and clang-tidy, and with the same text in it and in
-all that it includes, is not checked again: CACHE keeps what it passed with.
+BUILD has the compile_commands.json. CHANGED lists changed files: only these sources are checked,
+and one source for each of these headers. A source that passed before, with the same commands,
+configuration and clang-tidy, and with the same text in it and in all that it includes, is not
+checked again: CACHE keeps what it passed with.
 """
 
 from __future__ import annotations
@@ -73,7 +74,19 @@ def check(source: str, commands: list[dict[str, str]], build: Path, cache: Path)
     return "passed", ""
 
 
-def main(build: Path, changed: Path, cache: Path) -> int:
+def affected(sources: list[str], changed: set[str]) -> list[str]:
+    """Changed sources, and for each changed header its own, or the first that includes it."""
+    chosen = {source for source in sources if source in changed}
+    for header in sorted(path for path in changed if path.endswith(".hpp")):
+        own = header.removesuffix(".hpp") + ".cpp"
+        name = f'"{header.removeprefix("src/")}"'
+        users = (s for s in sources if name in (ROOT / s).read_text(encoding="utf-8"))
+        if found := own if own in sources else next(users, None):
+            chosen.add(found)
+    return sorted(chosen)
+
+
+def main(build: Path, cache: Path, changed: Path | None = None) -> int:
     cache.mkdir(parents=True, exist_ok=True)
     commands: dict[str, list[dict[str, str]]] = {}
     for command in json.loads((build / "compile_commands.json").read_text()):
@@ -83,8 +96,8 @@ def main(build: Path, changed: Path, cache: Path) -> int:
         for folder in ("src", "tests/cpp")
         for path in (ROOT / folder).rglob("*.cpp")
     )
-    first = set(changed.read_text().split()) if changed.exists() else set()
-    sources.sort(key=lambda source: source not in first)
+    if changed is not None:
+        sources = affected(sources, set(changed.read_text().splitlines()))
     counts = {"known": 0, "passed": 0, "failed": 0}
     with ThreadPoolExecutor(2) as pool:
         for outcome, said in pool.map(

@@ -9,7 +9,7 @@ user=$(make_venv user 3.11)
 install_wheel "$user" ""
 venv=$(make_venv dev 3.11)
 install_wheel "$venv" dev,docs,test-all
-NVSPAN_DIST=$dist "$venv/bin/python" -m pytest tests/packaging
+NVSPAN_DIST=$dist run_tests "$venv/bin/python" tests/packaging
 
 # From here on PATH is the environment alone.
 away=$(mktemp -d)

@@ -3,11 +3,13 @@
 """Every test starts without an NVTX tool, whatever the environment of the test run says.
 
 A suite may run in two parts: NVSPAN_PASSED_TO names a file that gets the node id of each test that
-passes, and NVSPAN_PASSED_IN one whose tests are left out.
+passes, and NVSPAN_PASSED_IN one whose tests are left out. NVSPAN_FAILED_TO names a file that gets
+a line of JSON, {"id": ..., "text": ...}, for each failure.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from pathlib import Path
@@ -28,6 +30,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # Not for the workers of a run: what they report comes here.
 _passed_to = os.environ.pop("NVSPAN_PASSED_TO", "")
+_failed_to = os.environ.pop("NVSPAN_FAILED_TO", "")
 _passed_in = os.environ.get("NVSPAN_PASSED_IN", "")
 
 
@@ -40,6 +43,12 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if _passed_to and report.when == "call" and report.passed:
         with open(_passed_to, "a", encoding="utf-8") as file:
             file.write(report.nodeid + "\n")
+    if _failed_to and report.failed:
+        sections = "".join(f"\n--- {title}\n{text}" for title, text in report.sections)
+        with open(_failed_to, "a", encoding="utf-8") as file:
+            file.write(
+                json.dumps({"id": report.nodeid, "text": report.longreprtext + sections}) + "\n"
+            )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -32,12 +32,12 @@ def text_files() -> Iterator[Path]:
 
 
 def is_text(path: Path) -> bool:
-    return path.suffix in TEXT_SUFFIXES or path.parent.name == ".ci"
+    return path.suffix in TEXT_SUFFIXES or path == ROOT / ".ci/run"
 
 
 def code_files() -> Iterator[Path]:
     for path in text_files():
-        if path.suffix in CODE_SUFFIXES or path.parent.name == ".ci":
+        if path.suffix in CODE_SUFFIXES or path == ROOT / ".ci/run":
             yield path
 
 
