@@ -24,8 +24,8 @@ from pathlib import Path
 _NEVER_RETRIED = {
     "a hang": r"Timeout \(\d+:\d+:\d+\)!|\*\*\*Timeout",
     "a sanitizer's report": r"(Address|Leak|Thread|UndefinedBehavior)Sanitizer|runtime error: ",
-    "a crash": r"worker '\w+' crashed|node down|Fatal Python error|Segmentation fault|SegFault"
-    r"|Subprocess aborted|SIG(SEGV|BUS|ILL|FPE|ABRT)\b|assert -(4|6|7|8|11) == 0",
+    "a crash": r"worker '\w+' crashed|node down|Fatal Python error|Segmentation fault"
+    r"|SIG(SEGV|BUS|ILL|FPE|ABRT)\b|assert -(4|6|7|8|11) == 0|\*\*\*\w",
 }
 
 
@@ -100,9 +100,10 @@ def run_ctest(build: str, command: list[str]) -> int:
     failed = {}
     if code and results.exists():
         for case in ElementTree.parse(results).iter("testcase"):
-            if case.get("status") == "fail":
-                message = " ".join(each.get("message", "") for each in case.iter("failure"))
-                failed[case.get("name", "")] = f"{message}\n{case.findtext('system-out', '')}"
+            for failure in case.iter("failure"):
+                how = failure.get("message", "")  # Failed, Timeout, SEGFAULT, Subprocess aborted
+                text = "" if how == "Failed" else f"***{how}\n"
+                failed[case.get("name", "")] = text + case.findtext("system-out", "")
     if failed:
         keep(failed, [*command, "-R"], build, "^{}$")
     return 0 if failed else code

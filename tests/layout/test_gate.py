@@ -156,6 +156,38 @@ def test_what_gets_no_second_run(planted, test, reason):
     assert lines[-1] == "tests: 0 passed, 1 failed, 0 skipped"
 
 
+CTESTS = """
+add_test(flaky_test sh -c "echo x >>runs && test $(wc -l <runs) -eq 2")
+add_test(red_test false)
+add_test(crash_test sh -c "echo x >>crashes; kill -SEGV $$")
+add_test(hang_test sleep 60)
+"""
+
+
+def test_failures_of_ctest(planted):
+    if subprocess.run(["ctest", "--version"], capture_output=True, check=False).returncode:
+        pytest.skip("no ctest")
+    build = planted.path.parent / "build"
+    build.mkdir()
+    (build / "CTestTestfile.cmake").write_text(CTESTS)
+    (planted.path / ".ci/cpp.sh").write_text(
+        f"python3 .ci/suite.py ctest {build} ctest --timeout 2 --output-on-failure\n"
+    )
+    planted.commit()
+    code, lines = planted.run("cpp")
+    assert code == 1
+    assert "flaky: flaky_test" in lines
+    assert [line for line in lines if line.startswith("red: ")] == [
+        "red: cpp: red_test",
+        "red: cpp: crash_test",
+        "red: cpp: hang_test",
+    ]
+    assert "===== cpp: crash_test: a crash =====" in lines
+    assert "===== cpp: hang_test: a hang =====" in lines
+    assert (build / "crashes").read_text() == "x\n"
+    assert lines[-1] == "tests: 1 passed, 3 failed, 0 skipped"
+
+
 def test_resume_leaves_out_what_passed_on_this_tree(planted):
     planted.stage("one", PASSES)
     planted.stage("two", PASSES)
