@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every test starts without an NVTX tool, whatever the environment of the test run says.
 
-A test may take NVSPAN_TEST_LIMIT seconds (300). A suite may run in two parts: NVSPAN_PASSED_TO names
-a file that gets the node id of each test that passes, and NVSPAN_PASSED_IN one whose tests are left
-out. NVSPAN_FAILED_TO names a file that gets a line of JSON, {"id": ..., "text": ...}, for each
-failure.
+A test may take NVSPAN_TEST_LIMIT seconds (300). A suite may run in two parts: NVSPAN_PASSED_TO
+names a file that gets the node id of each test that passes, and NVSPAN_PASSED_IN one whose tests
+are left out. NVSPAN_FAILED_TO names a file that gets a line of JSON, {"id": ..., "text": ...}, for
+each failure.
 """
 
 from __future__ import annotations

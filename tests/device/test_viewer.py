@@ -30,7 +30,7 @@ def test_the_perfetto_ui_draws_lanes_and_arrows(tmp_path):
         trace = tmp_path / "device.pftrace"
         perfetto.write(recording, trace)
         with viewer.Viewer(folder, str(trace)) as server:
-            thread = threading.Thread(target=server.serve_forever)
+            thread = threading.Thread(target=server.serve_forever, args=(0.01,))
             thread.start()
             try:
                 tab.goto(server.url)

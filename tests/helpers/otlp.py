@@ -71,7 +71,7 @@ def collector():
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         received.url = f"http://127.0.0.1:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:
             yield received

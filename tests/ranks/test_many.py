@@ -294,7 +294,7 @@ class Quiet(SimpleHTTPRequestHandler):
 def test_files_of_a_web_server_are_read(job):
     handler = functools.partial(Quiet, directory=job[0].parent)
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         folder = f"http://127.0.0.1:{server.server_port}"
         found = nvspan.read_many(f"{folder}/*.nvspan")
         assert found.files == [f"{folder}/{path.name}" for path in job]

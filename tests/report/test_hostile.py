@@ -285,7 +285,7 @@ def test_the_viewer_answers_any_path(tmp_path, capfd):
     (tmp_path / "index.html").write_text("page")
     (tmp_path / "a.pftrace").write_bytes(b"trace")
     with viewer.Viewer(str(tmp_path), str(tmp_path / "a.pftrace")) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:
             for path, status in (("/index.html", 200), ("/%00", 404), ("/a%00b.html", 404),
