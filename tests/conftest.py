@@ -28,6 +28,10 @@ from helpers.turns import is_timed, turn
 for _name in ("NVTX_INJECTION64_PATH", "NVTX_INJECTION32_PATH", "NVSPAN_TRACE", "NVTX_DISABLE"):
     os.environ.pop(_name, None)
 
+# The library of NumPy starts a thread for each core, in each process, which costs more than the
+# import and multiplies no matrix.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # What a script of a shell starts in the background ignores SIGINT, and so would the programs that
 # tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

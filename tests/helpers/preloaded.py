@@ -15,16 +15,18 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 SERVER = Path(__file__).with_name("preloaded_server.py")
 # What an interpreter or a library reads of its environment when it is loaded.
 _AT_START = (
     "ASAN_", "COVERAGE", "CUDA", "GLIBC", "KMP_", "LANG", "LC_", "LD_", "MALLOC", "MKL_", "OMP_",
-    "PYTHON", "TORCH", "TZ", "UBSAN_",
+    "OPENBLAS_", "PYTHON", "TORCH", "TZ", "UBSAN_",
 )  # fmt: skip
 _WHEN_USED = {"TORCHINDUCTOR_CACHE_DIR"}  # inductor sets it in whatever process compiles
 _OURS = ("NVSPAN_", "NVTX_")
+_WITH_NUMPY = ("numpy", "nvtx")  # that nvtx imports NumPy
 _servers: list[Server] = []
 
 
@@ -126,6 +128,10 @@ def preloaded(*modules: str) -> Iterator[None]:
         _servers.pop()
 
 
+def _has_numpy() -> bool:
+    return find_spec("numpy") is not None
+
+
 def _imports(program: str, module: str) -> bool:
     return re.search(rf"^\s*(import|from) (.*, )?{module}\b", program, re.MULTILINE) is not None
 
@@ -133,11 +139,18 @@ def _imports(program: str, module: str) -> bool:
 def run(
     command: list[str], environment: Mapping[str, str], timeout: float, given: bytes | None
 ) -> subprocess.CompletedProcess[bytes]:
-    """The command, in a process that has imported what is preloaded if its program imports that."""
-    if _servers and command[0] == sys.executable:
+    """The command, in a process that has imported what is preloaded if its program imports that.
+
+    NumPy is, where it is installed.
+    """
+    if command[0] == sys.executable and (command[1] == "-c" or not command[1].startswith("-")):
         code = command[2] if command[1] == "-c" else Path(command[1]).read_text(encoding="utf-8")
-        asked = _servers[-1]
-        if _imports(code, asked.modules[0]) and asked.starts_as(environment):
+        asked = _servers[-1] if _servers else None
+        if asked is None and any(_imports(code, name) for name in _WITH_NUMPY) and _has_numpy():
+            asked = server("numpy", environment=environment)
+        elif asked is not None and not _imports(code, asked.modules[0]):
+            asked = None
+        if asked is not None and asked.starts_as(environment):
             return asked.run(command[1:], environment, timeout, given)
     return subprocess.run(
         command, env=environment, capture_output=True, timeout=timeout, check=False,
