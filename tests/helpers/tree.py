@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 import graphlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,8 +20,13 @@ CODE_SUFFIXES = {".cpp", ".hpp", ".h", ".py", ".pyi", ".pyx", ".sh"}
 SKIPPED_DIRS = {"__pycache__", "_build", "build", "dist", "node_modules"}
 
 
-def text_files() -> Iterator[Path]:
+@functools.cache
+def text_files() -> tuple[Path, ...]:
     """Every text file of the project, built and hidden folders left out."""
+    return tuple(_text_files())
+
+
+def _text_files() -> Iterator[Path]:
     for path in sorted(ROOT.iterdir()):
         if path.is_file() and (path.suffix in TEXT_SUFFIXES or path.name == "LICENSE"):
             yield path
@@ -41,6 +47,12 @@ def code_files() -> Iterator[Path]:
             yield path
 
 
+@functools.cache
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@functools.cache
 def cpp_files(folder: str = "src") -> list[Path]:
     return [path for path in sorted((ROOT / folder).rglob("*")) if path.suffix in {".cpp", ".hpp"}]
 
@@ -52,9 +64,10 @@ def relative(path: Path) -> str:
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+(<[^>\n]+>|"[^"\n]+")', re.MULTILINE)
 
 
+@functools.cache
 def includes(path: Path) -> list[str]:
     """The files that a C++ file includes, each with its quotes or angle brackets."""
-    return _INCLUDE.findall(path.read_text(encoding="utf-8"))
+    return _INCLUDE.findall(read(path))
 
 
 _COMMENT_OR_STRING = re.compile(
@@ -62,9 +75,10 @@ _COMMENT_OR_STRING = re.compile(
 )
 
 
+@functools.cache
 def cpp_code(path: Path) -> str:
     """A C++ file without its comments and the contents of its strings."""
-    return _COMMENT_OR_STRING.sub(" ", path.read_text(encoding="utf-8"))
+    return _COMMENT_OR_STRING.sub(" ", read(path))
 
 
 def circle(graph: Mapping[str, Iterable[str]]) -> list[str]:

@@ -5,21 +5,34 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 
-import pytest
-
-from helpers.tree import ROOT, relative
+from helpers.tree import ROOT, read, relative
 
 DOCUMENT = ROOT / "docs" / "architecture.md"
-TEXT = DOCUMENT.read_text(encoding="utf-8")
 FEWEST_QUESTIONS = 20
-DOORS = sorted((ROOT / "src").rglob("README.md"))
-PACKAGES = sorted((ROOT / "python" / "nvspan").rglob("__init__.py"))
+
+
+@functools.cache
+def document():
+    return DOCUMENT.read_text(encoding="utf-8")
+
+
+@functools.cache
+def doors():
+    return sorted((ROOT / "src").rglob("README.md"))
+
+
+@functools.cache
+def packages():
+    return sorted((ROOT / "python" / "nvspan").rglob("__init__.py"))
 
 
 def section(title):
-    found = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", TEXT, re.MULTILINE | re.DOTALL)
+    found = re.search(
+        rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", document(), re.MULTILINE | re.DOTALL
+    )
     assert found, title
     return found[1]
 
@@ -34,7 +47,8 @@ def quoted(cell):
     return re.findall(r"`([^`]+)`", cell)
 
 
-QUESTIONS = rows(section("Where does it happen?"))
+def questions():
+    return rows(section("Where does it happen?"))
 
 
 def paths_in(text):
@@ -52,7 +66,7 @@ def exists(name, *folders):
 
 def stands_in(symbol, path):
     """Whether the file defines a function or class, or calls it, `Class::member` by this name."""
-    text = path.read_text(encoding="utf-8")
+    text = read(path)
     if path.suffix == ".py":
         kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
         return symbol in {
@@ -63,51 +77,57 @@ def stands_in(symbol, path):
 
 
 def test_there_are_enough_questions():
-    assert len(QUESTIONS) >= FEWEST_QUESTIONS
-    assert len({question for question, _, _ in QUESTIONS}) == len(QUESTIONS)
-    assert all(question.endswith("?") for question, _, _ in QUESTIONS)
+    assert len(questions()) >= FEWEST_QUESTIONS
+    assert len({question for question, _, _ in questions()}) == len(questions())
+    assert all(question.endswith("?") for question, _, _ in questions())
 
 
-@pytest.mark.parametrize(("question", "file", "symbols"), QUESTIONS)
-def test_an_answer_names_a_file_and_what_stands_in_it(question, file, symbols):
-    (path,) = quoted(file)
-    assert (ROOT / path).is_file(), f"{question} {path}"
-    assert quoted(symbols)
-    assert [symbol for symbol in quoted(symbols) if not stands_in(symbol, ROOT / path)] == []
+def test_an_answer_names_a_file_and_what_stands_in_it():
+    wrong = {}
+    for question, file, symbols in questions():
+        named, there = quoted(symbols), [ROOT / path for path in quoted(file)]
+        missing = [path for path in there if not path.is_file()]
+        if len(there) != 1 or missing or not named:
+            wrong[question] = missing
+        elif absent := [symbol for symbol in named if not stands_in(symbol, there[0])]:
+            wrong[question] = absent
+    assert wrong == {}
 
 
 def test_every_path_of_the_document_exists():
-    missing = [name for name in paths_in(TEXT) if not exists(name, ROOT, ROOT / "src")]
+    missing = [name for name in paths_in(document()) if not exists(name, ROOT, ROOT / "src")]
     assert missing == []
 
 
 def test_the_document_tells_the_purpose_of_every_room():
     told = {path for cells in rows(section("The rooms")) for path in quoted(cells[0])}
-    families = {relative(path.parent) for path in DOORS if path.parent.parent == ROOT / "src"}
-    packages = {relative(path.parent) for path in PACKAGES}
-    packages = {name for name in packages if name.count("/") <= 2}
-    assert told == families | packages
+    families = {relative(path.parent) for path in doors() if path.parent.parent == ROOT / "src"}
+    names = {relative(path.parent) for path in packages()}
+    assert told == families | {name for name in names if name.count("/") <= 2}
 
 
 def test_paths_of_a_door_exist():
     missing = [
         (relative(door), name)
-        for door in DOORS
-        for name in paths_in(door.read_text(encoding="utf-8"))
+        for door in doors()
+        for name in paths_in(read(door))
         if not exists(name, door.parent, ROOT / "src", ROOT)
     ]
     assert missing == []
 
 
-@pytest.mark.parametrize("door", DOORS, ids=relative)
-def test_a_room_of_cpp_is_told_at_its_door(door):
-    heading, _, text = door.read_text(encoding="utf-8").partition("\n")
-    assert heading == f"# {door.parent.relative_to(ROOT / 'src').as_posix()}"
-    assert re.match(r"\s*[A-Z`][^.]*[a-z][.:;]", text)
+def test_a_room_of_cpp_is_told_at_its_door():
+    def is_told(door):
+        heading, _, text = read(door).partition("\n")
+        named = heading == f"# {door.parent.relative_to(ROOT / 'src').as_posix()}"
+        return named and re.match(r"\s*[A-Z`][^.]*[a-z][.:;]", text)
+
+    assert [relative(door) for door in doors() if not is_told(door)] == []
 
 
-@pytest.mark.parametrize("door", PACKAGES, ids=relative)
-def test_a_package_is_told_at_its_door(door):
-    text = ast.get_docstring(ast.parse(door.read_text(encoding="utf-8"))) or ""
-    assert re.match(r"[A-Za-z`][^\n]{15,}", text)
-    assert "." in text
+def test_a_package_is_told_at_its_door():
+    def is_told(door):
+        text = ast.get_docstring(ast.parse(read(door))) or ""
+        return re.match(r"[A-Za-z`][^\n]{15,}", text) and "." in text
+
+    assert [relative(door) for door in packages() if not is_told(door)] == []

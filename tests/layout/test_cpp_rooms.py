@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,12 @@ NEVER = [
     ("reader", "record/chunks"), ("reader", "inject"),
     ("inject", "reader"), ("record", "reader"), ("record", "inject"), ("trace", "record"),
 ]  # fmt: skip
-TABLE = tomllib.loads((Path(__file__).parent / "rooms.toml").read_text(encoding="utf-8"))["cpp"]
+
+
+@functools.cache
+def table():
+    text = (Path(__file__).parent / "rooms.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)["cpp"]
 
 
 def room_of(path):
@@ -34,6 +40,7 @@ def is_in(room, family):
     return room == family or room.startswith(f"{family}/")
 
 
+@functools.cache
 def arrows():
     """{room: {room that it includes: the lines that do}}, each room of src/ once."""
     found = {room_of(path): {} for path in cpp_files()}
@@ -52,9 +59,9 @@ def test_a_circle_is_found():
 
 
 def test_the_table_names_every_room():
-    assert sorted(TABLE) == sorted(arrows())
-    rooms = {other for room in TABLE.values() for other in [*room["uses"], *room.get("open", ())]}
-    assert rooms <= set(TABLE)
+    assert sorted(table()) == sorted(arrows())
+    rooms = {other for room in table().values() for other in [*room["uses"], *room.get("open", ())]}
+    assert rooms <= set(table())
 
 
 def test_rooms_use_what_the_table_says():
@@ -62,7 +69,7 @@ def test_rooms_use_what_the_table_says():
         f"{room} -> {other}": lines
         for room, others in arrows().items()
         for other, lines in others.items()
-        if other not in TABLE[room]["uses"] and other not in TABLE[room].get("open", ())
+        if other not in table()[room]["uses"] and other not in table()[room].get("open", ())
     }
     assert wrong == {}
 
@@ -71,7 +78,7 @@ def test_the_table_says_no_arrow_that_is_gone():
     found = arrows()
     gone = [
         f"{room} -> {other}"
-        for room, entry in TABLE.items()
+        for room, entry in table().items()
         for other in [*entry["uses"], *entry.get("open", ())]
         if other not in found[room]
     ]
@@ -79,14 +86,14 @@ def test_the_table_says_no_arrow_that_is_gone():
 
 
 def test_rooms_close_no_circle():
-    assert circle({room: entry["uses"] for room, entry in TABLE.items()}) == []
+    assert circle({room: entry["uses"] for room, entry in table().items()}) == []
 
 
 def test_an_open_circle_is_one_and_has_its_date():
-    for room, entry in TABLE.items():
+    for room, entry in table().items():
         for other, date in entry.get("open", {}).items():
             assert datetime.date.fromisoformat(date)
-            uses = {name: list(found["uses"]) for name, found in TABLE.items()}
+            uses = {name: list(found["uses"]) for name, found in table().items()}
             uses[room].append(other)
             assert circle(uses), f"{room} -> {other} closes no circle: move it to `uses`"
 
@@ -94,7 +101,7 @@ def test_an_open_circle_is_one_and_has_its_date():
 def test_families_that_never_meet():
     meetings = [
         f"{room} -> {other}"
-        for room, entry in TABLE.items()
+        for room, entry in table().items()
         for other in entry["uses"]
         if any(is_in(room, one) and is_in(other, two) for one, two in NEVER)
     ]

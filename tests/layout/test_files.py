@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from helpers.tree import ROOT, code_files, cpp_files, relative, text_files
+from helpers.tree import ROOT, code_files, cpp_files, read, relative, text_files
 
 MOST_LINES = 500
 LICENCE_LINES = [
@@ -17,10 +17,6 @@ LICENCE_LINES = [
 KNOWN_HOSTS = {"docs.nvidia.com", "docs.python.org", "github.com", "nvidia.github.io",
                "developer.nvidia.com", "packaging.python.org", "www.apache.org",
                "www.speedscope.app", "www.w3.org", "localhost", "127.0.0.1"}  # fmt: skip
-
-
-def read(path):
-    return path.read_text(encoding="utf-8")
 
 
 def offenders(paths, is_wrong):

@@ -14,14 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from helpers.tree import ROOT, circle, cpp_files, relative
+from helpers.tree import ROOT, circle, cpp_files, read
 
 tomllib = pytest.importorskip("tomllib", reason="the table is read by CPython 3.11 and newer")
 
 PACKAGE = ROOT / "python" / "nvspan"
-FILES = sorted(path for path in PACKAGE.rglob("*.py*") if path.suffix in {".py", ".pyi"})
-MODULES = [pytest.param(path, id=relative(path)) for path in FILES]
-TABLE = tomllib.loads((Path(__file__).parent / "rooms.toml").read_text(encoding="utf-8"))["python"]
 MOST_FILES = 13
 MOST_LINES = 500
 # What users import by name lies in the root, and nothing else does.
@@ -98,13 +95,31 @@ def module_name(path):
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-PATHS = {module_name(path): path for path in FILES if path.suffix == ".py"}
-NAMES = PATHS.keys() | EXTENSIONS
+@functools.cache
+def files():
+    return sorted(path for path in PACKAGE.rglob("*.py*") if path.suffix in {".py", ".pyi"})
+
+
+@functools.cache
+def paths():
+    """{module: its file}"""
+    return {module_name(path): path for path in files() if path.suffix == ".py"}
+
+
+@functools.cache
+def table():
+    text = (Path(__file__).parent / "rooms.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)["python"]
+
+
+@functools.cache
+def tree_of(path):
+    return ast.parse(read(path))
 
 
 def room_of(module):
     """A folder is a room; each module of the root is one of its own."""
-    path = PATHS.get(module)
+    path = paths().get(module)
     if path is None or path.parent == PACKAGE:
         return module
     return ".".join(path.parent.relative_to(PACKAGE.parent).parts)
@@ -125,24 +140,22 @@ def imports(path):
 
 
 def find_imports(path):
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    late, unseen = set(), set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            late.update(id(child) for child in ast.walk(node))
+    modules = paths().keys() | EXTENSIONS
+    todo = [(tree_of(path), True)]
+    for node, eager in todo:
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            unseen.update(id(child) for part in node.body for child in ast.walk(part))
-    for node in ast.walk(tree):
-        if id(node) in unseen:
+            todo += [(child, eager) for child in [node.test, *node.orelse]]
             continue
-        eager = id(node) not in late
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            eager = False
+        todo += [(child, eager) for child in ast.iter_child_nodes(node)]
         if isinstance(node, ast.Import):
             yield from ((alias.name, eager) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, f"{key(path)} imports by dots"
             for alias in node.names:
                 name = f"{node.module}.{alias.name}"
-                yield name if name in NAMES else node.module, eager
+                yield name if name in modules else node.module, eager
         elif is_import_by_name(node) and isinstance(node.args[0], ast.Constant):
             yield node.args[0].value, eager
 
@@ -155,8 +168,8 @@ def uses(path):
 @functools.cache
 def arrows():
     """{room: {room that it imports: the files that do}}, each room once."""
-    found = {room_of(module): {} for module in PATHS}
-    for module, path in PATHS.items():
+    found = {room_of(module): {} for module in paths()}
+    for module, path in paths().items():
         for name in uses(path):
             if room_of(name) != room_of(module):
                 found[room_of(module)].setdefault(room_of(name), []).append(key(path))
@@ -164,8 +177,10 @@ def arrows():
 
 
 def test_the_table_names_every_room():
-    assert sorted(TABLE) == sorted(arrows())
-    assert {room for entry in TABLE.values() for room in entry["uses"]} <= TABLE.keys() | EXTENSIONS
+    assert sorted(table()) == sorted(arrows())
+    assert {
+        room for entry in table().values() for room in entry["uses"]
+    } <= table().keys() | EXTENSIONS
 
 
 def test_rooms_use_what_the_table_says():
@@ -173,7 +188,7 @@ def test_rooms_use_what_the_table_says():
         f"{room} -> {other}": files
         for room, others in arrows().items()
         for other, files in others.items()
-        if other not in TABLE[room]["uses"]
+        if other not in table()[room]["uses"]
     }
     assert wrong == {}
 
@@ -182,81 +197,94 @@ def test_the_table_says_no_arrow_that_is_gone():
     found = arrows()
     assert [
         f"{room} -> {other}"
-        for room, entry in TABLE.items()
+        for room, entry in table().items()
         for other in entry["uses"]
         if other not in found[room]
     ] == []
 
 
 def test_rooms_close_no_circle():
-    assert circle({room: entry["uses"] for room, entry in TABLE.items()}) == []
+    assert circle({room: entry["uses"] for room, entry in table().items()}) == []
 
 
 def test_files_close_no_circle():
     """A file that imports another of its own package does not import the package's __init__."""
-    assert circle({module: uses(path) - {module} for module, path in PATHS.items()}) == []
+    assert circle({module: uses(path) - {module} for module, path in paths().items()}) == []
 
 
 def test_modules_whose_names_are_computed():
     computing = {
         key(path)
-        for path in PATHS.values()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for path in paths().values()
+        for node in ast.walk(tree_of(path))
         if is_import_by_name(node) and not isinstance(node.args[0], ast.Constant)
     }
     assert computing == COMPUTED.keys()
 
 
 def test_what_cpp_imports_by_name_is_there():
-    text = "".join(path.read_text(encoding="utf-8") for path in cpp_files("src/bindings"))
+    text = "".join(read(path) for path in cpp_files("src/bindings"))
     named = set(re.findall(r'(?:call_python|PyImport_ImportModule)\("(nvspan[\w.]*)"', text))
-    assert named <= PATHS.keys()
+    assert named <= paths().keys()
     calls = re.findall(r'call_python\("(nvspan[\w.]*)", "(\w+)"', text)
     missing = [call for call in calls if not hasattr(importlib.import_module(call[0]), call[1])]
     assert missing == []
 
 
 def test_the_root_holds_what_users_import_by_name():
-    assert {path.stem for path in FILES if path.parent == PACKAGE} == PUBLIC
+    assert {path.stem for path in files() if path.parent == PACKAGE} == PUBLIC
 
 
 def test_a_room_is_small_and_has_a_door():
     rooms = {}
-    for path in PATHS.values():
+    for path in paths().values():
         if path.parent != PACKAGE:
             rooms.setdefault(path.parent, []).extend([path] if path.stem != "__init__" else [])
     assert {key(room): len(files) for room, files in rooms.items() if len(files) > MOST_FILES} == {}
-    doors = [ast.get_docstring(ast.parse((room / "__init__.py").read_text())) for room in rooms]
+    doors = [ast.get_docstring(tree_of(room / "__init__.py")) for room in rooms]
     assert all(doors)
 
 
 def test_files_are_short_enough_to_read():
-    lengths = {key(path): len(path.read_text().splitlines()) for path in PATHS.values()}
+    lengths = {key(path): len(read(path).splitlines()) for path in paths().values()}
     assert {name: length for name, length in lengths.items() if length > MOST_LINES} == {}
 
 
-@pytest.mark.parametrize("path", MODULES)
-def test_a_module_imports_nothing_foreign(path):
+def test_modules_import_nothing_foreign():
     known = set(sys.stdlib_module_names) | {"nvspan", "nvtx", "__future__"}
-    if path.suffix == ".pyi":
-        return
-    known |= EAGER.get(key(path), set())
-    foreign = {(name, eager) for name, eager in imports(path) if name.split(".")[0] not in known}
-    assert {name for name, eager in foreign if eager} == set()
-    assert {name.split(".")[0] for name, _ in foreign} <= LAZY.get(key(path), set())
+    wrong = {}
+    for path in paths().values():
+        eagerly = EAGER.get(key(path), set())
+        foreign = {
+            (name, eager)
+            for name, eager in imports(path)
+            if name.split(".")[0] not in known | eagerly
+        }
+        found = {name for name, eager in foreign if eager}
+        found |= {name.split(".")[0] for name, _ in foreign} - LAZY.get(key(path), set())
+        if found:
+            wrong[key(path)] = found
+    assert wrong == {}
 
 
-@pytest.mark.parametrize("path", MODULES)
-def test_annotations_are_not_evaluated(path):
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    features = {
-        alias.name
-        for node in tree.body
-        if isinstance(node, ast.ImportFrom) and node.module == "__future__"
-        for alias in node.names
-    }
-    annotated = any(
-        getattr(node, "annotation", None) or getattr(node, "returns", None)
-        for node in ast.walk(tree)
-    )
-    assert not annotated or "annotations" in features or path.suffix == ".pyi"
+def test_annotations_are_not_evaluated():
+    def evaluates(tree):
+        features = {
+            alias.name
+            for node in tree.body
+            if isinstance(node, ast.ImportFrom) and node.module == "__future__"
+            for alias in node.names
+        }
+        annotated = any(
+            getattr(node, "annotation", None) or getattr(node, "returns", None)
+            for node in ast.walk(tree)
+        )
+        return annotated and "annotations" not in features
+
+    assert [key(path) for path in paths().values() if evaluates(tree_of(path))] == []
+
+
+def test_stubs_can_be_parsed():
+    for path in files():
+        if path.suffix == ".pyi":
+            tree_of(path)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from helpers.tree import ROOT, cpp_files
+from helpers.tree import ROOT, cpp_files, read
 
 # Comments, preprocessor lines, and literals: what may hold a brace that is none.
 NO_CODE = re.compile(
@@ -58,7 +58,7 @@ def test_types_are_found_where_they_are():
 def test_no_two_types_have_one_name():
     places = {}
     for path in cpp_files("src"):
-        for name in type_names(path.read_text(encoding="utf-8")):
+        for name in type_names(read(path)):
             # A set: two branches of an #if may define it twice in one file.
             places.setdefault(name, set()).add(path.relative_to(ROOT).as_posix())
     assert len(places) > 400
