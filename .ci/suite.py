@@ -20,12 +20,12 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-# The first that is found counts: a worker that a hang ended is reported as crashed, too.
 _NEVER_RETRIED = {
-    "a hang": r"Timeout \(\d+:\d+:\d+\)!|\*\*\*Timeout",
     "a sanitizer's report": r"(Address|Leak|Thread|UndefinedBehavior)Sanitizer|runtime error: ",
-    "a crash": r"worker '\w+' crashed|node down|Fatal Python error|Segmentation fault"
-    r"|SIG(SEGV|BUS|ILL|FPE|ABRT)\b|assert -(4|6|7|8|11) == 0|\*\*\*\w",
+    "its worker crashed, or hung and was ended": r"worker '\w+' crashed|node down",
+    "a hang": r"\*\*\*Timeout",
+    "a crash": r"Fatal Python error|Segmentation fault|SIG(SEGV|BUS|ILL|FPE|ABRT)\b"
+    r"|assert -(4|6|7|8|11) == 0|\*\*\*\w",
 }
 
 

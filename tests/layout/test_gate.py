@@ -64,7 +64,8 @@ class Planted:
 
     def run(self, *arguments: str) -> tuple[int, list[str]]:
         """The exit code of .ci/run, and the lines of its output."""
-        environment = os.environ | {"NVSPAN_CI_WORK": str(self.path.parent / "work")}
+        work = str(self.path.parent / "work")
+        environment = os.environ | {"NVSPAN_CI_WORK": work, "NVSPAN_TEST_LIMIT": "5"}
         done = subprocess.run(
             [self.path / ".ci/run", *arguments],
             env=environment,
@@ -124,10 +125,14 @@ int main() {
 """
 
 
+ENDED = "its worker crashed, or hung and was ended"
+
+
 @pytest.mark.parametrize(
     ("test", "reason"),
     [
-        ("import os\ndef test_ends(): ran(); os.abort()\n", "a crash"),
+        ("import os\ndef test_ends(): ran(); os.abort()\n", ENDED),
+        ("import time\ndef test_waits(): ran(); time.sleep(600)\n", ENDED),
         (
             "import subprocess\ndef test_race():\n    ran()\n"
             "    done = subprocess.run('../race', capture_output=True, text=True)\n"
@@ -135,6 +140,7 @@ int main() {
             "a sanitizer's report",
         ),
     ],
+    ids=["crash", "hang", "race"],
 )
 def test_what_gets_no_second_run(planted, test, reason):
     if "race" in test:
