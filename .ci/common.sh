@@ -14,7 +14,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-2}
 if command -v ccache >/dev/null; then
     export CMAKE_CXX_COMPILER_LAUNCHER=ccache
     export CCACHE_DIR=${NVSPAN_CI_CCACHE:-$NVSPAN_CI_WORK/ccache} CCACHE_BASEDIR=$NVSPAN_CI_WORK
-    export CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_MAXSIZE=4G
+    export CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=time_macros CCACHE_MAXSIZE=4G
 fi
 
 for headers in "$NVSPAN_CI_WORK"/headers/nvidia/*/include; do

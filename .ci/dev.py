@@ -8,8 +8,8 @@
     test [PYTEST ...]   build what changed, then run the tests of what differs from the branch that
                         NVSPAN_BASE names (main); with arguments, run pytest with those
 
-A Python edit needs no build: .venv imports python/nvspan. C++ is built without optimisation across
-sources, through ccache where it is installed.
+A Python edit needs no build: .venv imports python/nvspan. C++ is built each source alone,
+without optimisation across sources, through ccache where it is installed.
 """
 
 from __future__ import annotations
@@ -120,8 +120,7 @@ def sources_changed() -> bool:
 def environment() -> dict[str, str]:
     scripts = str(PYTHON.parent) + os.pathsep + os.environ.get("PATH", "")
     cached = {"CMAKE_CXX_COMPILER_LAUNCHER": "ccache", "CCACHE_BASEDIR": str(ROOT),
-              "CCACHE_NOHASHDIR": "1",
-              "CCACHE_SLOPPINESS": "pch_defines,time_macros"}  # fmt: skip
+              "CCACHE_NOHASHDIR": "1", "CCACHE_SLOPPINESS": "time_macros"}  # fmt: skip
     return {"PATH": scripts, **(cached if shutil.which("ccache") else {})}
 
 

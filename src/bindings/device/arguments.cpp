@@ -19,13 +19,13 @@ enum DeviceArgument {
 };
 constexpr const char* device_field_names[device_field_count] = {"stream", "backend", "placement",
                                                                 "timing", "capture"};
-constexpr Py_ssize_t most_arguments = 16;
+constexpr Py_ssize_t most_device_arguments = 16;
 
 // How the keywords of a call site part into those of the event and ours.
 struct Split {
-  PyObject* kwnames = nullptr;   // strong: its address is the key
-  PyObject* of_event = nullptr;  // strong; null: none
-  int8_t field[most_arguments];  // for each keyword: ours, or -1
+  PyObject* kwnames = nullptr;          // strong: its address is the key
+  PyObject* of_event = nullptr;         // strong; null: none
+  int8_t field[most_device_arguments];  // for each keyword: ours, or -1
 };
 
 #ifndef Py_GIL_DISABLED
@@ -118,7 +118,7 @@ int set_field(int field, PyObject* value, DeviceArguments& result) {
 
 int apply_split(const Split& split, const CallForm& form, PyObject* receiver, PyObject* const* args,
                 Py_ssize_t nargs, DeviceArguments& result) {
-  PyObject* values[most_arguments];
+  PyObject* values[most_device_arguments];
   const Py_ssize_t count = PyTuple_GET_SIZE(split.kwnames);
   Py_ssize_t at = 0;
   for (Py_ssize_t i = 0; i < nargs; ++i) values[at++] = args[i];
@@ -150,7 +150,7 @@ int parse_device_call(const CallForm& form, PyObject* receiver, PyObject* const*
     result.annotation = annotation_for_call(form, receiver, args, nargs, nullptr, false);
     return result.annotation ? 0 : -1;
   }
-  if (nargs + PyTuple_GET_SIZE(kwnames) > most_arguments) {
+  if (nargs + PyTuple_GET_SIZE(kwnames) > most_device_arguments) {
     PyErr_Format(PyExc_TypeError, "%s() got too many arguments", form.function);
     return -1;
   }

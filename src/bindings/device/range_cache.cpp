@@ -44,7 +44,7 @@ uintptr_t hash_of(const RangeCall& call) noexcept {
          (bits(call.form) >> 2);
 }
 
-size_t slot_of(uintptr_t hash) noexcept { return (hash ^ (hash >> 8)) % entry_count; }
+size_t range_slot(uintptr_t hash) noexcept { return (hash ^ (hash >> 8)) % entry_count; }
 
 bool unchanging(PyObject* value) noexcept {
   return PyUnicode_CheckExact(value) || value == Py_None || PyLong_CheckExact(value) ||
@@ -64,7 +64,7 @@ void drop(const CachedRange& entry) noexcept {
 }  // namespace
 
 PyObject* kept_range(const RangeCall& call) noexcept {
-  const CachedRange& entry = entries[slot_of(hash_of(call))];
+  const CachedRange& entry = entries[range_slot(hash_of(call))];
   if (entry.form != call.form || entry.domain != call.domain || entry.kwnames != call.kwnames ||
       entry.nargs != call.nargs || Py_REFCNT(entry.range) != 1) {
     return nullptr;
@@ -78,7 +78,7 @@ PyObject* kept_range(const RangeCall& call) noexcept {
 
 void keep_range(const RangeCall& call, PyObject* range) {
   const uintptr_t hash = hash_of(call);
-  const size_t slot = slot_of(hash);
+  const size_t slot = range_slot(hash);
   if (std::exchange(last_misses[slot], hash) != hash) return;
   const Py_ssize_t count = count_of(call);
   if (!std::all_of(call.args, call.args + count, unchanging)) return;

@@ -145,7 +145,7 @@ void range_dealloc(PyObject* object) {
   Py_DECREF(type);
 }
 
-PyObject* decorate(PyObject* range, PyObject* target) {
+PyObject* decorate_device(PyObject* range, PyObject* target) {
   return call_hook(&PythonHooks::decorate_with_device_range, range, target);
 }
 
@@ -160,7 +160,7 @@ PyObject* call(const CallForm& form, PyObject* domain, PyObject* const* args, Py
   }
   for (Py_ssize_t i = 1; i < count; ++i) values[i] = args[i];
   py_ref range = py_ref::steal(new_range(form, domain, values, nargs, kwnames));
-  return range ? decorate(range.get(), args[0]) : nullptr;
+  return range ? decorate_device(range.get(), args[0]) : nullptr;
 }
 
 PyObject* range_vectorcall(PyObject*, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
@@ -174,7 +174,7 @@ PyObject* range_call(PyObject* object, PyObject* args, PyObject* kwargs) {
                                    &target)) {
     return nullptr;
   }
-  return decorate(object, target);
+  return decorate_device(object, target);
 }
 
 void remember(DeviceRangeObject* self, PyObject* handle) noexcept {

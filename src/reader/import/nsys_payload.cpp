@@ -11,12 +11,12 @@
 namespace nvspan::reader {
 namespace {
 
-constexpr std::size_t word = sizeof(std::uint64_t);
+constexpr std::size_t word_size = sizeof(std::uint64_t);
 constexpr std::size_t place_words = 3;  // of a piece: schema, size, where its bytes begin
 
 std::uint64_t word_at(std::string_view bytes, std::size_t index) {
   std::uint64_t value = 0;
-  std::memcpy(&value, bytes.data() + index * word, word);
+  std::memcpy(&value, bytes.data() + index * word_size, word_size);
   return value;
 }
 
@@ -24,16 +24,16 @@ void append_piece(std::uint64_t schema, std::string_view bytes,
                   std::vector<std::uint64_t>& pieces) {
   pieces.insert(pieces.end(), {schema, bytes.size(), bytes.size()});
   const std::size_t data = pieces.size();
-  pieces.resize(data + (bytes.size() + word - 1) / word);
+  pieces.resize(data + (bytes.size() + word_size - 1) / word_size);
   if (!bytes.empty()) std::memcpy(pieces.data() + data, bytes.data(), bytes.size());
 }
 
 }  // namespace
 
 bool append_pieces(std::string_view exported, std::vector<std::uint64_t>& pieces) {
-  if (exported.size() < word) return false;
+  if (exported.size() < word_size) return false;
   const std::uint64_t count = word_at(exported, 0);
-  if (count == 0 || count > (exported.size() - word) / (place_words * word)) return false;
+  if (count == 0 || count > (exported.size() - word_size) / (place_words * word_size)) return false;
   const std::size_t before = pieces.size();
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t place = 1 + place_words * i;

@@ -25,7 +25,7 @@ using record::word;
 constexpr std::size_t most_words = 4096;  // at a time
 constexpr std::size_t most_open = 4096;   // of a thread
 constexpr std::uint64_t no_names = ~std::uint64_t{0};
-constexpr std::size_t most_block_chunks = 4096;  // of live blocks
+constexpr std::size_t most_live_chunks = 4096;  // of live blocks
 // A full ring's places are looked at so seldom that it takes a five thousandth of the time, and
 // never twice in a second: each lies in memory that nobody has touched lately.
 constexpr std::uint64_t look_again = 1'000'000'000;  // ns
@@ -98,7 +98,7 @@ std::uint64_t RecordingTail::progress(std::uint64_t& open) const {
   open = 0;
   std::uint64_t sum = 0;
   std::uint64_t offset = live_word(offsetof(record::LiveSection, blocks));
-  for (std::size_t chunks = 0; offset != 0 && chunks < most_block_chunks; ++chunks) {
+  for (std::size_t chunks = 0; offset != 0 && chunks < most_live_chunks; ++chunks) {
     ChunkHeader header = {};
     if (!file_.chunk_at(offset, header) || header.before >= offset) break;
     for (std::size_t at = record::live_blocks_start; at + sizeof(record::LiveBlock) <= header.size;

@@ -33,7 +33,7 @@ Table& table() {
   return *instance;
 }
 
-std::atomic<Site*>& slot_of(size_t slot) noexcept {
+std::atomic<Site*>& site_slot(size_t slot) noexcept {
   auto* chunk = detail::site_chunks[slot >> detail::chunk_bits].load(std::memory_order_relaxed);
   return chunk[slot & (detail::chunk_size - 1)];
 }
@@ -60,7 +60,7 @@ bool register_site(Site* site) noexcept try {
   }
   const uint64_t number = sites.numbers() & ((uint64_t{1} << detail::slot_bits) - 1);
   site->key = static_cast<int64_t>(number << detail::slot_bits | slot);
-  slot_of(slot).store(site, std::memory_order_release);
+  site_slot(slot).store(site, std::memory_order_release);
   return true;
 } catch (const std::bad_alloc&) {
   return false;
@@ -81,8 +81,8 @@ void forget_site(const Site* site) noexcept {
   Table& sites = table();
   const std::lock_guard<std::mutex> lock(sites.mutex);
   const size_t slot = static_cast<size_t>(site->key) & ((size_t{1} << detail::slot_bits) - 1);
-  if (slot < sites.used && slot_of(slot).load(std::memory_order_relaxed) == site) {
-    slot_of(slot).store(nullptr, std::memory_order_release);
+  if (slot < sites.used && site_slot(slot).load(std::memory_order_relaxed) == site) {
+    site_slot(slot).store(nullptr, std::memory_order_release);
     sites.free_slots.push_back(slot);
     return;
   }
