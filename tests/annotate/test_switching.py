@@ -259,13 +259,13 @@ def switch():
     for _ in range({times}):
         nvspan.disable("lib"); nvspan.disable(); nvspan.enable(); nvspan.enable("lib")
         with nvspan.paused(): pass
-threads = [threading.Thread(target=annotate) for _ in range(20)]
-switchers = [threading.Thread(target=switch) for _ in range(20)]
+threads = [threading.Thread(target=annotate) for _ in range({threads})]
+switchers = [threading.Thread(target=switch) for _ in range({threads})]
 for thread in threads + switchers: thread.start()
 for thread in switchers: thread.join()
 stop.set()
 for thread in threads: thread.join()
-""".replace("{times}", str(length(50, 5)))
+""".replace("{times}", str(length(50, 10))).replace("{threads}", str(length(20, 4)))
     open_now = {}
     for event in run_traced(USES + code).events:
         if event["kind"] not in ("push", "pop"):

@@ -13,6 +13,7 @@ import pytest
 from helpers import ncu as real
 from helpers.device import fake_library
 from helpers.recorded import record_command
+from helpers.reported import nvspan_done
 from helpers.traced import clean_environment, needs_library
 from nvspan.nsight.lines import on_ranks
 
@@ -42,12 +43,8 @@ def folder(tmp_path):
 
 
 def run(folder, *words, env=None):
-    return subprocess.run(
-        [sys.executable, "-m", "nvspan", "ncu", *words], cwd=folder, capture_output=True,
-        text=True, timeout=120, check=False,
-        env={**clean_environment({"NVSPAN_NCU": None}), "NVSPAN_CACHE": str(folder / "cache"),
-             **(env or {})},
-    )  # fmt: skip
+    variables = {"NVSPAN_CACHE": str(folder / "cache"), **(env or {})}
+    return nvspan_done("ncu", *words, cwd=folder, **variables)
 
 
 def lines(folder, *words, **options):

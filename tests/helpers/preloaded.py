@@ -24,7 +24,8 @@ _AT_START = (
     "ASAN_", "COVERAGE", "CUDA", "GLIBC", "KMP_", "LANG", "LC_", "LD_", "MALLOC", "MKL_", "OMP_",
     "OPENBLAS_", "PYTHON", "TORCH", "TZ", "UBSAN_",
 )  # fmt: skip
-_WHEN_USED = {"TORCHINDUCTOR_CACHE_DIR"}  # inductor sets it in whatever process compiles
+# Inductor sets the first in whatever process compiles; `nvspan ncu` reads the others.
+_WHEN_USED = {"TORCHINDUCTOR_CACHE_DIR", "NVSPAN_CACHE", "NVSPAN_LIBCUDA", "NVSPAN_NCU"}
 _OURS = ("NVSPAN_", "NVTX_")
 _WITH_NUMPY = ("numpy", "nvtx")  # that nvtx imports NumPy
 _servers: list[Server] = []

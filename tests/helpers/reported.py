@@ -61,6 +61,7 @@ def recording_of(code: str = PROGRAM + LOOSE_ENDS, mode: str = "full") -> str:
 
 # The commands that read recordings; the others start programs, which find what a new process has.
 READING = ("diff", "explain", "export", "import", "modules", "ranks", "report", "stats", "steps")
+_FORKED = {*READING, "ncu"}  # which starts its programs by commands of their own
 _PACKAGES = ("answers", "cli", "export", "imports", "nsight", "ranks", "recording", "report")
 
 
@@ -69,7 +70,7 @@ def nvspan_done(*arguments: object, cwd=None, **variables) -> subprocess.Complet
     imported, which takes five times as long as its work. `variables` are of its environment."""
     words = ["-m", "nvspan", *map(str, arguments)]
     environment = clean_environment(variables)
-    if arguments and arguments[0] in READING:
+    if arguments and arguments[0] in _FORKED:
         modules = [f"nvspan.{name}.*" for name in _PACKAGES]
         server = preloaded.server(*modules, environment=environment)
         if server.starts_as(environment):

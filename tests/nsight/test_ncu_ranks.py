@@ -12,6 +12,7 @@ import sys
 import pytest
 
 from helpers import ranks, said_ncu
+from helpers.reported import nvspan_done
 from helpers.traced import clean_environment, needs_library
 from nvspan.nsight.lines import on_ranks
 
@@ -42,14 +43,12 @@ def run(tmp_path):
     def run(said, *words, launcher="srun", count=None, **variables):
         tool = said_ncu.make(tmp_path, said)
         ranks.make_launcher(tmp_path, launcher, **variables)
-        return subprocess.run(
-            [sys.executable, "-m", "nvspan", "ncu", *words, "--ncu", tool, "-o", "run-{rank}", "--",
-             launcher, "-n", str(count or len(said)), sys.executable, "train.py"],
-            cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
-            env=clean_environment({
-                "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}",
-                "NVSPAN_CACHE": str(tmp_path / "cache"),
-            }),
+        return nvspan_done(
+            "ncu", *words, "--ncu", tool, "-o", "run-{rank}", "--",
+            launcher, "-n", str(count or len(said)), sys.executable, "train.py",
+            cwd=tmp_path,
+            PATH=f"{tmp_path}{os.pathsep}{os.environ['PATH']}",
+            NVSPAN_CACHE=str(tmp_path / "cache"),
         )  # fmt: skip
 
     return run

@@ -7,13 +7,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-import subprocess
-import sys
+import os
 
 import pytest
 
 from helpers import ncu as real
 from helpers.packages import needs
+from helpers.reported import nvspan_done
 from helpers.tree import ROOT
 from nvspan.nsight import NcuResult, RangeFilter, read_ncu
 from nvspan.nsight.results import csv_reader, module_reader, result, tables
@@ -266,10 +266,7 @@ def test_two_results_beside_each_other():
 
 
 def command(*words):
-    return subprocess.run(
-        [sys.executable, "-m", "nvspan", *words], capture_output=True, text=True, cwd=DATA,
-        timeout=60, check=False,
-    )  # fmt: skip
+    return nvspan_done(*words, cwd=DATA, NVSPAN_NCU=os.environ.get("NVSPAN_NCU"))
 
 
 def needs_a_way_to_read():
