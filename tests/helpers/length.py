@@ -7,10 +7,10 @@ from __future__ import annotations
 import os
 from typing import TypeVar
 
-Number = TypeVar("Number", int, float)
+Value = TypeVar("Value")
 SLOW = os.environ.get("NVSPAN_SLOW") == "1"
 
 
-def length(whole: Number, short: Number) -> Number:
+def length(whole: Value, short: Value) -> Value:
     """`whole` with NVSPAN_SLOW=1, which takes minutes, and `short` without it."""
     return whole if SLOW else short

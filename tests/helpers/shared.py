@@ -5,14 +5,17 @@
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
 VARIABLE = "NVSPAN_TESTS_SHARED"
+Result = TypeVar("Result")
 
 
 def begin(config: pytest.Config) -> None:
@@ -35,3 +38,9 @@ def once(name: str, make: Callable[[Path], object]) -> Path:
             make(unfinished)
             unfinished.rename(folder)
     return folder
+
+
+def result(name: str, make: Callable[[], Result]) -> Result:
+    """What `make` returns in the first worker that asks."""
+    folder = once(name, lambda folder: (folder / "result").write_bytes(pickle.dumps(make())))
+    return pickle.loads((folder / "result").read_bytes())
