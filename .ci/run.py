@@ -71,6 +71,7 @@ MAX_FLAKY_DAYS = 5
 MAX_RETRIES = 10
 
 output_lock = threading.Lock()
+running: set[int] = set()  # the process groups of stages
 
 
 def say(text: str) -> None:
@@ -107,6 +108,18 @@ class Passed:
                 file.write(f"{stage}{self._suffix}\n")
 
 
+def end(group: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
+
+
+def interrupted(number: int, frame: object) -> None:
+    """Ends the stages, which are sessions of their own, and this process."""
+    for group in list(running):
+        end(group)
+    os._exit(128 + number)
+
+
 class Stage:
     def __init__(self, name: str, work: Path) -> None:
         self.name = name
@@ -128,11 +141,10 @@ class Stage:
                 start_new_session=True,
                 env=environment | {"NVSPAN_CI_STAGE": self.name},
             )
-            try:
-                _, status, usage = os.wait4(process.pid, 0)
-            finally:  # what a test left behind takes time from the next stage
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
+            running.add(process.pid)
+            _, status, usage = os.wait4(process.pid, 0)
+            end(process.pid)  # what a test left behind takes time from the next stage
+            running.discard(process.pid)
         self.status = process.returncode = os.waitstatus_to_exitcode(status)
         self.seconds = time.monotonic() - start
         self.cpu_seconds = usage.ru_utime + usage.ru_stime
@@ -355,6 +367,8 @@ def main(arguments: list[str]) -> int:
         known = sorted(path.stem for path in ROOT.glob(".ci/*.sh") if path.stem != "common")
         print(f"no stage {unknown[0]!r}; there are: {' '.join(known)}", file=sys.stderr)
         return 2
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, interrupted)
     return check(names, full, resume)
 
 

@@ -19,6 +19,7 @@ headers=$("$venv/bin/python" cmake/find_headers.py nvidia-nvtx nvtx3/nvToolsExt.
 build_cpp() {
     "$venv/bin/cmake" -S . -B "$1" -G Ninja -DCMAKE_MAKE_PROGRAM="$venv/bin/ninja" \
         -DNVSPAN_PYTHON=OFF -DNVSPAN_TESTS=ON -DNVSPAN_WERROR=ON -DNVSPAN_SANITIZE="$2" \
+        -DNVSPAN_LONG_TESTS="${NVSPAN_CI_FULL:+ON}" \
         -DNVSPAN_NVTX=ON -DNVSPAN_NVTX_INCLUDE_DIR="$headers" >/dev/null
     "$venv/bin/cmake" --build "$1"
 }
@@ -35,7 +36,8 @@ if [ -z "$NVSPAN_CI_FULL" ]; then
     build_cpp "$build" address,undefined
 else  # one build for the C++ tests and for the suite
     build_and_install "$venv" test-all "${test_build[@]}" -C cmake.define.NVSPAN_SANITIZE=address,undefined \
-        -C cmake.define.NVSPAN_NVTX=ON -C cmake.define.NVSPAN_TESTS=ON -C install.strip=false
+        -C cmake.define.NVSPAN_NVTX=ON -C cmake.define.NVSPAN_TESTS=ON \
+        -C cmake.define.NVSPAN_LONG_TESTS=ON -C install.strip=false
     build=build/$(basename "$venv")
 fi
 ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 run_cpp_tests "$build" "$venv/bin/ctest"
