@@ -40,7 +40,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import suite
@@ -72,6 +73,7 @@ MAX_RETRIES = 10
 
 output_lock = threading.Lock()
 running: set[int] = set()  # the process groups of stages
+stopping = threading.Event()
 
 
 def say(text: str) -> None:
@@ -115,9 +117,10 @@ def end(group: int) -> None:
 
 def interrupted(number: int, frame: object) -> None:
     """Ends the stages, which are sessions of their own, and this process."""
+    stopping.set()
     for group in list(running):
         end(group)
-    os._exit(128 + number)
+    sys.exit(128 + number)
 
 
 class Stage:
@@ -155,32 +158,19 @@ class Stage:
         return self.log.read_text(encoding="utf-8", errors="replace")
 
 
-def run_lanes(stages: list[Stage], run: Callable[[Stage], None]) -> None:
-    waiting = list(stages)
-
-    def lane() -> None:
-        with contextlib.suppress(IndexError):
-            while True:
-                run(waiting.pop(0))
-
-    lanes = [
-        threading.Thread(target=lane) for _ in range(int(os.environ.get("NVSPAN_CI_LANES", "2")))
-    ]
-    for thread in lanes:
-        thread.start()
-    for thread in lanes:
-        thread.join()
-
-
 def run_stages(stages: list[Stage], tree: Path, environment: dict[str, str]) -> None:
     """Runs them all, or none after `setup` or `build` has failed."""
     by_name = {stage.name: stage for stage in stages}
-    rest = [stage for stage in stages if stage.name not in PREPARING]
-    for group in (["setup"], ["build", "nsys"], [stage.name for stage in rest]):
-        run_lanes(
-            [by_name[name] for name in group if name in by_name],
-            lambda stage: stage.run(tree, environment),
-        )
+    rest = [stage.name for stage in stages if stage.name not in PREPARING]
+
+    def run(name: str) -> None:
+        if name in by_name and not stopping.is_set():
+            by_name[name].run(tree, environment)
+
+    lanes = int(os.environ.get("NVSPAN_CI_LANES", "2"))
+    for group in (["setup"], ["build", "nsys"], rest):
+        with ThreadPoolExecutor(lanes) as pool:
+            list(pool.map(run, group))
         if any(by_name[name].status for name in ("setup", "build") if name in by_name):
             return
 
