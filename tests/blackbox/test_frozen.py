@@ -87,6 +87,7 @@ def freeze_file(source, copy):
     return problem
 
 
+@pytest.mark.timing
 def test_only_the_last_seconds_are_kept(tmp_path):
     code = """
 import sys, time, nvspan

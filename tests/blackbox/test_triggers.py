@@ -65,6 +65,7 @@ with nvspan.annotate("outer"):
         assert process.pid == run.pid
 
 
+@pytest.mark.timing
 def test_a_step_that_is_slow_is_kept_with_what_was_in_it(tmp_path):
     code = (
         STEPS
@@ -89,6 +90,7 @@ steps(5)
         assert process.path == ((None, "step"), (None, "late"))
 
 
+@pytest.mark.timing
 def test_a_change_of_the_level_is_found(tmp_path):
     code = STEPS + "steps(400)\nsteps(300, 0.06)\n" + READY
     with running(tmp_path, code, "ring=1", extra=trigger("change:work")):
