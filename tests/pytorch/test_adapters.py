@@ -31,7 +31,12 @@ PACKAGES = {
 }
 
 
-@pytest.mark.parametrize("name", STEP)
+SLOW = {"lightning_callback.py", "hf_trainer_callback.py"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in STEP]
+)
 def test_example(name):
     for package in PACKAGES[name]:
         if importlib.util.find_spec(package) is None:

@@ -11,6 +11,7 @@ import pytest
 
 from helpers.device import device_ranges, only_fake, run_device
 from helpers.events import plain
+from helpers.length import length
 from helpers.traced import needs_library, run_traced
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -114,7 +115,7 @@ def test_events(cases, name):
 
 
 def test_a_thousand_steps_leave_nothing_behind():
-    done = run_traced(PROGRAM, "leak")
+    done = run_traced(PROGRAM, "leak", length(1000, 500))
     started = [each["id"] for each in done.of_kind("start")]
     assert sorted(started) == sorted(each["id"] for each in done.of_kind("end"))
 

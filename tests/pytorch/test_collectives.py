@@ -91,6 +91,7 @@ def test_they_are_matched_and_nothing_contradicts(done):
     assert counts["unmatched"] == counts["incomplete"] == 0
 
 
+@pytest.mark.slow
 def test_a_rank_that_loses_its_core_before_its_range_of_gradients_contradicts_nothing(tmp_path):
     (files,) = run_job(tmp_path / "job", ["preempted:1:5"], ranks=2, steps=6)
     found = ranks(*files)

@@ -46,7 +46,10 @@ def test_what_goes_beyond_one_graph(run):
 
 @pytest.mark.parametrize(
     ("run", "backends"),
-    [(run_plain, "eager inductor"), (run_traced, "eager aot_eager")],
+    [
+        pytest.param(run_plain, "eager inductor", marks=pytest.mark.slow),
+        (run_traced, "eager aot_eager"),
+    ],
     ids=["no tool", "tool"],
 )
 def test_a_block_of_a_transformer(run, backends):

@@ -87,7 +87,13 @@ import torch
 }
 
 
-@pytest.mark.parametrize("order", ORDERS)
+FAST = {"nvspan, torch", "torch, nvspan", "nvspan in the middle of dynamo"}
+
+
+@pytest.mark.parametrize(
+    "order",
+    [pytest.param(order, marks=[pytest.mark.slow] * (order not in FAST)) for order in ORDERS],
+)
 def test_every_order_of_imports(order):
     assert run_plain(ORDERS[order] + CHECK).stdout == "right\n"
 
@@ -142,6 +148,7 @@ print("right")
     assert run_plain(program).stdout == "right\n"
 
 
+@pytest.mark.slow
 def test_where_dynamo_differs_and_warnings_are_errors_the_import_goes_on():
     program = """
 import sys

@@ -35,7 +35,9 @@ def test_a_tool_that_comes_and_goes():
     assert found(run_plain, "switch") == {"count": length(37, 6), "differing": {}}
 
 
-@pytest.mark.parametrize("run", [run_plain, run_traced], ids=["no tool", "tool"])
+@pytest.mark.parametrize(
+    "run", [pytest.param(run_plain, marks=pytest.mark.slow), run_traced], ids=["no tool", "tool"]
+)
 def test_device_ranges_where_there_is_a_driver(run):
     made = found(run, "cuda", env=environment())
     assert made == {"count": length(59, 9), "differing": {}}

@@ -46,7 +46,10 @@ def shown(kind, events):
     return processes
 
 
-@pytest.mark.parametrize("kind", STEPS)
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=[pytest.mark.slow] * (kind == "fsdp")) for kind in STEPS],
+)
 def test_two_processes(kind, tmp_path):
     if kind == "fsdp" and torch.__version__.startswith("2.5.") and not torch.cuda.is_available():
         pytest.skip("this torch shards on GPUs alone")

@@ -4,7 +4,7 @@
 
 Each case is a function that makes a model and one that trains it a step; the same is done with a
 bare copy of the model, and gradients are compared to the bit. With the argument "prehooks", torch
-lacks what else hooks its nodes; with "leak", see leak().
+lacks what else hooks its nodes; with "leak STEPS", see leak().
 """
 
 from __future__ import annotations
@@ -349,12 +349,12 @@ def main():
         handle.remove()
 
 
-def leak():
+def leak(steps):
     """Steps of all kinds leave no node, no tensor and no object behind."""
     model = nn.Sequential(lin(), Boomer(), nn.Sequential(nn.LayerNorm(4), lin()))
     annotate_module(model, backward=True)
     count = 0
-    for step in range(1000):
+    for step in range(steps):
         Boom.fails = step % 3 == 0
         out = model(X)
         seen = weakref.ref(out)
@@ -364,7 +364,7 @@ def leak():
             pass
         del out
         assert seen() is None, step
-        if step in (100, 999):
+        if step in (100, steps - 1):
             gc.collect()
             grown, count = len(gc.get_objects()) - count, len(gc.get_objects())
     assert grown < 100, grown
@@ -373,4 +373,4 @@ def leak():
 if __name__ == "__main__":
     if sys.argv[1:] == ["prehooks"]:
         del torch._C._will_engine_execute_node
-    leak() if sys.argv[1:] == ["leak"] else main()
+    leak(int(sys.argv[2])) if sys.argv[1:2] == ["leak"] else main()
