@@ -475,6 +475,7 @@ print(sorted(name for name, in calls))
 """
 
 
+@pytest.mark.slow
 def test_inductor_annotates_training_through_the_patch():
     pytest.importorskip("torch", reason="torch is not installed")
     config = pytest.importorskip("torch._inductor.config")

@@ -86,7 +86,13 @@ def check(folder, done, folders, kind, why):
 
 
 @pytest.mark.parametrize(
-    ("what", "end"), [("ask", "before"), ("ask", "after"), ("ask", "never"), ("fork", "never")]
+    ("what", "end"),
+    [
+        ("ask", "before"),
+        pytest.param("ask", "after", marks=pytest.mark.slow),
+        pytest.param("ask", "never", marks=pytest.mark.slow),
+        pytest.param("fork", "never", marks=pytest.mark.slow),
+    ],
 )
 def test_a_trigger_of_one_rank_is_passed_on_to_all(tmp_path, what, end):
     folders = ["host-0", "host-1", "host-2"]
@@ -95,6 +101,7 @@ def test_a_trigger_of_one_rank_is_passed_on_to_all(tmp_path, what, end):
     check(tmp_path, done, folders, "asked", "the loss is not a number")
 
 
+@pytest.mark.slow
 def test_what_a_rule_finds_is_passed_on(tmp_path):
     folders = ["host-0", "host-1"]
     done = run_job(tmp_path, "slow", "after", folders, "slow:step>20; last:60s")
@@ -111,6 +118,7 @@ def test_the_exception_that_ends_a_rank_is_passed_on(tmp_path):
     check(tmp_path, done, folders, "exception", r"RuntimeError in main \(triggers.py:\d+\)")
 
 
+@pytest.mark.slow
 def test_ranks_that_share_a_folder_write_one_bundle(tmp_path):
     folders = ["host-0", "host-1", "host-1", "host-0"]
     done = run_job(tmp_path, "ask", "after", folders)
@@ -186,6 +194,7 @@ def test_auto_shares_triggers_where_ranks_record_into_folders_of_their_own(tmp_p
     check(tmp_path, done, folders, "asked", "the loss is not a number")
 
 
+@pytest.mark.slow
 def test_auto_shares_no_longer_where_all_ranks_record_into_one_folder(tmp_path):
     done = run_auto(tmp_path, "tcp", ["host-1", "host-1"], shared_for="60")
     assert [each[1:3] for each in done] == [(said(True, False), "")] * 2
@@ -218,7 +227,9 @@ def test_auto_before_there_is_a_process_group_says_so(tmp_path):
     assert done[1][2] == ""
 
 
-@pytest.mark.parametrize(("off", "trigger"), [("off", "exception"), ("", None)])
+@pytest.mark.parametrize(
+    ("off", "trigger"), [("off", "exception"), pytest.param("", None, marks=pytest.mark.slow)]
+)
 def test_auto_shares_nothing_where_it_is_not_to_or_there_is_no_black_box(tmp_path, off, trigger):
     done = run_auto(tmp_path, "tcp", ["host-0", "host-1"], off, trigger=trigger)
     assert [each[1:3] for each in done] == [(said(False, False), "")] * 2
