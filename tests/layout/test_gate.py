@@ -44,6 +44,7 @@ class Planted:
         shutil.copy(ROOT / "tests/conftest.py", self.path / "tests")
         settings = f"[pytest]\naddopts = -ra\npythonpath = {ROOT / 'tests'}\n"
         (self.path / "pytest.ini").write_text(settings)
+        (self.path / ".gitignore").write_text("__pycache__/\n.pytest_cache/\n")
         self.git("init", "-q")
 
     def git(self, *arguments: str) -> None:
