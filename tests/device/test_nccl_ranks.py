@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 import nvspan
 from helpers.device import only_fake, run_device
 from helpers.nccl_plugin import NCCL
@@ -52,6 +54,8 @@ with nvspan.record(path):
 )
 
 
+# A thread that loses its core while it compares the clocks makes the delays inexact.
+@pytest.mark.timing
 def test_collectives_of_each_function_and_of_replays(tmp_path):
     files, base = [tmp_path / f"run-{rank}.nvspan" for rank in range(RANKS)], time.monotonic_ns()
     for rank, file in enumerate(files):
