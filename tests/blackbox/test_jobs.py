@@ -61,10 +61,9 @@ def check(folder: Path) -> None:
 
 @pytest.mark.parametrize("end", ["lives", "killed"])
 def test_the_command_that_records_watches_all(tmp_path, end):
-    seconds = "0.2" if end == "lives" else "0.4"
     done = run([sys.executable, "-m", "nvspan", "record", "--mode", "ring=1", "--no-report",
                 "--trigger", TRIGGER, "-o", str(tmp_path / "run-{rank}.nvspan"), str(PROGRAM),
-                str(RANKS), str(LATE), seconds, end])  # fmt: skip
+                str(RANKS), str(LATE), str(tmp_path), end])  # fmt: skip
     assert done.returncode == 0, done.stderr
     check(tmp_path)
     assert all(line.startswith("nvspan: the last seconds are in ")
@@ -73,8 +72,7 @@ def test_the_command_that_records_watches_all(tmp_path, end):
 
 @pytest.mark.parametrize("end", ["lives", "killed"])
 def test_the_processes_watch_one_another(tmp_path, end):
-    seconds = "0.2" if end == "lives" else "0.4"
-    done = run([sys.executable, str(PROGRAM), str(RANKS), str(LATE), seconds, end],
+    done = run([sys.executable, str(PROGRAM), str(RANKS), str(LATE), str(tmp_path), end],
                NVSPAN_RECORD=f"ring=1:{tmp_path}/run-{{rank}}.nvspan",
                NVSPAN_TRIGGER=TRIGGER)  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -85,7 +83,7 @@ def test_the_processes_watch_one_another(tmp_path, end):
 def test_a_killed_process_is_a_trigger_of_its_own(tmp_path):
     done = run([sys.executable, "-m", "nvspan", "record", "--mode", "ring=1", "--no-report",
                 "--trigger", "killed; last:60s", "-o", str(tmp_path / "run-{rank}.nvspan"),
-                str(PROGRAM), "3", "1", "0.4", "killed"])  # fmt: skip
+                str(PROGRAM), "3", "1", str(tmp_path), "killed"])  # fmt: skip
     assert done.returncode == 0, done.stderr
     (bundle,) = bundles(tmp_path)
     (reason,) = reasons(str(bundle))
@@ -102,7 +100,7 @@ def test_processes_that_others_have_started_are_watched_from_outside(tmp_path):
         stderr=subprocess.PIPE, text=True, env=clean_environment(),
     )  # fmt: skip
     try:
-        done = run([sys.executable, str(PROGRAM), str(RANKS), str(LATE), "0.4", "killed"],
+        done = run([sys.executable, str(PROGRAM), str(RANKS), str(LATE), str(tmp_path), "killed"],
                    NVSPAN_RECORD=f"ring=1:{tmp_path}/run-{{rank}}.nvspan")  # fmt: skip
         assert done.returncode == 0, done.stderr
     finally:
