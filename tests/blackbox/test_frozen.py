@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ import pytest
 import nvspan
 from helpers.bundles import bundles
 from helpers.compile import build
+from helpers.lines import next_line
 from helpers.live import running, wait_until
 from helpers.traced import clean_environment, needs_library
 from nvspan import _reader
@@ -87,7 +89,6 @@ def freeze_file(source, copy):
     return problem
 
 
-@pytest.mark.timing
 def test_only_the_last_seconds_are_kept(tmp_path):
     code = """
 import sys, time, nvspan
@@ -95,17 +96,20 @@ for number in range(40_000):
     with nvspan.annotate("early"):
         pass
 time.sleep(2)
+late = time.monotonic()
 for number in range(5_000):
     with nvspan.annotate("late"):
         pass
-print("ready", flush=True); sys.stdin.readline()
+print("ready", late, sep="\\n", flush=True); sys.stdin.readline()
 """
-    with running(tmp_path, code, "full"):
+    with running(tmp_path, code, "full") as run:
+        late = float(next_line(run.process))
         whole, _ = freeze(tmp_path)
         assert nvspan.read(whole).stats().rows[0]["calls"] == 40_000
         os.rename(whole, tmp_path / "kept")
         (tmp_path / "nvspan.trigger").unlink()
-        short, problem = freeze(tmp_path, last=1.5)
+        # From the middle of the two seconds without an event.
+        short, problem = freeze(tmp_path, last=time.monotonic() - late + 1)
         assert problem == ""
         recording = nvspan.read(short)
         assert recording.problems == []

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import signal
 import stat
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -34,10 +34,22 @@ def steps(count, seconds=0.002):
 """
 )
 READY = "print('ready', flush=True); sys.stdin.readline()\n"
+# Waits in a range until the bundle of it is whole.
+WAIT_FOR_BUNDLE = """
+import glob
+def wait_for_bundle():
+    end = time.monotonic() + 30
+    while not glob.glob("nvspan-trigger-*/where.json") and time.monotonic() < end:
+        time.sleep(0.01)
+"""
 
 
 def trigger(text):
     return {"NVSPAN_TRIGGER": text}
+
+
+def has_reasons(bundle):
+    return reasons(str(bundle)) != []
 
 
 def test_a_stall_is_seen_while_the_gil_is_held(tmp_path):
@@ -48,11 +60,13 @@ import ctypes
 with nvspan.annotate("outer"):
     with nvspan.annotate("stuck"):
         print("ready", flush=True)
-        ctypes.PyDLL(None).sleep(3)
-    sys.stdin.readline()
+        ctypes.PyDLL(None).read(0, ctypes.create_string_buffer(1), 1)
+        sys.stdin.readline()
 """
     )
     with running(tmp_path, code, "ring=1", extra=trigger("stall:300ms")) as run:
+        wait_until(lambda: any(map(has_reasons, bundles(tmp_path))), "no bundle")
+        run.say()  # what a Python thread adds to the bundle needs the GIL
         bundle = bundle_of(tmp_path, "stall")
         (reason,) = reasons(str(bundle))
         assert re.fullmatch(r"no event for [\d.]+ m?s", reason.pop("why"))
@@ -66,14 +80,16 @@ with nvspan.annotate("outer"):
 
 
 @pytest.mark.timing
-def test_a_step_that_is_slow_is_kept_with_what_was_in_it(tmp_path):
+def test_a_step_that_is_slow_is_kept_with_what_was_in_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     code = (
         STEPS
+        + WAIT_FOR_BUNDLE
         + """
 steps(100)
 with nvspan.annotate("step"):
     with nvspan.annotate("late"):
-        time.sleep(3)
+        wait_for_bundle()
 steps(5)
 """
         + READY
@@ -119,23 +135,33 @@ REPLACED = (
 def test_a_signal_is_taken_beside_the_programs_own_handler(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code = ERRORS + OWN + HEAD
-    code += "with nvspan.annotate('first'): pass\ntime.sleep(1)\n" + READY
+    code += "with nvspan.annotate('first'): pass\n" + READY
     with running(tmp_path, code, "ring=1", extra=trigger("signal:USR2")) as run:
         # The read of the next line is interrupted, as Python runs its part of a handler between
         # instructions; a signal that comes just before the read waits for another.
-        for _ in range(3):
+        poll = select.poll()
+        poll.register(run.process.stdout, select.POLLIN)
+        for _ in range(300):
             os.kill(run.pid, signal.SIGUSR2)
-            time.sleep(0.1)
+            if poll.poll(100):
+                break
         run.wait_for("own")
         bundle_of(tmp_path, "signal")
+        end_and_stop_watching(run)
     assert (tmp_path / "errors").read_text() == ""
 
 
-def replaced(folder):
-    """Waits for the warning, and for a second one that must not come."""
-    wait_until(lambda: (folder / "errors").read_text() != "", "no warning")
-    time.sleep(1)
-    return (folder / "errors").read_text()
+def wait_for_warning(folder):
+    wait_until(lambda: (folder / "errors").read_text().endswith("\n"), "no warning")
+
+
+def end_and_stop_watching(run):
+    """Lets the program end: its watcher looks once more, and what it found is said before the end.
+
+    What must not be said a second time would be said by then.
+    """
+    run.say()
+    assert run.process.wait(30) == 0
 
 
 def test_a_handler_that_is_set_later_is_reported_once(tmp_path, monkeypatch):
@@ -155,18 +181,20 @@ print("ready", flush=True)
 sys.stdin.readline()
 signal.raise_signal(signal.SIGUSR2)
 if os.fork() == 0:
-    time.sleep(1.2)
+    from nvspan.blackbox import watching
+    watching.stop()  # its watcher looks once more, and what it found is said
     os._exit(0)
 os.wait()
 """
         + READY
     )
     with running(tmp_path, code, "ring=1", extra=trigger("signal:USR2")) as run:
-        assert replaced(tmp_path) == REPLACED
+        wait_for_warning(tmp_path)
         run.say()
         run.wait_for("own")
         run.wait_for()
-        assert (tmp_path / "errors").read_text() == REPLACED
+        end_and_stop_watching(run)
+    assert (tmp_path / "errors").read_text() == REPLACED
     assert bundles(tmp_path) == []
 
 
@@ -181,12 +209,17 @@ def test_a_handler_that_is_set_later_can_have_a_bundle_written(tmp_path, monkeyp
         f"signal.raise_signal(signal.SIGUSR2)\n{READY}"
     )
     with running(tmp_path, code, "ring=1", extra=trigger("signal:USR2")) as run:
-        assert replaced(tmp_path) == REPLACED
+        wait_for_warning(tmp_path)
         run.say()
         run.wait_for()
         bundle = bundle_of(tmp_path, kind)
         text = "the handler" if kind == "asked" else f"signal {signal.SIGUSR2.value}"
         assert why(bundle, kind) == text
+        end_and_stop_watching(run)
+    errors = (tmp_path / "errors").read_text()  # faulthandler writes the threads' stacks there
+    assert errors.startswith(REPLACED)
+    assert errors.count("nvspan: ") == 1
+    assert kind == "signal" or errors == REPLACED
 
 
 def test_a_handler_may_interrupt_the_same_call(tmp_path):
@@ -323,25 +356,45 @@ def test_the_environment_alone_makes_a_ring_with_a_trigger(tmp_path):
     [
         "for _ in range(4): run(3)",
         # Two threads begin and end between two looks, in what a third left before the first look.
-        "run(3); time.sleep(1.5); run(3); run(3)",
+        "run(3); wait_for_look(); run(3); run(3)",
     ],
 )
-def test_threads_that_follow_others_in_the_file_are_judged(tmp_path, mode, before):
+def test_threads_that_follow_others_in_the_file_are_judged(tmp_path, monkeypatch, mode, before):
+    monkeypatch.chdir(tmp_path)
     code = (
         STEPS
         + """
-import threading
+import glob, threading
+def reasons():
+    return "".join(open(file).read() for file in glob.glob("nvspan-trigger-*/why.jsonl"))
+def wait_for(text):
+    end = time.monotonic() + 30
+    while text not in reasons() and time.monotonic() < end:
+        time.sleep(0.01)
+looks = 0
+def wait_for_look():
+    # The look in which a request is taken; the reason is written after it.
+    global looks
+    looks += 1
+    assert nvspan.trigger(f"look {looks}")
+    wait_for(f"look {looks}")
 def run(*args):
     thread = threading.Thread(target=steps, args=args)
     thread.start()
     thread.join()
+def until_it_is_found():
+    with nvspan.annotate("step"):
+        with nvspan.annotate("work"):
+            wait_for('"slow"')
 BEFORE
-time.sleep(1.5)  # all that they left has been seen
+wait_for_look()  # all that they left has been seen
 run(100)
-run(1, 2.0)
+thread = threading.Thread(target=until_it_is_found)
+thread.start()
+thread.join()
 """
         + READY
     ).replace("BEFORE", before)
-    with running(tmp_path, code, mode, extra=trigger("slow:step>20")):
+    with running(tmp_path, code, mode, extra=trigger("slow:step>20; every:1us")):
         bundle = bundle_of(tmp_path, "slow")
         assert why(bundle, "slow").startswith("step ")
