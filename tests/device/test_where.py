@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pytest
 
 import nvspan
-from helpers.device import PREAMBLE, environment, only_fake
+from helpers.device import PREAMBLE, REAL, environment, only_fake
 from helpers.live import running, wait_until
 from helpers.nccl_plugin import NCCL
 from helpers.traced import needs_library
@@ -20,7 +20,9 @@ from nvspan.live.top.sampling import Sampler
 
 pytestmark = needs_library
 
-LONG = 3_000_000_000  # ns that a kernel takes here: none is endless, so that a GPU comes free again
+# ns that a kernel takes here. None is endless, so that a GPU comes free again; the fake driver ends
+# them when a program asks for it.
+LONG = 3_000_000_000 if REAL else 100_000_000_000
 
 
 @contextmanager
@@ -62,6 +64,7 @@ with nvspan.device_range("behind", stream=stream, domain="own"):
     cuda.launch(stream)
 print("ready", flush=True)
 input()
+cuda.end_kernels()
 cuda.synchronize(stream); nvspan.device_flush(); print("ready", flush=True); time.sleep(600)
 """
     with on_device(tmp_path, code) as run:
@@ -81,6 +84,7 @@ with nvspan.device_range("endless", stream=stream):
     cuda.launch(stream, {LONG})
 print("ready", flush=True)
 input()
+cuda.end_kernels()
 cuda.synchronize(stream); nvspan.device_flush(); print("ready", flush=True); time.sleep(600)
 """
     with on_device(tmp_path, code, mode) as run:

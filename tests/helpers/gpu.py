@@ -104,6 +104,14 @@ class Cuda:
         """Has the fake driver answer a later call with an error; with ``after=-1`` all of them."""
         self.library.fake_cuda_fail(call.encode(), after, result)
 
+    def end_kernels(self) -> None:
+        """Has the fake driver end kernels of 100 ms and more at once, also those that come later.
+
+        A GPU's end when their time is over.
+        """
+        if self.fake:
+            self.library.fake_cuda_end_kernels()
+
     @contextmanager
     def replay(self) -> Iterator[None]:
         """Has the fake driver count as misuse what range replay of Nsight Compute refuses."""

@@ -95,6 +95,18 @@ void run(Executable& executable) {
   }
 }
 
+// Kernels of 100 ms and more end early when a test says so.
+struct LongKernels {
+  std::mutex mutex;
+  std::condition_variable wake;
+  bool end = false;
+};
+
+LongKernels& long_kernels() {
+  static LongKernels& kernels = *new LongKernels;  // immortal: streams' threads outlive main
+  return kernels;
+}
+
 }  // namespace
 
 Work kernel_work(const std::string& name, void** arguments) {
@@ -106,12 +118,27 @@ Work kernel_work(const std::string& name, void** arguments) {
   }
   // The tests' own kernel: spins for some nanoseconds.
   const uint64_t duration = argument<uint64_t>(arguments, 0);
-  return [duration] { std::this_thread::sleep_for(std::chrono::nanoseconds(duration)); };
+  return [duration] {
+    const std::chrono::nanoseconds time(duration);
+    if (time < std::chrono::milliseconds(100)) {
+      std::this_thread::sleep_for(time);
+      return;
+    }
+    LongKernels& kernels = long_kernels();
+    std::unique_lock<std::mutex> lock(kernels.mutex);
+    kernels.wake.wait_for(lock, time, [&] { return kernels.end; });
+  };
 }
 
 }  // namespace fake
 
 using namespace fake;
+
+FAKE_EXPORT void fake_cuda_end_kernels() {
+  const std::lock_guard<std::mutex> lock(long_kernels().mutex);
+  long_kernels().end = true;
+  long_kernels().wake.notify_all();
+}
 
 namespace {
 
