@@ -97,8 +97,8 @@ def test_a_thread_that_ends_within_a_call_beside_others_is_held(name, recording)
 def test_what_a_killed_thread_had_open_is_told_once():
     code = """
 import atexit, sys, threading, time
-go = threading.Event()
-atexit.register(lambda: (go.set(), time.sleep(0.1)))  # after check mode's own
+opened, go, begun = threading.Event(), threading.Event(), threading.Event()
+atexit.register(lambda: (go.set(), begun.wait(60)))  # after check mode's own
 import nvspan
 nvspan.check()
 
@@ -107,13 +107,15 @@ class Late:
 
 def work():
     with nvspan.annotate("told"):
+        opened.set()
         go.wait()
         with nvspan.annotate("begun after the process was looked through"):
+            begun.set()
             while True: time.sleep(0)
 
 late = Late()
 threading.Thread(target=work, daemon=True).start()
-time.sleep(0.05)
+assert opened.wait(60)
 """
     done = run_plain(code)
     assert re.findall("nvspan check: '([^']*)'.*(is still .*)", done.stderr) == [

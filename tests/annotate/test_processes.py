@@ -153,7 +153,7 @@ def test_daemon_threads_that_annotate_at_the_end_do_no_harm(run):
     code = (
         IMPORT
         + """
-import time
+started = threading.Barrier(9)
 def work():
     r = nvtx.annotate("daemon")
     n = 0
@@ -162,10 +162,11 @@ def work():
         with r: pass
         with nvtx.annotate(f"daemon {n % 100}", payload=n): pass
         f()
+        if n == 1: started.wait(60)
 @nvtx.annotate
 def f(): pass
 for _ in range(8): threading.Thread(target=work, daemon=True).start()
-time.sleep(0.05)
+started.wait(60)
 """
     )
     done = run(code, env={"NVSPAN_TRACE": "format=jsonl;file=/dev/null"}, check=False)

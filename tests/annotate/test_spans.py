@@ -67,9 +67,14 @@ import asyncio, nvspan
 async def task(n):
     s = nvspan.span(f"task {n}", payload=lambda: n).start() if False else nvspan.span(f"task {n}")
     s.start()
-    await asyncio.sleep(0.01 * (3 - n))
+    await turns[n].wait()
     s.end()
-async def main(): await asyncio.gather(*(task(n) for n in range(3)))
+    turns[n - 1].set()
+async def main():
+    global turns
+    turns = [asyncio.Event() for _ in range(3)]
+    turns[2].set()  # the last one ends first
+    await asyncio.gather(*(task(n) for n in range(3)))
 asyncio.run(main())
 """
     assert plain(run_traced(code).events) == [

@@ -190,9 +190,13 @@ with nvspan.annotate("step"):
         with nvspan.annotate("tick"): time.sleep(0.001)
 """
     with running(tmp_path, program) as run:
-        (process,) = nvspan.where(run.pid, interval=0.3).processes
-        assert process.moved > 2
-        assert process.path[0] == (None, "step")
+
+        def looked():
+            (process,) = nvspan.where(run.pid, interval=0.3).processes
+            assert process.path[0] == (None, "step")
+            return process
+
+        wait_until(lambda: looked().moved > 2, "it has not moved")
 
 
 def test_json_has_all_of_it(tmp_path):

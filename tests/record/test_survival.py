@@ -147,11 +147,11 @@ with nvspan.annotate("outer"):
         with nvspan.annotate("short"):
             pass
     with nvspan.annotate("long"):
-        time.sleep(0.02)
+        time.sleep(0.3)
     with nvspan.annotate("holds a mark", payload=1):
         nvspan.mark("mark")
 """
-    done = record_command([sys.executable, "-c", code], min_duration=10_000_000)
+    done = record_command([sys.executable, "-c", code], min_duration=250_000_000)
     rows = [(r["name"], r["level"], r["parent"]) for r in done.recording.ranges.rows()]
     assert rows == [("outer", 0, None), ("long", 1, 0), ("holds a mark", 1, 0)]
     assert done.recording.orphan_ends == 0
