@@ -193,6 +193,7 @@ for number in range(100_000):
     bool(os.environ.get("NVSPAN_SANITIZED")),
     reason="under a sanitizer the program itself takes most of the time",
 )
+@pytest.mark.timing
 @needs_library
 def test_the_recorders_own_cost(tmp_path):
     program = build(ROOT / "tests" / "programs" / "tiny_ranges.cpp")

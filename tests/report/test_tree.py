@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from array import array
 
 import pytest
 
@@ -13,6 +15,7 @@ import nvspan
 from helpers.recorded import record_command
 from helpers.reported import recording_of, run_nvspan
 from helpers.traced import needs_library
+from nvspan import _reader
 from nvspan.report import page, tree
 from nvspan.report.page.notebook import html
 from nvspan.report.summary import Summary
@@ -38,6 +41,40 @@ thread.join()
 with nvspan.annotate("report"):
     pass
 """
+PARTS = (("load", 10), ("train", 30), ("save", 20))  # ms
+
+
+@pytest.fixture(scope="module")
+def written_program(tmp_path_factory):
+    """What PROGRAM does, with exact times."""
+    path = tmp_path_factory.mktemp("written") / "run.nvspan"
+    ms = 1_000_000
+    with _reader.ExternalWriter(os.fsencode(path)) as writer:
+        process = writer.process(77)
+        plain, lib = writer.domain(process, None), writer.domain(process, "lib")
+
+        def write(thread, domain, name, start, end, payload=None):
+            writer.ranges(
+                thread,
+                domain,
+                array("q", [start]),
+                array("q", [end]),
+                name=writer.strings([name]),
+                payload=payload,
+            )
+
+        now = ms
+        main, other = writer.thread(process, 77, "MainThread"), writer.thread(process, 78)
+        for number, thread in enumerate([main, main, main, other]):
+            write(thread, plain, "step", now, now + 60 * ms, number)
+            for name, length in PARTS:
+                write(thread, plain, name, now, now + length * ms)
+                write(thread, lib, "inner", now + 1000, now + length * ms - 1000)
+                now += length * ms
+        write(main, plain, "report", now, now + 1000)
+    return path
+
+
 FLAT = "import nvspan\nfor i in range(9):\n    with nvspan.annotate(f'r{i % 3}'): pass\n"
 
 
@@ -54,8 +91,8 @@ TREE = ["step", "  train", "    lib:inner", "  save", "    lib:inner", "  load",
         "report"]  # fmt: skip
 
 
-def test_it_is_a_tree_where_ranges_nest_and_fit():
-    path = recording_of(PROGRAM)
+def test_it_is_a_tree_where_ranges_nest_and_fit(written_program):
+    path = written_program
     assert shown(path) == shown("--tree", path)
     assert shown(path) == (TREE, ["calls", "total", "self", "share", "p50", "typical", "name"])
     for table in (["--flat"], ["--top", "9"], ["--sort", "p99"]):
@@ -80,8 +117,8 @@ for i in range(40):
     assert len(shown("--tree", path)[0]) == 80 > tree.MOST_LINES
 
 
-def test_the_order_of_first_appearance():
-    path = recording_of(PROGRAM)
+def test_the_order_of_first_appearance(written_program):
+    path = written_program
     assert shown("--sort", "first", path)[0] == [
         "step", "  load", "    lib:inner", "  train", "    lib:inner", "  save", "    lib:inner",
         "report",
@@ -91,8 +128,8 @@ def test_the_order_of_first_appearance():
     assert shown("--flat", "--sort", "first", path)[0] == names
 
 
-def test_a_filter_keeps_what_is_around_its_matches():
-    path = recording_of(PROGRAM)
+def test_a_filter_keeps_what_is_around_its_matches(written_program):
+    path = written_program
     assert shown("--filter", "lib:*", path)[0] == ["lib:inner"]
     assert shown("--filter", "save", "--ancestors", path)[0] == ["step", "  save"]
     assert shown("--filter", "lib:*", "--ancestors", "--sort", "first", path)[0] == [
