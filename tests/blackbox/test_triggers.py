@@ -364,7 +364,7 @@ def test_threads_that_follow_others_in_the_file_are_judged(tmp_path, monkeypatch
     code = (
         STEPS
         + """
-import glob, threading
+import glob, os, threading
 def reasons():
     return "".join(open(file).read() for file in glob.glob("nvspan-trigger-*/why.jsonl"))
 def wait_for(text):
@@ -382,12 +382,15 @@ def run(*args):
     thread = threading.Thread(target=steps, args=args)
     thread.start()
     thread.join()
+    while os.path.exists(f"/proc/self/task/{thread.native_id}"):  # its recording ends after join
+        time.sleep(0.001)
 def until_it_is_found():
     with nvspan.annotate("step"):
         with nvspan.annotate("work"):
             wait_for('"slow"')
 BEFORE
-wait_for_look()  # all that they left has been seen
+wait_for_look()  # their end has been seen
+wait_for_look()  # and what they left
 run(100)
 thread = threading.Thread(target=until_it_is_found)
 thread.start()
