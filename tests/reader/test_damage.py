@@ -311,7 +311,7 @@ def test_a_recording_in_progress_is_not_damaged(mode, tmp_path):
     process = start(path, tmp_path / "progress", 2, 0, "ranges", mode=mode)
     try:
         wait_for_events(tmp_path / "progress", 100_000)
-        for _ in range(length(40, 3)):
+        for _ in range(length(10, 3)):
             recording = nvspan.read(path)
             assert recording.problems == []
             assert recording.processes[0]["open_chunks"] > 0
