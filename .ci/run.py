@@ -249,7 +249,7 @@ def judge(work: Path) -> tuple[list[suite.Failure], list[suite.Failure]]:
 
 _PYTEST = re.compile(r"^=+ .*(?:passed|failed|skipped|error).* in [0-9.]+s.*=+$", re.MULTILINE)
 _COUNT = re.compile(r"(\d+) (passed|failed|skipped|error)")
-_CTEST = re.compile(r"^\d+% tests passed, (\d+) tests? failed out of (\d+)$", re.MULTILINE)
+_CTEST = re.compile(r"^\d+% tests passed(?:, (\d+) tests? failed)? out of (\d+)$", re.MULTILINE)
 _SKIPPED = re.compile(r"^SKIPPED \[(\d+)\] \S+?:(?:\d+:)? (.*)$", re.MULTILINE)
 
 
@@ -261,8 +261,8 @@ def count_tests(texts: list[str]) -> collections.Counter[str]:
             for number, outcome in _COUNT.findall(line):
                 counts["failed" if outcome == "error" else outcome] += int(number)
         for failed, total in _CTEST.findall(text):
-            counts["failed"] += int(failed)
-            counts["passed"] += int(total) - int(failed)
+            counts["failed"] += int(failed or 0)
+            counts["passed"] += int(total) - int(failed or 0)
     return counts
 
 

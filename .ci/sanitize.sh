@@ -54,7 +54,7 @@ libraries=$(g++ -print-file-name=libasan.so):$(g++ -print-file-name=libubsan.so)
 passed=$NVSPAN_CI_WORK/passed-sanitized
 rm -f "$passed"
 (
-    unset NVSPAN_NSYS
+    unset NVSPAN_NSYS NVSPAN_SLOW  # the full length, some times slower, is for the other runs
     NVSPAN_SANITIZED=1 NVSPAN_PASSED_TO=$passed PYTHONMALLOC=malloc LD_PRELOAD=$libraries \
         ASAN_OPTIONS=detect_leaks=0:malloc_context_size=8:detect_stack_use_after_return=0 \
         UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
