@@ -144,6 +144,7 @@ def test_a_job_that_shares_its_core(tmp_path):
     rows = {row["range"]: row for row in found.imbalance}
     starved = rows["(without a core)"]
     assert starved["mean"] == pytest.approx(sum(grown) / 2, rel=0.1)
-    assert starved["rank"] == grown.index(max(grown))
+    # Both lack the core for about as long, so either may be the first by a little.
+    assert grown[starved["rank"]] > 0.9 * max(grown)
     # What is left of the work is about what it took of the processor.
     assert work * 0.9 < rows["work"]["mean"] < 1.5 * work
