@@ -6,6 +6,10 @@
 # this needs root. Not run each time: `.ci/run setup newest`.
 . .ci/common.sh
 
+# The mounts are in a namespace that ends with this process, however it ends: the run's folder is
+# then removed, and the machine's /dev must not be in it.
+[ -n "${NVSPAN_CI_MOUNTS-}" ] || NVSPAN_CI_MOUNTS=1 exec unshare --mount bash "$0"
+
 root=$NVSPAN_CI_WORK/unstable
 if ! command -v debootstrap >/dev/null; then
     apt-get update -qq
@@ -19,12 +23,6 @@ debootstrap --variant=minbase \
 # The folders that pip is told to look into are those of this machine.
 shared=(/proc /dev /dev/pts /sys)
 for folder in /opt/pypi /opt/pypi-more /opt/wheels; do [ ! -d "$folder" ] || shared+=("$folder"); done
-unmount() {
-    printf '%s\n' "${shared[@]}" | tac | while IFS= read -r folder; do
-        umount -l "$root$folder" 2>/dev/null || true
-    done
-}
-trap unmount EXIT
 for folder in "${shared[@]}"; do
     mkdir -p "$root$folder"
     mount --bind "$folder" "$root$folder"
