@@ -126,7 +126,7 @@ def test_a_job_that_shares_its_core(tmp_path):
     assert [process.wait(300) for process in running] == [0, 0]
     files = [tmp_path / f"run-{rank}.nvspan" for rank in range(2)]
     work = STEPS * WORK_NS
-    grown = []
+    grown, lasted = [], []
     for path in files:
         recording = nvspan.read(path)
         said = [
@@ -140,11 +140,16 @@ def test_a_job_that_shares_its_core(tmp_path):
         # Whenever it is ready to run, so is at least one other.
         assert values[-1] - values[0] > work / 2
         grown.append(values[-1] - values[0])
+        lasted.append(
+            sum(row["duration"] for row in recording.ranges.rows() if row["name"] == "work")
+        )
     found = ranks(*files)
     rows = {row["range"]: row for row in found.imbalance}
     starved = rows["(without a core)"]
     assert starved["mean"] == pytest.approx(sum(grown) / 2, rel=0.1)
     # Both lack the core for about as long, so either may be the first by a little.
     assert grown[starved["rank"]] > 0.9 * max(grown)
-    # What is left of the work is about what it took of the processor.
-    assert work * 0.9 < rows["work"]["mean"] < 1.5 * work
+    # What is left of the work is what it took of the processor, and what a virtual machine was not
+    # given meanwhile.
+    other = sum(lasted) / 2 - starved["mean"] - work
+    assert work * 0.9 < rows["work"]["mean"] < 1.5 * work + max(other, 0)
