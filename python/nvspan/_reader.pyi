@@ -30,9 +30,6 @@ def timeline(handle: RecordingHandle, limits: dict[str, int]) -> dict[str, Any]:
 def flame(
     handle: RecordingHandle, windows: Sequence[Column | memoryview], most_nodes: int
 ) -> dict[str, Any]: ...
-def write_chrome(
-    handle: RecordingHandle, path: bytes, progress: Callable[[float], object] | None
-) -> int: ...
 def write_perfetto(
     handle: RecordingHandle, path: bytes, progress: Callable[[float], object] | None
 ) -> int: ...

@@ -68,6 +68,13 @@ def test_the_nearest_spelling(words, said):
     assert "Traceback" not in done.stderr
 
 
+def test_the_format_of_chrome_answers_with_what_to_write():
+    assert run_nvspan("export", "--format", "chrome", CALLS, check=2).stderr == (
+        "nvspan export: Chrome's JSON is not written: export with --format perfetto, and convert "
+        "that with Perfetto's traceconv (traceconv json run.pftrace run.json)\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

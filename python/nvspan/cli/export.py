@@ -24,13 +24,22 @@ from nvspan.report import emptiness
 from nvspan.report.progress import Progress
 
 _DESCRIPTION = """\
-Writes recordings as a trace for the Perfetto UI or Chrome, as the SQLite
-database of an nsys export, as tables, or as stacks for flame graphs. The files
-of several processes become one."""
+Writes recordings as a trace for the Perfetto UI, as the SQLite database of an
+nsys export, as tables, or as stacks for flame graphs. The files of several
+processes become one."""
 
-_SUFFIXES = {"perfetto": ".pftrace", "chrome": ".trace.json", "sqlite": ".sqlite",
-             "parquet": ".parquet", "csv": ".csv", "speedscope": ".speedscope.json",
-             "collapsed": ".collapsed"}  # fmt: skip
+_SUFFIXES = {
+    "perfetto": ".pftrace",
+    "sqlite": ".sqlite",
+    "parquet": ".parquet",
+    "csv": ".csv",
+    "speedscope": ".speedscope.json",
+    "collapsed": ".collapsed",
+}
+_NO_CHROME = (
+    "Chrome's JSON is not written: export with --format perfetto, and convert that "
+    "with Perfetto's traceconv (traceconv json run.pftrace run.json)"
+)
 
 
 def _partitioned(
@@ -65,15 +74,26 @@ def _partitioned(
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan export`` with the arguments `argv`."""
     parser = parser_of("export", _DESCRIPTION)
+
+    def format_of(word: str) -> str:
+        if word == "chrome":
+            parser.exit(2, f"{parser.prog}: {_NO_CHROME}\n")
+        return word
+
     parser.add_argument(
         "files",
         nargs="+",
         metavar="FILE",
         help="recordings, or reports of Nsight Systems, to read together",
     )
-    parser.add_argument("--format", metavar="FORMAT", choices=tuple(_SUFFIXES), default="perfetto",
+    parser.add_argument(
+        "--format",
+        metavar="FORMAT",
+        type=format_of,
+        choices=tuple(_SUFFIXES),
+        default="perfetto",
         help=f"{', '.join(_SUFFIXES)} (the default is perfetto)",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "-o", "--output", metavar="OUT",
         help="the file to write, replaced if it exists (default: the name of the first recording, "
@@ -109,10 +129,6 @@ def main(argv: Sequence[str]) -> int:
                 from nvspan.export import perfetto
 
                 perfetto.write(recording, output, progress)
-            elif options.format == "chrome":
-                from nvspan.export import chrome
-
-                chrome.write(recording, output, progress)
             elif options.format == "sqlite":
                 from nvspan.nsight import sqlite
 

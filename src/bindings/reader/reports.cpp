@@ -9,7 +9,6 @@
 
 #include <pybind11/stl.h>
 
-#include "reader/chrome/chrome_export.hpp"
 #include "reader/page/flame.hpp"
 #include "reader/page/timeline.hpp"
 #include "reader/perfetto/perfetto_export.hpp"
@@ -383,7 +382,6 @@ void bind_reports(py::module_& module) {
       .def("strip", &strip)
       .def("timeline", &timeline)
       .def("flame", &flame)
-      .def("write_chrome", &write_file<reader::export_chrome>)
       .def("write_perfetto", &write_file<reader::export_perfetto>);
 }
 
