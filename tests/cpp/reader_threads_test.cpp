@@ -12,7 +12,6 @@
 #include "reader/scan/selection.hpp"
 #include "reader/stats/aggregate.hpp"
 #include "reader/stats/call_tree.hpp"
-#include "reader/stats/overview.hpp"
 #include "reader/tables/arrow.hpp"
 #include "reader/tables/columns.hpp"
 
@@ -186,9 +185,6 @@ void read_reports(Digest& digest, const Shared& shared,
     digest.add(node->calls);
   for (const auto& row : nvspan::reader::all_durations(recording, selection)) {
     digest.add(row.ns.data(), row.ns.size() * sizeof row.ns[0]);
-  }
-  for (const auto& lane : nvspan::reader::overview(recording, selection, 1000, 8, 16).lanes) {
-    digest.add(lane.blocks.size());
   }
   digest.add(nvspan::reader::has_device_ranges(recording) ? 1 : 0);
   digest.add(nvspan::reader::export_perfetto(recording, selection, "/dev/null", {}));

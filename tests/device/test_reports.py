@@ -19,9 +19,11 @@ from helpers import perfetto_trace
 from helpers.device import only_fake
 from helpers.device_recorded import MATH, OTHER, PROGRAM, RANGES, recording_of
 from helpers.packages import needs
+from helpers.page_data import tracks_of
 from helpers.reported import run_nvspan
 from helpers.traced import clean_environment, needs_library
 from nvspan.report import page
+from nvspan.report.page.data import timeline
 from nvspan.report.summary import Summary
 
 pytestmark = needs_library
@@ -278,13 +280,12 @@ def test_rows_for_each_device_or_stream(path, by):
 
 def test_the_page_has_lanes_of_devices(path):
     recording = nvspan.read(path)
-    strip = page.strip(recording, Summary(recording))
-    labels = [thread["label"] for thread in strip["threads"]]
+    tracks = tracks_of(timeline(recording, Summary(recording)))
+    labels = [track["label"] for track, _ in tracks]
     assert len(labels) == 3
     assert labels[1:] == sorted(labels[1:], key=lambda label: int(label.split()[5]))
-    math = next(thread for thread in strip["threads"] if "math" in thread["label"])
-    names = [[strip["names"][level[i + 2]] for i in range(0, len(level), 4)]
-             for level in math["levels"]]  # fmt: skip
+    math = next(levels for track, levels in tracks if "math" in track["label"])
+    names = [[block.name for block in level] for level in math[:-1]]  # the last has the marks
     assert names == [["model:forward"] * 3 + ["in graph"] * 2, ["layer"] * 3]
     text = page.html(recording)
     assert "GPU 0 (left)" in text
@@ -365,9 +366,8 @@ assert nvspan.device_flush(30)
     by_name = {s.name: s for s in slices}
     assert by_name["a"].start < by_name["b"].start < by_name["a"].end < by_name["b"].end
     recording = nvspan.read(path)
-    strip = page.strip(recording, Summary(recording))
-    (lane,) = strip["threads"]
-    assert [len(level) // 4 for level in lane["levels"]] == [2, 1]
+    ((_, levels),) = tracks_of(timeline(recording, Summary(recording)))
+    assert [len(level) for level in levels[:-1]] == [2, 1]
 
 
 @only_fake

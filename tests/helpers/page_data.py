@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import re
 from pathlib import Path
@@ -15,6 +16,12 @@ def data_of(page: Path | str) -> dict[str, Any]:
     """The data of a page, given as its path or its text."""
     text = page.read_text(encoding="utf-8") if isinstance(page, Path) else page
     return json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1])
+
+
+def framed(shown: str) -> str:
+    """The page in the iframe that a notebook shows of a recording."""
+    found = re.fullmatch(r'<iframe(?: [a-z]+="[^"]*")* srcdoc="([^"]*)"></iframe>', shown)
+    return html.unescape(found[1])
 
 
 class Numbers:

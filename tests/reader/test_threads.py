@@ -16,6 +16,7 @@ from helpers.length import length
 from helpers.reported import recording_of
 from nvspan.export import perfetto, tables
 from nvspan.report import page
+from nvspan.report.page.data import timeline
 from nvspan.report.summary import Summary, call_tree
 
 CORPUS = sorted((Path(__file__).parent.parent / "corpus").glob("*.nvspan"))
@@ -103,10 +104,10 @@ def _readings(folder):
         "summary": lambda recording: repr(Summary(recording).rows),
         "tree": lambda recording: repr(call_tree(recording)),
         "exact": lambda recording: repr(nvspan._reader.exact(recording._reader.handle())),
-        "timeline": lambda recording: repr(page.strip(recording, Summary(recording))),
+        "timeline": lambda recording: repr(timeline(recording, Summary(recording))),
         # What they say of problems depends on what was read before.
         "page": lambda recording: page.html(recording).startswith("<!"),
-        "notebook": lambda recording: recording._repr_html_().endswith("</div>"),
+        "notebook": lambda recording: recording._repr_html_().endswith("</iframe>"),
     }
 
 

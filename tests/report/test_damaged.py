@@ -55,7 +55,7 @@ for seed in range(int(first), int(last)):
     handle = recording._reader.handle()
     call_tree(recording)
     nvtx_sum(recording)
-    _reader.strip(handle, chance.choice((10, 100_000)), 12, 64)
+    _reader.timeline(handle, {"bytes": chance.choice((500, 5_000_000))})
     page.html(recording)
     perfetto.write(recording, folder + "/out.pftrace")
     recording._repr_html_()

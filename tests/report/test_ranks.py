@@ -16,12 +16,13 @@ import pytest
 import nvspan
 from helpers import perfetto_trace
 from helpers.packages import needs
+from helpers.page_data import tracks_of
 from helpers.recorded import record_command
 from helpers.reported import run_nvspan
 from helpers.traced import needs_library
 from nvspan.export import perfetto
 from nvspan.nsight import sqlite
-from nvspan.report import page
+from nvspan.report.page.data import timeline
 from nvspan.report.summary import Summary
 
 pytestmark = needs_library
@@ -90,12 +91,17 @@ def test_every_report_tells_the_processes_apart(of, request, tmp_path):
     assert sorted((row["group"], row["calls"]) for row in by_thread.rows) == sorted([
         (f"{threads[0]} of {first}", 2), (f"{threads[1]} of {second}", 3),
     ] * 2)  # fmt: skip
-    strip = page.strip(recording, Summary(recording))
-    assert [(shown["label"], [len(flat) // 4 for flat in shown["levels"]])
-            for shown in strip["threads"]] == [
-        (f"{threads[0]} of {first}", [2]), (f"start/end ranges of {first}", [2]),
-        (f"{threads[1]} of {second}", [3]), (f"start/end ranges of {second}", [3]),
-    ]  # fmt: skip
+    drawn = timeline(recording, Summary(recording))
+    assert drawn["processes"] == [first, second]
+    assert [
+        (track["process"], track["label"], [len(level) for level in levels[:-1]])
+        for track, levels in tracks_of(drawn)
+    ] == [
+        (0, threads[0], [2]),
+        (0, "start/end ranges", [2]),
+        (1, threads[1], [3]),
+        (1, "start/end ranges", [3]),
+    ]
 
     sqlite.write(recording, tmp_path / "out.sqlite")
     query = "select globalTid, count(*) from NVTX_EVENTS where eventType = 59 group by globalTid"

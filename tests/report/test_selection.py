@@ -16,7 +16,7 @@ import nvspan
 from helpers import perfetto_trace
 from helpers.compile import build
 from helpers.packages import needs
-from helpers.page_data import data_of, tracks_of
+from helpers.page_data import data_of, framed, tracks_of
 from helpers.recorded import record_command
 from helpers.reported import recording_of, run_nvspan
 from helpers.traced import needs_library
@@ -25,7 +25,7 @@ from nvspan import _reader
 from nvspan.answers import compare
 from nvspan.export import perfetto, tables
 from nvspan.nsight import summary
-from nvspan.report import page
+from nvspan.report.page.data import timeline
 from nvspan.report.summary import Summary, call_tree
 
 pytestmark = needs_library
@@ -73,12 +73,12 @@ def paths(recording):
 
 def lanes(recording):
     """The timeline of the page: (label of the thread, level, the name of each block)."""
-    strip = page.strip(recording, Summary(recording))
-    made = []
-    for thread in strip["threads"]:
-        for level, flat in enumerate(thread["levels"]):
-            made.append((thread["label"], level, [strip["names"][n] for n in flat[2::4]]))
-    return made
+    tracks = tracks_of(timeline(recording, Summary(recording)))
+    return [
+        (track["label"], number, [block.name for block in level])
+        for track, levels in tracks
+        for number, level in enumerate(levels[:-1])  # the last level has the marks
+    ]
 
 
 def trace(recording, tmp_path):
@@ -375,13 +375,11 @@ def rows_of(shown):
 
 
 def test_a_notebook_shows_the_part():
-    shown = whole().filter(names=["read"])._repr_html_()
-    still = shown[shown.rindex("<noscript>") :]
-    assert still.count("<rect ") == 6
-    assert still.count("<tr>") == 1 + 1
-    assert "step" not in still
-    assert "train:read" in shown
-    assert "train:step" not in shown
+    data = data_of(framed(whole().filter(names=["read"])._repr_html_()))
+    levels = [level for _, levels in tracks_of(data["timeline"]) for level in levels]
+    assert [block.name for level in levels for block in level] == ["train:read"] * 6
+    assert [row[0] for row in data["rows"]] == ["train:read"]
+    assert "train:step" not in str(data)
 
 
 def test_reports_in_python_take_the_part():

@@ -384,7 +384,7 @@ class Recording:
     _html: Callable[[Recording], str] | None = None
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: a timeline, and a table of the ranges."""
+        """What a notebook shows: the page of `nvspan report`, in an iframe."""
         html = type(self)._html
         assert html is not None
         return html(self)

@@ -13,7 +13,6 @@
 #include "reader/page/timeline.hpp"
 #include "reader/perfetto/perfetto_export.hpp"
 #include "reader/stats/call_tree.hpp"
-#include "reader/stats/overview.hpp"
 
 #include <algorithm>
 #include <array>
@@ -167,39 +166,6 @@ py::list exact(const RecordingHandle& handle, const std::optional<std::int64_t>&
     entries.append(entry);
   }
   return entries;
-}
-
-py::dict strip(const RecordingHandle& handle, std::uint64_t budget, std::uint32_t levels,
-               std::uint32_t most_threads) {
-  const reader::Recording& recording = *handle.recording;
-  reader::Overview shown;
-  {
-    const released_gil released;
-    shown = reader::overview(recording, handle.selection, budget, levels, most_threads);
-  }
-  py::list lanes;
-  for (const reader::OverviewLane& lane : shown.lanes) {
-    py::list blocks;
-    for (const reader::OverviewBlock& block : lane.blocks) {
-      const std::int32_t domain = recording.domains()[block.domain];
-      blocks.append(py::make_tuple(block.start - shown.first, block.end - block.start, domain,
-                                   block.name, block.count));
-    }
-    NamedValues entry;
-    entry["process"] = lane.process;
-    entry["thread"] = number_or_none(lane.thread);
-    entry["device"] = lane.device.empty() ? py::object(py::none()) : text_of(lane.device);
-    entry["level"] = lane.level;
-    entry["blocks"] = blocks;
-    lanes.append(entry);
-  }
-  NamedValues overview;
-  overview["first"] = shown.first;
-  overview["last"] = shown.last;
-  overview["resolution"] = shown.resolution;
-  overview["hidden"] = shown.hidden;
-  overview["lanes"] = lanes;
-  return overview;
 }
 
 // The name, kind and color that blocks and nodes have.
@@ -379,7 +345,6 @@ void bind_reports(py::module_& module) {
       .def("threads", &threads)
       .def("tree", &tree, py::arg("handle"), py::arg("ancestors") = false)
       .def("exact", &exact, py::arg("handle"), py::arg("unclosed_end") = py::none())
-      .def("strip", &strip)
       .def("timeline", &timeline)
       .def("flame", &flame)
       .def("write_perfetto", &write_file<reader::export_perfetto>);

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from nvspan import _core, _reader
+from nvspan import _core
 from nvspan.recording import Recording
 from nvspan.recording.clock import zero
 from nvspan.recording.parallel import both
@@ -22,15 +22,10 @@ from nvspan.report import device_join
 from nvspan.report.page import data
 from nvspan.report.page.bundle import script, source
 from nvspan.report.page.widget import as_json, steps_of, widget
-from nvspan.report.summary import TIMES, Summary, process_name, thread_name
-from nvspan.report.text import label, printable
+from nvspan.report.summary import TIMES, Summary
+from nvspan.report.text import printable
 
-__all__ = ["html", "strip", "widget"]
-
-BLOCKS = 100_000
-LEVELS = 12
-THREADS = 64
-ROWS = 5000
+__all__ = ["html", "widget"]
 
 
 def html(
@@ -39,6 +34,7 @@ def html(
     answers: dict[str, Any] | None = None,
     steps: Steps | None = None,
     stats: Stats | None = None,
+    size: data.Size = data.PAGE,
 ) -> str:
     """The page as text.
 
@@ -48,6 +44,7 @@ def html(
         answers: what `nvspan.answers.page.sections` found.
         steps: of the recording, where they are known.
         stats: of the recording, by name, where they are known.
+        size: how much of the recording the page holds.
     """
     summary = Summary(recording, stats=stats)
     if title is None:
@@ -56,12 +53,15 @@ def html(
         if len(names) > 3:
             title += f" and {len(names) - 3} more"
     notes = list(summary.notes)
-    if len(summary.rows) > ROWS:
-        notes.append(f"the table shows the {ROWS} largest of {len(summary.rows):,} ranges")
+    if len(summary.rows) > size.rows:
+        notes.append(f"the table shows the {size.rows} largest of {len(summary.rows):,} ranges")
     timeline, icicle = both(
-        lambda: data.timeline(recording, summary),
+        lambda: data.timeline(recording, summary, **size.timeline),
         lambda: data.flame(
-            recording, summary, steps_of(recording) if steps is None and not answers else steps
+            recording,
+            summary,
+            steps_of(recording) if steps is None and not answers else steps,
+            size.nodes,
         ),
     )
     held = {
@@ -71,7 +71,7 @@ def html(
         "notes": notes,
         "columns": _columns(summary),
         "times": (*TIMES, *device_join.TIMES),
-        "rows": [_row(row, summary.gpu) for row in summary.rows[:ROWS]],
+        "rows": [_row(row, summary.gpu) for row in summary.rows[: size.rows]],
         "footnotes": "\n".join(summary.footnotes()),
         "timeline": timeline,
         "icicle": icicle,
@@ -124,52 +124,3 @@ def _row(row: dict[str, Any], gpu: bool) -> list[Any]:
               for key in device_join.NUMBERS] if gpu else []  # fmt: skip
     kept_out = [row["outliers"], row["warmup"]]
     return [row["label"], *cpu, *beside, *kept_out, round(row["overhead_share"], 3)]
-
-
-def strip(
-    recording: Recording, summary: Summary, blocks: int = BLOCKS, threads: int = THREADS
-) -> dict[str, Any]:
-    """The timeline as the page reads it: starts as differences, names by number."""
-    found = _reader.strip(recording._reader.handle(), blocks, LEVELS, threads)
-    strings = recording.strings
-    numbers: dict[tuple[int, int], int] = {}
-    names: list[str] = []
-    shown: dict[tuple[int, int | None, str | None], dict[str, Any]] = {}
-    for lane in found["lanes"]:
-        flat: list[int] = []
-        last = 0
-        for start, length, domain, name, count in lane["blocks"]:
-            number = numbers.get((domain, name))
-            if number is None:
-                number = numbers[domain, name] = len(names)
-                names.append(
-                    label(strings[domain] if domain >= 0 else None,
-                          strings[name] if name >= 0 else None)
-                )  # fmt: skip
-            flat += (start - last, length, number, count)
-            last = start
-        key = (lane["process"], lane["thread"], lane["device"])
-        if key not in shown:
-            of = summary.processes[lane["process"]]
-            text = "start/end ranges" if lane["device"] is None else printable(lane["device"])
-            if lane["thread"] is not None:
-                text = thread_name(summary.threads, lane["thread"])
-            elif len(summary.processes) > 1:
-                text += f" of {process_name(of)}"
-            shown[key] = {"label": text, "levels": []}
-        shown[key]["levels"].append(flat)
-    note = ""
-    if found["resolution"]:
-        note = (f"Ranges shorter than {duration(found['resolution'])} are merged with their "
-                "neighbours here; nvspan view shows each of them.")  # fmt: skip
-    if found["hidden"]:
-        note += (f" {found['hidden']:,} ranges past {LEVELS} levels or {threads} threads of a "
-                 "process are left out.")  # fmt: skip
-    return {
-        "first": found["first"],
-        "last": found["last"],
-        "offset": found["first"] - zero(recording),
-        "names": names,
-        "note": note.strip(),
-        "threads": list(shown.values()),
-    }

@@ -11,7 +11,7 @@ from __future__ import annotations
 from array import array
 from binascii import b2a_base64
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from nvspan import _reader
 from nvspan.recording import Recording
@@ -26,6 +26,18 @@ ODD_STEPS = 30  # outliers and steps of the warm-up that have a flame graph of t
 _KINDS = {"push_pop": "", "start_end": "start/end", "device": "GPU", "mark": "mark"}
 _TYPICAL, _WARM_UP = 0, 1
 _DEFAULT_BLUE, _OPAQUE_BLUE = 0x0000FF, 0xFF0000FF
+
+
+class Size(NamedTuple):
+    """How much of a recording is held."""
+
+    timeline: dict[str, int]  # the limits of `timeline`; {}: the reader's own
+    nodes: int  # of the flame graph
+    rows: int  # of the table
+
+
+PAGE = Size({}, NODES, 5000)
+CELL = Size({"bytes": 900_000, "payload_bytes": 112_500, "points": 8000}, 4000, 200)
 
 
 def _thread(summary: Summary, thread: int) -> str:

@@ -16,7 +16,6 @@ from nvspan.report.page.bundle import script, source
 from nvspan.report.summary import Summary
 
 PARTS = ("timeline", "icicle")
-_BYTES, _NODES = 900_000, 4000
 
 
 def widget(recording: Recording, parts: Sequence[str] = PARTS) -> str:
@@ -37,18 +36,12 @@ def widget(recording: Recording, parts: Sequence[str] = PARTS) -> str:
     """
     if isinstance(parts, str) or not parts or not set(parts) <= set(PARTS):
         raise ValueError(f"parts must be of {', '.join(map(repr, PARTS))}, not {parts!r}")
-    return fragment(recording, parts, Summary(recording))
-
-
-def fragment(recording: Recording, parts: Sequence[str], summary: Summary) -> str:
-    """As `widget`, where the summary is known."""
+    summary = Summary(recording)
     held: dict[str, Any] = {"parts": list(dict.fromkeys(parts))}
     if "timeline" in parts:
-        held["timeline"] = data.timeline(
-            recording, summary, bytes=_BYTES, payload_bytes=_BYTES // 8, points=8000
-        )
+        held["timeline"] = data.timeline(recording, summary, **data.CELL.timeline)
     if "icicle" in parts:
-        held["icicle"] = data.flame(recording, summary, steps_of(recording), _NODES)
+        held["icicle"] = data.flame(recording, summary, steps_of(recording), data.CELL.nodes)
     token = secrets.token_hex(8)
     mount = f'mountWidget("{token}");'
     return (
