@@ -179,12 +179,6 @@ def test_registrations():
         one("counter_sample", counter=1, name=None, size=8, hex=None, error="null"),
         one("counter_sample", counter=1, name=None, size=HUGE, hex=None, error="too large"),
         one("counter_batch", counter=0, name=None, error="null"),
-        one("mem_heap_register", error="null", usage=0, type=0, category=0, size=0, hex="",
-            handle="#7", name=None),
-        one("mem_regions_register", error="null", region_type=0, heap=0, count=0, element_size=0,
-            size=0, hex=""),
-        one("mem_regions_name", error="null", regions=[], count=0, element_size=0, size=0,
-            hex=""),
     ]  # fmt: skip
 
 

@@ -6,7 +6,6 @@
 
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtCounters.h>
-#include <nvtx3/nvToolsExtMem.h>
 #include <nvtx3/nvToolsExtPayload.h>
 #include <nvtx3/nvToolsExtSync.h>
 
@@ -195,9 +194,6 @@ void registrations() {
   nvtxCounterSample(nullptr, 1, nullptr, 8);
   nvtxCounterSample(nullptr, 1, &counter, unknown_size);
   nvtxCounterBatchSubmit(nullptr, nullptr);
-  nvtxMemHeapRegister(nullptr, nullptr);
-  nvtxMemRegionsRegister(nullptr, nullptr);
-  nvtxMemRegionsName(nullptr, nullptr);
 }
 
 }  // namespace

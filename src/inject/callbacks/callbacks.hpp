@@ -23,7 +23,6 @@ void install_sync(NvtxFunctionTable table, unsigned size);
 void install_payload(std::intptr_t* slots, std::size_t count);
 void install_deferred(std::intptr_t* slots, std::size_t count);
 void install_counters(std::intptr_t* slots, std::size_t count);
-void install_memory(std::intptr_t* slots, std::size_t count);
 
 template <typename Function>
 void set_entry(NvtxFunctionTable table, unsigned size, unsigned id, Function* function) {

@@ -87,9 +87,6 @@ int connect_extension(nvtxExtModuleInfo_t& module) noexcept {
     case NVTX_EXT_COUNTERS_MODULEID:
       install_counters(slots, count);
       return 1;
-    case NVTX_EXT_MODULEID_MEM:
-      install_memory(slots, count);
-      return 1;
     default:
       return 1;
   }

@@ -18,9 +18,6 @@ enum class HandleType : std::uint8_t {
   string,
   resource,
   sync,
-  heap,
-  region,
-  permissions,
 };
 
 struct DomainView {
