@@ -23,9 +23,8 @@ class CheckReport:
     Attributes:
         kind: What is wrong, as a word: ``"pop_of_nothing"``, ``"pop_in_wrong_domain"``,
             ``"pop_on_other_thread"``, ``"pop_of_annotation"``, ``"closed_out_of_order"``,
-            ``"pop_in_other_task"``, ``"open_across_await"``, ``"ended_twice"``,
-            ``"end_of_unknown"``, ``"end_in_wrong_domain"``, ``"open_at_thread_exit"`` or
-            ``"open_at_exit"``.
+            ``"pop_in_other_task"``, ``"ended_twice"``, ``"end_of_unknown"``,
+            ``"end_in_wrong_domain"``, ``"open_at_thread_exit"`` or ``"open_at_exit"``.
         text: The whole finding as a sentence.
         site: The call at fault as ``(file, line, function)``, or None where it is not known.
         other: The call that it does not fit, likewise.

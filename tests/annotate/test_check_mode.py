@@ -196,7 +196,6 @@ async def both():
 asyncio.run(both())
 """
     assert findings(run, code) == [
-        ("open_across_await", 4, 6, 1),
         ("pop_in_other_task", 11, 13, 1),
         ("pop_in_other_task", 15, 9, 1),
     ]

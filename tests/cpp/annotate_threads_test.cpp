@@ -199,8 +199,7 @@ void checking_while_annotating(const std::string& library, const std::string& co
   static const nvspan::annotate::CheckHost host = {
       []() noexcept { return current_line; },
       [](uint32_t site) { return "line " + std::to_string(site); },
-      []() noexcept { return nvspan::annotate::TaskMark{}; },
-      [](const nvspan::annotate::TaskMark&) noexcept {},
+      []() noexcept -> const void* { return nullptr; },
       [](const nvspan::annotate::CheckReport&, bool, bool) noexcept {},
   };
   static const std::string name = "checked";

@@ -73,7 +73,6 @@ void enter_buried_exit(const void* owner) noexcept {
            opened(entry) + " is still open when " + opened(closed) +
                ", which encloses it, ends at " + at(site) + ": a tool sees the wrong range end");
   }
-  release_task(closed.task);
 }
 
 void leave_buried_exit() noexcept { set_pop_noted(false); }
@@ -97,7 +96,7 @@ void note_push(const void* attributes) noexcept {
   entry.site = call_site();
   entry.task = current_task();
   entry.set_name(event.source->text, event.source->text_size);
-  if (!push_entry(entry)) release_task(entry.task);
+  push_entry(entry);
 }
 
 void note_pop(const void* domain_handle) noexcept {
@@ -109,22 +108,13 @@ void note_pop(const void* domain_handle) noexcept {
            "pop_range() at " + at(site) + " closes " + opened(entry) +
                ", which belongs to an annotation and ends automatically");
   }
-  if (!entry.task.task) return;
-  const TaskMark now = current_task();
-  if (now.task != entry.task.task) {
+  if (entry.task && current_task() != entry.task) {
     const uint32_t site = call_site();
     report(CheckKind::pop_in_other_task, site, entry.site,
            "the pop at " + at(site) + " closes " + opened(entry) +
                ", which another task opened: across an await use start_range, span or "
                "`with annotate`");
-  } else if (now.resumed_by != entry.task.resumed_by) {
-    const uint32_t site = call_site();
-    report(CheckKind::open_across_await, entry.site, site,
-           opened(entry) + " was open across an await until " + at(site) +
-               ": other tasks' ranges mix with it; use start_range, span or `with annotate`");
   }
-  release_task(now);
-  release_task(entry.task);
 }
 
 void note_start(const void* attributes, uint64_t id) noexcept {
@@ -189,8 +179,6 @@ const char* name_of(CheckKind kind) noexcept {
       return "closed_out_of_order";
     case CheckKind::pop_in_other_task:
       return "pop_in_other_task";
-    case CheckKind::open_across_await:
-      return "open_across_await";
     case CheckKind::ended_twice:
       return "ended_twice";
     case CheckKind::end_of_unknown:

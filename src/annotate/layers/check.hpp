@@ -25,7 +25,6 @@ enum class CheckKind : uint8_t {
   pop_of_annotation,
   closed_out_of_order,
   pop_in_other_task,
-  open_across_await,
   ended_twice,
   end_of_unknown,
   end_in_wrong_domain,
@@ -44,18 +43,11 @@ struct CheckReport {
   std::string text;
 };
 
-// The coroutine that a call was made in, and what resumed it: a reference of the host's.
-struct TaskMark {
-  const void* task = nullptr;
-  void* resumed_by = nullptr;
-};
-
 // What only the host language knows. All but `report` are called with its lock held.
 struct CheckHost {
   uint32_t (*call_site)() noexcept;  // an id of the calling line; 0: unknown
   std::string (*site_text)(uint32_t site);
-  TaskMark (*current_task)() noexcept;
-  void (*release_task)(const TaskMark& task) noexcept;
+  const void* (*current_task)() noexcept;  // the outermost coroutine; null: none
   // `calling`: from a call that may fail; else at the exit of a thread or of the process, without
   // the host's lock. `first`: the first report of its kind and sites.
   void (*report)(const CheckReport& report, bool first, bool calling) noexcept;

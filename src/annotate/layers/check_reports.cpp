@@ -94,14 +94,9 @@ std::string site_text(uint32_t site) {
   return host && site ? host->site_text(site) : std::string("an unknown place");
 }
 
-TaskMark current_task() noexcept {
+const void* current_task() noexcept {
   const CheckHost* host = current_host.load(std::memory_order_relaxed);
-  return host ? host->current_task() : TaskMark{};
-}
-
-void release_task(const TaskMark& task) noexcept {
-  const CheckHost* host = current_host.load(std::memory_order_relaxed);
-  if (host && task.resumed_by) host->release_task(task);
+  return host ? host->current_task() : nullptr;
 }
 
 void report(CheckKind kind, uint32_t site, uint32_t other, std::string text) noexcept {

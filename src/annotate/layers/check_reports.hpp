@@ -16,8 +16,7 @@ struct CheckedRange;
 // The host's; nothing happens, or 0 is returned, without one.
 uint32_t call_site() noexcept;
 std::string site_text(uint32_t site);
-TaskMark current_task() noexcept;
-void release_task(const TaskMark& task) noexcept;
+const void* current_task() noexcept;
 
 // Counts a report of this kind and sites, and tells the host.
 void report(CheckKind kind, uint32_t site, uint32_t other, std::string text) noexcept;

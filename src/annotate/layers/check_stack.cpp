@@ -107,7 +107,6 @@ bool find(Where where, CheckedRange& out, Wanted&& wanted) {
     const auto found = std::find_if(entries.rbegin(), entries.rend(), wanted);
     if (found == entries.rend()) continue;
     out = *found;
-    out.task = {};
     return true;
   }
   return false;
@@ -124,12 +123,10 @@ std::string CheckedRange::domain_name() const {
   return !domain || domain->is_default() ? std::string() : domain->name();
 }
 
-bool push_entry(const CheckedRange& entry) {
+void push_entry(const CheckedRange& entry) {
   Stack& stack = this_threads_stack();
   std::lock_guard<std::mutex> lock(record().mutex);
-  if (!is_current(entry)) return false;
-  stack.entries.push_back(entry);
-  return true;
+  if (is_current(entry)) stack.entries.push_back(entry);
 }
 
 bool take_innermost(const void* domain_handle, CheckedRange& out) {
@@ -157,7 +154,6 @@ bool take_owned(const void* owner, CheckedRange& out, std::vector<CheckedRange>&
       if (entries[i].handle != out.handle || entries[i].reported) continue;
       entries[i].reported = true;
       inside.push_back(entries[i]);
-      inside.back().task = {};
     }
     return true;
   }

@@ -22,7 +22,7 @@ struct CheckedRange {
   uint32_t site = 0;
   bool started = false;  // a start/end range
   bool reported = false;
-  TaskMark task;
+  const void* task = nullptr;  // the coroutine that it was opened in
   std::string name;
 
   void set_name(const char* text, size_t size);
@@ -31,8 +31,8 @@ struct CheckedRange {
 
 enum class Where { this_thread, other_threads };
 
-// False if the tool has changed since: no pop of the range will be sent, and none noted.
-bool push_entry(const CheckedRange& entry);
+// Nothing if the tool has changed since: no pop of the range will be sent, and none noted.
+void push_entry(const CheckedRange& entry);
 
 // Removes the innermost range of that domain on this thread.
 bool take_innermost(const void* domain_handle, CheckedRange& out);

@@ -21,32 +21,21 @@ thread_local bool may_raise;
 
 constexpr int coroutine_flags = CO_COROUTINE | CO_ASYNC_GENERATOR | CO_ITERABLE_COROUTINE;
 
-// The outermost coroutine that runs in this thread, and the frame that resumed it. An event loop
-// resumes by a new frame each time, which stays itself while we hold it.
-annotate::TaskMark outermost_coroutine() noexcept {
-  if (!inside_coroutine()) return {};
+// The frame of the outermost coroutine that runs in this thread.
+const void* outermost_coroutine() noexcept {
+  if (!inside_coroutine()) return nullptr;
   const py_error_scope scope;
-  annotate::TaskMark mark;
+  const void* outermost = nullptr;
   py_ref frame =
       py_ref::steal(reinterpret_cast<PyObject*>(PyThreadState_GetFrame(PyThreadState_Get())));
-  py_ref resumed_by;
   while (frame) {
     auto* current = reinterpret_cast<PyFrameObject*>(frame.get());
     py_ref code = py_ref::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(current)));
-    py_ref back = py_ref::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(current)));
-    if (reinterpret_cast<PyCodeObject*>(code.get())->co_flags & coroutine_flags) {
-      mark.task = current;
-      resumed_by = py_ref::borrow(back.get());
-    }
-    frame = std::move(back);
+    if (reinterpret_cast<PyCodeObject*>(code.get())->co_flags & coroutine_flags)
+      outermost = current;
+    frame = py_ref::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(current)));
   }
-  mark.resumed_by = resumed_by.release();
-  return mark;
-}
-
-void release_resumer(const annotate::TaskMark& task) noexcept {
-  const py_error_scope scope;
-  Py_DECREF(static_cast<PyObject*>(task.resumed_by));
+  return outermost;
 }
 
 void warn_at(const annotate::CheckReport& report) noexcept {
@@ -84,7 +73,7 @@ void report_finding(const annotate::CheckReport& report, bool first, bool callin
 std::string text_of_site(uint32_t site) { return site_text(site); }
 
 constexpr annotate::CheckHost host = {calling_site, text_of_site, outermost_coroutine,
-                                      release_resumer, report_finding};
+                                      report_finding};
 
 PyObject* site_tuple(uint32_t id) {
   if (id == 0) Py_RETURN_NONE;
