@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 
-TRIGGERS = "slow:step>100; change; stall:60s; killed; every:1h"
+TRIGGERS = "slow:*>100; stall:60s; killed; every:1h"
 RANGES, STEP = 200, 0.01
 LEARNING = 300  # steps: then every level is known
 
@@ -74,7 +74,7 @@ def run(folder: str, steps: int, triggers: str | None, freezes: int = 0) -> dict
         environment["NVSPAN_TRIGGER"] = triggers
         with open(os.path.join(folder, "nvspan.trigger"), "w", encoding="ascii") as flag:
             os.fchmod(flag.fileno(), 0o600)
-            flag.write(f"nvspan-trigger-before {time.time_ns()} change\n")
+            flag.write(f"nvspan-trigger-before {time.time_ns()} slow\n")
     process = subprocess.Popen([sys.executable, __file__, "program", str(steps)], text=True,
                                env=environment, stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE)  # fmt: skip

@@ -95,7 +95,7 @@ def test_a_killed_process_is_a_trigger_of_its_own(tmp_path):
 
 def test_processes_that_others_have_started_are_watched_from_outside(tmp_path):
     watch = subprocess.Popen(
-        [sys.executable, "-m", "nvspan", "blackbox", str(tmp_path), "--trigger", TRIGGER,
+        [sys.executable, "-m", "nvspan", "trigger", str(tmp_path), "--when", TRIGGER,
          "--for", "60s"],
         stderr=subprocess.PIPE, text=True, env=clean_environment(),
     )  # fmt: skip

@@ -9,16 +9,15 @@ import signal
 
 import pytest
 
-from nvspan.blackbox.syntax import CHANGE, KILLED, SLOW, STALL, Triggers, chosen, parse
+from nvspan.blackbox.syntax import KILLED, SLOW, STALL, Triggers, chosen, parse
 
 
 def test_all_of_them_are_understood():
     assert parse(
-        ["slow:step>3; change:NCCL:*;change ", "stall:30s;killed;signal:usr2; exception",
+        ["slow:step>3; slow:NCCL:*>2 ", "stall:30s;killed;signal:usr2; exception",
          "last:2min;every:500ms;keep:5;env:SLURM_*, RANK"]
     ) == Triggers(
-        rules=[(SLOW, "step", 3.0), (CHANGE, "NCCL:*", 0.0), (CHANGE, "*", 0.0),
-               (STALL, "", 30.0), (KILLED, "", 0.0)],
+        rules=[(SLOW, "step", 3.0), (SLOW, "NCCL:*", 2.0), (STALL, "", 30.0), (KILLED, "", 0.0)],
         signals=[signal.SIGUSR2], exception=True, last=120.0, every=0.5, keep=5,
         env=["SLURM_*", "RANK"],
     )  # fmt: skip
@@ -53,9 +52,12 @@ def test_a_range_may_have_any_name():
         ("signal:SEGV", "trigger 'signal:SEGV': SEGV ends the process before anything is written; "
          "use killed"),
         ("killed:now", "trigger 'killed:now': takes no value"),
-        ("stal:30s", "trigger 'stal:30s': is none of slow:RANGE>FACTOR, change, change:RANGE, "
-         "stall:TIME, killed, signal:NAME, exception, last:TIME, every:TIME, keep:COUNT, "
-         "env:NAMES"),
+        ("stal:30s", "trigger 'stal:30s': is none of slow:RANGE>FACTOR, stall:TIME, killed, "
+         "signal:NAME, exception, last:TIME, every:TIME, keep:COUNT, env:NAMES"),
+        ("change:NCCL:*", "trigger 'change:NCCL:*': changes are not watched for; write "
+         "slow:NCCL:*>2 for calls that take longer than twice the p99"),
+        ("change", "trigger 'change': changes are not watched for; write slow:*>2 for calls that "
+         "take longer than twice the p99"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said(text, said):

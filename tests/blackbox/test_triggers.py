@@ -106,17 +106,6 @@ steps(5)
         assert process.path == ((None, "step"), (None, "late"))
 
 
-@pytest.mark.timing
-def test_a_change_of_the_level_is_found(tmp_path):
-    code = STEPS + "steps(400)\nsteps(300, 0.06)\n" + READY
-    with running(tmp_path, code, "ring=1", extra=trigger("change:work")):
-        bundle = bundle_of(tmp_path, "change")
-        assert re.fullmatch(
-            r"work takes [\d.]+ % longer, for some \d+ calls", why(bundle, "change")
-        )
-        assert {reason["kind"] for reason in reasons(str(bundle))} == {"change"}
-
-
 OWN = """
 import signal
 signal.signal(signal.SIGUSR2, lambda *_: print("own", flush=True))

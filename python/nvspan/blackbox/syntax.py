@@ -12,12 +12,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-SLOW, CHANGE, STALL, KILLED = range(4)  # TriggerKind in src/reader/watch/judge.hpp
-WATCHED = ("slow", "change", "stall", "killed")  # kinds that nobody asks for
+SLOW, STALL, KILLED = range(3)  # TriggerKind in src/reader/watch/judge.hpp
+WATCHED = ("slow", "stall", "killed")  # kinds that nobody asks for
 _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 _WORDS = (
-    "slow:RANGE>FACTOR, change, change:RANGE, stall:TIME, killed, signal:NAME, exception, "
-    "last:TIME, every:TIME, keep:COUNT, env:NAMES"
+    "slow:RANGE>FACTOR, stall:TIME, killed, signal:NAME, exception, last:TIME, every:TIME, "
+    "keep:COUNT, env:NAMES"
 )
 
 
@@ -108,7 +108,10 @@ def _add(triggers: Triggers, word: str, value: str, given: bool) -> None:
     if word == "slow":
         triggers.rules.append(_slow(value))
     elif word == "change":
-        triggers.rules.append((CHANGE, value or "*", 0.0))
+        raise ValueError(
+            f"changes are not watched for; write slow:{value or '*'}>2 for calls that take longer "
+            "than twice the p99"
+        )
     elif word == "stall":
         triggers.rules.append((STALL, "", seconds(value)))
     elif word == "killed":
@@ -138,7 +141,7 @@ def parse(texts: str | Iterable[str]) -> Triggers:
         ValueError: one of them cannot be understood; it is named, and what is wrong with it.
 
     >>> parse("slow:step>3; stall:30s").rules
-    [(0, 'step', 3.0), (2, '', 30.0)]
+    [(0, 'step', 3.0), (1, '', 30.0)]
     """
     triggers = Triggers()
     for text in [texts] if isinstance(texts, str) else texts:

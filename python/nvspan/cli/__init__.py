@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from nvspan.cli.program.parse import Program
 
 COMMANDS = {
-    "blackbox": "keep the last seconds of processes when a trigger says so",
     "clock": "measure how far the clocks of a job's hosts are apart",
     "diff": "compare the ranges of two recordings",
     "doctor": "check whether annotations can be seen here, and what to do if not",
@@ -39,12 +38,14 @@ COMMANDS = {
     "stop": "have a running process record no more events",
     "top": "show what share of the time running processes are in each range",
     "trace": "run a program and show every NVTX call that it makes",
-    "trigger": "keep the last seconds of processes, now",
+    "trigger": "keep the last seconds of processes, now or when something happens",
     "view": "show a recording's timeline in the browser",
     "where": "say what the threads of running, stopped or dead processes are in",
 }
 
 _RUN_A_PROGRAM = ("ncu", "nsys", "record", "trace")
+# Commands of before, and what serves instead.
+_MOVED = {"blackbox": 'nvspan trigger DIRECTORY --when "..."'}
 
 _USAGE = """\
 usage: nvspan [-h] [--version] COMMAND ...
@@ -90,10 +91,6 @@ def _help() -> str:
 
 def _command(name: str) -> Callable[[Sequence[str]], int]:
     """The function that runs a command: no other command is imported for it."""
-    if name in ("blackbox", "trigger"):
-        from nvspan.cli.live import blackbox
-
-        return {"trigger": blackbox.trigger, "blackbox": blackbox.watch}[name]
     if name == "clock":
         from nvspan.cli.clock import main as run_clock
 
@@ -170,6 +167,10 @@ def _command(name: str) -> Callable[[Sequence[str]], int]:
         from nvspan.cli.trace import main as run_trace
 
         return run_trace
+    if name == "trigger":
+        from nvspan.cli.live.trigger import main as run_trigger
+
+        return run_trigger
     if name == "where":
         from nvspan.cli.live.where import main as run_where
 
@@ -222,6 +223,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     flags, words = split_flags(arguments)
     command = words[0] if words else None
+    if command in _MOVED:
+        print(f"nvspan: {command} is not a command: use {_MOVED[command]}", file=sys.stderr)
+        return 2
     if command in COMMANDS and not (flags and command not in _RUN_A_PROGRAM):
         return _command(command)([*flags, *words[1:]])
     try:

@@ -25,7 +25,7 @@ from nvspan.cli.program.output import InTheWay, make_room
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nvspan.cli.live.blackbox import Watch
+    from nvspan.cli.live.trigger import Watch
 
 _USAGE = """\
 nvspan record [options] script.py [arguments ...]
@@ -74,8 +74,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--trigger", metavar="TRIGGER", action="append", default=[],
         help="write the last seconds of every process into a folder when something happens: "
-        "slow:RANGE>FACTOR, change:RANGE, stall:TIME, killed, signal:NAME, exception; with "
-        "last:TIME, every:TIME, keep:COUNT, env:NAMES; several with semicolons; may be repeated",
+        "slow:RANGE>FACTOR, stall:TIME, killed, signal:NAME, exception; with last:TIME, "
+        "every:TIME, keep:COUNT, env:NAMES; several with semicolons; may be repeated",
     )  # fmt: skip
     parser.add_argument(
         "--force", action="store_true", help="write over the recording of an earlier run"
@@ -165,7 +165,7 @@ def _watched(
 ) -> Watch:  # fmt: skip
     """Watches the program's processes from here; they watch for what only they can see."""
     from nvspan.blackbox.syntax import parse
-    from nvspan.cli.live.blackbox import Watch
+    from nvspan.cli.live.trigger import Watch
 
     try:
         triggers = parse(options.trigger)

@@ -17,7 +17,6 @@ namespace nvspan::reader {
 namespace {
 
 constexpr std::uint64_t ask_again = 200'000'000;  // ns
-constexpr std::size_t most_levels = 2000;         // of sites that are judged for changes
 
 std::string seconds_text(double ns) {
   char text[32];
@@ -36,41 +35,29 @@ bool matches(const std::string& pattern, const std::string& domain, const std::s
 Judge::Judge(const std::vector<TriggerRule>& rules, std::string path)
     : rules_(rules), path_(std::move(path)), told_stall_(rules.size(), 0) {
   for (const TriggerRule& rule : rules_) {
-    if (rule.kind == TriggerKind::slow || rule.kind == TriggerKind::change) ranges_ = true;
+    if (rule.kind == TriggerKind::slow) ranges_ = true;
   }
 }
 
-Judge::Site Judge::find_site(std::uint32_t site) {
+std::int32_t Judge::find_range(std::uint32_t site) {
   constexpr std::uint32_t most_sites = 1 << 20;
-  Site made;
-  made.range = none;
-  if (site >= most_sites) return made;
+  if (site >= most_sites) return none;
   const LiveNames::Name read = tail_.name_of(site);
   const std::string domain(read.domain);
   const std::string name(read.text);
   Range range;
-  bool change = false;
   for (const TriggerRule& rule : rules_) {
     if (rule.kind == TriggerKind::slow && matches(rule.range, domain, name)) {
       range.slow = range.slow == 0 ? rule.value : std::min(range.slow, rule.value);
-    } else if (rule.kind == TriggerKind::change && site < most_levels &&
-               matches(rule.range, domain, name)) {
-      change = true;
     }
   }
-  if (range.slow != 0 || change) {
-    range.log_slow = log_of(range.slow);
-    made.slow = range.slow != 0;
-    range.name = domain.empty() ? name : domain + ":" + name;
-    made.range = static_cast<std::int32_t>(judged_.size());
-    judged_.push_back(std::move(range));
-  }
-  if (change) {
-    made.level = static_cast<std::int32_t>(levels_.size());
-    levels_.emplace_back();
-  }
-  if (site >= sites_.size()) sites_.resize(std::size_t{site} + 1);
-  return sites_[site] = made;
+  if (site >= sites_.size()) sites_.resize(std::size_t{site} + 1, not_known);
+  if (range.slow == 0) return sites_[site] = none;
+  range.log_slow = log_of(range.slow);
+  range.name = domain.empty() ? name : domain + ":" + name;
+  sites_[site] = static_cast<std::int32_t>(judged_.size());
+  judged_.push_back(std::move(range));
+  return sites_[site];
 }
 
 void Judge::add_slow(const Range& range, double ns, double high, bool open,
@@ -90,40 +77,24 @@ inline void Judge::judge_slow(Range& range, double ns, float x, std::vector<Find
   range.high.add_log(x);
 }
 
-void Judge::add_change(Site site, std::vector<Finding>& found) const {
-  const ChangePoint& level = levels_[static_cast<std::size_t>(site.level)];
-  const double change = level.change();
-  char text[96];
-  snprintf(text, sizeof text, " takes %.1f %% %s, for some %zu calls",
-           (change > 1 ? change - 1 : 1 - change) * 100, change > 1 ? "longer" : "less",
-           level.since());
-  found.push_back(Finding{"change", judged_[static_cast<std::size_t>(site.range)].name + text});
-}
-
 bool Judge::judge_ranges(std::vector<Finding>& found, bool all) {
   closed_.clear();
   const bool moved = tail_.read_ranges(closed_, all);
   const double unit = tail_.ns_per_tick();
   bool slow = false;
   for (const TailRange& closed : closed_) {
-    const Site site = site_of(closed.site());
-    if (site.range < 0) continue;
+    const std::int32_t range = range_of(closed.site());
+    if (range == none) continue;
     const double ns = static_cast<double>(closed.ticks) * unit;
-    const float x = log_of(ns);
-    if (site.slow) {
-      judge_slow(judged_[static_cast<std::size_t>(site.range)], ns, x, found, slow);
-    }
-    if (site.level < 0) continue;
-    if (__builtin_expect(levels_[static_cast<std::size_t>(site.level)].add_log(x), 0)) {
-      add_change(site, found);
-    }
+    judge_slow(judged_[static_cast<std::size_t>(range)], ns, log_of(ns), found, slow);
   }
   // One that is still open is told of as soon as it is too long, and once.
   const std::uint64_t now = tail_.ticks_now();
   tail_.each_open([&](const TailRange& open) {
-    const Site site = site_of(open.site());
-    if (!site.slow || slow || now <= open.ticks || open.ticks == told_open_) return;
-    const Range& range = judged_[static_cast<std::size_t>(site.range)];
+    if (slow || now <= open.ticks || open.ticks == told_open_) return;
+    const std::int32_t number = range_of(open.site());
+    if (number == none) return;
+    const Range& range = judged_[static_cast<std::size_t>(number)];
     const double ns = static_cast<double>(now - open.ticks) * unit;
     if (!range.high.is_exceeded(log_of(ns), range.log_slow)) return;
     slow = true;

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""``nvspan blackbox`` and ``nvspan trigger``: bundles of the last seconds of processes."""
+"""``nvspan trigger``: bundles of the last seconds of processes, now or when something happens."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ from nvspan.blackbox.syntax import Triggers, parse, seconds
 from nvspan.cli.common.parser import parser_of
 from nvspan.live.process import recordings_of
 
-_TRIGGER = """\
-Has the last seconds of processes written into a new folder, a bundle, beside their recordings: of
-all that record into the folder, also of those that are stopped or were killed. They notice nothing.
-Reports read a bundle as they read files."""
+_DESCRIPTION = """\
+Writes the last seconds of processes into a new directory, a bundle, beside their recordings: of
+all that record into the directory, also of those that are stopped or were killed. They notice
+nothing. Reports read a bundle as they read files.
 
-_WATCH = """\
-Watches the recordings of a folder from outside, and writes a bundle with the last seconds of every
-process when a trigger says so. It needs nothing of the programs but that they record into the
-folder. It ends with Ctrl-C."""
+With --when it watches the recordings of a directory from outside, and writes a bundle when a
+trigger says so. It ends with Ctrl-C, or after --for."""
+_NOW = ("why", "last", "env")
 
 
 def _say(text: str) -> None:
@@ -74,24 +73,45 @@ def _finish(bundle: str) -> None:
     _say(f"the last seconds are in {bundle}")
 
 
-def trigger(argv: Sequence[str]) -> int:
+def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan trigger`` with the arguments `argv`."""
-    parser = parser_of("trigger", _TRIGGER)
+    parser = parser_of("trigger", _DESCRIPTION)
     parser.add_argument(
-        "target", metavar="PID|FOLDER", help="a process by its id, or the folder of the recordings"
+        "target",
+        metavar="PID|DIRECTORY",
+        help="a process by its id, or the directory of the recordings",
     )
-    parser.add_argument("--why", default="asked for", help="a sentence for who finds the bundle")
-    parser.add_argument(
-        "--last", default="30s", metavar="TIME", help="how much is kept: 30s (the default), 5min"
-    )
-    parser.add_argument(
-        "--env", default="", metavar="NAMES",
+    now = parser.add_argument_group("a bundle now")
+    now.add_argument("--why", help="a note stored in the bundle")
+    now.add_argument("--last", metavar="TIME", help="how much is kept: 30s (the default), 5min")
+    now.add_argument(
+        "--env",
+        metavar="NAMES",
         help="environment variables of this command that go into the bundle; * and ?, with commas",
-    )  # fmt: skip
+    )
+    later = parser.add_argument_group("a bundle when something happens")
+    later.add_argument(
+        "--when",
+        metavar="TRIGGERS",
+        action="append",
+        help="slow:RANGE>FACTOR, stall:TIME, killed; with last:TIME, every:TIME, keep:COUNT, "
+        "env:NAMES; several with semicolons; may be repeated",
+    )
+    later.add_argument(
+        "--for", dest="time", metavar="TIME", help="end after this long: 90s, 10min, 8h"
+    )
     options = parser.parse_args(argv)
+    if options.when is not None:
+        return _watch(parser, options)
+    if options.time is not None:
+        parser.error("--for needs --when")
+    return _write_now(parser, options)
+
+
+def _write_now(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     try:
-        triggers = parse(f"env:{options.env}")
-        triggers.last = seconds(options.last)
+        triggers = parse(f"env:{options.env or ''}")
+        triggers.last = seconds(options.last or "30s")
     except ValueError as error:
         parser.error(str(error))
     folder, pid = options.target, 0
@@ -102,10 +122,9 @@ def trigger(argv: Sequence[str]) -> int:
             folder = os.path.dirname(recordings_of(pid := int(folder))[0])
         except (OSError, ValueError) as error:
             parser.exit(1, f"{parser.prog}: {plain_text(str(error))}\n")
-    bundle, problem = map(
-        os.fsdecode,
-        make_watcher(os.path.abspath(folder), triggers, pid).trigger_now("asked", options.why),
-    )
+    watcher = make_watcher(os.path.abspath(folder), triggers, pid)
+    why = "asked for" if options.why is None else options.why
+    bundle, problem = map(os.fsdecode, watcher.trigger_now("asked", why))
     if problem:
         print(f"{parser.prog}: {plain_text(problem)}", file=sys.stderr)
     if not bundle:
@@ -115,26 +134,19 @@ def trigger(argv: Sequence[str]) -> int:
     return 1 if problem else 0
 
 
-def watch(argv: Sequence[str]) -> int:
-    """Runs ``nvspan blackbox`` with the arguments `argv`."""
-    parser = parser_of("blackbox", _WATCH)
-    parser.add_argument("folder", metavar="FOLDER", help="where the recordings are")
-    parser.add_argument(
-        "--trigger", metavar="TRIGGER", action="append", required=True,
-        help="slow:RANGE>FACTOR, change:RANGE, stall:TIME, killed; with last:TIME, every:TIME, "
-        "keep:COUNT, env:NAMES; several with semicolons; may be repeated",
-    )  # fmt: skip
-    parser.add_argument(
-        "--for", dest="time", metavar="TIME", help="end after this long: 90s, 10min, 8h"
-    )
-    options = parser.parse_args(argv)
+def _watch(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    given = [f"--{name}" for name in _NOW if getattr(options, name) is not None]
+    if given:
+        parser.error(
+            f"{' and '.join(given)} cannot be used with --when, which takes last:TIME and env:NAMES"
+        )
     try:
-        triggers = parse(options.trigger)
+        triggers = parse(options.when)
         limit = None if options.time is None else seconds(options.time)
         _refuse(parser, triggers)
-        if not os.path.isdir(options.folder):
-            raise ValueError(f"there is no folder {options.folder!r}")
-        found = Watch(os.path.join(options.folder, "x"), triggers)
+        if not os.path.isdir(options.target):
+            raise ValueError(f"there is no folder {options.target!r}")
+        found = Watch(os.path.join(options.target, "x"), triggers)
     except ValueError as error:
         parser.error(str(error))
     end = None if limit is None else time.monotonic() + limit
@@ -151,4 +163,4 @@ def _refuse(parser: argparse.ArgumentParser, triggers: Triggers) -> None:
     if triggers.signals or triggers.exception:
         parser.error("signal and exception are seen by the process alone: set NVSPAN_TRIGGER there")
     if not triggers.rules:
-        parser.error("argument --trigger: nothing to watch for")
+        parser.error("argument --when: nothing to watch for")
