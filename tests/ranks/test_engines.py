@@ -19,7 +19,6 @@ from helpers.job import write_job
 from helpers.traced import clean_environment
 from helpers.tree import ROOT
 from nvspan.ranks import pool
-from nvspan.ranks.clock.clocks import load
 
 # Open MPI starts no more processes than there are processors, and none for root.
 OPEN_MPI = {
@@ -98,21 +97,6 @@ def test_mpi_gives_the_same_bytes(job, wanted, tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr.decode()
     assert done.stdout == wanted
-
-
-def test_the_ranks_of_mpi_measure_their_clocks(tmp_path):
-    mpiexec = shutil.which("mpiexec") or shutil.which("mpiexec", path=Path(sys.executable).parent)
-    if mpiexec is None:
-        pytest.skip("no mpiexec on PATH")
-    done = subprocess.run(
-        [mpiexec, "-n", "3", sys.executable, "-m", "nvspan", "clock", "-o", "clocks.json"],
-        capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path,
-        env={**clean_environment(), **OPEN_MPI},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    clocks = load(tmp_path / "clocks.json")
-    assert list(clocks.hosts) == [clocks.root]
-    assert done.stdout == f"all ranks have the clock of {clocks.root}\n"
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from nvspan.cli.program.parse import Program
 
 COMMANDS = {
-    "clock": "measure how far the clocks of a job's hosts are apart",
     "diff": "compare the ranges of two recordings",
     "doctor": "check whether annotations can be seen here, and what to do if not",
     "explain": "say what stands out in a recording, with the evidence",
@@ -91,10 +90,6 @@ def _help() -> str:
 
 def _command(name: str) -> Callable[[Sequence[str]], int]:
     """The function that runs a command: no other command is imported for it."""
-    if name == "clock":
-        from nvspan.cli.clock import main as run_clock
-
-        return run_clock
     if name == "diff":
         from nvspan.cli.diff import main as run_diff
 

@@ -52,7 +52,9 @@ def main(argv: Sequence[str]) -> int:
         help="ranges of this domain are collectives too, by their names; may be repeated",
     )  # fmt: skip
     parser.add_argument(
-        "--clocks", metavar="FILE", help="what 'nvspan clock' measured of the hosts of the job"
+        "--clocks",
+        metavar="FILE",
+        help="measured offsets of the clocks of the job's hosts, as JSON: docs/which-rank.md",
     )
     add_executor(parser)
     parser.add_argument(

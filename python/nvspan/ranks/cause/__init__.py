@@ -41,7 +41,7 @@ def analyze_ranks(
         step: the name of the ranges that are steps.
         domains: further domains whose ranges are collectives, by their names.
         priors: for hosts whose clock is known otherwise, the least and the largest ns to add to its
-            times to get those of the first file's host; or a file of `nvspan clock`.
+            times to get those of the first file's host; or a file of clocks.
         progress: called with the part of the files that is read, from 0 to 1.
 
     Raises:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from nvspan.ranks.cause import collectives, verdict
 from nvspan.ranks.cause.job import Ranks
-from nvspan.ranks.clock.clocks import load
+from nvspan.ranks.clocks import Clocks
 from nvspan.ranks.paths import expand
 from nvspan.ranks.traced import DOMAINS
 
@@ -44,7 +44,7 @@ def ranks(
         domains: Whose ranges are collectives. What has a payload with ``group`` and ``seq``, or
             NCCL's, is matched by that; what has none by its name and order.
         priors: For hosts whose clock is known otherwise, as by PTP: the least and the largest ns
-            to add to its times to get those of the first file's host. Or a file of 'nvspan clock'.
+            to add to its times to get those of the first file's host. Or a file of clocks.
         executor: What reads the files, see :func:`nvspan.read_many`; the result is the same.
         progress: Called with the part of the files that is read, from 0 to 1.
 
@@ -83,11 +83,10 @@ def _of_ranks(
     hosts = job.hosts()
     if isinstance(priors, Mapping):
         return [priors.get(host) for host in hosts]
-    clocks = load(priors)
+    clocks = Clocks(priors)
     boots = job.boot_ids()
     for host, boot in zip(hosts, boots, strict=True):
-        known = clocks.hosts.get(host)
-        if known is not None and known.boot_id != boot:
+        if clocks.boot_ids.get(host, boot) != boot:
             raise ValueError(
                 f"{os.fspath(priors)!r} was measured in another boot of host {host!r} than the "
                 "recordings were made in"

@@ -195,8 +195,8 @@ def _cannot_tell(found: Ranks) -> tuple[str, str] | None:
     if 2 * found.counts["uncertain"] > found.counts["collectives"]:
         return (
             "the clocks of the hosts are known less closely than their ranks are apart",
-            "record more collectives of all ranks, or measure the clocks: 'nvspan clock', then "
-            "'nvspan ranks --clocks FILE'",
+            "record more collectives of all ranks, or measure the clocks and give "
+            "their offsets: 'nvspan ranks --clocks FILE'",
         )
     return None
 
