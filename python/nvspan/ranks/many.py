@@ -176,11 +176,9 @@ class ManyRecordings:
         return collective_rows(self._of_groups(by).collectives(), by)
 
     def choose(self, which: str) -> list[int]:
-        """The ranks that words stand for, such as ``"slowest:3,medoid,outliers,7"``.
+        """The ranks that words stand for, such as ``"slowest:3,7"``.
 
         slowest:K   those with the most time in steps; without steps, in ranges
-        medoid      the one that is most like all others
-        outliers    those further from the median than 5 deviations, by the median distance
         7           rank 7
 
         Raises:

@@ -122,7 +122,7 @@ def add_ranks(parser: argparse.ArgumentParser) -> None:
     """The option that chooses ranks of a job."""
     parser.add_argument(
         "--ranks", metavar="RANKS",
-        help="of the files only those of these ranks: slowest:3,medoid,outliers,7",
+        help="of the files only those of these ranks: slowest:3,7",
     )  # fmt: skip
 
 
@@ -140,13 +140,11 @@ def choose_files(parser: argparse.ArgumentParser, options: argparse.Namespace) -
         from nvspan.ranks.shown import unread_lines
 
         with Progress("choosing ranks") as progress:
-            job = read_many(files, by_rank="medoid" in options.ranks, steps=True, progress=progress)
+            job = read_many(files, steps=True, progress=progress)
             ranks = job.choose(options.ranks)
     except (ValueError, ImportError) as error:
         parser.exit(1, f"{parser.prog}: {error}\n")
     note(unread_lines(job))
-    if not ranks:
-        parser.exit(1, f"{parser.prog}: no rank is an outlier\n")
     number = f"rank {ranks[0]}" if len(ranks) == 1 else f"ranks {', '.join(map(str, ranks))}"
     note([f"{number} of {len(job.processes)} processes"])
     options.files = job.paths_of(ranks)
