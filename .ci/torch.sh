@@ -8,7 +8,7 @@
 
 venv=$(make_venv torch 3.11)
 install_wheel "$venv" ""
-pip_install "$venv" torch==2.13.0 numpy tabulate "pytest>=8" "pytest-xdist>=3.5"
+pip_install "$venv" torch==2.13.0 numpy "pytest>=8" "pytest-xdist>=3.5"
 selected=()
 [ -n "$NVSPAN_CI_FULL" ] || selected=(-m "not slow")
 pip_install "$venv" lightning==2.6.6 transformers==5.23.0 accelerate==1.15.0

@@ -55,7 +55,6 @@ LAZY = {
     "torch/_compile/register.py": {"torch"},
     "torch/_loop/auto.py": {"torch"},
     "torch/_loop/transfers.py": {"torch"},
-    "torch/_loop/triggers.py": {"torch"},
     "torch/_modules/modules.py": {"torch"},
     "torch/_modules/ops.py": {"torch"},
     "torch/_modules/warmup.py": {"torch"},
@@ -82,7 +81,6 @@ EAGER = {
     "torch/_compile/objects.py": {"torch"},
     "torch/_compile/ranges.py": {"torch"},
     "torch/_compile/steps.py": {"torch"},
-    "torch/debug_server.py": {"torch"},
 }
 
 

@@ -89,7 +89,6 @@ from nvspan.torch import (
     auto,
     loss,
     profile_window,
-    share_triggers,
     to_device,
 )
 from nvspan.torch import nvtx as torch_nvtx
@@ -427,7 +426,6 @@ if TYPE_CHECKING:
             to_device(batch, "cuda", non_blocking=False)
     with annotate_ops(shapes=True, include="aten::*mm", exclude=["aten::bmm"]) as ops:
         assert_type(ops, OpAnnotations)
-    assert_type(share_triggers(), bool)
 with loss(device=False):
     pass
 assert_type(loss(called_by_torch)(1), int)

@@ -9,7 +9,7 @@ import sys
 import threading
 
 from nvspan.blackbox.folder import folder_of_environment, make_watcher
-from nvspan.blackbox.syntax import WATCHED, Triggers, parse
+from nvspan.blackbox.syntax import Triggers, parse
 from nvspan.launch import TRIGGER_VARIABLE
 
 TYPE_CHECKING = False
@@ -128,18 +128,6 @@ def ask(kind: str, why: str) -> bool:
     watcher = _watcher_of_process()
     if watcher is not None:
         watcher.trigger(kind, why)
-    return watcher is not None
-
-
-def pass_on(kind: str, why: str, host: str, pid: int | None, rank: int | None) -> bool:
-    """The same for what a process noticed that records into another folder, maybe on another host.
-
-    It joins a bundle that was opened a few seconds ago, and else opens one.
-    """
-    watcher = _watcher_of_process()
-    if watcher is not None:
-        asked = kind not in WATCHED
-        watcher.pass_on(kind, why, host, pid or 0, -1 if rank is None else rank, asked)
     return watcher is not None
 
 

@@ -14,7 +14,6 @@ from nvspan.torch import nvtx
 from nvspan.torch._loop.auto import AutoAnnotations, auto
 from nvspan.torch._loop.loss import loss
 from nvspan.torch._loop.transfers import to_device
-from nvspan.torch._loop.triggers import share_triggers
 from nvspan.torch._loop.window import ProfileWindow, profile_window
 from nvspan.torch._modules.modules import ModuleAnnotations, annotate_module
 from nvspan.torch._modules.ops import OpAnnotations, annotate_ops
@@ -38,7 +37,6 @@ __all__ = [
     "loss",
     "nvtx",
     "profile_window",
-    "share_triggers",
     "to_device",
     "warmup",
 ]

@@ -7,7 +7,7 @@ from __future__ import annotations
 import weakref
 
 from nvspan import _core
-from nvspan.torch._loop import backward_call, collectives, gradients, loaders, transfers, triggers
+from nvspan.torch._loop import backward_call, collectives, gradients, loaders, transfers
 from nvspan.torch._loop import optimizers as _optimizers
 from nvspan.torch._loop.loop import Loop
 from nvspan.torch._modules import modules
@@ -88,7 +88,6 @@ def auto(
     device: bool = False,
     distributed: bool = False,
     domain: Any = "torch",
-    share_triggers: bool = True,
 ) -> AutoAnnotations:
     """Show the parts of a training loop, which stays as it is.
 
@@ -128,10 +127,6 @@ def auto(
             ``DistributedDataParallel``. ``nvspan ranks`` finds out of these who made whom wait.
             Call :func:`auto` at the same place of the program on all ranks.
         domain: The other ranges' domain.
-        share_triggers: With ``distributed``, where ``NVSPAN_TRIGGER`` is set, triggers of the black
-            box reach ranks that record into another folder, as by :func:`share_triggers`. This
-            ends where all ranks turn out to record into one folder of one host. Where it cannot
-            be, rank 0 says why on standard error.
 
     Returns:
         A handle with ``remove()``, which is a context manager too.
@@ -186,8 +181,6 @@ def auto(
         if distributed:
             handle._undo.append(collectives.install(torch))
             handle._undo.append(gradients.install(torch, model))
-            if share_triggers:
-                triggers.share_where_useful()
         handle._undo.append(_end_at_exit(loop))
     except BaseException:
         handle.remove()
