@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-# The whole suite on CPython 3.14, with the newest compiler: what only it can do is tested here, such
-# as arming a program that runs. Debian unstable has both; it is unpacked into a folder, for which
-# this needs root. Not run each time: `.ci/run setup newest`.
+# The whole suite on CPython 3.14, with the newest compiler. Debian unstable has both; it is unpacked
+# into a folder, for which this needs root. Not run each time: `.ci/run setup newest`.
 . .ci/common.sh
 
 # The mounts are in a namespace that ends with this process, however it ends: the run's folder is

@@ -115,15 +115,10 @@ while True:
 """
     with running(tmp_path, program) as run:
         assert told("start", run.pid) == (0, f"{run.file}: it is full now\n", "")
-        assert told("mark", run.pid, "deploy é") == (0, f"{run.file}: the mark is written\n", "")
         assert told("stop", run.file) == (0, f"{run.file}: it is armed now\n", "")
         (process,) = nvspan.where(run.pid).processes
         assert (process.mode, process.path[0]) == ("armed", (None, "outer"))
-        code, out, err = told("mark", run.pid, "lost")
-        assert (code, out) == (1, "")
-        assert "refused: the recording keeps no events" in err
         recording = nvspan.read(run.file)
-    assert [(r["domain"], r["name"]) for r in recording.marks.rows()] == [("nvspan", "deploy é")]
     assert (None, "outer") in {(r["domain"], r["name"]) for r in recording.ranges.rows()}
 
 
@@ -212,5 +207,27 @@ def test_wrong_requests_are_named(tmp_path):
     code, _, err = told("start", "--mode", "stats", 1)
     assert (code, err.splitlines()[-1]) == (
         2, "nvspan start: error: mode must be full or ring=MB, not 'stats'")  # fmt: skip
-    code, _, err = told("mark", tmp_path / "none.nvspan", "x" * 257)
-    assert (code, "a mark has at most 256 bytes, not 257" in err) == (1, True)
+
+
+def test_a_process_without_a_recorder_is_named():
+    with subprocess.Popen(["sleep", "600"]) as process:
+        try:
+            said = told("start", process.pid)
+        finally:
+            process.kill()
+    assert said == (
+        1,
+        "",
+        f"nvspan start: process {process.pid} writes no recording: start it with "
+        "NVSPAN_RECORD=armed or 'nvspan record --mode armed'\n",
+    )
+
+
+def test_a_process_that_does_not_exist_is_named():
+    with subprocess.Popen(["true"]) as process:
+        process.wait()
+    assert told("start", process.pid) == (
+        1,
+        "",
+        f"nvspan start: there is no process {process.pid}\n",
+    )

@@ -22,7 +22,6 @@ COMMANDS = {
     "explain": "say what stands out in a recording, with the evidence",
     "export": "write a recording as a Perfetto trace, SQLite, Parquet or CSV",
     "import": "make a recording of another program's trace or table",
-    "mark": "write a mark into the recording of a running process",
     "metrics": "serve what ranges of running processes take as metrics of Prometheus",
     "modules": "show what each module of a PyTorch model costs",
     "ncu": "profile the kernels in ranges of a program with Nsight Compute",
@@ -110,10 +109,10 @@ def _command(name: str) -> Callable[[Sequence[str]], int]:
         from nvspan.cli.import_ import main as run_import
 
         return run_import
-    if name in ("mark", "start", "stop"):
+    if name in ("start", "stop"):
         from nvspan.cli.live import control
 
-        return {"mark": control.mark, "start": control.start, "stop": control.stop}[name]
+        return {"start": control.start, "stop": control.stop}[name]
     if name == "metrics":
         from nvspan.cli.watch.metrics import main as run_metrics
 

@@ -20,17 +20,6 @@ _SUFFIX = ".nvspan"
 GONE = "gone"
 
 
-class NoRecordingError(ProcessLookupError):
-    """A process that exists, and has no recorder."""
-
-    def __init__(self, pid: int) -> None:
-        super().__init__(
-            f"process {pid} writes no recording: start it with NVSPAN_RECORD=armed or "
-            "'nvspan record --mode armed'"
-        )
-        self.pid = pid
-
-
 def boot_id() -> str:
     """What identifies the boot of this machine; "" where nothing does."""
     try:
@@ -84,8 +73,7 @@ def recordings_of(pid: int) -> list[str]:
     """The recordings that a process writes now.
 
     Raises:
-        NoRecordingError: it writes none.
-        ProcessLookupError: there is no such process.
+        ProcessLookupError: it writes none, or there is no such process.
         PermissionError: it is another user's.
     """
     try:
@@ -104,7 +92,10 @@ def recordings_of(pid: int) -> list[str]:
                 found[candidate] = None
                 break
     if not found:
-        raise NoRecordingError(pid)
+        raise ProcessLookupError(
+            f"process {pid} writes no recording: start it with NVSPAN_RECORD=armed or "
+            "'nvspan record --mode armed'"
+        )
     return list(found)
 
 

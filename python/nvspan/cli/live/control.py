@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""``nvspan start``, ``stop`` and ``mark``: what the recorder of a running process does."""
+"""``nvspan start`` and ``stop``: what the recorder of a running process does."""
 
 from __future__ import annotations
 
@@ -10,18 +10,15 @@ from collections.abc import Callable, Sequence
 
 from nvspan._runtime.warnings import plain_text
 from nvspan.cli.common.parser import parser_of
-from nvspan.live.control import Answer, ask, start_or_arm
-from nvspan.live.remote import NotArmedError
+from nvspan.live.control import Answer, ask
 from nvspan.recorder import mode_config
 
 _START = """\
 Has the recorder of a running process record events: one that is armed keeps none until then. What
-is open at that moment is recorded as if it began there. A process that has no recorder gets one
-where it and nvspan run on the same CPython, 3.14 or newer."""
+is open at that moment is recorded as if it began there."""
 _STOP = """\
 Has the recorder of a running process record no more events. It stays armed: nvspan where still sees
 what is open, and nvspan start goes on."""
-_MARK = "Writes a mark into the recording of a running process, in the domain nvspan."
 
 
 def _answer(
@@ -31,7 +28,7 @@ def _answer(
     for target in targets:
         try:
             answers = request(target)
-        except (ValueError, OSError, NotArmedError) as error:
+        except (ValueError, OSError) as error:
             print(f"{parser.prog}: {plain_text(str(error))}", file=sys.stderr)
             code = 1
             continue
@@ -57,21 +54,14 @@ def start(argv: Sequence[str]) -> int:
         "--mode", default="full",
         help="full (the default); ring=MB keeps the newest events, in that many megabytes",
     )  # fmt: skip
-    parser.add_argument(
-        "-o", "--output", metavar="FILE",
-        help="where a process that has no recorder records; default: nvspan-{pid}.nvspan here. "
-        "{host}, {rank} and {pid} are replaced",
-    )  # fmt: skip
     options = parser.parse_args(argv)
     try:
-        mode = mode_config(options.mode).partition(":")[0]
+        mode, _, size = mode_config(options.mode).partition(":")
     except ValueError as error:
         parser.error(str(error))
     if mode not in ("full", "ring"):
         parser.error(f"mode must be full or ring=MB, not {options.mode!r}")
-    return _answer(
-        parser, options.targets, lambda target: start_or_arm(target, options.mode, options.output)
-    )
+    return _answer(parser, options.targets, lambda target: ask(target, mode, int(size or 0)))
 
 
 def stop(argv: Sequence[str]) -> int:
@@ -80,14 +70,3 @@ def stop(argv: Sequence[str]) -> int:
     _targets(parser)
     targets = parser.parse_args(argv).targets
     return _answer(parser, targets, lambda target: ask(target, "armed"))
-
-
-def mark(argv: Sequence[str]) -> int:
-    """Runs ``nvspan mark`` with the arguments `argv`."""
-    parser = parser_of("mark", _MARK)
-    _targets(parser)
-    parser.add_argument("text", metavar="TEXT", help="at most 256 bytes")
-    options = parser.parse_args(argv)
-    if not options.text:
-        parser.error("TEXT must not be empty")
-    return _answer(parser, options.targets, lambda target: ask(target, mark=options.text))
