@@ -22,7 +22,7 @@ pytestmark = needs_library
 CALLS = Path(__file__).parent.parent / "corpus" / "calls.nvspan"
 READERS = ("diff", "explain", "export", "modules", "ranks", "report", "stats", "steps", "view",
            "import")  # fmt: skip
-_NOT_READERS = ("doctor", "metrics", "ncu", "nsys", "otlp", "record",
+_NOT_READERS = ("doctor", "metrics", "ncu", "nsys", "record",
                 "start", "stop", "top", "trace", "trigger", "where")  # fmt: skip
 
 

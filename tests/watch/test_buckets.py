@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Histograms as Prometheus and OpenTelemetry have them, made of those of a recording."""
+"""Histograms as Prometheus has them, made of those of a recording."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from nvspan.watch.buckets import (
     checked_limits,
     cumulative,
     duration,
-    exponential,
     unpacked,
 )
 from nvspan.watch.tally import Tally, summary_of
@@ -52,34 +51,11 @@ def test_each_ns_below_128_has_a_bucket(tmp_path):
 def test_nothing_is_a_histogram_of_nothing():
     assert unpacked(b"") == {}
     assert cumulative({}, [1.0]) == [0, 0]
-    assert exponential({}) == (7, 0, [], 0)
 
 
 def test_counts_up_to_a_limit(tmp_path):
     counts = counts_of(tmp_path, [1_000_000, 3_000_000, 3_000_000, 2_000_000_000, 200_000_000_000])
     assert cumulative(counts, [0.0005, 0.002, 0.01, 10.0]) == [0, 1, 3, 4, 5]
-
-
-def test_an_exponential_histogram_holds_each_duration_in_its_bucket(tmp_path):
-    chance = random.Random(6)
-    durations = [int(10 ** chance.uniform(2, 10)) for _ in range(300)]
-    scale, offset, found, zeros = exponential(counts_of(tmp_path, durations))
-    assert (sum(found), zeros) == (300, 0)
-    assert len(found) <= 160
-    base = 2 ** (2**-scale)
-    held = [offset + at for at, count in enumerate(found) for _ in range(count)]
-    for ns, place in zip(sorted(durations), held, strict=True):
-        assert base**place * 0.996 < ns / 1e9 <= base ** (place + 1) * 1.004
-
-
-def test_few_durations_have_the_finest_scale(tmp_path):
-    scale, offset, found, _ = exponential(counts_of(tmp_path, [1_000_000, 1_000_000]))
-    assert (scale, found) == (7, [2])
-    assert offset == math.floor(math.log2(0.001) * 128)
-
-
-def test_durations_of_no_time_are_counted_apart(tmp_path):
-    assert exponential({0: 3})[2:] in (([3], 0), ([], 3))
 
 
 @pytest.mark.parametrize("limits", [[], [0.0, 1.0], [2.0, 1.0], [1.0, math.inf], [math.nan]])

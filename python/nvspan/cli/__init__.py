@@ -26,7 +26,6 @@ COMMANDS = {
     "modules": "show what each module of a PyTorch model costs",
     "ncu": "profile the kernels in ranges of a program with Nsight Compute",
     "nsys": "run a program under Nsight Systems, and show a table of its ranges",
-    "otlp": "send steps or requests of processes as spans to OpenTelemetry",
     "ranks": "find the rank of a job that makes the others wait, and its cost",
     "record": "run a program, record its NVTX events, and show a table of them",
     "report": "write one HTML page about recordings",
@@ -129,10 +128,6 @@ def _command(name: str) -> Callable[[Sequence[str]], int]:
         from nvspan.cli.nsys import main as run_nsys
 
         return run_nsys
-    if name == "otlp":
-        from nvspan.cli.watch.otlp import main as run_otlp
-
-        return run_otlp
     if name == "ranks":
         from nvspan.cli.ranks import main as run_ranks
 

@@ -4,8 +4,7 @@
 its own among them, and never touches what an annotation does; the packages of those tools are
 imported by the one module that needs them.
 
-Start with `figures.py`: what is read of recordings. `prometheus.py`, `otel.py` and `scalars.py`
-hand it on; `roots.py` has the single ranges that become spans.
+Start with `figures.py`: what is read of recordings. `prometheus.py` and `scalars.py` hand it on.
 """
 
 from __future__ import annotations
@@ -14,11 +13,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from nvspan.watch.otel import OpenTelemetry, trace_context
     from nvspan.watch.prometheus import PrometheusCollector
     from nvspan.watch.scalars import Scalars
 
-__all__ = ["OpenTelemetry", "PrometheusCollector", "Scalars", "trace_context"]
+__all__ = ["PrometheusCollector", "Scalars"]
 
 
 def __getattr__(name: str) -> Any:
@@ -26,14 +24,6 @@ def __getattr__(name: str) -> Any:
         from nvspan.watch.prometheus import PrometheusCollector
 
         return PrometheusCollector
-    if name == "OpenTelemetry":
-        from nvspan.watch.otel import OpenTelemetry
-
-        return OpenTelemetry
-    if name == "trace_context":
-        from nvspan.watch.otel import trace_context
-
-        return trace_context
     if name == "Scalars":
         from nvspan.watch.scalars import Scalars
 

@@ -22,8 +22,6 @@ DEFAULT_LIMITS = (
     *(float(f"{digit}e{power}") for power in range(-5, 2) for digit in ("1", "2.5", "5")),
     100.0,
 )
-_MOST_EXPONENTIAL = 160  # the default of OpenTelemetry
-_FINEST = 7
 
 
 def unpacked(packed: bytes) -> dict[int, int]:
@@ -79,28 +77,3 @@ def cumulative(counts: Mapping[int, int], limits: Sequence[float]) -> list[int]:
     for bucket, count in counts.items():
         found[bisect.bisect_left(lasts, bucket)] += count
     return list(itertools.accumulate(found))
-
-
-def exponential(counts: Mapping[int, int]) -> tuple[int, int, list[int], int]:
-    """(scale, offset, counts, how many are 0) as OpenTelemetry's exponential histogram of seconds.
-
-    The scale is the finest, up to 7, at which they are 160 buckets at most.
-    """
-    places: dict[int, int] = {}
-    zeros = 0
-    for bucket, count in counts.items():
-        ns = duration(bucket)
-        if ns <= 0:
-            zeros += count
-            continue
-        place = math.ceil(math.log2(ns / 1e9) * (1 << _FINEST)) - 1
-        places[place] = places.get(place, 0) + count
-    if not places:
-        return _FINEST, 0, [], zeros
-    scale, first, last = _FINEST, min(places), max(places)
-    while last - first >= _MOST_EXPONENTIAL:
-        scale, first, last = scale - 1, first >> 1, last >> 1
-    result = [0] * (last - first + 1)
-    for place, count in places.items():
-        result[(place >> (_FINEST - scale)) - first] += count
-    return scale, first, result, zeros

@@ -29,11 +29,8 @@ class FileFigures:
     Attributes:
         path: the file; the first, where there are several.
         files: the path and mode of each.
-        host, pid, rank, mode, command: of its process; `rank` None: it has none.
-        closed: its process has ended it.
-        start: when its recording began, in ns since 1970.
+        host, pid, rank: of its process; `rank` None: it has none.
         tally: its ranges and marks: a `Tally`.
-        problems: what is damaged.
         events: how many NVTX events it had, also where none are kept; None: it does not say.
         open: how many ranges are open now, by domain and name; in a process that is dead, were.
     """
@@ -44,12 +41,7 @@ class FileFigures:
         self.host: str = process["host"]
         self.pid: int = process["pid"]
         self.rank: int | None = process["rank"]
-        self.mode: str = process["mode"]
-        self.command: list[str] = process["command"]
-        self.closed: bool = process["closed"]
-        self.start: int = process["start"] + process["unix_offset"]
         self.tally = tally
-        self.problems: list[str] = []
         self.events: int | None = None
         self.open: dict[tuple[str | None, str | None], int] = {}
 
@@ -109,7 +101,6 @@ class Watch:
             tally = Tally()
             tally.add(summary_of(part))
         figures = FileFigures(path, process, tally)
-        figures.problems = recording.problems
         if process["closed"]:
             self._ended[path] = (identity, figures)
         return figures
@@ -130,9 +121,6 @@ def _joined(recordings: list[FileFigures]) -> FileFigures:
     known = [of.events for of in recordings if of.events is not None]
     whole.events = sum(known) if known else None
     whole.files = [file for of in recordings for file in of.files]
-    whole.problems = [problem for of in recordings for problem in of.problems]
-    whole.start = min(of.start for of in recordings)
-    whole.closed = all(of.closed for of in recordings)
     for of in recordings:
         whole.tally.merge(of.tally)
         for name, count in of.open.items():

@@ -92,12 +92,12 @@ class RingTally:
             self._tally.lost += lost
         for one in list(self._open):
             self._settle(recording, one)
-        part = self._window.advance(recording, match, read_at=read_at)
+        part = self._window.advance(recording, match, read_at)
         if part is not None:
             self._tally.add(summary_of(part), _CPU)
             self._open.update(open_ranges(part))
             self._tally.unseen = self._window.unseen
-        part = self._device_window.advance(recording, match, read_at=read_at)
+        part = self._device_window.advance(recording, match, read_at)
         if part is not None:
             self._tally.add(summary_of(part), ("device",), marks=False)
         return self._tally

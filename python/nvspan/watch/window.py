@@ -43,21 +43,20 @@ class Window:
         return self._until
 
     def advance(
-        self, recording: Recording, match: tuple[str, ...] | None, at_once: bool = False,
-        read_at: int = LAST,
-    ) -> Recording | None:  # fmt: skip
-        """The part that is new and settled, or all that is new; None: there is none.
+        self, recording: Recording, match: tuple[str, ...] | None, read_at: int
+    ) -> Recording | None:
+        """The part that is new and settled; None: there is none.
 
         `read_at`: when the file was read, by the clock of the recording; later events are not in
         what was read.
         """
-        now = now_of(recording.processes[0])
+        now = _now_of(recording.processes[0])
         if now != LAST:
             now = min(now, read_at)
-        until = now if at_once or now == LAST else now - self._settled
+        until = now if now == LAST else now - self._settled
         if until <= self._until:
             return None
-        if not at_once and until != LAST:
+        if until != LAST:
             until = max(self._until, _border(recording, until))
         if self._until != FIRST:
             self.unseen += max(0, _overwritten(recording) - self._until)
@@ -74,7 +73,7 @@ def _overwritten(recording: Recording) -> int:
     return max((loss["to"] for loss in losses if loss["reason"] == "overwritten"), default=FIRST)
 
 
-def now_of(process: dict[str, Any]) -> int:
+def _now_of(process: dict[str, Any]) -> int:
     """The time of the recording's clock; `LAST` where nothing more can come."""
     if process["closed"]:
         return LAST
