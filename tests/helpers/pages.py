@@ -24,6 +24,7 @@ _NEEDS = {
     "torch": r"\btorch\.|import torch|^\$ (?!.*--dry-run).*torchrun|train_(transformer|ddp)\.py",
     "nsys": r"^\$ nvspan nsys (?!--dry-run)|\.nsys-rep",
     "ncu": r"\.ncu-rep",
+    "nsight": r"^import nsight\b",
     "pyarrow": r"parquet",
     "duckdb": r"\bduckdb\.",
     "pandas": r"\bpandas\.",

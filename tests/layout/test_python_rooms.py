@@ -41,8 +41,6 @@ LAZY = {
     "payloads.py": {"numpy"},
     "export/tables.py": {"pyarrow"},
     "notebook.py": {"IPython"},
-    "nsight/compute/function.py": {"cloudpickle"},
-    "nsight/compute/sweep.py": {"matplotlib", "pandas"},
     "nsight/nsys/tables.py": {"pyarrow"},
     "nsight/results/module_reader.py": {"ncu_report"},
     "nsight/results/result.py": {"pandas", "pyarrow"},

@@ -24,7 +24,6 @@ from nvspan.cli.program.launching import (
 )
 from nvspan.cli.program.ncu_session import Session, tell
 from nvspan.nsight import ncu_command
-from nvspan.nsight.compute import history
 from nvspan.nsight.compute.dry_run import DryRunError, dry_run
 from nvspan.nsight.compute.explain import as_lines
 from nvspan.nsight.compute.messages import has_driver, no_driver
@@ -37,7 +36,6 @@ from nvspan.nsight.lines.ncu_command import (
     PRESETS,
     REPLAY_MODES,
     SECTIONS,
-    measured,
 )
 from nvspan.nsight.lines.tools import find_tool
 from nvspan.nsight.ranges.names import is_written_for_ncu, range_filters
@@ -59,16 +57,6 @@ gets a report of its own."""
 _SCRIPT = re.compile(r".*\.py[cwz]?$")
 
 
-def _presets() -> str:
-    """The presets, and how long each took the last time."""
-    words = {"quick": "times", "standard": "ncu's set detailed", "comprehensive": "its set full"}
-    shown = []
-    for name, text in words.items():
-        told = history.told(measured(name, (), (), "kernel"))
-        shown.append(f"{name} ({text}{'; ' + told if told else ''})")
-    return f"{', '.join(shown)}; the default is standard unless --metrics or --set is given"
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = parser_of("ncu", _DESCRIPTION, _USAGE)
     add = parser.add_argument_group("what is profiled").add_argument
@@ -87,7 +75,9 @@ def _parser() -> argparse.ArgumentParser:
         help="profile the processes that the program starts, too (default: all)")  # fmt: skip
     add("--ranks", metavar="N[,N]", help="profile only these ranks of a launcher: 0,3 or 0-3")
     add = parser.add_argument_group("what is measured").add_argument
-    add("--preset", choices=tuple(PRESETS), help=_presets())
+    add("--preset", choices=tuple(PRESETS),
+        help="quick (times), standard (ncu's set detailed), comprehensive (its set full); the "
+        "default is standard unless --metrics or --set is given")  # fmt: skip
     add("--metrics", metavar="NAME[,NAME]", type=names, default=[],
         help=f"plain names ({', '.join(sorted({*METRICS, *SECTIONS}))}), metrics and sections of "
         "ncu")  # fmt: skip

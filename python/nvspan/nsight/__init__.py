@@ -10,9 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from nvspan.nsight.compute.function import NcuError, ncu
     from nvspan.nsight.compute.region import profile_region
-    from nvspan.nsight.compute.sweep import SweepResult, kernel
     from nvspan.nsight.lines.ncu_command import ncu_command
     from nvspan.nsight.ranges.evaluate import FilterHits
     from nvspan.nsight.ranges.names import range_filters
@@ -24,12 +22,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Between",
     "FilterHits",
-    "NcuError",
     "NcuResult",
     "RangeFilter",
-    "SweepResult",
-    "kernel",
-    "ncu",
     "ncu_command",
     "nsys_command",
     "profile_region",
@@ -56,14 +50,6 @@ def __getattr__(name: str) -> Any:
         from nvspan.nsight.compute.region import profile_region
 
         return profile_region
-    if name in ("NcuError", "ncu"):
-        from nvspan.nsight.compute.function import NcuError, ncu
-
-        return ncu if name == "ncu" else NcuError
-    if name in ("SweepResult", "kernel"):
-        from nvspan.nsight.compute.sweep import SweepResult, kernel
-
-        return kernel if name == "kernel" else SweepResult
     if name in ("NcuResult", "read_ncu"):
         from nvspan.nsight.results.result import NcuResult, read_reports
 

@@ -10,19 +10,17 @@ import shlex
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
-from itertools import chain
 
 from nvspan.cli.program.launching import run_to_end
-from nvspan.nsight.compute import diagnosis, history
+from nvspan.nsight.compute import diagnosis
 from nvspan.nsight.compute.dry_run import DryRunError, dry_run
 from nvspan.nsight.compute.explain import Run, as_lines, explain, of_ranks
 from nvspan.nsight.compute.messages import OK, Finding, reported
 from nvspan.nsight.compute.preflight import AS_ONE, Preflight, preflight
 from nvspan.nsight.lines import on_ranks
 from nvspan.nsight.lines.launchers import is_launched, rank_variable, split_line
-from nvspan.nsight.lines.ncu_command import METRICS, filters_of, measured
+from nvspan.nsight.lines.ncu_command import METRICS, filters_of
 from nvspan.nsight.lines.tools import COMPUTE_SUFFIX, Reports, version_of
 from nvspan.nsight.ranges.range_filter import RangeFilter
 from nvspan.nsight.results.result import NcuResult, read_reports
@@ -63,7 +61,6 @@ class Session:
 
     def run(self, line: list[str], ranges: list[str]) -> int:
         """Runs one line, of some of the ranges: the program's exit code."""
-        options = self._options
         name = line[line.index("--export") + 1]
         if folder := os.path.dirname(name):
             try:
@@ -72,22 +69,13 @@ class Session:
                 tell(f"cannot write into {folder!r}: {error.strerror}")
                 return 1
         filters = self.filters(ranges)
-        key = measured(options.preset, options.set, options.metrics, options.replay)
-        program = shlex.join([*self._command, *map(str, filters)])
         if not self.check(filters):
             tell("not run, because nothing would be profiled: --no-check runs it nevertheless")
             return 1
-        if (estimate := history.estimate(key, program, self._calls(filters))) is not None:
-            tell(f"estimate: {estimate}")
         reports = Reports(name, COMPUTE_SUFFIX)
-        began = time.monotonic()
         code, said = self._under_ncu(line, folder)
-        took = time.monotonic() - began
         made = reports.made()
         result = self._read(made, filters)
-        if len(result):
-            history.remember(key, program, seconds=took, results=len(result),
-                             passes=history.passes_of(list(chain(*said.values()))))  # fmt: skip
         self._show(result, made, said, filters)
         return code
 
@@ -127,11 +115,6 @@ class Session:
         if self._options.calls:
             found = [each for each in found if each.options[:1] != ("--calls",)]
         return found
-
-    def _calls(self, filters: Sequence[RangeFilter]) -> int | None:
-        if self._recording is None or not filters:
-            return None
-        return sum(each.evaluate(self._recording).calls for each in filters)
 
     def _under_ncu(self, line: list[str], folder: str) -> tuple[int, dict[str, list[str]]]:
         """Runs it with what ncu says in a file; the program's own output stays as it is. The exit

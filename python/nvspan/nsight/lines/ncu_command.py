@@ -170,11 +170,6 @@ def filters_of(
     return made
 
 
-def measured(preset: str | None, sets: Iterable[str], metrics: Iterable[str], replay: str) -> str:
-    """A name for what a run measures, and how."""
-    return " ".join([preset or "", *sorted(sets), *sorted(metrics), replay]).strip()
-
-
 def _measured(metrics: Iterable[str], sets: Iterable[str]) -> list[str]:
     """The options for sets, sections and metrics, each once."""
     made = [word for name in _names("sets", sets) for word in ("--set", name)]
