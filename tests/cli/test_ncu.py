@@ -273,3 +273,60 @@ def test_a_report_that_exists(folder):
     assert "  problem  the report kept.ncu-rep exists" in done.stderr
     assert "try: nvspan ncu torch@forward/ -o kept --force train.py" in done.stderr
     assert (folder / "kept.ncu-rep").read_text() == "kept"
+
+
+@pytest.fixture
+def instead_of_ncu(folder):
+    """A program that notes in the file "started" that it ran."""
+    (folder / "ncu").write_text("#!/bin/sh\necho started >> started\n")
+    (folder / "ncu").chmod(0o755)
+    return {"NVSPAN_NCU": "./ncu", "NVSPAN_LIBCUDA": fake_library()}
+
+
+MISSES = {
+    "slash": ("torch@forward", "'forward' is a push/pop range, and without a slash at its end the "
+              "filter means start/end ranges", "forward"),
+    "slash on a span": ("data@load/", "'load' is a start/end range, and the slash at its end means "
+                        "push/pop ranges", "load"),
+    "typo": ("torch@forwad/", "there is no range 'forwad'; the nearest are 'forward'", "forward"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MISSES)
+def test_filters_that_hit_nothing_are_told_before_the_program_runs(folder, instead_of_ncu, name):
+    text, why, meant = MISSES[name]
+    words = (text, "--replay", "range", "--no-report", "train.py")
+    done = run(folder, *words, env=instead_of_ncu)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"  problem  '{text}' hits no range of the program: {why}" in done.stderr
+    assert f"try: nvspan ncu {meant} --replay range --no-report train.py" in done.stderr
+    assert done.stderr.endswith(
+        "nvspan ncu: not run, because nothing would be profiled: --no-check runs it nevertheless\n"
+    )
+    assert not (folder / "started").exists()
+    run(folder, "--no-check", *words, env=instead_of_ncu)
+    assert (folder / "started").exists()
+
+
+def test_one_filter_of_two_that_hits_nothing(folder, instead_of_ncu):
+    done = run(folder, "torch@forwad/", "torch@layers.1/", "--replay", "range", "train.py",
+               env=instead_of_ncu)  # fmt: skip
+    assert "  problem  'torch@forwad/' hits no range of the program" in done.stderr
+    assert "  ok       'torch@layers.1/' is a range of the program: it ran " in done.stderr
+    assert (folder / "started").exists()
+
+
+def test_a_program_that_fails_in_its_dry_run_is_run(folder, instead_of_ncu):
+    (folder / "fails.py").write_text("import nvspan; nvspan.mark('a'); raise SystemExit('no data')")
+    done = run(folder, "app@work/", "--replay", "range", "fails.py", env=instead_of_ncu)
+    assert "the ranges could not be checked: the program failed in its dry run" in done.stderr
+    assert (folder / "started").exists()
+
+
+def test_without_a_replay_of_ranges_little_is_said(folder, instead_of_ncu):
+    for name, said in (("layers.1", "nvspan ncu: recording the first 3 steps"),
+                       ("torch@x/", "")):  # fmt: skip
+        done = run(folder, name, "train.py", env=instead_of_ncu)
+        before = done.stderr.partition("nvspan ncu: nothing was")[0]
+        assert before[: len(said)] == said
+        assert before.count("\n") == bool(said)

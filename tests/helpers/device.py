@@ -49,21 +49,6 @@ def fake_library() -> str:
 
 
 @functools.cache
-def fake_cupti() -> tuple[str, str]:
-    """A fake driver that shows its calls to tools, and the fake CUPTI that asks for them."""
-    folder = TESTS / "device" / "fake_cupti"
-    below = fake_library()
-    driver = compiling.build(
-        folder / "driver.cpp", "-shared", "-fPIC", "-fvisibility=hidden",
-        "-Wl,-soname,libcuda.so.1", "-Wl,--no-as-needed", below, name="libfake_shown_cuda.so",
-    )  # fmt: skip
-    cupti = compiling.build(
-        folder / "cupti.cpp", "-shared", "-fPIC", "-fvisibility=hidden", name="libfake_cupti.so"
-    )
-    return str(driver), str(cupti)
-
-
-@functools.cache
 def _real_problem() -> str:
     try:
         library = ctypes.CDLL("libcuda.so.1")

@@ -253,19 +253,21 @@ def test_lines():
     assert lines[-1] == "           try: again --force"
 
 
-def before(recording, replay, *filters, launched=False, calls=False):
+def before(recording, replay, *filters, launched=False):
     parsed = [RangeFilter.parse(text) for text in filters]
-    return diagnosis.before(parsed, recording, replay, launched=launched, calls=calls)
+    return diagnosis.before(parsed, recording, replay, launched=launched)
 
 
 def test_before_a_run(recording):
     assert before(recording, "kernel", "app@step/", "torch@forward/") == []
-    (cold,) = before(recording, "range", "app@step/")
-    assert "'step' is the first range of the program" in cold.text
-    assert cold.options == ("--calls", "1:")
-    assert before(recording, "range", "app@step/", calls=True) == []
     assert before(recording, "range", "torch@forward/") == []
     (nested,) = before(recording, "app-range", "torch@forward/", "torch@layers.2/")
     assert "'layers.2' runs within 'forward'" in nested.text
     (waiting,) = before(recording, "kernel", "app@step/", launched=True)
     assert "(NCCL)" in waiting.text
+
+
+def test_range_replay_that_fails_without_a_reason():
+    (found,) = problems(findings(["==ERROR== InternalError"], replay="range"))
+    assert found.remedies[0].startswith("the range must wait for its work before it ends: ")
+    assert found.options == ("--replay", "app-range")

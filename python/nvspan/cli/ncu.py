@@ -24,10 +24,10 @@ from nvspan.cli.program.launching import (
 )
 from nvspan.cli.program.ncu_session import Session, tell
 from nvspan.nsight import ncu_command
+from nvspan.nsight.compute.diagnosis import AS_ONE
 from nvspan.nsight.compute.dry_run import DryRunError, dry_run
 from nvspan.nsight.compute.explain import as_lines
 from nvspan.nsight.compute.messages import has_driver, no_driver
-from nvspan.nsight.compute.preflight import AS_ONE
 from nvspan.nsight.lines.counting import slice_of
 from nvspan.nsight.lines.launchers import NO_RANK, is_launched, lacks_rank, output_name
 from nvspan.nsight.lines.ncu_command import (
@@ -95,7 +95,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--dry-seconds", metavar="S", type=float, default=120.0,
         help="and for how long at most (default: 120)")  # fmt: skip
     add("--no-check", action="store_true",
-        help="do not check before the run what the replay mode needs")  # fmt: skip
+        help="do not check before the run whether it would profile something")  # fmt: skip
     add = parser.add_argument_group("results").add_argument
     add("--dry-run", action="store_true", help="print the command line, and profile nothing")
     add("-o", "--output", metavar="NAME",
@@ -168,7 +168,7 @@ def _recording(
     options: argparse.Namespace, ranges: Sequence[str], command: list[str]
 ) -> tuple[nvspan.Recording | None, bool, str | None]:
     """What tells the program's ranges, None where everything is told already, and whether it has
-    all of them; and why the replay mode cannot be checked by it."""
+    all of them; and why the ranges cannot be checked by it."""
     if options.using:
         return nvspan.read(*options.using), True, None
     is_needed = _needs_recording(options, ranges)
@@ -178,21 +178,21 @@ def _recording(
 
     def is_enough(recording: nvspan.Recording) -> bool:
         try:
-            range_filters([*ranges, *options.exclude], recording)
+            range_filters(options.exclude, recording)
+            return all(each.evaluate(recording) for each in range_filters(ranges, recording))
         except ValueError:
             return False
-        return True
 
     try:
         found = dry_run(
             command, steps=options.dry_steps, seconds=options.dry_seconds, is_enough=is_enough,
-            tell=tell, calls=not options.no_check,
+            tell=tell,
         )  # fmt: skip
     except (DryRunError, RuntimeError) as error:
         if is_needed:
             raise
         return None, False, str(error)
-    return found.recording, found.whole, found.problem
+    return found.recording, found.whole, None
 
 
 def _with_end(calls: str | None) -> str | None:
@@ -275,7 +275,8 @@ def main(argv: Sequence[str]) -> int:
         parser.exit(1, f"nvspan ncu: cannot read {error.filename!r}: {error.strerror}\n")
     except ValueError as error:
         parser.exit(2, f"nvspan ncu: error: {error}\n")
-    session = Session(own, ranges, program, options, command, ncu or "ncu", recording, unchecked)
+    session = Session(own, ranges, program, options, command, ncu or "ncu", recording, unchecked,
+                      is_whole=is_whole)  # fmt: skip
     if options.dry_run:
         for line, wanted in lines:
             if not session.check(session.filters(wanted)):

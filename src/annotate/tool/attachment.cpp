@@ -32,8 +32,7 @@ struct Attachment {
   uint64_t toolless_epoch = 0;  // of tables that lie over none; under the mutex
   std::atomic<ToolListener> listener{nullptr};
   std::atomic<bool> decided{false};
-  std::atomic<bool> replays_ranges{false};
-  std::atomic<bool> forgets_strings{false};
+  std::atomic<bool> is_compute{false};  // whether the tool is Nsight Compute
   std::atomic<bool> enabled{true};
   std::atomic<int> pauses{0};
 
@@ -82,11 +81,7 @@ std::string library_behind(const ToolTable* tool) {
 
 void publish(Attachment& state, ToolTable* tool) noexcept {
   const uint64_t epoch = ++state.last_epoch;
-  const bool is_compute = tool != nullptr && is_nsight_compute(library_behind(tool));
-  state.forgets_strings.store(is_compute);
-  // A recorder of the driver's calls stands for Nsight Compute: it is to see those made under it.
-  state.replays_ranges.store(is_compute ||
-                             (tool != nullptr && std::getenv("NVSPAN_DRIVER_CALLS") != nullptr));
+  state.is_compute.store(tool != nullptr && is_nsight_compute(library_behind(tool)));
   if (tool)
     tool->epoch.store(epoch, std::memory_order_release);
   else
@@ -128,11 +123,11 @@ bool is_nsight_compute(std::string_view library) noexcept {
 }
 
 bool tool_replays_ranges() noexcept {
-  return attachment().replays_ranges.load(std::memory_order_relaxed);
+  return attachment().is_compute.load(std::memory_order_relaxed);
 }
 
 bool tool_forgets_strings() noexcept {
-  return attachment().forgets_strings.load(std::memory_order_relaxed);
+  return attachment().is_compute.load(std::memory_order_relaxed);
 }
 
 std::string tool_library() { return library_behind(real_tool()); }

@@ -76,8 +76,8 @@ std::string tool_library();
 // within Nsight Compute is not.
 bool is_nsight_compute(std::string_view library) noexcept;
 
-// Whether the attached tool is Nsight Compute, or stands for it. It repeats what a range has the
-// GPU do, and ends the program at a call of the driver that it cannot repeat.
+// Whether the attached tool is Nsight Compute. It repeats what a range has the GPU do, and ends the
+// program at a call of the driver that it cannot repeat.
 bool tool_replays_ranges() noexcept;
 
 // Whether the attached tool is Nsight Compute, which forgets the strings that a thread registered

@@ -16,8 +16,7 @@ from nvspan.cli.program.launching import run_to_end
 from nvspan.nsight.compute import diagnosis
 from nvspan.nsight.compute.dry_run import DryRunError, dry_run
 from nvspan.nsight.compute.explain import Run, as_lines, explain, of_ranks
-from nvspan.nsight.compute.messages import OK, Finding, reported
-from nvspan.nsight.compute.preflight import AS_ONE, Preflight, preflight
+from nvspan.nsight.compute.messages import OK, PROBLEM, Finding, reported
 from nvspan.nsight.lines import on_ranks
 from nvspan.nsight.lines.launchers import is_launched, rank_variable, split_line
 from nvspan.nsight.lines.ncu_command import METRICS, filters_of
@@ -48,7 +47,7 @@ class Session:
     def __init__(
         self, own: Sequence[str], ranges: Sequence[str], program: Sequence[str],
         options: argparse.Namespace, command: list[str], ncu: str, recording: Recording | None,
-        unchecked: str | None,
+        unchecked: str | None, *, is_whole: bool,
     ) -> None:  # fmt: skip
         self._ranges, self._program = list(ranges), list(program)
         self._own = list(own)
@@ -56,7 +55,7 @@ class Session:
             at = self._own.index("--range")
             del self._own[at : at + 2]
         self._options, self._command, self._ncu = options, command, ncu
-        self._recording, self._unchecked = recording, unchecked
+        self._recording, self._unchecked, self._is_whole = recording, unchecked, is_whole
         self._has_tried = False  # to make a recording
 
     def run(self, line: list[str], ranges: list[str]) -> int:
@@ -83,38 +82,25 @@ class Session:
         return filters_of(ranges, self._recording)
 
     def check(self, filters: list[RangeFilter]) -> bool:
-        """Says what the replay mode needs and what the run may meet; False: it would fail."""
-        options = self._options
-        if self._recording is None:
+        """Says what a recording tells of the ranges; False: none of them would be profiled."""
+        options, recording = self._options, self._recording
+        if recording is None:
             if self._unchecked is not None:
-                tell(
-                    f"what --replay {options.replay} needs could not be checked: {self._unchecked}"
-                )
+                tell(f"the ranges could not be checked: {self._unchecked}")
             return True
-        checked = Preflight([], fails=False)
-        if not options.no_check:
-            checked = preflight(
-                filters, self._recording, options.replay, options.calls, self._unchecked
-            )
-        found = list(checked.findings)
-        if options.replay not in AS_ONE and not options.dry_run:
-            found = [each for each in found if each.status != OK and each is not checked.unchecked]
-        is_known = not options.no_check and checked.unchecked is None
-        found += self._may_meet(filters, is_known)
-        for line in as_lines(found, self._again):
+        found: list[Finding] = []
+        try:
+            if not options.no_check:
+                found = [diagnosis.of_filter(each, recording) for each in filters]
+        except ValueError as error:  # it has statistics alone
+            tell(f"the ranges could not be checked: {error}")
+        missing = [each for each in found if each.status == PROBLEM]
+        shown = found if options.dry_run or options.replay in diagnosis.AS_ONE else missing
+        launched = is_launched(self._command)
+        shown = [*shown, *diagnosis.before(filters, recording, options.replay, launched=launched)]
+        for line in as_lines(shown, self._again):
             print(printable_lines(line), file=sys.stderr)
-        return not checked.fails
-
-    def _may_meet(self, filters: list[RangeFilter], has_calls: bool) -> list[Finding]:
-        assert self._recording is not None
-        found = diagnosis.before(
-            filters, self._recording, self._options.replay, launched=is_launched(self._command),
-            calls=has_calls,
-        )  # fmt: skip
-        # The first call is left out already.
-        if self._options.calls:
-            found = [each for each in found if each.options[:1] != ("--calls",)]
-        return found
+        return not (missing and len(missing) == len(filters) and self._is_whole)
 
     def _under_ncu(self, line: list[str], folder: str) -> tuple[int, dict[str, list[str]]]:
         """Runs it with what ncu says in a file; the program's own output stays as it is. The exit

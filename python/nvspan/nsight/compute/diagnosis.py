@@ -14,6 +14,8 @@ from nvspan.nsight.ranges.range_filter import RangeFilter
 from nvspan.recording import Recording
 
 _PLACES = 3
+AS_ONE = ("range", "app-range")
+"""The replay modes that measure a range as one thing."""
 
 
 def of_filter(filter: RangeFilter, recording: Recording, rank: int | None = None) -> Finding:
@@ -155,14 +157,12 @@ def of_nesting(filters: list[RangeFilter], recording: Recording) -> list[Finding
 
 
 def before(
-    filters: list[RangeFilter], recording: Recording, replay: str, *, launched: bool, calls: bool
+    filters: list[RangeFilter], recording: Recording, replay: str, *, launched: bool
 ) -> list[Finding]:
-    """What a run may meet, as far as a recording tells it; `calls`: it tells those of CUDA too."""
+    """What a run may meet, as far as a recording tells it."""
     found = []
-    if replay in ("range", "app-range"):
+    if replay in AS_ONE:
         found += of_nesting(filters, recording)
-    if replay == "range" and not calls:
-        found += _cold(filters, recording)
     if launched and replay != "app-range":
         found.append(Finding(
             NOTE,
@@ -170,28 +170,3 @@ def before(
             ("leave them out: --exclude RANGE or --kernel REGEX; or use --replay app-range",),
         ))  # fmt: skip
     return found
-
-
-def _cold(filters: list[RangeFilter], recording: Recording) -> list[Finding]:
-    """Whether the first range of a process is one that is to be replayed."""
-    names = {name for filter in filters if not filter.regex for name in filter.names[-1:]}
-    strings = recording.strings
-    ranges = recording.ranges
-    first: dict[int, tuple[int, int, int]] = {}
-    columns = (ranges[name] for name in ("process", "start", "domain", "name"))
-    for process, start, domain, name in zip(*columns, strict=True):
-        if process not in first or start < first[process][0]:
-            first[process] = (start, domain, name)
-    of = {filter.domain for filter in filters}
-    for _, domain, name in first.values():
-        text = strings[name] if name >= 0 else None
-        if text in names and (strings[domain] if domain >= 0 else None) in of:
-            return [Finding(
-                NOTE,
-                f"{text!r} is the first range of the program: range replay fails if CUDA begins "
-                "in it",
-                ("warm it up before (nvspan.torch.warmup, profile_region(..., warmup=1)), or leave "
-                 "out its first call",),
-                ("--calls", "1:"),
-            )]  # fmt: skip
-    return []

@@ -9,15 +9,13 @@ import signal
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import compress
 
 import nvspan.recording
 from nvspan import launch, recorder
 from nvspan.nsight.compute import cache
-from nvspan.nsight.driver import cupti
-from nvspan.nsight.driver.driver_calls import DOMAIN, has_driver_calls
 from nvspan.recording import Recording
 
 _NAME = "dry-{pid}.nvspan"
@@ -39,14 +37,12 @@ class DryRun:
         whole: whether the program ended by itself.
         cached: whether this was recorded by an earlier run.
         seconds: how long it took.
-        problem: why the calls of CUDA's driver were not recorded, though they were asked for.
     """
 
     recording: Recording
     whole: bool
     cached: bool
     seconds: float
-    problem: str | None = None
 
 
 def steps_in(recording: Recording) -> int:
@@ -82,7 +78,6 @@ def dry_run(
     is_enough: Callable[[Recording], bool] = lambda recording: True,
     tell: Callable[[str], None] = lambda text: None,
     folder: str | None = None,
-    calls: bool = False,
 ) -> DryRun:
     """Records a program until it has made `steps` steps and `is_enough` says so, or to its end;
     then the program is ended. What it prints is not shown.
@@ -97,7 +92,6 @@ def dry_run(
         is_enough: whether a recording has all that is asked for. A program that goes on is looked
             at again; of one that ended nothing more will come.
         folder: where the recording is put; None keeps it for the next time.
-        calls: also record the calls of CUDA's driver, which `preflight` reads.
         tell: is called with a sentence about what is going on.
 
     Raises:
@@ -105,21 +99,19 @@ def dry_run(
         RuntimeError: nvspan was built without NVTX here.
     """
     library = launch.injection_library()
-    more = cupti.environment(library) if calls else {}
-    problem = cupti.problem() if calls else None
-    key = "" if folder else cache.key_of(command, (steps, library, sorted(more.items())))
+    key = "" if folder else cache.key_of(command, (steps, library))
     if key and (kept := _kept(key)) is not None and (kept.whole or is_enough(kept.recording)):
         tell("the ranges are known from a dry recording of this command line")
-        return replace(kept, problem=problem)
+        return kept
     tell(f"recording the first {steps} steps of the program, to know its ranges (--using FILE "
          "takes a recording that exists)")  # fmt: skip
     place = folder or cache.new_folder("dry", key)
     began = time.monotonic()
-    whole = _record(command, place, steps, seconds, is_enough, more)
+    whole = _record(command, place, steps, seconds, is_enough)
     took = time.monotonic() - began
     paths = _files(place)
     recording = nvspan.recording.read(*paths) if paths else None
-    if recording is None or is_empty(recording):
+    if recording is None:
         raise DryRunError(
             "the program made no NVTX call in its dry run: it has no ranges, or it uses no NVTX "
             "that a tool can see ('nvspan doctor' says which)"
@@ -129,14 +121,7 @@ def dry_run(
             os.path.join(place, "run.json"),
             {"whole": whole, "seconds": took, "paths": paths, "command": list(command)},
         )
-    return DryRun(recording, whole, False, took, problem)
-
-
-def is_empty(recording: Recording) -> bool:
-    """Whether there is nothing but calls of CUDA's driver."""
-    if not has_driver_calls(recording) or len(recording.ranges):
-        return False
-    return set(recording.marks["domain"]) <= {recording.strings.index(DOMAIN)}
+    return DryRun(recording, whole, False, took)
 
 
 def _kept(key: str) -> DryRun | None:
@@ -171,10 +156,10 @@ def _so_far(folder: str) -> Recording | None:
 
 def _record(
     command: Sequence[str], folder: str, steps: int, seconds: float,
-    is_enough: Callable[[Recording], bool], more: Mapping[str, str],
+    is_enough: Callable[[Recording], bool],
 ) -> bool:  # fmt: skip
     """Runs the program until there is enough of it; whether it ended by itself."""
-    environment = {**os.environ, **more}
+    environment = dict(os.environ)
     environment[launch.INJECTION_VARIABLE] = launch.injection_library()
     environment[launch.CONFIG_VARIABLE] = recorder.config_string(os.path.join(folder, _NAME))
     said = os.path.join(folder, "said.txt")

@@ -14,6 +14,7 @@ from nvspan.nsight.compute.messages import (
     NOTE,
     OK,
     PROBLEM,
+    UNEXPLAINED,
     Finding,
     has_driver,
     no_driver,
@@ -60,6 +61,8 @@ def explain(run: Run) -> list[Finding]:
     Of an empty result the checks come in their order, those that passed too, up to what failed.
     """
     told = of_lines(run.said)
+    if run.replay == "range":
+        told = [_with_the_wait(finding) for finding in told]
     if len(run.result):
         return [*told, *_left_out(run)]
     found = [Finding(OK, f"ncu {run.version or ''}".rstrip() + " ran")]
@@ -81,6 +84,18 @@ def explain(run: Run) -> list[Finding]:
         if all(finding.status == PROBLEM for finding in of_filters):
             return [*found, *told]
     return [*found, *told, _chosen(run) or _no_kernel(run, recording)]
+
+
+def _with_the_wait(finding: Finding) -> Finding:
+    """A failure without a reason, with what range replay needs of the end of a range."""
+    if not finding.text.startswith(UNEXPLAINED):
+        return finding
+    remedies = (
+        "the range must wait for its work before it ends: annotate(sync=True), "
+        "nvspan.nsight.profile_region and torch.cuda.synchronize() wait",
+        *finding.remedies,
+    )
+    return replace(finding, remedies=remedies, options=("--replay", "app-range"))
 
 
 def _counted(count: int, noun: str, plural: str = "s") -> str:

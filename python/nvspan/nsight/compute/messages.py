@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 OK, NOTE, PROBLEM = "ok", "note", "problem"
+UNEXPLAINED = "ncu could not profile a kernel or a range, and gives no reason"
 
 
 @dataclass(frozen=True)
@@ -201,7 +202,7 @@ _KNOWN: list[tuple[str, Callable[[re.Match[str]], Finding]]] = [
         "kernels count for the range that is open, in their thread, when they are launched: a "
         "start/end range (nvspan.span) counts for all threads")),
     (r"==ERROR== (InternalError|UnknownError)$", _said(
-        PROBLEM, r"ncu could not profile a kernel or a range, and gives no reason (\1)",
+        PROBLEM, rf"{UNEXPLAINED} (\1)",
         "--replay application, and app-range in place of range, run the program again for each "
         "pass, and repeat nothing themselves")),
     (r"requires the --target-processes all", _said(
