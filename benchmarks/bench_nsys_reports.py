@@ -143,7 +143,6 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--no-nsys", action="store_true")
     options = parser.parse_args()
-    os.environ["NVSPAN_CACHE"] = ""
     nsys = str(Path(os.environ.get("NVSPAN_NSYS", "/opt/nsys")) / "bin" / "nsys")
     nvspan = [sys.executable, "-m", "nvspan", "stats"]
 

@@ -215,8 +215,7 @@ def test_the_ncu_that_a_variable_names_comes_first(tmp_path):
         program.write_text("#!/bin/sh\necho Version 2024.1.1.0\n")
         program.chmod(0o755)
     env = {"PATH": f"{tmp_path / 'first'}{os.pathsep}{os.environ['PATH']}",
-           "NVSPAN_NCU": str(tmp_path / "second" / "ncu"), "NVSPAN_STEPS": "1:2",
-           "NVSPAN_CACHE": str(tmp_path)}  # fmt: skip
+           "NVSPAN_NCU": str(tmp_path / "second" / "ncu"), "NVSPAN_STEPS": "1:2"}  # fmt: skip
     found = report(env=env)
     assert finding(found, "ncu")["details"]["path"] == str(tmp_path / "second" / "ncu")
     assert "reads no such variable" not in str(found)

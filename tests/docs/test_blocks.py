@@ -39,7 +39,7 @@ def run(page, folder):
 
 def environment(folder):
     made = {name: os.environ.get(name) for name in ("NVSPAN_NSYS", "NVSPAN_NCU")}
-    made |= {"NVSPAN_CACHE": str(folder / ".cache"), "COLUMNS": "200", "PYTHONUNBUFFERED": "1",
+    made |= {"COLUMNS": "200", "PYTHONUNBUFFERED": "1",
              "TEST_GPU": os.environ.get("NVSPAN_TEST_GPU")}  # fmt: skip
     return clean_environment(made)
 

@@ -25,7 +25,7 @@ _AT_START = (
     "OPENBLAS_", "PYTHON", "TORCH", "TZ", "UBSAN_",
 )  # fmt: skip
 # Inductor sets the first in whatever process compiles; `nvspan ncu` reads the others.
-_WHEN_USED = {"TORCHINDUCTOR_CACHE_DIR", "NVSPAN_CACHE", "NVSPAN_LIBCUDA", "NVSPAN_NCU"}
+_WHEN_USED = {"TORCHINDUCTOR_CACHE_DIR", "NVSPAN_LIBCUDA", "NVSPAN_NCU"}
 _OURS = ("NVSPAN_", "NVTX_")
 _WITH_NUMPY = ("numpy", "nvtx")  # that nvtx imports NumPy
 _servers: list[Server] = []

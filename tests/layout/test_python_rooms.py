@@ -41,7 +41,6 @@ LAZY = {
     "payloads.py": {"numpy"},
     "export/tables.py": {"pyarrow"},
     "notebook.py": {"IPython"},
-    "nsight/nsys/tables.py": {"pyarrow"},
     "nsight/results/module_reader.py": {"ncu_report"},
     "nsight/results/result.py": {"pandas", "pyarrow"},
     "recording/frame/__init__.py": {"pandas", "polars", "pyarrow"},

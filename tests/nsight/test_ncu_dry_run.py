@@ -35,7 +35,6 @@ for number in range(int(sys.argv[1])):
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NVSPAN_CACHE", str(tmp_path / "cache"))
     (tmp_path / "loop.py").write_text(LOOP)
     return tmp_path
 
@@ -68,7 +67,7 @@ def is_running(pid):
 
 def test_a_short_program_is_recorded_to_its_end():
     found = loop(2, steps=3)
-    assert (found.whole, found.cached) == (True, False)
+    assert found.whole
     rows = {(row["domain"], row["name"]): row["calls"] for row in found.recording.stats().rows}
     assert rows == {("torch", "forward"): 2, (None, "layer"): 4}
 
@@ -101,40 +100,16 @@ def test_a_program_of_no_steps_has_its_time():
     assert [row["name"] for row in found.recording.stats().rows] == ["import"]
 
 
-def test_the_same_program_is_recorded_once(folder):
+def test_each_dry_run_is_fresh_and_leaves_no_file(folder, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(folder / "temporary"))
+    (folder / "temporary").mkdir()
     said = []
-    loop(2, tell=said.append)
-    again = loop(2, tell=said.append)
-    assert again.cached
-    assert again.whole
-    assert steps_in(again.recording) == 2
-    assert len(runs(folder)) == 1
-    assert "recording the first 3 steps" in said[0]
-    assert "known from a dry recording" in said[1]
-
-
-@pytest.mark.parametrize("change", ["arguments", "script", "module beside it", "folder"])
-def test_another_program_is_recorded_anew(folder, change, monkeypatch):
-    loop(3)
-    if change == "script":
-        (folder / "loop.py").write_text(LOOP + "\n")
-    elif change == "module beside it":
-        (folder / "model.py").write_text("")
-    elif change == "folder":
-        (folder / "in").mkdir()
-        (folder / "in" / "loop.py").write_text(LOOP)
-        monkeypatch.chdir(folder / "in")
-    loop(4 if change == "arguments" else 3)
-    assert len(runs(folder)) == (1 if change == "folder" else 2)
-
-
-def test_a_part_without_the_range_is_recorded_anew(folder):
-    loop(100_000, steps=3)
-    assert loop(100_000, steps=3).cached
-    found = loop(100_000, steps=3, is_enough=has("late"))
-    assert not found.cached
-    assert has("late")(found.recording)
+    for _ in range(2):
+        found = loop(2, tell=said.append)
+        assert list((folder / "temporary").iterdir()) == []
+        assert steps_in(found.recording) == 2
     assert len(runs(folder)) == 2
+    assert all(text.startswith("recording the first 3 steps") for text in said)
 
 
 def test_what_a_program_started_is_ended_with_it(folder):
@@ -162,11 +137,3 @@ def test_programs_that_cannot_be_recorded(code, words):
 def test_a_program_that_is_not_there():
     with pytest.raises(DryRunError, match="cannot run 'nowhere': No such file"):
         dry_run(["nowhere"])
-
-
-def test_the_oldest_recordings_go(folder):
-    for number in range(23):
-        (folder / "cache" / "dry" / f"{number}").mkdir(parents=True)
-    loop(1)
-    assert len(list((folder / "cache" / "dry").iterdir())) == 20
-    assert loop(1).cached

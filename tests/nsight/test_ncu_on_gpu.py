@@ -34,7 +34,7 @@ def folder(tmp_path):
 
 
 def run(folder, *words, timeout=150):
-    env = {"NVSPAN_NCU": os.environ.get("NVSPAN_NCU"), "NVSPAN_CACHE": str(folder / "cache")}
+    env = {"NVSPAN_NCU": os.environ.get("NVSPAN_NCU")}
     return subprocess.run(
         [sys.executable, "-m", "nvspan", "ncu", *words], cwd=folder, capture_output=True, text=True,
         timeout=timeout, check=False, env=clean_environment(environment(env)),

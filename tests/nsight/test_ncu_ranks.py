@@ -48,7 +48,6 @@ def run(tmp_path):
             launcher, "-n", str(count or len(said)), sys.executable, "train.py",
             cwd=tmp_path,
             PATH=f"{tmp_path}{os.pathsep}{os.environ['PATH']}",
-            NVSPAN_CACHE=str(tmp_path / "cache"),
         )  # fmt: skip
 
     return run

@@ -7,7 +7,6 @@ from __future__ import annotations
 import lzma
 import sqlite3
 import sys
-import tarfile
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ import pytest
 
 import nvspan
 from helpers.compile import build
-from helpers.packages import needs
 from helpers.recorded import record_command
 from helpers.traced import needs_library
 
@@ -24,18 +22,9 @@ DATA = Path(__file__).resolve().parents[1] / "data" / "nsight"
 PROGRAM = DATA.parents[1] / "programs" / "payload_forms.cpp"
 
 
-@pytest.fixture(autouse=True)
-def no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NVSPAN_CACHE", "")
-
-
 def unpacked(name: str, folder: Path) -> Path:
-    target = folder / name.removesuffix(".xz").removesuffix(".tar")
-    if name.endswith(".tar.xz"):
-        with tarfile.open(DATA / name) as archive:
-            archive.extractall(target, filter="data")
-    else:
-        target.write_bytes(lzma.decompress((DATA / name).read_bytes()))
+    target = folder / name.removesuffix(".xz")
+    target.write_bytes(lzma.decompress((DATA / name).read_bytes()))
     return target
 
 
@@ -77,17 +66,10 @@ def test_a_python_program(tmp_path: Path) -> None:
 
 
 @needs_library
-@pytest.mark.parametrize(
-    "file",
-    [
-        "2025.3.1-forms.sqlite.xz",
-        pytest.param("2025.3.1-forms.parquet.tar.xz", marks=needs("pyarrow")),
-    ],
-)
-def test_a_program_with_schemas_of_every_form(file: str, tmp_path: Path) -> None:
+def test_a_program_with_schemas_of_every_form(tmp_path: Path) -> None:
     # nsys leaves out what 5 sends: ranges that are payloads and nothing else.
     recorded = record_command([str(build(PROGRAM)), *"123467"]).recording
-    of_report = nvspan.read(unpacked(file, tmp_path))
+    of_report = nvspan.read(unpacked("2025.3.1-forms.sqlite.xz", tmp_path))
     assert of_report.problems == []
     assert events(of_report) == events(recorded)
     fields = {event[1]: event[-1] for event in events(of_report) if event[-1]}

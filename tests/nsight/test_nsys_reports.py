@@ -22,7 +22,6 @@ import pytest
 
 import nvspan
 from helpers import nsys
-from helpers.packages import needs
 from nvspan.nsight import sqlite
 from nvspan.nsight.nsys import compat
 
@@ -33,34 +32,16 @@ CASES = [
     ("2023.4.4", "2023.4.4.sqlite.xz", ("nvtx_sum",)),
     ("2025.3.2-nodes", "2025.3.2-nodes.sqlite.xz", GPU_TABLES),
     ("2025.3.2-whole", "2025.3.2-whole.sqlite.xz", GPU_TABLES),
-    ("2025.3.2-nodes", "2025.3.2-nodes.parquet.tar.xz", GPU_TABLES),
 ]
 
 
-def needs_of(file: str) -> tuple[pytest.MarkDecorator, ...]:
-    return (needs("pyarrow"),) if ".parquet" in file else ()
-
-
-FILES = [pytest.param(file, marks=needs_of(file)) for _, file, _ in CASES]
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "cache"
-    monkeypatch.setenv("NVSPAN_CACHE", str(folder))
-    return folder
+FILES = [file for _, file, _ in CASES]
 
 
 def unpacked(name: str, folder: Path) -> Path:
     """A report of tests/data, as nsys wrote it."""
-    source = DATA / name
-    target = folder / name.removesuffix(".xz").removesuffix(".tar")
-    if name.endswith(".tar.xz"):
-        target.mkdir()
-        with tarfile.open(source) as archive:
-            archive.extractall(target, filter="data")
-    else:
-        target.write_bytes(lzma.decompress(source.read_bytes()))
+    target = folder / name.removesuffix(".xz")
+    target.write_bytes(lzma.decompress((DATA / name).read_bytes()))
     return target
 
 
@@ -92,8 +73,7 @@ def renumbered(rows: list[dict[str, str]], like: list[dict[str, str]]) -> list[d
 
 
 @pytest.mark.parametrize(("case", "file", "table"), [
-    pytest.param(case, file, table, marks=needs_of(file))
-    for case, file, tables in CASES for table in tables
+    (case, file, table) for case, file, tables in CASES for table in tables
 ])  # fmt: skip
 def test_tables_are_those_that_nsys_printed(
     case: str, file: str, table: str, tmp_path: Path
@@ -163,7 +143,6 @@ def test_every_field_of_ranges_and_marks(version: str, tmp_path: Path) -> None:
 def test_blocks_of_any_size_give_the_same_recording(
     file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("NVSPAN_CACHE", "")
     path = unpacked(file, tmp_path)
     whole = everything(nvspan.read(path))
     monkeypatch.setattr("nvspan.nsight.nsys.tables._BLOCK", 3)
@@ -174,7 +153,6 @@ def test_blocks_of_any_size_give_the_same_recording(
 def test_events_of_text_files_are_those_of_programs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("NVSPAN_CACHE", "")
     path = unpacked("2023.4.4.sqlite.xz", tmp_path)
     sent = everything(nvspan.read(path))
     types = {"NvtxCategory": 64, "NvtxMark": 65, "NvtxPushPopRange": 70, "NvtxStartEndRange": 71}
@@ -196,7 +174,6 @@ def test_events_of_text_files_are_those_of_programs(
 def test_names_may_come_after_what_they_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("NVSPAN_CACHE", "")
     path = unpacked("2023.4.4.sqlite.xz", tmp_path)
     first = everything(nvspan.read(path))
     with closing(sqlite3.connect(path)) as connection:
@@ -218,8 +195,7 @@ def test_work_is_launched_within_a_range(file: str, tmp_path: Path) -> None:
     recording = nvspan.read(unpacked(file, tmp_path))
     rows = list(recording.ranges.rows())
     calls = {row["payload"]: row for row in rows if row["domain"] == "CUDA API"}
-    database = unpacked(file.replace(".parquet.tar", ".sqlite"), tmp_path)
-    with closing(sqlite3.connect(database)) as connection:
+    with closing(sqlite3.connect(unpacked(file, tmp_path))) as connection:
         work = connection.execute(
             "select start, correlationId from CUPTI_ACTIVITY_KIND_KERNEL"
             " union all select start, correlationId from CUPTI_ACTIVITY_KIND_MEMCPY"
@@ -271,14 +247,15 @@ def value_of(row: dict[str, Any]) -> Any:
     return struct.unpack_from("<" + forms[row["payload_type"]], bits)[0]
 
 
-def test_a_report_is_exported_by_the_nsys_that_is_there(tmp_path: Path, own_cache: Path) -> None:
+def test_a_report_is_exported_by_the_nsys_that_is_there(tmp_path: Path) -> None:
     done = nsys.profile((DATA / "every_kind.py").read_text(), tmp_path)
     report = tmp_path / "report.nsys-rep"
     done.database.rename(tmp_path / "kept")
     of_report = nvspan.read(report)
-    assert [path.suffix for path in sorted(own_cache.rglob("*")) if path.is_file()] == [
-        ".json", ".nvspan",
-    ]  # fmt: skip
+    beside = tmp_path / "report.sqlite"
+    exported = beside.stat().st_mtime_ns
+    assert list(nvspan.read(report).marks.rows()) == list(of_report.marks.rows())
+    assert beside.stat().st_mtime_ns == exported
     of_database = nvspan.read((tmp_path / "kept").rename(tmp_path / "other.sqlite"))
     for table in ("ranges", "marks"):
         rows = [list(getattr(of, table).rows()) for of in (of_report, of_database)]
@@ -287,6 +264,33 @@ def test_a_report_is_exported_by_the_nsys_that_is_there(tmp_path: Path, own_cach
     names = {row["name"] for row in of_report.stats().rows}
     assert {"step", "load", "across threads", "größe ☃", "never ended"} <= names
     assert repr(of_report) == f"<nvspan Recording of {report}>"
+
+
+EXPORTS = """#!/bin/sh
+for word; do case $word in --output=*) cp "$EXPORTED" "${word#--output=}"; esac; done
+"""
+
+
+@pytest.mark.parametrize("beside", ["nothing", "a file"])
+def test_the_export_stays_beside_the_report(
+    beside: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EXPORTED", str(unpacked("2023.4.4.sqlite.xz", tmp_path)))
+    tool = tmp_path / "nsys"
+    tool.write_text(EXPORTS)
+    tool.chmod(0o755)
+    monkeypatch.setattr("nvspan.nsight.nsys.read.find_tool", lambda command: str(tool))
+    folder = tmp_path / "reports"
+    folder.mkdir()
+    (folder / "run.nsys-rep").write_bytes(b"a report")
+    if beside == "a file":
+        (folder / "run.sqlite").write_text("of somebody")
+    assert len(nvspan.read(folder / "run.nsys-rep").ranges) > 0
+    found = {path.name: path.read_bytes()[:6] for path in folder.iterdir()}
+    assert found == {
+        "run.nsys-rep": b"a repo",
+        "run.sqlite": b"SQLite" if beside == "nothing" else b"of som",
+    }
 
 
 def test_a_report_that_nothing_exports_says_what_does(
@@ -307,23 +311,15 @@ def test_a_report_that_nothing_exports_says_what_does(
         nvspan.read(tmp_path / "none.nsys-rep")
 
 
-def test_what_was_made_is_kept_until_the_report_changes(
-    tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_report_that_changes_is_read_again(tmp_path: Path) -> None:
     path = unpacked("2023.4.4.sqlite.xz", tmp_path)
     count = len(nvspan.read(path).ranges)
-    (made,) = own_cache.rglob("*.nvspan")
-    before = made.stat().st_ino
-    nvspan.read(path)
-    assert [file.stat().st_ino for file in own_cache.rglob("*.nvspan")] == [before]
+    assert len(nvspan.read(path).ranges) == count
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("delete from NVTX_EVENTS where eventType = 60")
         connection.commit()
     assert len(nvspan.read(path).ranges) == count - 3
-    assert len(list(own_cache.rglob("*.nvspan"))) == 2
-    monkeypatch.setenv("NVSPAN_CACHE", "")
-    assert len(nvspan.read(path).ranges) == count - 3
-    assert len(list(own_cache.rglob("*.nvspan"))) == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["2023.4.4.sqlite"]
 
 
 def test_a_database_with_a_log_beside_it_is_read_whole(tmp_path: Path) -> None:
@@ -354,17 +350,6 @@ def test_a_report_of_nsight_compute_has_no_timeline(tmp_path: Path) -> None:
         nvspan.read(tmp_path / "none.ncu-rep")
 
 
-@needs("pyarrow")
-def test_what_is_made_of_a_folder_stands_beside_it(tmp_path: Path) -> None:
-    folder = unpacked("2025.3.2-nodes.parquet.tar.xz", tmp_path).rename(tmp_path / "run")
-    for command in ("report", "export"):
-        subprocess.run(
-            [sys.executable, "-m", "nvspan", command, f"{folder}/"], check=True, capture_output=True
-        )
-    assert {"run.html", "run.pftrace"} <= {path.name for path in tmp_path.iterdir()}
-    assert not list(folder.glob(".*"))
-
-
 def test_an_export_of_ours_beside_a_report_is_not_taken_for_that_of_nsys(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -392,7 +377,6 @@ def test_the_sqlite_export_of_a_report_leaves_that_of_nsys_alone(tmp_path: Path)
     done = subprocess.run(
         [sys.executable, "-m", "nvspan", "export", "--format", "sqlite", "run.nsys-rep"],
         cwd=tmp_path, capture_output=True, text=True, check=True,
-        env={**os.environ, "NVSPAN_CACHE": ""},
     )  # fmt: skip
     assert done.stdout == "run.nvspan.sqlite\n"
     assert beside.read_bytes() == before

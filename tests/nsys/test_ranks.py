@@ -16,7 +16,6 @@ pytestmark = needs_library
 
 
 @pytest.mark.parametrize("name", ranks.LAUNCHERS)
-def test_each_rank_has_a_report(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NVSPAN_CACHE", "")
+def test_each_rank_has_a_report(name: str, tmp_path: Path) -> None:
     ranks.make_launcher(tmp_path, name)
     ranks.check(ranks.report_of_each(tmp_path, [name, "-n", "2", sys.executable], 2))

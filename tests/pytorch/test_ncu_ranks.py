@@ -30,7 +30,7 @@ def run(folder, tool):
          sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
          "train.py"],
         cwd=folder, capture_output=True, text=True, timeout=240, check=False,
-        env=clean_environment({"NVSPAN_CACHE": str(folder / "cache")}),
+        env=clean_environment(),
     )  # fmt: skip
 
 

@@ -16,8 +16,7 @@ pytest.importorskip("torch", reason="torch is not installed")
 pytestmark = needs_library
 
 
-def test_each_rank_has_a_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NVSPAN_CACHE", "")
+def test_each_rank_has_a_report(tmp_path: Path) -> None:
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone",
                 "--nproc-per-node", "2"]  # fmt: skip
     ranks.check(ranks.report_of_each(tmp_path, launcher, 2))

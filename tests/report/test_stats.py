@@ -284,7 +284,6 @@ def test_a_narrow_terminal_shows_names_beside_the_figures_of_the_gpu(tmp_path, m
     monkeypatch.setenv("COLUMNS", "80")
     path = tmp_path / "gpu.sqlite"
     path.write_bytes(lzma.decompress((NSIGHT / "2025.3.2-nodes.sqlite.xz").read_bytes()))
-    monkeypatch.setenv("NVSPAN_CACHE", "")
     summary = Summary(nvspan.read(path).filter(match=["train:*", "side device range"]))
     shown = io.StringIO()
     assert render.rich_table(summary, shown)

@@ -405,8 +405,8 @@ def _files_of(path: str) -> list[str]:
 def read(*paths: str | os.PathLike[str]) -> Recording:
     """Reads recordings, those of one job together, folders of them, and reports of Nsight Systems.
 
-    A report is an ``.nsys-rep``, which the installed nsys exports, or the SQLite file or the folder
-    of Parquet files that ``nsys export`` makes of one: see `docs/nsight-systems.md`.
+    A report is an ``.nsys-rep``, which the installed nsys exports, or the SQLite file that
+    ``nsys export`` makes of one: see `docs/nsight-systems.md`.
 
     A file that is damaged, or whose process was killed, gives what is intact; `Recording.problems`
     says what is not.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a small copy of an export of nsys: trim.py IN.sqlite OUT.sqlite.xz, or FOLDER OUT.tar.xz
+"""Makes a small copy of an export of nsys: trim.py IN.sqlite OUT.sqlite.xz
 
 Tables that say what happened keep their statements and rows. What names the machine and its user,
 other processes, and texts that no row refers to are left out, but not the one that a third argument
@@ -13,12 +13,9 @@ import lzma
 import re
 import sqlite3
 import sys
-import tarfile
 import tempfile
-from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 KEPT = (
     "ANALYSIS_DETAILS", "TARGET_INFO_SESSION_START_TIME", "NVTX_EVENTS", "NVTX_PAYLOAD_SCHEMAS",
@@ -81,50 +78,5 @@ def launched(tables: dict[str, str]) -> str:
     return f"rowid <= 300 or correlationId in ({found})" if found else "1"
 
 
-def trim_folder(given: str, made: str, kept_text: str = "") -> None:
-    """Parquet files as they are, without texts that no row refers to and other threads."""
-    import pyarrow.compute as compute
-    import pyarrow.parquet as parquet
-
-    folder = Path(given)
-    used: set[int] = set()
-    for table, columns in TEXTS.items():
-        path = folder / f"{table}.parquet"
-        if path.exists() and table != "ThreadNames":
-            for column in columns:
-                used.update(parquet.read_table(path).column(column).to_pylist())
-    tids = parquet.read_table(folder / "NVTX_EVENTS.parquet").column("globalTid").to_pylist()
-    threads = parquet.read_table(folder / "ThreadNames.parquet")
-    threads = threads.filter(compute.is_in(threads.column("globalTid"), _values(tids, threads)))
-    used.update(threads.column("nameId").to_pylist())
-    texts = parquet.read_table(folder / "StringIds.parquet")
-    ids, values = (texts.column(name).to_pylist() for name in ("id", "value"))
-    used.update(id for id, value in zip(ids, values, strict=True) if value == kept_text)
-    texts = texts.filter(compute.is_in(texts.column("id"), _values(used - {None}, texts, "id")))
-    with tempfile.TemporaryDirectory() as own, tarfile.open(made, "w:xz") as archive:
-        parquet.write_table(texts, Path(own) / "StringIds.parquet")
-        parquet.write_table(threads, Path(own) / "ThreadNames.parquet")
-        facts = parquet.read_table(folder / "META_DATA_EXPORT.parquet")
-        facts = facts.filter(compute.is_in(facts.column("name"), _values(FACTS, facts, "name")))
-        parquet.write_table(facts, Path(own) / "META_DATA_EXPORT.parquet")
-        for name in sorted({*KEPT, "StringIds", "ThreadNames", "META_DATA_EXPORT"}):
-            path = Path(own) / f"{name}.parquet"
-            path = path if path.exists() else folder / path.name
-            if path.exists():
-                archive.add(path, path.name, filter=_nobody)
-
-
-def _values(numbers: Iterable[Any], table: Any, column: str = "globalTid") -> Any:
-    import pyarrow
-
-    return pyarrow.array(sorted(set(numbers)), table.schema.field(column).type)
-
-
-def _nobody(info: tarfile.TarInfo) -> tarfile.TarInfo:
-    info.uid = info.gid = info.mtime = 0
-    info.uname = info.gname = ""
-    return info
-
-
 if __name__ == "__main__":
-    (trim_folder if Path(sys.argv[1]).is_dir() else main)(*sys.argv[1:])
+    main(*sys.argv[1:])

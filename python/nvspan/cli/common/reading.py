@@ -168,7 +168,7 @@ def refuse_to_replace(
 
 
 def stem_of(path: str) -> str:
-    """The name of a file, or of a folder of Parquet files, without its suffix."""
+    """The name of a file or folder without its suffix."""
     return os.path.splitext(path.rstrip(os.sep) or path)[0]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -15,7 +16,6 @@ from itertools import compress
 
 import nvspan.recording
 from nvspan import launch, recorder
-from nvspan.nsight.compute import cache
 from nvspan.recording import Recording
 
 _NAME = "dry-{pid}.nvspan"
@@ -35,13 +35,11 @@ class DryRun:
     Attributes:
         recording: what the program emitted, of all its processes.
         whole: whether the program ended by itself.
-        cached: whether this was recorded by an earlier run.
         seconds: how long it took.
     """
 
     recording: Recording
     whole: bool
-    cached: bool
     seconds: float
 
 
@@ -77,13 +75,9 @@ def dry_run(
     seconds: float = 120.0,
     is_enough: Callable[[Recording], bool] = lambda recording: True,
     tell: Callable[[str], None] = lambda text: None,
-    folder: str | None = None,
 ) -> DryRun:
     """Records a program until it has made `steps` steps and `is_enough` says so, or to its end;
-    then the program is ended. What it prints is not shown.
-
-    The result is kept: the same command line with the same files is not run again, unless the
-    recording of before is not enough.
+    then the program is ended. What it prints is not shown, and no file is left.
 
     Args:
         command: the program's command line.
@@ -91,49 +85,26 @@ def dry_run(
             asked for gets three times as long as they took.
         is_enough: whether a recording has all that is asked for. A program that goes on is looked
             at again; of one that ended nothing more will come.
-        folder: where the recording is put; None keeps it for the next time.
         tell: is called with a sentence about what is going on.
 
     Raises:
         DryRunError: the program failed, or made no NVTX call.
         RuntimeError: nvspan was built without NVTX here.
     """
-    library = launch.injection_library()
-    key = "" if folder else cache.key_of(command, (steps, library))
-    if key and (kept := _kept(key)) is not None and (kept.whole or is_enough(kept.recording)):
-        tell("the ranges are known from a dry recording of this command line")
-        return kept
     tell(f"recording the first {steps} steps of the program, to know its ranges (--using FILE "
          "takes a recording that exists)")  # fmt: skip
-    place = folder or cache.new_folder("dry", key)
     began = time.monotonic()
-    whole = _record(command, place, steps, seconds, is_enough)
-    took = time.monotonic() - began
-    paths = _files(place)
-    recording = nvspan.recording.read(*paths) if paths else None
+    with tempfile.TemporaryDirectory(prefix="nvspan-dry-") as folder:
+        whole = _record(command, folder, steps, seconds, is_enough)
+        took = time.monotonic() - began
+        paths = _files(folder)
+        recording = nvspan.recording.read(*paths) if paths else None
     if recording is None:
         raise DryRunError(
             "the program made no NVTX call in its dry run: it has no ranges, or it uses no NVTX "
             "that a tool can see ('nvspan doctor' says which)"
         )
-    if key:
-        cache.save(
-            os.path.join(place, "run.json"),
-            {"whole": whole, "seconds": took, "paths": paths, "command": list(command)},
-        )
-    return DryRun(recording, whole, False, took)
-
-
-def _kept(key: str) -> DryRun | None:
-    told = cache.load(os.path.join(cache.cache_folder(), "dry", key, "run.json"))
-    paths = cache.existing(told.get("paths", ()))
-    if not paths or len(paths) != len(told["paths"]):
-        return None
-    try:
-        recording = nvspan.recording.read(*paths)
-    except (OSError, ValueError):
-        return None
-    return DryRun(recording, told["whole"], True, told["seconds"])
+    return DryRun(recording, whole, took)
 
 
 def _files(folder: str) -> list[str]:

@@ -2,15 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reports of Nsight Systems as files that `nvspan.read` reads.
 
-A report becomes a recording once and is kept in a cache. The cache is the folder that NVSPAN_CACHE
-names, or ``nvspan`` in the user's folder for such files; an empty NVSPAN_CACHE keeps nothing.
+The SQLite file that nsys exports stays beside its report, as ``nsys stats`` leaves it. The
+recording that is made of it lasts as long as the process.
 """
 
 from __future__ import annotations
 
 import atexit
 import hashlib
-import json
 import os
 import shutil
 import subprocess
@@ -21,26 +20,18 @@ from nvspan.nsight.lines.tools import COMPUTE_SUFFIX, find_tool
 from nvspan.nsight.nsys.cuda import write_cuda
 from nvspan.nsight.nsys.nvtx import Nvtx
 from nvspan.nsight.nsys.report import Report, rows_of_texts
-from nvspan.nsight.nsys.tables import (
-    Database,
-    ParquetFolder,
-    Tables,
-    is_database,
-    is_parquet_folder,
-)
+from nvspan.nsight.nsys.tables import Database, is_database
 from nvspan.recording import Source
 
 SUFFIX = ".nsys-rep"
-_VERSION = 4  # of what this makes of a report
 _OURS = "NVSPAN_LOSSES"  # a table of exports by nvspan
-_MOST_BYTES = 8 << 30  # of the cache
 
 
 def recording_of(path: str) -> tuple[str, Source] | None:
     """The recording made of a report, and what the report says of itself; None for other files.
 
     Args:
-        path: an ``.nsys-rep``, or the SQLite file or Parquet folder that ``nsys export`` made.
+        path: an ``.nsys-rep``, or the SQLite file that ``nsys export`` made.
 
     Raises:
         OSError: the report cannot be read, or nothing can be written.
@@ -57,7 +48,7 @@ def recording_of(path: str) -> tuple[str, Source] | None:
         )
     if path.endswith(SUFFIX):
         return _made(path, _exported_beside(path))
-    if is_parquet_folder(path) or is_database(path):
+    if is_database(path):
         return _made(path, path)
     return None
 
@@ -79,24 +70,16 @@ def _exported_beside(path: str) -> str | None:
 
 
 def _made(path: str, tables_path: str | None) -> tuple[str, Source]:
-    folder, kept = _folder()
-    name = os.path.join(folder, _key(path))
-    made, about = f"{name}.nvspan", f"{name}.json"
-    try:
-        with open(about, encoding="utf-8") as file:
-            known = json.load(file)
-        os.utime(made)
-        return made, Source(path, known["tool"], known["end"])
-    except (OSError, ValueError, KeyError):
-        pass
+    key = _key(path)
+    if (known := _known.get(key)) is not None and os.path.exists(known[0]):
+        return known
+    folder = _folder()
     with tempfile.TemporaryDirectory(prefix="nvspan-", dir=folder) as work:
-        source = _import(path, tables_path or _export(path, work), os.path.join(work, "r.nvspan"))
-        with open(os.path.join(work, "about"), "w", encoding="utf-8") as file:
-            json.dump({"tool": source.tool, "end": source.end, "path": path}, file)
-        os.replace(os.path.join(work, "r.nvspan"), made)
-        os.replace(os.path.join(work, "about"), about)
-    if kept:
-        _shrink(folder, made)
+        written = os.path.join(work, "r.nvspan")
+        source = _import(path, tables_path or _export(path, work), written)
+        made = os.path.join(folder, f"{key}.nvspan")
+        os.replace(written, made)
+    _known[key] = made, source
     return made, source
 
 
@@ -109,8 +92,7 @@ def _import(path: str, tables_path: str, made: str) -> Source:
 
 def _write(tables_path: str, made: str) -> tuple[str, int | None]:
     """Writes the recording: the tool that the report is of, and when its collection ended."""
-    tables: Tables
-    tables = ParquetFolder(tables_path) if os.path.isdir(tables_path) else Database(tables_path)
+    tables = Database(tables_path)
     if "StringIds" not in tables.names():
         raise ValueError("it is no export of Nsight Systems")
     if _OURS in tables.names():
@@ -123,7 +105,7 @@ def _write(tables_path: str, made: str) -> tuple[str, int | None]:
     return _tool(tables), report.end
 
 
-def _tool(tables: Tables) -> str:
+def _tool(tables: Database) -> str:
     """Which Nsight Systems exported the tables."""
     facts: dict[str | None, str | None] = {}
     for table in ("EXPORT_META_DATA", "META_DATA_EXPORT"):  # the first in versions before 2023
@@ -135,7 +117,8 @@ def _tool(tables: Tables) -> str:
 
 
 def _export(path: str, folder: str) -> str:
-    """An SQLite file that the installed nsys makes of a report."""
+    """An SQLite file that the installed nsys makes of a report: beside it where nothing of that
+    name exists and the folder can be written, else in `folder`."""
     with open(path, "rb"):
         pass
     nsys = find_tool("nsys")
@@ -163,58 +146,33 @@ def _export(path: str, folder: str) -> str:
             f"cannot read {path!r}: {nsys} does not export it: {why}; take the nsys that made it, "
             f"{hint}"
         )
-    return database
+    beside = path.removesuffix(SUFFIX) + ".sqlite"
+    if os.path.lexists(beside):
+        return database
+    part = f"{beside}.{os.getpid()}"  # another file system takes a copy, which may be cut
+    try:
+        shutil.move(database, part)
+        os.replace(part, beside)
+    except OSError:
+        return database
+    return beside
 
 
 def _key(path: str) -> str:
     """A name for this state of a file."""
     status = os.stat(path)
-    parts = [os.path.realpath(path), status.st_mtime_ns, status.st_size, status.st_ino, _VERSION]
-    if os.path.isdir(path):
-        for name in sorted(os.listdir(path)):
-            inner = os.stat(os.path.join(path, name))
-            parts += [name, inner.st_mtime_ns, inner.st_size]
+    parts = [os.path.realpath(path), status.st_mtime_ns, status.st_size, status.st_ino]
     return hashlib.sha256(repr(parts).encode("utf-8", "surrogateescape")).hexdigest()[:24]
 
 
+_known: dict[str, tuple[str, Source]] = {}
 _temporary: tempfile.TemporaryDirectory[str] | None = None
 
 
-def _folder() -> tuple[str, bool]:
-    """Where the recordings made are, and whether they stay there."""
+def _folder() -> str:
+    """Where the recordings made are, until the process ends."""
     global _temporary
-    chosen = os.environ.get("NVSPAN_CACHE")
-    if chosen != "":
-        home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-        folder = os.path.join(chosen or os.path.join(home, "nvspan"), "nsight")
-        try:
-            os.makedirs(folder, mode=0o700, exist_ok=True)
-            if os.access(folder, os.W_OK | os.X_OK):
-                return folder, True
-        except OSError:
-            pass
     if _temporary is None or not os.path.isdir(_temporary.name):
         _temporary = tempfile.TemporaryDirectory(prefix="nvspan-")
         atexit.register(shutil.rmtree, _temporary.name, ignore_errors=True)
-    return _temporary.name, False
-
-
-def _shrink(folder: str, keep: str) -> None:
-    """Removes those that were not read for the longest time, past so many bytes."""
-    found = []
-    for entry in os.scandir(folder):
-        if entry.name.endswith(".nvspan") and entry.path != keep:
-            try:
-                status = entry.stat()
-            except OSError:
-                continue
-            found.append((status.st_mtime_ns, status.st_size, entry.path))
-    total = os.stat(keep).st_size
-    for _, size, path in sorted(found, reverse=True):
-        total += size
-        if total > _MOST_BYTES:
-            for each in (path, path.removesuffix(".nvspan") + ".json"):
-                try:
-                    os.unlink(each)
-                except OSError:
-                    pass
+    return _temporary.name

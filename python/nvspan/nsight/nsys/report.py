@@ -12,7 +12,7 @@ from array import array
 from typing import Any
 
 from nvspan import _reader
-from nvspan.nsight.nsys.tables import Tables
+from nvspan.nsight.nsys.tables import Database
 
 NO_NAME = 0xFFFFFFFF
 _THREAD_BITS = 0xFFFFFF
@@ -26,7 +26,7 @@ def process_of(tid: int) -> int:
 class Report:
     """A recording in the making: its processes and threads, and the numbers of its texts."""
 
-    def __init__(self, tables: Tables, writer: _reader.ExternalWriter) -> None:
+    def __init__(self, tables: Database, writer: _reader.ExternalWriter) -> None:
         self.tables = tables
         self.writer = writer
         self.has = tables.names()
