@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What ``nvspan.writer`` costs, beside ``nvtx.writer``, and what ``nvspan import`` costs.
+"""What ``nvspan.writer`` costs, beside ``nvtx.writer``, and what it costs to import a trace.
 
     python benchmarks/bench_writer.py [--ranges 2000000] [--import-mb 500] [--json FILE]
 
@@ -128,7 +128,8 @@ def kineto(path: Path, megabytes: int) -> int:
 
 def imported(path: Path, output: Path) -> tuple[float, float]:
     """Seconds, and the most MB that were resident."""
-    command = [sys.executable, "-m", "nvspan", "import", str(path), "-o", str(output)]
+    code = "import sys; from nvspan.imports import import_file; import_file(*sys.argv[1:])"
+    command = [sys.executable, "-c", code, str(path), str(output)]
     begun = time.perf_counter()
     subprocess.run(command, check=True, capture_output=True)
     seconds = time.perf_counter() - begun

@@ -100,6 +100,10 @@ def unload_ipython_extension(shell: object) -> None:
 
 
 def _recording_of(path: str) -> tuple[str, Source] | None:
+    if path.endswith((".json", ".json.gz")):
+        from nvspan.imports.traces import recording_of as recording_of_trace
+
+        return recording_of_trace(path)
     if not path.endswith((".nsys-rep", ".sqlite", ".ncu-rep")) and not _is_foreign(path):
         return None
     from nvspan.nsight.nsys.read import recording_of

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What traces of every format become: events on lanes of threads, and of devices.
+// What a trace becomes: events on lanes of threads, and of devices.
 
 #pragma once
 

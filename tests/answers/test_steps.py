@@ -15,7 +15,7 @@ import sys
 import pytest
 
 import nvspan
-from helpers.reported import nvspan_done, run_nvspan
+from helpers.reported import nvspan_done
 from helpers.traced import clean_environment, needs_library
 from helpers.tree import ROOT
 from nvspan.answers import steps
@@ -72,11 +72,9 @@ def test_graph_replays_belong_to_the_phases_that_their_ranges_are_called_after(l
     assert all(row["gpu"][phase] > 0 for row in found.rows() for phase in found.phases[:3])
 
 
-def test_the_same_loop_by_torchs_profiler(tmp_path):
+def test_the_same_loop_by_torchs_profiler():
     """It saw CUDA's calls: the waiting for the GPU is among them."""
-    made = tmp_path / "item.nvspan"
-    run_nvspan("import", DATA / "item.json.gz", "-o", made)
-    found = nvspan.read(made).steps()
+    found = nvspan.read(DATA / "item.json.gz").steps()
     assert found.step == "ProfilerStep#*"
     assert [row["wait_calls"] for row in found.rows()] == [13] * 6
     limit = steps.limit(found)

@@ -20,8 +20,7 @@ from nvspan.report.viewer import ui_folder
 pytestmark = needs_library
 
 CALLS = Path(__file__).parent.parent / "corpus" / "calls.nvspan"
-READERS = ("diff", "explain", "export", "modules", "ranks", "report", "stats", "steps", "view",
-           "import")  # fmt: skip
+READERS = ("diff", "explain", "export", "modules", "ranks", "report", "stats", "steps", "view")
 _NOT_READERS = ("doctor", "metrics", "ncu", "nsys", "record",
                 "start", "stop", "top", "trace", "trigger", "where")  # fmt: skip
 
@@ -42,7 +41,7 @@ def folder(tmp_path_factory):
     (folder / "secret.nvspan").write_bytes(CALLS.read_bytes())
     (folder / "secret.nvspan").chmod(0)
     for name in ("text", "empty", "cut.nvspan"):
-        shutil.copy(folder / name, folder / f"{name}.csv")
+        shutil.copy(folder / name, folder / f"{name}.json")
     return folder
 
 
@@ -61,13 +60,11 @@ def words_of(command, path):
         return ["diff", "good.nvspan", path]
     if command == "view":
         return ["view", "--no-browser", path]
-    if command == "import":
-        return ["import", path, "-o", "made.nvspan"]
     return [command, path]
 
 
 BAD = ("missing", "empty", "text", "cut.nvspan", "folder", "dangling", "good.nvspan/x",
-       "secret.nvspan")  # fmt: skip
+       "secret.nvspan", "missing.json", "text.json", "empty.json", "cut.nvspan.json")  # fmt: skip
 
 
 @pytest.mark.parametrize("command", READERS)
@@ -75,15 +72,13 @@ def test_what_cannot_be_read(folder, command):
     for path in BAD:
         if path == "secret.nvspan" and os.access(folder / path, os.R_OK):
             continue  # root reads everything
-        given = f"{path}.csv" if command == "import" and (folder / f"{path}.csv").exists() else path
-        done = run(folder, *words_of(command, given))
+        done = run(folder, *words_of(command, path))
         assert done.returncode in (1, 2), (path, done.stderr)
         last = done.stderr.splitlines()[-1]
         assert last.startswith(f"nvspan {command}: "), (path, done.stderr)
-        assert os.path.basename(given).partition(".")[0] in last, (path, last)
+        assert os.path.basename(path).partition(".")[0] in last, (path, last)
         assert "Traceback" not in done.stderr
         assert done.stdout == ""
-    assert not (folder / "made.nvspan").exists()
 
 
 @pytest.mark.parametrize(
@@ -93,7 +88,7 @@ def test_what_cannot_be_read(folder, command):
         ["report", "good.nvspan", "-o", "none/x"], ["report", "good.nvspan", "-o", "folder"],
         ["record", "-o", "none/x", "-c", "pass"], ["record", "-o", "folder", "-c", "pass"],
         ["trace", "-o", "none/x", "-c", "pass"], ["trace", "-o", "folder", "-c", "pass"],
-        ["import", "text.csv", "-o", "none/x"], ["view", "--port", "80000", "good.nvspan"],
+        ["view", "--port", "80000", "good.nvspan"],
         ["view", "--port", "x", "good.nvspan"], ["stats", "--from", "soon", "good.nvspan"],
         ["stats", "--top", "0", "good.nvspan"], ["record", "--mode", "rign=4", "-c", "pass"],
         ["record", "--names", "x", "-c", "pass"], ["record", "--min-duration", "x", "-c", "pass"],
@@ -117,12 +112,7 @@ def test_no_command_writes_over_what_it_reads(folder):
         assert done.stderr.splitlines()[-1] == (
             f"nvspan {command}: error: './good.nvspan' is one of the recordings to read"
         )
-    (folder / "table.csv").write_text("start,end\n1,2\n")
-    done = run(folder, "import", "table.csv", "-o", "table.csv")
-    assert done.returncode == 2
-    assert done.stderr.splitlines()[-1].endswith("'table.csv' is the file to read")
     assert (folder / "good.nvspan").read_bytes() == good
-    assert (folder / "table.csv").read_text() == "start,end\n1,2\n"
 
 
 def test_a_program_or_a_recording_in_the_place_of_the_other(folder):
@@ -133,10 +123,6 @@ def test_a_program_or_a_recording_in_the_place_of_the_other(folder):
             1, f"nvspan {command}: train.py: not an nvspan recording; 'nvspan record train.py' "
             "makes a recording",
         )  # fmt: skip
-    done = run(folder, "import", "good.nvspan", "-o", "made.nvspan")
-    assert (done.returncode, done.stderr) == (
-        1, "nvspan import: good.nvspan is a recording: nothing is to be imported\n",
-    )  # fmt: skip
 
 
 def test_the_trace_of_view_is_in_the_way(folder):
@@ -149,7 +135,7 @@ def test_the_trace_of_view_is_in_the_way(folder):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("command", READERS[:-1])
+@pytest.mark.parametrize("command", READERS)
 def test_standard_output_that_is_closed_or_read_in_part(folder, command):
     if command == "view":
         return  # it serves until it is interrupted

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""nvspan import: traces that other programs wrote, and our own exports, read back."""
+"""Chrome traces that other programs wrote are read as recordings."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ import pytest
 
 import nvspan
 from helpers.packages import needs
-from helpers.reported import recording_of
-from helpers.traced import needs_library
+from helpers.reported import nvspan_done, run_nvspan
 from nvspan._reader import TraceImport
 from nvspan.export import perfetto
 from nvspan.imports import import_file
@@ -191,7 +190,7 @@ def test_pieces_of_any_size(tmp_path, size):
     events = [event("X", f"n{i} é \"q\" ]}}", i * 10, dur=5.5, args={"a": [{}, "}"]})
               for i in range(50)]  # fmt: skip
     data = json.dumps({"traceEvents": events, "x": {"y": [1, "]"]}}, indent=1).encode()
-    trace = TraceImport("chrome", os.fsencode(tmp_path / "x.nvspan"))
+    trace = TraceImport(os.fsencode(tmp_path / "x.nvspan"))
     for begin in range(0, len(data), size):
         trace.feed(data[begin : begin + size])
     assert trace.finish(False)["ranges"] == 50
@@ -243,55 +242,6 @@ def test_an_array_without_its_end_is_whole_and_a_partial_file_says_so(tmp_path):
     (tmp_path / "y.json.gz").write_bytes(packed[:-12])
     with pytest.raises(ValueError, match="the gzip file is damaged"):
         import_file(tmp_path / "y.json.gz", tmp_path / "y.nvspan")
-
-
-@needs_library
-def test_our_own_perfetto_export_read_back(tmp_path):
-    recording = nvspan.read(recording_of())
-    perfetto.write(recording, tmp_path / "x.pftrace")
-    done = import_file(tmp_path / "x.pftrace", tmp_path / "x.nvspan")
-    back = nvspan.read(tmp_path / "x.nvspan")
-    assert back.problems == []
-
-    def essence(of: nvspan.Recording) -> list[tuple[object, ...]]:
-        return sorted(
-            (row["start"], row["end"], row["name"] or "")
-            for row in of.ranges.rows()
-            if row["end_reason"] == 0 and row["name"]
-        )
-
-    wanted = essence(recording)
-    assert len(wanted) > 5
-    assert [row for row in essence(back) if row in set(wanted)] == wanted
-    assert done.marks == len(recording.marks)
-    assert sorted(back.marks["time"]) == sorted(recording.marks["time"])
-    assert back.unix_offset == recording.unix_offset
-
-
-@pytest.mark.parametrize("size", [1, 1000])
-def test_perfetto_in_pieces_and_cut(tmp_path, size):
-    trace = TraceImport("perfetto", os.fsencode(tmp_path / "x.nvspan"))
-
-    def field(number: int, wire: int, data: bytes) -> bytes:
-        assert len(data) < 128
-        return bytes([number << 3 | wire]) + (bytes([len(data)]) if wire == 2 else b"") + data
-
-    def packet(time: int, body: bytes) -> bytes:
-        # timestamp (8), trusted_packet_sequence_id (10), track_event (11)
-        inner = field(8, 0, bytes([time])) + field(10, 0, b"\x01") + field(11, 2, body)
-        return field(1, 2, inner)
-
-    begin = field(9, 0, b"\x01") + bytes([23 << 3 & 0x7F | 0x80 | 2, 1, 1]) + b"a"
-    data = packet(5, begin) + packet(9, field(9, 0, b"\x02"))
-    for at in range(0, len(data), size):
-        trace.feed(data[at : at + size])
-    trace.finish(False)
-    assert rows(nvspan.read(tmp_path / "x.nvspan"), "name", "start", "end") == [("a", 5, 9)]
-    (tmp_path / "cut.pftrace").write_bytes(data[:-1])
-    with pytest.raises(ValueError, match=r"cut.pftrace: byte 14: the file ends within a packet"):
-        import_file(tmp_path / "cut.pftrace", tmp_path / "cut.nvspan")
-    done = import_file(tmp_path / "cut.pftrace", tmp_path / "cut.nvspan", partial=True)
-    assert done.ranges == 1
 
 
 TORCH = """
@@ -370,29 +320,68 @@ def test_a_trace_that_viztracer_wrote(tmp_path):
     assert sum(" f (" in f" {row[0]}" for row in rows(recording, "name")) >= 15 or len(whole) >= 15
 
 
-def test_the_command(tmp_path):
-    source = tmp_path / "t.json"
-    source.write_text(json.dumps([event("X", "a", 1, dur=5), event("X", "b", 3, dur=9),
-                                  event("s", "flow", 1, id=1)]))  # fmt: skip
-    command = [sys.executable, "-m", "nvspan", "import"]
-    done = subprocess.run([*command, "t.json"], cwd=tmp_path, capture_output=True, text=True,
-                          check=False)  # fmt: skip
-    assert (done.returncode, done.stdout) == (0, "t.nvspan\n")
-    assert done.stderr.splitlines() == [
-        "nvspan: t.nvspan: 2 ranges",
-        "nvspan: 1 range began within another of the thread and ended after it: start/end ranges "
-        "in the recording",
-        "nvspan: left out, as a recording has no place for it: 1 flow",
-    ]
-    source.write_text("[5]")
-    done = subprocess.run([*command, "t.json", "-o", "u.nvspan"], cwd=tmp_path, text=True,
-                          capture_output=True, check=False)  # fmt: skip
+NOTES = [
+    "1 range began within another of the thread and ended after it: read as start/end ranges",
+    "left out, as a recording has no place for it: 1 flow",
+]
+
+
+@pytest.mark.parametrize("name", ["t.json", "t.json.gz"])
+def test_a_trace_is_read_as_a_recording(tmp_path, name):
+    source = tmp_path / name
+    text = json.dumps([event("X", "a", 1, dur=5), event("X", "b", 3, dur=9),
+                       event("s", "flow", 1, id=1)]).encode()  # fmt: skip
+    source.write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    done = import_file(source, tmp_path / "t.nvspan")
+    assert (done.ranges, done.overlapping, done.left_out) == (2, 1, {"flow": 1})
+    assert done.notes() == NOTES
+    wanted = list(nvspan.read(tmp_path / "t.nvspan").ranges.rows())
+    found = nvspan.read(source)
+    assert list(found.ranges.rows()) == wanted
+    assert list(nvspan.read(str(source)).ranges.rows()) == wanted
+    (process,) = found.processes
+    assert (process["path"], process["tool"]) == (str(source), "Chrome trace")
+    for command in ("explain", "steps", "modules", "stats", "report", "export"):
+        done = nvspan_done(command, name, cwd=tmp_path)
+        assert [line for line in done.stderr.splitlines() if name in line] == [
+            f"nvspan: {name}: {sentence}" for sentence in NOTES
+        ], command
+    assert (tmp_path / "t.html").exists()
+    assert (tmp_path / "t.pftrace").exists()
+    assert nvspan_done("diff", name, name, cwd=tmp_path).returncode == 0
+    found = json.loads(run_nvspan("stats", "--format", "json", source).stdout)
+    assert sorted(row["name"] for row in found["rows"]) == ["a", "b"]
+
+
+def test_what_is_no_trace_is_refused(tmp_path):
+    (tmp_path / "t.json").write_text("[5]")
+    done = nvspan_done("stats", "t.json", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (
-        1, "nvspan import: t.json: byte 1: expected an event\n",
+        1, "nvspan stats: t.json: byte 1: expected an event\n",
     )  # fmt: skip
-    assert not (tmp_path / "u.nvspan").exists()
-    done = subprocess.run([*command, "no.json"], cwd=tmp_path, text=True, capture_output=True,
-                          check=False)  # fmt: skip
+    done = nvspan_done("stats", "no.json", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (
-        1, "nvspan import: 'no.json': No such file or directory\n",
+        1, "nvspan stats: cannot read 'no.json': No such file or directory\n",
     )  # fmt: skip
+    for name in ("t.csv", "t.csv.gz", "t.parquet", "t.pftrace"):
+        with pytest.raises(ValueError, match=f"{name}: only Chrome's JSON can be imported"):
+            import_file(tmp_path / name, tmp_path / "t.nvspan")
+
+
+def test_the_recording_made_of_a_trace_goes_with_its_process(tmp_path):
+    (tmp_path / "t.json").write_text(json.dumps([event("X", "a", 1, dur=5)]))
+    code = (
+        "import nvspan, os\n"
+        "first, second = nvspan.read('t.json'), nvspan.read('t.json')\n"
+        "child = os.fork()\n"
+        "if not child: raise SystemExit\n"
+        "os.waitpid(child, 0)\n"
+        "print(len(nvspan.read('t.json').ranges), os.listdir(os.environ['TMPDIR']))\n"
+    )
+    (tmp_path / "temporary").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, text=True, capture_output=True, check=True,
+        env={**os.environ, "TMPDIR": str(tmp_path / "temporary")},
+    )  # fmt: skip
+    assert done.stdout.startswith("1 ['nvspan-")
+    assert list((tmp_path / "temporary").iterdir()) == []

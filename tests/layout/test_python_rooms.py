@@ -58,7 +58,6 @@ LAZY = {
     "torch/nvtx.py": {"torch"},
     "cli/watch/metrics.py": {"prometheus_client"},
     "watch/prometheus.py": {"prometheus_client"},
-    "imports/tables.py": {"pyarrow"},
     "writer/domain.py": {"numpy"},
     "writer/layout.py": {"numpy"},
     "writer/library.py": {"numpy"},

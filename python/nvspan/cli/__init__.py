@@ -21,7 +21,6 @@ COMMANDS = {
     "doctor": "check whether annotations can be seen here, and what to do if not",
     "explain": "say what stands out in a recording, with the evidence",
     "export": "write a recording as a Perfetto trace, SQLite, Parquet or CSV",
-    "import": "make a recording of another program's trace or table",
     "metrics": "serve what ranges of running processes take as metrics of Prometheus",
     "modules": "show what each module of a PyTorch model costs",
     "ncu": "profile the kernels in ranges of a program with Nsight Compute",
@@ -104,10 +103,6 @@ def _command(name: str) -> Callable[[Sequence[str]], int]:
         from nvspan.cli.export import main as run_export
 
         return run_export
-    if name == "import":
-        from nvspan.cli.import_ import main as run_import
-
-        return run_import
     if name in ("start", "stop"):
         from nvspan.cli.live import control
 

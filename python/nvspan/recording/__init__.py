@@ -51,15 +51,17 @@ class Source:
     """The report of another tool that a recording was made of.
 
     `path` is the report's, `tool` the program that wrote it, with its version; `end` is when its
-    collection ended, in ns of the recording's times, None where it does not say.
+    collection ended, in ns of the recording's times, None where it does not say; `notes` say what
+    the recording has otherwise than the report, a sentence each.
     """
 
-    __slots__ = ("end", "path", "tool")
+    __slots__ = ("end", "notes", "path", "tool")
 
-    def __init__(self, path: str, tool: str, end: int | None) -> None:
+    def __init__(self, path: str, tool: str, end: int | None, notes: Sequence[str] = ()) -> None:
         self.path = path
         self.tool = tool
         self.end = end
+        self.notes = notes
 
 
 class Recording:
@@ -403,17 +405,18 @@ def _files_of(path: str) -> list[str]:
 
 
 def read(*paths: str | os.PathLike[str]) -> Recording:
-    """Reads recordings, those of one job together, folders of them, and reports of Nsight Systems.
+    """Reads recordings, those of one job together, folders of them, and files of other tools.
 
-    A report is an ``.nsys-rep``, which the installed nsys exports, or the SQLite file that
-    ``nsys export`` makes of one: see `docs/nsight-systems.md`.
+    A report of Nsight Systems is an ``.nsys-rep``, which the installed nsys exports, or the SQLite
+    file that ``nsys export`` makes of one: see `docs/nsight-systems.md`. A Chrome trace
+    (torch.profiler, JAX) is a ``.json`` or ``.json.gz``: see `docs/external.md`.
 
     A file that is damaged, or whose process was killed, gives what is intact; `Recording.problems`
     says what is not.
 
     Raises:
         OSError: a file cannot be opened.
-        ValueError: a file is no recording and no report that can be read, or no file is named.
+        ValueError: a file is none of these, is damaged beyond reading, or no file is named.
 
     >>> recording = nvspan.read("run.nvspan")                            # doctest: +SKIP
     >>> len(recording.ranges)                                            # doctest: +SKIP

@@ -129,9 +129,12 @@ def open_recording(
 ) -> nvspan.Recording:
     """Reads the files; what cannot be read ends the command with one line that says so.
 
-    With `show_damage` standard error says what is damaged or cut off.
+    Standard error says what a recording has otherwise than the file that it was made of, and with
+    `show_damage` what is damaged or cut off.
     """
     recording = opened(parser, lambda: nvspan.read(*files), files)
+    for source in recording._sources.values():
+        note(f"{source.path}: {sentence}" for sentence in source.notes)
     if show_damage:
         note(damage_lines(recording))
     return recording
@@ -169,7 +172,8 @@ def refuse_to_replace(
 
 def stem_of(path: str) -> str:
     """The name of a file or folder without its suffix."""
-    return os.path.splitext(path.rstrip(os.sep) or path)[0]
+    name = path.rstrip(os.sep) or path
+    return os.path.splitext(name.removesuffix(".gz"))[0]
 
 
 def emit(text: str, colors: Mapping[int, str] | None = None) -> int:

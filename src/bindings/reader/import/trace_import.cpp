@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The class nvspan._reader.TraceImport: a trace of another program, fed in pieces.
+// The class nvspan._reader.TraceImport: a Chrome trace, fed in pieces.
 
 #include "bindings/support/py.hpp"
 
@@ -9,10 +9,8 @@
 #include "bindings/reader/values/methods.hpp"
 
 #include "foreign/chrome_import.hpp"
-#include "foreign/perfetto_import.hpp"
 
 #include <cerrno>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <system_error>
@@ -24,15 +22,8 @@ namespace {
 
 class TraceImport {
  public:
-  TraceImport(const std::string& format, const std::string& path, std::uint64_t memory)
-      : path_(path), writer_(path, memory) {
-    if (format == "chrome")
-      chrome_ = std::make_unique<foreign::ChromeImport>(writer_);
-    else if (format == "perfetto")
-      perfetto_ = std::make_unique<foreign::PerfettoImport>(writer_);
-    else
-      throw py::value_error("format must be 'chrome' or 'perfetto', not '" + format + "'");
-  }
+  TraceImport(const std::string& path, std::uint64_t memory)
+      : path_(path), writer_(path, memory), trace_(writer_) {}
 
   void feed(const py::buffer& given) {
     const py::buffer_info bytes = given.request();
@@ -40,23 +31,15 @@ class TraceImport {
       throw py::type_error("data must be bytes");
     }
     work([&] {
-      const auto* data = static_cast<const char*>(bytes.ptr);
-      const auto size = static_cast<std::size_t>(bytes.size);
-      if (chrome_)
-        chrome_->feed(data, size);
-      else
-        perfetto_->feed(data, size);
+      trace_.feed(static_cast<const char*>(bytes.ptr), static_cast<std::size_t>(bytes.size));
     });
   }
   py::dict finish(bool partial) {
     work([&] {
-      if (chrome_)
-        chrome_->finish(partial);
-      else
-        perfetto_->finish(partial);
+      trace_.finish(partial);
       writer_.close();
     });
-    const foreign::ImportCounts& counts = chrome_ ? chrome_->counts() : perfetto_->counts();
+    const foreign::ImportCounts& counts = trace_.counts();
     py::dict out, left_out;
     out["ranges"] = counts.ranges;
     out["device_ranges"] = counts.device_ranges;
@@ -93,16 +76,15 @@ class TraceImport {
   std::string path_;
   std::mutex mutex_;
   record::ExternalWriter writer_;
-  std::unique_ptr<foreign::ChromeImport> chrome_;
-  std::unique_ptr<foreign::PerfettoImport> perfetto_;
+  foreign::ChromeImport trace_;
 };
 
 }  // namespace
 
 void bind_trace_import(py::module_& module) {
   Methods(py::class_<TraceImport>(module, "TraceImport")
-              .def(py::init<const std::string&, const std::string&, std::uint64_t>(),
-                   py::arg("format"), py::arg("path"), py::arg("memory") = 256'000'000))
+              .def(py::init<const std::string&, std::uint64_t>(), py::arg("path"),
+                   py::arg("memory") = 256'000'000))
       .def("feed", &TraceImport::feed, py::arg("data"))
       .def("finish", &TraceImport::finish, py::arg("partial"))
       .def("abort", &TraceImport::abort);
