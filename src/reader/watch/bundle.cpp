@@ -90,10 +90,9 @@ void note(const std::string& bundle, const BundleEvent& event, std::uint64_t now
   line += ", \"why\": ";
   add_json(line, event.why);
   line += ", \"host\": ";
-  add_json(line, event.host.empty() ? host() : event.host);
+  add_json(line, host());
   line += ", \"pid\": " + (event.pid == 0 ? std::string("null") : std::to_string(event.pid));
   line += ", \"rank\": " + (event.rank < 0 ? std::string("null") : std::to_string(event.rank));
-  if (event.passed) line += ", \"passed\": true";
   line += "}\n";
   const int fd = ::open((bundle + "/why.jsonl").c_str(),
                         O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -168,7 +167,7 @@ std::string open_bundle(const BundlePlace& place, const BundleEvent& event, std:
     const BundleFlag last = parse_flag(fd);
     const std::uint64_t age = now > last.time ? now - last.time : 0;
     const std::string known = place.folder + "/" + last.name;
-    const std::uint64_t together = ns_of(place.together) * (event.passed ? 10 : 1);
+    const std::uint64_t together = ns_of(place.together);
     if (!last.name.empty() && age < together && ::access(known.c_str(), W_OK) == 0) {
       bundle = known;
     } else if (last.name.empty() || event.asked || event.kind != last.kind ||

@@ -19,7 +19,7 @@ struct BundlePlace {
   double last = 30;       // seconds that are kept
   double every = 60;      // seconds between two bundles of a kind that nobody asked for
   std::size_t most = 10;  // bundles in the folder
-  double together = 0.5;  // seconds in which what several notice is one; passed on: ten times that
+  double together = 0.5;  // seconds in which what several notice is one
 };
 
 struct BundleEvent {
@@ -27,9 +27,7 @@ struct BundleEvent {
   std::string why;
   std::int64_t pid = 0;  // of the process that it is about; 0: of none
   std::int32_t rank = -1;
-  bool asked = false;     // by somebody: `every` does not count
-  std::string host = {};  // of the process; empty: this one
-  bool passed = false;    // on, by those who watch another folder
+  bool asked = false;  // by somebody: `every` does not count
 };
 
 // The newest bundle of a folder, by its flag file; an empty name: there is none, or others than its

@@ -79,13 +79,9 @@ void Watcher::stop() noexcept {
 }
 
 void Watcher::trigger(const std::string& kind, const std::string& why) {
-  pass_on(BundleEvent{kind, why, options_.pid, -1, true});
-}
-
-void Watcher::pass_on(BundleEvent event) {
   {
     const std::lock_guard<std::mutex> held(mutex_);
-    asked_.push_back(std::move(event));
+    asked_.push_back(BundleEvent{kind, why, options_.pid, -1, true});
   }
   wake_.notify_all();
 }
@@ -160,7 +156,7 @@ void Watcher::look(std::vector<BundleEvent>& events, bool last) {
 void Watcher::take_requests(std::vector<BundleEvent>& events) {
   const std::lock_guard<std::mutex> held(mutex_);
   for (BundleEvent& event : asked_) {
-    if (!event.passed) event.rank = own_rank();
+    event.rank = own_rank();
     events.push_back(std::move(event));
   }
   asked_.clear();

@@ -40,8 +40,6 @@ class Watcher {
   void stop() noexcept;  // carries out what was asked before
   // Asks for a bundle; returns at once.
   void trigger(const std::string& kind, const std::string& why);
-  // The same for what a process that records into another folder has noticed.
-  void pass_on(BundleEvent event);
   // Makes one on the calling thread; empty: `problem` says why not.
   std::string trigger_now(const std::string& kind, const std::string& why, std::string& problem);
   // The next bundle that was written here, for at most so many ns; empty: none, or something went

@@ -72,11 +72,6 @@ void stop(Watcher& watcher) {
   watcher.stop();
 }
 
-void pass_on(Watcher& watcher, const std::string& kind, const std::string& why,
-             const std::string& host, std::int64_t pid, std::int32_t rank, bool asked) {
-  watcher.pass_on(reader::BundleEvent{kind, why, pid, rank, asked, host, true});
-}
-
 py::list problems(Watcher& watcher) {
   py::list all;
   for (const std::string& problem : watcher.problems()) all.append(bytes_of(problem));
@@ -101,7 +96,6 @@ void bind_watch(py::module_& module) {
       .def("start", &Watcher::start)
       .def("stop", &stop)
       .def("trigger", &Watcher::trigger)
-      .def("pass_on", &pass_on)
       .def("trigger_now", &trigger_now)
       .def("next_bundle", &next_bundle)
       .def("problems", &problems);
