@@ -52,7 +52,7 @@ def ask(
 
     answers = []
     for path in _files(target):
-        kind, why = _reader.live_ask(os.fsencode(path), mode, ring_bytes, b"", int(wait * 1e9))
+        kind, why = _reader.live_ask(os.fsencode(path), mode, ring_bytes, int(wait * 1e9))
         text = {
             "obeyed": f"it is {mode} now",
             "waiting": "asked; no thread of it has had an event since, and the next one obeys",

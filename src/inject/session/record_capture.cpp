@@ -91,7 +91,7 @@ record::ThreadWriter* RecordCapture::writer_of(std::uint32_t tid) {
       recorder_.is_asked(*slot.writer)) {
     // Before the request is read: one that comes later asks again.
     slot.writer->live->asked.store(0);
-    if (recorder_.take_request(*slot.writer)) name_handles();
+    if (recorder_.take_request()) name_handles();
     recorder_.follow_mode(*slot.writer);
   }
   recorder_.set_current(slot.writer);

@@ -12,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -89,17 +88,6 @@ LiveAnswer ask(const std::string& path, const LiveRequest& request, std::uint64_
   const std::uint64_t number = live.asked.load() + 1;
   live.wanted_mode.store(request.mode);
   live.wanted_ring.store(request.ring_bytes);
-  const std::size_t mark = std::min(request.mark.size(), record::live_mark_bytes);
-  char text[record::live_mark_bytes] = {};
-  std::copy(request.mark.begin(), request.mark.begin() + static_cast<std::ptrdiff_t>(mark), text);
-  for (std::size_t i = 0; i < record::live_mark_bytes / record::word; ++i) {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, text + i * record::word, sizeof bits);
-    live.mark[i].store(bits);
-  }
-  const bool tsc = header.clock == static_cast<std::uint32_t>(record::ClockType::tsc);
-  live.mark_ticks.store(tsc ? core::time_stamp() : core::monotonic_ns());
-  live.mark_bytes.store(mark);
   live.asked.store(number);
   wake_threads(file, live);
   const std::uint64_t until = core::monotonic_ns() + wait;

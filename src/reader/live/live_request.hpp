@@ -7,14 +7,12 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 namespace nvspan::reader {
 
 struct LiveRequest {
   std::uint64_t mode = record::live_no_mode;  // RecordMode
   std::uint64_t ring_bytes = 0;
-  std::string_view mark;  // empty: none; at most live_mark_bytes
 };
 enum class LiveAnswer : std::uint8_t { obeyed, refused, waiting, failed };
 

@@ -32,10 +32,9 @@ static_assert(LiveWord::is_always_lock_free && sizeof(LiveWord) == sizeof(std::u
 
 constexpr std::uint64_t live_magic = 0x3145564C'53564EFDu;  // FD "NVSLVE1"
 constexpr std::size_t live_offset = 3072;                   // of LiveSection, in the file
-constexpr std::size_t live_mark_bytes = 256;
 static_assert(sizeof(FileHeader) <= live_offset);
 
-// A request is written by `nvspan start`, `stop` and `mark`: its fields, then `asked`, then a 1
+// A request is written by `nvspan start` and `stop`: its fields, then `asked`, then a 1
 // into LiveBlock::asked of each thread, so that whichever comes to its next event obeys.
 struct LiveSection {
   LiveWord magic;        // written last
@@ -48,9 +47,7 @@ struct LiveSection {
   LiveWord asked;        // number of the newest request
   LiveWord wanted_mode;  // RecordMode; live_no_mode: as it is
   LiveWord wanted_ring;  // bytes; 0: as it is
-  LiveWord mark_ticks;   // when the mark was asked for; 0: now
-  LiveWord mark_bytes;
-  LiveWord mark[live_mark_bytes / word];
+  LiveWord reserved[34];
   LiveWord was_ring;  // the mode was `ring` at some time, also where the header has another
 };
 static_assert(live_offset + sizeof(LiveSection) <= file_header_bytes);

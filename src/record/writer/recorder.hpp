@@ -71,7 +71,7 @@ class Recorder {
   bool is_asked(const ThreadWriter& writer) const noexcept { return writer.is_asked(); }
   // Carries it out, unless another thread has. True: the mode is now `armed`, and the handles that
   // the program has got need names.
-  bool take_request(ThreadWriter& writer);
+  bool take_request();
   void follow_mode(ThreadWriter& writer);
   // Armed: what a handle of a string or domain stands for.
   void name_handle(std::uint64_t handle, std::string_view text);
@@ -97,7 +97,6 @@ class Recorder {
   };
   Range range_of(ThreadWriter& writer, std::uint64_t entry);  // of LiveBlock
   bool takes_mode(std::uint64_t mode) const noexcept;
-  void write_mark(ThreadWriter& writer, std::string_view text, std::uint64_t at);
   void stop_ranges(ThreadWriter& writer, bool goes_on);
   void begin_ranges(ThreadWriter& writer, bool recorded);
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What other processes ask of the recorder through the file: another mode, or a mark. The first
-// thread that notices carries it out for the process; each thread then changes its own writer, so
-// that none waits for another.
+// What other processes ask of the recorder through the file: another mode. The first thread that
+// notices carries it out for the process; each thread then changes its own writer, so that none
+// waits for another.
 
 #include "record/file/ticks.hpp"
 #include "record/writer/recorder.hpp"
@@ -12,13 +12,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 
 namespace nvspan::record {
 namespace {
 
-constexpr std::uint64_t own_domain = ~std::uint64_t{0};  // no handle that a program gets
-constexpr std::string_view own_domain_name = "nvspan";
 constexpr std::uint64_t usual_ring = 64'000'000;
 
 // Whoever else may write into the file must not be able to ask for anything.
@@ -44,16 +41,12 @@ bool Recorder::takes_mode(std::uint64_t mode) const noexcept {
          is(RecordMode::armed);
 }
 
-bool Recorder::take_request(ThreadWriter& writer) {
+bool Recorder::take_request() {
   LiveSection& live = file_.live();
   const std::uint64_t asked = live.asked.load(std::memory_order_acquire);
   if (asked == std::max(live.obeyed.load(), live.refused.load())) return false;
   const std::uint64_t mode = live.wanted_mode.load(std::memory_order_relaxed);
-  const std::uint64_t mark_bytes = live.mark_bytes.load(std::memory_order_relaxed);
-  const bool marks = mark_bytes != 0 && mark_bytes <= live_mark_bytes;
-  const bool no_events = file_.mode() == RecordMode::armed || file_.mode() == RecordMode::stats;
-  if (!is_owners_alone(file_.segment().path()) || !takes_mode(mode) ||
-      mark_bytes > live_mark_bytes || (marks && mode == live_no_mode && no_events)) {
+  if (!is_owners_alone(file_.segment().path()) || !takes_mode(mode)) {
     live.refused.store(asked, std::memory_order_release);
     return false;
   }
@@ -68,35 +61,8 @@ bool Recorder::take_request(ThreadWriter& writer) {
     switched_ = ticks_now();
     blocks_.ask_all();
   }
-  if (marks) {
-    char text[live_mark_bytes];
-    for (std::size_t i = 0; i < live_mark_bytes / word; ++i) {
-      const std::uint64_t bits = live.mark[i].load(std::memory_order_relaxed);
-      std::memcpy(text + i * word, &bits, word);
-    }
-    if (!arms) {
-      follow_mode(writer);
-      write_mark(writer, std::string_view(text, mark_bytes),
-                 live.mark_ticks.load(std::memory_order_relaxed));
-    }
-  }
   live.obeyed.store(asked, std::memory_order_release);
   return arms;
-}
-
-void Recorder::write_mark(ThreadWriter& writer, std::string_view text, std::uint64_t at) {
-  trace::Event event;
-  event.kind = trace::EventKind::mark;
-  event.has_domain = true;
-  event.domain = own_domain_name;
-  event.domain_handle = own_domain;
-  event.message = text;
-  event.message_type = trace::MessageType::ascii;
-  const ThreadSites::Subject subject = sites_.subject(writer, own_domain, event, nullptr);
-  // Entries count from their chunk's beginning, and the request may be older.
-  const std::uint64_t now = ticks_now();
-  const std::uint64_t ticks = at > writer.base && at < now ? at : now;
-  entries_.put(writer, EntryKind::mark, subject.site, ticks, nullptr, 0, &event);
 }
 
 void Recorder::follow_mode(ThreadWriter& writer) {

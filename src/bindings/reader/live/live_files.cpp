@@ -268,8 +268,7 @@ class LiveFiles {
 
 // What became of the request, and why it failed.
 std::pair<std::string, std::string> live_ask(const std::string& path, const std::string& mode,
-                                             std::uint64_t ring_bytes, const std::string& mark,
-                                             std::uint64_t wait) {
+                                             std::uint64_t ring_bytes, std::uint64_t wait) {
   reader::LiveRequest request;
   for (const auto known :
        {record::RecordMode::full, record::RecordMode::ring, record::RecordMode::armed}) {
@@ -277,7 +276,6 @@ std::pair<std::string, std::string> live_ask(const std::string& path, const std:
     if (mode == mode_name(number)) request.mode = number;
   }
   request.ring_bytes = ring_bytes;
-  request.mark = mark;
   std::string problem;
   reader::LiveAnswer answer = reader::LiveAnswer::failed;
   {
