@@ -66,6 +66,27 @@ for part in range(1, 4):
             run.say()
 
 
+@needs_library
+def test_two_kinds_of_range_with_one_name(tmp_path):
+    program = """
+import nvspan
+for part in range(2):
+    for _ in range(5):
+        with nvspan.annotate("step"):
+            pass
+    for _ in range(3):
+        nvspan.end_range(nvspan.start_range("step"))
+    print("ready", flush=True)
+    input()
+"""
+    with running(tmp_path, program, "stats", until=False) as run:
+        scalars = Scalars(run.file, match=["step"])
+        for _ in range(2):
+            run.wait_for()
+            assert scalars.read()["nvspan/step/calls"] == 8
+            run.say()
+
+
 def test_without_a_recording(tmp_path):
     scalars = Scalars(str(tmp_path / "none.nvspan"))
     assert scalars.read() == {}

@@ -62,6 +62,7 @@ class Watch:
         self._sources = Sources(targets)
         self.match = None if match is None else tuple(match)
         self._rings: dict[str, RingTally] = {}
+        self._grown: dict[str, Tally] = {}
         self._ended: dict[str, tuple[tuple[int, int], FileFigures]] = {}
         #: Why targets stand for no file and files could not be read, at the last reading.
         self.problems: list[str] = []
@@ -98,8 +99,10 @@ class Watch:
             tally = ring.add(recording, self.match, read_at, newest)
         else:
             part = recording if self.match is None else recording.filter(match=self.match)
-            tally = Tally()
-            tally.add(summary_of(part))
+            reading = Tally()
+            reading.add(summary_of(part))
+            tally = self._grown.setdefault(path, Tally())
+            tally.grow(reading)
         figures = FileFigures(path, process, tally)
         if process["closed"]:
             self._ended[path] = (identity, figures)

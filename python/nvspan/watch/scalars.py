@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
+    _Key = tuple[str | None, str | None, str]  # domain, name, kind
+
 _KINDS = {"push_pop": "", "start_end": "", "device": "/gpu"}
 _UNUSUAL = re.compile(r"[^\w\-. /]")  # what names of MLflow's metrics may not have
 
@@ -47,7 +49,7 @@ class Scalars:
     ) -> None:
         self._watch = Watch(targets, match)
         self._prefix = prefix
-        self._before: dict[tuple[str, str], tuple[float, dict[int, int]]] = {}
+        self._before: dict[tuple[str, _Key], tuple[float, dict[int, int]]] = {}
 
     @property
     def problems(self) -> list[str]:
@@ -63,14 +65,14 @@ class Scalars:
         sums: dict[str, float] = {}
         counts: dict[str, dict[int, int]] = {}
         for figures in self._watch.read():
-            for (domain, name, kind), tally in figures.tally.ranges.items():
-                label = self._label(domain, name, kind)
-                before, known = self._before.get((figures.path, label), (0.0, {}))
+            for key, tally in figures.tally.ranges.items():
+                label = self._label(*key)
+                before, known = self._before.get((figures.path, key), (0.0, {}))
                 sums[label] = sums.get(label, 0.0) + tally.sum - before
                 new = counts.setdefault(label, {})
                 for bucket, count in tally.counts.items():
                     new[bucket] = new.get(bucket, 0) + count - known.get(bucket, 0)
-                self._before[figures.path, label] = (tally.sum, dict(tally.counts))
+                self._before[figures.path, key] = (tally.sum, dict(tally.counts))
         found = {}
         for label, new in counts.items():
             calls = sum(new.values())

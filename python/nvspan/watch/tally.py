@@ -44,6 +44,34 @@ class RangeTally:
         for bucket, count in other.counts.items():
             self.counts[bucket] = self.counts.get(bucket, 0) + count
 
+    def grow(self, now: RangeTally) -> None:
+        """Takes a later reading of the same ranges.
+
+        Readings convert ticks by an estimate of the clock's rate that gets better: a duration may
+        move to a bucket nearby, and the sum shrink. Monitoring systems take a counter that shrinks
+        for a restart of the process.
+        """
+        new = {
+            bucket: now.counts.get(bucket, 0) - self.counts.get(bucket, 0)
+            for bucket in {*now.counts, *self.counts}
+        }
+        for bucket in sorted(bucket for bucket, count in new.items() if count < 0):
+            nearest = sorted(
+                (other for other, count in new.items() if count > 0),
+                key=lambda other, bucket=bucket: abs(other - bucket),  # type: ignore[misc]
+            )
+            for other in nearest:
+                moved = min(new[other], -new[bucket])
+                new[other] -= moved
+                new[bucket] += moved
+        for bucket, count in new.items():
+            if count > 0:
+                self.counts[bucket] = self.counts.get(bucket, 0) + count
+        self.calls = max(self.calls, now.calls)
+        self.sum = max(self.sum, now.sum)
+        self.shortest = min(self.shortest, now.shortest)
+        self.longest = max(self.longest, now.longest)
+
     def add(self, row: dict[str, Any], counts: dict[int, int]) -> None:
         """Adds a row of a summary."""
         # The process goes on while its file is read: what the histogram has counts.
@@ -81,6 +109,14 @@ class Tally:
         self.lost += other.lost
         self.missed += other.missed
         self.unseen += other.unseen
+
+    def grow(self, now: Tally) -> None:
+        """Takes a later reading of the same recording."""
+        for key, of in now.ranges.items():
+            self.ranges.setdefault(key, RangeTally()).grow(of)
+        for mark, count in now.marks.items():
+            self.marks[mark] = max(self.marks.get(mark, 0), count)
+        self.lost = max(self.lost, now.lost)
 
     def add(
         self,
