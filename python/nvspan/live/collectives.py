@@ -28,9 +28,9 @@ def _operations(process: Process) -> list[dict[str, Any]]:
     return [device for device in process.devices if device["ranks"]]
 
 
-def _waits(device: dict[str, Any], took: int) -> bool:
-    """The GPU was in this operation at both looks, `took` ns apart."""
-    return device["state"] == "begun" and (device["since"] or 0) >= took
+def _waits(process: Process, device: dict[str, Any]) -> bool:
+    """The GPU was in this operation at both looks."""
+    return device["state"] == "begun" and device in process.stayed
 
 
 def _behind(process: Process) -> str:
@@ -53,15 +53,15 @@ class _Communicator:
         if known is None or (device["since"] or 0) > (known[1]["since"] or 0):
             self.of[device["rank"]] = (process, device)
 
-    def judge(self, there: Sequence[Process], took: int) -> tuple[str, list[Process]] | None:
+    def judge(self, there: Sequence[Process]) -> tuple[str, list[Process]] | None:
         """A sentence, and the processes that have not come to an operation that others wait in.
 
         None: nobody waits in one, or who is late has just come.
         """
-        waiting = [(process, of) for process, of in self.of.values() if _waits(of, took)]
+        waiting = [(process, of) for process, of in self.of.values() if _waits(process, of)]
         operations = {(of["name"], of["number"]) for _, of in waiting}
-        late = [(process, of) for process, of in self.of.values() if not _waits(of, took)]
-        if not waiting or any((of["since"] or 0) < took for _, of in late):
+        late = [(process, of) for process, of in self.of.values() if not _waits(process, of)]
+        if not waiting or any(of not in process.stayed for process, of in late):
             return None
         group = [process for process, _ in waiting]
         gpus = f"the GPU{'s' if len(group) > 1 else ''} of {names(group)}"
@@ -91,8 +91,8 @@ class _Communicator:
         return text, [*(process for process, _ in late), *(never if missing else [])]
 
 
-def held_back(there: Sequence[Process], took: int) -> Found | None:
-    """Which of the processes `there` the GPUs of the others wait for, at two looks `took` ns apart.
+def held_back(there: Sequence[Process]) -> Found | None:
+    """Which of the processes `there` the GPUs of the others wait for, at two looks.
 
     A process whose own GPU waits in another communicator is held back itself. None: no GPU waits,
     or NCCL's plugin is not loaded.
@@ -101,7 +101,7 @@ def held_back(there: Sequence[Process], took: int) -> Found | None:
     waiting: set[int] = set()
     for process in there:
         for device in _operations(process):
-            if _waits(device, took):
+            if _waits(process, device):
                 waiting.add(id(process))
             if device["name"] not in _BETWEEN_TWO:
                 number = device["communicator"]
@@ -111,7 +111,7 @@ def held_back(there: Sequence[Process], took: int) -> Found | None:
     sentences: list[str] = []
     held: dict[int, Process] = {}
     for communicator in communicators.values():
-        found = communicator.judge(there, took)
+        found = communicator.judge(there)
         if found is None:
             continue
         said, processes = found

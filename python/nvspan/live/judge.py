@@ -107,7 +107,7 @@ def judge(processes: Sequence[Process], waits: Waits, took: float) -> Verdict:
         return _by_halted(there, halted)
     if not took:
         return _cannot("one look does not say what moves")
-    on_gpu = _by_collectives(there, waits, int(took * 1e9))
+    on_gpu = _by_collectives(there, waits)
     if on_gpu is not None:
         return on_gpu
     moving = [process for process in there if process.moved]
@@ -120,10 +120,10 @@ def judge(processes: Sequence[Process], waits: Waits, took: float) -> Verdict:
     return _by_minority(there, moving, still)
 
 
-def _by_collectives(there: list[Process], waits: Waits, took: int) -> Verdict | None:
+def _by_collectives(there: list[Process], waits: Waits) -> Verdict | None:
     """By what the GPUs say of NCCL's operations; None: nothing."""
     in_wait = [p for p in there if not p.moved and waits.of(p) is not None]
-    found = held_back(there, took)
+    found = held_back(there)
     if found is None or any(process in in_wait for process in found.processes):
         return None
     if not found.processes:

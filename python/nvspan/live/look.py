@@ -87,6 +87,7 @@ class Process:
             NCCL's operations, in place of the stream, `communicator`, its id; the operation's
             `number`, and which `rank` of how many `ranks` of the communicator this is, counted from
             0. Of other ranges these are None.
+        stayed: of `devices`, those that had this state at both looks.
     """
 
     def __init__(self, file: str, header: dict[str, Any], sample: dict[str, Any]) -> None:
@@ -103,6 +104,7 @@ class Process:
             device["stream"] = None if of_nccl else device["stream"]
             if not device["ranks"]:
                 device.update(number=None, rank=None, ranks=None)
+        self.stayed: list[dict[str, Any]] = []
         self.lost: int = sample["lost"]
         self.threads = [Thread(found) for found in sample["threads"]]
         self.main: Thread | None = max(
@@ -205,7 +207,7 @@ def look(
             problems.append((path, found))
             continue
         process = Process(path, header, found)
-        compare(process, before, took)
+        compare(process, before, took, frozen=header["frozen"])
         add_state(process, header, found["closed"], boot, gone, times, took)
         processes.append(process)
     processes.sort(key=order)

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import math
+
 from nvspan.live import process as system
 
 TYPE_CHECKING = False
@@ -16,8 +18,13 @@ if TYPE_CHECKING:
 _COUNTED = 1 << 43  # events of a thread are counted modulo this
 
 
-def compare(process: Process, before: dict[str, Any] | str, took: float) -> None:
-    """What has moved since the sample `before`, so many seconds ago."""
+def compare(
+    process: Process, before: dict[str, Any] | str, took: float, *, frozen: bool = False
+) -> None:
+    """What has moved, and what has not, since the sample `before`, so many seconds ago.
+
+    In a `frozen` file nothing moves: what stayed is what is older than that.
+    """
     known = {} if isinstance(before, str) else {t["tid"]: t["events"] for t in before["threads"]}
     for thread in process.threads:
         if thread.tid not in known:
@@ -26,6 +33,22 @@ def compare(process: Process, before: dict[str, Any] | str, took: float) -> None
         thread.moved = (thread.events - known[thread.tid]) % _COUNTED
         if thread.unchanged is None and not thread.moved and took:
             thread.unchanged = int(took * 1e9)
+    least = took * 1e9 if frozen else 0.0
+    earlier = (
+        {} if isinstance(before, str) else {_of(d): d["since"] or 0 for d in before["devices"]}
+    )
+    process.stayed = [
+        device
+        for device in process.devices
+        if (device["since"] or 0) >= max(least, earlier.get(_of(device), math.inf))
+    ]
+
+
+def _of(device: dict[str, Any]) -> tuple[Any, ...]:
+    """What stays the same while a device range stays in its state."""
+    stream = device["stream"] if device.get("communicator") is None else device["communicator"]
+    keys = ("domain", "name", "state", "device", "tid", "number", "rank", "ranks")
+    return stream, *(device[key] or None for key in keys)
 
 
 def processor_times(headers: list[Any], samples: list[Any]) -> dict[int, float]:
