@@ -23,18 +23,27 @@ RANK = """
 import os
 rank = int(os.environ["RANK"])
 made = {}
+open_now = {}  # whether each operation has begun, as the others shall see it
 def member(id, ranks, own):
     made[id] = Nccl(5, id=id, ranks=ranks, rank=own)
 def launched(id, name, number):
     call = made[id].collective(name.encode(), number, 1)
     made[id].stop(call)
+    open_now[name, number] = False
     return call
 def begun(id, name, number):
     made[id].channel(launched(id, name, number), 0, now())
+    open_now[name, number] = True
 def ended(id, name, number):
     made[id].channel_stop(made[id].channel(launched(id, name, number), 0, now()), now())
+    del open_now[name, number]
+def seen():
+    (own,) = nvspan.where(os.getpid(), samples=1).processes
+    return {(of["name"], of["number"]): of["state"] == "begun" for of in own.devices if of["ranks"]}
 """
 READY = """
+while seen() != open_now:  # a thread of nvspan tells it
+    time.sleep(0.01)
 print("ready", flush=True); time.sleep(600)
 """
 

@@ -33,6 +33,11 @@ def _waits(process: Process, device: dict[str, Any]) -> bool:
     return device["state"] == "begun" and device in process.stayed
 
 
+def _age(device: dict[str, Any]) -> tuple[bool, int]:
+    """What an operation has more of than those behind it; that it began may be told late."""
+    return device["state"] == "begun", device["since"] or 0
+
+
 def _behind(process: Process) -> str:
     """What the GPU of a process does while an operation waits for its turn."""
     for device in process.devices:
@@ -50,7 +55,7 @@ class _Communicator:
 
     def add(self, process: Process, device: dict[str, Any]) -> None:
         known = self.of.get(device["rank"])
-        if known is None or (device["since"] or 0) > (known[1]["since"] or 0):
+        if known is None or _age(device) > _age(known[1]):
             self.of[device["rank"]] = (process, device)
 
     def judge(self, there: Sequence[Process]) -> tuple[str, list[Process]] | None:
