@@ -189,7 +189,7 @@ def test_who_waits_in_another_communicator_is_not_the_cause(job):
 
 def test_messages_between_two_ranks_say_nothing_of_the_others(job):
     sends = ALL + "made[0xfeed].channel(made[0xfeed].send(b'Send', 1, 1), 0, now())\n"
-    sends += "open_now['Send', 0] = True\n"
+    sends += "open_now['Send', 1] = True\n"
     found = job(sends, ALL, ALL, ALL)
     assert found.said() == ("cannot tell", [], "cannot tell: every process is in step")
 
