@@ -126,7 +126,7 @@ def test_a_job_that_shares_its_core(tmp_path):
     assert [process.wait(300) for process in running] == [0, 0]
     files = [tmp_path / f"run-{rank}.nvspan" for rank in range(2)]
     work = STEPS * WORK_NS
-    grown, lasted = [], []
+    grown, lasted, outside = [], [], []
     for path in files:
         recording = nvspan.read(path)
         said = [
@@ -140,9 +140,12 @@ def test_a_job_that_shares_its_core(tmp_path):
         # Whenever it is ready to run, so is at least one other.
         assert values[-1] - values[0] > work / 2
         grown.append(values[-1] - values[0])
-        lasted.append(
-            sum(row["duration"] for row in recording.ranges.rows() if row["name"] == "work")
-        )
+        rows = list(recording.ranges.rows())
+        lasted.append(sum(row["duration"] for row in rows if row["name"] == "work"))
+        names = ("work", "torch.distributed")
+        inside = [row for row in rows if row["name"] in names or row["domain"] in names]
+        span = max(row["end"] for row in inside) - min(row["start"] for row in inside)
+        outside.append(span - sum(row["duration"] for row in inside))
     found = ranks(*files)
     rows = {row["range"]: row for row in found.imbalance}
     starved = rows["(without a core)"]
@@ -150,6 +153,7 @@ def test_a_job_that_shares_its_core(tmp_path):
     # Both lack the core for about as long, so either may be the first by a little.
     assert grown[starved["rank"]] > 0.9 * max(grown)
     # What is left of the work is what it took of the processor, and what a virtual machine was not
-    # given meanwhile.
+    # given meanwhile; in which part of a step a core was missing is not known.
     other = sum(lasted) / 2 - starved["mean"] - work
-    assert work * 0.9 < rows["work"]["mean"] < 1.5 * work + max(other, 0)
+    most = 1.5 * work + max(other, 0) + sum(outside) / 2
+    assert work * 0.9 < rows["work"]["mean"] < most
