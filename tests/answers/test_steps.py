@@ -8,16 +8,17 @@ import csv
 import io
 import json
 import lzma
+import os
 import shutil
-import subprocess
-import sys
+from array import array
 
 import pytest
 
 import nvspan
 from helpers.reported import nvspan_done
-from helpers.traced import clean_environment, needs_library
 from helpers.tree import ROOT
+from helpers.written_loops import GAP, MS
+from nvspan import _reader
 from nvspan.answers import steps
 
 DATA = ROOT / "tests" / "data" / "loops"
@@ -128,25 +129,26 @@ def test_given_phases(loops):
     assert list(found["cpu.torch:forward"]) == list(usual["cpu.forward"])
 
 
-PROGRAM = """
-import time, nvspan
-for number in range(8):
-    with nvspan.step(number):
-        with nvspan.annotate("load"):
-            time.sleep(0.004 if number != 5 else 0.4)
-        with nvspan.annotate("train"):
-            time.sleep(0.008)
-"""
-
-
-@needs_library
 def test_a_program_of_its_own_phases(tmp_path):
-    (tmp_path / "loop.py").write_text(PROGRAM)
-    subprocess.run(
-        [sys.executable, "-m", "nvspan", "record", "-o", "run.nvspan", "loop.py"], cwd=tmp_path,
-        env=clean_environment(), check=True, capture_output=True, timeout=60,
-    )  # fmt: skip
-    found = nvspan.read(tmp_path / "run.nvspan").steps()
+    path, now = tmp_path / "run.nvspan", 0
+    with _reader.ExternalWriter(os.fsencode(path)) as out:
+        thread = out.thread(out.process(77), 1)
+        torch, own = out.domain(0, "torch"), out.domain(0, None)
+
+        def write(domain, name, begin, end, payload=None):
+            name = out.strings([name])
+            out.ranges(
+                thread, domain, array("q", [begin]), array("q", [end]), name=name, payload=payload
+            )
+
+        for number in range(8):
+            begin = now
+            for name, ms in (("load", 400 if number == 5 else 4), ("train", 8)):
+                write(own, name, now, now + ms * MS)
+                now += ms * MS
+            write(torch, "step", begin, now, array("q", [number]))
+            now += GAP
+    found = nvspan.read(path).steps()
     assert (found.step, found.phases) == ("torch:step", ["load", "train", "other"])
     assert [row["number"] for row in found.rows()] == list(range(8))
     slow = found.rows()[5]
