@@ -159,11 +159,11 @@ with nvspan.annotate("outer"):
     long = nvspan.start_range("long")
     for i in range(3):
         nvspan.end_range(nvspan.start_range("short"))
-    time.sleep(0.02)
+    time.sleep(0.3)
     nvspan.end_range(long)
     open_ = nvspan.start_range("left open")
 """
-    recording = record_command([sys.executable, "-c", code], min_duration=10_000_000).recording
+    recording = record_command([sys.executable, "-c", code], min_duration=250_000_000).recording
     rows = [(row["name"], row["parent"]) for row in recording.ranges.rows()]
     assert rows == [("outer", None), ("long", None), ("left open", None)]
     calls = {row["name"]: (row["calls"], row["unclosed"]) for row in recording.stats().rows}
