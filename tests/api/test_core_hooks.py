@@ -11,29 +11,16 @@ from types import ModuleType
 
 import pytest
 
-import nvspan
 from helpers.tree import ROOT
 from nvspan import _core
-from nvspan._adapters import hooks
+from nvspan._adapters.hooks import HOOKS, load_hook
 
-GIVEN = re.findall(
-    r"^        (\w+)=", (ROOT / "python/nvspan/_adapters/hooks.py").read_text(), re.M
-)
+HEADER = (ROOT / "src/bindings/support/python_hooks.hpp").read_text()
 
 
-@pytest.fixture
-def given(monkeypatch):
-    """The hooks that the package hands over, by name."""
-    seen = {}
-    with monkeypatch.context() as patch:
-        patch.setattr(_core, "set_hooks", lambda **kwargs: seen.update(kwargs))
-        hooks.hand_over()
-    return seen
-
-
-def test_the_package_hands_every_hook_over(given):
-    assert list(given) == GIVEN
-    _core.set_hooks(**given)
+def test_the_package_has_every_hook():
+    assert list(HOOKS) == re.findall(r"^  PythonFunction (\w+);", HEADER, re.M)
+    assert all(callable(load_hook(name)) for name in HOOKS)
 
 
 ALONE = f"""
@@ -55,71 +42,29 @@ def said_by(code):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
-def test_missing_hooks_are_named():
-    (line,) = said_by("said(core.set_hooks, decorate=print, scalar=print)")
-    expected = ", ".join(repr(name) for name in GIVEN if name not in {"decorate", "scalar"})
-    assert line == f"TypeError set_hooks() needs these keyword arguments too: {expected}"
-
-
 def test_without_hooks_a_call_that_needs_one_says_so():
     lines = said_by("said(core.mark, 'x', color=(1, 0, 0)); said(core.mark, 'x', color='red')")
     assert lines == ["RuntimeError nvspan is not fully imported"]
 
 
-def test_a_loader_that_fails_is_asked_again():
+def test_a_hook_is_loaded_by_name_until_it_is_there():
     lines = said_by(
-        "asked = []\n"
-        "def load():\n"
-        "    asked.append(1)\n"
-        "    if len(asked) == 1: raise OSError('no file')\n"
+        "loaded = [OSError('no file'), 3, lambda value: print(value) or 7]\n"
+        "def load(name):\n"
+        "    print('load', name)\n"
+        "    found = loaded.pop(0)\n"
+        "    if isinstance(found, OSError): raise found\n"
+        "    return found\n"
         "core.set_hook_loader(load)\n"
-        "for _ in range(2): said(core.mark, 'x', color=(1, 0, 0))\n"
+        "for _ in range(4): said(core.mark, 'x', color=(1, 0, 0))\n"
         "said(core.set_hook_loader, 3)\n"
     )
     assert lines == [
-        "OSError no file",
-        "RuntimeError set_hooks() was not called",
+        *["load color_from_object", "OSError no file"],
+        *["load color_from_object", "TypeError color_from_object must be callable, not 3"],
+        *["load color_from_object", "(1, 0, 0)", "(1, 0, 0)"],
         "TypeError load must be callable, not 3",
     ]
-
-
-def test_one_hook_may_be_replaced(given):
-    class Told(Exception):
-        pass
-
-    def color(value):
-        raise Told(value)
-
-    _core.set_hooks(**given)
-    _core.set_hooks(color_from_object=color)
-    try:
-        with pytest.raises(Told, match="rosa"):
-            nvspan.mark("x", color="rosa")
-    finally:
-        _core.set_hooks(**given)
-
-
-def test_an_unknown_hook_is_named(given):
-    with pytest.raises(TypeError, match=r"unexpected keyword argument 'paint'"):
-        _core.set_hooks(**given, paint=print)
-
-
-def test_a_hook_is_given_by_keyword(given):
-    with pytest.raises(TypeError, match=r"no positional arguments \(1 given\)"):
-        _core.set_hooks(print, **given)
-
-
-def test_a_hook_is_callable(given):
-    given["generate"] = 3
-    with pytest.raises(TypeError, match=r"^generate must be callable, not 3$"):
-        _core.set_hooks(**given)
-
-
-def test_what_was_refused_changes_nothing(given):
-    given["domain_handle"] = 3
-    with pytest.raises(TypeError):
-        _core.set_hooks(**given)
-    assert nvspan.get_domain("hooks").handle.name == "hooks"
 
 
 def test_missing_functions_of_torch_are_named():

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from helpers.tree import ROOT, read
 
 PACKAGE = ROOT / "python" / "nvspan"
 EXTENSIONS = {"nvspan._core", "nvspan._reader"}
+_LAZY = re.compile(r"nvspan[\w.]*:\w+")  # what nvspan._lazy imports: "module:attribute"
 
 
 def key(path: Path) -> str:
@@ -78,6 +80,8 @@ def _find_imports(path: Path) -> Iterator[tuple[str, str]]:
                 yield name if name in known else str(node.module), when
         elif is_import_by_name(node) and isinstance(node.args[0], ast.Constant):
             yield node.args[0].value, when
+        elif isinstance(node, ast.Constant) and _LAZY.fullmatch(str(node.value)):
+            yield node.value.partition(":")[0], "later"
 
 
 @functools.cache

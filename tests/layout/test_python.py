@@ -14,12 +14,13 @@ from helpers.tree_of_python import PACKAGE, files, imports, is_import_by_name, k
 
 # What users import by name lies in the root, and nothing else does.
 PUBLIC = """
-    __init__ __main__ _core _reader checking colors counters device doctor launch notebook nvtx
-    payloads profiler pytest_plugin recorder testing tracing
+    __init__ __main__ _core _lazy _reader checking colors counters device doctor launch notebook
+    nvtx payloads profiler pytest_plugin recorder testing tracing
 """
 # file -> why it imports modules whose names it computes
 COMPUTED = {
     "_compat/in_place.py": "gives a module of ours to whoever imports one of nvtx",
+    "_lazy.py": "imports what tables of attributes name",
     "_doctor/process.py": "imports what the user names, in a process of its own",
     "_compat/__init__.py": "stands for modules that are loaded when they are used",
 }

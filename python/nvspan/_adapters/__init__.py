@@ -13,11 +13,16 @@ from nvspan import _core
 from nvspan._adapters import torch
 from nvspan._runtime import registry
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
-def _hand_over_hooks() -> None:
-    from nvspan._adapters import hooks
 
-    hooks.hand_over()
+def _load_hook(name: str) -> Callable[..., Any]:
+    from nvspan._adapters.hooks import load_hook
+
+    return load_hook(name)
 
 
 def _cupy_stream() -> int:
@@ -34,7 +39,7 @@ def _numba_stream() -> int:
 
 def connect() -> None:
     """Tells the extension module where to ask for what it calls, and registers each framework."""
-    _core.set_hook_loader(_hand_over_hooks)
+    _core.set_hook_loader(_load_hook)
     torch.connect()
     _core._add_stream_source("cupy", _cupy_stream)
     _core._add_stream_source("numba.cuda", _numba_stream)

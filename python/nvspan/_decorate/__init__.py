@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from nvspan import _core
+from nvspan._lazy import lazy_attributes
 
 # Imports nothing that costs: `import nvspan` imports this module.
 TYPE_CHECKING = False
@@ -101,10 +102,8 @@ def annotate_class(
     return apply if cls is None else apply(cls)
 
 
-def __getattr__(name: str) -> Any:
-    """`annotated_callable`, which pickles of decorated callables name."""
-    if name == "annotated_callable":
-        from nvspan._decorate.callables import annotated_callable
-
-        return annotated_callable
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# Pickles of decorated callables name it.
+__getattr__ = lazy_attributes(
+    __name__,
+    annotated_callable="nvspan._decorate.callables:annotated_callable",
+)

@@ -7,6 +7,8 @@ It must never scan a file in Python. Start with `many`.
 
 from __future__ import annotations
 
+from nvspan._lazy import lazy_attributes
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
@@ -20,20 +22,12 @@ if TYPE_CHECKING:
 __all__ = ["ManyModules", "ManyRecordings", "ManySteps", "read_many"]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "ManyRecordings":
-        from nvspan.ranks.many import ManyRecordings
-
-        return ManyRecordings
-    if name == "ManyModules":
-        from nvspan.ranks.modules import ManyModules
-
-        return ManyModules
-    if name == "ManySteps":
-        from nvspan.ranks.steps import ManySteps
-
-        return ManySteps
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy_attributes(
+    __name__,
+    ManyModules="nvspan.ranks.modules:ManyModules",
+    ManyRecordings="nvspan.ranks.many:ManyRecordings",
+    ManySteps="nvspan.ranks.steps:ManySteps",
+)
 
 
 def read_many(

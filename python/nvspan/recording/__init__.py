@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import os
 
+from nvspan._lazy import lazy_attributes
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,28 +25,14 @@ _FIRST, _LAST = -(2**63), 2**63 - 1
 __all__ = ["Modules", "Projection", "Recording", "Source", "Stats", "Steps", "Table", "read"]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "Table":
-        from nvspan.recording.table import Table
-
-        return Table
-    if name == "Stats":
-        from nvspan.recording.stats import Stats
-
-        return Stats
-    if name == "Modules":
-        from nvspan.recording.modules import Modules
-
-        return Modules
-    if name == "Steps":
-        from nvspan.recording.steps import Steps
-
-        return Steps
-    if name == "Projection":
-        from nvspan.recording.projection import Projection
-
-        return Projection
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy_attributes(
+    __name__,
+    Modules="nvspan.recording.modules:Modules",
+    Projection="nvspan.recording.projection:Projection",
+    Stats="nvspan.recording.stats:Stats",
+    Steps="nvspan.recording.steps:Steps",
+    Table="nvspan.recording.table:Table",
+)
 
 
 class Source:

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from nvspan._lazy import lazy_attributes
 from nvspan.torch import nvtx
 from nvspan.torch._loop.auto import AutoAnnotations, auto
 from nvspan.torch._loop.loss import loss
@@ -21,8 +22,6 @@ from nvspan.torch._modules.warmup import warmup
 
 TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
-    from typing import Any
-
     from nvspan.torch._modules.profileable import ProfileableModel
 
 __all__ = [
@@ -42,11 +41,8 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """`ProfileableModel`, when somebody asks for it: it imports typing."""
-    if name != "ProfileableModel":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from nvspan.torch._modules.profileable import ProfileableModel
-
-    globals()[name] = ProfileableModel
-    return ProfileableModel
+# Its module imports typing.
+__getattr__ = lazy_attributes(
+    __name__,
+    ProfileableModel="nvspan.torch._modules.profileable:ProfileableModel",
+)

@@ -9,23 +9,18 @@ Start with `figures.py`: what is read of recordings. `prometheus.py` and `scalar
 
 from __future__ import annotations
 
+from nvspan._lazy import lazy_attributes
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from nvspan.watch.prometheus import PrometheusCollector
     from nvspan.watch.scalars import Scalars
 
 __all__ = ["PrometheusCollector", "Scalars"]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "PrometheusCollector":
-        from nvspan.watch.prometheus import PrometheusCollector
-
-        return PrometheusCollector
-    if name == "Scalars":
-        from nvspan.watch.scalars import Scalars
-
-        return Scalars
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy_attributes(
+    __name__,
+    PrometheusCollector="nvspan.watch.prometheus:PrometheusCollector",
+    Scalars="nvspan.watch.scalars:Scalars",
+)

@@ -52,8 +52,8 @@ struct TorchNames {
 
 struct ModuleState {
   PyObject* module;                    // nvspan._core
-  PythonHooks hooks;                   // null until the package has handed them over
-  PythonFunction hook_loader;          // does so
+  PythonHooks hooks;                   // each null until it is first needed
+  PythonFunction hook_loader;          // (name) -> the hook; null until the package is imported
   PyObject* warning_type;              // nvspan.NvspanWarning
   PyObject* range_error;               // of a number out of range: a ValueError and OverflowError
   PyObject* warned;                    // set: what warn_once has said

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/support/python_hooks.hpp"
 
+#include <algorithm>
 #include <iterator>
 
-#include "bindings/support/call_arguments.hpp"
 #include "bindings/support/module_state.hpp"
 
 namespace nvspan::bindings {
@@ -34,29 +34,7 @@ constexpr HookName names[] = {
     {"stream_of", &PythonHooks::stream_of},
     {"wait_for_device_range", &PythonHooks::wait_for_device_range},
 };
-constexpr size_t count = std::size(names);
-static_assert(sizeof(PythonHooks) == count * sizeof(PythonFunction));
-
-PyObject* set_hooks(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  PyObject* values[count] = {};
-  NamedValue wanted[count];
-  for (size_t i = 0; i < count; ++i) {
-    // What was given before need not be given again.
-    values[i] = (state().hooks.*names[i].hook).load();
-    wanted[i] = {names[i].name, &values[i]};
-  }
-  if (read_named_values("set_hooks", wanted, count, args, nargs, kwnames) < 0) return nullptr;
-  for (size_t i = 0; i < count; ++i) {
-    if (!PyCallable_Check(values[i])) {
-      return PyErr_Format(PyExc_TypeError, "%s must be callable, not %R", names[i].name, values[i]);
-    }
-  }
-  for (size_t i = 0; i < count; ++i) {
-    PythonFunction& hook = state().hooks.*names[i].hook;
-    if (hook.load() != values[i]) hook.store(Py_NewRef(values[i]));  // the old one may be running
-  }
-  Py_RETURN_NONE;
-}
+static_assert(sizeof(PythonHooks) == std::size(names) * sizeof(PythonFunction));
 
 PyObject* set_hook_loader(PyObject*, PyObject* load) {
   if (!PyCallable_Check(load)) {
@@ -66,26 +44,32 @@ PyObject* set_hook_loader(PyObject*, PyObject* load) {
   Py_RETURN_NONE;
 }
 
-PyMethodDef hook_functions[] = {
-    {"set_hook_loader", set_hook_loader, METH_O, nullptr},
-    {"set_hooks", as_method(set_hooks), METH_FASTCALL | METH_KEYWORDS, nullptr},
-    {nullptr, nullptr, 0, nullptr}};
+PyMethodDef hook_functions[] = {{"set_hook_loader", set_hook_loader, METH_O, nullptr},
+                                {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 
 PyObject* python_hook(PythonHook hook) {
-  const PythonFunction& kept = state().hooks.*hook;
+  PythonFunction& kept = state().hooks.*hook;
   if (PyObject* function = kept.load(std::memory_order_acquire)) return function;
   PyObject* load = state().hook_loader.load(std::memory_order_acquire);
   if (!load) {
     PyErr_SetString(PyExc_RuntimeError, "nvspan is not fully imported");
     return nullptr;
   }
-  const py_ref done = py_ref::steal(PyObject_CallNoArgs(load));
-  if (!done) return nullptr;
-  PyObject* function = kept.load(std::memory_order_acquire);
-  if (!function) PyErr_SetString(PyExc_RuntimeError, "set_hooks() was not called");
-  return function;
+  const auto is_it = [hook](const HookName& named) { return named.hook == hook; };
+  const char* name = std::find_if(std::begin(names), std::end(names), is_it)->name;
+  const py_ref text = py_ref::steal(PyUnicode_FromString(name));
+  py_ref function = py_ref::steal(text ? PyObject_CallOneArg(load, text.get()) : nullptr);
+  if (!function) return nullptr;
+  if (!PyCallable_Check(function.get())) {
+    PyErr_Format(PyExc_TypeError, "%s must be callable, not %R", name, function.get());
+    return nullptr;
+  }
+  // Kept for good: of two threads that load it at once, each may be calling its own.
+  PyObject* loaded = function.release();
+  kept.store(loaded, std::memory_order_release);
+  return loaded;
 }
 
 int python_hooks_add_to_module(PyObject* module) {

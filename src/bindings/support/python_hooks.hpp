@@ -3,8 +3,8 @@
 #pragma once
 
 // The functions of nvspan's Python half that the core calls. The core imports none of its modules:
-// the package hands the functions over, by `_core.set_hooks(...)`, when the first of them is
-// needed. At import it leaves the one that does so, by `_core.set_hook_loader(load)`.
+// the package gives it a function that loads each by its name here, when it is first needed, by
+// `_core.set_hook_loader(load)`.
 
 #include "bindings/support/py.hpp"
 
@@ -14,7 +14,7 @@ namespace nvspan::bindings {
 
 using PythonFunction = std::atomic<PyObject*>;  // replaced while threads call it
 
-// Each is called as its name says; python/nvspan/_adapters has what they are.
+// python/nvspan/_adapters/hooks.py has what they are.
 struct PythonHooks {
   PythonFunction annotate_class;
   PythonFunction carried_over;
@@ -49,7 +49,7 @@ PyObject* call_hook(PythonHook hook, Arguments... arguments) {
                              sizeof...(arguments) | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
 }
 
-// Adds `set_hooks` and `set_hook_loader`. 0, or -1 with an exception set.
+// Adds `set_hook_loader`. 0, or -1 with an exception set.
 int python_hooks_add_to_module(PyObject* module);
 
 }  // namespace nvspan::bindings
