@@ -67,7 +67,7 @@ def running(folder: Path, command: list[str] | str, mode: str = "armed", *, rank
 
 def paths(look: nvspan.live.look.Look) -> dict[str, str]:
     """Of a look at one process: the open ranges of each thread, by the thread's name."""
-    from nvspan.live.tree import path_text
+    from nvspan.live.model import path_text
 
     (process,) = look.processes
     return {thread.name: path_text(thread.ranges) for thread in process.threads}

@@ -86,9 +86,5 @@ def _find_imports(path: Path) -> Iterator[tuple[str, str]]:
 
 @functools.cache
 def uses(path: Path) -> set[str]:
-    """The modules of the package that a file imports."""
-    return {
-        name
-        for name, when in imports(path)
-        if name.split(".")[0] == "nvspan" and when != "for types"
-    }
+    """The modules of the package that a file imports, for types too."""
+    return {name for name, _ in imports(path) if name.split(".")[0] == "nvspan"}

@@ -79,7 +79,7 @@ def test_a_session_that_a_backend_takes(tmp_path, library):
 def test_the_backend_is_asked_for_by_name_once(library, tmp_path):
     (tmp_path / "link.so").symlink_to(library)
     first, second = writer.load_backend(library), writer.load_backend(tmp_path / "link.so")
-    assert first._module is second._module
+    assert first._connection.module is second._connection.module
     first.close()
     assert repr(first) == "<nvspan.writer.Backend, closed>"
     with writer.Session("x", backend=second, config=f"file={tmp_path / 'x'}"):

@@ -33,4 +33,5 @@ HOOKS = {
 
 
 def load_hook(name: str) -> Callable[..., Any]:
-    return load(HOOKS[name])
+    hook: Callable[..., Any] = load(HOOKS[name])
+    return hook

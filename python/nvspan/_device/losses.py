@@ -8,7 +8,8 @@ from nvspan import _core
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nvspan.recording import Stats
+    from collections.abc import Iterable, Mapping
+    from typing import Any
 
 _DOMAIN = "nvspan"
 _MESSAGE = "device ranges lost: "  # a contract with reports
@@ -20,10 +21,10 @@ def mark_losses(lost: dict[str, int]) -> None:
     _core.mark(_MESSAGE + counts, domain=_DOMAIN)
 
 
-def device_losses_of(stats: Stats) -> dict[str, int]:
+def device_losses_of(marks: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     """For reports: the losses that processes left as marks at their exit, by reason."""
     lost: dict[str, int] = {}
-    for mark in stats.marks:
+    for mark in marks:
         name = mark["name"] or ""
         if mark["domain"] != _DOMAIN or not name.startswith(_MESSAGE):
             continue

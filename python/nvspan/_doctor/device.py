@@ -86,7 +86,7 @@ def recording(path: str) -> list[Finding]:
     except ValueError as error:
         return [Finding("recording", "problem", str(error), "pass the path of a recording")]
     stats = read_file.stats()
-    lost = device_losses_of(stats)
+    lost = device_losses_of(stats.marks)
     unclosed = sum(row["unclosed"] for row in stats.rows)
     damage = damage_lines(read_file)
     gone = sum(loss["count"] or 0 for loss in stats.losses if loss["reason"] in DAMAGE)

@@ -3,7 +3,8 @@
 """What processes are in now, read from the files of their recordings while they run, are stopped or
 are dead. It never asks the processes themselves, but to change their recorder's mode.
 
-Start with `look.py`; `judge.py` says which process holds the others back.
+Start with `model.py`, the processes as they are read; `look.py` reads them, `judge.py` says which
+one holds the others back.
 """
 
 from __future__ import annotations

@@ -4,14 +4,14 @@
 
 from __future__ import annotations
 
-from nvspan.live.tree import label, names, path_text
+from nvspan.live.model import label, names, path_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from nvspan.live.look import Process
+    from nvspan.live.model import Process
 
 _BETWEEN_TWO = frozenset({"Send", "Recv"})  # they have no number
 
@@ -82,16 +82,20 @@ class _Communicator:
         never = [process for process in there if id(process) not in inside]
         missing = self.ranks - len(self.of)
         if missing not in (0, len(never)):
-            return (f"{gpus} {are} in {what}; {missing} of the {self.ranks} ranks of its "
-                    "communicator never launched it, and which processes they are is not known"
-                    ), []  # fmt: skip
-        parts = [f"{names([p])} launched {what}, and its GPU has not begun it{_behind(p)}"
-                 for p, _ in sorted(late, key=lambda each: each[1]["rank"])]  # fmt: skip
+            return (
+                f"{gpus} {are} in {what}; {missing} of the {self.ranks} ranks of its "
+                "communicator never launched it, and which processes they are is not known"
+            ), []
+        parts = [
+            f"{names([p])} launched {what}, and its GPU has not begun it{_behind(p)}"
+            for p, _ in sorted(late, key=lambda each: each[1]["rank"])
+        ]
         if missing:
             oldest = max(never, key=lambda process: process.unchanged or 0)
-            parts.append(f"{names(never)} never launched {what}, and "
-                         f"{'is' if missing == 1 else 'are'} in {path_text(oldest.path)}"
-                         )  # fmt: skip
+            parts.append(
+                f"{names(never)} never launched {what}, and "
+                f"{'is' if missing == 1 else 'are'} in {path_text(oldest.path)}"
+            )
         text = f"{'; '.join(parts)}; {gpus} {'wait' if len(group) > 1 else 'waits'} in it"
         return text, [*(process for process, _ in late), *(never if missing else [])]
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 import re
 
 from nvspan.live.collectives import held_back
-from nvspan.live.tree import names, path_text
+from nvspan.live.model import names, path_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from nvspan.live.look import Process, Range
+    from nvspan.live.model import Process, Range
 
 #: Whose ranges are waits for other processes.
 DOMAINS = frozenset({"torch.distributed", "NCCL", "gloo", "MPI"})
@@ -161,16 +161,18 @@ def _by_waits(there: list[Process], waiting: list[Process], waits: Waits) -> Ver
     oldest = max(rest, key=lambda process: process.unchanged or 0)
     moves = " and moves" if any(process.moved for process in rest) else ""
     return Verdict(
-        "held back", rest,
+        "held back",
+        rest,
         f"{names(rest)} {'is' if len(rest) == 1 else 'are'} in {path_text(oldest.path)}{moves}; "
         f"{names(waiting)} {'waits' if len(waiting) == 1 else 'wait'} in {where}",
-    )  # fmt: skip
+    )
 
 
 def _by_minority(there: list[Process], moving: list[Process], still: list[Process]) -> Verdict:
     if moving:
-        return _cannot(f"{names(still)} did not move between two looks, but nobody waits in a "
-                       "collective")  # fmt: skip
+        return _cannot(
+            f"{names(still)} did not move between two looks, but nobody waits in a collective"
+        )
     groups: dict[tuple[Range, ...], list[Process]] = {}
     for process in still:
         groups.setdefault(process.path, []).append(process)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from nvspan.live.look import Process
+    from nvspan.live.model import Process
 
 _COUNTED = 1 << 43  # events of a thread are counted modulo this
 
@@ -77,9 +77,13 @@ def sample_at_rest(files: Any, headers: Sequence[Any], boot: str) -> tuple[list[
     None of them went in between: who ended its recording was not killed, and who died first is gone
     if those are that it took along.
     """
-    here = [header["pid"] for header in headers
-            if not isinstance(header, str) and header["boot_id"].strip() == boot
-            and not header["frozen"]]  # fmt: skip
+    here = [
+        header["pid"]
+        for header in headers
+        if not isinstance(header, str)
+        and header["boot_id"].strip() == boot
+        and not header["frozen"]
+    ]
     gone = _gone(here)
     sampled: list[Any] = files.sample()
     for _ in range(5):
@@ -92,9 +96,14 @@ def sample_at_rest(files: Any, headers: Sequence[Any], boot: str) -> tuple[list[
 
 
 def add_state(
-    process: Process, header: dict[str, Any], closed: bool, boot: str, gone: set[int],
-    times: dict[int, float], took: float,
-) -> None:  # fmt: skip
+    process: Process,
+    header: dict[str, Any],
+    closed: bool,
+    boot: str,
+    gone: set[int],
+    times: dict[int, float],
+    took: float,
+) -> None:
     """What the system says of a process, if it is of this `boot`.
 
     `times`: what its threads had of a processor, `took` seconds ago.

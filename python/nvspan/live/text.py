@@ -1,16 +1,18 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""A look at processes as text: the verdict, the tree, and what is special of each process."""
+"""Processes and trees of their ranges as lines of text."""
 
 from __future__ import annotations
 
-from nvspan.live.tree import Node, label, names, path_text
+from nvspan.live.model import label, names, path_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nvspan.live.look import Look, Process, Thread
+    from collections.abc import Iterable
 
-_MOST_PROCESSES = 16  # of which each thread is shown
+    from nvspan.live.model import Process, Thread
+    from nvspan.live.tree import Node
+
 _DEVICE = {
     "opened": "never launched",
     "launched": "launched and not begun",
@@ -27,11 +29,11 @@ def seconds(ns: float) -> str:
     return f"{value:.1f} s" if value >= 1 else f"{value * 1e3:.0f} ms"
 
 
-def _motion(thread: Thread, look: Look) -> str:
+def _motion(thread: Thread, interval: float) -> str:
     if thread.changing:
         return "changing all the while"
     if thread.moved:
-        return f"{thread.moved:,} events in {seconds(look.interval * 1e9)}"
+        return f"{thread.moved:,} events in {seconds(interval * 1e9)}"
     if thread.unchanged is None:
         return ""
     return f"unchanged for {seconds(thread.unchanged)}"
@@ -45,10 +47,10 @@ def _does(thread: Thread) -> str:
     return thread.state
 
 
-def _thread(thread: Thread, look: Look) -> list[str]:
+def _thread(thread: Thread, interval: float) -> list[str]:
     deeper = thread.depth - len(thread.ranges)
     path = path_text(thread.ranges) + (f" > {deeper:,} more" if deeper > 0 else "")
-    about = ", ".join(filter(None, (_motion(thread, look), _does(thread))))
+    about = ", ".join(filter(None, (_motion(thread, interval), _does(thread))))
     ended = " (ended)" if thread.ended else ""
     name = f"{thread.name} {thread.tid}" if thread.name else str(thread.tid)
     lines = [f"  {name}{ended}: {path}" + (f"  [{about}]" if about else "")]
@@ -60,13 +62,14 @@ def _thread(thread: Thread, look: Look) -> list[str]:
     return lines
 
 
-def _process(process: Process, look: Look) -> list[str]:
+def process_lines(process: Process, interval: float) -> list[str]:
+    """The lines of a process and its threads; `interval`: seconds between the looks."""
     rank = "" if process.rank is None else f"rank {process.rank}, "
     lines = [f"{rank}process {process.pid} on {process.host}: {process.state}, {process.mode}"]
     if process.state in ("killed", "ended", "frozen"):
         lines[0] += "; its last state:"
     for thread in process.threads:
-        lines += _thread(thread, look)
+        lines += _thread(thread, interval)
     return lines + [f"  {line}" for line in device_lines(process)]
 
 
@@ -85,29 +88,11 @@ def device_lines(process: Process) -> list[str]:
     return lines
 
 
-def _node(node: Node, depth: int, all_of: int, lines: list[str]) -> None:
-    processes = node.processes
-    count = f"{len(processes):,} of {all_of:,}"
-    lines.append(f"{'  ' * depth}{label(node.range)}  [{count}: {names(processes)}]")
-    for child in node.children.values():
-        _node(child, depth + 1, all_of, lines)
-
-
-def shown(look: Look) -> str:
-    """All of it, a line for each fact."""
-    lines: list[str] = []
-    if len(look.processes) > 1:
-        lines += [look.verdict.text, ""]
-        for root in look.tree:
-            _node(root, 0, len(look.processes), lines)
-        lines.append("")
-    listed = look.processes
-    if len(listed) > _MOST_PROCESSES:
-        held = {id(process) for process in look.verdict.processes}
-        listed = [process for process in listed if id(process) in held][:_MOST_PROCESSES]
-    for process in listed:
-        lines += _process(process, look)
-    if len(listed) < len(look.processes):
-        lines.append(f"{len(look.processes) - len(listed):,} processes are not shown one by one")
-    lines += [f"{file}: {why}" for file, why in look.problems]
-    return "\n".join(lines).rstrip()
+def tree_lines(nodes: Iterable[Node], all_of: int) -> list[str]:
+    """A line for each range of trees of `all_of` processes: how many are in it, and which."""
+    lines = []
+    for node in nodes:
+        count = f"{len(node.processes):,} of {all_of:,}"
+        lines.append(f"{label(node.range)}  [{count}: {names(node.processes)}]")
+        lines += [f"  {line}" for line in tree_lines(node.children.values(), all_of)]
+    return lines

@@ -4,45 +4,14 @@
 
 from __future__ import annotations
 
+from nvspan.live.model import label
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from typing import Any
 
-    from nvspan.live.look import Process, Range, Thread
-
-
-def label(of: Range) -> str:
-    """A range as it is written: ``domain:name``; of the default domain its name alone."""
-    domain, name = of
-    text = "(no name)" if name is None else name
-    return text if domain is None else f"{domain}:{text}"
-
-
-def path_text(path: Iterable[Range]) -> str:
-    """Ranges within one another."""
-    return " > ".join(map(label, path)) or "no range"
-
-
-def numbers(of: Iterable[int]) -> str:
-    """Numbers as they are written: ``0-2,4``."""
-    runs: list[list[int]] = []
-    for number in sorted(set(of)):
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
-
-
-def names(processes: Sequence[Process], most: int = 8) -> str:
-    """Processes by their ranks, or by their process ids where they have none."""
-    ranks = [process.rank for process in processes if process.rank is not None]
-    if len(ranks) == len(processes) == len(set(ranks)) and ranks:
-        return f"{'rank' if len(ranks) == 1 else 'ranks'} {numbers(ranks)}"
-    shown = ",".join(str(process.pid) for process in processes[:most])
-    more = f" and {len(processes) - most:,} more" if len(processes) > most else ""
-    return f"{'process' if len(processes) == 1 else 'processes'} {shown}{more}"
+    from nvspan.live.model import Process, Range, Thread
 
 
 class Node:

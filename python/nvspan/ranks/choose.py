@@ -4,29 +4,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from nvspan.ranks.many import ManyRecordings
-
 _WORDS = "slowest:K or a rank"
 _REMOVED = ("medoid", "outliers")
 
 
-def choose(job: ManyRecordings, which: str) -> list[int]:
-    """The ranks that `which` stands for, each once, in its order. See `ManyRecordings.choose`."""
-    times = _times(job)
+def choose(which: str, times: dict[int, float]) -> list[int]:
+    """The ranks that `which` names, each once, in its order; `times`: how long each rank took."""
     if not times:
         raise ValueError("no file says which rank it is of")
     chosen: list[int] = []
     for word in filter(None, (word.strip() for word in which.split(","))):
-        chosen += _of_word(job, word, times)
+        chosen += _of_word(word, times)
     if not chosen:
         raise ValueError(f"ranks must be {_WORDS}, not {which!r}")
     return list(dict.fromkeys(chosen))
 
 
-def _of_word(job: ManyRecordings, word: str, times: dict[int, float]) -> list[int]:
+def _of_word(word: str, times: dict[int, float]) -> list[int]:
     name, _, count = word.partition(":")
     if name == "slowest" and (not count or (count.isdigit() and int(count) > 0)):
         slowest = sorted(times, key=lambda rank: (-times[rank], rank))
@@ -41,15 +35,3 @@ def _of_word(job: ManyRecordings, word: str, times: dict[int, float]) -> list[in
             raise ValueError(f"no file is of rank {word}; there are {min(times)} to {max(times)}")
         return [int(word)]
     raise ValueError(f"ranks must be {_WORDS}, not {word!r}")
-
-
-def _times(job: ManyRecordings) -> dict[int, float]:
-    """The time of each rank: of its typical step, or from its first range to its last."""
-    try:
-        found = {row["rank"]: row["median"] for row in job.steps().ranks}
-    except ValueError:
-        found = {}
-        for row in job.processes:
-            took = float(row["last"] - row["first"])
-            found[row["rank"]] = max(found.get(row["rank"], 0.0), took)
-    return {rank: time for rank, time in found.items() if rank is not None}

@@ -186,7 +186,18 @@ class ManyRecordings:
         """
         from nvspan.ranks.choose import choose
 
-        return choose(self, which)
+        return choose(which, self._rank_times())
+
+    def _rank_times(self) -> dict[int, float]:
+        """The time of each rank: of its typical step, or from its first range to its last."""
+        try:
+            found = {row["rank"]: row["median"] for row in self.steps().ranks}
+        except ValueError:
+            found = {}
+            for row in self.processes:
+                took = float(row["last"] - row["first"])
+                found[row["rank"]] = max(found.get(row["rank"], 0.0), took)
+        return {rank: time for rank, time in found.items() if rank is not None}
 
     def paths_of(self, ranks: Iterable[int]) -> list[str]:
         """The files of these ranks.

@@ -8,21 +8,22 @@ import heapq
 import json
 
 from nvspan.recording.payload import TYPES, is_scalar, pieces, scalar
+from nvspan.recording.table import Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from nvspan.recording import Recording
+    from nvspan.recording.opened import OpenedFiles
 
 _MESSAGES = ("none", "ascii", "unicode", "registered")
 
 
-def calls_of(recording: Recording) -> Iterator[dict[str, Any]]:
+def calls_of(recording: OpenedFiles) -> Iterator[dict[str, Any]]:
     """What `Recording.calls` gives."""
     reader = recording._reader
-    threads = recording.threads
+    threads = Table(recording, "threads")
     sites: dict[int, tuple[Any, ...]] = {}
     messages: dict[tuple[int, int], tuple[str | None, int]] = {}
 

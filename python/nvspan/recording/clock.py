@@ -6,9 +6,9 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nvspan.recording import Recording
+    from nvspan.recording.opened import OpenedFiles
 
 
-def zero(recording: Recording) -> int:
+def zero(recording: OpenedFiles) -> int:
     """The moment that times are shown from: when the first process began to record."""
     return min((process["start"] for process in recording.processes), default=0)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from nvspan.recording import Recording
+    from nvspan.recording.opened import OpenedFiles
 
 MOST_WINDOWS = 20
 DAMAGE = ("damaged", "cut off")
@@ -45,12 +45,12 @@ def left_out(lost: int, overwritten: int, unclosed: int, orphans: int) -> list[t
     return [(word, text) for word, count, text in found if count > 0]
 
 
-def has_events(recording: Recording) -> bool:
+def has_events(recording: OpenedFiles) -> bool:
     """Whether a file of a recording may hold single events: not all were made as statistics."""
     return {process["mode"] for process in recording.processes} != {"stats"}
 
 
-def need_events(recording: Recording, what: str) -> None:
+def need_events(recording: OpenedFiles, what: str) -> None:
     """Raises a `ValueError` where a recording cannot have `what`, as it holds statistics alone."""
     if not has_events(recording):
         paths = [process["path"] for process in recording.processes]
@@ -61,7 +61,7 @@ def need_events(recording: Recording, what: str) -> None:
         )
 
 
-def damage_lines(recording: Recording) -> list[str]:
+def damage_lines(recording: OpenedFiles) -> list[str]:
     """What was cut off or overwritten in the files: which threads, from when to when, how much."""
     lines = [f"damaged: {problem}" for problem in recording.problems]
     losses = recording._reader.file_losses()
@@ -69,7 +69,7 @@ def damage_lines(recording: Recording) -> list[str]:
     return lines + (window_lines(recording, gone) if gone else [])
 
 
-def window_lines(recording: Recording, losses: Sequence[dict[str, Any]]) -> list[str]:
+def window_lines(recording: OpenedFiles, losses: Sequence[dict[str, Any]]) -> list[str]:
     """A line for each window of `losses` in which events are missing, indented."""
     losses = [loss for loss in losses if loss["count"] != 0]
 
@@ -103,7 +103,7 @@ def _thread_name(thread: dict[str, Any], processes: Sequence[dict[str, Any]]) ->
     return f"{name} of {rank}({process['pid']})" if rank else f"{name} of {process['pid']}"
 
 
-def open_lines(recording: Recording) -> list[str]:
+def open_lines(recording: OpenedFiles) -> list[str]:
     """The files that their process did not close, and how much of them has no checksum."""
     lines = []
     for process in recording.processes:

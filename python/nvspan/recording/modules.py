@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from nvspan.recording.frame import Frame
 from nvspan.recording.losses import need_events
+from nvspan.recording.steps import Steps
 from nvspan.recording.time_text import time_cell
 
 TYPE_CHECKING = False
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from nvspan.recording import Recording
-    from nvspan.recording.steps import Steps
+    from nvspan.recording.opened import OpenedFiles
 
 # Ranges of the same domain that `nvspan.torch` makes, and that are no modules.
 _OTHERS = frozenset((
@@ -79,7 +79,7 @@ class Modules(Frame):
     __module__ = "nvspan.recording"
 
     def __init__(
-        self, recording: Recording, domain: str = "torch", step: str | None = None,
+        self, recording: OpenedFiles, domain: str = "torch", step: str | None = None,
         steps: Steps | None = None,
     ) -> None:  # fmt: skip
         from nvspan import _reader
@@ -88,7 +88,7 @@ class Modules(Frame):
         self.steps = self.warm_up = 0
         part = recording
         try:
-            steps = recording.steps(step) if steps is None else steps
+            steps = Steps(recording, step) if steps is None else steps
         except ValueError:
             if step is not None:
                 raise
@@ -106,7 +106,7 @@ class Modules(Frame):
         for node in nodes:  # what is within a range of its name is a part of that node
             self._take(node)
 
-    def _without_warm_up(self, recording: Recording, steps: Steps) -> Recording:
+    def _without_warm_up(self, recording: OpenedFiles, steps: Steps) -> OpenedFiles:
         kept = steps._after_warm_up
         if not kept["steps"]:
             return recording

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from nvspan.recording import Recording
+    from nvspan.recording.opened import OpenedFiles
 
 # The domains of what a tool saw of CUDA: the calls, and what they launched.
 CALL_DOMAIN, WORK_DOMAIN = "CUDA API", "CUDA"
@@ -59,7 +59,7 @@ class Projection(Frame):
 
     def __init__(
         self,
-        recording: Recording,
+        recording: OpenedFiles,
         *,
         kernels: str = "",
         without: tuple[str, ...] = (),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from nvspan.recording import Recording
+    from nvspan.recording.opened import OpenedFiles
 
     Pair = tuple[int, int]
     Names = dict[Pair, tuple[str | None, str]]
@@ -115,7 +115,7 @@ class Steps(Frame):
     __module__ = "nvspan.recording"
 
     def __init__(
-        self, recording: Recording, step: str | None = None, phases: Sequence[str] | None = None
+        self, recording: OpenedFiles, step: str | None = None, phases: Sequence[str] | None = None
     ) -> None:
         reader = recording._reader
         handle = reader.handle()

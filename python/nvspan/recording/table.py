@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    from nvspan.recording import Recording
+    from nvspan.recording.opened import OpenedFiles
 
 
 class Table(Frame):
@@ -28,7 +28,7 @@ class Table(Frame):
 
     __module__ = "nvspan.recording"
 
-    def __init__(self, recording: Recording, name: str) -> None:
+    def __init__(self, recording: OpenedFiles, name: str) -> None:
         self._recording = recording
         self._reader = recording._reader
         self._name = name

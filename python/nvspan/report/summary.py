@@ -75,7 +75,7 @@ class Summary:
         self.overwritten = stats.overwritten
         self.orphans = stats.orphans
         self.others: int = getattr(stats, "others", 0)
-        self.device_lost = device_losses_of(stats)
+        self.device_lost = device_losses_of(stats.marks)
         self.unclosed = sum(row["unclosed"] for row in self.rows)
         self.gpu = False
         if by not in device_join.GROUPS:

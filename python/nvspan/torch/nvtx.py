@@ -24,7 +24,7 @@ TYPE_CHECKING = False  # as typing's, without its import
 if TYPE_CHECKING:
     from typing import Any
 
-    from nvspan import DeviceRangeHandle
+    from nvspan._core import DeviceRangeHandle
 
 __all__ = [
     "device_range_end",

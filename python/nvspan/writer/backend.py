@@ -13,9 +13,8 @@ from nvspan.writer import abi
 from nvspan.writer.options import FAILED, SUCCESS, SYMBOL_MISSING, WriterError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
-
-    from nvspan.writer.session import Session
 
 
 def check(code: int, operation: str) -> None:
@@ -55,6 +54,38 @@ _modules: dict[str, _Module] = {}
 _lock = threading.RLock()
 
 
+class Connection:
+    """A library as one `Backend` uses it, `ends` the sessions that are active."""
+
+    def __init__(self, module: _Module) -> None:
+        self.module: _Module | None = module
+        self.lock = threading.RLock()
+        self.ends: set[Callable[[], None]] = set()
+
+    def interface(self) -> abi.Interface:
+        if self.module is None or self.module.interface is None:
+            raise RuntimeError("backend is closed")
+        return self.module.interface
+
+    def close(self) -> None:
+        failure = None
+        with self.lock:
+            if self.module is None:
+                return
+            for end in list(self.ends):
+                try:
+                    end()
+                except Exception as error:
+                    failure = failure or error
+            if failure is not None:
+                raise failure
+            module, self.module = self.module, None
+        with _lock:
+            module.users -= 1
+            if module.users == 0:
+                module.end()
+
+
 class Backend:
     """A library with NVTX's writer interface. :func:`load_backend` makes it.
 
@@ -64,19 +95,13 @@ class Backend:
     def __init__(self, module: Any) -> None:
         if not isinstance(module, _Module):
             raise ValueError("load_backend() makes a Backend; module must be a library it loaded")
-        self._module: _Module | None = module
-        self._lock = threading.RLock()
-        self._sessions: set[Session] = set()
+        self._connection = Connection(module)
 
     def __repr__(self) -> str:
-        if self._module is None:
+        module = self._connection.module
+        if module is None:
             return "<nvspan.writer.Backend, closed>"
-        return f"<nvspan.writer.Backend {self._module.library._name!r}>"
-
-    def _open_interface(self) -> abi.Interface:
-        if self._module is None or self._module.interface is None:
-            raise RuntimeError("backend is closed")
-        return self._module.interface
+        return f"<nvspan.writer.Backend {module.library._name!r}>"
 
     def close(self) -> None:
         """End its sessions, and tell the library that nothing follows once nobody else uses it.
@@ -86,22 +111,7 @@ class Backend:
         Raises:
             WriterError: The library refused to end a session; then the backend stays open.
         """
-        failure = None
-        with self._lock:
-            if self._module is None:
-                return
-            for session in list(self._sessions):
-                try:
-                    session.end()
-                except Exception as error:
-                    failure = failure or error
-            if failure is not None:
-                raise failure
-            module, self._module = self._module, None
-        with _lock:
-            module.users -= 1
-            if module.users == 0:
-                module.end()
+        self._connection.close()
 
 
 def load_backend(path: str | os.PathLike[str]) -> Backend:

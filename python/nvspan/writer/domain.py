@@ -25,13 +25,17 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from nvspan.writer.session import Session
+    from nvspan.writer.shared import Shared
     from nvspan.writer.target import DomainTarget
 
 _INT64, _FLOAT64 = 17, 44
 _FIRST_STATIC_SCOPE, _FIRST_DYNAMIC_SCOPE = 1 << 24, 1 << 32
-_PARENTS = (PredefinedScope.NONE, PredefinedScope.ROOT, PredefinedScope.CURRENT_HW_MACHINE,
-            PredefinedScope.CURRENT_VM)  # fmt: skip
+_PARENTS = (
+    PredefinedScope.NONE,
+    PredefinedScope.ROOT,
+    PredefinedScope.CURRENT_HW_MACHINE,
+    PredefinedScope.CURRENT_VM,
+)
 
 
 def as_bytes(text: str | bytes | None) -> bytes | None:
@@ -180,8 +184,8 @@ class Domain:
     What it hands out is the same object for the same arguments, and valid until the session ends.
     """
 
-    def __init__(self, session: Session, name: str | None, target: DomainTarget) -> None:
-        self._session = session
+    def __init__(self, shared: Shared, name: str | None, target: DomainTarget) -> None:
+        self._shared = shared
         self._name = name
         self._target = target
         self._valid = True
@@ -211,7 +215,7 @@ class Domain:
         if not isinstance(string, (str, bytes)):
             raise TypeError(f"string must be a str or bytes, not {string!r}")
         text = as_text(string) or ""
-        with self._session._lock:
+        with self._shared.lock:
             self._check()
             known = self._strings.get(text)
             if known is None:
@@ -230,7 +234,7 @@ class Domain:
         if not isinstance(name, (str, bytes)):
             raise TypeError(f"category name must be a str or bytes, not {name!r}")
         text = as_text(name) or ""
-        with self._session._lock:
+        with self._shared.lock:
             self._check()
             number = self._categories.get(text)
             if number is None:
@@ -271,7 +275,7 @@ class Domain:
         else:
             raise TypeError(f"parent must be a PredefinedScope, a Scope, or None, not {parent!r}")
         text = as_text(path)
-        with self._session._lock:
+        with self._shared.lock:
             self._check()
             known = self._scopes.get((text, number))
             if known is None:
@@ -296,7 +300,7 @@ class Domain:
         """
         if kind is not None and not isinstance(kind, EventKind):
             raise TypeError(f"kind must be an EventKind or None, not {kind!r}")
-        with self._session._lock:
+        with self._shared.lock:
             self._check()
             given = numpy_dtype(dtype)
             if kind is not None:
@@ -339,7 +343,7 @@ class Domain:
             dtype = numpy.dtype("i8" if dtype is int else "f8")
         if semantics is not None and not isinstance(semantics, CounterSemantics):
             raise TypeError(f"semantics must be a CounterSemantics or None, not {semantics!r}")
-        with self._session._lock:
+        with self._shared.lock:
             self._check()
             place, path = self._scope_of(scope)
             timestamp = counter_timestamp(dtype)
@@ -376,7 +380,7 @@ class Domain:
         if not 0 <= category < 1 << 32:
             raise ValueError(f"category must be in [0, 2**32 - 1], not {category}")
         if category not in self._user_categories:
-            with self._session._lock:
+            with self._shared.lock:
                 self._check()
                 self._user_categories.add(category)
         return category

@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 import socket
 import sys
-import threading
 from typing import TYPE_CHECKING
 
 from nvspan._runtime.enums import TimestampType
@@ -21,6 +20,7 @@ from nvspan.writer.options import (
     StreamSkid,
     WriterError,
 )
+from nvspan.writer.shared import Shared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from nvspan.writer.domain import Scope
     from nvspan.writer.recording import RecordingSession
     from nvspan.writer.stream import Stream
-    from nvspan.writer.target import SessionTarget
 
 
 class Session:
@@ -79,7 +78,6 @@ class Session:
             raise TypeError(f"backend must be a nvspan.writer.Backend or None, not {backend!r}")
         if backend is not None and output is not None:
             raise ValueError("output is the path of a recording: leave it out with a backend")
-        self._backend = backend
         self._name = as_bytes(name)
         self._config = as_bytes(config)
         self._output = os.fspath(output) if output is not None else f"{as_text(name)}.nvspan"
@@ -93,17 +91,12 @@ class Session:
             "rank": -1 if rank is None else rank,
             "unix_offset": unix_offset,
         }
-        self._target: SessionTarget | None = None
-        self._lock = threading.RLock()
-        self._streams: set[Stream] = set()
+        self._shared = Shared(None if backend is None else backend._connection)
         self._domains: dict[str | None, Domain] = {}
 
     def __repr__(self) -> str:
-        state = "active" if self._target is not None else "not active"
+        state = "active" if self._shared.target is not None else "not active"
         return f"<nvspan.writer.Session {as_text(self._name)!r}, {state}>"
-
-    def _backend_lock(self) -> Any:
-        return self._lock if self._backend is None else self._backend._lock
 
     def begin(self) -> None:
         """Begin the session.
@@ -112,18 +105,20 @@ class Session:
             RuntimeError: It has begun already, or the backend is closed.
             WriterError: The backend refused it.
         """
-        with self._backend_lock(), self._lock:
-            if self._target is not None:
+        shared = self._shared
+        with shared.locked():
+            if shared.target is not None:
                 raise RuntimeError("session is already active")
-            if self._backend is None:
+            if shared.connection is None:
                 from nvspan.writer.recording import RecordingSession
 
-                self._target = RecordingSession(self._output, self._about, self._memory)
+                shared.target = RecordingSession(self._output, self._about, self._memory)
                 return
             from nvspan.writer.library import LibrarySession
 
-            self._target = LibrarySession(self._backend._open_interface(), self._name, self._config)
-            self._backend._sessions.add(self)
+            interface = shared.connection.interface()
+            shared.target = LibrarySession(interface, self._name, self._config)
+            shared.connection.ends.add(self.end)
 
     def end(self) -> None:
         """Close the streams and end the session; a recording is written here.
@@ -137,23 +132,22 @@ class Session:
 
     def _end(self, *, complete: bool) -> None:
         failure = None
-        with self._backend_lock(), self._lock:
-            if self._target is None:
-                raise RuntimeError("session is not active")
-            if self._backend is not None:
-                self._backend._open_interface()
-            for stream in list(self._streams):
+        shared = self._shared
+        with shared.locked():
+            target = shared.active()
+            shared.check_backend()
+            for close in list(shared.closing):
                 try:
-                    stream.close()
+                    close()
                 except Exception as error:
                     failure = failure or error
-            self._streams.clear()
-            target, self._target = self._target, None
+            shared.closing.clear()
+            shared.target = None
             for domain in self._domains.values():
                 domain._valid = False
             self._domains.clear()
-            if self._backend is not None:
-                self._backend._sessions.discard(self)
+            if shared.connection is not None:
+                shared.connection.ends.discard(self.end)
             try:
                 target.end(complete)
             except WriterError as error:
@@ -171,19 +165,14 @@ class Session:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        with self._backend_lock(), self._lock:
-            if self._target is not None:  # the backend may have ended it
+        with self._shared.locked():
+            if self._shared.target is not None:  # the backend may have ended it
                 self._end(complete=kind is None)
-
-    def _active(self) -> SessionTarget:
-        if self._target is None:
-            raise RuntimeError("session is not active")
-        return self._target
 
     def _recording(self, what: str) -> RecordingSession:
         from nvspan.writer.recording import RecordingSession
 
-        target = self._active()
+        target = self._shared.active()
         if not isinstance(target, RecordingSession):
             raise WriterError(NOT_SUPPORTED, what)
         return target
@@ -196,13 +185,13 @@ class Session:
             TypeError: The name is of another type.
             WriterError: The backend refused it.
         """
-        with self._lock:
-            target = self._active()
+        with self._shared.lock:
+            target = self._shared.active()
             text = as_text(name) or None
             domain = self._domains.get(text)
             if domain is None:
                 made = target.domain(as_bytes(text))
-                domain = self._domains[text] = Domain(self, text, made)
+                domain = self._domains[text] = Domain(self._shared, text, made)
             return domain
 
     def create_process(
@@ -220,9 +209,14 @@ class Session:
             RuntimeError: The session is not active.
             WriterError: The session writes to a backend.
         """
-        with self._lock:
-            about = {"pid": pid, "host": host, "boot_id": boot_id, "command": list(command),
-                     "rank": -1 if rank is None else rank}  # fmt: skip
+        with self._shared.lock:
+            about = {
+                "pid": pid,
+                "host": host,
+                "boot_id": boot_id,
+                "command": list(command),
+                "rank": -1 if rank is None else rank,
+            }
             return self._recording("create_process").add_process(about)
 
     def create_clock(self, points: Sequence[tuple[int, int]], *, frequency: float = 1e9) -> int:
@@ -238,7 +232,7 @@ class Session:
             ValueError: No points, points that are not in order, or a frequency of 0.
             WriterError: The session writes to a backend.
         """
-        with self._lock:
+        with self._shared.lock:
             return self._recording("create_clock").add_clock(list(points), frequency)
 
     def create_stream(
@@ -283,25 +277,29 @@ class Session:
             ("skid", skid, StreamSkid),
         ):
             if not isinstance(value, wanted):
-                raise TypeError(f"{argument} must be a nvspan.writer.{wanted.__name__}, "
-                                f"not {value!r}")  # fmt: skip
+                raise TypeError(
+                    f"{argument} must be a nvspan.writer.{wanted.__name__}, not {value!r}"
+                )
         if not isinstance(time_domain_id, (TimestampType, int)):
             raise TypeError(
                 f"time_domain_id must be a nvspan.TimestampType or an int, not {time_domain_id!r}"
             )
-        with self._lock:
-            self._active()
+        with self._shared.lock:
+            self._shared.active()
             if any(value is not None for value in (tid, process, device, queue)):
                 self._recording("create_stream with tid, process, device or queue")
             if not isinstance(domain, Domain):
                 domain = self.get_domain(domain)
-            elif domain._session is not self:
+            elif domain._shared is not self._shared:
                 raise ValueError("domain belongs to a different session")
             else:
                 domain._check()
             return Stream(
-                self, domain, name, scope,
+                self._shared,
+                domain,
+                name,
+                scope,
                 time_domain_id if isinstance(time_domain_id, int) else time_domain_id.value,
                 (interleaving.value, ordering.value, skid.value, skid_amount),
                 (tid, process, device, queue),
-            )  # fmt: skip
+            )

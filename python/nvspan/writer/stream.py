@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from nvspan.writer.session import Session
+    from nvspan.writer.shared import Shared
     from nvspan.writer.target import Message, StreamTarget
 
     Text = str | bytes | RegisteredString | None
@@ -34,7 +34,7 @@ class Stream:
 
     def __init__(
         self,
-        session: Session,
+        shared: Shared,
         domain: Domain,
         name: str | bytes,
         scope: Any,
@@ -43,16 +43,18 @@ class Stream:
         place: tuple[int | None, int | None, int | None, int | None],
     ) -> None:
         if isinstance(scope, PredefinedScope) and scope not in (
-            PredefinedScope.NONE, PredefinedScope.ROOT,
-        ):  # fmt: skip
+            PredefinedScope.NONE,
+            PredefinedScope.ROOT,
+        ):
             raise ValueError(
                 f"runtime-resolved scopes are not valid as stream defaults, not {scope.name}"
             )
         number, path = domain._scope_of(scope)
-        self._session = session
+        self._shared = shared
         self._domain = domain
-        self._options = StreamOptions(as_bytes(name) or b"", number, path, time_domain, *order,
-                                      *place)  # fmt: skip
+        self._options = StreamOptions(
+            as_bytes(name) or b"", number, path, time_domain, *order, *place
+        )
         self._target: StreamTarget | None = None
 
     def __repr__(self) -> str:
@@ -66,13 +68,13 @@ class Stream:
             ValueError: A recording does not know its time domain.
             WriterError: The backend refused it.
         """
-        with self._session._lock:
+        with self._shared.lock:
             if self._target is not None:
                 raise RuntimeError("stream is already open")
-            target = self._session._active()
+            target = self._shared.active()
             self._domain._check()
             self._target = target.stream(self._options, self._domain._target)
-            self._session._streams.add(self)
+            self._shared.closing.add(self.close)
 
     def close(self) -> None:
         """Close it; the session goes on.
@@ -81,10 +83,10 @@ class Stream:
             RuntimeError: It is not open, or the backend is closed.
             WriterError: The backend refused it.
         """
-        with self._session._lock:
+        with self._shared.lock:
             target = self._open()
             self._target = None
-            self._session._streams.discard(self)
+            self._shared.closing.discard(self.close)
             target.close()
 
     def __enter__(self) -> Self:
@@ -97,15 +99,14 @@ class Stream:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        with self._session._lock:
+        with self._shared.lock:
             if self._target is not None:
                 self.close()
 
     def _open(self) -> StreamTarget:
         if self._target is None:
             raise RuntimeError("stream is not open")
-        if self._session._backend is not None:
-            self._session._backend._open_interface()
+        self._shared.check_backend()
         return self._target
 
     def _message(self, message: Text) -> Message:
@@ -117,8 +118,15 @@ class Stream:
             return as_bytes(message)
         raise TypeError(f"message must be a str, bytes, RegisteredString, or None, not {message!r}")
 
-    def _instant(self, kind: EventKind, time: int, message: Text = None, color: Any = None,
-                 category: Category = None, range_id: int = 0) -> None:  # fmt: skip
+    def _instant(
+        self,
+        kind: EventKind,
+        time: int,
+        message: Text = None,
+        color: Any = None,
+        category: Category = None,
+        range_id: int = 0,
+    ) -> None:
         target = self._open()
         target.instant(
             kind,
@@ -129,8 +137,9 @@ class Stream:
             self._domain._category(category),
         )
 
-    def _span(self, kind: EventKind, start: int, end: int, message: Text, color: Any,
-              category: Category) -> None:  # fmt: skip
+    def _span(
+        self, kind: EventKind, start: int, end: int, message: Text, color: Any, category: Category
+    ) -> None:
         target = self._open()
         target.span(
             kind,
@@ -141,8 +150,9 @@ class Stream:
             self._domain._category(category),
         )
 
-    def write_mark(self, timestamp: int, *, message: Text = None, color: Any = None,
-                   category: Category = None) -> None:  # fmt: skip
+    def write_mark(
+        self, timestamp: int, *, message: Text = None, color: Any = None, category: Category = None
+    ) -> None:
         """Write a mark.
 
         Args:
@@ -158,18 +168,33 @@ class Stream:
         """
         self._instant(EventKind.MARK, timestamp, message, color, category)
 
-    def write_pushpop(self, start: int, end: int, *, message: Text = None, color: Any = None,
-                      category: Category = None) -> None:  # fmt: skip
+    def write_pushpop(
+        self,
+        start: int,
+        end: int,
+        *,
+        message: Text = None,
+        color: Any = None,
+        category: Category = None,
+    ) -> None:
         """Write a push/pop range; arguments and errors as for :meth:`write_mark`."""
         self._span(EventKind.RANGE_PUSHPOP, start, end, message, color, category)
 
-    def write_startend(self, start: int, end: int, *, message: Text = None, color: Any = None,
-                       category: Category = None) -> None:  # fmt: skip
+    def write_startend(
+        self,
+        start: int,
+        end: int,
+        *,
+        message: Text = None,
+        color: Any = None,
+        category: Category = None,
+    ) -> None:
         """Write a start/end range; arguments and errors as for :meth:`write_mark`."""
         self._span(EventKind.RANGE_STARTEND, start, end, message, color, category)
 
-    def write_push(self, timestamp: int, *, message: Text = None, color: Any = None,
-                   category: Category = None) -> None:  # fmt: skip
+    def write_push(
+        self, timestamp: int, *, message: Text = None, color: Any = None, category: Category = None
+    ) -> None:
         """Write the beginning of a push/pop range; as for :meth:`write_mark`."""
         self._instant(EventKind.RANGE_PUSH, timestamp, message, color, category)
 
@@ -182,8 +207,15 @@ class Stream:
         """
         self._instant(EventKind.RANGE_POP, timestamp)
 
-    def write_start(self, timestamp: int, range_id: int, *, message: Text = None,
-                    color: Any = None, category: Category = None) -> None:  # fmt: skip
+    def write_start(
+        self,
+        timestamp: int,
+        range_id: int,
+        *,
+        message: Text = None,
+        color: Any = None,
+        category: Category = None,
+    ) -> None:
         """Write the beginning of a start/end range; as for :meth:`write_mark`.
 
         Args:
@@ -244,8 +276,9 @@ class Stream:
         """Write marks from columns; as :meth:`write_ranges`."""
         self._columns(EventKind.MARK, {"start": timestamps}, message, color, category)
 
-    def _columns(self, kind: EventKind, columns: dict[str, Any], message: Any, color: Any,
-                 category: Any) -> None:  # fmt: skip
+    def _columns(
+        self, kind: EventKind, columns: dict[str, Any], message: Any, color: Any, category: Any
+    ) -> None:
         target = self._open()
         if message is None or isinstance(message, (str, bytes, RegisteredString)):
             message = self._message(message)

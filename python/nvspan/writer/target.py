@@ -42,10 +42,12 @@ class EventSchema(NamedTuple):
 
 
 class StreamTarget(Protocol):
-    def instant(self, kind: EventKind, time: int, range_id: int, message: Message, color: int,
-                category: int) -> None: ...  # fmt: skip
-    def span(self, kind: EventKind, start: int, end: int, message: Message, color: int,
-             category: int) -> None: ...  # fmt: skip
+    def instant(
+        self, kind: EventKind, time: int, range_id: int, message: Message, color: int, category: int
+    ) -> None: ...
+    def span(
+        self, kind: EventKind, start: int, end: int, message: Message, color: int, category: int
+    ) -> None: ...
     def event(self, schema: EventSchema, row: np.ndarray[Any, Any]) -> None: ...
     def batch(
         self, schema: EventSchema, rows: np.ndarray[Any, Any], ordering: BatchOrdering
@@ -53,9 +55,14 @@ class StreamTarget(Protocol):
     def columns(self, kind: EventKind, columns: dict[str, Any], rows: int) -> None: ...
     def sample(self, counter: int, time: int, value: Any) -> None: ...
     def no_value(self, counter: int, time: int, reason: int) -> None: ...
-    def samples(self, counter: int, rows: np.ndarray[Any, Any],
-                times: np.ndarray[Any, Any] | None, timestamp: str | None,
-                ordering: BatchOrdering) -> None: ...  # fmt: skip
+    def samples(
+        self,
+        counter: int,
+        rows: np.ndarray[Any, Any],
+        times: np.ndarray[Any, Any] | None,
+        timestamp: str | None,
+        ordering: BatchOrdering,
+    ) -> None: ...
     def close(self) -> None: ...
 
 

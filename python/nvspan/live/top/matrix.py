@@ -8,8 +8,8 @@ import re
 from collections import Counter
 from statistics import median
 
+from nvspan.live.model import label, path_text
 from nvspan.live.text import device_lines, seconds
-from nvspan.live.tree import label, path_text
 from nvspan.report.text import aligned, printable, shortened
 
 TYPE_CHECKING = False

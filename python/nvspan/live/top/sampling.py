@@ -9,8 +9,8 @@ import time
 
 from nvspan.live import process as system
 from nvspan.live.judge import Verdict, Waits, judge
-from nvspan.live.look import Process as Seen
-from nvspan.live.look import order
+from nvspan.live.model import Process as Seen
+from nvspan.live.model import order
 from nvspan.live.states import add_state, compare, processor_times, sample_at_rest
 from nvspan.live.targets import paths_of
 from nvspan.live.top.shares import Branch, Tally, branches, by_range
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from nvspan.live.look import Range, Thread
+    from nvspan.live.model import Range, Thread
 
 _USUAL = 0.7  # of what was usual, the part that stays usual after a window
 _CHANGED = 0.1  # a share that differs by so much from the usual one has changed
@@ -30,7 +30,7 @@ class Activity:
     """A process in a window of time.
 
     Attributes:
-        process: its last state: `nvspan.live.look.Process`.
+        process: its last state: `nvspan.live.model.Process`.
         looks: how often it was looked at.
         threads: of each thread that was looked at its id and its ranges: `Branch`.
         ranges: what was found of each range in all its threads: `Tally`.

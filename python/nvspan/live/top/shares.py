@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from nvspan.live.look import Range
+    from nvspan.live.model import Range
 
 #: Of a node: the index of its parent, its range, in how many looks it was the innermost one, and
 #: how often it was seen to begin. The first one is the root.

@@ -1,0 +1,150 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Opened files: their processes, their texts, and the selected part of them."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from typing_extensions import Self
+
+    from nvspan import _reader
+
+_FIRST, _LAST = -(2**63), 2**63 - 1
+
+
+class Source:
+    """The report of another tool that a recording was made of.
+
+    `path` is the report's, `tool` the program that wrote it, with its version; `end` is when its
+    collection ended, in ns of the recording's times, None where it does not say; `notes` say what
+    the recording has otherwise than the report, a sentence each.
+    """
+
+    __slots__ = ("end", "notes", "path", "tool")
+
+    def __init__(self, path: str, tool: str, end: int | None, notes: Sequence[str] = ()) -> None:
+        self.path = path
+        self.tool = tool
+        self.end = end
+        self.notes = notes
+
+
+class OpenedFiles:
+    """What the parts of a `Recording` read of its files."""
+
+    def __init__(self, reader: _reader.Reader, sources: dict[str, Source] | None = None) -> None:
+        self._reader = reader
+        self._sources = sources or {}
+        self._strings: list[str] | None = None
+
+    @property
+    def strings(self) -> list[str]:
+        """What the columns of text index."""
+        strings = self._strings
+        if strings is None or len(strings) != self._reader.string_count():
+            # Another thread may assign a list that was read before this one.
+            strings = self._strings = self._reader.strings()
+        return strings
+
+    @property
+    def processes(self) -> list[dict[str, Any]]:
+        """A dict for each process: host, rank, command line, clock, the recorder's cost, ...
+
+        Of a report of another tool "path" is the report, and "tool" the program that wrote it.
+        """
+        processes = self._reader.processes()
+        for process in processes:
+            source = self._sources.get(process["path"])
+            process["tool"] = None if source is None else source.tool
+            if source is not None:
+                process["path"] = source.path
+        return processes
+
+    @property
+    def problems(self) -> list[str]:
+        """What was damaged and left out, or could not be read at all."""
+        return self._reader.problems()
+
+    @property
+    def orphan_ends(self) -> int:
+        """How many ends and pops had nothing to close."""
+        return self._reader.orphan_ends()
+
+    @property
+    def unix_offset(self) -> int:
+        """What turns a time into nanoseconds since 1970."""
+        return int(self.processes[0]["unix_offset"])
+
+    def filter(
+        self,
+        *,
+        domains: Iterable[str | None] | None = None,
+        names: Iterable[str | None] | None = None,
+        match: Iterable[str] | None = None,
+        threads: Iterable[int] | None = None,
+        start: int | None = None,
+        stop: int | None = None,
+        min_duration: int | None = None,
+    ) -> Self:
+        """The same recording, of which `stats`, `ranges`, `marks` and `counters` hold a part.
+
+        Reports, pages, timelines and exports of it show that part. The other tables, `events` and
+        `calls` are whole. Ranges nest as they do without those that are left out: a row's `parent`
+        is the innermost range around it that is left. `self`, and the columns `depth` and `level`,
+        are those of the whole recording. A filter of a filter takes what both take.
+
+        Args:
+            domains: names of domains; None or "NVTX" in it is the default domain.
+            names: messages of ranges and marks, names of counters.
+            match: patterns with ``*`` and ``?``, one of which the name, or "domain:name", is like;
+                the default domain is "NVTX".
+            threads: rows of `threads`.
+            start: what begins at this time or later, in ns.
+            stop: what begins before this time, in ns.
+            min_duration: ranges that take so many ns or more; those that did not end stay.
+
+        >>> recording.filter(domains=["train"]).stats()                  # doctest: +SKIP
+        """
+        pairs = None
+        if domains is not None or names is not None or match is not None:
+            pairs = self._pairs(domains, names, match)
+        part = type(self)(self._reader.filtered(
+            pairs, None if threads is None else set(threads), _FIRST if start is None else start,
+            _LAST if stop is None else stop, min_duration or 0,
+        ), self._sources)  # fmt: skip
+        part._strings = self._strings
+        return part
+
+    def _pairs(
+        self,
+        domains: Iterable[str | None] | None,
+        names: Iterable[str | None] | None,
+        match: Iterable[str] | None,
+    ) -> set[tuple[int, int]]:
+        """The domains and names, by their numbers, that all of these take."""
+        chosen = None if domains is None else {None if d == "NVTX" else d for d in domains}
+        wanted = None if names is None else set(names)
+        patterns = None if match is None else tuple(match)
+
+        def takes(domain: str | None, name: str | None) -> bool:
+            if (chosen is not None and domain not in chosen) or (
+                wanted is not None and name not in wanted
+            ):
+                return False
+            if patterns is None:
+                return True
+            from fnmatch import fnmatchcase
+
+            short, whole = name or "", f"{domain or 'NVTX'}:{name or ''}"
+            return any(fnmatchcase(short, p) or fnmatchcase(whole, p) for p in patterns)
+
+        of, strings = self._reader.domains(), self.strings
+        return {
+            (domain, name)
+            for domain, name in self._reader.pairs()
+            if takes(of[domain], strings[name] if name >= 0 else None)
+        }
