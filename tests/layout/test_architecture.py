@@ -100,7 +100,7 @@ def test_every_path_of_the_document_exists():
 
 
 def test_the_document_tells_the_purpose_of_every_room():
-    told = {path for cells in rows(section("The rooms")) for path in quoted(cells[0])}
+    told = {path for cells in rows(section("The house")) for path in quoted(cells[0])}
     families = {relative(path.parent) for path in doors() if path.parent.parent == ROOT / "src"}
     names = {relative(path.parent) for path in packages()}
     assert told == families | {name for name in names if name.count("/") <= 2}
