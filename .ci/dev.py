@@ -34,7 +34,7 @@ TESTS = {
     "python/nvspan/report/": ["tests/report"],
     "python/nvspan/export/": ["tests/report"],
     "python/nvspan/nsight/": ["tests/report"],
-    "python/nvspan/cli/watch/": ["tests/watch"],
+    "python/nvspan/cli/metrics": ["tests/watch"],
     "python/nvspan/watch/": ["tests/watch"],
     "python/nvspan/cli/": ["tests/cli", "tests/report"],
     "python/nvspan/device": ["tests/device"],

@@ -171,7 +171,7 @@ def test_so_many_bundles_are_written_and_no_more(tmp_path):
          "--last cannot be used with --when, which takes last:TIME and env:NAMES"),
         (["trigger", ".", "--for", "5s"], 2, "--for needs --when"),
         (["blackbox", ".", "--trigger", "killed"], 2,
-         'nvspan: blackbox is not a command: use nvspan trigger DIRECTORY --when "..."\n'),
+         'nvspan blackbox: removed; use nvspan trigger DIRECTORY --when "..."\n'),
         (["record", "--trigger", "change:a", "-c", "1"], 2,
          "trigger 'change:a': changes are not watched for; write slow:a>2 for calls"),
         (["record", "--trigger", "slow:a", "-c", "1"], 2,

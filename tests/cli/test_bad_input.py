@@ -21,8 +21,8 @@ pytestmark = needs_library
 
 CALLS = Path(__file__).parent.parent / "corpus" / "calls.nvspan"
 READERS = ("diff", "explain", "export", "modules", "ranks", "report", "stats", "steps", "view")
-_NOT_READERS = ("doctor", "metrics", "ncu", "nsys", "record",
-                "start", "stop", "top", "trace", "trigger", "where")  # fmt: skip
+_NOT_READERS = ("attach", "detach", "doctor", "metrics", "ncu", "nsys", "record",
+                "top", "trace", "trigger", "where")  # fmt: skip
 
 
 def test_every_command_is_here():

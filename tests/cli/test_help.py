@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from helpers.reported import run_nvspan
-from nvspan.cli import COMMANDS, _command, _help
+from nvspan.cli import _MOVED, COMMANDS, GROUPS, _command, _help
 
 CALLS = Path(__file__).parent.parent / "corpus" / "calls.nvspan"
 
@@ -41,6 +41,28 @@ def test_help_fits_into_80_columns(command, capsys):
 def test_help_of_nvspan_fits_into_80_columns():
     assert [line for line in _help().splitlines() if len(line) > 80] == []
     assert all(name in _help() for name in (*COMMANDS, "--include PATTERN", "--show-stdlib"))
+
+
+def test_help_of_nvspan_shows_the_commands_in_groups():
+    found = {}
+    for line in _help().splitlines():
+        if line in GROUPS:
+            named = found[line] = []
+        elif found and line.startswith("  ") and line[2].islower():
+            named.append(line.split()[0])
+    assert list(found.values()) == [
+        ["record", "trace", "nsys", "ncu"],
+        ["explain", "steps", "modules", "stats", "diff", "report", "view", "export"],
+        ["where", "top", "attach", "detach", "trigger", "metrics", "ranks"],
+        ["doctor"],
+    ]
+
+
+@pytest.mark.parametrize("name", _MOVED)
+def test_a_command_that_moved_answers_with_one_line(name):
+    done = run_nvspan(name, "x", "--option", check=2)
+    assert (done.stdout, done.stderr) == ("", f"nvspan {name}: {_MOVED[name]}\n")
+    assert {"start", "stop", "blackbox", "clock", "import", "mark", "otlp"} == set(_MOVED)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ PUBLIC = """
 """
 # file -> why it imports modules whose names it computes
 COMPUTED = {
+    "cli/__init__.py": "imports the one command that is run",
     "_compat/in_place.py": "gives a module of ours to whoever imports one of nvtx",
     "_lazy.py": "imports what tables of attributes name",
     "_doctor/process.py": "imports what the user names, in a process of its own",
@@ -33,9 +34,9 @@ LATER = {
     "numpy": "counters payloads writer",
     "pandas": "nsight.results.result recording.frame recording.table",
     "polars": "recording.frame recording.table",
-    "prometheus_client": "cli.watch.metrics watch.prometheus",
+    "prometheus_client": "cli.metrics watch.prometheus",
     "pyarrow": "export.tables nsight.results.result recording.frame recording.table",
-    "rich": "cli.live.top live.top.screen report.render",
+    "rich": "cli.top live.top.screen report.render",
     "torch": "torch",
 }
 # ... and those that may import it at once: pytest itself loads its plugin, torch._dynamo the others

@@ -81,18 +81,18 @@ def test_record_arms_this_process(tmp_path):
     assert nvspan.read(tmp_path / "own.nvspan").problems == []
 
 
-def test_an_armed_process_records_from_start_to_stop(tmp_path):
+def test_an_armed_process_records_from_attach_to_detach(tmp_path):
     with running(tmp_path, STEPPING) as run:
         step(run)  # line 0 is not recorded
-        code, out, err = told("start", run.pid)
+        code, out, err = told("attach", run.pid)
         assert (code, err) == (0, "")
         assert out == (f"{run.file}: asked; no thread of it has had an event since, and the next "
                        "one obeys\n")  # fmt: skip
         step(run)
         step(run)
-        told("stop", run.pid)
+        told("detach", run.pid)
         step(run)  # line 3 is not
-        told("start", run.pid, "--mode", "ring=1")
+        told("attach", run.pid, "--mode", "ring=1")
         step(run)
         assert paths(nvspan.where(run.pid)) == {"MainThread": "own:outer > plain"}
         run.end()
@@ -105,7 +105,7 @@ def test_an_armed_process_records_from_start_to_stop(tmp_path):
              ("push", None, "line 4", True)], key=str)  # fmt: skip
 
 
-def test_start_is_obeyed_by_a_program_that_moves(tmp_path):
+def test_attach_is_obeyed_by_a_program_that_moves(tmp_path):
     program = """
 import nvspan, time
 nvspan.push_range("outer")
@@ -114,8 +114,8 @@ while True:
     with nvspan.annotate("tick"): time.sleep(0.002)
 """
     with running(tmp_path, program) as run:
-        assert told("start", run.pid) == (0, f"{run.file}: it is full now\n", "")
-        assert told("stop", run.file) == (0, f"{run.file}: it is armed now\n", "")
+        assert told("attach", run.pid) == (0, f"{run.file}: it is full now\n", "")
+        assert told("detach", run.file) == (0, f"{run.file}: it is armed now\n", "")
         (process,) = nvspan.where(run.pid).processes
         assert (process.mode, process.path[0]) == ("armed", (None, "outer"))
         recording = nvspan.read(run.file)
@@ -125,18 +125,18 @@ while True:
 def test_a_file_that_others_may_write_takes_no_requests(tmp_path):
     with running(tmp_path, STEPPING) as run:
         run.file.chmod(0o666)
-        told("start", run.pid)
+        told("attach", run.pid)
         step(run)
         (process,) = nvspan.where(run.pid).processes
         assert process.mode == "armed"
-        assert told("start", run.pid)[0] == 0
+        assert told("attach", run.pid)[0] == 0
         step(run)
         assert nvspan.where(run.pid).processes[0].mode == "armed"
 
 
 def test_statistics_are_not_switched(tmp_path):
     with running(tmp_path, STEPPING, "stats") as run:
-        told("start", run.pid)
+        told("attach", run.pid)
         step(run)
         (process,) = nvspan.where(run.pid).processes
         assert (process.mode, process.path) == ("stats", (("own", "outer"), (None, "plain")))
@@ -162,7 +162,7 @@ sys.stdin.readline()
 """
     with running(tmp_path, program) as run:
         run.wait_for()
-        told("start", run.pid)
+        told("attach", run.pid)
         for _ in range(2):
             step(run)
         recording = nvspan.read(run.file)
@@ -186,7 +186,7 @@ with nvspan.annotate("outer"):
 """
     with running(tmp_path, program, mode) as run:
         step(run)
-        told("start", run.pid, "--mode", "ring=0.1")
+        told("attach", run.pid, "--mode", "ring=0.1")
         step(run)
         if ends:
             run.say()
@@ -201,24 +201,24 @@ with nvspan.annotate("outer"):
 
 
 def test_wrong_requests_are_named(tmp_path):
-    code, out, err = told("start", tmp_path / "none.nvspan")
+    code, out, err = told("attach", tmp_path / "none.nvspan")
     assert (code, out) == (1, "")
     assert "No such file or directory" in err
-    code, _, err = told("start", "--mode", "stats", 1)
+    code, _, err = told("attach", "--mode", "stats", 1)
     assert (code, err.splitlines()[-1]) == (
-        2, "nvspan start: error: mode must be full or ring=MB, not 'stats'")  # fmt: skip
+        2, "nvspan attach: error: mode must be full or ring=MB, not 'stats'")  # fmt: skip
 
 
 def test_a_process_without_a_recorder_is_named():
     with subprocess.Popen(["sleep", "600"]) as process:
         try:
-            said = told("start", process.pid)
+            said = told("attach", process.pid)
         finally:
             process.kill()
     assert said == (
         1,
         "",
-        f"nvspan start: process {process.pid} writes no recording: start it with "
+        f"nvspan attach: process {process.pid} writes no recording: start it with "
         "NVSPAN_RECORD=armed or 'nvspan record --mode armed'\n",
     )
 
@@ -226,8 +226,8 @@ def test_a_process_without_a_recorder_is_named():
 def test_a_process_that_does_not_exist_is_named():
     with subprocess.Popen(["true"]) as process:
         process.wait()
-    assert told("start", process.pid) == (
+    assert told("attach", process.pid) == (
         1,
         "",
-        f"nvspan start: there is no process {process.pid}\n",
+        f"nvspan attach: there is no process {process.pid}\n",
     )

@@ -25,7 +25,7 @@ from nvspan.cli.program.output import InTheWay, make_room
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nvspan.cli.live.trigger import Watch
+    from nvspan.cli.trigger import Watch
 
 _USAGE = """\
 nvspan record [options] script.py [arguments ...]
@@ -165,7 +165,7 @@ def _watched(
 ) -> Watch:  # fmt: skip
     """Watches the program's processes from here; they watch for what only they can see."""
     from nvspan.blackbox.syntax import parse
-    from nvspan.cli.live.trigger import Watch
+    from nvspan.cli.trigger import Watch
 
     try:
         triggers = parse(options.trigger)

@@ -34,7 +34,7 @@ constexpr std::uint64_t live_magic = 0x3145564C'53564EFDu;  // FD "NVSLVE1"
 constexpr std::size_t live_offset = 3072;                   // of LiveSection, in the file
 static_assert(sizeof(FileHeader) <= live_offset);
 
-// A request is written by `nvspan start` and `stop`: its fields, then `asked`, then a 1
+// A request is written by `nvspan attach` and `detach`: its fields, then `asked`, then a 1
 // into LiveBlock::asked of each thread, so that whichever comes to its next event obeys.
 struct LiveSection {
   LiveWord magic;        // written last

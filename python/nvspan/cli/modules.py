@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from nvspan.answers import modules
-from nvspan.cli.answers.asking import add_question, answer_of
 from nvspan.cli.common import many
+from nvspan.cli.common.asking import add_question, answer_of
 from nvspan.cli.common.parser import parser_of
 from nvspan.cli.common.reading import emit, note, positive
 from nvspan.recording import Modules, Recording

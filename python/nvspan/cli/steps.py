@@ -9,8 +9,8 @@ import sys
 from collections.abc import Sequence
 
 from nvspan.answers import steps
-from nvspan.cli.answers.asking import add_question, answer_of
 from nvspan.cli.common import many
+from nvspan.cli.common.asking import add_question, answer_of
 from nvspan.cli.common.parser import parser_of
 from nvspan.cli.common.reading import emit, note, positive
 from nvspan.report.narrow import width_of

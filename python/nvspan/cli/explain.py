@@ -12,7 +12,7 @@ from nvspan.answers import explain, findings
 from nvspan.answers.baseline import slower_than
 from nvspan.answers.compare import read_runs
 from nvspan.answers.finding import Finding
-from nvspan.cli.answers.asking import add_question, answer_of
+from nvspan.cli.common.asking import add_question, answer_of
 from nvspan.cli.common.parser import parser_of
 from nvspan.cli.common.reading import emit, opened, selected_runs
 

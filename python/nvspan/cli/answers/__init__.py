@@ -1,3 +1,0 @@
-# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
-# SPDX-License-Identifier: Apache-2.0
-"""The commands that answer a question about recordings."""

@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""``nvspan attach`` and ``nvspan detach``: switch the recorder of a running process."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from nvspan._runtime.warnings import plain_text
+from nvspan.cli.common.parser import parser_of
+from nvspan.live.control import ask
+from nvspan.recorder import mode_config
+
+_ATTACH = """\
+Starts recording in a process whose recorder is armed (NVSPAN_RECORD=armed). Ranges that are open at
+that moment are recorded as if they began there."""
+_DETACH = """\
+Stops recording in a process. Its recorder stays armed: nvspan where still shows its open ranges,
+and nvspan attach starts recording again."""
+
+
+def _parser(command: str, description: str) -> argparse.ArgumentParser:
+    parser = parser_of(command, description)
+    parser.add_argument("targets", nargs="+", metavar="PID|FILE", help="process ids or recordings")
+    return parser
+
+
+def _ask(parser: argparse.ArgumentParser, targets: list[str], mode: str, size: int = 0) -> int:
+    code = 0
+    for target in targets:
+        try:
+            answers = ask(target, mode, size)
+        except (ValueError, OSError) as error:
+            print(f"{parser.prog}: {plain_text(str(error))}", file=sys.stderr)
+            code = 1
+            continue
+        for answer in answers:
+            good = answer.kind in ("obeyed", "waiting")
+            text = f"{plain_text(answer.file)}: {plain_text(answer.text)}"
+            print(text, file=sys.stdout if good else sys.stderr)
+            code = code if good else 1
+    return code
+
+
+def attach(argv: Sequence[str]) -> int:
+    """Runs ``nvspan attach`` with the arguments `argv`."""
+    parser = _parser("attach", _ATTACH)
+    parser.add_argument(
+        "--mode", default="full", help="full (the default), or ring=MB: keep the newest megabytes"
+    )
+    options = parser.parse_args(argv)
+    try:
+        mode, _, size = mode_config(options.mode).partition(":")
+    except ValueError as error:
+        parser.error(str(error))
+    if mode not in ("full", "ring"):
+        parser.error(f"mode must be full or ring=MB, not {options.mode!r}")
+    return _ask(parser, options.targets, mode, int(size or 0))
+
+
+def detach(argv: Sequence[str]) -> int:
+    """Runs ``nvspan detach`` with the arguments `argv`."""
+    parser = _parser("detach", _DETACH)
+    return _ask(parser, parser.parse_args(argv).targets, "armed")
