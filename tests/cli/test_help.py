@@ -122,3 +122,17 @@ def test_every_command_has_the_parser_that_all_have():
     for name in COMMANDS:
         module = importlib.import_module(_command(name).__module__)
         assert "argparse.ArgumentParser(" not in Path(module.__file__).read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "use"),
+    [
+        (["stats", "x.ncu-rep"], "nvspan ncu --read FILE"),
+        (["stats", "--many", CALLS, "x.ncu-rep"], "nvspan ncu --read FILE"),
+        (["diff", CALLS, "x.ncu-rep"], "nvspan ncu --read FILE --against FILE"),
+    ],
+)
+def test_reports_of_nsight_compute_have_a_command_of_their_own(words, use):
+    assert run_nvspan(*words, check=2).stderr == (
+        f"nvspan {words[0]}: 'x.ncu-rep' is a report of Nsight Compute: use {use}\n"
+    )

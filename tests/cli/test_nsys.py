@@ -169,9 +169,9 @@ def test_a_line_that_makes_no_sense(folder, words, said):
 @pytest.mark.parametrize(
     ("name", "words", "said"),
     [
-        ("run", [], "'run.nsys-rep' exists: --force writes over it"),
-        ("run.nsys-rep", [], "'run.nsys-rep' exists: --force writes over it"),
-        ("run", ["--capture", "a", "--captures", "2"], "'run.1.nsys-rep' exists: --force writes"),
+        ("run", [], "run.nsys-rep already exists; add --force"),
+        ("run.nsys-rep", [], "run.nsys-rep already exists; add --force"),
+        ("run", ["--capture", "a", "--captures", "2"], "run.1.nsys-rep already exists"),
         ("absent/run", [], "cannot write into 'absent': No such file or directory"),
         ("train.py/run", ["--force"], "cannot write into 'train.py': Not a directory"),
     ],

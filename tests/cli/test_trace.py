@@ -164,8 +164,8 @@ def test_another_tool_is_left_alone():
     done = trace("-c", code, env={launch.INJECTION_VARIABLE: "/some/tool.so"})
     assert done.stdout == "/some/tool.so False\n"
     assert done.stderr == (
-        "nvspan trace: NVTX_INJECTION64_PATH is set to /some/tool.so (another tool is attached): "
-        "the program runs without a trace\n"
+        "nvspan trace: not tracing: NVTX loads another tool (NVTX_INJECTION64_PATH=/some/tool.so); "
+        "unset the variable to trace\n"
     )
 
 
@@ -231,7 +231,7 @@ def test_help_and_version():
     assert "--domains" in done.stdout
     nothing = nvspan_command()
     assert (nothing.returncode, nothing.stdout) == (2, "")
-    assert "commands:" in nothing.stderr
+    assert "Run a program:" in nothing.stderr
     unknown = nvspan_command("tarce")
     assert unknown.returncode == 2
     assert "no command or file is called 'tarce'; the nearest is 'trace'" in unknown.stderr

@@ -205,8 +205,8 @@ def test_the_command_steps_back_where_a_tool_is_attached(tmp_path):
                           check=False)  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "out\n")
     assert done.stderr == (
-        "nvspan record: NVTX_INJECTION64_PATH is set to /no/tool.so (another tool is attached): "
-        "the program runs without a recording\n"
+        "nvspan record: not recording: NVTX loads another tool "
+        "(NVTX_INJECTION64_PATH=/no/tool.so); unset the variable to record\n"
     )
     assert list(tmp_path.iterdir()) == []
 

@@ -32,7 +32,7 @@ def test_the_second_run_is_refused_and_the_file_is_that_of_the_first(tmp_path):
     run_nvspan(*words, PROGRAM.format("first"), cwd=tmp_path)
     done = run_nvspan(*words, PROGRAM.format("second"), cwd=tmp_path, check=1)
     assert done.stderr == (
-        "nvspan record: 'run.nvspan' exists: --force writes over it, -o NAME names another\n"
+        "nvspan record: run.nvspan already exists; add --force to overwrite it, or -o NAME\n"
     )
     assert os.listdir(tmp_path) == ["run.nvspan"]
     assert names(tmp_path / "run.nvspan") == ["first"]
@@ -43,12 +43,12 @@ def test_the_second_run_is_refused_and_the_file_is_that_of_the_first(tmp_path):
 
 def test_a_file_that_is_no_recording_is_kept(tmp_path):
     (tmp_path / "train.py").write_text("pass\n")
-    said = "exists and is no recording: -o NAME names another file"
+    said = "exists and is not a recording; add -o NAME"
     done = run_nvspan("record", "-o", "train.py", "-c", "pass", cwd=tmp_path, check=1)
-    assert done.stderr == f"nvspan record: 'train.py' {said}\n"
-    said = "is no recording: --force writes only over recordings"
+    assert done.stderr == f"nvspan record: train.py {said}\n"
+    said = "is not a recording; --force overwrites only those"
     done = run_nvspan("record", "--force", "-o", "train.py", "-c", "pass", cwd=tmp_path, check=1)
-    assert done.stderr == f"nvspan record: 'train.py' {said}\n"
+    assert done.stderr == f"nvspan record: train.py {said}\n"
     assert (tmp_path / "train.py").read_text() == "pass\n"
 
 
@@ -103,10 +103,10 @@ def test_names_with_a_process_and_those_that_ranks_share_are_free(tmp_path, monk
     words = ["--no-report", "-c", PROGRAM.format("r")]
     run_nvspan("record", "-o", "pid-{pid}.nvspan", *words, cwd=tmp_path)
     done = run_nvspan("record", "-o", "run-{rank}.nvspan", *words, cwd=tmp_path, check=1)
-    assert "'run-5.nvspan' exists" in done.stderr
+    assert "run-5.nvspan exists" in done.stderr
     monkeypatch.setenv("RANK", "1")
     run_nvspan("record", "-o", "run-5.nvspan", *words, cwd=tmp_path)
     run_nvspan("record", "-o", "run-{rank}.nvspan", *words, cwd=tmp_path)
     done = run_nvspan("record", "-o", "run-{rank}.nvspan", *words, cwd=tmp_path, check=1)
-    assert "'run-1.nvspan' exists" in done.stderr
+    assert "run-1.nvspan already exists" in done.stderr
     assert (tmp_path / "run-5.nvspan").read_text() == ""

@@ -15,16 +15,14 @@ from typing import Any, cast
 import nvspan
 from nvspan.answers.compare import SURE, compare, compare_steps, read_runs
 from nvspan.cli.common import many
-from nvspan.cli.common.ncu_reports import is_ncu, names, read_ncu
-from nvspan.cli.common.parser import parser_of
+from nvspan.cli.common.options import CUDA, MANY, SELECTION, TABLE, names
+from nvspan.cli.common.parser import Parser, parser_of
 from nvspan.cli.common.reading import (
-    add_cuda,
-    add_escape_formulas,
-    add_selection,
     chosen_cuda,
     emit,
     note,
     opened,
+    refuse_compute,
     selected_runs,
     stem_of,
 )
@@ -44,8 +42,7 @@ Compares the mean duration of each range, and the typical step by its phases, of
 the recordings B with those of the recordings A, without warm-up. Files whose
 times overlap are of one run. A change counts when it is larger than --threshold
 and at least as certain as --confidence: with one run a side by how calls vary,
-with more by how runs do. Reports of Nsight Systems are recordings; reports of
-Nsight Compute are compared by range."""
+with more by how runs do. Reports of Nsight Systems are recordings, too."""
 
 _COLORS = {"slower": "31", "faster": "32", "unsure": "33"}
 
@@ -70,7 +67,7 @@ def _certainty(given: str) -> float:
 
 
 def _two_names(given: str) -> list[str]:
-    found = names(given)
+    found = [name for name in given.split(",") if name]
     if len(found) != 2:
         raise argparse.ArgumentTypeError(f"must be two names, as in old,new, not {given!r}")
     return found
@@ -86,13 +83,18 @@ def _cells(row: dict[str, Any]) -> list[str]:
     return [
         *("" if side is None else str(side["calls"]) for side in both),
         *("" if side is None else duration(side["mean"]) for side in both),
-        _percent(row["change"]), limits, _percent(row["confidence"], ""), row["verdict"],
+        _percent(row["change"]),
+        limits,
+        _percent(row["confidence"], ""),
+        row["verdict"],
         text.printable(row["label"]),
-    ]  # fmt: skip
+    ]
 
 
-_KEYS = ("domain", "name", "kind", "backward", "verdict", "change", "low", "high", "confidence",
-         "of_step")  # fmt: skip
+_KEYS = (
+    *("domain", "name", "kind", "backward"),
+    *("verdict", "change", "low", "high", "confidence", "of_step"),
+)
 _FIGURES = ("runs", "calls", "mean", "std", "p50", "total", "warmup")
 _COLUMNS = (*_KEYS, *(f"{key}_{side}" for side in ("before", "after") for key in _FIGURES))
 
@@ -105,9 +107,7 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def _sides(
-    parser: argparse.ArgumentParser, argv: Sequence[str]
-) -> tuple[argparse.Namespace, list[str], list[str]]:
+def _sides(parser: Parser, argv: Sequence[str]) -> tuple[argparse.Namespace, list[str], list[str]]:
     """The options, and the files of both sides: two, or those before and after "--"."""
     if "--" not in argv:
         options = parser.parse_args(argv)
@@ -146,72 +146,41 @@ def _names_of(sides: Sequence[Sequence[str]]) -> list[str]:
     return ["A", "B"]
 
 
-def _of_ncu(
-    parser: argparse.ArgumentParser, options: argparse.Namespace, sides: Sequence[list[str]]
-) -> int:
-    """Reports of Nsight Compute, by range."""
-    from nvspan.nsight.results import tables as ncu_tables
-
-    chosen = options.filter or options.start is not None or options.stop is not None
-    chosen = chosen or options.step or options.phases or options.names or options.repeats
-    chosen = chosen or options.cuda
-    if chosen or options.confidence != parser.get_default("confidence"):
-        parser.error(
-            "--filter, --from, --to, --cuda, --confidence, --names, --repeats, --step and --phases "
-            "cannot be used with reports of Nsight Compute"
-        )
-    rows = ncu_tables.compare(*(read_ncu(parser, files) for files in sides))
-    if options.format == "json":
-        failed = emit(json.dumps(rows, indent=1))
-    elif options.format == "csv":
-        failed = emit(render.as_csv(rows, ncu_tables.COMPARE_COLUMNS, options.escape_formulas))
-    else:
-        headings, cells = ncu_tables.compared(rows)
-        layout = text.markdown if options.format == "markdown" else text.aligned
-        failed = emit(layout(headings, cells, ncu_tables.LEFT) if rows else "no ranges")
-    slower = [row for row in rows if (row["change"] or 0) > options.threshold]
-    return 1 if failed or (options.fail and slower) else 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = parser_of("diff", _DESCRIPTION, _USAGE)
+def _parser() -> Parser:
+    parser = parser_of("diff", _DESCRIPTION, SELECTION, TABLE, CUDA, MANY, usage=_USAGE)
     parser.add_argument(
-        "files", nargs="*", metavar="A ... -- B ...",
+        "files",
+        nargs="*",
+        metavar="A ... -- B ...",
         help="the recordings to compare with, and after -- those to judge",
-    )  # fmt: skip
-    parser.add_argument(
-        "--threshold", metavar="PART", type=_part, default=0.05,
-        help="ignore changes of the mean up to this: 5%% (the default) or 0.05",
-    )  # fmt: skip
-    parser.add_argument(
-        "--confidence", metavar="PART", type=_certainty, default=SURE,
-        help="how certain a change must be: 95%% (the default)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--names", metavar="A,B", type=_two_names,
-        help="what the two sides are called (default: by their paths)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--repeats", action="store_true",
-        help="each file is a run of its own, also where the times of files overlap",
-    )  # fmt: skip
-    parser.add_argument("--fail", action="store_true", help="exit with 1 if a range became slower")
-    parser.add_argument("--step", metavar="NAME", help="the range that is a step, as of steps")
-    parser.add_argument(
-        "--phases", metavar="NAME,NAME", type=names, help="the phases of a step, as of steps"
     )
-    add_selection(parser)
-    add_cuda(parser)
-    parser.add_argument("--format", choices=render.FORMATS, default="table")
-    add_escape_formulas(parser)
-    many.add_many(parser)
+    parser.option(
+        "--threshold",
+        "PERCENT",
+        "ignore changes of the mean up to this: 5%% (the default) or 0.05",
+        type=_part,
+        default=0.05,
+    )
+    parser.option(
+        "--confidence",
+        "PERCENT",
+        "how certain a change must be: 95%% (the default)",
+        type=_certainty,
+        default=SURE,
+    )
+    parser.option(
+        "--names", "A,B", "names of the two sides (default: by their paths)", type=_two_names
+    )
+    parser.flag("--repeats", "each file is a run of its own, also where the times of files overlap")
+    parser.flag("--fail", "exit with 1 if a range became slower")
+    parser.option("--step", "NAME", "the range that is a step, as of steps")
+    parser.option("--phases", "NAME,NAME", "the phases of a step, as of steps", type=names)
     return parser
 
 
 def _steps(
-    parser: argparse.ArgumentParser, options: argparse.Namespace,
-    sides: Sequence[Sequence[nvspan.Recording]],
-) -> list[dict[str, Any]]:  # fmt: skip
+    parser: Parser, options: argparse.Namespace, sides: Sequence[Sequence[nvspan.Recording]]
+) -> list[dict[str, Any]]:
     """The rows of the typical step.
 
     None where a filter by name is asked for, no range repeats, or steps have no phases.
@@ -219,31 +188,30 @@ def _steps(
     asked = options.step or options.phases
     if options.filter and not asked:
         return []
+    limits = (options.threshold, options.confidence)
     try:
-        rows = compare_steps(
-            sides[0], sides[1], options.threshold, options.confidence, step=options.step,
-            phases=options.phases,
-        )  # fmt: skip
+        rows = compare_steps(sides[0], sides[1], *limits, step=options.step, phases=options.phases)
         has_phases = any(row["name"] not in ("step", OTHER) for row in rows)
         return rows if asked or has_phases else []
     except ValueError as error:
         if asked:
-            parser.exit(1, f"{parser.prog}: {error}\n")
+            parser.fail(str(error))
         return []
 
 
 def _blocks(
-    options: argparse.Namespace, called: Sequence[str], steps: Sequence[dict[str, Any]],
+    options: argparse.Namespace,
+    called: Sequence[str],
+    steps: Sequence[dict[str, Any]],
     ranges: Sequence[dict[str, Any]],
-) -> tuple[list[str], dict[int, str]]:  # fmt: skip
+) -> tuple[list[str], dict[int, str]]:
     """The tables of steps and ranges as lines, and the colors of lines."""
-    headings = ["calls " + called[0], "calls " + called[1], "mean " + called[0],
-                "mean " + called[1], "change", f"{100 * options.confidence:g} % limits",
-                "confidence", "verdict"]  # fmt: skip
+    headings = [f"{figure} {name}" for figure in ("calls", "mean") for name in called]
+    headings += ["change", f"{100 * options.confidence:g} % limits", "confidence", "verdict"]
     lines: list[str] = []
     colors: dict[int, str] = {}
     width = width_of(sys.stdout)
-    least = ["confidence", headings[0], headings[1], headings[5]]
+    least = ["confidence", *headings[:2], headings[5]]
     for rows, last in ((steps, "step"), (ranges, "range")):
         if not rows:
             continue
@@ -252,18 +220,19 @@ def _blocks(
             table = text.markdown([*headings, last], cells, ("verdict", last))
         else:
             table = fitted([*headings, last], cells, ("verdict", last), width, least)
-        shown = table.split("\n")
-        first = len(lines) + 1
-        colors.update({first + i: _COLORS[row["verdict"]] for i, row in enumerate(rows)
-                       if row["verdict"] in _COLORS})  # fmt: skip
-        lines += [*shown, ""]
+        for number, row in enumerate(rows, len(lines) + 1):
+            if row["verdict"] in _COLORS:
+                colors[number] = _COLORS[row["verdict"]]
+        lines += [*table.split("\n"), ""]
     return lines, colors
 
 
 def _ending(
-    options: argparse.Namespace, called: Sequence[str],
-    sides: Sequence[Sequence[object]], rows: Sequence[dict[str, Any]],
-) -> list[str]:  # fmt: skip
+    options: argparse.Namespace,
+    called: Sequence[str],
+    sides: Sequence[Sequence[object]],
+    rows: Sequence[dict[str, Any]],
+) -> list[str]:
     slower = sum(row["verdict"] == "slower" for row in rows)
     said = f"{slower} slower by more than {100 * options.threshold:g} %"
     ranges = [row for row in rows if "of_step" not in row]
@@ -274,40 +243,39 @@ def _ending(
     runs = [len(side) for side in sides]
     if max(runs) == 1:
         return [said]
-    many = [f"{count} {'run' if count == 1 else 'runs'} of {name}"
-            for count, name in zip(runs, called, strict=True)]  # fmt: skip
+    named = zip(runs, called, strict=True)
+    counted = [f"{count} {'run' if count == 1 else 'runs'} of {name}" for count, name in named]
     test = "Welch's test" if min(runs) >= 3 else "Student's test"
-    return [said, f"{' and '.join(many)}: the noise is what varies from run to run ({test})"]
+    return [said, f"{' and '.join(counted)}: the noise is what varies from run to run ({test})"]
 
 
 def _print(
-    options: argparse.Namespace, called: Sequence[str], sides: Sequence[Sequence[object]],
-    steps: Sequence[dict[str, Any]], ranges: Sequence[dict[str, Any]],
-) -> int:  # fmt: skip
+    options: argparse.Namespace,
+    called: Sequence[str],
+    sides: Sequence[Sequence[object]],
+    steps: Sequence[dict[str, Any]],
+    ranges: Sequence[dict[str, Any]],
+) -> int:
     """Prints the rows in the format asked for; 1 where --fail asks for it."""
+    rows = [*steps, *ranges]
     if options.format == "json":
-        failed = emit(json.dumps([_flat(row) for row in [*steps, *ranges]], indent=1))
+        failed = emit(json.dumps([_flat(row) for row in rows], indent=1))
     elif options.format == "csv":
-        flat = [_flat(row) for row in [*steps, *ranges]]
+        flat = [_flat(row) for row in rows]
         failed = emit(render.as_csv(flat, _COLUMNS, options.escape_formulas))
     else:
         lines, colors = _blocks(options, called, steps, ranges)
-        lines = [*(lines or ["no ranges", ""]), *_ending(options, called, sides, [*steps, *ranges])]
+        lines = [*(lines or ["no ranges", ""]), *_ending(options, called, sides, rows)]
         failed = emit("\n".join(lines), colors)
-    slower = any(row["verdict"] == "slower" for row in [*steps, *ranges])
+    slower = any(row["verdict"] == "slower" for row in rows)
     return 1 if failed or (options.fail and slower) else 0
 
 
-def _of_many(
-    parser: argparse.ArgumentParser, options: argparse.Namespace, files: Sequence[Sequence[str]]
-) -> int:  # fmt: skip
+def _compare_jobs(
+    parser: Parser, options: argparse.Namespace, files: Sequence[Sequence[str]]
+) -> int:
     """The files of jobs of many ranks: each side is one run."""
-    given = [
-        f"--{name}" for name in ("step", "phases", "cuda", "repeats") if getattr(options, name)
-    ]
-    given += ["--from"] * (options.start is not None) + ["--to"] * (options.stop is not None)
-    if given:
-        parser.error(f"{' and '.join(given)} cannot be used with many files")
+    many.refuse(parser, options, "step", "phases", "cuda", "repeats")
     jobs = [many.read_files(parser, side, options.executor) for side in files]
     with Progress("comparing"):
         # Of a recording the comparison asks for statistics alone.
@@ -321,10 +289,9 @@ def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan diff`` with the arguments `argv`."""
     parser = _parser()
     options, *files = _sides(parser, argv)
-    if is_ncu([*files[0], *files[1]]):
-        return _of_ncu(parser, options, files)
-    if options.many or any(map(many.are_many, files)):
-        return _of_many(parser, options, files)
+    refuse_compute(parser, [*files[0], *files[1]], "nvspan ncu --read FILE --against FILE")
+    if any(many.is_many(options, side) for side in files):
+        return _compare_jobs(parser, options, files)
     called = options.names or _names_of(files)
     sides = []
     for side in files:

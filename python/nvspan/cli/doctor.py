@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -20,27 +19,6 @@ says what it found and what to do next. The exit code is 0 if all is well and 1 
 problem."""
 _SIGNS = {"ok": "  ", "note": "* ", "problem": "! "}
 _NAME_WIDTH = 13
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = parser_of("doctor", _DESCRIPTION)
-    parser.add_argument(
-        "recordings",
-        nargs="*",
-        metavar="FILE",
-        help="recordings to check for lost or damaged events",
-    )
-    parser.add_argument("--json", action="store_true", help="print everything as one JSON object")
-    parser.add_argument(
-        "--import", metavar="MODULE", dest="modules", action="append", default=[],
-        help="import MODULE in another process and list the libraries with NVTX that it loads; may "
-        "be repeated",
-    )  # fmt: skip
-    parser.add_argument(
-        "--timeout", metavar="SECONDS", type=float, default=60.0,
-        help="the longest time that one check may take (default: 60)",
-    )  # fmt: skip
-    return parser
 
 
 def render(report: Mapping[str, Any], width: int = 100) -> str:
@@ -63,14 +41,32 @@ def render(report: Mapping[str, Any], width: int = 100) -> str:
 def _wrapped(text: str, lead: str, width: int) -> list[str]:
     indent = " " * len(lead)
     return textwrap.wrap(
-        text, width, initial_indent=lead, subsequent_indent=indent,
-        break_long_words=False, break_on_hyphens=False,
-    )  # fmt: skip
+        text,
+        width,
+        initial_indent=lead,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan doctor`` with the arguments `argv`."""
-    parser = _parser()
+    parser = parser_of("doctor", _DESCRIPTION)
+    parser.add_argument(
+        "recordings", nargs="*", metavar="FILE", help="recordings to check for lost events"
+    )
+    parser.flag("--json", "print everything as one JSON object")
+    parser.option(
+        "--import",
+        "MODULE",
+        "import MODULE in another process and list the libraries with NVTX that it loads; may be "
+        "repeated",
+        dest="modules",
+        action="append",
+        default=[],
+    )
+    parser.option("--timeout", "SECONDS", "limit of one check (60)", type=float, default=60)
     options = parser.parse_args(argv)
     if not options.timeout > 0:
         parser.error("argument --timeout: must be more than 0")

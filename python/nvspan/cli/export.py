@@ -5,14 +5,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib import import_module
+from typing import Any
 
 import nvspan
 from nvspan.cli.common import many
-from nvspan.cli.common.parser import parser_of
+from nvspan.cli.common.options import CSV, FILES, RANKS, SELECTION
+from nvspan.cli.common.parser import Parser, parser_of
 from nvspan.cli.common.reading import (
-    add_escape_formulas,
-    add_selection,
     emit,
     note,
     open_recording,
@@ -28,13 +30,14 @@ Writes recordings as a trace for the Perfetto UI, as the SQLite database of an
 nsys export, as tables, or as stacks for flame graphs. The files of several
 processes become one."""
 
-_SUFFIXES = {
-    "perfetto": ".pftrace",
-    "sqlite": ".sqlite",
-    "parquet": ".parquet",
-    "csv": ".csv",
-    "speedscope": ".speedscope.json",
-    "collapsed": ".collapsed",
+#: Name: (suffix, module:function below nvspan).
+_FORMATS = {
+    "perfetto": (".pftrace", "export.perfetto:write"),
+    "sqlite": (".sqlite", "nsight.sqlite:write"),
+    "parquet": (".parquet", "export.tables:write_parquet"),
+    "csv": (".csv", "export.tables:write_csv"),
+    "speedscope": (".speedscope.json", "export.stacks:write_speedscope"),
+    "collapsed": (".collapsed", "export.stacks:write_collapsed"),
 }
 _NO_CHROME = (
     "Chrome's JSON is not written: export with --format perfetto, and convert that "
@@ -42,118 +45,86 @@ _NO_CHROME = (
 )
 
 
-def _partitioned(
-    parser: argparse.ArgumentParser, options: argparse.Namespace, folder: str
-) -> int:  # fmt: skip
-    """One file after the other, so that memory is that of the largest."""
-    from nvspan.export import tables
-
-    failed = []
-    try:
-        with Progress("exporting parquet") as progress:
-            for at, path in enumerate(options.files):
-                try:
-                    recording = selected(nvspan.read(path), options)
-                except (OSError, ValueError) as error:
-                    failed.append(f"cannot read {path!r}: {error}")
-                    continue
-                rank = recording.processes[0]["rank"]
-                tables.write_partition(recording, folder, "none" if rank is None else str(rank))
-                progress((at + 1) / len(options.files))
-    except ModuleNotFoundError as error:
-        parser.exit(1, f"{parser.prog}: parquet needs {error.name}: "
-                       "pip install 'nvspan[parquet]'\n")  # fmt: skip
-    except OSError as error:
-        parser.exit(1, f"{parser.prog}: cannot write {folder!r}: {error.strerror or error}\n")
-    note(failed)
-    if len(failed) == len(options.files):
-        return 1
-    return emit(folder)
-
-
-def main(argv: Sequence[str]) -> int:
-    """Runs ``nvspan export`` with the arguments `argv`."""
-    parser = parser_of("export", _DESCRIPTION)
+def _parser() -> Parser:
+    parser = parser_of("export", _DESCRIPTION, FILES, SELECTION, CSV, RANKS)
 
     def format_of(word: str) -> str:
         if word == "chrome":
             parser.exit(2, f"{parser.prog}: {_NO_CHROME}\n")
         return word
 
-    parser.add_argument(
-        "files",
-        nargs="+",
-        metavar="FILE",
-        help="recordings, or reports of Nsight Systems, to read together",
-    )
-    parser.add_argument(
+    parser.option(
         "--format",
-        metavar="FORMAT",
+        "FORMAT",
+        f"{', '.join(_FORMATS)} (the default is perfetto)",
         type=format_of,
-        choices=tuple(_SUFFIXES),
+        choices=tuple(_FORMATS),
         default="perfetto",
-        help=f"{', '.join(_SUFFIXES)} (the default is perfetto)",
     )
     parser.add_argument(
-        "-o", "--output", metavar="OUT",
-        help="the file to write, replaced if it exists (default: the name of the first recording, "
-        "with the format's suffix)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--partition", action="store_true",
-        help="with parquet: a folder with the files of each rank, ranges/rank=0/... and so on, "
+        "-o", "--output", metavar="OUT", help="the file (default: the first recording's, by format)"
+    )
+    parser.flag(
+        "--partition",
+        "with parquet: a directory with the files of each rank, ranges/rank=0/... and so on, "
         "written file by file",
-    )  # fmt: skip
-    add_selection(parser)
-    add_escape_formulas(parser)
-    many.add_ranks(parser)
+    )
+    return parser
+
+
+def _partition(options: argparse.Namespace, directory: str) -> int:
+    """Writes one file after the other, so that memory is that of the largest."""
+    from nvspan.export import tables
+
+    failed = []
+    with Progress("exporting parquet") as progress:
+        for at, path in enumerate(options.files):
+            try:
+                recording = selected(nvspan.read(path), options)
+            except (OSError, ValueError) as error:
+                failed.append(f"cannot read {path!r}: {error}")
+                continue
+            rank = recording.processes[0]["rank"]
+            tables.write_partition(recording, directory, "none" if rank is None else str(rank))
+            progress((at + 1) / len(options.files))
+    note(failed)
+    return 1 if len(failed) == len(options.files) else emit(directory)
+
+
+def _write(recording: nvspan.Recording, options: argparse.Namespace, output: str) -> list[str]:
+    """Writes one file, or the tables of csv and parquet: their paths."""
+    module, _, function = _FORMATS[options.format][1].partition(":")
+    write: Callable[..., Any] = getattr(import_module(f"nvspan.{module}"), function)
+    if options.format == "csv":
+        write = partial(write, escape_formulas=options.escape_formulas)
+    with Progress(f"exporting {options.format}") as progress:
+        found = write(recording, output, progress)
+    return found if isinstance(found, list) else [output]
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs ``nvspan export`` with the arguments `argv`."""
+    parser = _parser()
     options = parser.parse_args(argv)
     many.choose_files(parser, options)
-    output = options.output
+    first, output = options.files[0], options.output
     if output is None:
         # NAME.sqlite beside NAME.nsys-rep is nsys's own.
-        is_report = options.files[0].endswith(".nsys-rep") and options.format == "sqlite"
-        output = (
-            stem_of(options.files[0]) + (".nvspan" if is_report else "") + _SUFFIXES[options.format]
-        )
+        own = ".nvspan" if first.endswith(".nsys-rep") and options.format == "sqlite" else ""
+        output = stem_of(first) + own + _FORMATS[options.format][0]
     refuse_to_replace(parser, output, options.files, "one of the recordings to read")
+    if options.partition and options.format != "parquet":
+        parser.error(f"--partition is for parquet, not {options.format}")
     if options.partition:
-        if options.format != "parquet":
-            parser.error(f"--partition is for parquet, not {options.format}")
-        return _partitioned(parser, options, stem_of(output))
-    recording = selected(open_recording(parser, options.files), options)
-    paths = [output]
+        output = stem_of(output)
     try:
-        with Progress(f"exporting {options.format}") as progress:
-            if options.format == "perfetto":
-                from nvspan.export import perfetto
-
-                perfetto.write(recording, output, progress)
-            elif options.format == "sqlite":
-                from nvspan.nsight import sqlite
-
-                sqlite.write(recording, output, progress)
-            elif options.format == "speedscope":
-                from nvspan.export import stacks
-
-                stacks.write_speedscope(recording, output, progress)
-            elif options.format == "collapsed":
-                from nvspan.export import stacks
-
-                stacks.write_collapsed(recording, output, progress)
-            else:
-                from nvspan.export import tables
-
-                if options.format == "csv":
-                    paths = tables.write_csv(
-                        recording, output, progress, escape_formulas=options.escape_formulas
-                    )
-                else:
-                    paths = tables.write_parquet(recording, output, progress)
+        if options.partition:
+            return _partition(options, output)
+        recording = selected(open_recording(parser, options.files), options)
+        paths = _write(recording, options, output)
     except ModuleNotFoundError as error:
-        parser.exit(1, f"{parser.prog}: {options.format} needs {error.name}: "
-                       "pip install 'nvspan[parquet]'\n")  # fmt: skip
+        parser.fail(f"{options.format} needs {error.name}: pip install 'nvspan[parquet]'")
     except OSError as error:
-        parser.exit(1, f"{parser.prog}: cannot write {output!r}: {error.strerror or error}\n")
+        parser.fail(f"cannot write {output!r}: {error.strerror or error}")
     note(emptiness.events(recording, "the export"))
     return emit("\n".join(paths))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""``nvspan metrics``: ranges of processes as metrics of Prometheus."""
+"""``nvspan metrics``: range durations of running processes for Prometheus."""
 
 from __future__ import annotations
 
@@ -13,41 +13,42 @@ from nvspan.watch.prometheus import PrometheusCollector
 
 _PORT = 9464
 _DESCRIPTION = """\
-Serves what the ranges of processes take as metrics of Prometheus: histograms of their durations,
-how many are open, marks, events, and what was lost. The processes run under nvspan's recorder;
---mode stats is the cheapest to read. Nothing is asked of them."""
+Serves the ranges of running processes as Prometheus metrics: histograms of their durations, open
+ranges, marks, events, and losses. The processes run under nvspan's recorder; --mode stats is the
+cheapest to read. They are not interrupted."""
 
 
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan metrics`` with the arguments `argv`."""
     parser = parser_of("metrics", _DESCRIPTION)
     parser.add_argument(
-        "targets", nargs="+", metavar="PID|FILE|FOLDER|PATTERN",
+        "targets",
+        nargs="+",
+        metavar="PID|FILE|DIR|PATTERN",
         help="processes by their ids, or their recordings; files that come later are found",
-    )  # fmt: skip
-    parser.add_argument(
-        "--port", type=int, default=_PORT, metavar="N",
-        help=f"where to serve, at the path /metrics ({_PORT}); 0 takes a free one and says which",
-    )  # fmt: skip
-    parser.add_argument(
-        "--address", default="127.0.0.1", metavar="HOST",
-        help="the address to listen on (127.0.0.1: this machine alone; 0.0.0.0: every one)",
-    )  # fmt: skip
-    parser.add_argument("--once", action="store_true", help="print the metrics and end")
-    parser.add_argument(
-        "--match", action="append", metavar="PATTERN",
-        help="only ranges and marks whose name or domain:name is like it; may be repeated",
-    )  # fmt: skip
-    parser.add_argument(
-        "--buckets", metavar="SECONDS,...",
-        help="where the buckets of the histograms end (22 ends from 10 us to 100 s)",
-    )  # fmt: skip
+    )
+    parser.option("--port", "N", f"the port ({_PORT}); 0 takes a free one", type=int, default=_PORT)
+    parser.option(
+        "--address",
+        "HOST",
+        "the address to listen on (127.0.0.1: this machine alone; 0.0.0.0: all)",
+        default="127.0.0.1",
+    )
+    parser.flag("--once", "print the metrics and end")
+    parser.option(
+        "--match",
+        "PATTERN",
+        "only ranges and marks whose name or domain:name matches; may be repeated",
+        action="append",
+    )
+    parser.option(
+        "--buckets", "SECONDS,...", "upper bounds of the histograms (22 from 10 us to 100 s)"
+    )
     options = parser.parse_args(argv)
     try:
         import prometheus_client
     except ModuleNotFoundError:
-        parser.exit(1, f"{parser.prog}: it needs prometheus_client: "
-                       "pip install 'nvspan[prometheus]'\n")  # fmt: skip
+        parser.fail("it needs prometheus_client: pip install 'nvspan[prometheus]'")
     try:
         buckets = None if options.buckets is None else list(map(float, options.buckets.split(",")))
         collector = PrometheusCollector(*options.targets, match=options.match, buckets=buckets)
@@ -64,8 +65,7 @@ def main(argv: Sequence[str]) -> int:
             options.port, options.address, registry
         )
     except (OSError, OverflowError) as error:
-        parser.exit(1, f"{parser.prog}: cannot listen on {options.address} port {options.port}: "
-                       f"{error}\n")  # fmt: skip
+        parser.fail(f"cannot listen on {options.address} port {options.port}: {error}")
     print(f"http://{options.address}:{server.server_port}/metrics", flush=True)
     try:
         threading.Event().wait()

@@ -11,9 +11,9 @@ from functools import partial
 
 from nvspan.answers import modules
 from nvspan.cli.common import many
-from nvspan.cli.common.asking import add_question, answer_of
+from nvspan.cli.common.options import MANY, QUESTION, positive
 from nvspan.cli.common.parser import parser_of
-from nvspan.cli.common.reading import emit, note, positive
+from nvspan.cli.common.reading import answer_of, emit, note
 from nvspan.recording import Modules, Recording
 from nvspan.recording.nearest import hint
 from nvspan.report.narrow import width_of
@@ -27,22 +27,6 @@ nvspan.torch.annotate_module(model, backward=True, device=True) makes."""
 _DOMAIN = "torch"
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = parser_of("modules", _DESCRIPTION)
-    add_question(
-        parser, "table (the default) or markdown: means of a step; csv and json: sums, in ns"
-    )
-    parser.add_argument("--unfold", action="store_true", help="show each block that repeats")
-    parser.add_argument(
-        "--depth", metavar="N", type=positive, help="show N levels of modules within the model"
-    )
-    parser.add_argument(
-        "--domain", default=_DOMAIN, help="the domain of the modules' ranges (torch)"
-    )
-    many.add_many(parser)
-    return parser
-
-
 def _modules(recording: Recording, options: argparse.Namespace) -> Modules:
     known = [name for name in recording.domains.text("domain") if name]
     if options.domain not in [*known, _DOMAIN]:
@@ -50,20 +34,20 @@ def _modules(recording: Recording, options: argparse.Namespace) -> Modules:
     return recording.modules(options.domain, options.step)
 
 
-def _of_many(parser: argparse.ArgumentParser, options: argparse.Namespace) -> Modules:
-    many.refuse(parser, options, [])
-    job = many.read_files(
-        parser, options.files, options.executor, step=options.step, modules=options.domain
-    )
-    return job.modules()
-
-
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan modules`` with the arguments `argv`."""
-    parser = _parser()
+    parser = parser_of("modules", _DESCRIPTION, QUESTION, MANY)
+    parser.flag("--unfold", "show each block that repeats")
+    parser.option("--depth", "N", "show N levels of modules within the model", type=positive)
+    parser.option("--domain", "NAME", "the domain of the modules' ranges (torch)", default=_DOMAIN)
     options = parser.parse_args(argv)
-    if many.is_many(options):
-        found = _of_many(parser, options)
+    found: Modules
+    if many.is_many(options, options.files):
+        many.refuse(parser, options)
+        job = many.read_files(
+            parser, options.files, options.executor, step=options.step, modules=options.domain
+        )
+        found = job.modules()
     else:
         found = answer_of(parser, options, partial(_modules, options=options))
     note(modules.notes(found))
@@ -72,8 +56,7 @@ def main(argv: Sequence[str]) -> int:
         return emit(modules.as_json(found, fold=fold))
     if options.format == "csv":
         return emit(modules.csv(found, fold=fold, escape_formulas=options.escape_formulas))
+    width = width_of(sys.stdout)
     return emit(
-        modules.shown(
-            found, fold=fold, depth=options.depth, form=options.format, width=width_of(sys.stdout)
-        )
+        modules.shown(found, fold=fold, depth=options.depth, form=options.format, width=width)
     )

@@ -14,7 +14,7 @@ from typing import Any
 
 import nvspan
 from nvspan.cli.common.ncu_reports import names
-from nvspan.cli.common.parser import parser_of
+from nvspan.cli.common.parser import Parser, parser_of
 from nvspan.cli.program.launching import (
     add_program_options,
     command_of,
@@ -57,8 +57,8 @@ gets a report of its own."""
 _SCRIPT = re.compile(r".*\.py[cwz]?$")
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = parser_of("ncu", _DESCRIPTION, _USAGE)
+def _parser() -> Parser:
+    parser = parser_of("ncu", _DESCRIPTION, usage=_USAGE)
     add = parser.add_argument_group("what is profiled").add_argument
     add("--range", metavar="NAME", action="append", default=[],
         help="a range, where its name could be taken for a script; may be repeated")  # fmt: skip

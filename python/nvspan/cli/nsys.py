@@ -13,13 +13,12 @@ import tempfile
 from collections.abc import Sequence
 
 from nvspan._runtime.warnings import plain_text
-from nvspan.cli.common.parser import parser_of
+from nvspan.cli.common.parser import Parser
 from nvspan.cli.program.launching import (
-    add_program_options,
-    command_of,
     ended_as,
+    parse_program,
+    program_parser,
     run_to_end,
-    split,
     tool_option,
     why_not_started,
 )
@@ -27,48 +26,64 @@ from nvspan.nsight.lines.launchers import NO_RANK, is_launched, lacks_rank
 from nvspan.nsight.lines.tools import Reports, find_tool
 from nvspan.nsight.nsys_command import nsys_command
 
-_USAGE = """\
-nvspan nsys [options] script.py [arguments ...]
-       nvspan nsys [options] -m module [arguments ...]
-       nvspan nsys [options] -c code [arguments ...]
-       nvspan nsys [options] -- command [arguments ...]"""
-
 _DESCRIPTION = """\
 Runs a program under Nsight Systems with the options that it needs, then prints a table of its NVTX
 ranges. After '--' torchrun, srun and mpirun are known: each rank gets a report of its own. What
 follows the script, the module or the command belongs to the program, and so does its exit code."""
 
-_VALUE_OPTIONS = ("-o", "--output", "--trace", "--steps", "--capture", "--captures", "--nsys",
-                  "--option")  # fmt: skip
 _SUFFIX = ".nsys-rep"
+# Options that nsys_command has by the same names.
+_SAME = (
+    *("output", "steps", "capture", "captures"),
+    *("graph_nodes", "forks", "sample", "stats", "force"),
+)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = parser_of("nsys", _DESCRIPTION, _USAGE)
-    add = parser.add_argument
-    add("--dry-run", action="store_true", help="print the command line, and run nothing")
-    add("-o", "--output", metavar="NAME",
+def _parser() -> Parser:
+    parser = program_parser("nsys", _DESCRIPTION)
+    parser.flag("--dry-run", "print the command line, and run nothing")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="NAME",
         help="the report's name, with {host}, {rank} and {pid} filled in (default: nvspan-{pid}, "
-        "and nvspan-{host}-{rank}-{pid} under torchrun, srun and mpirun)")  # fmt: skip
-    add("--trace", metavar="NAME[,NAME]", default="cuda,nvtx",
-        help="what nsys traces (default: cuda,nvtx)")  # fmt: skip
-    add("--steps", metavar="FIRST:END",
-        help="collect only these steps of nvspan.step or nvspan.torch.auto: 100:103 is 100, 101, "
-        "102")  # fmt: skip
-    add("--capture", metavar="MESSAGE[@DOMAIN]",
-        help="collect only during this range, registered or not; @* is any domain")  # fmt: skip
-    add("--captures", metavar="N", type=int, default=1,
-        help="collect that many of these ranges, each into a report of its own")  # fmt: skip
-    add("--graph-nodes", action="store_true", help="show each kernel of a CUDA graph")
-    add("--forks", action="store_true", help="trace forked children that run no other program")
-    add("--sample", action="store_true", help="sample the CPU, and show thread switches")
-    add("--stats", action="store_true", help="print all tables of nsys, not that of NVTX alone")
-    add("--force", action="store_true", help="write over reports that exist")
-    add("--no-report", action="store_true", help="print no table at the end")
-    add("--option", metavar="--NAME=VALUE", type=tool_option, action="append", default=[],
-        help="a further option of 'nsys profile'; may be repeated")  # fmt: skip
-    add("--nsys", metavar="PATH", help="nsys (default: on PATH, or where it is installed)")
-    add_program_options(parser)
+        "and nvspan-{host}-{rank}-{pid} under torchrun, srun and mpirun)",
+    )
+    parser.option(
+        "--trace", "NAME[,NAME]", "what nsys traces (default: cuda,nvtx)", default="cuda,nvtx"
+    )
+    parser.option(
+        "--steps",
+        "FIRST:END",
+        "collect only these steps of nvspan.step or nvspan.torch.auto: 100:103 is 100, 101, 102",
+    )
+    parser.option(
+        "--capture",
+        "MESSAGE[@DOMAIN]",
+        "collect only during this range, registered or not; @* is any domain",
+    )
+    parser.option(
+        "--captures",
+        "N",
+        "collect that many of these ranges, each into a report of its own",
+        type=int,
+        default=1,
+    )
+    parser.flag("--graph-nodes", "show each kernel of a CUDA graph")
+    parser.flag("--forks", "trace forked children that run no other program")
+    parser.flag("--sample", "sample the CPU, and show thread switches")
+    parser.flag("--stats", "print all tables of nsys, not that of NVTX alone")
+    parser.flag("--force", "overwrite reports that exist")
+    parser.flag("--no-report", "print no table at the end")
+    parser.option(
+        "--option",
+        "--NAME=VALUE",
+        "a further option of 'nsys profile'; may be repeated",
+        type=tool_option,
+        action="append",
+        default=[],
+    )
+    parser.option("--nsys", "PATH", "nsys (default: on PATH, or where it is installed)")
     return parser
 
 
@@ -79,10 +94,8 @@ def _table(nsys: str, report: str) -> str | None:
         export = [nsys, "export", "--type=sqlite", f"--output={database}", report]
         subprocess.run(export, capture_output=True, check=False)
         for name in ("nvtx_sum", "nvtxsum"):  # the second in versions before 2023
-            done = subprocess.run(
-                [nsys, "stats", "-q", "-r", name, database],
-                capture_output=True, text=True, errors="replace", check=False,
-            )  # fmt: skip
+            stats = [nsys, "stats", "-q", "-r", name, database]
+            done = subprocess.run(stats, capture_output=True, text=True, errors="replace")
             said = done.stdout + done.stderr
             if "no data was returned" in said:
                 return None
@@ -104,7 +117,7 @@ def _in_the_way(name: str, options: argparse.Namespace) -> str | None:
     number = "" if options.captures == 1 else ".1"
     path = f"{name.removesuffix(_SUFFIX)}{number}{_SUFFIX}"
     if not options.force and "%" not in base and os.path.exists(path):
-        return f"{path!r} exists: --force writes over it, -o NAME names another"
+        return f"{path} already exists; add --force to overwrite it, or -o NAME"
     return None
 
 
@@ -132,9 +145,7 @@ def _show(nsys: str, reports: Sequence[str], options: argparse.Namespace) -> Non
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan nsys`` with the arguments `argv`; the result is the program's exit code."""
     parser = _parser()
-    own, program = split(argv, _VALUE_OPTIONS)
-    options = parser.parse_args(own)
-    command = command_of(parser, options, program)
+    options, command = parse_program(parser, argv)
     nsys = find_tool("nsys", options.nsys)
     if nsys is None and not options.dry_run:
         where = f"no program {options.nsys!r}" if options.nsys else "no Nsight Systems"
@@ -142,11 +153,12 @@ def main(argv: Sequence[str]) -> int:
         return 127
     try:
         line = nsys_command(
-            command, output=options.output, trace=options.trace.split(","), steps=options.steps,
-            capture=options.capture, captures=options.captures, graph_nodes=options.graph_nodes,
-            forks=options.forks, sample=options.sample, stats=options.stats, force=options.force,
-            options=options.option, nsys=nsys or "nsys",
-        )  # fmt: skip
+            command,
+            trace=options.trace.split(","),
+            options=options.option,
+            nsys=nsys or "nsys",
+            **{name: getattr(options, name) for name in _SAME},
+        )
     except ValueError as error:
         parser.error(str(error))
     if options.dry_run:

@@ -12,26 +12,21 @@ from collections.abc import Sequence
 import nvspan
 from nvspan import launch, recorder
 from nvspan._runtime.warnings import plain_text
-from nvspan.cli.common.parser import parser_of
+from nvspan.cli.common.options import MIN_FILES
+from nvspan.cli.common.parser import Parser
 from nvspan.cli.program.launching import (
-    add_program_options,
-    command_of,
     domain_names,
     ended_as,
+    other_tool,
+    parse_program,
+    program_parser,
     run_to_end,
-    split,
 )
-from nvspan.cli.program.output import InTheWay, make_room
+from nvspan.cli.program.output import OutputExistsError, claim_output
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nvspan.cli.trigger import Watch
-
-_USAGE = """\
-nvspan record [options] script.py [arguments ...]
-       nvspan record [options] -m module [arguments ...]
-       nvspan record [options] -c code [arguments ...]
-       nvspan record [options] -- command [arguments ...]"""
 
 _DESCRIPTION = """\
 Runs a program and records every NVTX event that it, and any library in it, makes, into a file for
@@ -40,54 +35,59 @@ belongs to the program, and so do its output and exit code."""
 
 _MB = 1_000_000
 _MOST_SUMMARIZED = 500 * _MB  # some two seconds of a core
-_MANY = 32  # files, from which on reports read summaries
-
-_VALUE_OPTIONS = ("-o", "--output", "--mode", "--domains", "--min-duration", "--names",
-                  "--trigger")  # fmt: skip
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = parser_of("record", _DESCRIPTION, _USAGE)
+def _parser() -> Parser:
+    parser = program_parser("record", _DESCRIPTION)
     parser.add_argument(
-        "-o", "--output", metavar="OUT", default="nvspan-{pid}.nvspan",
+        "-o",
+        "--output",
+        metavar="OUT",
+        default="nvspan-{pid}.nvspan",
         help="the file of each process, with {host}, {rank} and {pid} filled in (default: "
         "nvspan-{pid}.nvspan); further processes of the program get a number in its name",
-    )  # fmt: skip
-    parser.add_argument(
-        "--mode", default="full",
-        help="full (the default); ring=MB keeps the newest events, in that many megabytes; stats "
-        "keeps only statistics; armed keeps no events, only what is open, for nvspan where",
-    )  # fmt: skip
-    parser.add_argument(
-        "--domains", metavar="NAME[,NAME]", action="append",
-        help="record only these NVTX domains; NVTX is the default domain; may be repeated",
-    )  # fmt: skip
-    parser.add_argument(
-        "--min-duration", metavar="NS", type=int, default=0,
-        help="leave out ranges shorter than this, in nanoseconds",
-    )  # fmt: skip
-    parser.add_argument(
-        "--names", metavar="MB", type=float,
-        help="space for names in each file, in megabytes (default: 16 in a ring, 32 with stats, no "
-        "limit in full); events with further names are counted under (other names)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--trigger", metavar="TRIGGER", action="append", default=[],
-        help="write the last seconds of every process into a folder when something happens: "
+    )
+    parser.option(
+        "--mode",
+        "MODE",
+        "full (the default); ring=MB keeps the newest events, in that many megabytes; stats keeps "
+        "only statistics; armed keeps no events, only what is open, for nvspan where",
+        default="full",
+    )
+    parser.option(
+        "--domains",
+        "NAME[,NAME]",
+        "record only these domains; NVTX is the default domain; may be repeated",
+        action="append",
+    )
+    parser.option(
+        "--min-duration", "NS", "leave out shorter ranges, in nanoseconds", type=int, default=0
+    )
+    parser.option(
+        "--names",
+        "MB",
+        "space for names in each file (default: 16 in a ring, 32 with stats, no limit in full); "
+        "events with further names are counted under (other names)",
+        type=float,
+    )
+    parser.option(
+        "--trigger",
+        "TRIGGER",
+        "write the last seconds of every process into a directory when something happens: "
         "slow:RANGE>FACTOR, stall:TIME, killed, signal:NAME, exception; with last:TIME, "
         "every:TIME, keep:COUNT, env:NAMES; several with semicolons; may be repeated",
-    )  # fmt: skip
-    parser.add_argument(
-        "--force", action="store_true", help="write over the recording of an earlier run"
+        action="append",
+        default=[],
     )
-    parser.add_argument("--no-report", action="store_true", help="print no table at the end")
+    parser.flag("--force", "overwrite the recording of an earlier run")
+    parser.flag("--no-report", "print no table at the end")
     parser.add_argument(
-        "--summaries", action=argparse.BooleanOptionalAction,
-        help="at the end write a summary beside each file, which nvspan stats --many then reads in "
-        "its place (default: where OUT has {rank} or {host}, or with 32 files or more, unless they "
-        f"are larger than {_MOST_SUMMARIZED // _MB} MB together)",
-    )  # fmt: skip
-    add_program_options(parser)
+        "--summaries",
+        action=argparse.BooleanOptionalAction,
+        help="write a summary next to each file, which nvspan stats --many reads instead (default: "
+        f"where OUT has {{rank}} or {{host}}, or with {MIN_FILES} files or more, unless they are "
+        f"larger than {_MOST_SUMMARIZED // _MB} MB together)",
+    )
     return parser
 
 
@@ -128,16 +128,20 @@ def _left_out(paths: list[str], domains: list[str] | None, shortest: int) -> str
     return f"no range{of}{least} was recorded"
 
 
+def _say(text: str) -> None:
+    print(f"nvspan record: {plain_text(text)}", file=sys.stderr)
+
+
 def _report(paths: list[str], domains: list[str] | None, shortest: int) -> None:
     if not paths:
-        print("nvspan record: the program made no NVTX call: nothing was recorded", file=sys.stderr)
+        _say("the program made no NVTX call: nothing was recorded")
         return
     try:
         _show(paths)
         if (sentence := _left_out(paths, domains, shortest)) is not None:
-            print(f"nvspan record: {sentence}", file=sys.stderr)
+            _say(sentence)
     except (OSError, ValueError) as error:
-        print(f"nvspan record: {plain_text(str(error))}", file=sys.stderr)
+        _say(str(error))
     for path in paths:
         print(f"nvspan: recorded into {plain_text(path)}", file=sys.stderr)
 
@@ -147,22 +151,21 @@ def _write_summaries(asked: bool | None, template: str, mode: str, paths: list[s
     from nvspan.ranks.mapping import write_beside
 
     if asked is None:
-        is_job = "{rank}" in template or "{host}" in template or len(paths) >= _MANY
+        is_job = "{rank}" in template or "{host}" in template or len(paths) >= MIN_FILES
         if mode == "armed" or not is_job:
             return
         size = sum(os.path.getsize(path) for path in paths if os.path.exists(path))
         if size > _MOST_SUMMARIZED:
-            print(f"nvspan record: {size // _MB:,} MB were recorded: without --summaries there "
-                  "are no summaries beside the files", file=sys.stderr)  # fmt: skip
+            recorded = f"{size // _MB:,} MB were recorded"
+            _say(f"{recorded}: without --summaries there are no summaries beside the files")
             return
     for path, sentence in write_beside(paths):
-        print(f"nvspan record: {plain_text(path)}: {plain_text(sentence)}", file=sys.stderr)
+        _say(f"{path}: {sentence}")
 
 
 def _watched(
-    parser: argparse.ArgumentParser, options: argparse.Namespace, run: int,
-    environment: dict[str, str],
-) -> Watch:  # fmt: skip
+    parser: Parser, options: argparse.Namespace, run: int, environment: dict[str, str]
+) -> Watch:
     """Watches the program's processes from here; they watch for what only they can see."""
     from nvspan.blackbox.syntax import parse
     from nvspan.cli.trigger import Watch
@@ -176,48 +179,43 @@ def _watched(
     return watch
 
 
+def _environment(parser: Parser, options: argparse.Namespace, run: int) -> dict[str, str]:
+    """Has NVTX load the recorder; the files of an earlier run are out of the way then."""
+    try:
+        claim_output(options.output, options.force)
+        library = launch.injection_library()
+        config = recorder.config_string(
+            options.output,
+            options.mode,
+            domain_names(options.domains),
+            options.min_duration,
+            run,
+            options.names,
+        )
+    except ValueError as error:
+        parser.error(str(error))
+    except (OutputExistsError, RuntimeError) as error:
+        parser.fail(str(error))
+    environment = {**os.environ, launch.INJECTION_VARIABLE: library, launch.CONFIG_VARIABLE: config}
+    environment.setdefault(launch.NCCL_VARIABLE, launch.nccl_plugin())
+    return environment
+
+
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan record`` with the arguments `argv`; the result is the program's exit code."""
     parser = _parser()
-    own, program = split(argv, _VALUE_OPTIONS)
-    options = parser.parse_args(own)
-    command = command_of(parser, options, program)
-    environment = dict(os.environ)
-    tool = launch.attached_tool()
+    options, command = parse_program(parser, argv)
+    if other_tool(parser.prog, "recording", "record"):
+        return ended_as(run_to_end(parser.prog, command, dict(os.environ)))
     run = int.from_bytes(os.urandom(6), "little") | 1
-    if tool is not None:
-        print(
-            f"nvspan record: {launch.INJECTION_VARIABLE} is set to {plain_text(tool)} "
-            "(another tool is attached): the program runs without a recording",
-            file=sys.stderr,
-        )
-    else:
-        domains = domain_names(options.domains)
-        try:
-            make_room(options.output, options.force)
-        except InTheWay as error:
-            parser.exit(1, f"{parser.prog}: {error}\n")
-        environment.setdefault(launch.NCCL_VARIABLE, launch.nccl_plugin())
-        try:
-            environment[launch.INJECTION_VARIABLE] = launch.injection_library()
-            environment[launch.CONFIG_VARIABLE] = recorder.config_string(
-                options.output, options.mode, domains, options.min_duration, run, options.names
-            )
-        except ValueError as error:
-            parser.error(str(error))
-        except RuntimeError as error:
-            print(f"nvspan record: {error}", file=sys.stderr)
-            return 1
-    watch = None
-    if tool is None and options.trigger:
-        watch = _watched(parser, options, run, environment)
-    code = run_to_end("nvspan record", command, environment)
+    environment = _environment(parser, options, run)
+    watch = _watched(parser, options, run, environment) if options.trigger else None
+    code = run_to_end(parser.prog, command, environment)
     if watch is not None:
         watch.end()
-    if tool is None and not options.no_report:
-        files = recorder.recording_files(options.output, run)
+    files = recorder.recording_files(options.output, run)
+    if not options.no_report:
         _report(files, domain_names(options.domains), options.min_duration)
-    if tool is None and options.summaries is not False:
-        files = recorder.recording_files(options.output, run)
+    if options.summaries is not False:
         _write_summaries(options.summaries, options.output, options.mode, files)
     return ended_as(code)

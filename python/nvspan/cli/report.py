@@ -9,15 +9,16 @@ from collections.abc import Sequence
 from nvspan.answers import findings
 from nvspan.answers.page import sections
 from nvspan.cli.common import many
+from nvspan.cli.common.options import FILES, RANKS, SELECTION
 from nvspan.cli.common.parser import parser_of
 from nvspan.cli.common.reading import (
-    add_selection,
     emit,
     note,
     open_recording,
     refuse_to_replace,
     selected,
     stem_of,
+    write_text,
 )
 from nvspan.report import emptiness, page
 from nvspan.report.progress import Progress
@@ -30,20 +31,11 @@ table to sort and search, and what was lost. The page is self-contained and load
 
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan report`` with the arguments `argv`."""
-    parser = parser_of("report", _DESCRIPTION)
+    parser = parser_of("report", _DESCRIPTION, FILES, SELECTION, RANKS)
     parser.add_argument(
-        "files",
-        nargs="+",
-        metavar="FILE",
-        help="recordings, or reports of Nsight Systems, to read together",
+        "-o", "--output", metavar="OUT", help="the page (default: the first recording's, .html)"
     )
-    parser.add_argument(
-        "-o", "--output", metavar="OUT",
-        help="the page, replaced if it exists (default: the first recording's name, with .html)",
-    )  # fmt: skip
-    parser.add_argument("--title", help="the heading (default: the names of the files)")
-    add_selection(parser)
-    many.add_ranks(parser)
+    parser.option("--title", "TEXT", "the heading (default: the names of the files)")
     options = parser.parse_args(argv)
     many.choose_files(parser, options)
     output = options.output or stem_of(options.files[0]) + ".html"
@@ -56,10 +48,6 @@ def main(argv: Sequence[str]) -> int:
             recording, options.title, sections(recording, found), found.steps, found.stats
         )
         progress(0.9)
-        try:
-            with open(output, "w", encoding="utf-8") as file:
-                file.write(text)
-        except OSError as error:
-            parser.exit(1, f"{parser.prog}: cannot write {output!r}: {error.strerror}\n")
+        write_text(parser, output, text)
     note(emptiness.events(recording, "the timeline"))
     return emit(output)

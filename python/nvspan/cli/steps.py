@@ -5,15 +5,17 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
 
 from nvspan.answers import steps
 from nvspan.cli.common import many
-from nvspan.cli.common.asking import add_question, answer_of
-from nvspan.cli.common.parser import parser_of
-from nvspan.cli.common.reading import emit, note, positive
+from nvspan.cli.common.options import MANY, QUESTION, names, positive
+from nvspan.cli.common.parser import Parser, parser_of
+from nvspan.cli.common.reading import answer_of, emit, note
 from nvspan.report.narrow import width_of
+from nvspan.report.render import as_csv
 
 _DESCRIPTION = """\
 Shows where the steps of a program spend their time: each phase on the CPU, the
@@ -25,36 +27,33 @@ the widest range that repeats. Phases are those of auto(), or else the ranges
 directly within a step."""
 
 
-def _names(given: str) -> list[str]:
-    names = [name for name in given.split(",") if name]
-    if not names:
-        raise argparse.ArgumentTypeError("names of ranges, separated by commas, are needed")
-    return names
+def _show_job(parser: Parser, options: argparse.Namespace) -> int:
+    """A line for each rank, the slowest first; JSON has all that is known of each."""
+    from nvspan.ranks.shown import steps_csv, steps_table
 
-
-def _parser() -> argparse.ArgumentParser:
-    parser = parser_of("steps", _DESCRIPTION)
-    add_question(
-        parser, "table (the default) or markdown; csv and json have every step, with times in ns"
-    )
-    parser.add_argument(
-        "--phases", metavar="NAME,NAME", type=_names,
-        help="the ranges within a step that its time is shared out to",
-    )  # fmt: skip
-    parser.add_argument(
-        "--each", action="store_true", help="show every step, not only those that differ"
-    )
-    parser.add_argument("--top", metavar="N", type=positive, help="show only the first N steps")
-    many.add_many(parser)
-    return parser
+    many.refuse(parser, options, "phases", "each")
+    job = many.read_files(parser, options.files, options.executor, steps=True, step=options.step)
+    try:
+        found = job.steps()
+    except ValueError:
+        parser.fail("no file has steps")
+    if options.format == "json":
+        return emit(json.dumps(found.ranks[: options.top], indent=1))
+    if options.format == "csv":
+        columns, rows = steps_csv(found)
+        return emit(as_csv(rows[: options.top], columns, options.escape_formulas))
+    return emit(steps_table(found, options.top, options.format == "markdown"))
 
 
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan steps`` with the arguments `argv`."""
-    parser = _parser()
+    parser = parser_of("steps", _DESCRIPTION, QUESTION, MANY)
+    parser.option("--phases", "NAME,NAME", "the ranges that are a step's phases", type=names)
+    parser.flag("--each", "show every step, not only those that differ")
+    parser.option("--top", "N", "show only the first N steps", type=positive)
     options = parser.parse_args(argv)
-    if many.is_many(options):
-        return many.show_steps(parser, options)
+    if many.is_many(options, options.files):
+        return _show_job(parser, options)
     found = answer_of(
         parser, options, lambda recording: recording.steps(options.step, options.phases)
     )
@@ -63,12 +62,7 @@ def main(argv: Sequence[str]) -> int:
         return emit(steps.as_json(found, options.top))
     if options.format == "csv":
         return emit(steps.csv(found, options.top, options.escape_formulas))
+    width = width_of(sys.stdout)
     return emit(
-        steps.shown(
-            found,
-            each=options.each,
-            top=options.top,
-            form=options.format,
-            width=width_of(sys.stdout),
-        )
+        steps.shown(found, each=options.each, top=options.top, form=options.format, width=width)
     )

@@ -9,7 +9,8 @@ import sys
 import time
 from collections.abc import Sequence
 
-from nvspan.cli.common.parser import parser_of
+from nvspan.cli.common.options import TARGETS
+from nvspan.cli.common.parser import Parser, parser_of
 from nvspan.cli.common.reading import emit
 from nvspan.live.top.sampling import Sampler
 
@@ -23,69 +24,52 @@ opens it, Esc goes back, space holds the screen, q quits."""
 
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan top`` with the arguments `argv`."""
-    parser = parser_of("top", _DESCRIPTION)
-    parser.add_argument(
-        "targets", nargs="+", metavar="PID|FILE|FOLDER|PATTERN",
-        help="processes by their ids, or their recordings; new files of a pattern join in",
-    )  # fmt: skip
-    parser.add_argument(
-        "--interval", type=float, default=1.0, metavar="SECONDS",
-        help="the time that is shown at once, and between two screens (1)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--rate", type=float, default=1000, metavar="N", help="looks a second (1000)"
-    )
-    parser.add_argument(
-        "--step", metavar="NAME",
-        help="the range that is a step (default: the outermost one that began again)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--stuck", type=float, default=5.0, metavar="SECONDS",
-        help="without an event for so long a thread in a range is stuck (5, or the interval with "
+    parser = parser_of("top", _DESCRIPTION, TARGETS)
+    parser.option("--interval", "SECONDS", "time of one screen (1)", type=float, default=1.0)
+    parser.option("--rate", "N", "samples a second (1000)", type=float, default=1000)
+    parser.option("--step", "NAME", "the range that is a step (default: the outermost repeating)")
+    parser.option(
+        "--stuck",
+        "SECONDS",
+        "a thread in a range without an event for this long is stuck (5, or the interval with "
         "--once)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--waits", action="append", default=[], metavar="NAME", help="as for nvspan where"
+        type=float,
+        default=5.0,
     )
-    parser.add_argument("--once", action="store_true", help="print one interval and end")
-    parser.add_argument(
-        "--json", action="store_true",
-        help="print a JSON object for each interval, one in a line; with --once a single one",
-    )  # fmt: skip
+    parser.flag("--once", "print one interval and end")
+    parser.flag("--json", "print a JSON object for each interval, one in a line")
     options = parser.parse_args(argv)
-    if not options.interval > 0:
-        parser.error(f"--interval must be above 0 seconds, not {options.interval!r}")
-    if not options.stuck > 0:
-        parser.error(f"--stuck must be above 0 seconds, not {options.stuck!r}")
+    for name in ("interval", "stuck"):
+        if not getattr(options, name) > 0:
+            parser.error(f"--{name} must be above 0 seconds, not {getattr(options, name)!r}")
     on_screen = not (options.once or options.json)
     if on_screen:
-        _check_terminal(parser.prog)
+        _check_terminal(parser)
     stuck = min(options.stuck, options.interval) if options.once else options.stuck
     try:
         sampler = Sampler(options.targets, options.rate, options.waits, options.step, stuck)
     except (ValueError, OSError) as error:
-        parser.exit(1, f"{parser.prog}: {error}\n")
-    if on_screen:
-        from nvspan.live.top.screen import run
+        parser.fail(str(error))
+    if not on_screen:
+        return _print(sampler, options.interval, as_json=options.json, once=options.once)
+    from nvspan.live.top.screen import run
 
-        run(sampler, options.interval, sys.stdin.fileno())
-        return 0
-    return _print(sampler, options.interval, options.json, options.once)
+    run(sampler, options.interval, sys.stdin.fileno())
+    return 0
 
 
-def _check_terminal(prog: str) -> None:
+def _check_terminal(parser: Parser) -> None:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        sys.exit(f"{prog}: it needs a terminal; --once and --json print what they see")
+        parser.fail("it needs a terminal; --once and --json print what they see")
     try:
         import rich  # noqa: F401
     except ImportError:
-        sys.exit(
-            f"{prog}: it needs the package rich: pip install 'nvspan[report]'; --once and --json "
-            "do without"
+        parser.fail(
+            "it needs the package rich: pip install 'nvspan[report]'; --once and --json do without"
         )
 
 
-def _print(sampler: Sampler, interval: float, as_json: bool, once: bool) -> int:
+def _print(sampler: Sampler, interval: float, *, as_json: bool, once: bool) -> int:
     from nvspan.live.top.matrix import shown
 
     try:

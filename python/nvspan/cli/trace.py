@@ -17,51 +17,46 @@ import time
 from collections.abc import Sequence
 
 from nvspan import launch
-from nvspan._runtime.warnings import plain_text
-from nvspan.cli.common.parser import parser_of
+from nvspan.cli.common.parser import Parser
 from nvspan.cli.program.launching import (
-    add_program_options,
     cannot_run,
-    command_of,
     domain_names,
-    split,
+    other_tool,
+    parse_program,
+    program_parser,
 )
-
-_USAGE = """\
-nvspan trace [options] script.py [arguments ...]
-       nvspan trace [options] -m module [arguments ...]
-       nvspan trace [options] -c code [arguments ...]
-       nvspan trace [options] -- command [arguments ...]"""
 
 _DESCRIPTION = """\
 Runs a program and shows every NVTX call that it, and any library in it, makes: ranges with their
 nesting and duration, marks, counters, names. Processes that it starts are shown too. What follows
 the script, the module or the command belongs to the program, and so do its output and exit code."""
 
-# Options of ours that take a value, for telling where the program begins.
-_VALUE_OPTIONS = ("-o", "--output", "--format", "--domains")
 
-
-def _parser() -> argparse.ArgumentParser:
-    parser = parser_of("trace", _DESCRIPTION, _USAGE)
+def _parser() -> Parser:
+    parser = program_parser("trace", _DESCRIPTION)
     parser.add_argument(
-        "--format", choices=launch.FORMATS, default="text",
+        "--format",
+        choices=launch.FORMATS,
+        default="text",
         help="text: a line per event, for people (the default); jsonl: every field of every call",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "-o", "--output", metavar="FILE",
+        "-o",
+        "--output",
+        metavar="FILE",
         help="write to FILE, which is emptied first, instead of to standard error; all processes "
         "of the program share it",
-    )  # fmt: skip
-    parser.add_argument(
-        "--domains", metavar="NAME[,NAME]", action="append",
-        help="show only these NVTX domains; NVTX is the default domain; may be repeated",
-    )  # fmt: skip
-    add_program_options(parser)
+    )
+    parser.option(
+        "--domains",
+        "NAME[,NAME]",
+        "show only these domains; NVTX is the default domain; may be repeated",
+        action="append",
+    )
     return parser
 
 
-def _environment(parser: argparse.ArgumentParser, options: argparse.Namespace) -> dict[str, str]:
+def _environment(parser: Parser, options: argparse.Namespace) -> dict[str, str]:
     file = None if options.output in (None, "-") else options.output
     try:
         environment = launch.child_environment(
@@ -95,20 +90,11 @@ def _become(command: list[str], environment: dict[str, str]) -> int:
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan trace`` with the arguments `argv`."""
     parser = _parser()
-    own, program = split(argv, _VALUE_OPTIONS)
-    options = parser.parse_args(own)
-    command = command_of(parser, options, program)
-    tool = launch.attached_tool()
-    if tool is not None:
-        print(
-            f"nvspan trace: {launch.INJECTION_VARIABLE} is set to {plain_text(tool)} "
-            "(another tool is attached): the program runs without a trace",
-            file=sys.stderr,
-        )
+    options, command = parse_program(parser, argv)
+    if other_tool(parser.prog, "tracing", "trace"):
         return _become(command, dict(os.environ))
     try:
         environment = _environment(parser, options)
     except RuntimeError as error:
-        print(f"nvspan trace: {error}", file=sys.stderr)
-        return 1
+        parser.fail(str(error))
     return _become(command, environment)

@@ -10,12 +10,13 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from nvspan._runtime.warnings import plain_text
 from nvspan.blackbox.bundle import add_where
 from nvspan.blackbox.folder import folder_of, make_watcher
 from nvspan.blackbox.syntax import Triggers, parse, seconds
-from nvspan.cli.common.parser import parser_of
+from nvspan.cli.common.parser import Parser, parser_of
 from nvspan.live.process import recordings_of
 
 _DESCRIPTION = """\
@@ -25,7 +26,6 @@ nothing. Reports read a bundle as they read files.
 
 With --when it watches the recordings of a directory from outside, and writes a bundle when a
 trigger says so. It ends with Ctrl-C, or after --for."""
-_NOW = ("why", "last", "env")
 
 
 def _say(text: str) -> None:
@@ -40,8 +40,7 @@ class Watch:
     """
 
     def __init__(self, output: str, triggers: Triggers, run: int = 0) -> None:
-        outer = Triggers(rules=triggers.rules, last=triggers.last, every=triggers.every,
-                         keep=triggers.keep, env=triggers.env)  # fmt: skip
+        outer = replace(triggers, signals=[], exception=False)
         self._watcher = make_watcher(folder_of(output), outer, run=run)
         if not self._watcher.start():
             raise ValueError("there is no thread for the watch")
@@ -77,29 +76,19 @@ def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan trigger`` with the arguments `argv`."""
     parser = parser_of("trigger", _DESCRIPTION)
     parser.add_argument(
-        "target",
-        metavar="PID|DIRECTORY",
-        help="a process by its id, or the directory of the recordings",
+        "target", metavar="PID|DIR", help="a process by its id, or the directory of the recordings"
     )
-    now = parser.add_argument_group("a bundle now")
-    now.add_argument("--why", help="a note stored in the bundle")
-    now.add_argument("--last", metavar="TIME", help="how much is kept: 30s (the default), 5min")
-    now.add_argument(
-        "--env",
-        metavar="NAMES",
-        help="environment variables of this command that go into the bundle; * and ?, with commas",
-    )
-    later = parser.add_argument_group("a bundle when something happens")
-    later.add_argument(
+    parser.option("--why", "TEXT", "a note stored in the bundle")
+    parser.option("--last", "TIME", "how much is kept: 30s (the default), 5min")
+    parser.option("--env", "NAMES", "environment variables to store; * and ?, with commas")
+    parser.option(
         "--when",
-        metavar="TRIGGERS",
-        action="append",
-        help="slow:RANGE>FACTOR, stall:TIME, killed; with last:TIME, every:TIME, keep:COUNT, "
+        "TRIGGERS",
+        "watch for slow:RANGE>FACTOR, stall:TIME, killed; with last:TIME, every:TIME, keep:COUNT, "
         "env:NAMES; several with semicolons; may be repeated",
+        action="append",
     )
-    later.add_argument(
-        "--for", dest="time", metavar="TIME", help="end after this long: 90s, 10min, 8h"
-    )
+    parser.option("--for", "TIME", "with --when: end after this long: 90s, 10min, 8h", dest="time")
     options = parser.parse_args(argv)
     if options.when is not None:
         return _watch(parser, options)
@@ -108,7 +97,7 @@ def main(argv: Sequence[str]) -> int:
     return _write_now(parser, options)
 
 
-def _write_now(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+def _write_now(parser: Parser, options: argparse.Namespace) -> int:
     try:
         triggers = parse(f"env:{options.env or ''}")
         triggers.last = seconds(options.last or "30s")
@@ -121,7 +110,7 @@ def _write_now(parser: argparse.ArgumentParser, options: argparse.Namespace) -> 
                 raise ValueError(f"{folder!r} is no process id and no folder")
             folder = os.path.dirname(recordings_of(pid := int(folder))[0])
         except (OSError, ValueError) as error:
-            parser.exit(1, f"{parser.prog}: {plain_text(str(error))}\n")
+            parser.fail(plain_text(str(error)))
     watcher = make_watcher(os.path.abspath(folder), triggers, pid)
     why = "asked for" if options.why is None else options.why
     bundle, problem = map(os.fsdecode, watcher.trigger_now("asked", why))
@@ -134,12 +123,9 @@ def _write_now(parser: argparse.ArgumentParser, options: argparse.Namespace) -> 
     return 1 if problem else 0
 
 
-def _watch(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
-    given = [f"--{name}" for name in _NOW if getattr(options, name) is not None]
-    if given:
-        parser.error(
-            f"{' and '.join(given)} cannot be used with --when, which takes last:TIME and env:NAMES"
-        )
+def _watch(parser: Parser, options: argparse.Namespace) -> int:
+    why = "cannot be used with --when, which takes last:TIME and env:NAMES"
+    parser.refuse(options, ("why", "last", "env"), why)
     try:
         triggers = parse(options.when)
         limit = None if options.time is None else seconds(options.time)
@@ -159,7 +145,7 @@ def _watch(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     return 0
 
 
-def _refuse(parser: argparse.ArgumentParser, triggers: Triggers) -> None:
+def _refuse(parser: Parser, triggers: Triggers) -> None:
     if triggers.signals or triggers.exception:
         parser.error("signal and exception are seen by the process alone: set NVSPAN_TRIGGER there")
     if not triggers.rules:

@@ -13,14 +13,9 @@ from collections.abc import Sequence
 
 import nvspan
 from nvspan.cli.common import many
-from nvspan.cli.common.parser import parser_of
-from nvspan.cli.common.reading import (
-    add_selection,
-    note,
-    open_recording,
-    selected,
-    stem_of,
-)
+from nvspan.cli.common.options import FILES, RANKS, SELECTION
+from nvspan.cli.common.parser import Parser, parser_of
+from nvspan.cli.common.reading import note, open_recording, selected, stem_of
 from nvspan.export import perfetto
 from nvspan.report import emptiness, viewer, viewer_start
 from nvspan.report.progress import Progress
@@ -38,17 +33,9 @@ def _port(text: str) -> int:
 
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan view`` with the arguments `argv`, until it is interrupted."""
-    parser = parser_of("view", _DESCRIPTION)
-    parser.add_argument(
-        "files",
-        nargs="+",
-        metavar="FILE",
-        help="recordings, or reports of Nsight Systems, to show together",
-    )
-    parser.add_argument("--no-browser", action="store_true", help="only print the address")
-    parser.add_argument("--port", type=_port, default=0, help="the port (a free one by default)")
-    add_selection(parser)
-    many.add_ranks(parser)
+    parser = parser_of("view", _DESCRIPTION, FILES, SELECTION, RANKS)
+    parser.flag("--no-browser", "only print the address")
+    parser.option("--port", "N", "the port (a free one by default)", type=_port, default=0)
     options = parser.parse_args(argv)
     many.choose_files(parser, options)
     recording = selected(open_recording(parser, options.files), options)
@@ -68,7 +55,7 @@ def main(argv: Sequence[str]) -> int:
         try:
             server = viewer.Viewer(folder, trace, options.port, viewer_start.commands(recording))
         except OSError as error:
-            parser.exit(1, f"{parser.prog}: port {options.port}: {error.strerror}\n")
+            parser.fail(f"port {options.port}: {error.strerror}")
         with server:
             # A plain kill, too, removes the trace.
             signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -85,9 +72,9 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _write(parser: argparse.ArgumentParser, recording: nvspan.Recording, path: str) -> None:
+def _write(parser: Parser, recording: nvspan.Recording, path: str) -> None:
     try:
         with Progress("preparing the timeline") as progress:
             perfetto.write(recording, path, progress)
     except OSError as error:
-        parser.exit(1, f"{parser.prog}: cannot write {path!r}: {error.strerror}\n")
+        parser.fail(f"cannot write {path!r}: {error.strerror}")

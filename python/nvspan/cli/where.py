@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from nvspan.cli.common.options import TARGETS
 from nvspan.cli.common.parser import parser_of
 from nvspan.cli.common.reading import emit
 from nvspan.live.look import look
@@ -21,30 +22,21 @@ last state. Nothing is asked of them."""
 
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan where`` with the arguments `argv`."""
-    parser = parser_of("where", _DESCRIPTION)
-    parser.add_argument(
-        "targets", nargs="+", metavar="PID|FILE|FOLDER|PATTERN",
-        help="processes by their ids, or their recordings",
-    )  # fmt: skip
-    parser.add_argument(
-        "--interval", type=float, default=0.2, metavar="SECONDS",
-        help="time between two looks: what moves in it is not stuck (0.2)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--samples", type=int, default=2, metavar="N", help="how many looks (2); 1 does not wait"
+    parser = parser_of("where", _DESCRIPTION, TARGETS)
+    parser.option(
+        "--interval",
+        "SECONDS",
+        "time between two samples: what moves in it is not stuck (0.2)",
+        type=float,
+        default=0.2,
     )
-    parser.add_argument(
-        "--waits", action="append", default=[], metavar="NAME",
-        help="a range in which a process waits for others, or with a colon behind a domain of such "
-        "ranges; collectives of torch, NCCL and MPI are known; may be repeated",
-    )  # fmt: skip
-    parser.add_argument("--json", action="store_true", help="all of it as JSON, times in ns")
+    parser.option("--samples", "N", "how many samples (2); 1 does not wait", type=int, default=2)
+    parser.flag("--json", "print everything as JSON, times in ns")
     options = parser.parse_args(argv)
     try:
         found = look(options.targets, options.interval, options.samples, options.waits)
     except (ValueError, OSError) as error:
-        parser.exit(1, f"{parser.prog}: {error}\n")
-    whole = options.json
-    text = json.dumps(found.as_dict(), indent=1) if whole else printable_lines(str(found))
+        parser.fail(str(error))
+    text = json.dumps(found.as_dict(), indent=1) if options.json else printable_lines(str(found))
     code = emit(text.rstrip("\n") + "\n")
     return code if found.processes else 1

@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 
+from nvspan.cli.common.parser import Parser
 from nvspan.cli.common.reading import opened
 from nvspan.nsight.lines.tools import COMPUTE_SUFFIX
 
@@ -25,7 +25,7 @@ def is_ncu(files: Sequence[str]) -> bool:
     return bool(files) and all(path.endswith(COMPUTE_SUFFIX) for path in files)
 
 
-def read_ncu(parser: argparse.ArgumentParser, files: Sequence[str]) -> NcuResult:
+def read_ncu(parser: Parser, files: Sequence[str]) -> NcuResult:
     """Reads such reports; what cannot be read ends the command with one line that says so."""
     from nvspan.nsight.results.result import read_reports
 

@@ -28,7 +28,36 @@ class _Formatter(argparse.HelpFormatter):
         return "\n\n".join(paragraphs)
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
+    """Parses the arguments of ``nvspan COMMAND``, and ends the command where they are wrong."""
+
+    def flag(self, name: str, text: str) -> None:
+        """Adds an option without a value, with `text` as its help."""
+        self.add_argument(name, action="store_true", help=text)
+
+    def option(self, name: str, metavar: str, text: str, **more: Any) -> None:
+        """Adds an option with a value; `more` goes to ``add_argument``."""
+        self.add_argument(name, metavar=metavar, help=text, **more)
+
+    def fail(self, text: str) -> NoReturn:
+        """Ends the command with one line and exit code 1."""
+        self.exit(1, f"{self.prog}: {text}\n")
+
+    def given(self, options: argparse.Namespace, *names: str) -> list[str]:
+        """The options among `names` (``--`` left out) that are not at their defaults."""
+        flags = [action for action in self._actions if action.option_strings[-1:]]
+        found = {action.option_strings[-1]: action.dest for action in flags}
+        return [
+            f"--{name}"
+            for name in names
+            if (dest := found.get(f"--{name}")) and getattr(options, dest) != self.get_default(dest)
+        ]
+
+    def refuse(self, options: argparse.Namespace, names: Sequence[str], why: str) -> None:
+        """Ends the command where one of `names` is given, which `why` says cannot be used."""
+        if given := self.given(options, *names):
+            self.error(f"{' and '.join(given)} {why}")
+
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         super().exit(status, None if message is None else printable_lines(message))
 
@@ -46,15 +75,25 @@ class _Parser(argparse.ArgumentParser):
         options, unknown = self.parse_known_args(args, namespace)
         if unknown:
             known = [name for action in self._actions for name in action.option_strings]
-            close = next((found for word in unknown if word.startswith("-")
-                          if (found := hint(word.partition("=")[0], known))), "")  # fmt: skip
+            words = [word.partition("=")[0] for word in unknown if word.startswith("-")]
+            close = next((found for word in words if (found := hint(word, known))), "")
             self.error(f"unrecognized arguments: {' '.join(unknown)}{close}")
         return options
 
 
-def parser_of(command: str, description: str, usage: str | None = None) -> argparse.ArgumentParser:
-    """The parser of ``nvspan COMMAND``; `usage` has its own lines where the usual ones mislead."""
-    return _Parser(
-        prog=f"nvspan {command}", usage=usage, description=description, allow_abbrev=False,
+def parser_of(command: str, description: str, *parents: Parser, usage: str | None = None) -> Parser:
+    """The parser of ``nvspan COMMAND``, with the options of `parents` first; `usage` has its own
+    lines where the usual ones mislead."""
+    return Parser(
+        prog=f"nvspan {command}",
+        usage=usage,
+        description=description,
+        parents=parents,
+        allow_abbrev=False,
         formatter_class=_Formatter,
-    )  # fmt: skip
+    )
+
+
+def group(*parents: Parser) -> Parser:
+    """Options that several commands share, as one of their parents."""
+    return Parser(add_help=False, parents=parents)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands that read recordings have in common."""
+"""File loading, and the output of results, shared by the reading commands."""
 
 from __future__ import annotations
 
@@ -11,46 +11,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 import nvspan
+from nvspan.cli.common.parser import Parser
 from nvspan.recording.clock import zero
-from nvspan.recording.losses import damage_lines
+from nvspan.recording.losses import damage_lines, has_events
 from nvspan.recording.projection import CALL_DOMAIN, WORK_DOMAIN
 from nvspan.report import emptiness
 from nvspan.report.progress import Progress
-from nvspan.report.text import parse_duration, printable_lines
+from nvspan.report.text import printable_lines
 
 Read = TypeVar("Read")
-
-
-def _time(text: str) -> int:
-    try:
-        return parse_duration(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def add_selection(parser: argparse.ArgumentParser) -> None:
-    """The options that say which part of a recording is meant."""
-    parser.add_argument(
-        "--filter", metavar="PATTERN", action="append",
-        help="only ranges whose name or domain:name matches PATTERN (* and ?); may be repeated",
-    )  # fmt: skip
-    add_span(parser)
-
-
-def add_span(parser: argparse.ArgumentParser) -> None:
-    """The options that say which stretch of a recording's time is meant."""
-    parser.set_defaults(filter=None)
-    parser.add_argument(
-        "--from", metavar="TIME", dest="start", type=_time,
-        help="only ranges that begin this long after the recording did, or later: 1.5s, 20ms, ...",
-    )  # fmt: skip
-    parser.add_argument(
-        "--to",
-        metavar="TIME",
-        dest="stop",
-        type=_time,
-        help="only ranges that begin before this time",
-    )
+_COMPUTE_SUFFIX = ".ncu-rep"
 
 
 def selected(recording: nvspan.Recording, options: argparse.Namespace) -> nvspan.Recording:
@@ -65,29 +35,19 @@ def selected_runs(
     runs: Sequence[nvspan.Recording], options: argparse.Namespace
 ) -> list[nvspan.Recording]:
     """The same of several runs; standard error says what holds for all of them."""
-    parts = []
-    said = []
+    parts, said = [], []
     for recording in runs:
         origin = zero(recording)
-        part = recording.filter(
-            match=options.filter,
-            start=None if options.start is None else origin + options.start,
-            stop=None if options.stop is None else origin + options.stop,
+        start, stop = (
+            None if time is None else origin + time for time in (options.start, options.stop)
         )
+        part = recording.filter(match=options.filter, start=start, stop=stop)
         parts.append(part)
         said.append(
             emptiness.selection(recording, part, options.filter, options.start, options.stop)
         )
     note(sentence for sentence in said[0] if all(sentence in other for other in said))
     return parts
-
-
-def add_cuda(parser: argparse.ArgumentParser) -> None:
-    """Adds the option without which `chosen_cuda` leaves out what nsys saw of CUDA."""
-    parser.add_argument(
-        "--cuda", action="store_true",
-        help="of reports of Nsight Systems: also show CUDA's calls, kernels, copies and sets",
-    )  # fmt: skip
 
 
 def chosen_cuda(recording: nvspan.Recording, options: argparse.Namespace) -> nvspan.Recording:
@@ -106,26 +66,8 @@ def note(sentences: Iterable[str]) -> None:
         print(f"nvspan: {printable_lines(sentence)}", file=sys.stderr)
 
 
-def add_escape_formulas(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--escape-formulas", action="store_true",
-        help="with csv: put a ' before each text that a spreadsheet would take for a formula",
-    )  # fmt: skip
-
-
-def positive(text: str) -> int:
-    """A number of rows that an option gives."""
-    try:
-        value = int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"not a number: {text!r}") from None
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"must be 1 or more, not {value}")
-    return value
-
-
 def open_recording(
-    parser: argparse.ArgumentParser, files: Sequence[str], *, show_damage: bool = True
+    parser: Parser, files: Sequence[str], *, show_damage: bool = True
 ) -> nvspan.Recording:
     """Reads the files; what cannot be read ends the command with one line that says so.
 
@@ -141,9 +83,11 @@ def open_recording(
 
 
 def opened(
-    parser: argparse.ArgumentParser, read: Callable[[], Read], files: Sequence[str] = (),
+    parser: Parser,
+    read: Callable[[], Read],
+    files: Sequence[str] = (),
     progress: Progress | None = None,
-) -> Read:  # fmt: skip
+) -> Read:
     """What `read` returns; a file that it cannot read ends the command with one line.
 
     The line says what to do with a program among `files`.
@@ -152,22 +96,50 @@ def opened(
         with progress or Progress("reading"):
             return read()
     except OSError as error:
-        parser.exit(1, f"{parser.prog}: cannot read {error.filename!r}: {error.strerror}\n")
+        parser.fail(f"cannot read {error.filename!r}: {error.strerror}")
     except ImportError as error:  # of what URLs need
-        parser.exit(1, f"{parser.prog}: {error}\n")
+        parser.fail(str(error))
     except ValueError as error:
         program = next((file for file in files if file.endswith(".py")), None)
         more = "" if program is None else f"; 'nvspan record {program}' makes a recording"
-        parser.exit(1, f"{parser.prog}: {error}{more}\n")
+        parser.fail(f"{error}{more}")
 
 
-def refuse_to_replace(
-    parser: argparse.ArgumentParser, output: str, files: Sequence[str], what: str
-) -> None:
+def answer_of(
+    parser: Parser, options: argparse.Namespace, ask: Callable[[nvspan.Recording], Read]
+) -> Read:
+    """What `ask` says of the recordings; a ValueError of it ends the command with one line."""
+    recording = selected(open_recording(parser, options.files), options)
+    try:
+        with Progress("counting"):
+            answer = ask(recording)
+    except ValueError as error:
+        parser.fail(str(error))
+    if has_events(recording):
+        note(emptiness.events(recording, "this answer"))
+    return answer
+
+
+def refuse_compute(parser: Parser, files: Sequence[str], use: str) -> None:
+    """Ends the command where a file is a report of Nsight Compute, with what to `use`."""
+    if report := next((file for file in files if file.endswith(_COMPUTE_SUFFIX)), None):
+        parser.exit(2, f"{parser.prog}: {report!r} is a report of Nsight Compute: use {use}\n")
+
+
+def refuse_to_replace(parser: Parser, output: str, files: Sequence[str], what: str) -> None:
     """Ends the command where `output` is one of the files that it is to read."""
-    if any(os.path.exists(output) and os.path.samefile(output, file)
-           for file in files if os.path.exists(file)):  # fmt: skip
+    files = [file for file in files if os.path.exists(file) and os.path.exists(output)]
+    if any(os.path.samefile(output, file) for file in files):
         parser.error(f"{output!r} is {what}")
+
+
+def write_text(parser: Parser, output: str, text: str) -> None:
+    """Writes a page; where that cannot be done the command ends with one line."""
+    try:
+        with open(output, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        parser.fail(f"cannot write {output!r}: {error.strerror}")
 
 
 def stem_of(path: str) -> str:

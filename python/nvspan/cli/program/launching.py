@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands that run a program have in common."""
+"""Running a program under a tool: its command line, its process, how it ended."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
+from nvspan import launch
+from nvspan._runtime.warnings import plain_text
+from nvspan.cli.common.parser import Parser, parser_of
 from nvspan.cli.program.parse import (
     FLAGS,
     PATTERNS,
@@ -26,18 +29,34 @@ _PYTHON_OPTIONS = ("-m", "-c")
 _NOT_FOUND, _NOT_EXECUTABLE = 127, 126
 
 
-def split(arguments: Sequence[str], value_options: Collection[str]) -> tuple[list[str], list[str]]:
-    """Our own options, of which some take a value, and the program with all that belongs to it."""
+def program_parser(command: str, description: str) -> Parser:
+    """The parser of a command that runs a program, which has the options of `nvspan script.py`."""
+    forms = ("script.py", "-m module", "-c code", "-- command")
+    usage = "\n       ".join(f"nvspan {command} [options] {form} [arguments ...]" for form in forms)
+    parser = parser_of(command, description, usage=usage)
+    add_program_options(parser)
+    return parser
+
+
+def parse_program(parser: Parser, arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
+    """Our own options, and the command line of the program, to which all that follows belongs."""
+    takes_value = value_options(parser)
     at = 0
     while at < len(arguments):
         word = arguments[at]
-        if word in value_options or word in PATTERNS:
+        if word in takes_value:
             at += 2
             continue
         if word == "--" or word[:2] in _PYTHON_OPTIONS or not word.startswith("-") or word == "-":
             break
         at += 1
-    return list(arguments[:at]), list(arguments[at:])
+    options = parser.parse_args(arguments[:at])
+    return options, command_of(parser, options, arguments[at:])
+
+
+def value_options(parser: argparse.ArgumentParser) -> set[str]:
+    """The options that take a value, for telling where the program begins."""
+    return {name for a in parser._actions if a.nargs is None for name in a.option_strings}
 
 
 def tool_option(text: str) -> str:
@@ -66,8 +85,7 @@ def command_of(
     """The command line of the program that is asked for, with the program `options` in it."""
     chosen = {name: getattr(options, name) for name, _ in FLAGS.values()}
     if hasattr(options, "show_stdlib"):
-        chosen.update(include=options.include, exclude=options.exclude,
-                      show_stdlib=options.show_stdlib)  # fmt: skip
+        chosen |= {name: getattr(options, name) for name in ("include", "exclude", "show_stdlib")}
         unused = unused_without_profile(chosen)
         if unused and not options.profile:
             parser.error(f"{' and '.join(unused)} can be used only with --profile")
@@ -105,6 +123,16 @@ def domain_names(given: Sequence[str] | None) -> list[str] | None:
     return [name for names in given for name in names.split(",") if name]
 
 
+def other_tool(prog: str, doing: str, verb: str) -> bool:
+    """Whether NVTX loads another tool, so that ours cannot be; then it is said."""
+    if (tool := launch.attached_tool()) is None:
+        return False
+    variable = launch.INJECTION_VARIABLE
+    reason = f"NVTX loads another tool ({variable}={plain_text(tool)})"
+    print(f"{prog}: not {doing}: {reason}; unset the variable to {verb}", file=sys.stderr)
+    return True
+
+
 def cannot_run(prog: str, command: Sequence[str], error: OSError) -> int:
     """Says so, and returns the exit code that a shell would give."""
     print(f"{prog}: cannot run {command[0]!r}: {error.strerror}", file=sys.stderr)
@@ -117,9 +145,8 @@ def why_not_started(prog: str, command: Sequence[str]) -> int:
     name = command[0]
     if shutil.which(name):
         return 0
-    places = [name] if os.path.dirname(name) else [
-        os.path.join(folder, name) for folder in os.get_exec_path()
-    ]  # fmt: skip
+    folders = [""] if os.path.dirname(name) else os.get_exec_path()
+    places = [os.path.join(folder, name) for folder in folders]
     number = errno.EACCES if any(map(os.path.exists, places)) else errno.ENOENT
     return cannot_run(prog, command, OSError(number, os.strerror(number)))
 

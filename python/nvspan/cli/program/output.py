@@ -11,25 +11,26 @@ from glob import escape, glob
 from nvspan import recorder
 from nvspan.ranks import beside
 
+_OVERWRITE = "add --force to overwrite it, or -o NAME"
 _RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
 
 
-class InTheWay(Exception):
+class OutputExistsError(Exception):
     """Why a recording cannot be written: a sentence."""
 
 
-def make_room(template: str, force: bool) -> None:
-    """Sees to it that `template`, the name of a recording, stands for files of one run alone.
+def claim_output(template: str, force: bool) -> None:
+    """Makes sure that `template`, the name of a recording, will name files of one run alone.
 
     With `force` the recordings of the run that has the name are removed, those of all its
     processes. Names with a process's number, and those that ranks share, are always free.
 
     Raises:
-        InTheWay: the folder is none, or there is something of that name.
+        OutputExistsError: the folder is none, or there is something of that name.
     """
     folder = os.path.dirname(template)
     if folder and "{" not in folder and not os.path.isdir(folder):
-        raise InTheWay(f"cannot write {template!r}: there is no folder {folder!r}")
+        raise OutputExistsError(f"cannot write {template!r}: there is no folder {folder!r}")
     rank = next((os.environ[name] for name in _RANKS if name in os.environ), None)
     if "{pid}" in template or (rank is not None and "{rank}" not in template):
         return
@@ -41,9 +42,9 @@ def make_room(template: str, force: bool) -> None:
         if not like.fullmatch(path):
             continue
         if not force and os.path.isfile(path) and recorder.run_of(path) is None:
-            raise InTheWay(f"{path!r} exists and is no recording: -o NAME names another file")
+            raise OutputExistsError(f"{path} exists and is not a recording; add -o NAME")
         if not force:
-            raise InTheWay(f"{path!r} exists: --force writes over it, -o NAME names another")
+            raise OutputExistsError(f"{path} already exists; {_OVERWRITE}")
         _remove_run(path, template)
 
 
@@ -53,7 +54,7 @@ def _remove_run(path: str, template: str) -> None:
         if run is None and not os.path.lexists(path):
             return  # gone with another file of its run
         if run is None:
-            raise InTheWay(f"{path!r} is no recording: --force writes only over recordings")
+            raise OutputExistsError(f"{path} is not a recording; --force overwrites only those")
         of_run = recorder.recording_files(template, run) if run else []
         for file in {os.path.abspath(path), *of_run}:
             os.unlink(file)
@@ -61,4 +62,4 @@ def _remove_run(path: str, template: str) -> None:
     except FileNotFoundError:
         return  # gone with another file of its run
     except OSError as error:
-        raise InTheWay(f"cannot write over {path!r}: {error.strerror}") from None
+        raise OutputExistsError(f"cannot write over {path!r}: {error.strerror}") from None

@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""Options that several commands share: each group is one of the parents of their parsers."""
+
+from __future__ import annotations
+
+import argparse
+
+from nvspan.cli.common.parser import group
+from nvspan.report.render import FORMATS
+from nvspan.report.text import parse_duration
+
+MIN_FILES = 32  # from here on files are reduced one by one
+
+
+def names(text: str) -> list[str]:
+    """The names in a list with commas between."""
+    if found := [name for name in text.split(",") if name]:
+        return found
+    raise argparse.ArgumentTypeError("names of ranges, separated by commas, are needed")
+
+
+def positive(text: str) -> int:
+    """A number of rows."""
+    try:
+        value = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"not a number: {text!r}") from None
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"must be 1 or more, not {value}")
+    return value
+
+
+def _time(text: str) -> int:
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+FILES = group()
+FILES.add_argument(
+    "files", nargs="+", metavar="FILE", help="recordings, or reports of Nsight Systems"
+)
+
+SPAN = group()
+SPAN.set_defaults(filter=None)
+SPAN.option(
+    "--from", "TIME", "only ranges that begin at this time or later: 20ms", dest="start", type=_time
+)
+SPAN.option("--to", "TIME", "only ranges that begin before this time", dest="stop", type=_time)
+
+SELECTION = group(SPAN)
+SELECTION.option(
+    "--filter",
+    "PATTERN",
+    "only ranges whose name or domain:name matches PATTERN (* and ?); may be repeated",
+    action="append",
+)
+
+CSV = group()
+CSV.flag(
+    "--escape-formulas", "with csv: put a ' before text that a spreadsheet takes for a formula"
+)
+
+TABLE = group(CSV)
+TABLE.add_argument(
+    "--format",
+    choices=FORMATS,
+    default="table",
+    help="table (the default) or markdown; csv and json give all figures, times in ns",
+)
+
+STEP = group()
+STEP.option("--step", "NAME", "the range that is a step: its name or domain:name (* and ?)")
+
+CUDA = group()
+CUDA.flag("--cuda", "of reports of Nsight Systems: show CUDA's calls, kernels and copies, too")
+
+EXECUTOR = group()
+EXECUTOR.add_argument(
+    "--executor",
+    choices=("threads", "processes"),
+    default="threads",
+    help="what reads the files: threads (the default) or processes of this machine",
+)
+
+MANY = group(EXECUTOR)
+MANY.flag(
+    "--many",
+    "read the files one by one into one summary, as is done with a folder, a pattern, a URL, and "
+    f"{MIN_FILES} files or more",
+)
+
+RANKS = group()
+RANKS.option("--ranks", "RANKS", "only the files of these ranks: slowest:3,7")
+
+QUESTION = group(FILES, STEP, SPAN, TABLE)
+
+TARGETS = group()
+TARGETS.add_argument(
+    "targets",
+    nargs="+",
+    metavar="PID|FILE|DIR|PATTERN",
+    help="processes by their ids, or their recordings",
+)
+TARGETS.option(
+    "--waits",
+    "NAME",
+    "a range in which a process waits for others, or DOMAIN: for all of a domain; collectives of "
+    "torch, NCCL and MPI are known; may be repeated",
+    action="append",
+    default=[],
+)
