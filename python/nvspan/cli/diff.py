@@ -155,26 +155,26 @@ def _parser() -> Parser:
         help="the recordings to compare with, and after -- those to judge",
     )
     parser.option(
-        "--threshold",
-        "PERCENT",
+        "--threshold PERCENT",
         "ignore changes of the mean up to this: 5%% (the default) or 0.05",
         type=_part,
         default=0.05,
     )
     parser.option(
-        "--confidence",
-        "PERCENT",
+        "--confidence PERCENT",
         "how certain a change must be: 95%% (the default)",
         type=_certainty,
         default=SURE,
     )
     parser.option(
-        "--names", "A,B", "names of the two sides (default: by their paths)", type=_two_names
+        "--names A,B", "names of the two sides (default: by their paths)", type=_two_names
     )
-    parser.flag("--repeats", "each file is a run of its own, also where the times of files overlap")
-    parser.flag("--fail", "exit with 1 if a range became slower")
-    parser.option("--step", "NAME", "the range that is a step, as of steps")
-    parser.option("--phases", "NAME,NAME", "the phases of a step, as of steps", type=names)
+    parser.option(
+        "--repeats", "each file is a run of its own, also where the times of files overlap"
+    )
+    parser.option("--fail", "exit with 1 if a range became slower")
+    parser.option("--step NAME", "the range that is a step, as of steps")
+    parser.option("--phases NAME,NAME", "the phases of a step, as of steps", type=names)
     return parser
 
 

@@ -56,17 +56,16 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "recordings", nargs="*", metavar="FILE", help="recordings to check for lost events"
     )
-    parser.flag("--json", "print everything as one JSON object")
+    parser.option("--json", "print everything as one JSON object")
     parser.option(
-        "--import",
-        "MODULE",
+        "--import MODULE",
         "import MODULE in another process and list the libraries with NVTX that it loads; may be "
         "repeated",
         dest="modules",
         action="append",
         default=[],
     )
-    parser.option("--timeout", "SECONDS", "limit of one check (60)", type=float, default=60)
+    parser.option("--timeout SECONDS", "limit of one check (60)", type=float, default=60)
     options = parser.parse_args(argv)
     if not options.timeout > 0:
         parser.error("argument --timeout: must be more than 0")

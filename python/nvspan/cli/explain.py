@@ -41,7 +41,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--json", dest="format", action="store_const", const="json", help="as --format json"
     )
-    parser.option("--baseline", "OLD", "say what became slower since these runs", nargs="+")
+    parser.option("--baseline OLD", "say what became slower since these runs", nargs="+")
     options = parser.parse_args(argv)
     found = answer_of(parser, options, lambda recording: findings.find(recording, options.step))
     if options.baseline:

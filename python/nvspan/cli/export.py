@@ -54,17 +54,14 @@ def _parser() -> Parser:
         return word
 
     parser.option(
-        "--format",
-        "FORMAT",
+        "--format FORMAT",
         f"{', '.join(_FORMATS)} (the default is perfetto)",
         type=format_of,
         choices=tuple(_FORMATS),
         default="perfetto",
     )
-    parser.add_argument(
-        "-o", "--output", metavar="OUT", help="the file (default: the first recording's, by format)"
-    )
-    parser.flag(
+    parser.option("-o, --output OUT", "the file (default: the first recording's, by format)")
+    parser.option(
         "--partition",
         "with parquet: a directory with the files of each rank, ranges/rank=0/... and so on, "
         "written file by file",

@@ -27,22 +27,20 @@ def main(argv: Sequence[str]) -> int:
         metavar="PID|FILE|DIR|PATTERN",
         help="processes by their ids, or their recordings; files that come later are found",
     )
-    parser.option("--port", "N", f"the port ({_PORT}); 0 takes a free one", type=int, default=_PORT)
+    parser.option("--port N", f"the port ({_PORT}); 0 takes a free one", type=int, default=_PORT)
     parser.option(
-        "--address",
-        "HOST",
+        "--address HOST",
         "the address to listen on (127.0.0.1: this machine alone; 0.0.0.0: all)",
         default="127.0.0.1",
     )
-    parser.flag("--once", "print the metrics and end")
+    parser.option("--once", "print the metrics and end")
     parser.option(
-        "--match",
-        "PATTERN",
+        "--match PATTERN",
         "only ranges and marks whose name or domain:name matches; may be repeated",
         action="append",
     )
     parser.option(
-        "--buckets", "SECONDS,...", "upper bounds of the histograms (22 from 10 us to 100 s)"
+        "--buckets SECONDS,...", "upper bounds of the histograms (22 from 10 us to 100 s)"
     )
     options = parser.parse_args(argv)
     try:

@@ -37,9 +37,9 @@ def _modules(recording: Recording, options: argparse.Namespace) -> Modules:
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan modules`` with the arguments `argv`."""
     parser = parser_of("modules", _DESCRIPTION, QUESTION, MANY)
-    parser.flag("--unfold", "show each block that repeats")
-    parser.option("--depth", "N", "show N levels of modules within the model", type=positive)
-    parser.option("--domain", "NAME", "the domain of the modules' ranges (torch)", default=_DOMAIN)
+    parser.option("--unfold", "show each block that repeats")
+    parser.option("--depth N", "show N levels of modules within the model", type=positive)
+    parser.option("--domain NAME", "the domain of the modules' ranges (torch)", default=_DOMAIN)
     options = parser.parse_args(argv)
     found: Modules
     if many.is_many(options, options.files):

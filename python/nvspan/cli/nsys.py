@@ -41,49 +41,43 @@ _SAME = (
 
 def _parser() -> Parser:
     parser = program_parser("nsys", _DESCRIPTION)
-    parser.flag("--dry-run", "print the command line, and run nothing")
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="NAME",
-        help="the report's name, with {host}, {rank} and {pid} filled in (default: nvspan-{pid}, "
+    parser.option("--dry-run", "print the command line, and run nothing")
+    parser.option(
+        "-o, --output NAME",
+        "the report's name, with {host}, {rank} and {pid} filled in (default: nvspan-{pid}, "
         "and nvspan-{host}-{rank}-{pid} under torchrun, srun and mpirun)",
     )
     parser.option(
-        "--trace", "NAME[,NAME]", "what nsys traces (default: cuda,nvtx)", default="cuda,nvtx"
+        "--trace NAME[,NAME]", "what nsys traces (default: cuda,nvtx)", default="cuda,nvtx"
     )
     parser.option(
-        "--steps",
-        "FIRST:END",
+        "--steps FIRST:END",
         "collect only these steps of nvspan.step or nvspan.torch.auto: 100:103 is 100, 101, 102",
     )
     parser.option(
-        "--capture",
-        "MESSAGE[@DOMAIN]",
+        "--capture MESSAGE[@DOMAIN]",
         "collect only during this range, registered or not; @* is any domain",
     )
     parser.option(
-        "--captures",
-        "N",
+        "--captures N",
         "collect that many of these ranges, each into a report of its own",
         type=int,
         default=1,
     )
-    parser.flag("--graph-nodes", "show each kernel of a CUDA graph")
-    parser.flag("--forks", "trace forked children that run no other program")
-    parser.flag("--sample", "sample the CPU, and show thread switches")
-    parser.flag("--stats", "print all tables of nsys, not that of NVTX alone")
-    parser.flag("--force", "overwrite reports that exist")
-    parser.flag("--no-report", "print no table at the end")
+    parser.option("--graph-nodes", "show each kernel of a CUDA graph")
+    parser.option("--forks", "trace forked children that run no other program")
+    parser.option("--sample", "sample the CPU, and show thread switches")
+    parser.option("--stats", "print all tables of nsys, not that of NVTX alone")
+    parser.option("--force", "overwrite reports that exist")
+    parser.option("--no-report", "print no table at the end")
     parser.option(
-        "--option",
-        "--NAME=VALUE",
+        "--option --NAME=VALUE",
         "a further option of 'nsys profile'; may be repeated",
         type=tool_option,
         action="append",
         default=[],
     )
-    parser.option("--nsys", "PATH", "nsys (default: on PATH, or where it is installed)")
+    parser.option("--nsys PATH", "nsys (default: on PATH, or where it is installed)")
     return parser
 
 

@@ -38,27 +38,23 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "files", nargs="+", metavar="FILE", help="recordings of a job's ranks: files, directories"
     )
-    parser.flag("--json", "all figures as JSON, times in ns")
+    parser.option("--json", "all figures as JSON, times in ns")
     parser.option(
-        "--collectives",
-        "N|all",
+        "--collectives N|all",
         "with --json: list this many collectives, those with the longest waits, or all in order of "
         "time (default: 100, fewer where there are many ranks)",
         type=_count,
     )
-    parser.option("--step", "NAME", "the ranges that are steps (step)", default="step")
+    parser.option("--step NAME", "the ranges that are steps (step)", default="step")
     parser.option(
-        "--domain",
-        "DOMAIN",
+        "--domain DOMAIN",
         "ranges of this domain are collectives too, by their names; may be repeated",
         action="append",
         default=[],
     )
-    parser.option("--clocks", "FILE", "measured offsets of the hosts' clocks: docs/which-rank.md")
-    parser.add_argument(
-        "-o", "--output", metavar="OUT", help="write a page (.html) with a heat map instead"
-    )
-    parser.option("--title", "TEXT", "the heading of the page (default: the names of the files)")
+    parser.option("--clocks FILE", "measured offsets of the hosts' clocks: docs/which-rank.md")
+    parser.option("-o, --output OUT", "write a page (.html) with a heat map instead")
+    parser.option("--title TEXT", "the heading of the page (default: the names of the files)")
     options = parser.parse_args(argv)
     if options.collectives is not None and not options.json:
         parser.error("--collectives needs --json")

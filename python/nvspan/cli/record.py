@@ -39,48 +39,42 @@ _MOST_SUMMARIZED = 500 * _MB  # some two seconds of a core
 
 def _parser() -> Parser:
     parser = program_parser("record", _DESCRIPTION)
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="OUT",
-        default="nvspan-{pid}.nvspan",
-        help="the file of each process, with {host}, {rank} and {pid} filled in (default: "
+    parser.option(
+        "-o, --output OUT",
+        "the file of each process, with {host}, {rank} and {pid} filled in (default: "
         "nvspan-{pid}.nvspan); further processes of the program get a number in its name",
+        default="nvspan-{pid}.nvspan",
     )
     parser.option(
-        "--mode",
-        "MODE",
+        "--mode MODE",
         "full (the default); ring=MB keeps the newest events, in that many megabytes; stats keeps "
         "only statistics; armed keeps no events, only what is open, for nvspan where",
         default="full",
     )
     parser.option(
-        "--domains",
-        "NAME[,NAME]",
+        "--domains NAME[,NAME]",
         "record only these domains; NVTX is the default domain; may be repeated",
         action="append",
     )
     parser.option(
-        "--min-duration", "NS", "leave out shorter ranges, in nanoseconds", type=int, default=0
+        "--min-duration NS", "leave out shorter ranges, in nanoseconds", type=int, default=0
     )
     parser.option(
-        "--names",
-        "MB",
+        "--names MB",
         "space for names in each file (default: 16 in a ring, 32 with stats, no limit in full); "
         "events with further names are counted under (other names)",
         type=float,
     )
     parser.option(
-        "--trigger",
-        "TRIGGER",
+        "--trigger TRIGGER",
         "write the last seconds of every process into a directory when something happens: "
         "slow:RANGE>FACTOR, stall:TIME, killed, signal:NAME, exception; with last:TIME, "
         "every:TIME, keep:COUNT, env:NAMES; several with semicolons; may be repeated",
         action="append",
         default=[],
     )
-    parser.flag("--force", "overwrite the recording of an earlier run")
-    parser.flag("--no-report", "print no table at the end")
+    parser.option("--force", "overwrite the recording of an earlier run")
+    parser.option("--no-report", "print no table at the end")
     parser.add_argument(
         "--summaries",
         action=argparse.BooleanOptionalAction,

@@ -32,10 +32,8 @@ table to sort and search, and what was lost. The page is self-contained and load
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan report`` with the arguments `argv`."""
     parser = parser_of("report", _DESCRIPTION, FILES, SELECTION, RANKS)
-    parser.add_argument(
-        "-o", "--output", metavar="OUT", help="the page (default: the first recording's, .html)"
-    )
-    parser.option("--title", "TEXT", "the heading (default: the names of the files)")
+    parser.option("-o, --output OUT", "the page (default: the first recording's, .html)")
+    parser.option("--title TEXT", "the heading (default: the names of the files)")
     options = parser.parse_args(argv)
     many.choose_files(parser, options)
     output = options.output or stem_of(options.files[0]) + ".html"

@@ -55,33 +55,32 @@ def _column(given: str) -> str:
 
 def _parser() -> Parser:
     parser = parser_of("stats", _DESCRIPTION, FILES, SELECTION, TABLE, CUDA, MANY)
-    parser.flag(
+    parser.option(
         "--tree",
         "show each range below the one that encloses it; the default where ranges nest, none is of "
         f"a GPU, {tree.MOST_LINES} lines hold them, and no other option asks for a table",
     )
-    parser.flag("--flat", "show a table, and no tree")
-    parser.flag("--ancestors", "with --filter, in a tree: show the ranges around those that match")
+    parser.option("--flat", "show a table, and no tree")
     parser.option(
-        "--by",
-        "GROUP",
+        "--ancestors", "with --filter, in a tree: show the ranges around those that match"
+    )
+    parser.option(
+        "--by GROUP",
         f"split each range into rows by {', '.join(GROUPS[1:])} or payload.FIELD, a field of its "
         "payload",
         type=_group,
         default="name",
     )
     parser.option(
-        "--sort",
-        "COLUMN",
+        "--sort COLUMN",
         f"{', '.join(COLUMNS)}; the largest first, but of 'first' what appeared first (the default "
         f"is total, of a profile self); of a tree {', '.join(tree.SORTS)}",
         type=_column,
     )
-    parser.option("--top", "N", "show only the first N rows", type=positive)
-    parser.flag("--gpu", "show what the GPU did for each range: the work launched within it")
+    parser.option("--top N", "show only the first N rows", type=positive)
+    parser.option("--gpu", "show what the GPU did for each range: the work launched within it")
     parser.option(
-        "--compat",
-        "nsys[:REPORT]",
+        "--compat nsys[:REPORT]",
         "the columns and numbers of 'nsys stats -r REPORT': nvtx_sum (the default), "
         "nvtx_gpu_proj_sum (with --gpu), nvtx_gpu_proj_trace or nvtx_kern_sum",
         choices=("nsys", *(f"nsys:{name}" for name in nsys_compat.REPORTS)),

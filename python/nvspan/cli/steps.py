@@ -48,9 +48,9 @@ def _show_job(parser: Parser, options: argparse.Namespace) -> int:
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan steps`` with the arguments `argv`."""
     parser = parser_of("steps", _DESCRIPTION, QUESTION, MANY)
-    parser.option("--phases", "NAME,NAME", "the ranges that are a step's phases", type=names)
-    parser.flag("--each", "show every step, not only those that differ")
-    parser.option("--top", "N", "show only the first N steps", type=positive)
+    parser.option("--phases NAME,NAME", "the ranges that are a step's phases", type=names)
+    parser.option("--each", "show every step, not only those that differ")
+    parser.option("--top N", "show only the first N steps", type=positive)
     options = parser.parse_args(argv)
     if many.is_many(options, options.files):
         return _show_job(parser, options)

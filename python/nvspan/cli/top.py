@@ -25,19 +25,18 @@ opens it, Esc goes back, space holds the screen, q quits."""
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan top`` with the arguments `argv`."""
     parser = parser_of("top", _DESCRIPTION, TARGETS)
-    parser.option("--interval", "SECONDS", "time of one screen (1)", type=float, default=1.0)
-    parser.option("--rate", "N", "samples a second (1000)", type=float, default=1000)
-    parser.option("--step", "NAME", "the range that is a step (default: the outermost repeating)")
+    parser.option("--interval SECONDS", "time of one screen (1)", type=float, default=1.0)
+    parser.option("--rate N", "samples a second (1000)", type=float, default=1000)
+    parser.option("--step NAME", "the range that is a step (default: the outermost repeating)")
     parser.option(
-        "--stuck",
-        "SECONDS",
+        "--stuck SECONDS",
         "a thread in a range without an event for this long is stuck (5, or the interval with "
         "--once)",
         type=float,
         default=5.0,
     )
-    parser.flag("--once", "print one interval and end")
-    parser.flag("--json", "print a JSON object for each interval, one in a line")
+    parser.option("--once", "print one interval and end")
+    parser.option("--json", "print a JSON object for each interval, one in a line")
     options = parser.parse_args(argv)
     for name in ("interval", "stuck"):
         if not getattr(options, name) > 0:

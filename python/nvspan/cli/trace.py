@@ -40,16 +40,13 @@ def _parser() -> Parser:
         default="text",
         help="text: a line per event, for people (the default); jsonl: every field of every call",
     )
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="write to FILE, which is emptied first, instead of to standard error; all processes "
+    parser.option(
+        "-o, --output FILE",
+        "write to FILE, which is emptied first, instead of to standard error; all processes "
         "of the program share it",
     )
     parser.option(
-        "--domains",
-        "NAME[,NAME]",
+        "--domains NAME[,NAME]",
         "show only these domains; NVTX is the default domain; may be repeated",
         action="append",
     )

@@ -78,17 +78,16 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "target", metavar="PID|DIR", help="a process by its id, or the directory of the recordings"
     )
-    parser.option("--why", "TEXT", "a note stored in the bundle")
-    parser.option("--last", "TIME", "how much is kept: 30s (the default), 5min")
-    parser.option("--env", "NAMES", "environment variables to store; * and ?, with commas")
+    parser.option("--why TEXT", "a note stored in the bundle")
+    parser.option("--last TIME", "how much is kept: 30s (the default), 5min")
+    parser.option("--env NAMES", "environment variables to store; * and ?, with commas")
     parser.option(
-        "--when",
-        "TRIGGERS",
+        "--when TRIGGERS",
         "watch for slow:RANGE>FACTOR, stall:TIME, killed; with last:TIME, every:TIME, keep:COUNT, "
         "env:NAMES; several with semicolons; may be repeated",
         action="append",
     )
-    parser.option("--for", "TIME", "with --when: end after this long: 90s, 10min, 8h", dest="time")
+    parser.option("--for TIME", "with --when: end after this long: 90s, 10min, 8h", dest="time")
     options = parser.parse_args(argv)
     if options.when is not None:
         return _watch(parser, options)

@@ -34,8 +34,8 @@ def _port(text: str) -> int:
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan view`` with the arguments `argv`, until it is interrupted."""
     parser = parser_of("view", _DESCRIPTION, FILES, SELECTION, RANKS)
-    parser.flag("--no-browser", "only print the address")
-    parser.option("--port", "N", "the port (a free one by default)", type=_port, default=0)
+    parser.option("--no-browser", "only print the address")
+    parser.option("--port N", "the port (a free one by default)", type=_port, default=0)
     options = parser.parse_args(argv)
     many.choose_files(parser, options)
     recording = selected(open_recording(parser, options.files), options)

@@ -24,14 +24,13 @@ def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan where`` with the arguments `argv`."""
     parser = parser_of("where", _DESCRIPTION, TARGETS)
     parser.option(
-        "--interval",
-        "SECONDS",
+        "--interval SECONDS",
         "time between two samples: what moves in it is not stuck (0.2)",
         type=float,
         default=0.2,
     )
-    parser.option("--samples", "N", "how many samples (2); 1 does not wait", type=int, default=2)
-    parser.flag("--json", "print everything as JSON, times in ns")
+    parser.option("--samples N", "how many samples (2); 1 does not wait", type=int, default=2)
+    parser.option("--json", "print everything as JSON, times in ns")
     options = parser.parse_args(argv)
     try:
         found = look(options.targets, options.interval, options.samples, options.waits)

@@ -46,20 +46,19 @@ FILES.add_argument(
 SPAN = group()
 SPAN.set_defaults(filter=None)
 SPAN.option(
-    "--from", "TIME", "only ranges that begin at this time or later: 20ms", dest="start", type=_time
+    "--from TIME", "only ranges that begin at this time or later: 20ms", dest="start", type=_time
 )
-SPAN.option("--to", "TIME", "only ranges that begin before this time", dest="stop", type=_time)
+SPAN.option("--to TIME", "only ranges that begin before this time", dest="stop", type=_time)
 
 SELECTION = group(SPAN)
 SELECTION.option(
-    "--filter",
-    "PATTERN",
+    "--filter PATTERN",
     "only ranges whose name or domain:name matches PATTERN (* and ?); may be repeated",
     action="append",
 )
 
 CSV = group()
-CSV.flag(
+CSV.option(
     "--escape-formulas", "with csv: put a ' before text that a spreadsheet takes for a formula"
 )
 
@@ -72,10 +71,10 @@ TABLE.add_argument(
 )
 
 STEP = group()
-STEP.option("--step", "NAME", "the range that is a step: its name or domain:name (* and ?)")
+STEP.option("--step NAME", "the range that is a step: its name or domain:name (* and ?)")
 
 CUDA = group()
-CUDA.flag("--cuda", "of reports of Nsight Systems: show CUDA's calls, kernels and copies, too")
+CUDA.option("--cuda", "of reports of Nsight Systems: show CUDA's calls, kernels and copies, too")
 
 EXECUTOR = group()
 EXECUTOR.add_argument(
@@ -86,14 +85,14 @@ EXECUTOR.add_argument(
 )
 
 MANY = group(EXECUTOR)
-MANY.flag(
+MANY.option(
     "--many",
     "read the files one by one into one summary, as is done with a folder, a pattern, a URL, and "
     f"{MIN_FILES} files or more",
 )
 
 RANKS = group()
-RANKS.option("--ranks", "RANKS", "only the files of these ranks: slowest:3,7")
+RANKS.option("--ranks RANKS", "only the files of these ranks: slowest:3,7")
 
 QUESTION = group(FILES, STEP, SPAN, TABLE)
 
@@ -105,8 +104,7 @@ TARGETS.add_argument(
     help="processes by their ids, or their recordings",
 )
 TARGETS.option(
-    "--waits",
-    "NAME",
+    "--waits NAME",
     "a range in which a process waits for others, or DOMAIN: for all of a domain; collectives of "
     "torch, NCCL and MPI are known; may be repeated",
     action="append",

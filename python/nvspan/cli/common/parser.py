@@ -31,13 +31,16 @@ class _Formatter(argparse.HelpFormatter):
 class Parser(argparse.ArgumentParser):
     """Parses the arguments of ``nvspan COMMAND``, and ends the command where they are wrong."""
 
-    def flag(self, name: str, text: str) -> None:
-        """Adds an option without a value, with `text` as its help."""
-        self.add_argument(name, action="store_true", help=text)
-
-    def option(self, name: str, metavar: str, text: str, **more: Any) -> None:
-        """Adds an option with a value; `more` goes to ``add_argument``."""
-        self.add_argument(name, metavar=metavar, help=text, **more)
+    def option(self, spec: str, text: str, **more: Any) -> None:
+        """Adds an option that is written as help shows it, such as ``-o, --output FILE``; one
+        without a value and `more` is a flag. `more` goes to ``add_argument``."""
+        *short, last = spec.split(", ")
+        name, _, metavar = last.partition(" ")
+        if metavar:
+            more["metavar"] = metavar
+        elif not more:
+            more["action"] = "store_true"
+        self.add_argument(*short, name, help=text, **more)
 
     def fail(self, text: str) -> NoReturn:
         """Ends the command with one line and exit code 1."""

@@ -15,7 +15,6 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from types import CodeType, ModuleType, TracebackType
     from typing import Any, NoReturn
 
@@ -36,15 +35,9 @@ def run(program: Program) -> int:
         from nvspan.cli.program.as_nvtx import replace_nvtx
 
         replace_nvtx()
+    kinds = {"script": _run_script, "module": _run_module, "code": _run_code, "stdin": _run_stdin}
     try:
-        if program.kind == "script":
-            _run_script(program, profile)
-        elif program.kind == "module":
-            _run_module(program, profile)
-        elif program.kind == "code":
-            _run_code(program, profile)
-        else:
-            _run_stdin(program, profile)
+        kinds[program.kind](program, profile)
     except SystemExit as error:
         if not _stays_interactive():
             raise
@@ -81,19 +74,17 @@ def _run_script(program: Program, profile: Any) -> None:
     if _has_importer(path):  # a folder or a zip file with a __main__.py in it
         import runpy
 
-        _set_path_entry(path, even_if_safe=True)
+        sys.path.insert(0, path)
         _fresh_main()
-        _run_as_main(runpy, "__main__", False, profile)
+        _run_as_main(runpy, "__main__", profile, alter_argv=False)
         return
     try:
         with open(path, "rb") as file:
             content = file.read()
     except OSError as error:
         interpreter = sys.orig_argv[0] if sys.orig_argv else sys.executable
-        print(
-            f"{interpreter}: can't open file {path!r}: [Errno {error.errno}] {error.strerror}",
-            file=sys.stderr,
-        )
+        problem = f"can't open file {path!r}: [Errno {error.errno}] {error.strerror}"
+        print(f"{interpreter}: {problem}", file=sys.stderr)
         raise SystemExit(2) from None
     _set_path_entry(os.path.dirname(os.path.realpath(script)))
     main = _fresh_main()
@@ -101,8 +92,7 @@ def _run_script(program: Program, profile: Any) -> None:
     from importlib.util import MAGIC_NUMBER
 
     names = main.__dict__
-    names["__file__"] = path
-    names["__cached__"] = None
+    names.update(__file__=path, __cached__=None)
     if path.endswith(".pyc") or content[:2] == MAGIC_NUMBER[:2]:
         names["__loader__"] = SourcelessFileLoader("__main__", path)
         code = _compiled(content, MAGIC_NUMBER)
@@ -128,7 +118,7 @@ def _run_module(program: Program, profile: Any) -> None:
     sys.argv[:] = ["-m", *program.arguments]
     _set_path_entry(os.getcwd())
     _fresh_main()
-    _run_as_main(runpy, program.target, True, profile)
+    _run_as_main(runpy, program.target, profile, alter_argv=True)
 
 
 def _run_code(program: Program, profile: Any) -> None:
@@ -151,13 +141,12 @@ def _run_stdin(program: Program, profile: Any) -> None:
     _set_path_entry("")
     content = sys.stdin.buffer.read()
     names = _fresh_main().__dict__
-    names["__file__"] = "<stdin>"
-    names["__cached__"] = None
+    names.update(__file__="<stdin>", __cached__=None)
     code = compile(content, "<stdin>", "exec", dont_inherit=True)
     _execute_file(code, names, profile)
 
 
-def _run_as_main(runpy: ModuleType, name: str, alter_argv: bool, profile: Any) -> None:
+def _run_as_main(runpy: ModuleType, name: str, profile: Any, *, alter_argv: bool) -> None:
     """What python itself calls for ``-m``, a folder or a zip file."""
     if profile is not None:
         # runpy's own work is no part of the program: the profile begins where runpy executes it.
@@ -165,7 +154,6 @@ def _run_as_main(runpy: ModuleType, name: str, alter_argv: bool, profile: Any) -
             del runpy.__dict__["exec"]  # the program may use runpy too
             _execute(code, names, profile)
 
-        _OWN_CODE.add(execute.__code__)
         runpy.__dict__["exec"] = execute
     runpy._run_module_as_main(name, alter_argv)
 
@@ -210,8 +198,8 @@ def _fresh_main() -> ModuleType:
     return main
 
 
-def _set_path_entry(entry: str, even_if_safe: bool = False) -> None:
-    if even_if_safe or own_path_entry():
+def _set_path_entry(entry: str) -> None:
+    if own_path_entry():
         sys.path.insert(0, entry)
 
 
@@ -243,30 +231,17 @@ def _show_in_tracebacks(code: CodeType, text: str, name: str) -> None:
 # How it ends
 
 
-def _own_codes(functions: Iterable[Any]) -> set[CodeType]:
-    return {function.__code__ for function in functions}
-
-
-_OWN_CODE = _own_codes(
-    (run, _run_script, _run_module, _run_code, _run_stdin, _run_as_main, _execute_file, _execute,
-     _compiled)
-)  # fmt: skip
-
-
 def _without_own_frames(traceback: TracebackType | None) -> TracebackType | None:
-    while traceback is not None and traceback.tb_frame.f_code in _OWN_CODE:
+    entries = []
+    while traceback is not None:
+        if traceback.tb_frame.f_code.co_filename != run.__code__.co_filename:
+            entries.append(traceback)
         traceback = traceback.tb_next
-    entry = traceback
-    while entry is not None:
-        entry.tb_next = _skip_own(entry.tb_next)
-        entry = entry.tb_next
-    return traceback
-
-
-def _skip_own(traceback: TracebackType | None) -> TracebackType | None:
-    while traceback is not None and traceback.tb_frame.f_code in _OWN_CODE:
-        traceback = traceback.tb_next
-    return traceback
+    following = None
+    for entry in reversed(entries):
+        entry.tb_next = following
+        following = entry
+    return following
 
 
 def _report(error: BaseException) -> None:
