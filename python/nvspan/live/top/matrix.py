@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import dataclass, field
 from statistics import median
 
 from nvspan.live.model import label, path_text
@@ -14,7 +15,7 @@ from nvspan.report.text import aligned, printable, shortened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from nvspan.live.top.sampling import Activity, Row, Window
 
@@ -40,7 +41,7 @@ def percent(share: float) -> str:
     return "<1%" if share < 0.01 else f"{share:.0%}"
 
 
-def _rate(count: float, at_least: bool = False) -> str:
+def _rate(count: float, *, at_least: bool = False) -> str:
     text = f"{count:,.0f}" if count >= 100 else f"{count:.1f}"
     return f">={text}" if at_least else text
 
@@ -56,14 +57,10 @@ def chosen_rows(window: Window, sort: str = "share", like: str = "") -> list[Row
     except re.error:
         found = re.compile(re.escape(like), re.IGNORECASE).search
     rows = [row for row in window.rows if found(label(row.range))]
-    keys: dict[str, Callable[[Row], object]] = {
-        "share": lambda row: -row.mean,
-        "change": lambda row: -abs(row.change),
-        "rate": lambda row: -row.begun,
-        "name": lambda row: label(row.range),
-    }
-    rows.sort(key=keys[sort])  # type: ignore[arg-type]
-    return rows
+    if sort == "name":
+        return sorted(rows, key=lambda row: label(row.range))
+    figures = {"share": "mean", "change": "change", "rate": "begun"}
+    return sorted(rows, key=lambda row: -abs(getattr(row, figures[sort])))
 
 
 def headline(window: Window) -> str:
@@ -92,6 +89,7 @@ def stuck_lines(window: Window, most: int = _MOST_STUCK) -> list[str]:
     return [printable(line) for line in lines]
 
 
+@dataclass
 class Table:
     """Headings and rows of text.
 
@@ -100,23 +98,31 @@ class Table:
         far: those whose share is far from the other processes'.
     """
 
-    def __init__(self, headings: list[str], rows: list[list[str]]) -> None:
-        self.headings = headings
-        self.rows = rows
-        self.changed: set[tuple[int, int]] = set()
-        self.far: set[tuple[int, int]] = set()
+    headings: list[str]
+    rows: list[list[str]] = field(default_factory=list)
+    changed: set[tuple[int, int]] = field(default_factory=set)
+    far: set[tuple[int, int]] = field(default_factory=set)
 
 
-def _spread(values: Sequence[float], titles: Sequence[str], shown: Callable[[float], str],
-            least: float) -> list[str]:  # fmt: skip
-    middle = median(values)
-    far = max(range(len(values)), key=lambda i: abs(values[i] - middle))
-    odd = titles[far] if abs(values[far] - middle) > least else ""
-    return [shown(min(values)), shown(middle), shown(max(values)), odd]
+def _figures(window: Window) -> Iterator[tuple[str, list[float], Callable[[float], str], str]]:
+    """The rows above those of ranges: name, a figure of each process, its text, the sum's text."""
+    activities, seconds = window.activities, window.seconds
+    if activities and window.step is not None:
+        steps = [each.steps or (0, False) for each in activities]
+        at_least = any(more for _, more in steps)
+        total = _rate(sum(count for count, _ in steps) / seconds, at_least=at_least)
+        yield "steps a second", [count / seconds for count, _ in steps], _rate, total
+    events = [each.events / seconds for each in activities]
+    if events:
+        yield "events a second", events, _rate, _rate(sum(events))
+    lost = [float(each.process.lost) for each in activities]
+    if any(lost):
+        yield "events lost", lost, "{:,.0f}".format, ""
 
 
-def table(window: Window, width: int = 0, sort: str = "share", like: str = "",
-          most: int | None = None) -> Table:  # fmt: skip
+def table(
+    window: Window, width: int = 0, sort: str = "share", like: str = "", most: int | None = None
+) -> Table:
     """The table, as wide as it may be (0: any width).
 
     Where the processes do not fit, their least, median and largest share stand for them, and the
@@ -125,43 +131,33 @@ def table(window: Window, width: int = 0, sort: str = "share", like: str = "",
     titles = [title(each) for each in window.activities]
     each_fits = not width or len(titles) <= max(1, (width - _NAME - 2 * _COLUMN) // _COLUMN)
     columns = titles if each_fits else ["least", "median", "most", "farthest"]
-    rows: list[list[str]] = []
+    made = Table(["range", "change", "per s", *columns])
 
-    def add(name: str, values: Sequence[float], shown: Callable[[float], str], least: float,
-            change: str = "", rate: str = "") -> None:  # fmt: skip
-        cells = [shown(v) for v in values] if each_fits else _spread(values, titles, shown, least)
-        rows.append([name, change, rate, *cells])
+    def cells(values: Sequence[float], shown: Callable[[float], str], least: float) -> list[str]:
+        if each_fits:
+            return list(map(shown, values))
+        middle = median(values)
+        far = max(range(len(values)), key=lambda i: abs(values[i] - middle))
+        odd = titles[far] if abs(values[far] - middle) > least else ""
+        return [*map(shown, (min(values), middle, max(values))), odd]
 
     states = [each.process.state for each in window.activities]
     if each_fits and not set(states) <= {*_RUN}:  # their shares are those of their last state
-        rows.append(["state", "", "", *("" if state in _RUN else state for state in states)])
-    if titles:
-        if window.step is not None:
-            steps = [each.steps or (0, False) for each in window.activities]
-            add("steps a second", [count / window.seconds for count, _ in steps], _rate, 0.5,
-                rate=_rate(sum(n for n, _ in steps) / window.seconds, any(b for _, b in steps)),
-                )  # fmt: skip
-        events = [each.events / window.seconds for each in window.activities]
-        add("events a second", events, _rate, max(events) / 10, rate=_rate(sum(events)))
-        lost = [each.process.lost for each in window.activities]
-        if any(lost):
-            add("events lost", lost, lambda count: f"{count:,.0f}", 0)
-    made = Table(["range", "change", "per s", *columns], rows)
+        shown = ["" if state in _RUN else state for state in states]
+        made.rows.append(["state", "", "", *shown])
+    for name, figures, text, total in _figures(window):
+        least = {"steps a second": 0.5, "events lost": 0}.get(name, max(figures) / 10)
+        made.rows.append([name, "", total, *cells(figures, text, least)])
     for row in chosen_rows(window, sort, like)[:most]:
-        change = _signed(row.change)
+        rate = _rate(row.begun / window.seconds, at_least=row.begun_at_least)
         name = shortened(printable(label(row.range)), _NAME)
-        rate = _rate(row.begun / window.seconds, row.begun_at_least)
-        add(name, row.shares, percent, CHANGED, change, rate)
         if each_fits:
-            made.changed |= {
-                (len(rows) - 1, 3 + i) for i, by in enumerate(row.changes) if abs(by) >= CHANGED
-            }
             middle = median(row.shares)
-            made.far |= {
-                (len(rows) - 1, 3 + i)
-                for i, share in enumerate(row.shares)
-                if abs(share - middle) >= CHANGED
-            }
+            for i, (share, change) in enumerate(zip(row.shares, row.changes, strict=True)):
+                place = (len(made.rows), 3 + i)
+                made.changed |= {place} if abs(change) >= CHANGED else set()
+                made.far |= {place} if abs(share - middle) >= CHANGED else set()
+        made.rows.append([name, _signed(row.change), rate, *cells(row.shares, percent, CHANGED)])
     return made
 
 
@@ -188,7 +184,7 @@ def process_lines(window: Window, of: Activity) -> list[str]:
         lines += ["", f"{name} {tid}: {path_text(thread.ranges) if thread else ''}{about}"]
         for depth, branch in root.walk(1):
             tally = branch.tally
-            rate = _rate(tally.begun / window.seconds, tally.begun_at_least)
+            rate = _rate(tally.begun / window.seconds, at_least=tally.begun_at_least)
             lines.append(
                 f"{percent(tally.looks / of.looks):>5} {percent(tally.innermost / of.looks):>5} "
                 f"{rate:>9}/s  {'  ' * depth}{label(branch.range)}"

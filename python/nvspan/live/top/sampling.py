@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Looks at processes some thousand times a second: what share of the time each is in each range."""
+"""Samples processes some thousand times a second: what share of the time each is in each range."""
 
 from __future__ import annotations
 
 import os
 import time
+from collections import defaultdict
+from dataclasses import dataclass, field
 
 from nvspan.live import process as system
 from nvspan.live.judge import Verdict, Waits, judge
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
 
     from nvspan.live.model import Range, Thread
 
-_USUAL = 0.7  # of what was usual, the part that stays usual after a window
-_CHANGED = 0.1  # a share that differs by so much from the usual one has changed
+_KEPT = 0.7  # the part of the usual share that a window leaves
+_FORGOTTEN = 0.001  # a usual share below this is dropped
 
 
 class Activity:
@@ -31,9 +33,9 @@ class Activity:
 
     Attributes:
         process: its last state: `nvspan.live.model.Process`.
-        looks: how often it was looked at.
-        threads: of each thread that was looked at its id and its ranges: `Branch`.
-        ranges: what was found of each range in all its threads: `Tally`.
+        looks: how often it was sampled.
+        threads: the id and the ranges (`Branch`) of each thread.
+        ranges: the `Tally` of each range in all its threads.
         events: how many its threads had.
         steps: how many steps began, and whether it may be more; None: there is no such range.
         stuck: its threads that are in a range and had no event for long.
@@ -47,19 +49,31 @@ class Activity:
         self.events = sum(thread.moved for thread in process.threads)
         self.steps: tuple[int, bool] | None = None
         self.stuck: list[Thread] = []
-        self._main = [
-            root for tid, root in self.threads if process.main and tid == process.main.tid
-        ]
 
     def share(self, of: Range) -> float:
-        """In what share of the looks it was open; two threads in it all the while make 2."""
-        tally = self.ranges.get(of)
-        return tally.looks / self.looks if tally is not None and self.looks else 0.0
+        """In what share of the samples it was open; two threads in it all the while make 2."""
+        return self.ranges[of].looks / self.looks if of in self.ranges and self.looks else 0.0
 
     @property
     def main_ranges(self) -> dict[Range, Tally]:
         """As `ranges`, of the main thread alone."""
-        return by_range(self._main)
+        main = self.process.main.tid if self.process.main else None
+        return by_range([root for tid, root in self.threads if tid == main])
+
+    def as_dict(self, seconds: float) -> dict[str, Any]:
+        """For JSON: rates over so many seconds."""
+        shares = [
+            {"tid": tid, "ranges": [child.as_dict(self.looks) for child in root.children]}
+            for tid, root in self.threads
+        ]
+        return {
+            **self.process.as_dict(),
+            "events_a_second": self.events / seconds,
+            "steps_a_second": None if self.steps is None else self.steps[0] / seconds,
+            "steps_at_least": self.steps is not None and self.steps[1],
+            "stuck": [thread.tid for thread in self.stuck],
+            "shares": shares,
+        }
 
 
 class Row:
@@ -74,12 +88,12 @@ class Row:
     """
 
     def __init__(self, of: Range, activities: Sequence[Activity]) -> None:
+        tallies = [each.ranges[of] for each in activities if of in each.ranges]
         self.range = of
         self.shares = [each.share(of) for each in activities]
         self.changes = [0.0] * len(activities)
-        found = [each.ranges[of] for each in activities if of in each.ranges]
-        self.begun = sum(tally.begun for tally in found)
-        self.begun_at_least = any(tally.begun_at_least for tally in found)
+        self.begun = sum(tally.begun for tally in tallies)
+        self.begun_at_least = any(tally.begun_at_least for tally in tallies)
 
     @property
     def mean(self) -> float:
@@ -92,87 +106,77 @@ class Row:
         return max(self.changes, key=abs, default=0.0)
 
 
+@dataclass
 class Window:
     """What processes did in some time.
 
     Attributes:
         seconds: how long it was.
-        looks: how often they were looked at in it.
+        looks: how often they were sampled in it.
         activities: each process, by rank, then by process id.
-        rows: each `Row`, the one with the largest share first.
-        step: the range that counts as a step; None: none does.
         verdict: as that of `nvspan.where`.
         problems: files that could not be read: (path, why).
+        step: the range that counts as a step; None: none does.
+        rows: each `Row`, the one with the largest share first.
     """
 
-    def __init__(self, seconds: float, looks: int, activities: list[Activity], verdict: Verdict,
-                 problems: list[tuple[str, str]]) -> None:  # fmt: skip
-        self.seconds = seconds
-        self.looks = looks
-        self.activities = activities
-        self.verdict = verdict
-        self.problems = problems
-        self.step: Range | None = None
-        ranges = {of: None for each in activities for of in each.ranges}
-        self.rows = [Row(of, activities) for of in ranges]
+    seconds: float
+    looks: int
+    activities: list[Activity]
+    verdict: Verdict
+    problems: list[tuple[str, str]]
+    step: Range | None = None
+    rows: list[Row] = field(init=False)
+
+    def __post_init__(self) -> None:
+        ranges = dict.fromkeys(of for each in self.activities for of in each.ranges)
+        self.rows = [Row(of, self.activities) for of in ranges]
         self.rows.sort(key=lambda row: (-row.mean, row.range[0] or "", row.range[1] or ""))
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON: shares of 1, times in seconds but those of threads in ns."""
+        ranges = [
+            {
+                **_named(row.range),
+                "share": row.mean,
+                "change": row.change,
+                "rate": row.begun / self.seconds,
+                "rate_at_least": row.begun_at_least,
+                "shares": row.shares,
+                "changes": row.changes,
+            }
+            for row in self.rows
+        ]
         return {
             "seconds": self.seconds,
             "looks": self.looks,
-            "step": _named(self.step),
+            "step": None if self.step is None else _named(self.step),
             "verdict": self.verdict.as_dict(),
-            "ranges": [
-                {
-                    **(_named(row.range) or {}), "share": row.mean, "change": row.change,
-                    "rate": row.begun / self.seconds, "rate_at_least": row.begun_at_least,
-                    "shares": row.shares, "changes": row.changes,
-                }
-                for row in self.rows
-            ],
-            "processes": [self._process(each) for each in self.activities],
+            "ranges": ranges,
+            "processes": [each.as_dict(self.seconds) for each in self.activities],
             "problems": [{"file": file, "problem": why} for file, why in self.problems],
-        }  # fmt: skip
-
-    def _process(self, of: Activity) -> dict[str, Any]:
-        trees = [
-            {"tid": tid, "ranges": [child.as_dict(of.looks) for child in root.children]}
-            for tid, root in of.threads
-        ]
-        return {
-            **of.process.as_dict(),
-            "events_a_second": of.events / self.seconds,
-            "steps_a_second": None if of.steps is None else of.steps[0] / self.seconds,
-            "steps_at_least": of.steps is not None and of.steps[1],
-            "stuck": [thread.tid for thread in of.stuck],
-            "shares": trees,
         }
 
 
-def _named(of: Range | None) -> dict[str, Any] | None:
-    return None if of is None else {"domain": of[0], "name": of[1]}
+def _named(of: Range) -> dict[str, Any]:
+    return {"domain": of[0], "name": of[1]}
 
 
-def _versions(paths: Iterable[str]) -> dict[str, tuple[int, int] | None]:
+def _version(path: str) -> tuple[int, int] | None:
     """What tells whether a file has changed; None: there is none."""
-    found: dict[str, tuple[int, int] | None] = {}
-    for path in paths:
-        try:
-            status = os.stat(path)
-            found[path] = (status.st_mtime_ns, status.st_size)
-        except OSError:
-            found[path] = None
-    return found
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
 
 
 class Sampler:
-    """Looks at the processes that `targets` stand for; new files of a pattern join in.
+    """Samples the processes that `targets` name; new files of a pattern join in.
 
     Args:
         targets: as of `nvspan.where`.
-        rate: looks a second.
+        rate: samples a second.
         waits: as of `nvspan.where`.
         step: the name of the range that is a step; None: the outermost one that began again.
         stuck: after how many seconds without an event a thread in a range is stuck.
@@ -182,9 +186,13 @@ class Sampler:
     """
 
     def __init__(
-        self, targets: Sequence[Any], rate: float = 1000.0, waits: Iterable[str] = (),
-        step: str | None = None, stuck: float = 5.0,
-    ) -> None:  # fmt: skip
+        self,
+        targets: Sequence[Any],
+        rate: float = 1000.0,
+        waits: Iterable[str] = (),
+        step: str | None = None,
+        stuck: float = 5.0,
+    ) -> None:
         if not 0 < rate <= 100_000:
             raise ValueError(f"rate must be above 0 and at most 100000, not {rate!r}")
         self._targets = list(targets)
@@ -192,11 +200,9 @@ class Sampler:
         self._waits = Waits(waits)
         self._step_name = step
         self._stuck = stuck
-        self._usual: dict[tuple[str, Range], float] = {}
-        self._windows = 0
-        self._begun: dict[Range, list[int]] = {}  # of main threads: depth, how often
+        self._usual: dict[tuple[str, Range], float] | None = None  # None in the first window
+        self._begun: dict[Range, list[int]] = defaultdict(lambda: [1 << 30, 0])  # depth, how often
         self._events: dict[tuple[str, int], tuple[int, float]] = {}
-        self._paths: list[str] = []
         self._begin(paths_of(self._targets))
 
     def _begin(self, paths: list[str]) -> None:
@@ -205,10 +211,8 @@ class Sampler:
         self._paths = paths
         self._files = _reader.LiveFiles([os.fsencode(path) for path in paths])
         self._headers = self._files.headers()
-        self._unread = _versions(
-            path for path, header in zip(paths, self._headers, strict=True)
-            if isinstance(header, str)
-        )  # fmt: skip
+        named = zip(paths, self._headers, strict=True)
+        self._unread = {path: _version(path) for path, header in named if isinstance(header, str)}
         self._restart()
 
     def _restart(self) -> None:
@@ -218,7 +222,7 @@ class Sampler:
         self._times = processor_times(self._headers, self._first)
 
     def watch(self, seconds: float, fd: int = -1) -> bool:
-        """Looks for so long, or until `fd` can be read: then it returns True before."""
+        """Samples for so long, or until `fd` can be read: then it returns True before."""
         end = time.monotonic() + seconds
         self._looks += self._files.watch(self._interval, int(seconds * 1e9), fd)
         return time.monotonic() < end
@@ -244,13 +248,13 @@ class Sampler:
             activities.append(activity)
         activities.sort(key=lambda each: order(each.process))
         verdict = judge([each.process for each in activities], self._waits, took)
-        window = Window(took, self._looks, activities, verdict, problems)
+        step = self._find_step(activities)
+        window = Window(took, self._looks, activities, verdict, problems, step)
         self._compare(window)
-        window.step = self._find_step(activities)
-        if window.step is not None:
+        if step is not None:
             for each in activities:
-                tally = each.ranges.get(window.step)
-                each.steps = (tally.begun, tally.begun_at_least) if tally else (0, False)
+                tally = each.ranges.get(step, Tally())
+                each.steps = (tally.begun, tally.begun_at_least)
         self._go_on()
         return window
 
@@ -259,7 +263,7 @@ class Sampler:
             paths = paths_of(self._targets)
         except (ValueError, OSError):  # all are gone: what they were in last stays
             paths = self._paths
-        if paths == self._paths and self._unread == _versions(self._unread):
+        if paths == self._paths and all(_version(p) == v for p, v in self._unread.items()):
             self._restart()
         else:
             self._begin(paths)
@@ -267,46 +271,37 @@ class Sampler:
     def _find_stuck(self, activity: Activity, took: float) -> None:
         now = time.monotonic()
         process = activity.process
-        if process.state in ("ended", "killed"):
-            return
-        for thread in process.threads:
+        for thread in process.threads if process.state not in ("ended", "killed") else ():
             key = (process.file, thread.tid)
             events, since = self._events.get(key, (thread.events - thread.moved, now - took))
             if events != thread.events:
                 since = now
             self._events[key] = (thread.events, since)
-            at_least = int((now - since) * 1e9)
             if not thread.moved:
-                thread.unchanged = max(at_least, thread.unchanged or 0)
-                if thread.depth and (thread.unchanged or 0) >= self._stuck * 1e9:
+                thread.unchanged = max(int((now - since) * 1e9), thread.unchanged or 0)
+                if thread.depth and thread.unchanged >= self._stuck * 1e9:
                     activity.stuck.append(thread)
 
     def _compare(self, window: Window) -> None:
-        files = [each.process.file for each in window.activities]
+        """How the shares differ from the usual ones, which follow them slowly."""
+        usual, seen = self._usual, {}
         for row in window.rows:
-            for i, file in enumerate(files):
-                usual = self._usual.get((file, row.range), 0.0)
-                if self._windows:
-                    row.changes[i] = row.shares[i] - usual
-                new = row.shares[i] if not self._windows else (
-                    _USUAL * usual + (1 - _USUAL) * row.shares[i])  # fmt: skip
-                self._usual[file, row.range] = new
-        known = {(file, row.range) for row in window.rows for file in files}
-        for key in [key for key in self._usual if key not in known]:
-            self._usual[key] *= _USUAL
-            if self._usual[key] < _CHANGED / 100:
-                del self._usual[key]
-        self._windows += 1
+            for i, (each, share) in enumerate(zip(window.activities, row.shares, strict=True)):
+                key = (each.process.file, row.range)
+                before = share if usual is None else usual.pop(key, 0.0)
+                row.changes[i] = share - before
+                seen[key] = _KEPT * before + (1 - _KEPT) * share
+        fading = {key: share * _KEPT for key, share in (usual or {}).items()}
+        self._usual = seen | {k: share for k, share in fading.items() if share >= _FORGOTTEN}
 
     def _find_step(self, activities: Sequence[Activity]) -> Range | None:
         if self._step_name is not None:
-            wanted = [of for each in activities for of in each.ranges
-                      if self._step_name in (of[1], f"{of[0]}:{of[1]}")]  # fmt: skip
-            return wanted[0] if wanted else None
+            ranges = (of for each in activities for of in each.ranges)
+            wanted = (of for of in ranges if self._step_name in (of[1], f"{of[0]}:{of[1]}"))
+            return next(wanted, None)
         for each in activities:
             for of, tally in each.main_ranges.items():
-                found = self._begun.setdefault(of, [tally.depth, 0])
-                found[0] = min(found[0], tally.depth)
-                found[1] += tally.begun
+                depth, begun = self._begun[of]
+                self._begun[of] = [min(depth, tally.depth), begun + tally.begun]
         often = [of for of, (_, begun) in self._begun.items() if begun >= 2 * len(activities)]
         return min(often, key=lambda of: (self._begun[of][0], -self._begun[of][1]), default=None)

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import os
+import re
+from dataclasses import dataclass
 
 from nvspan.live.top import matrix
 
@@ -14,41 +16,28 @@ if TYPE_CHECKING:
 
     from nvspan.live.top.sampling import Sampler, Window
 
+_ARROWS = {"A": "up", "B": "down", "C": "right", "D": "left"}
 _KEYS = {
-    b"\x1b[A": "up", b"\x1b[B": "down", b"\x1b[C": "right", b"\x1b[D": "left",
-    b"\x1bOA": "up", b"\x1bOB": "down", b"\x1bOC": "right", b"\x1bOD": "left",
-    b"\x1b": "escape", b"\r": "enter", b"\n": "enter", b"\x7f": "back", b"\x08": "back",
-    b"\t": "right", b" ": "space", b"\x03": "q", b"\x04": "q",
-}  # fmt: skip
+    **{f"\x1b{lead}{letter}": name for lead in "[O" for letter, name in _ARROWS.items()},
+    **dict.fromkeys("\r\n", "enter"),
+    **dict.fromkeys("\x7f\x08", "back"),
+    **dict.fromkeys("\x03\x04", "q"),
+    "\x1b": "escape",
+    "\t": "right",
+    " ": "space",
+}
+_KEY = re.compile(r"\x1b[\[O][^A-Za-z~]*[A-Za-z~]?|.", re.DOTALL)
 _HELP = "q quit   s sort   / filter   left, right choose a process   Enter open it   space hold"
 _HELP_OPEN = "q quit   Esc back   left, right another process   up, down scroll   space hold"
 
 
 def keys_of(typed: bytes) -> list[str]:
     """What was typed, key by key: a character, or a name such as "left"; others are left out."""
-    found: list[str] = []
-    while typed:
-        for code in sorted(_KEYS, key=len, reverse=True):
-            if typed.startswith(code) and (code != b"\x1b" or typed[1:2] not in (b"[", b"O")):
-                found.append(_KEYS[code])
-                typed = typed[len(code) :]
-                break
-        else:
-            if typed[0] == 0x1B:  # another key's sequence: up to its letter
-                end = 2
-                while end < len(typed) and not chr(typed[end]).isalpha() and typed[end] != 0x7E:
-                    end += 1
-                typed = typed[end + 1 :]
-                continue
-            size = 1
-            while size < len(typed) and typed[size] & 0xC0 == 0x80:
-                size += 1
-            text = typed[:size].decode("utf-8", "replace")
-            found += [text] if text.isprintable() else []
-            typed = typed[size:]
-    return found
+    keys = (_KEYS.get(key, key) for key in _KEY.findall(typed.decode("utf-8", "replace")))
+    return [key for key in keys if key.isprintable()]
 
 
+@dataclass
 class View:
     """What the keys have chosen.
 
@@ -63,15 +52,14 @@ class View:
         ended: the user has had enough.
     """
 
-    def __init__(self) -> None:
-        self.sort = matrix.SORTS[0]
-        self.like = ""
-        self.typing = False
-        self.chosen = 0
-        self.opened = False
-        self.top = 0
-        self.held = False
-        self.ended = False
+    sort: str = matrix.SORTS[0]
+    like: str = ""
+    typing: bool = False
+    chosen: int = 0
+    opened: bool = False
+    top: int = 0
+    held: bool = False
+    ended: bool = False
 
     def press(self, key: str, processes: int) -> None:
         """What a key does, with so many processes."""
@@ -85,15 +73,13 @@ class View:
             self.typing, self.like = True, ""
         elif key in ("left", "right"):
             step = 1 if key == "right" else -1
-            self.chosen = (self.chosen + step) % max(processes, 1)
-            self.top = 0
+            self.chosen, self.top = (self.chosen + step) % max(processes, 1), 0
         elif key in ("up", "down") and self.opened:
             self.top = max(0, self.top + (1 if key == "down" else -1))
         elif key == "enter":
             self.opened, self.top = processes > 0, 0
         elif key in ("escape", "back"):
-            if not self.opened:
-                self.like = ""
+            self.like = self.like if self.opened else ""
             self.opened = False
         elif key == "space":
             self.held = not self.held
@@ -134,10 +120,9 @@ def drawn(view: View, window: Window, width: int, height: int) -> RenderableType
     room = max(height - len(stuck) - len(window.problems[:2]) - 6, 1)
     made = matrix.table(window, width, view.sort, view.like, room)
     grid = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
-    chosen = 3 + view.chosen
+    chosen = matrix.title(window.activities[view.chosen]) if window.activities else ""
     for i, heading in enumerate(made.headings):
-        picked = i == chosen and made.headings[i:i + 1] == [
-            matrix.title(window.activities[view.chosen])]  # fmt: skip
+        picked = i == 3 + view.chosen and heading == chosen
         name = Text(heading, style="reverse" if picked else "bold")
         grid.add_column(name, justify="left" if i == 0 else "right", no_wrap=True)
     for r, row in enumerate(made.rows[: room + 3]):
