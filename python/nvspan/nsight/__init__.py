@@ -11,9 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nvspan.nsight.compute.region import profile_region
     from nvspan.nsight.lines.ncu_command import ncu_command
-    from nvspan.nsight.ranges.evaluate import FilterHits
     from nvspan.nsight.ranges.names import range_filters
-    from nvspan.nsight.ranges.range_filter import RangeFilter
+    from nvspan.nsight.ranges.range_filter import FilterHits, RangeFilter
     from nvspan.nsight.ranges.range_syntax import Between
     from nvspan.nsight.results.result import NcuResult
     from nvspan.nsight.results.result import read_reports as read_ncu
@@ -35,7 +34,7 @@ __all__ = [
 __getattr__ = lazy_attributes(
     __name__,
     Between="nvspan.nsight.ranges.range_syntax:Between",
-    FilterHits="nvspan.nsight.ranges.evaluate:FilterHits",
+    FilterHits="nvspan.nsight.ranges.range_filter:FilterHits",
     NcuResult="nvspan.nsight.results.result:NcuResult",
     RangeFilter="nvspan.nsight.ranges.range_filter:RangeFilter",
     ncu_command="nvspan.nsight.lines.ncu_command:ncu_command",

@@ -8,9 +8,8 @@ from dataclasses import replace
 from difflib import get_close_matches
 
 from nvspan.nsight.compute.messages import NOTE, OK, PROBLEM, Finding
-from nvspan.nsight.ranges.evaluate import FilterHits
 from nvspan.nsight.ranges.names import Known, known_ranges
-from nvspan.nsight.ranges.range_filter import RangeFilter
+from nvspan.nsight.ranges.range_filter import FilterHits, RangeFilter
 from nvspan.recording import Recording
 
 _PLACES = 3

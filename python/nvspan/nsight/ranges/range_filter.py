@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from nvspan.nsight.ranges import evaluate
+from nvspan.nsight.ranges.evaluate import Pattern, evaluate
 from nvspan.nsight.ranges.range_syntax import (
     REGEX_PREFIX,
     Between,
@@ -19,7 +19,32 @@ from nvspan.nsight.ranges.range_syntax import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from nvspan.recording import Recording
+
+
+@dataclass(frozen=True)
+class FilterHits:
+    """What a filter hits: `rows`, and all of them together. True if it hits anything.
+
+    Attributes:
+        filter: the filter.
+        rows: a dict for each range, the one with most calls first: domain, name, calls, total (ns
+            of the calls that ended) and threads (a tuple of rows of `Recording.threads`). Of a
+            stack it is the last range of the path.
+        calls: how many ranges complete the stack; of several start/end ranges, how many times all
+            of them came to be open.
+        threads: the rows of `Recording.threads` in which the ranges began.
+    """
+
+    filter: RangeFilter
+    rows: list[dict[str, Any]]
+    calls: int
+    threads: tuple[int, ...]
+
+    def __bool__(self) -> bool:
+        return self.calls > 0
 
 
 @dataclass(frozen=True, init=False, repr=False, slots=True)
@@ -204,7 +229,15 @@ class RangeFilter:
         """
         return ["--nvtx-exclude" if exclude else "--nvtx-include", str(self)]
 
-    def evaluate(self, recording: Recording) -> evaluate.FilterHits:
+    @property
+    def pattern(self) -> Pattern:
+        """What the filter means, as tests of names."""
+        return Pattern(
+            self.path, self.domain, span=self.span, bottom=self.bottom, top=self.top,
+            regex=self.regex,
+        )  # fmt: skip
+
+    def evaluate(self, recording: Recording) -> FilterHits:
         """What this filter hits in a recording of the program.
 
         One pass over the ranges of the names in question. Losses of the recording are lost here as
@@ -216,7 +249,9 @@ class RangeFilter:
         >>> RangeFilter("step").evaluate(nvspan.read("run.nvspan")).calls   # doctest: +SKIP
         100
         """
-        return evaluate.evaluate(self, recording)
+        rows, calls = evaluate(self.pattern, recording)
+        threads = {thread for row in rows for thread in row["threads"]}
+        return FilterHits(self, rows, calls, tuple(sorted(threads)))
 
     def __repr__(self) -> str:
         words = [repr(item) for item in self.path]

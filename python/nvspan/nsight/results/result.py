@@ -12,7 +12,7 @@ from nvspan.nsight.lines.tools import find_tool
 from nvspan.nsight.ranges.range_filter import RangeFilter
 from nvspan.nsight.results import csv_reader, module_reader
 from nvspan.nsight.results.limiter import MEMORY, OCCUPANCY, SM, TIME, limiter, stalls
-from nvspan.nsight.results.matching import finder
+from nvspan.nsight.results.matching import named_ranges
 from nvspan.nsight.results.profiled import OpenRange, Profiled
 from nvspan.nsight.results.tables import KERNEL_COLUMNS, RANGE_COLUMNS, as_html, as_text
 
@@ -117,7 +117,7 @@ class NcuResult:
     def _ranges_of(self, result: Profiled) -> list[OpenRange]:
         if not self.filters:
             return list(result.ranges)
-        return [each for filter in self.filters for each in finder(filter)(result)]
+        return [each for filter in self.filters for each in named_ranges(filter, result)]
 
     def _innermost(self, result: Profiled) -> str | None:
         found = self._ranges_of(result)
