@@ -135,8 +135,7 @@ def available(need: str) -> bool:
     if need == "nsys":
         return bool(os.environ.get("NVSPAN_NSYS") or shutil.which("nsys"))
     if need == "ncu":
-        found = os.environ.get("NVSPAN_NCU") or shutil.which("ncu")
-        return bool(found) or importlib.util.find_spec("ncu_report") is not None
+        return bool(os.environ.get("NVSPAN_NCU") or shutil.which("ncu"))
     return importlib.util.find_spec(need) is not None
 
 

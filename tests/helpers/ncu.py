@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds a real Nsight Compute. It reads its command line on a machine without a GPU, too."""
+"""Finds a real Nsight Compute, which reads command lines and reports without a GPU too, and makes
+a program that answers for the reports in tests/data/nsight in its place."""
 
 from __future__ import annotations
 
@@ -12,6 +13,22 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from helpers.tree import ROOT
+
+DATA = ROOT / "tests" / "data" / "nsight"
+# A report is known by its content, whatever it is called.
+_RECORDED = """#!/bin/sh
+while [ $# -gt 0 ]; do
+  case "$1" in --import) report=$2;; --page) page=$2;; esac
+  shift
+done
+for known in {data}/*.ncu-rep; do
+  cmp -s "$known" "$report" && exec cat "${{known%.ncu-rep}}.$page.csv"
+done
+echo "==ERROR== Failed to load the report" >&2
+exit 1
+"""
 
 
 def find() -> str:
@@ -30,6 +47,14 @@ def find() -> str:
             "/opt/nvidia/nsight-compute"
         )
     return found
+
+
+def recorded(folder: Path) -> str:
+    """A program in place of ncu that prints what it said of the reports in `DATA`."""
+    path = folder / "ncu"
+    path.write_text(_RECORDED.format(data=DATA))
+    path.chmod(0o755)
+    return str(path)
 
 
 def has_driver() -> bool:

@@ -4,11 +4,14 @@
 
 import os
 import shutil
+from pathlib import Path
 
-from helpers.tree import ROOT
+from helpers import ncu
 
 for name, report in (("before", "graph"), ("after", "nodes")):
-    shutil.copy(ROOT / "tests" / "data" / "nsight" / f"{report}.ncu-rep", f"{name}.ncu-rep")
+    shutil.copy(ncu.DATA / f"{report}.ncu-rep", f"{name}.ncu-rep")
+if not (os.environ.get("NVSPAN_NCU") or shutil.which("ncu")):
+    os.environ["NVSPAN_NCU"] = ncu.recorded(Path.cwd())
 os.environ["TMPDIR"] = os.getcwd()  # nsys keeps locks and sockets there
 
 

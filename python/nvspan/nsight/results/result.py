@@ -10,7 +10,7 @@ from typing import Any
 
 from nvspan.nsight.lines.tools import find_tool
 from nvspan.nsight.ranges.range_filter import RangeFilter
-from nvspan.nsight.results import csv_reader, module_reader
+from nvspan.nsight.results import csv_reader
 from nvspan.nsight.results.limiter import MEMORY, OCCUPANCY, SM, TIME, limiter, stalls
 from nvspan.nsight.results.matching import named_ranges
 from nvspan.nsight.results.profiled import OpenRange, Profiled
@@ -144,11 +144,11 @@ def read_reports(
 ) -> NcuResult:
     """Reads a report of Nsight Compute, or several of them together.
 
-    Through the Python module ``ncu_report`` where it is installed and knows the file, else through
-    the program `ncu`, by default the one of NVSPAN_NCU, on PATH, or where its installer puts it.
+    The program `ncu` reads them, by default the one of NVSPAN_NCU, on PATH, or where its installer
+    puts it. That needs no GPU.
 
     Raises:
-        ValueError: a report cannot be read; the message says how it could be.
+        ValueError: a report cannot be read, or there is no ncu.
         OSError: a file is not there.
     """
     given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
@@ -157,23 +157,12 @@ def read_reports(
     for path in [os.fspath(each) for each in given]:
         with open(path, "rb"):
             pass
-        found += _read(path, tool)
+        if tool is None:
+            raise ValueError(
+                f"cannot read {path!r}: that needs Nsight Compute (ncu), on PATH or in NVSPAN_NCU"
+            )
+        found += csv_reader.read(path, tool)
     return NcuResult(found, filters)
-
-
-def _read(path: str, ncu: str | None) -> list[Profiled]:
-    module = module_reader.module()
-    problem = "needs Nsight Compute, or 'pip install ncu-report'"
-    if module is not None:
-        try:
-            return module_reader.read(path, module)
-        except ValueError as error:
-            if ncu is None:
-                raise
-            problem = str(error)
-    if ncu is None:
-        raise ValueError(f"reading {path!r} {problem}")
-    return csv_reader.read(path, ncu)
 
 
 def _further(metrics: Iterable[str], columns: Sequence[str]) -> tuple[str, ...]:
