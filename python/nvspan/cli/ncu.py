@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import nvspan
+from nvspan.cli import ncu_read
 from nvspan.cli.common.ncu_reports import names
 from nvspan.cli.common.parser import Parser, parser_of
 from nvspan.cli.program.launching import (
@@ -37,7 +38,7 @@ from nvspan.nsight.lines.ncu_command import (
     REPLAY_MODES,
     SECTIONS,
 )
-from nvspan.nsight.lines.tools import find_tool
+from nvspan.nsight.lines.tools import COMPUTE_SUFFIX, find_tool
 from nvspan.nsight.ranges.names import is_written_for_ncu, range_filters
 from nvspan.report.render import FORMATS
 
@@ -45,14 +46,15 @@ _USAGE = """\
 nvspan ncu [RANGE ...] [options] script.py [arguments ...]
        nvspan ncu [RANGE ...] [options] -m module [arguments ...]
        nvspan ncu [RANGE ...] [options] -c code [arguments ...]
-       nvspan ncu [RANGE ...] [options] -- command [arguments ...]"""
+       nvspan ncu [RANGE ...] [options] -- command [arguments ...]
+       nvspan ncu --read FILE [RANGE ...] [options]"""
 
 _DESCRIPTION = """\
 Runs a program under Nsight Compute, which profiles the kernels in the ranges that are named, then
 prints a table of these ranges. A RANGE is a plain name (layers.3.attention, torch:layers.*.mlp,
 'forward > layers.3') or a filter of ncu (torch@layers.3/). Plain names are looked up in a dry
 recording of the program's first steps. After '--' torchrun, srun and mpirun are known: each rank
-gets a report of its own."""
+gets a report of its own. --read shows a report again, for other ranges too, without a run."""
 
 _SCRIPT = re.compile(r".*\.py[cwz]?$")
 
@@ -110,14 +112,15 @@ def _parser() -> Parser:
     add("--option", metavar="--NAME=VALUE", type=tool_option, action="append", default=[],
         help="a further option of ncu; may be repeated")  # fmt: skip
     add("--ncu", metavar="PATH", help="ncu (default: NVSPAN_NCU, PATH, or where it is installed)")
+    ncu_read.add_reading(parser)
     add_program_options(parser, patterns=False)
     return parser
 
 
 def _split(
-    parser: argparse.ArgumentParser, argv: Sequence[str]
+    parser: argparse.ArgumentParser, argv: Sequence[str], *, has_program: bool = True
 ) -> tuple[list[str], list[str], list[str]]:
-    """Our options, the ranges, and the program with all that belongs to it."""
+    """Our options, the ranges and reports, and the program with all that belongs to it."""
     takes_value = {
         name for action in parser._actions if action.nargs is None for name in action.option_strings
     }
@@ -134,12 +137,16 @@ def _split(
             break
         if word.startswith("-"):
             own.append(word)
-        elif _SCRIPT.match(word) or os.path.isfile(word):
+        elif has_program and (_SCRIPT.match(word) or _is_program(word)):
             break
         else:
             ranges.append(word)
         at += 1
     return own, ranges, list(argv[at:])
+
+
+def _is_program(word: str) -> bool:
+    return os.path.isfile(word) and not word.endswith(COMPUTE_SUFFIX)
 
 
 def _needs_recording(options: argparse.Namespace, ranges: Sequence[str]) -> bool:
@@ -239,6 +246,14 @@ def main(argv: Sequence[str]) -> int:
     parser = _parser()
     own, words, program = _split(parser, argv)
     options = parser.parse_args(own)
+    if options.read:
+        own, words, program = _split(parser, argv, has_program=False)
+        if program:
+            parser.error(f"--read runs no program: {' '.join(program)!r}")
+        options = parser.parse_args(own)
+    ncu_read.refuse(parser, options)
+    if options.read:
+        return ncu_read.show(parser, options, words)
     ranges = [*words, *options.range]
     if options.every is not None:
         if options.calls is not None or options.every < 1:

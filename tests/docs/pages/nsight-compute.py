@@ -17,6 +17,7 @@ os.environ["TMPDIR"] = os.getcwd()  # nsys keeps locks and sockets there
 
 def prepared(command):
     """A command as it can run here: without a GPU `nvspan ncu` prints its line."""
-    if command.startswith("nvspan ncu") and not (GPU or "--dry-run" in command):  # noqa: F821
+    is_run = command.startswith("nvspan ncu") and "--read" not in command
+    if is_run and not (GPU or "--dry-run" in command):  # noqa: F821
         return command.replace("nvspan ncu", "nvspan ncu --dry-run", 1)
     return command

@@ -42,9 +42,8 @@ def recording_of(path: str) -> tuple[str, Source] | None:
         with open(path, "rb"):
             pass
         raise ValueError(
-            f"{path!r} is a report of Nsight Compute, which has no timeline: 'nvspan stats' and "
-            "'nvspan diff' read such reports together with others of that kind, and "
-            "nvspan.nsight.read_ncu in Python"
+            f"{path!r} is a report of Nsight Compute, which has no timeline: 'nvspan ncu --read' "
+            "shows it, and nvspan.nsight.read_ncu reads it in Python"
         )
     if path.endswith(SUFFIX):
         return _made(path, _exported_beside(path))

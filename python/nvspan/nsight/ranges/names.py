@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from itertools import product
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from nvspan.recording import Recording
 
 MOST_FILTERS = 256
-DEFAULT_DOMAIN = "NVTX"
 
 # domain (None: the default one) -> name -> whether it has (push/pop, start/end) ranges
 Known = dict["str | None", dict[str, tuple[bool, bool]]]
@@ -50,43 +49,33 @@ def range_filters(
     [RangeFilter('layers.0.mlp', domain='torch'), RangeFilter('loss', span=True)]
     """
     require_ranges(recording)
-    known = known_ranges(recording)
-    made: dict[RangeFilter, None] = {}
-    for item in [ranges] if isinstance(ranges, str) else ranges:
-        if isinstance(item, RangeFilter):
-            made[item] = None
-            continue
-        if not isinstance(item, str):
-            raise TypeError(f"ranges must hold str and RangeFilter, not {type(item).__name__}")
-        for text in _texts(item, known):
-            made.update(dict.fromkeys(_filters(text, known, recording)))
-    if not made:
-        raise ValueError(f"ranges names no range: {ranges!r}")
-    if len(made) > MOST_FILTERS:
-        raise ValueError(
-            f"ranges needs {len(made)} filters, more than {MOST_FILTERS}: write a pattern that is "
-            f"like fewer names, or one regular expression, as in 'regex:^layers\\..*/': {ranges!r}"
-        )
-    return list(made)
+    names = RangeNames(
+        known_ranges(recording), lambda filter: bool(filter.evaluate(recording)), "recording"
+    )
+    return names.filters(ranges)
 
 
 def known_ranges(recording: Recording) -> Known:
     """Domain (None: the default one) -> name -> whether it has (push/pop, start/end) ranges."""
+    rows = recording.stats().rows
+    return known_of((row["domain"], row["name"], row["kind"]) for row in rows)
+
+
+def known_of(ranges: Iterable[tuple[str | None, str | None, str]]) -> Known:
+    """The same of domains, names and kinds."""
     found: Known = {}
-    for row in recording.stats().rows:
-        if row["name"] and row["kind"] in ("push_pop", "start_end"):
-            names = found.setdefault(row["domain"], {})
-            nested, span = names.get(row["name"], (False, False))
-            is_nested = row["kind"] == "push_pop"
-            names[row["name"]] = (nested or is_nested, span or not is_nested)
+    for domain, name, kind in ranges:
+        if name and kind in ("push_pop", "start_end"):
+            names = found.setdefault(domain, {})
+            nested, span = names.get(name, (False, False))
+            is_nested = kind == "push_pop"
+            names[name] = (nested or is_nested, span or not is_nested)
     return found
 
 
-def _texts(item: str, known: Known) -> list[str]:
-    """The parts between semicolons; a name that has one is whole."""
-    if any(item in names for names in known.values()):
-        return [item]
-    return [part.strip() for part in item.split(";") if part.strip()]
+def whole_name(domain: str | None, name: str) -> str:
+    """A range's name with its domain, as `range_filters` takes it."""
+    return f"{'NVTX' if domain is None else domain}:{name}"
 
 
 def is_written_for_ncu(text: str) -> bool:
@@ -94,51 +83,139 @@ def is_written_for_ncu(text: str) -> bool:
     return "@" in text or text.endswith(("/", "]")) or text.startswith(("[", REGEX_PREFIX))
 
 
-def _filters(text: str, known: Known, recording: Recording) -> list[RangeFilter]:
-    steps = [step.strip() for step in re.split(r"\s+>\s+", text)]
-    found = _candidates(steps, text, known)
-    if not found:
-        if is_written_for_ncu(text):
-            return [RangeFilter.parse(text)]
-        raise ValueError(_unknown(steps, text, known))
-    made = []
-    for domain, choices in found:
-        if len(choices) == 1:
-            for name in choices[0]:
-                nested, span = known[domain][name]
-                made += [_exact([name], domain, known)] * nested
-                made += [_exact([name], domain, known, span=True)] * span
-        else:
-            made += _within(domain, choices, known, recording)
-    if not made:
-        raise ValueError(
-            f"ranges: {' and '.join(map(repr, steps))} are in the recording, but never as push/pop "
-            f"ranges of one thread within each other: {text!r}"
-        )
-    return made
+class RangeNames:
+    """Looks up names among the ranges of a recording or a report.
 
-
-def _exact(
-    path: list[str | Between], domain: str | None, known: Known, *, span: bool = False
-) -> RangeFilter:
-    """The filter for names as they are, by regular expressions where ncu cannot read them.
-
-    Raises:
-        ValueError: such an expression is also like another name or domain of the recording.
+    Args:
+        known: the ranges.
+        occurs: whether a filter hits anything.
+        place: what has the ranges: "recording" or "report".
     """
-    try:
-        return RangeFilter(*path, domain=domain, span=span)
-    except ValueError:
-        is_alone = span or len(path) == 1
-        words = [exact_regex(i, is_alone) if isinstance(i, str) else i for i in path]
-        of = None if domain is None else exact_regex(domain, True)
-        names = [name for name in path if isinstance(name, str)]
-        alike = [n for name in names for n in known[domain] if n != name and _is_like(name, n)]
-        if domain is not None:
-            alike += [d for d in known if d is not None and d != domain and _is_like(domain, d)]
-        if alike:
-            raise
-        return RangeFilter(*words, domain=of, span=span, regex=True)
+
+    def __init__(self, known: Known, occurs: Callable[[RangeFilter], bool], place: str) -> None:
+        self._known = known
+        self._occurs = occurs
+        self._place = place
+
+    def filters(self, ranges: str | Iterable[str | RangeFilter]) -> list[RangeFilter]:
+        """As `range_filters`."""
+        made: dict[RangeFilter, None] = {}
+        for item in [ranges] if isinstance(ranges, str) else ranges:
+            if isinstance(item, RangeFilter):
+                made[item] = None
+                continue
+            if not isinstance(item, str):
+                raise TypeError(f"ranges must hold str and RangeFilter, not {type(item).__name__}")
+            # A name that has a semicolon is whole.
+            for text in [item] if self._is_name(item) else item.split(";"):
+                if text.strip():
+                    made.update(dict.fromkeys(self._filters(text.strip())))
+        if not made:
+            raise ValueError(f"ranges names no range: {ranges!r}")
+        if len(made) > MOST_FILTERS:
+            raise ValueError(
+                f"ranges needs {len(made)} filters, more than {MOST_FILTERS}: write a pattern that "
+                "is like fewer names, or one regular expression, as in 'regex:^layers\\..*/': "
+                f"{ranges!r}"
+            )
+        return list(made)
+
+    def _is_name(self, text: str) -> bool:
+        return any(text in names for names in self._known.values())
+
+    def _filters(self, text: str) -> list[RangeFilter]:
+        steps = [step.strip() for step in re.split(r"\s+>\s+", text)]
+        found = self._candidates(steps, text)
+        if not found:
+            if is_written_for_ncu(text):
+                return [RangeFilter.parse(text)]
+            raise ValueError(self._unknown(steps, text))
+        made = []
+        for domain, choices in found:
+            if len(choices) == 1:
+                for name in choices[0]:
+                    nested, span = self._known[domain][name]
+                    made += [self._exact([name], domain)] * nested
+                    made += [self._exact([name], domain, span=True)] * span
+            else:
+                made += self._within(domain, choices)
+        if not made:
+            raise ValueError(
+                f"ranges: {' and '.join(map(repr, steps))} are in the {self._place}, but never as "
+                f"push/pop ranges of one thread within each other: {text!r}"
+            )
+        return made
+
+    def _exact(
+        self, path: list[str | Between], domain: str | None, *, span: bool = False
+    ) -> RangeFilter:
+        """The filter for names as they are, by regular expressions where ncu cannot read them.
+
+        Raises:
+            ValueError: such an expression is also like another name or domain that is known.
+        """
+        try:
+            return RangeFilter(*path, domain=domain, span=span)
+        except ValueError:
+            is_alone = span or len(path) == 1
+            words = [exact_regex(i, is_alone) if isinstance(i, str) else i for i in path]
+            of = None if domain is None else exact_regex(domain, True)
+            others = [(name, list(self._known[domain])) for name in path if isinstance(name, str)]
+            if domain is not None:
+                others.append((domain, [other for other in self._known if other is not None]))
+            if any(_is_like(name, n) for name, known in others for n in known if n != name):
+                raise
+            return RangeFilter(*words, domain=of, span=span, regex=True)
+
+    def _within(self, domain: str | None, choices: list[list[str]]) -> list[RangeFilter]:
+        """The paths of names that occur, any ranges between them."""
+        stacks = list(product(*choices))
+        if len(stacks) > MOST_FILTERS:
+            raise ValueError(
+                f"ranges needs a look at {len(stacks)} stacks, more than {MOST_FILTERS}: write "
+                "patterns that are like fewer names"
+            )
+        made = []
+        for stack in stacks:
+            path: list[str | Between] = [stack[0]]
+            for name in stack[1:]:
+                path += [Between.ANY, name]
+            filter = self._exact(path, domain)
+            if self._occurs(filter):
+                made.append(filter)
+        return made
+
+    def _candidates(self, steps: list[str], text: str) -> list[tuple[str | None, list[list[str]]]]:
+        """The domains that have names for every step, with these names. A name may look like
+        steps."""
+        is_name = self._is_name(text)
+        found = []
+        for domain, names in self._known.items():
+            rest = [text] if is_name else list(steps)
+            if not is_name:
+                rest[0] = rest[0].removeprefix(whole_name(domain, ""))
+            choices = [_alike(step, names) for step in rest]
+            if all(choices):
+                found.append((domain, choices))
+        return found
+
+    def _unknown(self, steps: list[str], text: str) -> str:
+        """The sentence about the first step that no domain knows."""
+        names = {name for known in self._known.values() for name in known}
+        whole = {whole_name(d, n) for d, known in self._known.items() for n in known}
+        missing = next((step for step in steps if not _alike(step, names | whole)), None)
+        if missing is None:
+            return (
+                f"ranges: no domain has all of {', '.join(map(repr, steps))}, and Nsight Compute "
+                f"looks at the ranges of one domain only: {text!r}"
+            )
+        # Each range by one of its two names.
+        known = names | whole if ":" in missing else names
+        close = get_close_matches(missing, sorted(known), 3, 0.0)
+        if not close:
+            return f"ranges: no range {missing!r}: the {self._place} has none with a name"
+        nearest = ", ".join(map(repr, close))
+        return f"ranges: no range {missing!r} in the {self._place}; the nearest are {nearest}"
 
 
 def _is_like(name: str, other: str) -> bool:
@@ -146,69 +223,11 @@ def _is_like(name: str, other: str) -> bool:
     return re.fullmatch(exact_regex(name, False), other) is not None
 
 
-def _within(
-    domain: str | None, choices: list[list[str]], known: Known, recording: Recording
-) -> list[RangeFilter]:
-    """The paths of names that occur, any ranges between them."""
-    stacks = list(product(*choices))
-    if len(stacks) > MOST_FILTERS:
-        raise ValueError(
-            f"ranges needs a look at {len(stacks)} stacks, more than {MOST_FILTERS}: write "
-            "patterns that are like fewer names"
-        )
-    made = []
-    for stack in stacks:
-        path: list[str | Between] = [stack[0]]
-        for name in stack[1:]:
-            path += [Between.ANY, name]
-        filter = _exact(path, domain, known)
-        if filter.evaluate(recording):
-            made.append(filter)
-    return made
-
-
-def _candidates(
-    steps: list[str], text: str, known: Known
-) -> list[tuple[str | None, list[list[str]]]]:
-    """The domains that have names for every step, with these names. A name may look like steps."""
-    is_name = any(text in names for names in known.values())
-    found = []
-    for domain, names in known.items():
-        rest = [text] if is_name else list(steps)
-        prefix = f"{DEFAULT_DOMAIN if domain is None else domain}:"
-        if not is_name and rest[0].startswith(prefix):
-            rest[0] = rest[0][len(prefix) :]
-        choices = [_alike(step, names) for step in rest]
-        if all(choices):
-            found.append((domain, choices))
-    return found
-
-
 def _alike(pattern: str, names: Iterable[str]) -> list[str]:
     """The names that are like a pattern with * and ?, itself first of all."""
-    if pattern in (known := list(names)):
+    known = set(names)
+    if pattern in known:
         return [pattern]
     signs = {"*": ".*", "?": "."}
-    match = re.compile(
-        "".join(signs.get(char) or re.escape(char) for char in pattern), re.DOTALL
-    ).fullmatch
-    return sorted(name for name in known if match(name))
-
-
-def _unknown(steps: list[str], text: str, known: Known) -> str:
-    """The sentence about the first step that no domain knows."""
-    every = {name for names in known.values() for name in names}
-    every |= {f"{d or DEFAULT_DOMAIN}:{n}" for d, names in known.items() for n in names}
-    missing = next((step for step in steps if not _alike(step, every)), None)
-    if missing is None:
-        return (
-            f"ranges: no domain has all of {', '.join(map(repr, steps))}, and Nsight Compute looks "
-            f"at the ranges of one domain only: {text!r}"
-        )
-    if ":" not in missing:  # each range by one of its two names
-        every = {name for names in known.values() for name in names}
-    close = get_close_matches(missing, sorted(every), 3, 0.0)
-    if not close:
-        return f"ranges: no range {missing!r}: the recording has none with a name"
-    nearest = ", ".join(map(repr, close))
-    return f"ranges: no range {missing!r} in the recording; the nearest are {nearest}"
+    expression = "".join(signs.get(char) or re.escape(char) for char in pattern)
+    return sorted(name for name in known if re.fullmatch(expression, name, re.DOTALL))

@@ -7,7 +7,8 @@ from __future__ import annotations
 import csv
 import re
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from typing import Any
 
 from nvspan.nsight.results.profiled import (
     GRAPH,
@@ -28,7 +29,16 @@ _RANGE = re.compile(
     r"(?:none:none|(?:ASCII|UNICODE|REGISTERED):(?P=name)|:invalid handle)",
     re.DOTALL,
 )
-_OPTIONS = ("--csv", "--page", "raw", "--print-units", "base", "--print-kernel-base", "function")
+_DETAILS = {
+    "id": "ID",
+    "section": "Section Name",
+    "metric": "Metric Name",
+    "value": "Metric Value",
+    "unit": "Metric Unit",
+    "rule": "Rule Name",
+    "message": "Rule Description",
+    "speedup": "Estimated Speedup",
+}
 
 
 def read(path: str, ncu: str) -> list[Profiled]:
@@ -38,9 +48,26 @@ def read(path: str, ncu: str) -> list[Profiled]:
         ValueError: ncu cannot read the file; the message has what it says.
         OSError: ncu cannot be run.
     """
+    return parse(_printed(path, ncu, "raw", "--print-units", "base"), path)
+
+
+def read_details(path: str, ncu: str) -> list[dict[str, Any]]:
+    """The page "details" of the results in a report: a row for each metric of a section and for
+    each rule, with the keys of `_DETAILS`.
+
+    Raises:
+        ValueError, OSError: as `read`.
+    """
+    names, rows = _table(_printed(path, ncu, "details"))
+    cells = [dict(zip(names, row, strict=False)) for row in rows]  # rows may lack the last columns
+    return [{key: _value(row.get(column, "")) for key, column in _DETAILS.items()} for row in cells]
+
+
+def _printed(path: str, ncu: str, page: str, *options: str) -> str:
     done = subprocess.run(
-        [ncu, "--import", path, *_OPTIONS], capture_output=True, text=True, errors="replace",
-        check=False, stdin=subprocess.DEVNULL,
+        [ncu, "--import", path, "--csv", "--page", page, "--print-kernel-base", "function",
+         *options],
+        capture_output=True, text=True, errors="replace", check=False, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     said = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("==")]
     if done.returncode and not any("were profiled" in line for line in said):
@@ -49,48 +76,37 @@ def read(path: str, ncu: str) -> list[Profiled]:
             or f"it ended with {done.returncode}"
         )
         raise ValueError(f"ncu cannot read {path!r}: {reason}")
-    return parse(done.stdout, path)
+    return done.stdout
+
+
+def _table(text: str) -> tuple[list[str], list[list[str]]]:
+    """The header and the rows in what ncu prints; lines before the table are left out."""
+    lines = text.splitlines(keepends=True)
+    begin = next((at for at, line in enumerate(lines) if line.startswith('"ID",')), len(lines))
+    rows = list(csv.reader(line for line in lines[begin:] if not line.startswith("==")))
+    return (rows[0], rows[1:]) if rows else ([], [])
 
 
 def parse(text: str, report: str = "") -> list[Profiled]:
-    """The results in what ncu prints with ``--csv --page raw``; lines before the table are left
-    out."""
-    lines = text.splitlines(keepends=True)
-    begin = next((at for at, line in enumerate(lines) if line.startswith('"ID",')), None)
-    if begin is None:
-        return []
-    rows = csv.reader(line for line in lines[begin:] if not line.startswith("=="))
-    names = next(rows)
-    units = next(rows, [])
-    first_metric = _first_metric(names)
-    of = {
-        names[at]: _UNITS.get(unit, unit)
-        for at, unit in enumerate(units)
-        if unit and at >= first_metric
-    }
+    """The results in what ncu prints with ``--csv --page raw``."""
+    names, rows = _table(text)
+    first = next((at for at, name in enumerate(names) if "__" in name), len(names))
+    # The first row has the units, and nothing else.
+    units = dict(zip(names[first:], rows[0][first:], strict=False)) if rows else {}
     return [
-        _profiled(dict(zip(names, row, strict=True)), names[first_metric:], of, report, number)
-        for number, row in enumerate(row for row in rows if len(row) == len(names))
+        _profiled(dict(zip(names, row, strict=True)), units, report, number)
+        for number, row in enumerate(row for row in rows[1:] if len(row) == len(names))
     ]
 
 
-def _first_metric(names: Sequence[str]) -> int:
-    return next((at for at, name in enumerate(names) if "__" in name), len(names))
-
-
-def _profiled(
-    row: dict[str, str], metrics: Sequence[str], units: dict[str, str], report: str, number: int
-) -> Profiled:
-    values: dict[str, float | str] = {}
-    for name in metrics:
-        if (value := _value(row[name])) is not None:
-            values[name] = value
+def _profiled(row: dict[str, str], units: dict[str, str], report: str, number: int) -> Profiled:
+    metrics = {name: value for name in units if (value := _value(row[name])) is not None}
     return Profiled(
         report=report, number=number, name=row.get("Kernel Name", ""), kind=_kind(row),
         process=_whole(row, "Process ID"), device=_whole(row, "Device"),
         stream=_whole(row, "Stream"), grid=_size(row, "Grid Size"), block=_size(row, "Block Size"),
-        ranges=tuple(_ranges(row)), metrics=values,
-        units={name: unit for name, unit in units.items() if name in values},
+        ranges=tuple(_ranges(row)), metrics=metrics,
+        units={name: _UNITS.get(units[name], units[name]) for name in metrics if units[name]},
     )  # fmt: skip
 
 

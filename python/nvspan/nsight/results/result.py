@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from nvspan.nsight.lines.tools import find_tool
+from nvspan.nsight.ranges.names import RangeNames, known_of
 from nvspan.nsight.ranges.range_filter import RangeFilter
 from nvspan.nsight.results import csv_reader
 from nvspan.nsight.results.limiter import MEMORY, OCCUPANCY, SM, TIME, limiter, stalls
@@ -153,16 +154,41 @@ def read_reports(
     """
     given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     found: list[Profiled] = []
-    tool = find_tool("ncu", ncu)
     for path in [os.fspath(each) for each in given]:
         with open(path, "rb"):
             pass
-        if tool is None:
-            raise ValueError(
-                f"cannot read {path!r}: that needs Nsight Compute (ncu), on PATH or in NVSPAN_NCU"
-            )
-        found += csv_reader.read(path, tool)
+        found += csv_reader.read(path, needed_tool(path, ncu))
     return NcuResult(found, filters)
+
+
+def needed_tool(report: str, ncu: str | None) -> str:
+    """The program that reads a report.
+
+    Raises:
+        ValueError: there is none.
+    """
+    tool = find_tool("ncu", ncu)
+    if tool is None:
+        raise ValueError(
+            f"cannot read {report!r}: that needs Nsight Compute (ncu), on PATH or in NVSPAN_NCU"
+        )
+    return tool
+
+
+def range_names(results: Sequence[Profiled]) -> RangeNames:
+    """The names of the ranges in reports, to find filters by them."""
+    known = known_of((r.domain, r.name, r.kind) for result in results for r in result.ranges)
+    return RangeNames(
+        known,
+        lambda filter: any(named_ranges(filter, result) for result in results),
+        "report",
+    )
+
+
+def within(result: NcuResult, filters: Sequence[RangeFilter]) -> NcuResult:
+    """The results in the ranges of filters."""
+    hit = [each for each in result.results if any(named_ranges(f, each) for f in filters)]
+    return NcuResult(hit, filters)
 
 
 def _further(metrics: Iterable[str], columns: Sequence[str]) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ KERNEL_COLUMNS = ("report", "number", "process", "range", "kernel", "workload", 
 _MOST_NAME = 60
 _TIMES = ("time", "mean")
 _PARTS = ("sm", "memory", "occupancy")
-LEFT = ("range", "kernel", "top stalls", "limiter", "limiter A", "limiter B")
+LEFT = ("range", "kernel", "top stalls", "limiter", "limiter before", "limiter after")
 _COMPARED = ("time", "mean", *_PARTS)
 COMPARE_COLUMNS = ("domain", "name", "kind", "change",
                    *(f"{key}_{side}" for side in ("before", "after")
@@ -146,9 +146,10 @@ def compare(before: NcuResult, after: NcuResult) -> list[dict[str, Any]]:
 
 def compared(rows: Iterable[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
     """Headings and cells of a comparison; figures that no range has are left out."""
-    headings = ["range", "results A", "results B", "mean A", "mean B", "change", "SM A", "SM B",
-                "memory A", "memory B", "occupancy A", "occupancy B", "limiter A",
-                "limiter B"]  # fmt: skip
+    headings = ["range", *(f"{name} {side}" for name in ("results", "mean")
+                           for side in ("before", "after")), "change",
+                *(f"{name} {side}" for name in ("SM", "memory", "occupancy", "limiter")
+                  for side in ("before", "after"))]  # fmt: skip
     columns = [("results", None), ("mean", "mean"), ("sm", "sm"), ("memory", "memory"),
                ("occupancy", "occupancy"), ("limiter", None)]  # fmt: skip
     cells = []

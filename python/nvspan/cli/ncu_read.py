@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""``nvspan ncu --read``: shows reports of Nsight Compute, and compares them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Sequence
+
+from nvspan.cli.common.reading import add_escape_formulas, emit, note, opened
+from nvspan.nsight.lines.tools import COMPUTE_SUFFIX
+from nvspan.nsight.results import details, tables
+from nvspan.nsight.results.result import NcuResult, range_names, read_reports, within
+from nvspan.recording.nearest import hint
+from nvspan.report import render, text
+
+_THRESHOLD = 0.05
+_ONLY_READING = ("against", "threshold", "fail", "page", "section", "escape_formulas")
+_ALLOWED = ("read", "range", "kernels", "metrics", "format", "ncu", *_ONLY_READING)  # with --read
+
+
+def _share(given: str) -> float:
+    try:
+        value = float(given.rstrip("%")) / (100 if given.endswith("%") else 1)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"must be a percentage such as 5%, not {given!r}")
+    return value
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Adds the options for reports that exist."""
+    add = parser.add_argument_group("reports that exist").add_argument
+    add(
+        "--read",
+        metavar="FILE",
+        action="append",
+        help="show a report, and run no program: a row for each RANGE (default: all ranges); "
+        "further reports may follow",
+    )
+    add(
+        "--against",
+        metavar="FILE",
+        action="append",
+        help="compare the report with this earlier one; may be repeated",
+    )
+    add(
+        "--threshold",
+        metavar="PERCENT",
+        type=_share,
+        help="with --fail: ignore changes of the mean up to this (default: 5%%)",
+    )
+    add("--fail", action="store_true", help="with --against: exit with 1 if a range became slower")
+    add(
+        "--page",
+        choices=("details",),
+        help="show ncu's sections and rules for each kernel in the ranges",
+    )
+    add("--section", metavar="NAME", help="with --page: only this section, as LaunchStats or sol")
+    add_escape_formulas(parser)
+
+
+def refuse(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Ends the command where options have no effect together."""
+
+    def given(names: Sequence[str]) -> str:
+        chosen = [name for name in names if getattr(options, name) != parser.get_default(name)]
+        return " and ".join(f"--{name.replace('_', '-')}" for name in chosen)
+
+    if not options.read:
+        if names := given(_ONLY_READING):
+            parser.error(f"{names} cannot be used without --read")
+        return
+    if names := given([name for name in vars(options) if name not in _ALLOWED]):
+        parser.error(f"{names} cannot be used with --read, which runs no program")
+    if options.against and (names := given(("kernels", "metrics", "page"))):
+        parser.error(f"{names} cannot be used with --against")
+    if not options.against and (names := given(("threshold", "fail"))):
+        parser.error(f"{names} cannot be used without --against")
+    if options.page and (names := given(("kernels", "metrics"))):
+        parser.error(f"{names} cannot be used with --page")
+    if options.section and not options.page:
+        parser.error("--section cannot be used without --page")
+
+
+def show(parser: argparse.ArgumentParser, options: argparse.Namespace, words: Sequence[str]) -> int:
+    """Shows the reports of --read and among `words`, the rest of which are ranges."""
+    files = [*options.read, *(word for word in words if word.endswith(COMPUTE_SUFFIX))]
+    ranges = [*(word for word in words if not word.endswith(COMPUTE_SUFFIX)), *options.range]
+    result = _read(parser, options, files)
+    before = _read(parser, options, options.against) if options.against else NcuResult([])
+    if ranges:
+        try:
+            filters = range_names([*result.results, *before.results]).filters(ranges)
+        except ValueError as error:
+            parser.exit(2, f"{parser.prog}: error: {error}\n")
+        result, before = within(result, filters), within(before, filters)
+    if options.against:
+        return _compare(options, before, result)
+    if options.page:
+        return _details(parser, options, result)
+    columns = tables.KERNEL_COLUMNS if options.kernels else tables.RANGE_COLUMNS
+    note(_absent_metrics(result, options.metrics, columns))
+    return emit(
+        tables.formatted(
+            result,
+            options.format,
+            kernels=options.kernels,
+            metrics=options.metrics,
+            escape=options.escape_formulas,
+        )
+    )
+
+
+def _read(
+    parser: argparse.ArgumentParser, options: argparse.Namespace, files: Sequence[str]
+) -> NcuResult:
+    return opened(parser, lambda: read_reports(files, ncu=options.ncu))
+
+
+def _absent_metrics(result: NcuResult, metrics: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """A sentence about each metric that the reports do not have."""
+    known = result.metric_names()
+    said = []
+    foreign = ": --metrics takes ncu's names here"
+    for name in metrics:
+        if name in known or name in columns or not known:
+            continue
+        close = hint(name, known) if "__" in name else ""
+        said.append(f"no result has a metric {name!r}" + (close or foreign))
+    return said
+
+
+def _compare(options: argparse.Namespace, before: NcuResult, after: NcuResult) -> int:
+    rows = tables.compare(before, after)
+    if options.format == "json":
+        failed = emit(json.dumps(rows, indent=1))
+    elif options.format == "csv":
+        failed = emit(render.as_csv(rows, tables.COMPARE_COLUMNS, options.escape_formulas))
+    else:
+        headings, cells = tables.compared(rows)
+        layout = text.markdown if options.format == "markdown" else text.aligned
+        failed = emit(layout(headings, cells, tables.LEFT) if rows else "no ranges")
+    threshold = _THRESHOLD if options.threshold is None else options.threshold
+    slower = any((row["change"] or 0) > threshold for row in rows)
+    return 1 if failed or (options.fail and slower) else 0
+
+
+def _details(
+    parser: argparse.ArgumentParser, options: argparse.Namespace, result: NcuResult
+) -> int:
+    rows = opened(parser, lambda: details.detail_rows(result, options.ncu))
+    if options.section:
+        sections = list(dict.fromkeys(row["section"] for row in rows if row["metric"]))
+        rows = [row for row in rows if details.is_section(row["section"], options.section)]
+        if sections and not rows:
+            note([f"no result has a section {options.section!r}; there are {', '.join(sections)}"])
+    return emit(details.formatted(rows, options.format, escape=options.escape_formulas))
