@@ -8,20 +8,19 @@ own: NVSPAN_LOSSES, NVSPAN_COUNTERS. The end of a range that did not end is NULL
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from itertools import chain, islice
 from typing import Any
 
 from nvspan import _core
-from nvspan.nsight.sqlite_events import MARK, PUSH_POP, START_END, Events, signed
 from nvspan.recording import Recording
 from nvspan.recording.clock import zero
 from nvspan.recording.time_text import moment
 
-CATEGORY, THREAD, DOMAIN = 33, 39, 75
+CATEGORY, MARK, THREAD, PUSH_POP, START_END, DOMAIN = 33, 34, 39, 59, 60, 75
 _EVENT_TYPES = {
     CATEGORY: "NvtxCategory", MARK: "NvtxMark", THREAD: "NvtxThread",
     PUSH_POP: "NvtxPushPopRange", START_END: "NvtxStartEndRange", DOMAIN: "NvtxDomainCreate",
@@ -46,8 +45,20 @@ CREATE TABLE NVSPAN_LOSSES (start INTEGER, end INTEGER, globalTid INTEGER, count
 CREATE TABLE NVSPAN_COUNTERS (time INTEGER NOT NULL, globalTid INTEGER, domainId INTEGER,
   name TEXT, counterId INTEGER, value REAL, integerValue INTEGER, field TEXT, unit TEXT);
 """
-_COLUMNS = 19
-_PARAMETERS = 400  # of a statement; an old SQLite takes 999
+_KINDS = (PUSH_POP, START_END, START_END)
+_REGISTERED, _EXTENDED = 3, 7
+# The column of each type of payload, its format as a memoryview has it, and its step.
+_NUMBERS = {
+    1: ("uint64Value", "q", 1),
+    2: ("int64Value", "q", 1),
+    3: ("doubleValue", "d", 1),
+    4: ("uint32Value", "I", 2),
+    5: ("int32Value", "i", 2),
+    6: ("floatValue", "f", 2),
+}
+_BATCH = 1 << 16  # rows
+
+Columns = dict[str, Sequence[Any]]
 
 
 def write(
@@ -79,6 +90,12 @@ def write(
             os.unlink(part)
 
 
+def signed(value: int) -> int:
+    """The lowest 64 bits of a number as SQLite has them: its integers have a sign."""
+    bits = value & (1 << 64) - 1
+    return bits - (1 << 64) if bits >> 63 else bits
+
+
 def _count(value: int | None) -> int | None:
     """A number of events: what is past SQLite's largest integer, and so damaged, is that."""
     return None if value is None else min(value, (1 << 63) - 1)
@@ -96,6 +113,7 @@ class _Writer:
         progress: Callable[[float], object],
     ) -> None:
         self.recording = recording
+        self.reader = recording._reader
         self.connection = connection
         self.progress = progress
         self.origin = zero(recording)
@@ -117,104 +135,96 @@ class _Writer:
             self.domains.setdefault(domain, len(self.domains))
         recording.losses["reason"]  # adds texts to `strings`
         self.strings = [_clean(text) for text in recording.strings]
-        self.done = 0
-        self.rows = max(len(recording.ranges) + len(recording.marks), 1)
 
     def write(self) -> None:
-        self.insert("StringIds", 2, enumerate(self.strings))
-        self.insert("ENUM_NSYS_EVENT_TYPE", 3, ((k, v, v) for k, v in _EVENT_TYPES.items()))
+        self.insert("StringIds (id, value)", enumerate(self.strings))
+        types = ((number, name, name) for number, name in _EVENT_TYPES.items())
+        self.insert("ENUM_NSYS_EVENT_TYPE (id, name, label)", types)
         self.information()
-        self.insert("NVTX_EVENTS", _COLUMNS, self.domain_rows())
-        self.events("ranges")
-        self.events("marks")
-        self.insert("NVSPAN_LOSSES", 5, self.losses())
-        self.insert("NVSPAN_COUNTERS", 9, self.counters())
+        self.names()
+        rows = max(self.reader.rows("ranges") + self.reader.rows("marks"), 1)
+        done = 0
+        for table in ("ranges", "marks"):
+            for begin in range(0, self.reader.rows(table), _BATCH):
+                columns = _Batch(self, table, begin).columns()
+                values = zip(*columns.values(), strict=True)
+                self.insert(f"NVTX_EVENTS ({', '.join(columns)})", values)
+                done += len(columns["start"])
+                self.progress(min(done / rows, 1))
+        self.insert("NVSPAN_LOSSES (start, end, globalTid, count, reason)", self.losses())
+        self.insert(
+            "NVSPAN_COUNTERS (time, globalTid, domainId, name, counterId, value, integerValue, "
+            "field, unit)",
+            self.counters(),
+        )
 
-    def insert(self, table: str, columns: int, rows: Any) -> None:
-        places = ",".join("?" * columns)
-        self.connection.executemany(f"INSERT INTO {table} VALUES ({places})", rows)
+    def insert(self, into: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Writes rows into a table, which is followed by its columns."""
+        places = ",".join("?" * (into.count(",") + 1))
+        self.connection.executemany(f"INSERT INTO {into} VALUES ({places})", rows)
 
     def information(self) -> None:
         processes = self.recording.processes
         begin = self.origin + self.recording.unix_offset
         form = "%Y-%m-%dT%H:%M:%S"
-        stamp = (signed(begin), moment(begin, form), moment(begin, form, local=True))
-        self.insert("TARGET_INFO_SESSION_START_TIME", 3, [stamp])
-        last = max(process["end"] for process in processes)
-        duration = signed(last - self.origin)
-        self.insert("ANALYSIS_DETAILS", 4, [(1 << 48, duration, 0, duration)])
-        self.insert("META_DATA_EXPORT", 2, [
-            ("EXPORT_PRODUCT_NAME", "nvspan"), ("EXPORT_PRODUCT_VERSION", _core.__version__),
-            ("EXPORT_SCHEMA_VERSION", "3.7.2"), ("EXPORT_SCHEMA_VERSION_MAJOR", "3"),
-            ("EXPORT_SCHEMA_VERSION_MINOR", "7"), ("EXPORT_SCHEMA_VERSION_MICRO", "2"),
-        ])  # fmt: skip
-        self.insert("PROCESSES", 3, (
+        self.insert(
+            "TARGET_INFO_SESSION_START_TIME (utcEpochNs, utcTime, localTime)",
+            [(signed(begin), moment(begin, form), moment(begin, form, local=True))],
+        )
+        duration = signed(max(process["end"] for process in processes) - self.origin)
+        self.insert(
+            "ANALYSIS_DETAILS (globalVid, duration, startTime, stopTime)",
+            [(1 << 48, duration, 0, duration)],
+        )
+        facts = {
+            "EXPORT_PRODUCT_NAME": "nvspan",
+            "EXPORT_PRODUCT_VERSION": _core.__version__,
+            "EXPORT_SCHEMA_VERSION": "3.7.2",
+            "EXPORT_SCHEMA_VERSION_MAJOR": "3",
+            "EXPORT_SCHEMA_VERSION_MINOR": "7",
+            "EXPORT_SCHEMA_VERSION_MICRO": "2",
+        }
+        self.insert("META_DATA_EXPORT (name, value)", facts.items())
+        commands = (
             (number, process["pid"], _clean(" ".join(process["command"])))
             for number, process in zip(self.pids, processes, strict=True)
-        ))  # fmt: skip
-        names = self.recording.threads["name"]
-        self.insert("ThreadNames", 3, (
-            (name, 0, tid) for name, tid in zip(names, self.tids, strict=True) if name >= 0
-        ))  # fmt: skip
+        )
+        self.insert("PROCESSES (globalPid, pid, name)", commands)
 
-    def row(self, start: int, kind: int, **values: Any) -> tuple[Any, ...]:
-        names = ("end", "rangeId", "category", "color", "text", "globalTid", "endGlobalTid",
-                 "textId", "domainId")  # fmt: skip
-        found = [values.get(name) for name in names]
-        return (signed(start), found[0], kind, *found[1:], *[None] * (_COLUMNS - 11))
-
-    def domain_rows(self) -> Iterator[tuple[Any, ...]]:
-        """What names the domains, categories and threads of each process."""
-        recording = self.recording
-        processes = recording.processes
+    def names(self) -> None:
+        """What names the threads, domains and categories of each process."""
+        recording, strings = self.recording, self.strings
+        threads = recording.threads
+        named = [
+            (name, start - self.origin, tid)
+            for name, start, tid in zip(threads["name"], threads["start"], self.tids, strict=True)
+            if name >= 0
+        ]
+        self.insert(
+            "ThreadNames (nameId, priority, globalTid)", ((name, 0, tid) for name, _, tid in named)
+        )
         main: dict[int, int] = {}
-        for process, tid in zip(recording.threads["process"], self.tids, strict=True):
+        for process, tid in zip(threads["process"], self.tids, strict=True):
             main.setdefault(process, tid)
+        starts = [signed(process["start"] - self.origin) for process in recording.processes]
         categories: set[tuple[int, int, int, int]] = set()
         for table in (recording.ranges, recording.marks):
             of = [table[name] for name in ("process", "domain", "category", "category_name")]
             categories.update(zip(*of, strict=True))
-        for process, domain in sorted({named[:2] for named in categories}):
-            if domain >= 0:
-                start = processes[process]["start"] - self.origin
-                yield self.row(start, DOMAIN, text=self.strings[domain], globalTid=main[process],
-                               domainId=self.domains[domain])  # fmt: skip
-        for process, domain, category, name in sorted(categories):
-            if name >= 0:
-                start = processes[process]["start"] - self.origin
-                yield self.row(start, CATEGORY, category=category, text=self.strings[name],
-                               globalTid=main[process], domainId=self.domains[domain])  # fmt: skip
-        threads = recording.threads
-        for name, start, tid in zip(threads["name"], threads["start"], self.tids, strict=True):
-            if name >= 0:
-                yield self.row(start - self.origin, THREAD, text=self.strings[name], globalTid=tid)
-
-    def events(self, table: str) -> None:
-        found = Events(self.recording, table, self.origin, self.tids, self.strings, self.domains)
-        for columns in found.batches():
-            rows = len(columns["start"])
-            # One statement takes many rows, and what is the same in all of them is in its text.
-            same = {
-                name
-                for name, values in columns.items()
-                if name != "start"
-                and isinstance(values[0], int)
-                and values.count(values[0]) == rows
-            }
-            free = [values for name, values in columns.items() if name not in same]
-            places = ",".join(str(columns[name][0]) if name in same else "?" for name in columns)
-            many = _PARAMETERS // len(free)
-            flat = chain.from_iterable(zip(*free, strict=True))
-            whole = islice(flat, rows // many * many * len(free))
-            for count, values in ((many, whole), (rows % many, flat)):
-                if count:
-                    self.connection.executemany(
-                        f"INSERT INTO NVTX_EVENTS ({','.join(columns)})"
-                        f" VALUES {','.join([f'({places})'] * count)}",
-                        zip(*[values] * (count * len(free)), strict=True),
-                    )
-            self.done += rows
-            self.progress(min(self.done / self.rows, 1))
+        rows: list[tuple[Any, ...]] = [
+            (starts[process], DOMAIN, None, strings[domain], main[process], self.domains[domain])
+            for process, domain in sorted({found[:2] for found in categories})
+            if domain >= 0
+        ]
+        rows += [
+            (starts[process], CATEGORY, number, strings[name], main[process], self.domains[domain])
+            for process, domain, number, name in sorted(categories)
+            if name >= 0
+        ]
+        rows += [
+            (signed(start), THREAD, None, strings[name], tid, None) for name, start, tid in named
+        ]
+        self.insert("NVTX_EVENTS (start, eventType, category, text, globalTid, domainId)", rows)
 
     def losses(self) -> Iterator[tuple[Any, ...]]:
         for row in self.recording.losses.rows():
@@ -233,3 +243,102 @@ class _Writer:
                 numbers[row["domain"]], name, signed(row["counter"]), row["value"], row["integer"],
                 field, unit,
             )  # fmt: skip
+
+
+class _Batch:
+    """Ranges or marks as columns of NVTX_EVENTS: no Python runs for a row."""
+
+    def __init__(self, writer: _Writer, table: str, begin: int) -> None:
+        self.writer, self.table, self.begin = writer, table, begin
+
+    def memory(self, name: str) -> memoryview:
+        column = self.writer.reader.column(self.table, name)
+        return memoryview(column)[self.begin : self.begin + _BATCH]
+
+    def column(self, name: str) -> list[Any]:
+        return list(self.memory(name))
+
+    def times(self, name: str) -> list[int]:
+        """Since the recording began. Those of a damaged file may be 64 bits and more from it."""
+        shifted = [time - self.writer.origin for time in self.memory(name)]
+        if shifted and (min(shifted) < -(1 << 63) or max(shifted) >= 1 << 63):
+            shifted = list(map(signed, shifted))
+        return shifted
+
+    def columns(self) -> Columns:
+        """The columns that have a value in any row."""
+        writer = self.writer
+        names, types = self.column("name"), self.column("message_type")
+        columns: Columns = {
+            "globalTid": list(map(writer.tids.__getitem__, self.memory("thread"))),
+            "domainId": list(map(writer.domains.__getitem__, self.memory("domain"))),
+        }
+        if self.table == "ranges":
+            columns["start"] = self.times("start")
+            columns.update(self.ends())
+        else:
+            columns["start"] = self.times("time")
+            columns["eventType"] = [MARK] * len(names)
+        if _REGISTERED in types:
+            columns["textId"] = [
+                name if type == _REGISTERED and name >= 0 else None
+                for name, type in zip(names, types, strict=True)
+            ]
+        if set(types) != {_REGISTERED}:
+            columns["text"] = [
+                None if type == _REGISTERED or name < 0 else writer.strings[name]
+                for name, type in zip(names, types, strict=True)
+            ]
+        categories = self.column("category")
+        if any(categories):
+            columns["category"] = [category or None for category in categories]
+        given = writer.reader.column(self.table, "color").valid(self.begin, self.begin + _BATCH)
+        if any(given):
+            colors = self.memory("color").cast("B").cast("i")
+            columns["color"] = [c if has else None for c, has in zip(colors, given, strict=True)]
+        columns.update(self.payloads())
+        return columns
+
+    def ends(self) -> Columns:
+        reasons, kinds = self.memory("end_reason"), self.column("kind")
+        columns: Columns = {
+            "end": [
+                None if reason else time
+                for time, reason in zip(self.times("end"), reasons, strict=True)
+            ],
+            "eventType": list(map(_KINDS.__getitem__, kinds)),
+        }
+        if any(kinds):
+            # SQLite's integers have a sign.
+            ids = self.memory("range_id").cast("B").cast("q")
+            columns["rangeId"] = [i if kind else None for i, kind in zip(ids, kinds, strict=True)]
+            threads = zip(self.memory("end_thread"), self.memory("thread"), kinds, strict=True)
+            columns["endGlobalTid"] = [
+                self.writer.tids[ender] if kind and ender != thread else None
+                for ender, thread, kind in threads
+            ]
+        return columns
+
+    def payloads(self) -> Columns:
+        types = self.column("payload_type")
+        words = self.memory("payload").cast("B")
+        columns: Columns = {}
+        for type, (column, form, step) in _NUMBERS.items():
+            if type in types:
+                values = words.cast(form)[::step]  # type: ignore[call-overload]
+                columns[column] = [
+                    value if of == type else None for value, of in zip(values, types, strict=True)
+                ]
+        if _EXTENDED in types:
+            columns["jsonText"] = [
+                self.json(self.begin + at) if of == _EXTENDED else None
+                for at, of in enumerate(types)
+            ]
+        return columns
+
+    def json(self, row: int) -> str:
+        fields = self.writer.reader.row_json(self.table, row)
+        if fields is not None:
+            return str(fields)
+        pieces = self.writer.recording.payload(row, self.table)
+        return json.dumps([{"schema": schema, "hex": data.hex()} for schema, _, data in pieces])
