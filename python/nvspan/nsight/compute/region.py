@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
+from contextlib import ContextDecorator, nullcontext
 from typing import Any
 
 from nvspan import _core
 
 
-class profile_region:
+class profile_region(ContextDecorator):
     """A range that Nsight Compute can replay as one thing, around a block or a function.
 
     Its end waits for the current CUDA stream, as ``annotate(sync=True)`` does, by calls that range
@@ -56,29 +57,17 @@ class profile_region:
         self._open: list[Any] = []
 
     def __enter__(self) -> profile_region:
-        if self._left > 0:
-            self._left -= 1
-            self._open.append(None)
-            return self
-        entered = _core.annotate(self._name, **self._options)
+        is_warm_up = self._left > 0
+        self._left -= is_warm_up
+        entered = nullcontext() if is_warm_up else _core.annotate(self._name, **self._options)
         entered.__enter__()
         self._open.append(entered)
         return self
 
     def __exit__(self, *raised: Any) -> None:
-        entered = self._open.pop()
-        if entered is not None:
-            entered.__exit__(*raised)
+        self._open.pop().__exit__(*raised)
 
     def __call__(self, function: Any) -> Any:
-        from functools import wraps
-
         if self._name is None:
             self._name = getattr(function, "__name__", None)
-
-        @wraps(function)
-        def within(*args: Any, **kwargs: Any) -> Any:
-            with self:
-                return function(*args, **kwargs)
-
-        return within
+        return super().__call__(function)
