@@ -118,12 +118,12 @@ def test_a_column_that_is_asked_for_by_its_name_keeps_its_values():
     result = layers()
     assert result.ranges(["time", "limiter"]) == result.ranges()
     assert result.kernels(["time", "grid"]) == result.kernels()
-    assert tables.as_csv(result, metrics=["time"]) == tables.as_csv(result)
-    assert tables.as_text(result, metrics=["time"]) == tables.as_text(result)
+    assert tables.formatted(result, "csv", metrics=["time"]) == tables.formatted(result, "csv")
+    assert tables.formatted(result, "table", metrics=["time"]) == str(result)
 
 
 def test_a_metric_in_a_table_has_all_its_digits():
-    shown = tables.as_text(layers(), metrics=[TIME]).splitlines()
+    shown = tables.formatted(layers(), "table", metrics=[TIME]).splitlines()
     assert shown[2].split()[-1] == "28,992"
     assert tables._cell(TIME, 43424.0) == "43,424"
 
@@ -133,12 +133,12 @@ def test_the_forms_of_a_table():
     text = str(result).splitlines()
     assert text[0].split()[:5] == ["range", "results", "time", "mean", "sm"]
     assert text[2].split()[:4] == ["torch:layers.0", "3", "28.992", "us"]
-    rows = list(csv.DictReader(io.StringIO(tables.as_csv(result, metrics=[TIME]))))
+    rows = list(csv.DictReader(io.StringIO(tables.formatted(result, "csv", metrics=[TIME]))))
     assert [row["name"] for row in rows] == ["forward", "layers.0"]
     assert float(rows[1][TIME]) == 28992
-    assert json.loads(tables.as_json(result)) == result.ranges()
-    assert tables.as_markdown(result, kernels=True).count("\n") == 4
-    kernels = tables.as_text(result, kernels=True).splitlines()
+    assert json.loads(tables.formatted(result, "json")) == result.ranges()
+    assert tables.formatted(result, "markdown", kernels=True).count("\n") == 4
+    kernels = tables.formatted(result, "table", kernels=True).splitlines()
     assert kernels[1].split()[1] == f"{result.results[0].name[:57]}..."
     assert "<td>torch:layers.0</td>" in result._repr_html_()
     assert str(NcuResult([])) == "no ranges were profiled"

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 TIME = ("gpu__time_duration.sum", "gpu__time_active.sum", "range__time_duration.sum")
 SM = ("sm__throughput.avg.pct_of_peak_sustained_elapsed",)
@@ -52,8 +52,6 @@ _LIMITS = {
 }
 _BUSY, _NEAR, _FULL = 60.0, 10.0, 80.0  # percent of the peak
 
-Number = Callable[..., "float | None"]
-
 
 def stalls(metrics: Mapping[str, float]) -> list[tuple[str, float]]:
     """What the warps wait for, the longest first: the reason, and its part of all waiting."""
@@ -75,7 +73,7 @@ def _waiting(metrics: Mapping[str, float], prefix: str, suffix: str) -> dict[str
 
 def limiter(metrics: Mapping[str, float]) -> str | None:
     """What limits it; None where ncu was not asked for what tells it."""
-    sm, memory = _first(metrics, SM), _first(metrics, MEMORY)
+    sm, memory = first(metrics, SM), first(metrics, MEMORY)
     if sm is None or memory is None:
         return None
     if max(sm, memory) < _BUSY:
@@ -86,13 +84,14 @@ def limiter(metrics: Mapping[str, float]) -> str | None:
     return f"memory: {_level(metrics, memory)}" if memory > sm else "compute"
 
 
-def _first(metrics: Mapping[str, float], names: tuple[str, ...]) -> float | None:
+def first(metrics: Mapping[str, float], names: tuple[str, ...]) -> float | None:
+    """The first of these metrics that there is."""
     return next((metrics[name] for name in names if name in metrics), None)
 
 
 def _level(metrics: Mapping[str, float], memory: float) -> str:
     """The part of the memory that is busiest."""
-    found = {level: _first(metrics, names) for level, names in _LEVELS.items()}
+    found = {level: first(metrics, names) for level, names in _LEVELS.items()}
     busy = {level: value for level, value in found.items() if value is not None}
     level = max(busy, key=lambda each: busy[each], default="bandwidth")
     return level if busy and busy[level] > memory - _NEAR else "bandwidth"
@@ -102,7 +101,7 @@ def _why_idle(metrics: Mapping[str, float]) -> str:
     waves = metrics.get("launch__waves_per_multiprocessor")
     if waves is not None and waves < 1:
         return f"too few blocks, {waves:.2g} of what the GPU holds at once"
-    occupancy = _first(metrics, OCCUPANCY)
+    occupancy = first(metrics, OCCUPANCY)
     possible = metrics.get("sm__maximum_warps_per_active_cycle_pct")
     if possible is not None and possible < 50:
         limits = {word: metrics[name] for name, word in _LIMITS.items() if name in metrics}

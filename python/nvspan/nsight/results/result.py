@@ -12,10 +12,10 @@ from nvspan.nsight.lines.tools import find_tool
 from nvspan.nsight.ranges.names import RangeNames, known_of
 from nvspan.nsight.ranges.range_filter import RangeFilter
 from nvspan.nsight.results import csv_reader
-from nvspan.nsight.results.limiter import MEMORY, OCCUPANCY, SM, TIME, limiter, stalls
+from nvspan.nsight.results.limiter import MEMORY, OCCUPANCY, SM, TIME, first, limiter, stalls
 from nvspan.nsight.results.matching import named_ranges
 from nvspan.nsight.results.profiled import OpenRange, Profiled
-from nvspan.nsight.results.tables import KERNEL_COLUMNS, RANGE_COLUMNS, as_html, as_text
+from nvspan.nsight.results.tables import KERNEL_COLUMNS, RANGE_COLUMNS, as_html, formatted
 
 _SHOWN_STALLS = 2
 
@@ -128,7 +128,7 @@ class NcuResult:
         return chosen.name if chosen.domain is None else f"{chosen.domain}:{chosen.name}"
 
     def __str__(self) -> str:
-        return as_text(self)
+        return formatted(self, "table")
 
     def __repr__(self) -> str:
         return f"<NcuResult of {len(self.results)} results>"
@@ -215,16 +215,12 @@ def _summary(results: list[Profiled], metrics: tuple[str, ...]) -> dict[str, Any
     means = _means(results, [time or 0.0 for time in times] if total else [1.0] * len(results))
     return {
         "time": total, "mean": total / len(known) if total is not None else None,
-        "sm": _first(means, SM), "memory": _first(means, MEMORY),
-        "occupancy": _first(means, OCCUPANCY),
+        "sm": first(means, SM), "memory": first(means, MEMORY),
+        "occupancy": first(means, OCCUPANCY),
         "stalls": ", ".join(f"{r} {p:.0%}" for r, p in stalls(means)[:_SHOWN_STALLS]) or None,
         "limiter": limiter(means),
         **{name: combined(name, results, means) for name in metrics},
     }  # fmt: skip
-
-
-def _first(means: Mapping[str, float], names: Sequence[str]) -> float | None:
-    return next((means[name] for name in names if name in means), None)
 
 
 def _means(results: list[Profiled], weights: list[float]) -> dict[str, float]:

@@ -55,24 +55,22 @@ def _cell(column: str, value: Any) -> str:
 
 
 def _shape(
-    result: NcuResult, kernels: bool, metrics: Sequence[str]
+    result: NcuResult, *, kernels: bool, metrics: Sequence[str]
 ) -> tuple[list[str], list[list[str]]]:
     """Headings and cells; columns that are empty throughout are left out."""
-    rows = result.kernels(metrics) if kernels else result.ranges(metrics)
-    columns = list(KERNEL_COLUMNS[3:] if kernels else RANGE_COLUMNS[3:])
-    columns += [name for name in dict.fromkeys(metrics) if name not in columns]
-    if not kernels:
-        for row in rows:
-            row["range"] = _label(row)
-        columns = ["range", *columns]
-        if all(row["processes"] == 1 for row in rows):
-            columns.remove("processes")
-        if all(row["results"] == 1 for row in rows):
-            columns.remove("mean")
-    shown = [name for name in columns if any(row[name] is not None for row in rows)]
-    if kernels:
-        for row in rows:
+    rows, columns = result._records(kernels, metrics)
+    # What a label or a range has is no column of its own.
+    columns = columns[3:] if kernels else ["range", *columns[3:]]
+    for row in rows:
+        if kernels:
             row["kernel"] = _short(row["kernel"])
+        else:
+            row["range"] = _label(row)
+    if not kernels and all(row["processes"] == 1 for row in rows):
+        columns.remove("processes")
+    if not kernels and all(row["results"] == 1 for row in rows):
+        columns.remove("mean")
+    shown = [name for name in columns if any(row[name] is not None for row in rows)]
     cells = [[_cell(name, row[name]) for name in shown] for row in rows]
     return ["top stalls" if name == "stalls" else name for name in shown], cells
 
@@ -83,47 +81,28 @@ def _short(name: str) -> str:
 
 
 def formatted(
-    result: NcuResult, form: str, *, kernels: bool = False, metrics: Sequence[str] = (),
+    result: NcuResult,
+    form: str,
+    *,
+    kernels: bool = False,
+    metrics: Sequence[str] = (),
     escape: bool = False,
-) -> str:  # fmt: skip
-    """The result as "table", "csv", "json" or "markdown"."""
-    if form == "csv":
-        return as_csv(result, kernels=kernels, metrics=metrics, escape=escape)
-    layout = {"json": as_json, "markdown": as_markdown}.get(form, as_text)
-    return layout(result, kernels=kernels, metrics=metrics)
-
-
-def as_text(result: NcuResult, *, kernels: bool = False, metrics: Sequence[str] = ()) -> str:
-    headings, cells = _shape(result, kernels, metrics)
-    return text.aligned(headings, cells, LEFT) if cells else "no ranges were profiled"
-
-
-def as_markdown(result: NcuResult, *, kernels: bool = False, metrics: Sequence[str] = ()) -> str:
-    headings, cells = _shape(result, kernels, metrics)
-    return text.markdown(headings, cells, LEFT) if cells else "no ranges were profiled"
-
-
-def as_csv(
-    result: NcuResult, *, kernels: bool = False, metrics: Sequence[str] = (), escape: bool = False
 ) -> str:
-    rows, columns = result._records(kernels, metrics)
-    return render.as_csv(rows, columns, escape)
-
-
-def as_json(result: NcuResult, *, kernels: bool = False, metrics: Sequence[str] = ()) -> str:
-    rows, _ = result._records(kernels, metrics)
-    return json.dumps(rows, indent=1)
+    """The result as "table", "csv", "json" or "markdown"."""
+    if form in ("csv", "json"):
+        rows, columns = result._records(kernels, metrics)
+        return render.as_csv(rows, columns, escape) if form == "csv" else json.dumps(rows, indent=1)
+    headings, cells = _shape(result, kernels=kernels, metrics=metrics)
+    layout = text.markdown if form == "markdown" else text.aligned
+    return layout(headings, cells, LEFT) if cells else "no ranges were profiled"
 
 
 def as_html(result: NcuResult) -> str:
     """A table for notebooks."""
-    headings, cells = _shape(result, False, ())
-    lines = [headings, *cells]
-    made = []
-    for number, line in enumerate(lines):
-        tag = "td" if number else "th"
-        made.append("".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in line))
-    return "<table>" + "".join(f"<tr>{line}</tr>" for line in made) + "</table>"
+    headings, cells = _shape(result, kernels=False, metrics=())
+    lines = [("th", headings), *(("td", line) for line in cells)]
+    rows = ("".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in line) for tag, line in lines)
+    return "<table>" + "".join(f"<tr>{row}</tr>" for row in rows) + "</table>"
 
 
 def compare(before: NcuResult, after: NcuResult) -> list[dict[str, Any]]:
