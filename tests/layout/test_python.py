@@ -30,7 +30,6 @@ LATER = {
     "IPython": "notebook",
     "fsspec": "ranks.paths",
     "matplotlib": "colors",
-    "ncu_report": "nsight.results.module_reader",
     "numpy": "counters payloads writer",
     "pandas": "nsight.results.result recording.frame recording.table",
     "polars": "recording.frame recording.table",
