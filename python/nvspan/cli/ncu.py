@@ -14,7 +14,7 @@ from typing import Any
 
 import nvspan
 from nvspan.cli import ncu_read
-from nvspan.cli.common.ncu_reports import names
+from nvspan.cli.common.options import CSV, names
 from nvspan.cli.common.parser import Parser, parser_of
 from nvspan.cli.program.launching import (
     add_program_options,
@@ -60,7 +60,7 @@ _SCRIPT = re.compile(r".*\.py[cwz]?$")
 
 
 def _parser() -> Parser:
-    parser = parser_of("ncu", _DESCRIPTION, usage=_USAGE)
+    parser = parser_of("ncu", _DESCRIPTION, CSV, usage=_USAGE)
     add = parser.add_argument_group("what is profiled").add_argument
     add("--range", metavar="NAME", action="append", default=[],
         help="a range, where its name could be taken for a script; may be repeated")  # fmt: skip

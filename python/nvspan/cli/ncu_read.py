@@ -9,7 +9,7 @@ import json
 import math
 from collections.abc import Sequence
 
-from nvspan.cli.common.reading import add_escape_formulas, emit, note, opened
+from nvspan.cli.common.reading import emit, note, opened
 from nvspan.nsight.lines.tools import COMPUTE_SUFFIX
 from nvspan.nsight.results import details, tables
 from nvspan.nsight.results.result import NcuResult, range_names, read_reports, within
@@ -60,7 +60,6 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         help="show ncu's sections and rules for each kernel in the ranges",
     )
     add("--section", metavar="NAME", help="with --page: only this section, as LaunchStats or sol")
-    add_escape_formulas(parser)
 
 
 def refuse(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
