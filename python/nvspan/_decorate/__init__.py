@@ -68,21 +68,24 @@ def annotate_class(
     level: int = 1,
     name_from: _NameFrom = "qualname",
 ) -> Any:
-    """Annotates all public methods that a class defines itself, as `annotate` would each of them.
+    """Annotate the public methods that a class defines itself. A decorator, bare or with arguments.
 
-    Static and class methods, properties, coroutine functions and generators are handled; inherited
-    methods, nested classes and methods that are decorated already stay as they are, so that a
-    second application changes nothing. A range is named `Class.method`.
+    Static and class methods, properties, coroutine functions and generators are annotated too.
+    Inherited methods, nested classes and decorated methods stay as they are, so a second
+    application changes nothing. A range is named ``Class.method``.
 
-    include: shell patterns, in a list or separated by '|', of the methods to annotate; None: all.
-    exclude: patterns of those to leave out. A name that begins with '_' is not left out if a
-      pattern of `include` that begins with '_' matches it: `include="__init__|fit"`.
-    color, domain, category, payload, kind, level: as for `annotate`.
-    name_from: 'qualname' (`Class.method`), 'name' (`method`), or a callable given the function.
+    Args:
+        include: Patterns of methods to annotate, in a list or separated by '|'. Default: all.
+        exclude: Patterns of methods to leave out. A name that starts with '_' is kept if a pattern
+            of `include` that starts with '_' matches it: ``include="__init__|fit"``.
+        color, domain, category, payload, kind, level: As for `annotate`.
+        name_from: 'qualname' (``Class.method``), 'name' (``method``), or a callable.
 
-    The class is changed in place and returned. Raises TypeError if it is not a class, or one that
-    cannot be changed, such as `int`. Not atomic: a thread that calls methods meanwhile may meet old
-    and new ones.
+    Returns:
+        The class, changed in place. Not atomic: another thread may call old and new methods.
+
+    Raises:
+        TypeError: `cls` is not a class, or cannot be changed, such as `int`.
 
     >>> import nvspan
     >>> @nvspan.annotate_class(exclude="_*|size")

@@ -82,7 +82,7 @@ void evaluate_fields(EventFields& target, const EventFields& source, bool& faile
 void clear_fields(EventFields& fields) noexcept;
 int traverse_fields(const EventFields& fields, visitproc visit, void* arg);
 
-// Gives `text` as str and drops no character: see docs/annotate.md, "Odd strings".
+// Gives `text` as str and drops no character: see docs/annotate.md, "Names".
 PyObject* message_text(const EventFields& fields);
 
 // The UTF-8 of a str (or bytes) argument with zeros and surrogates escaped, as bytes; or null with

@@ -289,7 +289,7 @@ PyMethodDef torch_nvtx_functions[] = {
      "Sends an instantaneous event."},
     {"range", as_method(range), METH_FASTCALL | METH_KEYWORDS,
      "range(msg, *args, domain=None, color=None, category=None, payload=None, **kwargs)\n--\n\n"
-     "A range as context manager and decorator, called msg.format(*args, **kwargs).\n\n"
+     "A range as context manager and decorator, called ``msg.format(*args, **kwargs)``.\n\n"
      "It is formatted at each entry, and only while a tool listens; a message that cannot be\n"
      "formatted is shown as it is, with a warning.\n\n"
      ">>> from nvspan.torch import nvtx\n"
