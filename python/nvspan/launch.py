@@ -84,7 +84,7 @@ def nccl_plugin() -> str:
 
     A program that has it in NCCL_PROFILER_PLUGIN when it makes its communicators sends each
     collective, send and receive as a device range of the domain "NCCL", from the beginning to the
-    end of its kernel: `docs/distributed.md`. `nvspan record` sets the variable. The plugin is the
+    end of its kernel: `docs/ranks.md`. `nvspan record` sets the variable. The plugin is the
     extension module itself, so it is loaded in a Python process only.
 
     >>> os.environ.setdefault("NCCL_PROFILER_PLUGIN", nccl_plugin())     # doctest: +SKIP

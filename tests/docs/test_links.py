@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
 
@@ -14,31 +15,43 @@ from helpers.tree import ROOT
 
 DOCS = ROOT / "docs"
 PAGES = sorted(path.name for path in DOCS.glob("*.md"))
-API = (DOCS / "api.md").read_text(encoding="utf-8")
-DOCUMENTED = dict(re.findall(r"\{py:(?:function|class)\} nvspan\.(\w+)(\(.*\))?\n", API))
+MODULES = [
+    f"nvspan{part}"
+    for part in ("", ".torch", ".torch.nvtx", ".nsight", ".watch", ".writer", ".imports")
+]
 
 
-def shape(signature):
-    """Parameters as (name, kind, default), so that annotations do not count."""
-    return [(p.name, p.kind, p.default) for p in signature.parameters.values()]
+def generated():
+    """The names that docs/api.md takes from docstrings, each with whether its members come too."""
+    found = {}
+    text = (DOCS / "api.md").read_text(encoding="utf-8")
+    for name, options in re.findall(r"^\.\. auto\w+:: ([\w.]+)\n((?:   :.*\n)*)", text, re.M):
+        found[name] = ":members:" in options
+    return found
 
 
-def test_every_public_name_has_an_entry():
-    assert {name for name in nvspan.__all__ if f"nvspan.{name}" not in API} == set()
+@pytest.mark.parametrize("module", MODULES)
+def test_every_public_name_is_in_the_generated_reference(module):
+    found = generated()
+    names = {f"{module}.{name}" for name in importlib.import_module(module).__all__}
+    assert found.get(module) or names - {*MODULES, *found} == set()
 
 
-@pytest.mark.parametrize("name", [name for name, given in DOCUMENTED.items() if given])
-def test_documented_signatures_are_the_real_ones(name):
-    namespace = dict(vars(nvspan))
-    exec(f"def documented{DOCUMENTED[name]}: ...", namespace)
-    documented = shape(inspect.signature(namespace["documented"]))
-    assert documented == shape(inspect.signature(getattr(nvspan, name)))
+@pytest.mark.parametrize("name", sorted(set(nvspan.__all__) - {"__version__", "colors"}))
+def test_the_reference_has_something_to_say(name):
+    """A docstring; and a signature, where arguments are given to make one."""
+    public = getattr(nvspan, name)
+    assert public.__doc__
+    made_elsewhere = {"Counter", "ExtCounter", "Float64Counter", "Int64Counter"}
+    if name not in made_elsewhere and not (
+        isinstance(public, type) and issubclass(public, Exception)
+    ):
+        inspect.signature(public)
 
 
-def test_every_member_of_a_domain_has_an_entry():
-    members = {name for name in dir(nvspan.Domain) if not name.startswith("_")}
-    entry = API[API.index("{py:class} nvspan.Domain(") :].split("\n```\n")[0]
-    assert members == set(re.findall(r"\{py:(?:attribute|method)\} (\w+)", entry))
+def test_every_member_of_a_domain_has_a_docstring():
+    members = [name for name in dir(nvspan.Domain) if not name.startswith("_")]
+    assert [name for name in members if not getattr(nvspan.Domain, name).__doc__] == []
 
 
 def test_every_page_is_in_the_contents_and_in_the_readme():
@@ -75,7 +88,7 @@ def test_links_lead_somewhere(page):
 def test_the_sidebar_has_five_groups():
     index = (DOCS / "index.md").read_text(encoding="utf-8")
     assert re.findall(r"^:caption: (.*)$", index, re.M) == [
-        "Start", "Tasks", "Annotate", "Reference", "Project",
+        "Start", "Annotate", "Record and read", "Running programs and Nsight", "Reference",
     ]  # fmt: skip
     names = re.findall(r"^([\w-]+)$", index, re.M)
     assert len(names) == len(set(names))

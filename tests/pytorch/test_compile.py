@@ -14,7 +14,7 @@ from helpers.traced import run_plain, run_traced
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 PROGRAMS = Path(__file__).with_name("programs")
-OLD = torch.__version__.split(".")[:2] == ["2", "5"]  # docs/torch-compile.md says what fails there
+OLD = torch.__version__.split(".")[:2] == ["2", "5"]  # docs/pytorch.md says what fails there
 
 
 @pytest.mark.parametrize("run", [run_plain, run_traced], ids=["no tool", "tool"])

@@ -142,5 +142,5 @@ def test_offsets_are_those_to_any_host(tmp_path):
 def test_what_is_not_a_file_of_clocks_is_refused(tmp_path, text):
     file = tmp_path / "clocks.json"
     file.write_text(text, encoding="latin-1")
-    with pytest.raises(ValueError, match=r"clocks\.json' is not a file of clocks, as docs/which"):
+    with pytest.raises(ValueError, match=r"clocks\.json' is not a file of clocks, as docs/ranks"):
         Clocks(file)

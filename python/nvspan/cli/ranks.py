@@ -52,7 +52,7 @@ def main(argv: Sequence[str]) -> int:
         action="append",
         default=[],
     )
-    parser.option("--clocks FILE", "measured offsets of the hosts' clocks: docs/which-rank.md")
+    parser.option("--clocks FILE", "measured offsets of the hosts' clocks: docs/ranks.md")
     parser.option("-o, --output OUT", "write a page (.html) with a heat map instead")
     parser.option("--title TEXT", "the heading of the page (default: the names of the files)")
     options = parser.parse_args(argv)

@@ -61,7 +61,7 @@ class Clocks:
         except (ValueError, KeyError, TypeError):
             name = os.fspath(path)
             raise ValueError(
-                f"{name!r} is not a file of clocks, as docs/which-rank.md describes it"
+                f"{name!r} is not a file of clocks, as docs/ranks.md describes it"
             ) from None
 
     def priors(self, reference: str) -> dict[str, list[tuple[int, int, int]]]:

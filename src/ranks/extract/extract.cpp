@@ -194,7 +194,7 @@ class Extraction : public reader::RangeScan<Extraction> {
   }
 
   // The communicator is the stream, its number of the collective the payload; the rank is in the
-  // category: docs/distributed.md. Returns when the CPU called it, if that is known.
+  // category: docs/ranks.md. Returns when the CPU called it, if that is known.
   std::int64_t read_device(std::uint32_t site, const EntryPayload& payload,
                            CollectiveFields& fields) const {
     const reader::ReadSite& of = recording_.sites()[site];

@@ -1,10 +1,20 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the page takes for granted."""
+"""What the page takes for granted, and its programs."""
+
+from pathlib import Path
 
 import nvspan
+
+PROGRAM = "import nvspan\nwith nvspan.annotate('work'):\n    pass\n"
+for name in ("program.py", "worker.py"):
+    Path(name).write_text(PROGRAM)
 
 
 def train():
     with nvspan.annotate("train"):
         pass
+
+
+def train_one_epoch():
+    pass

@@ -1,16 +1,15 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""The recordings of tests/data/loops whose figures the page shows, and a model."""
+"""The recordings of tests/data/loops, whose figures the page shows, and a model."""
 
 import importlib.util
-import os
 from pathlib import Path
 
 from helpers.recorded_loops import unpack, unpack_ranks
 
 unpack("data", "train.nvspan")
-# An editable install is imported before pytest could rewrite it.
-os.environ["PYTEST_ADDOPTS"] = "-W ignore::pytest.PytestAssertRewriteWarning"
+unpack("blocks", "blocks.nvspan")
+unpack("saves", "run.nvspan")
 if importlib.util.find_spec("torch"):
     import torch
 
@@ -22,13 +21,8 @@ if importlib.util.find_spec("torch"):
 
 
 def prepared(command):
-    """What is asked of a recording is asked of the one whose figures the page shows; two recordings
-    of sleeps may differ where the machine is busy, so the comparison is of one."""
-    if command.endswith("run.nvspan"):
-        unpack("saves", "run.nvspan")
+    """The page's programs are those that were recorded; the ranks' files come last."""
     if command.endswith("run-*.nvspan"):
         for path in unpack_ranks(Path()):
             path.rename(path.name.replace("ranks", "run"))
-    if command.startswith("nvspan record") and "branch.nvspan" in command:
-        return "cp main.nvspan branch.nvspan"
-    return command
+    return None if command.startswith("nvspan record") else command

@@ -1,4 +1,0 @@
-# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
-# SPDX-License-Identifier: Apache-2.0
-def warm_up():
-    pass
