@@ -38,6 +38,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # docstrings say what an argument may be
 autodoc_preserve_defaults = True
 napoleon_numpy_docstring = False
+napoleon_use_rtype = False
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3

@@ -82,7 +82,7 @@ def annotate_class(
         name_from: 'qualname' (``Class.method``), 'name' (``method``), or a callable.
 
     Returns:
-        The class, changed in place. Not atomic: another thread may call old and new methods.
+        The class, changed in place; another thread may meanwhile call old and new methods.
 
     Raises:
         TypeError: `cls` is not a class, or cannot be changed, such as `int`.
