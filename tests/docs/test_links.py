@@ -112,3 +112,15 @@ def test_pictures_are_small_and_load_nothing():
         used = [page for page in (ROOT / "README.md", *DOCS.glob("*.md"))
                 if f"pictures/{picture.name})" in page.read_text(encoding="utf-8")]  # fmt: skip
         assert used, picture.name
+
+
+def test_pages_that_sources_name_exist():
+    """In messages, help, docstrings and comments."""
+    named = {
+        (path.relative_to(ROOT).as_posix(), page)
+        for folder in ("python", "src", "tests", "examples", "benchmarks")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in (".py", ".pyi", ".hpp", ".cpp", ".md")
+        for page in re.findall(r"docs/([\w-]+\.md)", path.read_text(encoding="utf-8"))
+    }
+    assert {(source, page) for source, page in named if page not in PAGES} == set()
