@@ -20,6 +20,7 @@ PUBLIC = """
 # file -> why it imports modules whose names it computes
 COMPUTED = {
     "cli/__init__.py": "imports the one command that is run",
+    "cli/export.py": "imports what writes the format that is asked for",
     "_compat/in_place.py": "gives a module of ours to whoever imports one of nvtx",
     "_lazy.py": "imports what tables of attributes name",
     "_doctor/process.py": "imports what the user names, in a process of its own",
