@@ -3,13 +3,19 @@
 
 #include "core/text/number_text.hpp"
 
-#include "core/text/shortest_digits.hpp"
-
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 
 namespace nvspan::core {
+namespace {
+
+float read_back(const char* text, float) { return std::strtof(text, nullptr); }
+double read_back(const char* text, double) { return std::strtod(text, nullptr); }
+
+}  // namespace
 
 void NumberText::add(const char* bytes, int count) {
   std::memcpy(bytes_ + size_, bytes, static_cast<std::size_t>(count));
@@ -57,8 +63,22 @@ void NumberText::print(Real value) {
     const char* const name = not_finite_name(static_cast<double>(value));
     return add(name, static_cast<int>(std::strlen(name)));
   }
-  const DecimalDigits shortest = shortest_digits(value);
-  lay_out(std::signbit(value), shortest.digits, shortest.count, shortest.exponent);
+  // Not std::to_chars, whose tables for other forms are a third of a library that holds it. Numbers
+  // below the normal ones have fewer digits than digits10.
+  using Limits = std::numeric_limits<Real>;
+  char text[64];
+  int digits = std::isnormal(value) ? Limits::digits10 : 1;
+  do {
+    std::snprintf(text, sizeof text, "%.*e", digits - 1, static_cast<double>(std::fabs(value)));
+  } while (read_back(text, value) != std::fabs(value) && ++digits <= Limits::max_digits10);
+  // The C library's point is that of the program's locale, which may be of several bytes.
+  char* const exponent = std::strchr(text, 'e');
+  char* end = text;
+  for (const char* at = text; at != exponent; ++at) {
+    if (*at >= '0' && *at <= '9') *end++ = *at;
+  }
+  while (end > text + 1 && end[-1] == '0') --end;
+  lay_out(std::signbit(value), text, static_cast<int>(end - text), std::atoi(exponent + 1));
 }
 
 NumberText::NumberText(double value) { print(value); }

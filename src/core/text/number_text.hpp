@@ -11,8 +11,8 @@
 namespace nvspan::core {
 
 // A real number as Python's repr() lays it out, whatever the program's locale: the fewest digits
-// that read back as the same number, and always a point or an exponent. "0.1", "2.0", "1e+16"; of
-// what is not finite "nan", "inf" or "-inf".
+// that read back as the same number (one more for 46 powers of two), and always a point or an
+// exponent. "0.1", "2.0", "1e+16"; for what is not finite "nan", "inf" or "-inf".
 class NumberText {
  public:
   explicit NumberText(double value);

@@ -3,7 +3,7 @@
 
 // The digits of numbers of every size are those of std::to_chars, which has tables for them.
 
-#include "core/text/shortest_digits.hpp"
+#include "core/text/number_text.hpp"
 
 #include <charconv>
 #include <cmath>
@@ -18,17 +18,16 @@
 
 namespace {
 
-using nvspan::core::DecimalDigits;
-using nvspan::core::shortest_digits;
+using nvspan::core::NumberText;
 
-template <typename Real>
-std::string ours(Real value) {
-  const DecimalDigits made = shortest_digits(value);
-  std::string text(1, made.digits[0]);
-  if (made.count > 1) text.append(".").append(made.digits + 1, made.digits + made.count);
-  char exponent[16];
-  std::snprintf(exponent, sizeof exponent, "e%+03d", made.exponent);
-  return text + exponent;
+// Without the zeros at both ends.
+std::string digits_of(const std::string& text) {
+  std::string digits;
+  for (const char byte : text.substr(0, text.find('e'))) {
+    if (byte >= '0' && byte <= '9' && (byte != '0' || !digits.empty())) digits += byte;
+  }
+  const std::size_t last = digits.find_last_not_of('0');
+  return last == std::string::npos ? "0" : digits.substr(0, last + 1);
 }
 
 template <typename Real>
@@ -38,9 +37,26 @@ void check(Real value) {
   char text[64];
   char* const end =
       std::to_chars(text, text + sizeof text, value, std::chars_format::scientific).ptr;
-  const std::string expected(text, end), made = ours(value);
-  if (made != expected) std::fprintf(stderr, "%s, not %s\n", made.c_str(), expected.c_str());
-  EXPECT(made == expected);
+  const std::string made(NumberText(value).view());
+  const std::string digits = digits_of(made), shortest = digits_of(std::string(text, end));
+  // Below a power of two numbers lie twice as dense as above it.
+  int exponent = 0;
+  const bool power = std::frexp(value, &exponent) == Real{0.5};
+  const bool right = digits == shortest || (power && digits.size() == shortest.size() + 1);
+  const bool same =
+      (sizeof value == sizeof(float) ? std::strtof(made.c_str(), nullptr)
+                                     : std::strtod(made.c_str(), nullptr)) == value;
+  if (!right || !same) std::fprintf(stderr, "%s, not %.*s\n", made.c_str(), int(end - text), text);
+  EXPECT(right && same);
+}
+
+void layout() {
+  EXPECT(NumberText(0.0).view() == "0.0" && NumberText(-0.0).view() == "-0.0");
+  EXPECT(NumberText(0.1F).view() == "0.1" && NumberText(-2.5).view() == "-2.5");
+  EXPECT(NumberText(1e15).view() == "1000000000000000.0" && NumberText(1e16).view() == "1e+16");
+  EXPECT(NumberText(0.0001).view() == "0.0001" && NumberText(1.5e-5).view() == "1.5e-05");
+  EXPECT(NumberText(1e-320).view() == "1e-320" && NumberText(5e-324).view() == "5e-324");
+  EXPECT(NumberText(std::numeric_limits<double>::infinity()).view() == "inf");
 }
 
 template <typename Real, typename Bits>
@@ -62,7 +78,6 @@ void ends_of_the_range() {
   check(std::numeric_limits<float>::max());
 }
 
-// Below a power of two numbers lie twice as dense as above it.
 void powers() {
   for (int two = -1074; two < 1024; ++two) {
     const double power = std::ldexp(1.0, two);
@@ -105,6 +120,7 @@ void numbers_at_random() {
 }  // namespace
 
 int main() {
+  layout();
   ends_of_the_range();
   powers();
   short_numbers();
