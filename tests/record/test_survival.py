@@ -138,6 +138,48 @@ for i in range(5000):
     assert os.path.getsize(more.files[-1]) < 500_000
 
 
+def test_started_ranges_in_statistics_alone(tmp_path):
+    """More than have a place in their thread's block, ended by any thread, once, and late."""
+    code = """
+import threading
+import nvspan
+
+def in_thread(call, *arguments):
+    results = []
+    thread = threading.Thread(target=lambda: results.append(call(*arguments)))
+    thread.start()
+    thread.join()
+    return results[0]
+
+def starts(name, count):
+    return [nvspan.start_range(name) for _ in range(count)]
+
+def ends(handles):
+    for handle in handles:
+        nvspan.end_range(handle)
+
+for _ in range(2):
+    ends(starts("own", 100))
+    ends(reversed(starts("reversed", 100)))
+    in_thread(ends, starts("other", 40))
+    ends(in_thread(starts, "ended thread", 40))
+left = starts("left", 40)
+kept = in_thread(starts, "kept", 3)
+for _ in range(1100):  # more threads than the recorder can find by their number
+    in_thread(starts, "left", 1)
+ends(kept)
+domain = nvspan.get_domain("d")
+range_id = domain.start_range(message="by id")
+for _ in range(3):
+    domain.end_range(range_id)
+"""
+    done = record_command([sys.executable, "-c", code], mode="stats", folder=tmp_path)
+    calls = {row["name"]: row["calls"] for row in done.recording.stats().rows}
+    assert calls == {
+        "own": 200, "reversed": 200, "other": 80, "ended thread": 80, "kept": 3, "by id": 1,
+    }  # fmt: skip
+
+
 def test_short_ranges_are_left_out():
     code = """
 import time

@@ -99,9 +99,25 @@ inline void set_changed(record::ThreadWriter& writer, std::uint64_t ticks) noexc
 }
 
 inline void end_started(std::uint64_t id) noexcept {
-  record::LiveBlock* const block =
-      record::live_starter[(id >> 32) % record::live_starters].load(std::memory_order_acquire);
+  record::LiveBlock* const block = record::live_starter_of(id);
   if (block != nullptr) record::live_end(*block, id);
+}
+
+// In mode `stats`. False: the range has no place in a block, or the thread no cell for it yet.
+inline bool count_started(record::ThreadWriter& writer, std::uint64_t id,
+                          std::uint64_t ticks) noexcept {
+  record::LiveBlock* const block = record::live_starter_of(id);
+  record::LiveStart* const place =
+      block == nullptr || id == 0 ? nullptr : record::live_find_start(*block, id);
+  if (place == nullptr) return false;
+  const std::uint32_t site = record::live_site(place->entry.load(std::memory_order_relaxed));
+  const std::uint64_t duration = ticks - place->ticks.load(std::memory_order_relaxed);
+  const auto take = [&] { return record::live_free_place(*place, id); };
+  if (duration < writer.min_ticks) {
+    take();
+    return true;
+  }
+  return writer.count_if(site, record::EntryKind::start, duration, duration, 0, take);
 }
 
 enum class Fast : std::uint8_t { done, dropped, no };
@@ -279,9 +295,15 @@ bool fast_start(nvtxDomainHandle_t handle, Input input, nvtxRangeId_t& id) noexc
     }
     Fast operator()(record::ThreadWriter& writer, const record::CachedSite& site,
                     std::uint64_t payload, bool has_payload) const noexcept {
-      if (writer.is(record::RecordMode::stats)) return Fast::no;
       id = writer.next_range;
       const std::uint64_t ticks = record::ticks_now();
+      if (writer.is(record::RecordMode::stats)) {
+        record::LiveStart* const place = record::live_free_start(*writer.live);
+        if (place == nullptr) return Fast::no;
+        ++writer.next_range;
+        record::live_start_at(*writer.live, *place, id, site.entry, ticks);
+        return Fast::done;
+      }
       const std::uint64_t words[] = {id, payload};
       const Fast written =
           put_or_drop(writer, record::EntryKind::start, site.site, ticks,
@@ -307,14 +329,16 @@ inline bool fast_end(nvtxDomainHandle_t handle, nvtxRangeId_t id, std::uint64_t&
     if (__builtin_expect(domain != nullptr, 1)) {
       if (domain->hidden) {
         done = true;
-      } else if (!writer->is(record::RecordMode::stats)) {
+      } else if (writer->is(record::RecordMode::stats)) {
+        done = count_started(*writer, id, ticks);
+      } else {
         done =
             put_or_drop(*writer, record::EntryKind::end, domain->id, ticks, 0, &id, 1) != Fast::no;
       }
     }
   }
   if (done) {
-    end_started(id);
+    if (!writer->is(record::RecordMode::stats)) end_started(id);
     record::live_touch(*writer->live);
   }
   writer->leave();

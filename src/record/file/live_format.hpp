@@ -80,6 +80,7 @@ constexpr std::uint64_t live_entry(LiveName kind, std::uint64_t domain, std::uin
   return static_cast<std::uint64_t>(kind) << live_kind_shift |
          (domain & live_domain_mask) << live_domain_shift | name;
 }
+constexpr std::uint32_t live_site(std::uint64_t entry) { return static_cast<std::uint32_t>(entry); }
 
 // A start/end range: any thread may end it, which sets `id` to 0; its thread then uses the place.
 struct LiveStart {

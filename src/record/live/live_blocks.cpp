@@ -97,6 +97,16 @@ void LiveBlocks::remember(std::uint64_t number, LiveBlock* block) noexcept {
   live_starter[number % live_starters].store(block, std::memory_order_release);
 }
 
+LiveStart* LiveBlocks::find_start(std::uint64_t id) noexcept {
+  if (id == 0) return nullptr;
+  LiveBlock* const starter = live_starter_of(id);
+  LiveStart* place = starter == nullptr ? nullptr : live_find_start(*starter, id);
+  for (std::size_t i = 0; place == nullptr && i < all_.size(); ++i) {
+    place = live_find_start(*all_[i], id);
+  }
+  return place;
+}
+
 void LiveBlocks::ask_all() noexcept {
   for (LiveBlock* block : all_) block->asked.store(1, std::memory_order_release);
 }

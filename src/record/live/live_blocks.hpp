@@ -29,6 +29,8 @@ class LiveBlocks {
   void name(std::uint32_t tid, std::string_view name) noexcept;
   // The block in which a start/end range lies that began under this number of its thread.
   void remember(std::uint64_t number, LiveBlock* block) noexcept;
+  // The place of a start/end range, in whichever block. Null: it has none.
+  LiveStart* find_start(std::uint64_t id) noexcept;
   // Every thread looks at LiveSection before its next event.
   void ask_all() noexcept;
   // Places for open device ranges; null: there is no space.
@@ -50,5 +52,9 @@ class LiveBlocks {
 // until its thread's block is taken.
 constexpr std::size_t live_starters = 1024;
 extern std::atomic<LiveBlock*> live_starter[live_starters];
+
+inline LiveBlock* live_starter_of(std::uint64_t id) noexcept {
+  return live_starter[(id >> 32) % live_starters].load(std::memory_order_acquire);
+}
 
 }  // namespace nvspan::record

@@ -32,24 +32,21 @@ void live_remove(LiveBlock& block, std::uint64_t domain) noexcept {
   block.state.store((count + 2 * live_one_event) | (depth - 1), std::memory_order_release);
 }
 
-void live_start(LiveBlock& block, std::uint64_t id, std::uint64_t entry,
+bool live_start(LiveBlock& block, std::uint64_t id, std::uint64_t entry,
                 std::uint64_t ticks) noexcept {
-  live_touch(block);
-  for (LiveStart& place : block.started) {
-    if (place.id.load(std::memory_order_acquire) != 0) continue;
-    place.entry.store(entry, std::memory_order_release);
-    place.ticks.store(ticks, std::memory_order_release);
-    place.id.store(id, std::memory_order_release);
-    return;
+  LiveStart* const place = live_free_start(block);
+  if (place != nullptr) {
+    live_start_at(block, *place, id, entry, ticks);
+    return true;
   }
+  live_touch(block);
   block.started_beyond.fetch_add(1, std::memory_order_relaxed);
+  return false;
 }
 
 void live_end(LiveBlock& block, std::uint64_t id) noexcept {
-  for (LiveStart& place : block.started) {
-    std::uint64_t found = id;
-    if (place.id.load(std::memory_order_relaxed) != id) continue;
-    place.id.compare_exchange_strong(found, 0, std::memory_order_acq_rel);
+  if (LiveStart* const place = live_find_start(block, id)) {
+    live_free_place(*place, id);
     return;
   }
   std::uint64_t beyond = block.started_beyond.load(std::memory_order_relaxed);

@@ -47,8 +47,36 @@ inline void live_touch(LiveBlock& block) noexcept {
                     std::memory_order_release);
 }
 
-void live_start(LiveBlock& block, std::uint64_t id, std::uint64_t entry,
+// A place for a start/end range. Null: all are in use.
+inline LiveStart* live_free_start(LiveBlock& block) noexcept {
+  for (LiveStart& place : block.started) {
+    if (place.id.load(std::memory_order_acquire) == 0) return &place;
+  }
+  return nullptr;
+}
+inline void live_start_at(LiveBlock& block, LiveStart& place, std::uint64_t id, std::uint64_t entry,
+                          std::uint64_t ticks) noexcept {
+  live_touch(block);
+  place.entry.store(entry, std::memory_order_release);
+  place.ticks.store(ticks, std::memory_order_release);
+  place.id.store(id, std::memory_order_release);
+}
+// False: there was no place, and the range is only counted.
+bool live_start(LiveBlock& block, std::uint64_t id, std::uint64_t entry,
                 std::uint64_t ticks) noexcept;
+
+// From any thread. Null: the range has no place here.
+inline LiveStart* live_find_start(LiveBlock& block, std::uint64_t id) noexcept {
+  for (LiveStart& place : block.started) {
+    if (place.id.load(std::memory_order_acquire) == id) return &place;
+  }
+  return nullptr;
+}
+// What was loaded from the place before this call is the range's if it returns true. False: another
+// thread has ended it.
+inline bool live_free_place(LiveStart& place, std::uint64_t id) noexcept {
+  return place.id.compare_exchange_strong(id, 0, std::memory_order_acq_rel);
+}
 void live_end(LiveBlock& block, std::uint64_t id) noexcept;  // from any thread
 bool live_has_started(const LiveBlock& block) noexcept;
 

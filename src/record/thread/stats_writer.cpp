@@ -71,14 +71,21 @@ void StatsWriter::start(std::uint64_t id, std::uint32_t site, std::uint64_t tick
   started_[id] = OpenStart{ticks, site};
 }
 
-void StatsWriter::end(ThreadWriter& writer, std::uint64_t id, std::uint64_t ticks) {
-  const auto found = started_.find(id);
-  if (found == started_.end()) return;
-  const std::uint64_t duration = ticks - found->second.ticks;
-  if (duration >= writer.min_ticks) {
-    count(writer, found->second.site, EntryKind::start, duration, duration, 0);
+void StatsWriter::end(ThreadWriter& writer, std::uint64_t id, std::uint64_t ticks,
+                      LiveStart* place) {
+  OpenStart start{};
+  if (place != nullptr) {
+    start = OpenStart{place->ticks.load(), live_site(place->entry.load())};
+    if (!live_free_place(*place, id)) return;
+  } else {
+    const auto found = started_.find(id);
+    if (found == started_.end()) return;
+    start = found->second;
+    started_.erase(found);
   }
-  started_.erase(found);
+  const std::uint64_t duration = ticks - start.ticks;
+  if (duration < writer.min_ticks) return;
+  count(writer, start.site, EntryKind::start, duration, duration, 0);
 }
 
 void StatsWriter::make_room(StatsTable& table) {

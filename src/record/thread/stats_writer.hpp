@@ -34,8 +34,10 @@ class StatsWriter {
 
   void count(ThreadWriter& writer, std::uint32_t site, EntryKind kind, std::uint64_t ticks,
              std::uint64_t self, std::uint64_t same);
+  // Of a start/end range that has no place in its thread's block.
   void start(std::uint64_t id, std::uint32_t site, std::uint64_t ticks);
-  void end(ThreadWriter& writer, std::uint64_t id, std::uint64_t ticks);
+  // `place` is that of LiveBlock, null where the range has none.
+  void end(ThreadWriter& writer, std::uint64_t id, std::uint64_t ticks, LiveStart* place);
 
   // The writer now belongs to another thread or another recording.
   void free_table(ThreadWriter& writer) noexcept;

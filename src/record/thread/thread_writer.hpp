@@ -261,11 +261,19 @@ struct ThreadWriter {
   // cell or one of its parts has to be created first.
   bool count(std::uint32_t site, EntryKind kind, std::uint64_t ticks, std::uint64_t self,
              std::uint64_t same) noexcept {
+    return count_if(site, kind, ticks, self, same, [] { return true; });
+  }
+
+  // The same, where `taken()` returns true; it is called when nothing has to be created.
+  template <typename Taken>
+  bool count_if(std::uint32_t site, EntryKind kind, std::uint64_t ticks, std::uint64_t self,
+                std::uint64_t same, Taken&& taken) noexcept {
     StatsSlot* slot = stats.find(StatsTable::key_of(site, kind));
     if (slot == nullptr || (same != 0 && slot->nested == nullptr)) return false;
     const unsigned octave = octave_of(ticks);
     StatsBlock* block = slot->blocks[octave];
     if (block == nullptr) return false;
+    if (!taken()) return true;
     StatsCell& cell = *slot->cell;
     ++cell.count;
     cell.total += ticks;

@@ -96,10 +96,11 @@ std::uint64_t Recorder::start(ThreadWriter& writer, std::uint64_t domain, const 
   const std::uint64_t id = writer.next_range++;
   const bool armed = writer.is(RecordMode::armed);
   const std::uint64_t ticks = armed ? 0 : ticks_now();
-  live_start(*writer.live, id, live_entry(LiveName::site, domain, at.site), ticks);
+  const bool placed =
+      live_start(*writer.live, id, live_entry(LiveName::site, domain, at.site), ticks);
   if (armed) return id;
   if (file_.mode() == RecordMode::stats) {
-    stats_.start(id, at.site, ticks);
+    if (!placed) stats_.start(id, at.site, ticks);
   } else {
     entries_.put(writer, EntryKind::start, at.site, ticks, &id, 1, &event);
   }
@@ -108,12 +109,14 @@ std::uint64_t Recorder::start(ThreadWriter& writer, std::uint64_t domain, const 
 
 void Recorder::end(ThreadWriter& writer, std::uint64_t domain, std::uint64_t id,
                    const trace::Event& event) {
-  LiveBlock* const block = live_starter[(id >> 32) % live_starters].load();
-  if (block != nullptr) live_end(*block, id);
   live_touch(*writer.live);
+  const bool counts = file_.mode() == RecordMode::stats;
+  LiveStart* const started = counts ? blocks_.find_start(id) : nullptr;
+  LiveBlock* const block = live_starter_of(id);
+  if (started == nullptr && block != nullptr) live_end(*block, id);
   if (writer.is(RecordMode::armed)) return;
   const std::uint64_t ticks = event.ticks != 0 ? event.ticks : ticks_now();
-  if (file_.mode() == RecordMode::stats) return stats_.end(writer, id, ticks);
+  if (counts) return stats_.end(writer, id, ticks, started);
   const ThreadSites::Domain place = sites_.domain(writer, domain, event.domain);
   entries_.put(writer, EntryKind::end, place.id, ticks, &id, 1, &event);
 }
