@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Sequence
 
+from nvspan.cli.common.parser import Parser
 from nvspan.cli.common.reading import emit, note, opened
 from nvspan.nsight.lines.tools import COMPUTE_SUFFIX
 from nvspan.nsight.results import details, tables
@@ -31,7 +32,7 @@ def _share(given: str) -> float:
     return value
 
 
-def add_reading(parser: argparse.ArgumentParser) -> None:
+def add_reading(parser: Parser) -> None:
     """Adds the options for reports that exist."""
     add = parser.add_argument_group("reports that exist").add_argument
     add(
@@ -62,7 +63,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     add("--section", metavar="NAME", help="with --page: only this section, as LaunchStats or sol")
 
 
-def refuse(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+def refuse(parser: Parser, options: argparse.Namespace) -> None:
     """Ends the command where options have no effect together."""
 
     def given(names: Sequence[str]) -> str:
@@ -85,7 +86,7 @@ def refuse(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None
         parser.error("--section cannot be used without --page")
 
 
-def show(parser: argparse.ArgumentParser, options: argparse.Namespace, words: Sequence[str]) -> int:
+def show(parser: Parser, options: argparse.Namespace, words: Sequence[str]) -> int:
     """Shows the reports of --read and among `words`, the rest of which are ranges."""
     files = [*options.read, *(word for word in words if word.endswith(COMPUTE_SUFFIX))]
     ranges = [*(word for word in words if not word.endswith(COMPUTE_SUFFIX)), *options.range]
@@ -115,7 +116,7 @@ def show(parser: argparse.ArgumentParser, options: argparse.Namespace, words: Se
 
 
 def _read(
-    parser: argparse.ArgumentParser, options: argparse.Namespace, files: Sequence[str]
+    parser: Parser, options: argparse.Namespace, files: Sequence[str]
 ) -> NcuResult:
     return opened(parser, lambda: read_reports(files, ncu=options.ncu))
 
@@ -149,7 +150,7 @@ def _compare(options: argparse.Namespace, before: NcuResult, after: NcuResult) -
 
 
 def _details(
-    parser: argparse.ArgumentParser, options: argparse.Namespace, result: NcuResult
+    parser: Parser, options: argparse.Namespace, result: NcuResult
 ) -> int:
     rows = opened(parser, lambda: details.detail_rows(result, options.ncu))
     if options.section:
