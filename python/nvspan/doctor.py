@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from nvspan._doctor.finding import Finding
 
-    Probe = Callable[[], Sequence[Finding]]
+    Probe = Callable[[], Finding | list[Finding]]
 
 
 def collect(
@@ -70,16 +70,19 @@ def _guarded(name: str, probe: Probe, timeout: float) -> list[Finding]:
 
     def work() -> None:
         try:
-            found.extend(probe())
+            result = probe()
+            found.extend(result if isinstance(result, list) else [result])
         except Exception as error:
             text = f"the check failed: {type(error).__name__}: {error}"
-            found.append(Finding(name, "note", text))
+            found.append(Finding("note", text))
 
     thread = threading.Thread(target=work, name=f"nvspan doctor: {name}", daemon=True)
     thread.start()
     thread.join(timeout)
     if thread.is_alive():
-        return [Finding(name, "note", f"no answer after {timeout:g} s")]
+        found = [Finding("note", f"no answer after {timeout:g} s")]
+    for finding in found:
+        finding.name = name
     return found
 
 

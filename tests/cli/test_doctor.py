@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -14,8 +15,10 @@ import pytest
 from helpers.compile import make
 from helpers.events import plain
 from helpers.traced import LIBRARY, clean_environment, needs_library, run_command
+from helpers.tree import ROOT, cpp_files, read
 from nvspan import doctor
 from nvspan._doctor import tools
+from nvspan._doctor.probes import VARIABLES
 
 NAMES = ["versions", "environment", "injection", "tool", "self-test", "libraries", "driver",
          "device", "device", "nsys", "ncu", "toolkit", "packages"]  # fmt: skip
@@ -121,6 +124,12 @@ def test_a_variable_nobody_reads():
     found = report(env={"NVSPAN_DOMIAN": "x"})
     assert found["ok"]
     assert "is NVSPAN_DOMIAN misspelt?" in found["next"]
+
+
+def test_every_variable_that_nvspan_reads_is_known():
+    files = [*(ROOT / "python" / "nvspan").rglob("*.py"), *cpp_files("src")]
+    named = {name for file in files for name in re.findall(r'"(NVSPAN_[A-Z_]+)"', read(file))}
+    assert named - {"NVSPAN_LOSSES", "NVSPAN_COUNTERS"} == VARIABLES  # but tables of exports
 
 
 @needs_library

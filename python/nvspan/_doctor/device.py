@@ -37,14 +37,14 @@ def device(timeout: float) -> list[Finding]:
     """The driver that device ranges use, the GPUs, the backend, and this process's losses."""
     answer = process.ask("device", [], timeout)
     if "failure" in answer:
-        return [Finding("device", "note", f"the check failed: {answer['failure']}", **answer)]
+        return [Finding("note", f"the check failed: {answer['failure']}", **answer)]
     gpus = tools.gpus()
     details: dict[str, Any] = {**answer, "gpus": gpus}
     found = [_driver(details), _backend(details)]
     lost = device_losses()
     if lost:
         text = f"in this process, {losses_text(lost)}"
-        found.append(Finding("device", "note", text, _advice(lost), lost=lost))
+        found.append(Finding("note", text, _advice(lost), lost=lost))
     return found
 
 
@@ -54,15 +54,15 @@ def _driver(details: dict[str, Any]) -> Finding:
         text = f"device ranges do nothing here: {details['problem']}"
         chosen = os.environ.get("NVSPAN_LIBCUDA")
         if chosen:
-            return Finding("device", "problem", text, "correct NVSPAN_LIBCUDA, or unset it")
-        return Finding("device", "ok", text, **details)
+            return Finding("problem", text, "correct NVSPAN_LIBCUDA, or unset it")
+        return Finding("ok", text, **details)
     kinds = ", ".join(f"{gpus.count(gpu)} x {gpu}" for gpu in dict.fromkeys(gpus))
     text = f"device ranges use {details['library']}"
     text += f"; GPUs: {kinds}" if gpus else "; the kernel module lists no GPU"
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is not None:
         text += f" (CUDA_VISIBLE_DEVICES={visible} selects among them)"
-    return Finding("device", "ok", text, **details)
+    return Finding("ok", text, **details)
 
 
 def _backend(details: dict[str, Any]) -> Finding:
@@ -73,18 +73,18 @@ def _backend(details: dict[str, Any]) -> Finding:
         text = f'backend "auto" is "exact": {tool} takes deferred events'
     else:
         text = f'backend "auto" is "callback": {tool} takes no deferred events'
-    return Finding("device", "ok", text, backend=backend, tool=tool)
+    return Finding("ok", text, backend=backend, tool=tool)
 
 
-def recording(path: str) -> list[Finding]:
+def recording(path: str) -> Finding:
     """What is missing from a recording: the CPU's events and device ranges."""
     try:
         read_file = read(path)
     except OSError as error:
         said = f"cannot read {error.filename!r}: {error.strerror}"
-        return [Finding("recording", "problem", said, "pass the path of a recording")]
+        return Finding("problem", said, "pass the path of a recording")
     except ValueError as error:
-        return [Finding("recording", "problem", str(error), "pass the path of a recording")]
+        return Finding("problem", str(error), "pass the path of a recording")
     stats = read_file.stats()
     lost = device_losses_of(stats.marks)
     unclosed = sum(row["unclosed"] for row in stats.rows)
@@ -96,20 +96,22 @@ def recording(path: str) -> list[Finding]:
     if lost:
         missing.append(losses_text(lost))
     details: dict[str, Any] = {
-        "path": path, "ranges": sum(row["calls"] for row in stats.rows), "lost": stats.lost,
+        "path": path,
+        "ranges": sum(row["calls"] for row in stats.rows),
+        "lost": stats.lost,
         "device_lost": lost,
         "device_ranges": sum(row["calls"] for row in stats.rows if row["kind"] == "device"),
-    }  # fmt: skip
+    }
     whole = f"{path}: {counted(details['ranges'], 'range')}"
     if details["device_ranges"]:
         whole += f" ({counted(details['device_ranges'], 'device range')})"
     if not missing:
-        return [Finding("recording", "ok", f"{whole}; nothing was lost", **details)]
+        return Finding("ok", f"{whole}; nothing was lost", **details)
     text = f"{whole}; {'; '.join(missing)}"
     if damage:
         advice = "copy the file again from where it was recorded, or record again"
-        return [Finding("recording", "problem", text, advice, **details)]
-    return [Finding("recording", "note", text, _advice(lost), **details)]
+        return Finding("problem", text, advice, **details)
+    return Finding("note", text, _advice(lost), **details)
 
 
 def losses_text(lost: dict[str, int]) -> str:

@@ -10,20 +10,17 @@ if TYPE_CHECKING:
 
 
 class Finding:
-    """One thing that was found out. `status` is "ok", "note" or "problem"."""
+    """One result of a probe, whose `name` it has; `status` is "ok", "note" or "problem"."""
 
     __slots__ = ("advice", "details", "name", "status", "text")
 
-    def __init__(
-        self, name: str, status: str, text: str, advice: str | None = None, **details: Any
-    ) -> None:
-        self.name = name
+    def __init__(self, status: str, text: str, advice: str | None = None, **details: Any) -> None:
+        self.name = ""
         self.status = status
         self.text = text
         self.advice = advice
         self.details = details
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            name: getattr(self, name) for name in ("name", "status", "text", "advice", "details")
-        }
+        names = ("name", "status", "text", "advice", "details")
+        return {name: getattr(self, name) for name in names}

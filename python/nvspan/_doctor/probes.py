@@ -22,13 +22,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 # What nvspan reads from the environment.
-VARIABLES = (
-    "NVSPAN_CHECK", "NVSPAN_DOMAINS", "NVSPAN_EMIT", "NVSPAN_INJECT_LIBRARY",
-    "NVSPAN_LEVEL", "NVSPAN_LIBCUDA", "NVSPAN_MESSAGE_LIMIT", "NVSPAN_NCU", "NVSPAN_RECORD",
-    "NVSPAN_RECORD_COMMAND", "NVSPAN_RECORD_NAMES", "NVSPAN_STEPS", "NVSPAN_STRICT",
-    "NVSPAN_TRACE",
-)  # fmt: skip
-_TEST_VARIABLES = ("NVSPAN_NSYS",)
+VARIABLES = {
+    *("NVSPAN_CHECK", "NVSPAN_DOMAINS", "NVSPAN_EMIT", "NVSPAN_INJECT_LIBRARY", "NVSPAN_LEVEL"),
+    *("NVSPAN_LIBCUDA", "NVSPAN_MESSAGE_LIMIT", "NVSPAN_NCU", "NVSPAN_NSYS", "NVSPAN_RECORD"),
+    *("NVSPAN_RECORD_COMMAND", "NVSPAN_RECORD_NAMES", "NVSPAN_STEPS", "NVSPAN_STRICT"),
+    *("NVSPAN_TRACE", "NVSPAN_TRIGGER"),
+}
 _OTHER_VARIABLE = {
     "NVTX_INJECTION64_PATH": "NVTX_INJECTION32_PATH",
     "NVTX_INJECTION32_PATH": "NVTX_INJECTION64_PATH",
@@ -40,7 +39,7 @@ _SYSTEM_TOOL = "/run/nvidia/nvtx/nvtx-cuda.yaml"
 
 def probes(
     modules: tuple[str, ...], timeout: float, recordings: tuple[str, ...] = ()
-) -> Iterator[tuple[str, Callable[[], list[Finding]]]]:
+) -> Iterator[tuple[str, Callable[[], Finding | list[Finding]]]]:
     """The probes with their names, in the order in which they are shown."""
     yield "versions", versions
     yield "environment", environment
@@ -58,7 +57,7 @@ def probes(
     yield "packages", packages
 
 
-def versions() -> list[Finding]:
+def versions() -> Finding:
     details: dict[str, Any] = {
         "nvspan": _core.__version__,
         "python": platform.python_version(),
@@ -69,14 +68,13 @@ def versions() -> list[Finding]:
         "nvtx": _core.have_nvtx,
     }
     threads = ", free-threaded" if details["free_threaded"] else ""
-    text = (
-        f"nvspan {details['nvspan']}, Python {details['python']}{threads}, {details['platform']}, "
-    )
+    text = f"nvspan {details['nvspan']}, Python {details['python']}{threads}, "
+    text += f"{details['platform']}, "
     if _core.have_nvtx:
-        return [Finding("versions", "ok", text + "NVTX 3 compiled in", **details)]
+        return Finding("ok", text + "NVTX 3 compiled in", **details)
     advice = "pip install nvidia-nvtx, for the headers of NVTX; then build and install nvspan again"
     text += "built without NVTX: annotations do nothing"
-    return [Finding("versions", "problem", text, advice, **details)]
+    return Finding("problem", text, advice, **details)
 
 
 def environment() -> list[Finding]:
@@ -85,22 +83,22 @@ def environment() -> list[Finding]:
     disabled = os.environ.get("NVTX_DISABLE")
     if not _core.enabled():
         text = f"NVTX_DISABLE={disabled} switches all annotations off"
-        found.append(Finding("environment", "problem", text, "unset NVTX_DISABLE"))
+        found.append(Finding("problem", text, "unset NVTX_DISABLE"))
     elif disabled:
         text = f"NVTX_DISABLE={disabled} leaves nvspan on, but switches the nvtx package off"
-        found.append(Finding("environment", "note", text))
+        found.append(Finding("note", text))
     problem = _core.switchboard_problem()
     if problem:
         advice = "correct it: NVSPAN_DOMAINS='-*,+mylib', NVSPAN_LEVEL='mylib:3,*:1'"
-        found.append(Finding("environment", "problem", problem, advice))
+        found.append(Finding("problem", problem, advice))
     for name in sorted(names):
         text = f"{name}={os.environ[name]}"
-        if name in VARIABLES or name in _TEST_VARIABLES:
-            found.append(Finding("environment", "ok", text))
+        if name in VARIABLES:
+            found.append(Finding("ok", text))
         else:
             text += ": nvspan reads no such variable"
-            found.append(Finding("environment", "note", text, f"is {name} misspelt?"))
-    return found or [Finding("environment", "ok", "no variable changes what is annotated")]
+            found.append(Finding("note", text, f"is {name} misspelt?"))
+    return found or [Finding("ok", "no variable changes what is annotated")]
 
 
 def injection(timeout: float) -> list[Finding]:
@@ -111,13 +109,13 @@ def injection(timeout: float) -> list[Finding]:
     other = _OTHER_VARIABLE[variable]
     if os.environ.get(other) and not path:
         text = f"{other} is set, but this Python looks at {variable}"
-        found.append(Finding("injection", "problem", text, f"set {variable} instead"))
+        found.append(Finding("problem", text, f"set {variable} instead"))
     if os.path.exists(_SYSTEM_TOOL):
         text = f"{_SYSTEM_TOOL} names a tool for every program"
-        found.append(Finding("injection", "note", text))
+        found.append(Finding("note", text))
     if not path:
         text = f"{variable} is not set: no tool is configured"
-        return [*found, Finding("injection", "ok", text)]
+        return [*found, Finding("ok", text)]
     details = {"variable": variable, "path": path}
     wrong = tools.what_is_wrong_with(path)
     if not wrong:
@@ -125,110 +123,102 @@ def injection(timeout: float) -> list[Finding]:
         wrong = answer.get("problem") or answer.get("failure")
     if wrong:
         text, advice = f"{variable}={path}: {wrong}", f"correct {variable}, or unset it"
-        return [*found, Finding("injection", "problem", text, advice, **details)]
-    return [*found, Finding("injection", "ok", f"{variable}={path} can be loaded", **details)]
+        return [*found, Finding("problem", text, advice, **details)]
+    return [*found, Finding("ok", f"{variable}={path} can be loaded", **details)]
 
 
-def tool(timeout: float) -> list[Finding]:
+def tool(timeout: float) -> Finding:
     """What a program that is started now would have as its tool, tried out."""
     answer = process.ask("tool", [], timeout)
     if "failure" in answer:
         text = f"a program that annotates does not survive: {answer['failure']}"
         advice = f"run it without the tool: unset {launch.INJECTION_VARIABLE}"
-        return [Finding("tool", "problem", text, advice, **answer)]
+        return Finding("problem", text, advice, **answer)
     if answer["tool"] is None:
         asked = os.environ.get(launch.INJECTION_VARIABLE)
         if asked and _core.enabled() and _core.have_nvtx:
             text = f"{asked} is configured but does not listen"
-            return [Finding("tool", "problem", text, "see the lines named injection", **answer)]
-        return [Finding("tool", "ok", "no tool is attached to programs started here", **answer)]
+            return Finding("problem", text, "see the lines named injection", **answer)
+        return Finding("ok", "no tool is attached to programs started here", **answer)
     text = f"{answer['tool']} ({answer['library']}) is attached to programs started here"
     if not answer["active"]:
         text += ", but every domain is switched off"
-        return [Finding("tool", "problem", text, "correct NVSPAN_DOMAINS", **answer)]
-    return [Finding("tool", "ok", text + "; it received a test event", **answer)]
+        return Finding("problem", text, "correct NVSPAN_DOMAINS", **answer)
+    return Finding("ok", text + "; it received a test event", **answer)
 
 
-def self_test(timeout: float) -> list[Finding]:
+def self_test(timeout: float) -> Finding:
     """Events of a program under nvspan's own injection library, from end to end."""
     try:
         library = launch.injection_library()
     except RuntimeError as error:
-        return [Finding("self-test", "note", f"cannot run: {error}")]
+        return Finding("note", f"cannot run: {error}")
     wanted, received, answer = process.round_trip(timeout)
     failure = answer.get("failure")
     details: dict[str, Any] = {"library": library, "sent": wanted, "received": received}
     if answer.get("tool") not in (None, "nvspan"):
         text = f"cannot run: {answer['tool']} takes the place of every other tool"
-        return [Finding("self-test", "note", text, **details)]
+        return Finding("note", text, **details)
     if failure is None and received == wanted:
         text = f"{len(wanted)} events sent and received through {library}"
-        return [Finding("self-test", "ok", text, **details)]
+        return Finding("ok", text, **details)
     text = f"{len(wanted)} events were sent, {len(received)} received"
     text += f": {failure}" if failure else ""
     advice = "install nvspan again; if that does not help, report this with 'nvspan doctor --json'"
-    return [Finding("self-test", "problem", text, advice, **details)]
+    return Finding("problem", text, advice, **details)
 
 
-def libraries(modules: tuple[str, ...], timeout: float) -> list[Finding]:
+def libraries(modules: tuple[str, ...], timeout: float) -> Finding:
     """The loaded libraries that contain NVTX: each looks for a tool separately."""
     if modules:
         answer = process.ask("libraries", list(modules), timeout)
         if "failure" in answer:
             text = f"cannot import {', '.join(modules)}: {answer['failure']}"
-            return [
-                Finding(
-                    "libraries",
-                    "problem",
-                    text,
-                    "correct --import: it takes modules that this Python can import",
-                )
-            ]
+            correct = "correct --import: it takes modules that this Python can import"
+            return Finding("problem", text, correct)
         where = f"after importing {', '.join(modules)}"
         names = answer["libraries"]
     else:
         where, names = "in this process", tools.libraries_with_nvtx()
     if names is None:
-        return [Finding("libraries", "note", "the loaded libraries can be listed only on Linux")]
+        return Finding("note", "the loaded libraries can be listed only on Linux")
     listed = ", ".join(os.path.basename(name) for name in names) or "none"
-    advice = None
-    if not modules:
-        advice = "to see the libraries of a package: nvspan doctor --import torch"
+    advice = None if modules else "to see the libraries of a package: nvspan doctor --import torch"
     text = f"libraries that contain NVTX, {where}: {listed}"
-    return [Finding("libraries", "ok", text, advice, libraries=names, modules=list(modules))]
+    return Finding("ok", text, advice, libraries=names, modules=list(modules))
 
 
-def driver(timeout: float) -> list[Finding]:
+def driver(timeout: float) -> Finding:
     answer = process.ask("driver", [], timeout)
     version = answer.get("version")
     if version is None:
         why = answer.get("problem") or answer.get("failure")
-        return [Finding("driver", "ok", f"no CUDA driver ({why}); NVTX needs none", **answer)]
+        return Finding("ok", f"no CUDA driver ({why}); NVTX needs none", **answer)
     kernel = tools.kernel_driver()
     text = f"CUDA driver for CUDA {version}" + (f", kernel module {kernel}" if kernel else "")
-    return [Finding("driver", "ok", text, version=version, kernel_module=kernel)]
+    return Finding("ok", text, version=version, kernel_module=kernel)
 
 
-def nsight(command: str, timeout: float) -> list[Finding]:
+def nsight(command: str, timeout: float) -> Finding:
     """Every installation of nsys or ncu, the one that PATH finds first."""
     found = tools.installations(command, timeout)
     if not found:
         text = "not found on PATH nor where it is usually installed"
-        return [Finding(command, "ok", text, path=None)]
+        return Finding("ok", text, path=None)
     listed = "; ".join(f"{path} ({version or 'version unknown'})" for path, version in found)
     details: dict[str, Any] = {"path": found[0][0], "version": found[0][1], "all": found}
-    return [Finding(command, "ok", listed, **details)]
+    return Finding("ok", listed, **details)
 
 
-def toolkit() -> list[Finding]:
+def toolkit() -> Finding:
     folder, version = tools.cuda_toolkit()
     if folder is None:
-        return [Finding("toolkit", "ok", "no CUDA toolkit; nvspan needs none", path=None)]
+        return Finding("ok", "no CUDA toolkit; nvspan needs none", path=None)
     text = f"CUDA {version} in {folder}"
-    return [Finding("toolkit", "ok", text, path=folder, version=version)]
+    return Finding("ok", text, path=folder, version=version)
 
 
-def packages() -> list[Finding]:
+def packages() -> Finding:
     from importlib import metadata
 
     installed = {}
@@ -238,4 +228,4 @@ def packages() -> list[Finding]:
         except metadata.PackageNotFoundError:
             continue
     listed = ", ".join(f"{name} {version}" for name, version in installed.items())
-    return [Finding("packages", "ok", listed or "no known package that uses NVTX", **installed)]
+    return Finding("ok", listed or "no known package that uses NVTX", **installed)
