@@ -76,19 +76,16 @@ options, 'nvspan --version' the version.
 def _help() -> str:
     from textwrap import fill
 
-    from nvspan.cli.program.parse import FLAGS, PATTERNS, SHOW_STDLIB, SHOW_STDLIB_TEXT
+    from nvspan.cli.program.parse import OPTIONS
 
     commands = ""
     for group in GROUPS:
         commands += f"{group}\n"
         for name, (_, text, of) in COMMANDS.items():
             commands += f"  {name:<8}  {text}\n" if of == group else ""
-    described = [(flag, text) for flag, (_, text) in FLAGS.items()]
-    described += [(f"{flag} PATTERN", text) for flag, (_, text) in PATTERNS.items()]
-    described.append((SHOW_STDLIB, SHOW_STDLIB_TEXT))
     flags = "\n".join(
-        fill(text, 80, initial_indent=f"  {flag:<17}  ", subsequent_indent=" " * 21)
-        for flag, text in described
+        fill(text, 80, initial_indent=f"  {f'{flag} {metavar}':<17}  ", subsequent_indent=" " * 21)
+        for flag, (_, metavar, text) in OPTIONS.items()
     )
     return _USAGE + _HELP.format(commands=commands, flags=flags)
 

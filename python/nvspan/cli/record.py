@@ -34,6 +34,7 @@ each process; then prints a table of the ranges. What follows the script, the mo
 belongs to the program, and so do its output and exit code."""
 
 _MB = 1_000_000
+_MOST_ROWS = 50
 _MOST_SUMMARIZED = 500 * _MB  # some two seconds of a core
 
 
@@ -85,41 +86,19 @@ def _parser() -> Parser:
     return parser
 
 
-def table(recording: nvspan.Recording, most: int = 50) -> str:
-    """The ranges of a recording as plain text, what is missing of them on top."""
+def _show(recording: nvspan.Recording) -> None:
+    """The table on standard error: in colors, and as wide as it is, where that is a terminal."""
     from nvspan.report.narrow import width_of
-    from nvspan.report.render import plain
+    from nvspan.report.render import plain, rich_table
     from nvspan.report.summary import Summary
 
     summary = Summary(recording)
-    if not summary.rows and not summary.notes:
-        return "no NVTX ranges were recorded"
-    return plain(summary, most, width_of(sys.stderr))
-
-
-def _show(paths: list[str], most: int = 50) -> None:
-    """The table on standard error: in colors, and as wide as it is, where that is a terminal."""
-    from nvspan.report.render import rich_table
-    from nvspan.report.summary import Summary
-
-    recording = nvspan.read(*paths)
-    if sys.stderr.isatty():
-        summary = Summary(recording)
-        if summary.rows and rich_table(summary, sys.stderr, most):
-            return
-    shown = table(recording, most) + "\n"
-    sys.stderr.write(shown.encode("utf-8", "backslashreplace").decode("utf-8"))
-
-
-def _left_out(paths: list[str], domains: list[str] | None, shortest: int) -> str | None:
-    """What kept all ranges out of the recordings, if they have none and options ask for some."""
-    from nvspan.recording.time_text import duration
-
-    if (not domains and not shortest) or nvspan.read(*paths).stats().rows:
-        return None
-    of = f" of the domains {', '.join(map(plain_text, domains))}" if domains else ""
-    least = f" of {duration(shortest)} or longer" if shortest else ""
-    return f"no range{of}{least} was recorded"
+    if sys.stderr.isatty() and summary.rows and rich_table(summary, sys.stderr, _MOST_ROWS):
+        return
+    text = "no NVTX ranges were recorded"
+    if summary.rows or summary.notes:
+        text = plain(summary, _MOST_ROWS, width_of(sys.stderr))
+    sys.stderr.write(text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n")
 
 
 def _say(text: str) -> None:
@@ -127,13 +106,19 @@ def _say(text: str) -> None:
 
 
 def _report(paths: list[str], domains: list[str] | None, shortest: int) -> None:
+    """The table, what kept ranges out of it if it has none, and the files."""
+    from nvspan.recording.time_text import duration
+
     if not paths:
         _say("the program made no NVTX call: nothing was recorded")
         return
     try:
-        _show(paths)
-        if (sentence := _left_out(paths, domains, shortest)) is not None:
-            _say(sentence)
+        recording = nvspan.read(*paths)
+        _show(recording)
+        if (domains or shortest) and not recording.stats().rows:
+            of = f" of the domains {', '.join(domains)}" if domains else ""
+            least = f" of {duration(shortest)} or longer" if shortest else ""
+            _say(f"no range{of}{least} was recorded")
     except (OSError, ValueError) as error:
         _say(str(error))
     for path in paths:

@@ -16,14 +16,7 @@ from collections.abc import Sequence
 from nvspan import launch
 from nvspan._runtime.warnings import plain_text
 from nvspan.cli.common.parser import Parser, parser_of
-from nvspan.cli.program.parse import (
-    FLAGS,
-    PATTERNS,
-    SHOW_STDLIB,
-    SHOW_STDLIB_TEXT,
-    flags_of,
-    unused_without_profile,
-)
+from nvspan.cli.program.parse import OF_PROFILE, OPTIONS, flags_of, unused_without_profile
 
 _PYTHON_OPTIONS = ("-m", "-c")
 _NOT_FOUND, _NOT_EXECUTABLE = 127, 126
@@ -71,24 +64,22 @@ def add_program_options(parser: argparse.ArgumentParser, *, patterns: bool = Tru
 
     With `patterns` those that say what --profile shows are among them.
     """
-    for flag, (name, text) in FLAGS.items():
-        parser.add_argument(flag, dest=name, action="store_true", help=text)
-    if patterns:
-        for flag, (name, text) in PATTERNS.items():
-            parser.add_argument(flag, dest=name, metavar="PATTERN", action="append", help=text)
-        parser.add_argument(SHOW_STDLIB, action="store_true", help=SHOW_STDLIB_TEXT)
+    for flag, (name, metavar, text) in OPTIONS.items():
+        if metavar and patterns:
+            parser.add_argument(flag, dest=name, metavar=metavar, action="append", help=text)
+        elif patterns or flag not in OF_PROFILE:
+            parser.add_argument(flag, dest=name, action="store_true", help=text)
 
 
 def command_of(
     parser: argparse.ArgumentParser, options: argparse.Namespace, program: Sequence[str]
 ) -> list[str]:
     """The command line of the program that is asked for, with the program `options` in it."""
-    chosen = {name: getattr(options, name) for name, _ in FLAGS.values()}
-    if hasattr(options, "show_stdlib"):
-        chosen |= {name: getattr(options, name) for name in ("include", "exclude", "show_stdlib")}
-        unused = unused_without_profile(chosen)
-        if unused and not options.profile:
-            parser.error(f"{' and '.join(unused)} can be used only with --profile")
+    has_patterns = hasattr(options, "show_stdlib")
+    known = [flag for flag in OPTIONS if has_patterns or flag not in OF_PROFILE]
+    chosen = {OPTIONS[flag][0]: getattr(options, OPTIONS[flag][0]) for flag in known}
+    if unused := unused_without_profile(chosen):
+        parser.error(f"{' and '.join(unused)} can be used only with --profile")
     flags = flags_of(chosen)
     if not program or program == ["--"]:
         parser.error("no program to run")

@@ -4,20 +4,23 @@
 
 from __future__ import annotations
 
-# Options for a program: the attribute of `Program` that each sets, and what its help says.
-FLAGS = {
-    "--profile": ("profile", "make every Python function call a range"),
-    "--as-nvtx": ("as_nvtx", "give nvspan to whatever in the program imports nvtx"),
+#: Options for a program: the attribute that each sets, its metavar if it has a value, its help.
+OPTIONS = {
+    "--profile": ("profile", "", "make every Python function call a range"),
+    "--as-nvtx": ("as_nvtx", "", "give nvspan to whatever in the program imports nvtx"),
+    "--include": (
+        "include",
+        "PATTERN",
+        "with --profile: show only matching code, also of the standard library; may be repeated",
+    ),
+    "--exclude": ("exclude", "PATTERN", "with --profile: hide matching code; may be repeated"),
+    "--show-stdlib": (
+        "show_stdlib",
+        "",
+        "with --profile: show the standard library and the import machinery, too",
+    ),
 }
-# Options for --profile that take a value, and the one that takes none: the same.
-PATTERNS = {
-    "--include": ("include", "with --profile: show only code that PATTERN matches, also of the "
-                  "standard library; may be repeated"),
-    "--exclude": ("exclude", "with --profile: leave out code that PATTERN matches; may be "
-                  "repeated"),
-}  # fmt: skip
-SHOW_STDLIB = "--show-stdlib"
-SHOW_STDLIB_TEXT = "with --profile: show the standard library and the import machinery, too"
+OF_PROFILE = ("--include", "--exclude", "--show-stdlib")
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,62 +65,57 @@ def parse(words: list[str]) -> Program:
 
 def options_of(flags: list[str]) -> dict[str, Any]:
     """The values of options for a program, by their attributes."""
-    found: dict[str, Any] = {name: False for name, _ in FLAGS.values()}
-    found.update(include=[], exclude=[], show_stdlib=False)
+    found: dict[str, Any] = {
+        name: [] if metavar else False for name, metavar, _ in OPTIONS.values()
+    }
     words = iter(flags)
     for word in words:
-        name, equals, value = word.partition("=")
-        if word in FLAGS:
-            found[FLAGS[word][0]] = True
-        elif word == SHOW_STDLIB:
-            found["show_stdlib"] = True
-        else:
-            pattern = value if equals else next(words, None)
-            if pattern is None:
-                raise UsageError(f"argument {name}: expected one argument")
-            found[PATTERNS[name][0]].append(pattern)
-    if not found["profile"] and (unused := unused_without_profile(found)):
+        flag, equals, value = word.partition("=")
+        name, metavar, _ = OPTIONS[flag]
+        if not metavar:
+            found[name] = True
+            continue
+        pattern = value if equals else next(words, None)
+        if pattern is None:
+            raise UsageError(f"argument {flag}: expected one argument")
+        found[name].append(pattern)
+    if unused := unused_without_profile(found):
         raise UsageError(f"{' and '.join(unused)} can be used only with --profile")
     return found
 
 
 def unused_without_profile(options: Mapping[str, Any]) -> list[str]:
-    """The options that are given and say what --profile shows."""
-    named = {**{name: flag for flag, (name, _) in PATTERNS.items()}, "show_stdlib": SHOW_STDLIB}
-    return [flag for name, flag in named.items() if options.get(name)]
+    """The options that are given and have no effect without --profile, which is not."""
+    given = [flag for flag in OF_PROFILE if options.get(OPTIONS[flag][0])]
+    return [] if options["profile"] else given
 
 
 def profile_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """What `nvspan.Profile` is called with."""
-    found: dict[str, Any] = {"hide_stdlib": not options.get("show_stdlib")}
-    for name, _ in PATTERNS.values():
-        if options.get(name):
-            found[name] = options[name]
-    return found
+    found = {name: options[name] for name in ("include", "exclude") if options.get(name)}
+    return {"hide_stdlib": not options.get("show_stdlib"), **found}
 
 
 def flags_of(options: Mapping[str, Any]) -> list[str]:
     """The options for a program as words: what `options_of` reads."""
-    words = [flag for flag, (name, _) in FLAGS.items() if options.get(name)]
-    for flag, (name, _) in PATTERNS.items():
-        words += [f"{flag}={pattern}" for pattern in options.get(name) or ()]
-    return words + [SHOW_STDLIB] * bool(options.get("show_stdlib"))
+    words = []
+    for flag, (name, metavar, _) in OPTIONS.items():
+        value = options.get(name)
+        if metavar:
+            words += [f"{flag}={pattern}" for pattern in value or ()]
+        elif value:
+            words.append(flag)
+    return words
 
 
 def split_flags(words: list[str]) -> tuple[list[str], list[str]]:
     """The options for a program that `words` begins with, and what follows them."""
     at = 0
     while at < len(words):
-        if words[at] in PATTERNS:
-            at += 2
-        elif (
-            words[at] in FLAGS
-            or words[at] == SHOW_STDLIB
-            or (words[at].partition("=")[0] in PATTERNS)
-        ):
-            at += 1
-        else:
+        flag, equals, _ = words[at].partition("=")
+        if flag not in OPTIONS or (equals and not OPTIONS[flag][1]):
             break
+        at += 2 if OPTIONS[flag][1] and not equals else 1
     return words[:at], words[at:]
 
 
@@ -137,7 +135,7 @@ def _program(words: list[str]) -> Program:
     if kind is None:
         from nvspan.recording.nearest import hint
 
-        known = [*FLAGS, *PATTERNS, SHOW_STDLIB, "--version", "--help"]
+        known = [*OPTIONS, "--version", "--help"]
         raise UsageError(f"unknown option: {word}{hint(word, known)}")
     if len(word) > 2:
         return Program(kind, word[2:], words[1:])
