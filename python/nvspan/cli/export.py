@@ -60,7 +60,9 @@ def _parser() -> Parser:
         choices=tuple(_FORMATS),
         default="perfetto",
     )
-    parser.option("-o, --output OUT", "the file (default: the first recording's, by format)")
+    parser.option(
+        "-o, --output OUT", "the file to write (default: named after the first recording)"
+    )
     parser.option(
         "--partition",
         "with parquet: a directory with the files of each rank, ranges/rank=0/... and so on, "

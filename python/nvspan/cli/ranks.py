@@ -53,7 +53,7 @@ def main(argv: Sequence[str]) -> int:
         default=[],
     )
     parser.option("--clocks FILE", "measured offsets of the hosts' clocks: docs/ranks.md")
-    parser.option("-o, --output OUT", "write a page (.html) with a heat map instead")
+    parser.option("-o, --output OUT", "write a page (.html) with a heat map of ranks and steps")
     parser.option("--title TEXT", "the heading of the page (default: the names of the files)")
     options = parser.parse_args(argv)
     if options.collectives is not None and not options.json:

@@ -32,7 +32,9 @@ table to sort and search, and what was lost. The page is self-contained and load
 def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan report`` with the arguments `argv`."""
     parser = parser_of("report", _DESCRIPTION, FILES, SELECTION, RANKS)
-    parser.option("-o, --output OUT", "the page (default: the first recording's, .html)")
+    parser.option(
+        "-o, --output OUT", "the page to write (default: named after the first recording)"
+    )
     parser.option("--title TEXT", "the heading (default: the names of the files)")
     options = parser.parse_args(argv)
     many.choose_files(parser, options)

@@ -46,7 +46,10 @@ FILES.add_argument(
 SPAN = group()
 SPAN.set_defaults(filter=None)
 SPAN.option(
-    "--from TIME", "only ranges that begin at this time or later: 20ms", dest="start", type=_time
+    "--from TIME",
+    "only ranges that begin this long after the recording did, or later: 1.5s, 20ms",
+    dest="start",
+    type=_time,
 )
 SPAN.option("--to TIME", "only ranges that begin before this time", dest="stop", type=_time)
 

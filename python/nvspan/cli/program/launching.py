@@ -64,11 +64,12 @@ def add_program_options(parser: argparse.ArgumentParser, *, patterns: bool = Tru
 
     With `patterns` those that say what --profile shows are among them.
     """
+    add = parser.add_argument_group("options for a Python program").add_argument
     for flag, (name, metavar, text) in OPTIONS.items():
         if metavar and patterns:
-            parser.add_argument(flag, dest=name, metavar=metavar, action="append", help=text)
+            add(flag, dest=name, metavar=metavar, action="append", help=text)
         elif patterns or flag not in OF_PROFILE:
-            parser.add_argument(flag, dest=name, action="store_true", help=text)
+            add(flag, dest=name, action="store_true", help=text)
 
 
 def command_of(
