@@ -8,7 +8,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 
 from nvspan.nsight.compute.messages import NOTE, OK, PROBLEM, Finding
-from nvspan.nsight.ranges.names import Known, known_ranges
+from nvspan.nsight.ranges.names import Known, known_ranges, whole_name
 from nvspan.nsight.ranges.range_filter import FilterHits, RangeFilter
 from nvspan.recording import Recording
 
@@ -44,7 +44,7 @@ def _plain(domain: str | None, name: str, known: Known) -> str:
     """The name as `range_filters` takes it: with its domain where others have it, too."""
     if sum(name in names for names in known.values()) == 1:
         return name
-    return f"{'NVTX' if domain is None else domain}:{name}"
+    return whole_name(domain, name)
 
 
 def _domain(domain: str | None) -> str:

@@ -11,7 +11,9 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from glob import escape, glob
 from itertools import compress
 
 import nvspan.recording
@@ -35,12 +37,10 @@ class DryRun:
     Attributes:
         recording: what the program emitted, of all its processes.
         whole: whether the program ended by itself.
-        seconds: how long it took.
     """
 
     recording: Recording
     whole: bool
-    seconds: float
 
 
 def steps_in(recording: Recording) -> int:
@@ -93,36 +93,21 @@ def dry_run(
     """
     tell(f"recording the first {steps} steps of the program, to know its ranges (--using FILE "
          "takes a recording that exists)")  # fmt: skip
-    began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="nvspan-dry-") as folder:
         whole = _record(command, folder, steps, seconds, is_enough)
-        took = time.monotonic() - began
-        paths = _files(folder)
-        recording = nvspan.recording.read(*paths) if paths else None
+        recording = _read(folder)
     if recording is None:
         raise DryRunError(
             "the program made no NVTX call in its dry run: it has no ranges, or it uses no NVTX "
             "that a tool can see ('nvspan doctor' says which)"
         )
-    return DryRun(recording, whole, took)
+    return DryRun(recording, whole)
 
 
-def _files(folder: str) -> list[str]:
-    found = []
-    for name in sorted(os.listdir(folder)):
-        path = os.path.join(folder, name)
-        if name.endswith(".nvspan") and os.path.getsize(path):
-            found.append(path)
-    return found
-
-
-def _so_far(folder: str) -> Recording | None:
-    """What is recorded now; None where there is nothing yet."""
-    try:
-        paths = _files(folder)
-        return nvspan.recording.read(*paths) if paths else None
-    except (OSError, ValueError):
-        return None  # a file whose head is being written
+def _read(folder: str) -> Recording | None:
+    """What is recorded; None where there is nothing yet."""
+    paths = [path for path in sorted(glob(f"{escape(folder)}/*.nvspan")) if os.path.getsize(path)]
+    return nvspan.recording.read(*paths) if paths else None
 
 
 def _record(
@@ -147,7 +132,8 @@ def _record(
         finally:
             _end(process)
     if code:
-        raise DryRunError(f"the program failed in its dry run ({_ending(code)}):\n{_last(said)}")
+        ending = f"exit code {code}" if code > 0 else f"signal {-code}"
+        raise DryRunError(f"the program failed in its dry run ({ending}):\n{_last(said)}")
     return code is not None
 
 
@@ -166,7 +152,9 @@ def _wait(
         except subprocess.TimeoutExpired:
             pass
         looked = time.monotonic()
-        recording = _so_far(folder)
+        recording = None
+        with suppress(OSError, ValueError):  # of a file whose head is being written
+            recording = _read(folder)
         if recording is not None and steps_in(recording) >= steps:
             if is_enough(recording):
                 return None
@@ -183,27 +171,11 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     for number, wait in ((signal.SIGTERM, _GRACE), (signal.SIGKILL, None)):
         try:
             os.killpg(process.pid, number)
-        except (ProcessLookupError, PermissionError):
+        except (ProcessLookupError, PermissionError):  # all have ended
             break
-        try:
+        with suppress(subprocess.TimeoutExpired):
             process.wait(wait)
-        except subprocess.TimeoutExpired:
-            continue
-        if number == signal.SIGTERM and _group_is_gone(process.pid):
-            break
     process.wait()
-
-
-def _group_is_gone(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except OSError:
-        return True
-    return False
-
-
-def _ending(code: int) -> str:
-    return f"exit code {code}" if code > 0 else f"signal {-code}"
 
 
 def _last(path: str) -> str:

@@ -35,42 +35,34 @@ class Finding:
     instead: str = ""
 
 
+Explain = Callable[[re.Match[str]], Finding]
+
 _CONTEXT_CALLS = ("cuInit", "cuDevicePrimaryCtx", "cuCtxCreate", "cuModuleLoad", "cuLibraryLoad")
 _GRAPH_CALLS = ("cuStreamBeginCapture", "cuStreamEndCapture", "cuGraph", "cuStreamGetCaptureInfo",
                 "cuStreamIsCapturing")  # fmt: skip
-
-
 _PAUSE = ("stop the other tool for the time of the run: 'dcgmi profile --pause' (then --resume), "
           "nsys, another ncu")  # fmt: skip
 
 
-def _permission(match: re.Match[str]) -> Finding:
-    return Finding(
-        PROBLEM,
-        "the driver lets only administrators read the GPU's counters (ERR_NVGPUCTRPERM)",
-        _get_permission(),
-    )
+def _said(status: str, text: str, *remedies: str, options: Sequence[str] = ()) -> Explain:
+    """A finding whose text has groups of the match, as r"\\1"."""
+    return lambda match: Finding(status, match.expand(text), remedies, tuple(options))
 
 
-def _busy_or_permission(match: re.Match[str]) -> Finding:
-    return Finding(
-        PROBLEM,
-        "another tool measures on this GPU, or the driver lets only administrators read its "
-        "counters (ERR_NVGPUCTRPERM)",
-        (_PAUSE, *_get_permission()),
-    )
-
-
-def _get_permission() -> tuple[str, ...]:
-    remedies = [
+def _permission(text: str, *remedies: str) -> Explain:
+    """The same with what gives the permission to read counters."""
+    permitted = (
         "run as root; or, as root on the host, write 'options nvidia "
         "NVreg_RestrictProfilingToAdminUsers=0' into /etc/modprobe.d/nvidia-profiling.conf, "
-        "rebuild the initramfs and restart",
-    ]
-    if in_container():
-        remedies.insert(0, "this is a container: start it with --cap-add=SYS_ADMIN (docker, "
-                        "podman) or capabilities.add: [SYS_ADMIN] (Kubernetes)")  # fmt: skip
-    return tuple(remedies)
+        "rebuild the initramfs and restart"
+    )
+    contained = (
+        "this is a container: start it with --cap-add=SYS_ADMIN (docker, podman) or "
+        "capabilities.add: [SYS_ADMIN] (Kubernetes)"
+    )
+    return lambda match: Finding(
+        PROBLEM, text, (*remedies, *[contained] * in_container(), permitted)
+    )
 
 
 def in_container() -> bool:
@@ -104,18 +96,11 @@ def _refused(match: re.Match[str]) -> Finding:
                    ("--replay", "app-range"))  # fmt: skip
 
 
-def _unknown_option(match: re.Match[str]) -> Finding:
-    return Finding(
-        PROBLEM,
-        f"this version of ncu has no option {match[1]}",
-        ("install a newer Nsight Compute, or name another one: --ncu PATH, NVSPAN_NCU",),
-    )
-
-
 def _invalid_filter(match: re.Match[str]) -> Finding:
     text = match[1].strip()
-    remedy = "several ranges are given one by one" if ";" in text else (
-        "give a plain name: nvspan writes the filter")  # fmt: skip
+    remedy = "give a plain name: nvspan writes the filter"
+    if ";" in text:
+        remedy = "several ranges are given one by one"
     ranges = tuple(part.strip() for part in text.split(";")) if ";" in text else ()
     return Finding(PROBLEM, f"ncu cannot read the filter {text!r}", (remedy,), ranges=ranges)
 
@@ -123,9 +108,7 @@ def _invalid_filter(match: re.Match[str]) -> Finding:
 def _ended(match: re.Match[str]) -> Finding:
     code = int(match[1])
     how = f"signal {code}" if code in (6, 7, 8, 11) else f"exit code {code}"
-    return Finding(
-        NOTE, f"the program ended with {how}",
-    )  # fmt: skip
+    return Finding(NOTE, f"the program ended with {how}")
 
 
 def has_driver() -> bool:
@@ -145,17 +128,16 @@ def no_driver(match: re.Match[str] | None = None) -> Finding:
     return Finding(PROBLEM, "ncu finds no CUDA driver (libcuda.so.1) here", (remedy,))
 
 
-def _said(status: str, text: str, *remedies: str, options: Sequence[str] = ()) -> Callable[
-    [re.Match[str]], Finding
-]:  # fmt: skip
-    return lambda match: Finding(status, match.expand(text), remedies, tuple(options))
-
-
 # What makes ncu give up comes first.
-_KNOWN: list[tuple[str, Callable[[re.Match[str]], Finding]]] = [
-    (r"driver resource was unavailable or the user", _busy_or_permission),
-    (r"(?<!/)ERR_NVGPUCTRPERM", _permission),
-    (r"unrecognised option '([^']*)'", _unknown_option),
+_KNOWN: list[tuple[str, Explain]] = [
+    (r"driver resource was unavailable or the user", _permission(
+        "another tool measures on this GPU, or the driver lets only administrators read its "
+        "counters (ERR_NVGPUCTRPERM)", _PAUSE)),
+    (r"(?<!/)ERR_NVGPUCTRPERM", _permission(
+        "the driver lets only administrators read the GPU's counters (ERR_NVGPUCTRPERM)")),
+    (r"unrecognised option '([^']*)'", _said(
+        PROBLEM, r"this version of ncu has no option \1",
+        "install a newer Nsight Compute, or name another one: --ncu PATH, NVSPAN_NCU")),
     (r"the argument for option '([^']*)' is invalid", _said(
         PROBLEM, r"this version of ncu does not take what is given for \1",
         "ncu --help shows what it takes")),
@@ -231,14 +213,13 @@ def of_lines(said: Iterable[str]) -> list[Finding]:
     """What the lines of ncu mean, each thing once, what stopped it first."""
     told = list(said)
     lines = [line for line in told if line.startswith(("==ERROR==", "==WARNING=="))]
-    found: dict[str, Finding] = {}
     # ncu itself ends a program whose range it cannot replay.
     was_ended = any("Trying to shutdown target application" in line for line in told)
-    for pattern, finding in _KNOWN:
-        if was_ended and finding is _ended:
+    found: dict[str, Finding] = {}
+    for pattern, explain in _KNOWN:
+        if was_ended and explain is _ended:
             continue
-        for line in lines:
-            if (match := re.search(pattern, line)) is not None:
-                made = finding(match)
-                found.setdefault(made.text, made)
+        for match in filter(None, (re.search(pattern, line) for line in lines)):
+            finding = explain(match)
+            found.setdefault(finding.text, finding)
     return list(found.values())
