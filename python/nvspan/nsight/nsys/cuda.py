@@ -14,7 +14,7 @@ from __future__ import annotations
 from array import array
 
 from nvspan import _reader
-from nvspan.nsight.nsys.report import NO_NAME, Report, integers, process_of, rows_of_texts
+from nvspan.nsight.nsys.report import NO_NAME, Report, integers, process_of
 from nvspan.recording.projection import CALL_DOMAIN, WORK_DOMAIN
 
 KERNEL, COPY, SET, GRAPH = "kernel", "copy", "set", "graph"
@@ -30,8 +30,8 @@ _PROCESS_MASK = ~0xFFFFFF
 def write_cuda(report: Report) -> None:
     """Writes all that the report has of it."""
     calls = _calls(report)
-    kinds = report.tables.read("ENUM_CUDA_MEMCPY_OPER", [("id", "i"), ("label", "t")])
-    copies = dict(zip(integers(kinds, "id"), rows_of_texts(kinds, "label"), strict=True))
+    kinds = report.rows("ENUM_CUDA_MEMCPY_OPER", id="i", label="t")
+    copies = {row["id"]: row["label"] for row in kinds}
     columns = ["start", "end", "deviceId", "streamId", "correlationId", "globalPid",
                "demangledName", "shortName", "bytes", "copyKind", "graphExecId"]  # fmt: skip
     for category, name in _TABLES.items():
@@ -127,27 +127,16 @@ def _add_names(
 
 def _names(report: Report) -> None:
     """The names of streams and devices."""
-    streams = report.tables.read(
-        "TARGET_INFO_NVTX_CUDA_STREAM",
-        [("name", "t"), ("processId", "i"), ("streamId", "i"), ("vmId", "i"), ("hwId", "i")],
-    )
-    for name, pid, stream, machine, hardware in zip(
-        rows_of_texts(streams, "name"),
-        *(integers(streams, column) for column in ("processId", "streamId", "vmId", "hwId")),
-        strict=True,
+    for row in report.rows(
+        "TARGET_INFO_NVTX_CUDA_STREAM", name="t", processId="i", streamId="i", vmId="i", hwId="i"
     ):
-        of = process_of(hardware << 56 | machine << 48 | pid << 24)
-        if name is not None and report.knows(of):
-            report.writer.stream_name(report.process(of), stream, name)
-    gpus = report.tables.read("TARGET_INFO_GPU", [("id", "i"), ("name", "t")])
-    named = dict(zip(integers(gpus, "id"), rows_of_texts(gpus, "name"), strict=True))
-    devices = report.tables.read(
-        "TARGET_INFO_CUDA_DEVICE", [("gpuId", "i"), ("cudaId", "i"), ("pid", "i")]
-    )
-    for gpu, device, pid in zip(
-        *(integers(devices, column) for column in ("gpuId", "cudaId", "pid")), strict=True
-    ):
-        name = named.get(gpu)
-        for process in report.processes_of(pid):
-            if name is not None:
-                report.writer.device_name(process, device, name)
+        machine = (row["hwId"] or 0) << 56 | (row["vmId"] or 0) << 48
+        of = process_of(machine | (row["processId"] or 0) << 24)
+        if row["name"] is not None and report.knows(of):
+            report.writer.stream_name(report.process(of), row["streamId"] or 0, row["name"])
+    named = {row["id"]: row["name"] for row in report.rows("TARGET_INFO_GPU", id="i", name="t")}
+    for row in report.rows("TARGET_INFO_CUDA_DEVICE", gpuId="i", cudaId="i", pid="i"):
+        name = named.get(row["gpuId"])
+        if name is not None:
+            for process in report.processes_of(row["pid"] or 0):
+                report.writer.device_name(process, row["cudaId"] or 0, name)

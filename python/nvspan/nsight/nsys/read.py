@@ -19,7 +19,7 @@ from nvspan import _reader
 from nvspan.nsight.lines.tools import COMPUTE_SUFFIX, find_tool
 from nvspan.nsight.nsys.cuda import write_cuda
 from nvspan.nsight.nsys.nvtx import Nvtx
-from nvspan.nsight.nsys.report import Report, rows_of_texts
+from nvspan.nsight.nsys.report import Report, rows_of
 from nvspan.nsight.nsys.tables import Database, is_database
 from nvspan.recording import Source
 
@@ -108,9 +108,8 @@ def _tool(tables: Database) -> str:
     """Which Nsight Systems exported the tables."""
     facts: dict[str | None, str | None] = {}
     for table in ("EXPORT_META_DATA", "META_DATA_EXPORT"):  # the first in versions before 2023
-        rows = tables.read(table, [("name", "t"), ("value", "t")])
-        names, values = (rows_of_texts(rows, column) for column in ("name", "value"))
-        facts.update(zip(names, values, strict=True))
+        rows = rows_of(tables, table, name="t", value="t")
+        facts.update((row["name"], row["value"]) for row in rows)
     version = facts.get("EXPORT_PRODUCT_VERSION") or facts.get("EXPORT_SCHEMA_VERSION")
     return f"Nsight Systems {version}" if version else "Nsight Systems"
 

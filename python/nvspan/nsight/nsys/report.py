@@ -30,10 +30,15 @@ class Report:
         self.tables = tables
         self.writer = writer
         self.has = tables.names()
-        self.end = self._end()
+        # When the collection ended, which nsys gives to every range that did not.
+        self.end = self._first("ANALYSIS_DETAILS", "duration")
         self._start = self._first("TARGET_INFO_SESSION_START_TIME", "utcEpochNs") or 0
-        self._hosts = self._environment("Hostname")
-        self._process_names = self._texts_by("PROCESSES", "globalPid", "name")
+        self._host_names = self._hosts()
+        self._process_names = {
+            row["globalPid"]: row["name"]
+            for row in self.rows("PROCESSES", globalPid="i", name="t")
+            if row["name"] is not None
+        }
         self._processes: dict[int, int] = {}
         self._threads: dict[int, int] = {}
         self._domains: dict[tuple[int, str | None], int] = {}
@@ -46,20 +51,7 @@ class Report:
 
     def rows(self, table: str, **columns: str) -> list[dict[str, Any]]:
         """The rows of a small table; None where a row has no value."""
-        found = self.tables.read(table, list(columns.items()))
-        values: list[list[Any]] = []
-        for name, kind in columns.items():
-            if kind == "t":
-                values.append(rows_of_texts(found, name))
-                continue
-            valid = (
-                found.valid(name) if len(found) and name in found.names() else b"\0" * len(found)
-            )
-            values.append([
-                value if valid is None or valid[at] else None
-                for at, value in enumerate(integers(found, name))
-            ])  # fmt: skip
-        return [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
+        return rows_of(self.tables, table, **columns)
 
     def text_numbers(self) -> list[tuple[int, int]]:
         """The ids of StringIds and the recording's numbers for their texts."""
@@ -70,48 +62,24 @@ class Report:
         ]
 
     def _first(self, table: str, column: str) -> int | None:
-        values = self.tables.read(table, [(column, "i")])
-        found = values.column(column) if len(values) else None
-        return None if found is None else int(memoryview(found)[0])
+        rows = self.rows(table, **{column: "i"})
+        return rows[0][column] if rows else None
 
-    def _end(self) -> int | None:
-        """When the collection ended, which nsys gives to every range that did not."""
-        return self._first("ANALYSIS_DETAILS", "duration")
-
-    def _environment(self, wanted: str) -> dict[int, str]:
-        """A fact about each machine."""
-        table = self.tables.read(
-            "TARGET_INFO_SYSTEM_ENV", [("globalVid", "i"), ("name", "t"), ("value", "t")]
-        )
-        names, values = (rows_of_texts(table, name) for name in ("name", "value"))
-        machines = integers(table, "globalVid")
+    def _hosts(self) -> dict[int, str]:
+        """The name of each machine."""
+        facts = self.rows("TARGET_INFO_SYSTEM_ENV", globalVid="i", name="t", value="t")
         return {
-            machine: value
-            for machine, name, value in zip(machines, names, values, strict=True)
-            if name == wanted and value is not None
-        }
-
-    def _texts_by(self, table: str, key: str, text: str) -> dict[int, str]:
-        rows = self.tables.read(table, [(key, "i"), (text, "t")])
-        return {
-            at: value
-            for at, value in zip(integers(rows, key), rows_of_texts(rows, text), strict=True)
-            if value is not None
+            fact["globalVid"]: fact["value"]
+            for fact in facts
+            if fact["name"] == "Hostname" and fact["value"] is not None
         }
 
     def _thread_names(self) -> dict[int, str]:
         """The names that the system and the programs gave, those of the highest priority."""
-        rows = self.tables.read(
-            "ThreadNames", [("nameId", "i"), ("priority", "i"), ("globalTid", "i")]
-        )
-        found: dict[int, tuple[int, str]] = {}
-        for name, priority, tid in zip(
-            *(integers(rows, column) for column in ("nameId", "priority", "globalTid")), strict=True
-        ):
-            text = self.string.get(name)
-            if text is not None and (tid not in found or found[tid][0] <= priority):
-                found[tid] = priority, text
-        return {tid: text for tid, (_, text) in found.items()}
+        rows = self.rows("ThreadNames", nameId="i", priority="i", globalTid="i")
+        rows.sort(key=lambda row: row["priority"] or 0)
+        names = ((row["globalTid"], self.string.get(row["nameId"])) for row in rows)
+        return {tid: text for tid, text in names if text is not None}
 
     def process(self, pid: int) -> int:
         """The recording's number for a globalPid."""
@@ -119,7 +87,7 @@ class Report:
         if pid not in self._processes:
             name = self._process_names.get(pid)
             self._processes[pid] = self.writer.process(
-                pid >> 24 & _THREAD_BITS, host=self._hosts.get(pid & ~((1 << 48) - 1), ""),
+                pid >> 24 & _THREAD_BITS, host=self._host_names.get(pid & ~((1 << 48) - 1), ""),
                 command=[name] if name else [], unix_offset=self._start,
             )  # fmt: skip
         return self._processes[pid]
@@ -166,6 +134,22 @@ class Report:
     def name_column(self, table: _reader.ImportTable, name: str, ids: str) -> None:
         """Adds the column `name`: the recording's numbers for the texts that `ids` refers to."""
         table.look_up(name, ids, self._text_ids, self._written, NO_NAME)
+
+
+def rows_of(tables: Database, table: str, **columns: str) -> list[dict[str, Any]]:
+    """The rows of a small table; None where a row has no value."""
+    found = tables.read(table, list(columns.items()))
+    values: list[list[Any]] = []
+    for name, kind in columns.items():
+        if kind == "t":
+            values.append(rows_of_texts(found, name))
+        elif name not in found.names() or not len(found):
+            values.append([None] * len(found))
+        else:
+            has = found.valid(name)
+            numbers = enumerate(integers(found, name))
+            values.append([n if has is None or has[at] else None for at, n in numbers])
+    return [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
 
 
 def integers(table: _reader.ImportTable, name: str) -> list[int]:
