@@ -14,6 +14,7 @@ import pytest
 
 from helpers.compile import make
 from helpers.events import plain
+from helpers.script import script
 from helpers.traced import LIBRARY, clean_environment, needs_library, run_command
 from helpers.tree import ROOT, cpp_files, read
 from nvspan import doctor
@@ -206,8 +207,7 @@ def test_tools_are_found(tmp_path):
         "ncu": "NVIDIA (R) Nsight Compute\nVersion 2025.3.1.0 (build 3)",
     }
     for name, text in said.items():
-        (tmp_path / name).write_text(f"#!/bin/sh\ncat <<E\n{text}\nE\n")
-        (tmp_path / name).chmod(0o755)
+        script(tmp_path / name, f"#!/bin/sh\ncat <<E\n{text}\nE\n")
     env = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "NVSPAN_NSYS": None,
            "NVSPAN_NCU": None}  # fmt: skip
     found = report(env=env)
@@ -220,9 +220,7 @@ def test_tools_are_found(tmp_path):
 def test_the_ncu_that_a_variable_names_comes_first(tmp_path):
     for folder in ("first", "second"):
         (tmp_path / folder).mkdir()
-        program = tmp_path / folder / "ncu"
-        program.write_text("#!/bin/sh\necho Version 2024.1.1.0\n")
-        program.chmod(0o755)
+        script(tmp_path / folder / "ncu", "#!/bin/sh\necho Version 2024.1.1.0\n")
     env = {"PATH": f"{tmp_path / 'first'}{os.pathsep}{os.environ['PATH']}",
            "NVSPAN_NCU": str(tmp_path / "second" / "ncu"), "NVSPAN_STEPS": "1:2"}  # fmt: skip
     found = report(env=env)
@@ -231,8 +229,7 @@ def test_the_ncu_that_a_variable_names_comes_first(tmp_path):
 
 
 def test_a_tool_that_never_answers_for_its_version(tmp_path):
-    (tmp_path / "nsys").write_text("#!/bin/sh\nexec sleep 100\n")
-    (tmp_path / "nsys").chmod(0o755)
+    script(tmp_path / "nsys", "#!/bin/sh\nexec sleep 100\n")
     env = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "NVSPAN_NSYS": None}
     one = finding(report("--timeout", "4", env=env), "nsys")
     assert one["details"]["version"] is None

@@ -14,6 +14,7 @@ from helpers import ncu as real
 from helpers.device import fake_library
 from helpers.recorded import record_command
 from helpers.reported import nvspan_done
+from helpers.script import script
 from helpers.traced import clean_environment, needs_library
 from nvspan.nsight.lines import on_ranks
 
@@ -229,8 +230,7 @@ def test_a_folder_that_cannot_be_made(folder):
 
 
 def test_a_machine_without_a_driver_is_known_before_the_program_runs(folder):
-    (folder / "ncu").write_text("#!/bin/sh\necho started >> started\n")
-    (folder / "ncu").chmod(0o755)
+    script(folder / "ncu", "#!/bin/sh\necho started >> started\n")
     words = ("--ncu", "./ncu", "torch@forward/", "--no-report")
     env = {"NVSPAN_LIBCUDA": str(folder / "absent.so")}
     done = run(folder, *words, "train.py", env=env)
@@ -274,8 +274,7 @@ def test_a_report_that_exists(folder):
 @pytest.fixture
 def instead_of_ncu(folder):
     """A program that notes in the file "started" that it ran."""
-    (folder / "ncu").write_text("#!/bin/sh\necho started >> started\n")
-    (folder / "ncu").chmod(0o755)
+    script(folder / "ncu", "#!/bin/sh\necho started >> started\n")
     return {"NVSPAN_NCU": "./ncu", "NVSPAN_LIBCUDA": fake_library()}
 
 

@@ -6,16 +6,14 @@ and leaves the range without a result."""
 
 from __future__ import annotations
 
-import csv
 import importlib.util
-import io
 import subprocess
 import sys
 
 import pytest
 
 from helpers.device import PREAMBLE, environment, only_real
-from helpers.ncu import find
+from helpers.ncu import find, raw_rows
 from helpers.traced import clean_environment, needs_library
 
 pytestmark = [needs_library, only_real]
@@ -51,8 +49,7 @@ def replay(code: str, *include: str, metric: str = TIME) -> list[tuple[str, floa
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    table = done.stdout[done.stdout.find('"ID"') :]
-    rows = list(csv.DictReader(io.StringIO(table)))[1:]  # the first row has the units
+    rows = raw_rows(done.stdout)
     values = [float(row[metric].replace(",", "")) for row in rows]
     names = [",".join(value for key, value in row.items() if "Range" in key) for row in rows]
     return list(zip(names, values, strict=True))

@@ -1,19 +1,23 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
 """Finds a real Nsight Compute, which reads command lines and reports without a GPU too, and makes
-a program that answers for the reports in tests/data/nsight in its place."""
+programs in its place that say what they are told to."""
 
 from __future__ import annotations
 
+import csv
 import ctypes
+import io
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
+from helpers.script import script
 from helpers.tree import ROOT
 
 DATA = ROOT / "tests" / "data" / "nsight"
@@ -28,6 +32,21 @@ for known in {data}/*.ncu-rep; do
 done
 echo "==ERROR== Failed to load the report" >&2
 exit 1
+"""
+# A rank's lines go where ncu puts its own: into --log-file, else to standard output.
+_SAYING = """#!/bin/sh
+rank=${{SLURM_PROCID:-${{OMPI_COMM_WORLD_RANK:-${{PMI_RANK:-${{RANK:-0}}}}}}}}
+log=/dev/stdout
+while :; do case "$1" in
+  --version) echo "Version 2025.3.1.0 (build 1)"; exit 0;;
+  --log-file) log=$2; shift 2;;
+  --nvtx|--force-overwrite) shift;;
+  --*=*) shift;;
+  --*) shift 2;;
+  *) break;;
+esac; done
+cat "{folder}/said-$rank" >> "$log" 2>/dev/null
+exec "$@"
 """
 
 
@@ -51,10 +70,14 @@ def find() -> str:
 
 def recorded(folder: Path) -> str:
     """A program in place of ncu that prints what it said of the reports in `DATA`."""
-    path = folder / "ncu"
-    path.write_text(_RECORDED.format(data=DATA))
-    path.chmod(0o755)
-    return str(path)
+    return script(folder / "ncu", _RECORDED.format(data=DATA))
+
+
+def saying(folder: Path, said: Mapping[int, Sequence[str]]) -> str:
+    """A program in place of ncu that says these lines on each rank, and runs the program."""
+    for rank, lines in said.items():
+        (folder / f"said-{rank}").write_text("".join(f"{line}\n" for line in lines))
+    return script(folder / "ncu", _SAYING.format(folder=folder))
 
 
 def has_driver() -> bool:
@@ -71,6 +94,12 @@ def run(ncu: str, *words: str, timeout: float = 60) -> subprocess.CompletedProce
         [ncu, *words], capture_output=True, text=True, timeout=timeout, check=False,
         stdin=subprocess.DEVNULL,
     )  # fmt: skip
+
+
+def raw_rows(printed: str) -> list[dict[str, str]]:
+    """The results in what ``--csv --page raw`` printed."""
+    rows = list(csv.DictReader(io.StringIO(printed[printed.find('"ID"') :])))
+    return rows[1:]  # the first has the units
 
 
 def refuses(ncu: str, *filters: str) -> bool:

@@ -14,6 +14,7 @@ import pytest
 
 import nvspan
 from helpers import nsys
+from helpers.script import script
 from helpers.traced import clean_environment
 
 PROGRAM = """
@@ -49,11 +50,8 @@ LAUNCHERS = {
 
 def make_launcher(folder: Path, name: str, **variables: str) -> str:
     """A program of the name of srun or mpirun that starts real processes, with their variables."""
-    path = folder / name
     names = variables or LAUNCHERS[name]
-    path.write_text(_LAUNCHER.format(python=sys.executable, **names))
-    path.chmod(0o755)
-    return str(path)
+    return script(folder / name, _LAUNCHER.format(python=sys.executable, **names))
 
 
 def report_of_each(folder: Path, launcher: list[str], ranks: int) -> dict[int, nvspan.Recording]:

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import subprocess
 import sys
 
@@ -13,7 +11,7 @@ import pytest
 
 from helpers.device import PREAMBLE, environment, only_real
 from helpers.filtered_kernels import INVALID, KERNELS, NEVER_HIT, STACKS
-from helpers.ncu import find, refuses
+from helpers.ncu import find, raw_rows, refuses
 from helpers.traced import clean_environment, needs_library
 from nvspan.nsight import RangeFilter
 
@@ -59,8 +57,7 @@ def profiled(*options):
     if '"ID"' not in done.stdout:
         assert "No kernels were profiled" in done.stdout + done.stderr
         return set()
-    rows = list(csv.DictReader(io.StringIO(done.stdout[done.stdout.find('"ID"') :])))[1:]
-    return {int(row["Grid Size"].strip("(").split(",")[0]) for row in rows}
+    return {int(row["Grid Size"].strip("(").split(",")[0]) for row in raw_rows(done.stdout)}
 
 
 @pytest.mark.parametrize("text", KERNELS)

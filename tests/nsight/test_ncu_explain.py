@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import pytest
 
+from helpers.ncu import DATA
 from helpers.recorded import record_command
 from helpers.traced import needs_library
-from helpers.tree import ROOT
 from nvspan.nsight import NcuResult, RangeFilter
 from nvspan.nsight.compute import diagnosis, messages
 from nvspan.nsight.compute import explain as explanations
@@ -18,7 +18,6 @@ from nvspan.nsight.results import csv_reader
 
 pytestmark = needs_library
 
-DATA = ROOT / "tests" / "data" / "nsight"
 PROGRAM = """
 import nvspan
 for number in range(3):

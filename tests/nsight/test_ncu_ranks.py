@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from helpers import ranks, said_ncu
+from helpers import ncu, ranks
 from helpers.reported import nvspan_done
 from helpers.traced import clean_environment, needs_library
 from nvspan.nsight.lines import on_ranks
@@ -41,7 +41,7 @@ def run(tmp_path):
     (tmp_path / "train.py").write_text(PROGRAM)
 
     def run(said, *words, launcher="srun", count=None, **variables):
-        tool = said_ncu.make(tmp_path, said)
+        tool = ncu.saying(tmp_path, said)
         ranks.make_launcher(tmp_path, launcher, **variables)
         return nvspan_done(
             "ncu", *words, "--ncu", tool, "-o", "run-{rank}", "--",

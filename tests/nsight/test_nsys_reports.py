@@ -22,6 +22,7 @@ import pytest
 
 import nvspan
 from helpers import nsys
+from helpers.script import script
 from nvspan.nsight import sqlite
 from nvspan.nsight.nsys import compat
 
@@ -276,10 +277,8 @@ def test_the_export_stays_beside_the_report(
     beside: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EXPORTED", str(unpacked("2023.4.4.sqlite.xz", tmp_path)))
-    tool = tmp_path / "nsys"
-    tool.write_text(EXPORTS)
-    tool.chmod(0o755)
-    monkeypatch.setattr("nvspan.nsight.nsys.read.find_tool", lambda command: str(tool))
+    tool = script(tmp_path / "nsys", EXPORTS)
+    monkeypatch.setattr("nvspan.nsight.nsys.read.find_tool", lambda command: tool)
     folder = tmp_path / "reports"
     folder.mkdir()
     (folder / "run.nsys-rep").write_bytes(b"a report")
@@ -301,10 +300,9 @@ def test_a_report_that_nothing_exports_says_what_does(
     monkeypatch.setattr("nvspan.nsight.nsys.read.find_tool", lambda command: None)
     with pytest.raises(ValueError, match=r"needs Nsight Systems \(nsys\), or export it where"):
         nvspan.read(report)
-    failing = tmp_path / "nsys"
-    failing.write_text("#!/bin/sh\necho the file is of a newer version >&2\nexit 1\n")
-    failing.chmod(0o755)
-    monkeypatch.setattr("nvspan.nsight.nsys.read.find_tool", lambda command: str(failing))
+    failing = "#!/bin/sh\necho the file is of a newer version >&2\nexit 1\n"
+    tool = script(tmp_path / "nsys", failing)
+    monkeypatch.setattr("nvspan.nsight.nsys.read.find_tool", lambda command: tool)
     with pytest.raises(ValueError, match=r"does not export it: the file is of a newer version"):
         nvspan.read(report)
     with pytest.raises(FileNotFoundError):

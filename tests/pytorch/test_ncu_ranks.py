@@ -10,7 +10,6 @@ import sys
 import pytest
 
 from helpers import ncu as real
-from helpers import said_ncu
 from helpers.traced import clean_environment, needs_library
 
 pytest.importorskip("torch", reason="torch is not installed")
@@ -39,7 +38,7 @@ def findings(done):
 
 
 def test_what_ncu_says_of_each_rank(tmp_path):
-    tool = said_ncu.make(tmp_path, {
+    tool = real.saying(tmp_path, {
         0: ["==ERROR== Profiling is not supported on device 0. To find out supported GPUs refer "
             "--list-chips option."],
         1: ["==ERROR== InterprocessLockFailed"],

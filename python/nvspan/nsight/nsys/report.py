@@ -29,7 +29,6 @@ class Report:
     def __init__(self, tables: Database, writer: _reader.ExternalWriter) -> None:
         self.tables = tables
         self.writer = writer
-        self.has = tables.names()
         # When the collection ended, which nsys gives to every range that did not.
         self.end = self._first("ANALYSIS_DETAILS", "duration")
         self._start = self._first("TARGET_INFO_SESSION_START_TIME", "utcEpochNs") or 0
