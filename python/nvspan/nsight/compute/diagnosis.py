@@ -26,9 +26,10 @@ def of_filter(filter: RangeFilter, recording: Recording, rank: int | None = None
         if rank is not None and None not in ranks and rank not in ranks:
             named = ", ".join(map(str, sorted(ranks, key=str)))
             return Finding(
-                PROBLEM, f"'{filter}' did not run on this rank in the recording, but on {named}",
+                PROBLEM,
+                f"'{filter}' did not run on this rank in the recording, but on {named}",
                 options=("--ranks", named.replace(" ", "")),
-            )  # fmt: skip
+            )
         times = "once" if hits.calls == 1 else f"{hits.calls} times"
         return Finding(OK, f"'{filter}' is a range of the program: it ran {times} in the recording")
     return replace(_missing(filter, known_ranges(recording)), instead=str(filter))
@@ -55,9 +56,10 @@ def _missing(filter: RangeFilter, known: Known) -> Finding:
     text = f"'{filter}' hits no range of the program"
     if filter.regex:
         return Finding(
-            PROBLEM, f"{text}: no name is like this expression",
+            PROBLEM,
+            f"{text}: no name is like this expression",
             ("'nvspan trace' shows the program's ranges",),
-        )  # fmt: skip
+        )
     for name in filter.names:
         if not any(name in names for names in known.values()):
             return _unknown(text, name, known)
@@ -76,8 +78,9 @@ def _missing(filter: RangeFilter, known: Known) -> Finding:
         why = (f"{text}: {name!r} is a push/pop range, and without a slash at its end the filter "
                "means start/end ranges")  # fmt: skip
     elif not nested:
-        why = (f"{text}: {name!r} is a start/end range, and the slash at its end means push/pop "
-               "ranges")  # fmt: skip
+        why = (
+            f"{text}: {name!r} is a start/end range, and the slash at its end means push/pop ranges"
+        )
     else:
         place = "outermost" if filter.bottom else "innermost"
         why = f"{text}: {name!r} is never the {place} range of its domain"
@@ -92,9 +95,10 @@ def _unknown(text: str, name: str, known: Known) -> Finding:
     nearest = ", ".join(map(repr, close))
     domain = next(domain for domain, names in known.items() if close[0] in names)
     return Finding(
-        PROBLEM, f"{text}: there is no range {name!r}; the nearest are {nearest}",
+        PROBLEM,
+        f"{text}: there is no range {name!r}; the nearest are {nearest}",
         ranges=(_plain(domain, close[0], known),),
-    )  # fmt: skip
+    )
 
 
 def _apart(text: str, filter: RangeFilter, known: Known) -> Finding:

@@ -105,9 +105,10 @@ def _counted(count: int, noun: str, plural: str = "s") -> str:
 def _no_cuda(run: Run) -> Finding:
     if run.processes == "application-only":
         return Finding(
-            PROBLEM, "the program itself used no CUDA, and its children were left out",
+            PROBLEM,
+            "the program itself used no CUDA, and its children were left out",
             options=("--processes", "all"),
-        )  # fmt: skip
+        )
     if not has_driver():
         return no_driver()
     return Finding(
@@ -127,9 +128,10 @@ def _chosen(run: Run) -> Finding | None:
         if kernels:
             shown = ", ".join(kernels[:_MOST_KERNELS])
             return Finding(
-                PROBLEM, f"no kernel has the name that was asked for; there are {shown}",
+                PROBLEM,
+                f"no kernel has the name that was asked for; there are {shown}",
                 ("--kernel takes a regular expression for a part of the name",),
-            )  # fmt: skip
+            )
     if run.chooses:
         options = " and ".join(run.chooses)
         return Finding(
@@ -186,9 +188,9 @@ def _named(ranks: Sequence[str]) -> str:
             spans[-1][1:] = [number]
         else:
             spans.append([number])
-    names = [f"rank{'s' * (len(numbers) > 1)} " + ", ".join(
-        "-".join(map(str, span)) for span in spans
-    )] * bool(numbers)  # fmt: skip
+    names = [
+        f"rank{'s' * (len(numbers) > 1)} " + ", ".join("-".join(map(str, span)) for span in spans)
+    ] * bool(numbers)
     names += ["a process without a rank"] * ("" in ranks)
     return " and ".join(names)
 

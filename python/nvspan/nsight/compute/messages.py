@@ -92,8 +92,9 @@ def _refused(match: re.Match[str]) -> Finding:
             ("capture the graph before the range begins, and launch it within", elsewhere),
             ("--replay", "app-range"),
         )
-    return Finding(PROBLEM, text, (f"call {call} outside of the range", elsewhere),
-                   ("--replay", "app-range"))  # fmt: skip
+    return Finding(
+        PROBLEM, text, (f"call {call} outside of the range", elsewhere), ("--replay", "app-range")
+    )
 
 
 def _invalid_filter(match: re.Match[str]) -> Finding:

@@ -107,8 +107,7 @@ class Nvtx:
         pieces = None
         if _FIELDS in table.names() and table.column(_FIELDS) is not None:
             pieces = table.payloads(_FIELDS)
-        rows = [(key, Group(table, begin, end, given, pieces))
-                for begin, end, key, given in groups]  # fmt: skip
+        rows = [(key, Group(table, begin, end, given, pieces)) for begin, end, key, given in groups]
         rows = [((tid, domain, _OF_TEXT_FILES.get(kind) or kind, end_tid), group)
                 for (tid, domain, kind, end_tid), group in rows]  # fmt: skip
         names = {CATEGORY: self._categories, THREAD: self._thread_names, DOMAIN: self._name_domains}

@@ -229,14 +229,6 @@ class RangeFilter:
         """
         return ["--nvtx-exclude" if exclude else "--nvtx-include", str(self)]
 
-    @property
-    def pattern(self) -> Pattern:
-        """What the filter means, as tests of names."""
-        return Pattern(
-            self.path, self.domain, span=self.span, bottom=self.bottom, top=self.top,
-            regex=self.regex,
-        )  # fmt: skip
-
     def evaluate(self, recording: Recording) -> FilterHits:
         """What this filter hits in a recording of the program.
 
@@ -249,7 +241,7 @@ class RangeFilter:
         >>> RangeFilter("step").evaluate(nvspan.read("run.nvspan")).calls   # doctest: +SKIP
         100
         """
-        rows, calls = evaluate(self.pattern, recording)
+        rows, calls = evaluate(pattern_of(self), recording)
         threads = {thread for row in rows for thread in row["threads"]}
         return FilterHits(self, rows, calls, tuple(sorted(threads)))
 
@@ -259,3 +251,15 @@ class RangeFilter:
             words.append(f"domain={self.domain!r}")
         words += [f"{w}=True" for w in ("span", "bottom", "top", "regex") if getattr(self, w)]
         return f"RangeFilter({', '.join(words)})"
+
+
+def pattern_of(filter: RangeFilter) -> Pattern:
+    """What a filter means, as tests of names."""
+    return Pattern(
+        filter.path,
+        filter.domain,
+        span=filter.span,
+        bottom=filter.bottom,
+        top=filter.top,
+        regex=filter.regex,
+    )

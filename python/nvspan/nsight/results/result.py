@@ -10,11 +10,10 @@ from typing import Any
 
 from nvspan.nsight.lines.tools import find_tool
 from nvspan.nsight.ranges.names import RangeNames, known_of
-from nvspan.nsight.ranges.range_filter import RangeFilter
+from nvspan.nsight.ranges.range_filter import RangeFilter, pattern_of
 from nvspan.nsight.results import csv_reader
 from nvspan.nsight.results.limiter import MEMORY, OCCUPANCY, SM, TIME, first, limiter, stalls
-from nvspan.nsight.results.matching import named_ranges
-from nvspan.nsight.results.profiled import OpenRange, Profiled
+from nvspan.nsight.results.profiled import PUSH_POP, START_END, OpenRange, Profiled
 from nvspan.nsight.results.tables import KERNEL_COLUMNS, RANGE_COLUMNS, as_html, formatted
 
 _SHOWN_STALLS = 2
@@ -183,6 +182,25 @@ def range_names(results: Sequence[Profiled]) -> RangeNames:
         lambda filter: any(named_ranges(filter, result) for result in results),
         "report",
     )
+
+
+def named_ranges(filter: RangeFilter, result: Profiled) -> list[OpenRange]:
+    """The ranges that `filter` names around a result: of a stack the last of its path, the
+    innermost first; none where the filter does not hit."""
+    pattern = pattern_of(filter)
+    kind = START_END if pattern.span else PUSH_POP
+    of_domain: dict[str | None, list[OpenRange]] = {}
+    for each in result.ranges:
+        if each.kind == kind and pattern.takes_domain(each.domain):
+            of_domain.setdefault(each.domain, []).append(each)
+    found: list[OpenRange] = []
+    for ranges in of_domain.values():
+        names = [each.name for each in ranges]
+        if not pattern.span:
+            found += [ranges[at] for at in pattern.hits(names)]
+        elif pattern.are_open(names):
+            found += [each for each in ranges if any(test(each.name) for test in pattern.names)]
+    return found
 
 
 def within(result: NcuResult, filters: Sequence[RangeFilter]) -> NcuResult:

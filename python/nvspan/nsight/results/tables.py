@@ -108,8 +108,9 @@ def as_html(result: NcuResult) -> str:
 def compare(before: NcuResult, after: NcuResult) -> list[dict[str, Any]]:
     """A row for each range of either, with the figures of both and the change of the mean time of
     a result as a part of one; what takes most time first."""
-    sides = [{(r["domain"], r["name"], r["kind"]): r for r in side.ranges()}
-             for side in (before, after)]  # fmt: skip
+    sides = [
+        {(r["domain"], r["name"], r["kind"]): r for r in side.ranges()} for side in (before, after)
+    ]
     rows = []
     for key in dict.fromkeys([*sides[0], *sides[1]]):
         found = [side.get(key) for side in sides]

@@ -165,7 +165,7 @@ def _started_profiler() -> Any:
 
 
 def _tell(start: int, stop: int, trigger: str) -> None:
-    from nvspan.nsight.capture import command_line
+    from nvspan.nsight.nsys_command import command_line
 
     steps = f"steps {start} to {stop}" if stop > start else f"step {start}"
     if switch.tool() == "nsys":
