@@ -115,9 +115,7 @@ def show(parser: Parser, options: argparse.Namespace, words: Sequence[str]) -> i
     )
 
 
-def _read(
-    parser: Parser, options: argparse.Namespace, files: Sequence[str]
-) -> NcuResult:
+def _read(parser: Parser, options: argparse.Namespace, files: Sequence[str]) -> NcuResult:
     return opened(parser, lambda: read_reports(files, ncu=options.ncu))
 
 
@@ -149,9 +147,7 @@ def _compare(options: argparse.Namespace, before: NcuResult, after: NcuResult) -
     return 1 if failed or (options.fail and slower) else 0
 
 
-def _details(
-    parser: Parser, options: argparse.Namespace, result: NcuResult
-) -> int:
+def _details(parser: Parser, options: argparse.Namespace, result: NcuResult) -> int:
     rows = opened(parser, lambda: details.detail_rows(result, options.ncu))
     if options.section:
         sections = list(dict.fromkeys(row["section"] for row in rows if row["metric"]))
