@@ -127,12 +127,12 @@ def test_every_command_has_the_parser_that_all_have():
 @pytest.mark.parametrize(
     ("words", "use"),
     [
-        (["stats", "x.ncu-rep"], "nvspan ncu --read FILE"),
-        (["stats", "--many", CALLS, "x.ncu-rep"], "nvspan ncu --read FILE"),
-        (["diff", CALLS, "x.ncu-rep"], "nvspan ncu --read FILE --against FILE"),
+        (["stats", "x.ncu-rep"], "--read x.ncu-rep"),
+        (["stats", "--many", "a.nvspan", "x.ncu-rep"], "--read a.nvspan --read x.ncu-rep"),
+        (["diff", "x.ncu-rep", "y.ncu-rep"], "--read y.ncu-rep --against x.ncu-rep"),
     ],
 )
 def test_reports_of_nsight_compute_have_a_command_of_their_own(words, use):
     assert run_nvspan(*words, check=2).stderr == (
-        f"nvspan {words[0]}: 'x.ncu-rep' is a report of Nsight Compute: use {use}\n"
+        f"nvspan {words[0]}: for reports of Nsight Compute use nvspan ncu {use}\n"
     )

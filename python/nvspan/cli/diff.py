@@ -289,7 +289,7 @@ def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan diff`` with the arguments `argv`."""
     parser = _parser()
     options, *files = _sides(parser, argv)
-    refuse_compute(parser, [*files[0], *files[1]], "nvspan ncu --read FILE --against FILE")
+    refuse_compute(parser, files[1], against=files[0])
     if any(many.is_many(options, side) for side in files):
         return _compare_jobs(parser, options, files)
     called = options.names or _names_of(files)

@@ -202,7 +202,7 @@ def main(argv: Sequence[str]) -> int:
     """Runs ``nvspan stats`` with the arguments `argv`."""
     parser = _parser()
     options = parser.parse_args(argv)
-    refuse_compute(parser, options.files, "nvspan ncu --read FILE")
+    refuse_compute(parser, options.files)
     if many.is_many(options, options.files):
         return _show_job(parser, options)
     _refuse_together(parser, options)

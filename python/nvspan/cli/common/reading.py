@@ -120,10 +120,14 @@ def answer_of(
     return answer
 
 
-def refuse_compute(parser: Parser, files: Sequence[str], use: str) -> None:
-    """Ends the command where a file is a report of Nsight Compute, with what to `use`."""
-    if report := next((file for file in files if file.endswith(_COMPUTE_SUFFIX)), None):
-        parser.exit(2, f"{parser.prog}: {report!r} is a report of Nsight Compute: use {use}\n")
+def refuse_compute(parser: Parser, files: Sequence[str], against: Sequence[str] = ()) -> None:
+    """Ends the command where a file is a report of Nsight Compute, with what to type instead."""
+    if any(file.endswith(_COMPUTE_SUFFIX) for file in (*files, *against)):
+        words = [word for file in files for word in ("--read", file)]
+        words += [word for file in against for word in ("--against", file)]
+        parser.exit(
+            2, f"{parser.prog}: for reports of Nsight Compute use nvspan ncu {' '.join(words)}\n"
+        )
 
 
 def refuse_to_replace(parser: Parser, output: str, files: Sequence[str], what: str) -> None:
