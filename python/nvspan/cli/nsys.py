@@ -171,5 +171,5 @@ def main(argv: Sequence[str]) -> int:
         parser.exit(2, f"nvspan nsys: error: {problem}\n")
     reports = Reports(name, _SUFFIX)
     code = run_to_end("nvspan nsys", line, dict(os.environ))
-    _show(nsys, reports.made(), options)
+    _show(nsys, reports.written_reports(), options)
     return ended_as(code)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""The table that ``nsys stats -r nvtx_sum`` prints, with its columns and its way to count."""
+"""The table of ``nsys stats -r nvtx_sum``."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class Session:
             return 1
         reports = Reports(name, COMPUTE_SUFFIX)
         code, said = self._under_ncu(line, folder)
-        made = reports.made()
+        made = reports.written_reports()
         result = self._read(made, filters)
         self._show(result, made, said, filters)
         return code

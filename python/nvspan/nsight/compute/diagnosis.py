@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Why Nsight Compute profiled no kernel in a range: what a recording of the program says."""
+"""Diagnosis of range filters: why ncu profiled no kernel, from a recording of the program."""
 
 from __future__ import annotations
 

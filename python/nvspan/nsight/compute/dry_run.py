@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Dry recordings: the first steps of a program, recorded to know what ranges it has."""
+"""Dry recordings: the first steps of a program, recorded to learn its ranges."""
 
 from __future__ import annotations
 

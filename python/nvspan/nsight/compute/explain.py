@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What came of a run of Nsight Compute: the checks that passed, and the one that failed."""
+"""Explanation of a run of Nsight Compute: the checks that passed, and the first that failed."""
 
 from __future__ import annotations
 

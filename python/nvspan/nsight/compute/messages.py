@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What Nsight Compute says of itself, in plain words, and what to do about it."""
+"""Messages of Nsight Compute in plain words, each with a remedy."""
 
 from __future__ import annotations
 

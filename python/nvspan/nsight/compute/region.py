@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""A range as range replay of Nsight Compute needs it: synchronised ends, in a warm context."""
+"""`profile_region`: a range that range replay of Nsight Compute can repeat."""
 
 from __future__ import annotations
 

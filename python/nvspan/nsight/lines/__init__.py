@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Command lines of Nsight Compute, and what both tools' lines have in common."""
+"""Command lines for Nsight Compute, and helpers for those of both tools."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which steps of a program, or calls of a range, are meant: counted as Python's slices do."""
+"""Slices of steps and of calls, such as "3:5", counted from 0."""
 
 from __future__ import annotations
 

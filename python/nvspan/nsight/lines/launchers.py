@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that start other ones, once for each rank: the profiler goes between the two."""
+"""Launchers (torchrun, srun, mpirun): puts a profiler before the program that each rank runs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where nsys and ncu are, and the reports that they left."""
+"""Finds nsys and ncu, and the reports that a run wrote."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def version_of(path: str) -> str | None:
 
 
 class Reports:
-    """The reports that a run leaves, of a name with signs as %p in it."""
+    """Finds the reports that a run writes; their name may have fields such as %p."""
 
     def __init__(self, name: str, suffix: str) -> None:
         base = name.removesuffix(suffix)
@@ -56,7 +56,7 @@ class Reports:
             found[path] = (status.st_mtime_ns, status.st_ino)
         return found
 
-    def made(self) -> list[str]:
-        """The reports that are new, or were written over, since this object was made."""
+    def written_reports(self) -> list[str]:
+        """The reports that are new or changed since this object was created."""
         states = self._states()
         return sorted(path for path in states if states[path] != self._before.get(path))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What CUDA did, of a report of Nsight Systems, as ranges of a recording.
+"""CUDA activity in a report of Nsight Systems, as ranges of a recording.
 
 Calls of the runtime and the driver are start/end ranges of their threads in the domain
 `CALL_DOMAIN`, with the correlation id as payload: so the self time of the program's own ranges is

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""The ranges and marks of NVTX, of a report of Nsight Systems, as those of a recording."""
+"""NVTX ranges and marks in a report of Nsight Systems, as those of a recording."""
 
 from __future__ import annotations
 

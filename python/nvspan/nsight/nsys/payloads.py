@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""The schemas of payloads with fields, of a report of Nsight Systems.
+"""Payload schemas in a report of Nsight Systems.
 
 nsys exports the payloads themselves from 2025 on, with ``--include-blobs=true``. Schemas keep their
 ids. nsys does not say of which process a schema is: processes share those of a domain's number.

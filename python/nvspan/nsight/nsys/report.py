@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What all events of a report of Nsight Systems refer to, in a recording that is made of it.
+"""Processes, threads, domains and strings of a report of Nsight Systems.
 
 Processes, threads, domains and names are those of the report; times are ns since its collection
 began.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""The ranges that a range filter of Nsight Compute hits: in a stack, and in a recording."""
+"""Matching of range filters: hits in a stack, and in a recording."""
 
 from __future__ import annotations
 

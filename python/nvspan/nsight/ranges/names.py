@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Names of ranges as people write them, as range filters of Nsight Compute."""
+"""Plain names of ranges, resolved to range filters."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What follows ``--nvtx-include`` and ``--nvtx-exclude`` of Nsight Compute, as an object."""
+"""`RangeFilter`: a value of ncu's options ``--nvtx-include`` and ``--nvtx-exclude``."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""The text of a range filter of Nsight Compute: how names are quoted, and how it is read."""
+"""Syntax of ncu's range filters: quoting and parsing."""
 
 from __future__ import annotations
 

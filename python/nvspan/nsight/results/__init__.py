@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reports of Nsight Compute: what was measured, as tables."""
+"""Reports of Nsight Compute as tables."""

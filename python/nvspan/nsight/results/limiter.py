@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What limits a kernel, in words, from the metrics that ncu has of it."""
+"""Names what limits a kernel, from ncu's metrics."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""What Nsight Compute measured: kernels, ranges or graphs, each with the NVTX ranges around it."""
+"""Results of Nsight Compute: kernels, ranges and graphs, with the NVTX ranges around them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 # SPDX-License-Identifier: Apache-2.0
-"""Results of Nsight Compute as text, CSV, JSON, Markdown and HTML, and two of them beside each
-other."""
+"""Tables of ncu's results as text, CSV, JSON, Markdown and HTML, and comparisons of two."""
 
 from __future__ import annotations
 
