@@ -56,6 +56,12 @@ prints a table of these ranges. A RANGE is a plain name (layers.3.attention, tor
 recording of the program's first steps. After '--' torchrun, srun and mpirun are known: each rank
 gets a report of its own. --read shows a report again, for other ranges too, without a run."""
 
+# The options that are arguments of `ncu_command`.
+_OF_LINE = (
+    *("exclude", "replay", "preset", "metrics", "sets", "calls", "kernel", "kernel_id"),
+    *("launch_skip", "launch_count", "clock_control", "cache_control", "processes", "ranks"),
+    *("force", "options"),
+)
 _SCRIPT = re.compile(r".*\.py[cwz]?$")
 
 
@@ -83,7 +89,14 @@ def _parser() -> Parser:
     add("--metrics", metavar="NAME[,NAME]", type=names, default=[],
         help=f"plain names ({', '.join(sorted({*METRICS, *SECTIONS}))}), metrics and sections of "
         "ncu")  # fmt: skip
-    add("--set", metavar="NAME", action="append", default=[], help="a set of ncu's sections")
+    add(
+        "--set",
+        dest="sets",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a set of ncu's sections",
+    )
     add("--replay", choices=REPLAY_MODES, default="kernel",
         help="how passes are repeated (default: kernel); range and app-range measure a range as "
         "one thing")  # fmt: skip
@@ -109,8 +122,8 @@ def _parser() -> Parser:
     add("--no-report", action="store_true", help="print no table at the end")
     add("--kernels", action="store_true", help="print a row for each kernel")
     add("--format", choices=FORMATS, default="table", help="of the table (default: table)")
-    add("--option", metavar="--NAME=VALUE", type=tool_option, action="append", default=[],
-        help="a further option of ncu; may be repeated")  # fmt: skip
+    add("--option", dest="options", metavar="--NAME=VALUE", type=tool_option, action="append",
+        default=[], help="a further option of ncu; may be repeated")  # fmt: skip
     add("--ncu", metavar="PATH", help="ncu (default: NVSPAN_NCU, PATH, or where it is installed)")
     ncu_read.add_reading(parser)
     add_program_options(parser, patterns=False)
@@ -164,7 +177,7 @@ def _check(options: argparse.Namespace, command: list[str]) -> None:
     if options.calls is not None:
         slice_of("calls", options.calls)
     ncu_command(
-        ["program"], metrics=options.metrics, sets=options.set, preset=options.preset,
+        ["program"], metrics=options.metrics, sets=options.sets, preset=options.preset,
         launch_skip=options.launch_skip, launch_count=options.launch_count, output=options.output,
     )  # fmt: skip
     if not options.dry_run and lacks_rank(output_name(options.output or "", command), command):
@@ -216,16 +229,8 @@ def _lines(
     recording: nvspan.Recording | None,
 ) -> list[tuple[list[str], list[str]]]:  # fmt: skip
     """The command lines, each with its ranges: one, or one for each region."""
-    given: dict[str, Any] = {
-        "exclude": options.exclude, "replay": options.replay, "metrics": options.metrics,
-        "sets": options.set, "calls": options.calls, "kernel": options.kernel,
-        "kernel_id": options.kernel_id, "launch_skip": options.launch_skip,
-        "launch_count": options.launch_count, "clock_control": options.clock_control,
-        "cache_control": options.cache_control, "processes": options.processes,
-        "ranks": options.ranks, "force": options.force, "options": options.option, "ncu": ncu,
-        "recording": recording,
-        "preset": options.preset,
-    }  # fmt: skip
+    given: dict[str, Any] = {name: getattr(options, name) for name in _OF_LINE}
+    given.update(ncu=ncu, recording=recording)
     if not options.per_region:
         return [(ncu_command(command, ranges, output=options.output, **given), ranges)]
     folder = options.output or "nvspan-ncu"
@@ -262,7 +267,7 @@ def main(argv: Sequence[str]) -> int:
     if not program and words:
         parser.error(f"no program to run after {' '.join(words)!r}: give script.py, -m module, -c "
                      "code or -- command")  # fmt: skip
-    if options.preset is None and not (options.metrics or options.set):
+    if options.preset is None and not (options.metrics or options.sets):
         options.preset = "standard"
     command = command_of(parser, options, program)
     ncu = find_tool("ncu", options.ncu)

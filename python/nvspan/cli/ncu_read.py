@@ -66,9 +66,11 @@ def add_reading(parser: Parser) -> None:
 def refuse(parser: Parser, options: argparse.Namespace) -> None:
     """Ends the command where options have no effect together."""
 
+    flags = {action.dest: action.option_strings[-1:] for action in parser._actions}
+
     def given(names: Sequence[str]) -> str:
         chosen = [name for name in names if getattr(options, name) != parser.get_default(name)]
-        return " and ".join(f"--{name.replace('_', '-')}" for name in chosen)
+        return " and ".join(flag for name in chosen for flag in flags[name])
 
     if not options.read:
         if names := given(_ONLY_READING):
