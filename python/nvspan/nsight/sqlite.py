@@ -21,11 +21,10 @@ from nvspan.recording.clock import zero
 from nvspan.recording.time_text import moment
 
 CATEGORY, MARK, THREAD, PUSH_POP, START_END, DOMAIN = 33, 34, 39, 59, 60, 75
-_EVENT_TYPES = {
-    CATEGORY: "NvtxCategory", MARK: "NvtxMark", THREAD: "NvtxThread",
-    PUSH_POP: "NvtxPushPopRange", START_END: "NvtxStartEndRange", DOMAIN: "NvtxDomainCreate",
-}  # fmt: skip
 _SCHEMA = """
+PRAGMA journal_mode=OFF;
+PRAGMA synchronous=OFF;
+PRAGMA locking_mode=EXCLUSIVE;
 CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE ENUM_NSYS_EVENT_TYPE (id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT);
 CREATE TABLE META_DATA_EXPORT (name TEXT NOT NULL, value TEXT);
@@ -44,6 +43,13 @@ CREATE TABLE NVSPAN_LOSSES (start INTEGER, end INTEGER, globalTid INTEGER, count
   reason TEXT);
 CREATE TABLE NVSPAN_COUNTERS (time INTEGER NOT NULL, globalTid INTEGER, domainId INTEGER,
   name TEXT, counterId INTEGER, value REAL, integerValue INTEGER, field TEXT, unit TEXT);
+INSERT INTO ENUM_NSYS_EVENT_TYPE (id, name) VALUES (33, 'NvtxCategory'), (34, 'NvtxMark'),
+  (39, 'NvtxThread'), (59, 'NvtxPushPopRange'), (60, 'NvtxStartEndRange'), (75, 'NvtxDomainCreate');
+UPDATE ENUM_NSYS_EVENT_TYPE SET label = name;
+INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_PRODUCT_NAME', 'nvspan'),
+  ('EXPORT_PRODUCT_VERSION', '%s'), ('EXPORT_SCHEMA_VERSION', '3.7.2'),
+  ('EXPORT_SCHEMA_VERSION_MAJOR', '3'), ('EXPORT_SCHEMA_VERSION_MINOR', '7'),
+  ('EXPORT_SCHEMA_VERSION_MICRO', '2');
 """
 _KINDS = (PUSH_POP, START_END, START_END)
 _REGISTERED, _EXTENDED = 3, 7
@@ -76,10 +82,7 @@ def write(
         with open(part, "wb"):
             pass
         with closing(sqlite3.connect(part)) as connection:
-            connection.executescript(
-                "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
-            )
-            connection.executescript(_SCHEMA)
+            connection.executescript(_SCHEMA % _core.__version__)
             _Writer(recording, connection, progress or (lambda part: None)).write()
             connection.commit()
         os.replace(part, path)
@@ -138,8 +141,6 @@ class _Writer:
 
     def write(self) -> None:
         self.insert("StringIds (id, value)", enumerate(self.strings))
-        types = ((number, name, name) for number, name in _EVENT_TYPES.items())
-        self.insert("ENUM_NSYS_EVENT_TYPE (id, name, label)", types)
         self.information()
         self.names()
         rows = max(self.reader.rows("ranges") + self.reader.rows("marks"), 1)
@@ -176,15 +177,6 @@ class _Writer:
             "ANALYSIS_DETAILS (globalVid, duration, startTime, stopTime)",
             [(1 << 48, duration, 0, duration)],
         )
-        facts = {
-            "EXPORT_PRODUCT_NAME": "nvspan",
-            "EXPORT_PRODUCT_VERSION": _core.__version__,
-            "EXPORT_SCHEMA_VERSION": "3.7.2",
-            "EXPORT_SCHEMA_VERSION_MAJOR": "3",
-            "EXPORT_SCHEMA_VERSION_MINOR": "7",
-            "EXPORT_SCHEMA_VERSION_MICRO": "2",
-        }
-        self.insert("META_DATA_EXPORT (name, value)", facts.items())
         commands = (
             (number, process["pid"], _clean(" ".join(process["command"])))
             for number, process in zip(self.pids, processes, strict=True)
