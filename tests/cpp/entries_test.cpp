@@ -27,17 +27,20 @@ constexpr std::uint32_t undefined_site = 8;
 
 // The file's site 3 is the recording's 103, and so on.
 std::string entries_of(const Words& words) {
-  const auto site_of = [](std::uint32_t site) { return site + 100; };
-  const auto payload_type_of = [](std::uint32_t site) {
-    return site == undefined_site + 100 ? -1 : site == site_with_bytes + 100 ? 7 : 1;
+  struct Sites {
+    static std::uint32_t site(std::uint32_t number) { return number + 100; }
+    static int payload_type(std::uint32_t site) {
+      return site == undefined_site + 100 ? -1 : site == site_with_bytes + 100 ? 7 : 1;
+    }
   };
   const std::uint64_t* at = words.data();
   const std::uint64_t* const end = at + words.size();
   std::string text;
   Entry entry;
   for (;;) {
-    const EntryStep step = next_entry(at, end, site_of, payload_type_of, entry);
+    const EntryStep step = next_entry(at, end, Sites(), entry);
     if (step == EntryStep::damaged) return text + "damaged";
+    if (step == EntryStep::incomplete) return text + "incomplete";
     if (step == EntryStep::end) return text + "end " + std::to_string(end - at);
     text += std::to_string(static_cast<int>(entry.kind)) + ":" + std::to_string(entry.subject) +
             "/" + std::to_string(entry.site) + "+" + std::to_string(entry.delta);
@@ -82,23 +85,23 @@ void payloads_follow_their_entry() {
 void a_subject_may_have_a_word_of_its_own() {
   EXPECT_EQUAL(entries_of({make_entry(EntryKind::push, entry_wide_subject, 5), 600000}),
                "1:600000/600100+5; end 0");
-  EXPECT_EQUAL(entries_of({make_entry(EntryKind::push, entry_wide_subject, 5)}), "damaged");
+  EXPECT_EQUAL(entries_of({make_entry(EntryKind::push, entry_wide_subject, 5)}), "incomplete");
 }
 
 void an_entry_is_whole_or_none() {
   EXPECT_EQUAL(entries_of({}), "end 0");
   EXPECT_EQUAL(entries_of({0, make_entry(EntryKind::push, 3, 5)}), "end 2");
   EXPECT_EQUAL(entries_of({make_entry(EntryKind::push, 3, 5), make_entry(EntryKind::end, 4, 2)}),
-               "1:3/103+5; damaged");
-  EXPECT_EQUAL(entries_of({make_entry(EntryKind::lost, 4, 2), 1, 2}), "damaged");
+               "1:3/103+5; incomplete");
+  EXPECT_EQUAL(entries_of({make_entry(EntryKind::lost, 4, 2), 1, 2}), "incomplete");
   EXPECT_EQUAL(entries_of({make_entry(static_cast<EntryKind>(13), 0, 0)}), "damaged");
-  EXPECT_EQUAL(entries_of({make_entry(EntryKind::push, 3, 5) | entry_payload_bit}), "damaged");
+  EXPECT_EQUAL(entries_of({make_entry(EntryKind::push, 3, 5) | entry_payload_bit}), "incomplete");
   EXPECT_EQUAL(
       entries_of({make_entry(EntryKind::mark, site_with_bytes, 5) | entry_payload_bit, 9, 11}),
-      "damaged");
+      "incomplete");
   // So many bytes that the number of their words would wrap round.
   EXPECT_EQUAL(entries_of({make_entry(EntryKind::pop, 0, 5) | entry_payload_bit, ~0ull, 11}),
-               "damaged");
+               "incomplete");
   EXPECT_EQUAL(entries_of({make_entry(EntryKind::mark, undefined_site, 5) | entry_payload_bit, 1}),
                "damaged");
 }

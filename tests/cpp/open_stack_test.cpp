@@ -72,8 +72,8 @@ void a_range_of_no_known_site_is_closed_by_any_domain() {
 void rows_are_of_the_innermost() {
   OpenStack stack;
   EXPECT(stack.top_row() == OpenStack::no_row);
-  stack.push(1, 0, 1, true).range.row = 10;
-  stack.push(2, 3, 2, true).range.row = 11;
+  stack.push(1, 0, 1, true).row = 10;
+  stack.push(2, 3, 2, true).row = 11;
   EXPECT(stack.top_row() == 11);
   PushRange range;
   EXPECT(stack.pop(0, range) && range.row == 10);

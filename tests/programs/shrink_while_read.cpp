@@ -21,10 +21,10 @@ namespace {
 
 constexpr std::size_t page = 4096;
 
-bool is_chosen(std::FILE* file) {
+bool is_chosen(int fd) {
   const char* chosen = std::getenv("SHRINK_FILE");
   char path[4096] = {};
-  const std::string link = "/proc/self/fd/" + std::to_string(::fileno(file));
+  const std::string link = "/proc/self/fd/" + std::to_string(fd);
   return chosen != nullptr && ::readlink(link.c_str(), path, sizeof path - 1) > 0 &&
          std::strcmp(path, chosen) == 0;
 }
@@ -50,24 +50,27 @@ void put_back(const char* path, const char* whole) {
 
 }  // namespace
 
-extern "C" std::size_t fread(void* to, std::size_t size, std::size_t count, std::FILE* file) {
-  using Read = std::size_t (*)(void*, std::size_t, std::size_t, std::FILE*);
-  static const auto read = reinterpret_cast<Read>(::dlsym(RTLD_NEXT, "fread"));
+extern "C" ssize_t pread(int fd, void* to, std::size_t bytes, off_t offset) {
+  using Read = ssize_t (*)(int, void*, std::size_t, off_t);
+  static const auto read = reinterpret_cast<Read>(::dlsym(RTLD_NEXT, "pread"));
   static bool is_short = false;
-  const long begin = std::ftell(file);
-  const std::size_t done = read(to, size, count, file);
-  if (!is_chosen(file)) return done;
+  const ssize_t count = read(fd, to, bytes, offset);
+  if (count < 0 || !is_chosen(fd)) return count;
   const char* path = std::getenv("SHRINK_FILE");
   const char* whole = std::getenv("SHRINK_BACK");
-  if (is_short && done == 0 && whole != nullptr) put_back(path, whole);
+  if (is_short && count == 0 && whole != nullptr) put_back(path, whole);
   is_short = false;
+  const auto done = static_cast<std::size_t>(count);
   const std::size_t left = done > page ? next_size() : 0;
-  const auto from = static_cast<std::size_t>(begin);
-  if (left <= from || left >= from + done) return done;
+  const auto from = static_cast<std::size_t>(offset);
+  if (left <= from || left >= from + done) return count;
   if (::truncate(path, static_cast<off_t>(left)) != 0) std::abort();
   is_short = true;
   const std::size_t end = std::min(from + done, (left + page - 1) / page * page);
   std::memset(static_cast<char*>(to) + (left - from), 0, end - left);
-  std::fseek(file, static_cast<long>(end), SEEK_SET);
-  return end - from;
+  return static_cast<ssize_t>(end - from);
+}
+
+extern "C" ssize_t pread64(int fd, void* to, std::size_t bytes, off_t offset) {
+  return pread(fd, to, bytes, offset);
 }

@@ -19,6 +19,7 @@ struct EntryPayload {
 };
 
 struct Entry {
+  const std::uint64_t* begin = nullptr;
   record::EntryKind kind = record::EntryKind::base;
   std::uint32_t subject = 0;
   std::uint32_t site = 0;   // of Recording::sites(), where the subject is one
@@ -33,15 +34,16 @@ struct Entry {
   bool is_counted() const noexcept { return is_event() && kind != record::EntryKind::open; }
 };
 
-enum class EntryStep { entry, end, damaged };
+enum class EntryStep { entry, end, incomplete, damaged };
 
-// Takes the entry at `at` and moves behind it. `site_of` makes a site of the file one of
-// Recording::sites(); `payload_type_of` is asked for that one's payload type, and says -1 where the
-// site is not known: then nobody knows how long its payload is.
-template <typename SiteOf, typename PayloadTypeOf>
-inline EntryStep next_entry(const std::uint64_t*& at, const std::uint64_t* end, SiteOf&& site_of,
-                            PayloadTypeOf&& payload_type_of, Entry& entry) {
+// Takes the entry at `at` and moves behind it. `sites.site(number)` makes a site of the file one of
+// Recording::sites(); `sites.payload_type(site)` is that one's, or -1 where the site is not known:
+// then nobody knows how long its payload is. Incomplete: the entry goes on behind `end`.
+template <typename Sites>
+inline EntryStep next_entry(const std::uint64_t*& at, const std::uint64_t* end, Sites&& sites,
+                            Entry& entry) {
   if (at >= end || *at == 0) return EntryStep::end;
+  entry.begin = at;
   const std::uint64_t first = *at++;
   const auto left = [&] { return static_cast<std::size_t>(end - at); };
   entry.kind = static_cast<record::EntryKind>(first >> record::entry_kind_shift & 15);
@@ -50,7 +52,7 @@ inline EntryStep next_entry(const std::uint64_t*& at, const std::uint64_t* end, 
   entry.site = 0;
   entry.payload = EntryPayload{};
   if (entry.subject == record::entry_wide_subject) {
-    if (left() == 0) return EntryStep::damaged;
+    if (left() == 0) return EntryStep::incomplete;
     entry.subject = static_cast<std::uint32_t>(*at++);
   }
   std::size_t values = 0;
@@ -81,23 +83,40 @@ inline EntryStep next_entry(const std::uint64_t*& at, const std::uint64_t* end, 
     default:
       return EntryStep::damaged;
   }
-  if (values > left()) return EntryStep::damaged;
+  if (values > left()) return EntryStep::incomplete;
   entry.value = at;
   at += values;
-  if (by_site) entry.site = site_of(entry.subject);
+  if (by_site) entry.site = sites.site(entry.subject);
   if ((first & record::entry_payload_bit) == 0) return EntryStep::entry;
-  if (left() == 0) return EntryStep::damaged;
+  if (left() == 0) return EntryStep::incomplete;
   entry.payload.present = true;
   entry.payload.bits = *at++;
   constexpr int extended = 7;  // PayloadType::ext
-  const int type = by_site ? payload_type_of(entry.site) : extended;
+  const int type = by_site ? sites.payload_type(entry.site) : extended;
   if (type < 0) return EntryStep::damaged;
   if (type != extended) return EntryStep::entry;
   const std::size_t words = entry.payload.bits / 8 + (entry.payload.bits % 8 != 0);
-  if (words > left()) return EntryStep::damaged;
+  if (words > left()) return EntryStep::incomplete;
   entry.payload.bytes = at;
   at += words;
   return EntryStep::entry;
+}
+
+// Calls take(entry, ticks) for the entries from `at` on, whose time counts from `base`, until that
+// says false, which is an end. `at` is left at the first one that was not taken.
+template <typename Sites, typename Take>
+inline EntryStep each_entry(const std::uint64_t*& at, const std::uint64_t* end, std::uint64_t& base,
+                            Sites&& sites, Take&& take) {
+  Entry entry;
+  for (;;) {
+    const std::uint64_t* const begin = at;
+    const EntryStep step = next_entry(at, end, sites, entry);
+    const std::uint64_t ticks = base + entry.delta;
+    if (step == EntryStep::entry && entry.kind == record::EntryKind::base) base = *entry.value;
+    if (step == EntryStep::entry && take(entry, ticks)) continue;
+    at = begin;
+    return step == EntryStep::entry ? EntryStep::end : step;
+  }
 }
 
 }  // namespace nvspan::reader

@@ -3,6 +3,7 @@
 
 #include "reader/chunks/file_check.hpp"
 
+#include "reader/chunks/byte_source.hpp"
 #include "record/file/checksum.hpp"
 
 #include <algorithm>
@@ -11,38 +12,30 @@
 namespace nvspan::reader {
 namespace {
 
-bool is_chunk_type(std::uint32_t type) { return type >= 1 && type <= 3; }
-bool is_chunk_size(std::uint32_t size, std::size_t header) {
-  return size >= header && size % record::chunk_alignment == 0;
-}
-
 class Checker {
  public:
   Checker(const record::FileHeader& header, std::vector<std::uint64_t>& words, std::size_t bytes,
           const Reread& reread)
-      : header_(header), words_(words), bytes_(bytes), reread_(reread) {}
+      : header_(header), words_(words), file_(words.data(), bytes), reread_(reread) {}
 
   FileCheck old_file();
   FileCheck file();
 
  private:
-  char* at(std::size_t offset) { return reinterpret_cast<char*>(words_.data()) + offset; }
-  const std::uint64_t* words_at(std::size_t offset) const { return words_.data() + offset / word; }
-  bool is_zero(std::size_t from, std::size_t to) const {
-    const auto* begin = reinterpret_cast<const char*>(words_.data());
-    return std::all_of(begin + from, begin + to, [](char byte) { return byte == 0; });
+  // The words from `offset` on, of so many bytes or as many as there are.
+  void set_words(ReadChunk& chunk, std::uint64_t offset, std::uint64_t bytes) const {
+    chunk.begin = words_.data() + std::min(offset, file_.size()) / word;
+    chunk.end = chunk.begin + file_.part(offset, bytes).size() / word;
   }
-
-  bool valid(std::size_t offset, const char* from, record::ChunkHeader& read) const;
-  ChunkState state_of(std::size_t offset, const record::ChunkHeader& read, bool& sealed) const;
-  void look_again(std::size_t offset, record::ChunkHeader& read, ChunkState& state, bool& sealed);
-  void add(std::size_t offset, record::ChunkHeader read);
-  void gap(std::size_t from, std::size_t to);
+  ChunkState state_of(std::uint64_t offset, const record::ChunkHeader& read, bool& sealed) const;
+  void look_again(std::uint64_t offset, record::ChunkHeader& read, ChunkState& state, bool& sealed);
+  void add(std::uint64_t offset, record::ChunkHeader read);
+  void gap(std::uint64_t from, std::uint64_t to);
   void count_places();
 
   const record::FileHeader& header_;
   std::vector<std::uint64_t>& words_;
-  const std::size_t bytes_;
+  const FileSpan file_;  // the same
   const Reread& reread_;
   FileCheck check_;
   std::vector<std::uint64_t> places_;  // sequences
@@ -50,19 +43,17 @@ class Checker {
 };
 
 FileCheck Checker::old_file() {
-  std::size_t offset = record::file_header_bytes;
-  while (offset + sizeof(record::OldChunkHeader) <= bytes_) {
-    record::OldChunkHeader read = {};
-    std::memcpy(&read, at(offset), sizeof read);
-    if (read.magic != record::old_chunk_magic || !is_chunk_type(read.type) ||
-        !is_chunk_size(read.size, sizeof read)) {
+  std::uint64_t offset = record::file_header_bytes;
+  record::OldChunkHeader read = {};
+  while (file_.read(offset, &read, sizeof read)) {
+    if (read.magic != record::old_chunk_magic || read.type < 1 || read.type > 3 ||
+        read.size < sizeof read || read.size % record::chunk_alignment != 0) {
       if (read.magic == record::old_chunk_magic) check_.damaged_bytes += record::chunk_alignment;
       offset += record::chunk_alignment;
       continue;
     }
     ReadChunk chunk = {};
-    chunk.begin = words_at(offset + sizeof read);
-    chunk.end = words_at(offset + std::min<std::size_t>(read.size, bytes_ - offset));
+    set_words(chunk, offset + sizeof read, read.size - sizeof read);
     chunk.type = static_cast<record::ChunkType>(read.type);
     chunk.thread = read.thread;
     chunk.tid = read.tid;
@@ -80,26 +71,17 @@ FileCheck Checker::old_file() {
   return std::move(check_);
 }
 
-bool Checker::valid(std::size_t offset, const char* from, record::ChunkHeader& read) const {
-  if (offset + sizeof read > bytes_) return false;
-  std::memcpy(&read, from, sizeof read);
-  return read.magic == record::chunk_magic && is_chunk_type(read.type) &&
-         is_chunk_size(read.size, sizeof read) &&
-         read.place == static_cast<std::uint32_t>(offset / record::chunk_alignment) &&
-         read.header_sum == record::crc32c(&read, record::header_sum_offset);
-}
-
-ChunkState Checker::state_of(std::size_t offset, const record::ChunkHeader& read,
+ChunkState Checker::state_of(std::uint64_t offset, const record::ChunkHeader& read,
                              bool& sealed) const {
-  const bool cut = read.size > bytes_ - offset;
+  const bool cut = !file_.has(offset, read.size);
   sealed = false;
   if (read.used == 0 && read.seal_sum == 0) return cut ? ChunkState::cut : ChunkState::open;
   const std::uint32_t used = read.used & ~record::seal_flags;
   sealed = read.seal_sum == record::crc32c(&read, record::seal_sum_offset) && used >= sizeof read &&
            used <= read.size;
-  if (sealed && used <= bytes_ - offset) {
-    const auto* body = reinterpret_cast<const char*>(words_.data()) + offset + sizeof read;
-    const bool whole = record::crc32c(body, used - sizeof read) == read.body_sum;
+  if (sealed && file_.has(offset, used)) {
+    const FileSpan body = file_.part(offset + sizeof read, used - sizeof read);
+    const bool whole = record::crc32c(body.data(), body.size()) == read.body_sum;
     return whole ? ChunkState::whole : ChunkState::damaged;
   }
   return sealed && cut ? ChunkState::cut : ChunkState::damaged;
@@ -107,7 +89,7 @@ ChunkState Checker::state_of(std::size_t offset, const record::ChunkHeader& read
 
 // The process may have written while this was read: a chunk may have parts of two moments, or of
 // two uses. What a second look finds unchanged up to some word was there in the first.
-void Checker::look_again(std::size_t offset, record::ChunkHeader& read, ChunkState& state,
+void Checker::look_again(std::uint64_t offset, record::ChunkHeader& read, ChunkState& state,
                          bool& sealed) {
   constexpr int most_looks = 32;
   const auto in_doubt = [&] {
@@ -116,13 +98,13 @@ void Checker::look_again(std::size_t offset, record::ChunkHeader& read, ChunkSta
             read.type != static_cast<std::uint32_t>(record::ChunkType::stats));
   };
   for (int looks = 0; in_doubt() && looks < most_looks; ++looks) {
-    const std::size_t size = std::min<std::size_t>(read.size, bytes_ - offset);
+    const std::size_t size = file_.part(offset, read.size).size();
     again_.assign(size / word + 1, 0);
     // Another process may have cut the file or put something else there: the first look counts.
     record::ChunkHeader header = {};
     if (!reread_(offset, again_.data(), size) ||
-        !valid(offset, reinterpret_cast<const char*>(again_.data()), header) ||
-        header.size > read.size) {
+        !FileSpan(again_.data(), size).read(0, &header, sizeof header) ||
+        !is_chunk_header(header, offset) || header.size > read.size) {
       return;
     }
     std::uint64_t* begin = words_.data() + offset / word;
@@ -139,7 +121,7 @@ void Checker::look_again(std::size_t offset, record::ChunkHeader& read, ChunkSta
   }
 }
 
-void Checker::add(std::size_t offset, record::ChunkHeader read) {
+void Checker::add(std::uint64_t offset, record::ChunkHeader read) {
   bool sealed = false;
   ChunkState state = state_of(offset, read, sealed);
   if (!check_.closed && reread_) look_again(offset, read, state, sealed);
@@ -156,14 +138,12 @@ void Checker::add(std::size_t offset, record::ChunkHeader read) {
       ++check_.open_chunks;
   }
   ReadChunk chunk = {};
-  std::size_t used = sealed ? read.used & ~record::seal_flags : read.size;
+  std::uint64_t used = sealed ? read.used & ~record::seal_flags : read.size;
   // Its rest is on its way to another thread.
   if (!sealed && header_.in_hand > offset && header_.in_hand - offset < used) {
     used = (header_.in_hand - offset) & ~(record::chunk_alignment - 1);
   }
-  chunk.begin = words_at(offset + sizeof read);
-  chunk.end =
-      std::max(chunk.begin, words_at(offset + std::min<std::size_t>(used, bytes_ - offset)));
+  set_words(chunk, offset + sizeof read, used - std::min<std::uint64_t>(used, sizeof read));
   chunk.type = static_cast<record::ChunkType>(read.type);
   chunk.state = state;
   chunk.sealed = sealed;
@@ -183,16 +163,17 @@ void Checker::add(std::size_t offset, record::ChunkHeader read) {
 }
 
 // Where no chunk was found.
-void Checker::gap(std::size_t from, std::size_t to) {
+void Checker::gap(std::uint64_t from, std::uint64_t to) {
   if (from >= to) return;
-  const bool zero = is_zero(from, to);
+  const auto* begin = reinterpret_cast<const char*>(words_.data());
+  const bool zero = std::all_of(begin + from, begin + to, [](char byte) { return byte == 0; });
   if (zero && to - from == record::chunk_alignment) return;  // too little for a chunk
   if (check_.closed && from >= check_.expected) {
     if (!zero) check_.surplus_bytes += to - from;
     return;
   }
   if (!check_.closed) {
-    const bool at_end = to + record::chunk_alignment > bytes_;
+    const bool at_end = !file_.has(to, record::chunk_alignment);
     if (header_.in_hand == from || (zero && at_end && from >= check_.expected)) return;
   }
   check_.damaged_bytes += to - from;
@@ -220,22 +201,21 @@ FileCheck Checker::file() {
         header_.last_sums[slot] != record::sample_sum(header_.last[slot], header_.last_sample);
   }
   check_.expected = check_.closed ? header_.file_bytes : header_.allocated;
-  std::size_t offset = record::file_header_bytes;
-  std::size_t from = offset;
-  while (offset < bytes_) {
-    record::ChunkHeader read = {};
-    if (!valid(offset, at(offset), read)) {
+  std::uint64_t offset = record::file_header_bytes;
+  std::uint64_t from = offset;
+  record::ChunkHeader read = {};
+  while (file_.read(offset, &read, sizeof read)) {
+    if (!is_chunk_header(read, offset)) {
       offset += record::chunk_alignment;
       continue;
     }
     gap(from, offset);
     add(offset, read);
-    offset += std::min<std::size_t>(read.size, bytes_ - offset);
-    from = offset;
+    from = offset += file_.part(offset, read.size).size();
   }
-  gap(from, bytes_);
+  gap(from, file_.size());
   count_places();
-  if (check_.expected > bytes_) check_.missing_bytes = check_.expected - bytes_;
+  check_.missing_bytes = check_.expected - std::min(check_.expected, file_.size());
   // A file that goes on after its end has something open.
   const bool ended =
       (header_.flags & (record::file_closed | record::file_cut)) == record::file_closed;

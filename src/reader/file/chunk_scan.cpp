@@ -33,35 +33,23 @@ ChunkScan scan_chunk(const Recording& recording, const ReadProcess& process,
                      const ReadChunk& chunk) {
   ChunkScan scan;
   scan.last_ticks = chunk.base_ticks;
-  const auto site_of = [&](std::uint32_t number) {
-    return number < process.sites.size() ? process.sites[number] : unknown_site;
-  };
-  // Version 1 takes every payload of an unknown site to be one word.
-  const bool checked = process.header.version != record::version_without_checksums;
-  const auto payload_type_of = [&](std::uint32_t site) {
-    return checked && site == unknown_site ? -1
-                                           : static_cast<int>(recording.sites()[site].payload_type);
-  };
   std::uint64_t base = chunk.base_ticks;
   const std::uint64_t* at = chunk.begin;
-  Entry entry;
-  for (;;) {
-    const std::uint64_t* const begin = at;
-    const EntryStep step = next_entry(at, chunk.end, site_of, payload_type_of, entry);
-    if (step == EntryStep::damaged) scan.damaged = true;
-    if (step != EntryStep::entry) break;
-    scan.last = begin;
+  const auto take = [&](const Entry& entry, std::uint64_t ticks) {
+    scan.last = entry.begin;
     scan.end = at;
-    if (entry.kind == record::EntryKind::base) base = *entry.value;
     if (entry.kind == record::EntryKind::lost) scan.lost += *entry.value;
-    if (entry.is_event()) scan.last_ticks = std::max(scan.last_ticks, base + entry.delta);
-    if (!entry.is_counted()) continue;
+    if (entry.is_event()) scan.last_ticks = std::max(scan.last_ticks, ticks);
+    if (!entry.is_counted()) return true;
     ++scan.events;
     const bool by_site = entry.kind == record::EntryKind::push ||
                          entry.kind == record::EntryKind::start ||
                          entry.kind == record::EntryKind::mark;
     if (by_site && entry.site == unknown_site) ++scan.unknown;
-  }
+    return true;
+  };
+  const EntryStep step = each_entry(at, chunk.end, base, EntrySites(recording, process), take);
+  scan.damaged = step != EntryStep::end;
   if (chunk.state == ChunkState::open && !is_one_unfinished_entry(at, chunk.end)) {
     scan.damaged = true;
   }

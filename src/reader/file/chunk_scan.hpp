@@ -11,6 +11,28 @@
 
 namespace nvspan::reader {
 
+// The sites of a process, for its entries.
+class EntrySites {
+ public:
+  EntrySites(const Recording& recording, const ReadProcess& process)
+      : sites_(recording.sites()),
+        numbers_(process.sites),
+        checked_(process.header.version != record::version_without_checksums) {}
+
+  std::uint32_t site(std::uint32_t number) const {
+    return number < numbers_.size() ? numbers_[number] : unknown_site;
+  }
+  // Version 1 takes every payload of an unknown site to be one word.
+  int payload_type(std::uint32_t site) const {
+    return checked_ && site == unknown_site ? -1 : static_cast<int>(sites_[site].payload_type);
+  }
+
+ private:
+  const std::vector<ReadSite>& sites_;
+  const std::vector<std::uint32_t>& numbers_;
+  const bool checked_;
+};
+
 struct ChunkScan {
   std::uint64_t events = 0;
   std::uint64_t lost = 0;     // that the recorder itself could not keep

@@ -5,7 +5,6 @@
 
 #include "reader/file/chunk_scan.hpp"
 #include "reader/file/loading.hpp"
-#include "record/file/checksum.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -23,49 +22,6 @@ std::string grouped(std::uint64_t number) {
 std::string several(std::uint64_t count, const char* noun) {
   return grouped(count) + " " + noun + (count == 1 ? "" : "s");
 }
-
-}  // namespace
-
-// Each record has a checksum of its own, so that the records behind a damaged one are found again.
-void Recording::read_checked_definitions(Loading& loading, const ReadChunk& chunk) {
-  const auto chunk_words = static_cast<std::uint64_t>(chunk.end - chunk.begin);
-  std::uint64_t budget = 8 * chunk_words + 1024;  // words that may be summed
-  const auto size_of = [](std::uint64_t head) { return static_cast<std::size_t>(head >> 32); };
-  const auto is_record = [&](const std::uint64_t* at) {
-    const std::uint64_t type = *at & 0xFF;
-    const std::size_t words = (size_of(*at) + word - 1) / word;
-    if (type < 1 || type > static_cast<std::uint64_t>(record::last_definition_type) ||
-        words > static_cast<std::size_t>(chunk.end - at - 1) || words > budget) {
-      return false;
-    }
-    budget -= words;
-    const std::size_t offset =
-        sizeof(record::ChunkHeader) + static_cast<std::size_t>(at - chunk.begin) * word;
-    return *at == record::definition_word(static_cast<record::DefinitionType>(type), size_of(*at),
-                                          chunk.sequence, offset, at + 1, words);
-  };
-  for (const std::uint64_t* at = chunk.begin; at < chunk.end;) {
-    if (is_record(at)) {
-      const std::size_t size = size_of(*at);
-      read_definition(loading, static_cast<record::DefinitionType>(*at & 0xFF),
-                      std::string_view(reinterpret_cast<const char*>(at + 1), size));
-      at += 1 + (size + word - 1) / word;
-      continue;
-    }
-    const std::uint64_t* next = at + 1;
-    while (next < chunk.end && !is_record(next)) ++next;
-    const std::uint64_t* last = next;
-    while (last != at && last[-1] == 0) --last;
-    // At the end of an open chunk lies nothing, or one record without its first word.
-    const bool unfinished = next == chunk.end && *at == 0 && chunk.state == ChunkState::open;
-    if (last != at && !unfinished) {
-      loading.damaged_definitions += static_cast<std::uint64_t>(last - at) * word;
-    }
-    at = next;
-  }
-}
-
-namespace {
 
 // Collects a file's losses, of which some are of an unknown number of events.
 class Losses {

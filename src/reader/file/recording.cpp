@@ -5,6 +5,7 @@
 
 #include "core/key_order.hpp"
 #include "core/memory/large_pages.hpp"
+#include "reader/chunks/open_file.hpp"
 #include "reader/file/chunk_scan.hpp"
 #include "reader/file/loading.hpp"
 #include "reader/file/schemas.hpp"
@@ -16,7 +17,6 @@
 #include <cerrno>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -25,10 +25,9 @@ namespace {
 
 constexpr std::size_t most_problems = 100;
 
-bool is_recording_at(std::FILE* file, std::uint64_t offset) {
+bool is_recording_at(OpenFile& file, std::uint64_t offset) {
   std::uint64_t magic = 0;
-  return std::fseek(file, static_cast<long>(offset), SEEK_SET) == 0 &&
-         std::fread(&magic, sizeof magic, 1, file) == 1 && magic == record::file_magic;
+  return file.read(offset, &magic, sizeof magic) && magic == record::file_magic;
 }
 
 // How long a recording is that its process ended, by its header; 0: it is not known.
@@ -48,66 +47,37 @@ struct FileWords {
   bool shrank = false;     // while it was read
 };
 
-// Reads the recording at `offset` of the file.
-bool read_words(const std::string& path, std::uint64_t offset, FileWords& read,
-                std::string& problem) {
+// Reads the recording at `begin` of the file. False: errno says why not.
+bool read_words(OpenFile& file, std::uint64_t begin, FileWords& read) {
   std::vector<std::uint64_t>& words = read.words;
   std::size_t& bytes = read.bytes;
-  read.next = 0;
-  read.shrank = false;
-  std::FILE* file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr) {
-    problem = std::strerror(errno);
-    return false;
-  }
-  std::setvbuf(file, nullptr, _IONBF, 0);
-  const auto begin = static_cast<long>(offset);
   // A recording in progress grows while it is read: its header first, so that what that promises is
   // in the file, then its length, and what is there now counts.
   words.assign(record::file_header_bytes / word, 0);
-  bool failed = std::fseek(file, begin, SEEK_SET) != 0;
-  bytes = failed ? 0 : std::fread(words.data(), 1, record::file_header_bytes, file);
-  failed = failed || std::ferror(file) != 0;
-  if (!failed && bytes == record::file_header_bytes) {
-    failed = std::fseek(file, 0, SEEK_END) != 0;
-    const long size = failed ? 0 : std::ftell(file) - begin;
-    std::size_t limit = std::max<std::size_t>(size < 0 ? 0 : size, bytes);
+  bytes = file.read_some(begin, words.data(), record::file_header_bytes);
+  int error = errno;
+  if (bytes == record::file_header_bytes) {
+    std::size_t limit = std::max<std::size_t>(file.size_from(begin), bytes);
     const std::uint64_t length = length_of(words);
-    if (length >= bytes && length < limit && is_recording_at(file, offset + length)) {
+    if (length >= bytes && length < limit && is_recording_at(file, begin + length)) {
       limit = static_cast<std::size_t>(length);
-      read.next = offset + length;
+      read.next = begin + length;
     }
     words.reserve(limit / word + 1);
     core::use_large_pages(words.data() + words.size(), limit - bytes);
     words.resize(limit / word + 1);
-    failed = failed || std::fseek(file, begin + long{record::file_header_bytes}, SEEK_SET) != 0;
-    while (!failed && bytes < limit) {
-      const std::size_t count =
-          std::fread(reinterpret_cast<char*>(words.data()) + bytes, 1, limit - bytes, file);
-      if (count == 0) break;
-      bytes += count;
-    }
-    failed = failed || std::ferror(file) != 0 || std::fseek(file, 0, SEEK_END) != 0;
+    bytes +=
+        file.read_some(begin + bytes, reinterpret_cast<char*>(words.data()) + bytes, limit - bytes);
+    error = errno;
     // Who shortens a file clears the rest of its last page first: behind its new end zeros may have
     // been read as far as that page goes.
-    const long now = failed ? 0 : std::ftell(file) - begin;
-    const std::size_t left = now < 0 ? 0 : static_cast<std::size_t>(now);
-    read.shrank = !failed && (bytes < limit || left < bytes);
+    const std::size_t left = file.size_from(begin);
+    read.shrank = bytes < limit || left < bytes;
     bytes = std::min(bytes, left);
   }
-  if (failed) problem = std::strerror(errno);
-  std::fclose(file);
   words.resize(bytes / word + 1);
-  return !failed;
-}
-
-bool read_again(const std::string& path, std::uint64_t offset, void* to, std::size_t bytes) {
-  std::FILE* file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr) return false;
-  const bool read = std::fseek(file, static_cast<long>(offset), SEEK_SET) == 0 &&
-                    std::fread(to, 1, bytes, file) == bytes;
-  std::fclose(file);
-  return read;
+  errno = error;
+  return error == 0;
 }
 
 }  // namespace
@@ -152,38 +122,41 @@ bool Recording::add(const std::string& path) {
 }
 
 bool Recording::add(const std::string& path, std::uint64_t offset, std::uint64_t& next) {
-  FileWords file;
-  std::string problem;
+  FileWords read;
   FileCheck check;
   // One that is being written may change between the looks at its parts.
   constexpr int most_tries = 5;
   for (int tries = 0; tries < most_tries; ++tries) {
-    const bool read = read_words(path, offset, file, problem);
-    next = file.next;
-    if (!read) {
+    OpenFile file;
+    std::string problem;
+    read = FileWords{};
+    const bool opened = file.open(path, problem);
+    if (!opened || !read_words(file, offset, read)) {
       std::string line = path;
-      line.append(": ").append(problem);
+      line.append(": ").append(opened ? std::strerror(errno) : problem);
       add_problem(std::move(line));
       return false;
     }
-    check = check_file(file.words, file.bytes, [&](std::uint64_t at, void* to, std::size_t size) {
-      return read_again(path, offset + at, to, size);
-    });
-    if (check.closed && !file.shrank) break;
+    next = read.next;
+    const auto read_again = [&](std::uint64_t at, void* to, std::size_t size) {
+      return file.read(offset + at, to, size);
+    };
+    check = check_file(read.words, read.bytes, read_again);
+    if (check.closed && !read.shrank) break;
     if (check.closed) continue;
     record::FileHeader then = {};
     record::FileHeader now = {};
-    std::memcpy(static_cast<void*>(&then), file.words.data(), sizeof then);
-    check.moving = read_again(path, offset, &now, sizeof now) &&
+    std::memcpy(static_cast<void*>(&then), read.words.data(), sizeof then);
+    check.moving = read_again(0, &now, sizeof now) &&
                    (then.last_sample != now.last_sample || then.chunks != now.chunks ||
                     then.in_hand != now.in_hand);
-    if (!file.shrank && check.is_whole()) break;
+    if (!read.shrank && check.is_whole()) break;
   }
-  if (file.shrank) {
+  if (read.shrank) {
     check.leave_out_unchecked();
     add_problem(path + ": another process shortened it while it was read");
   }
-  return add(path, std::move(file.words), file.bytes, check);
+  return add(path, std::move(read.words), read.bytes, check);
 }
 
 bool Recording::add(const std::string& path, std::vector<std::uint64_t> words, std::size_t bytes) {

@@ -195,9 +195,7 @@ class Recording {
                    std::size_t bytes);
   void find_chunks(Loading& loading, const FileCheck& check);
   void read_definitions(Loading& loading, const ReadChunk& chunk);
-  void read_checked_definitions(Loading& loading, const ReadChunk& chunk);
   void find_damage(const Loading& loading, std::size_t first_thread, const FileCheck& check);
-  void read_definition(Loading& loading, record::DefinitionType type, std::string_view body);
   ReadThread& thread(Loading& loading, std::uint32_t number, std::uint32_t tid);
   void resolve(Loading& loading);
   std::uint32_t domain_named(std::int32_t name);

@@ -7,17 +7,16 @@
 #include "record/file/ticks.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <cstring>
 
 namespace nvspan::reader {
 namespace {
 
-constexpr std::size_t most_block_chunks = 100000;
+constexpr const char* cut_off = "another process cut it off";
 
 // What identifies the boot of this machine; empty: it is not known.
 const std::string& own_boot() {
@@ -44,10 +43,6 @@ std::string text_of(const record::LiveWord (&words)[count]) {
 
 }  // namespace
 
-LiveFile::~LiveFile() {
-  if (mapped_ != nullptr) ::munmap(const_cast<char*>(mapped_), bytes_);
-}
-
 bool LiveFile::fail(const char* why) {
   problem_ = why;
   return false;
@@ -56,7 +51,7 @@ bool LiveFile::fail(const char* why) {
 bool LiveFile::open(const std::string& path) {
   path_ = path;
   if (!map_again()) return false;
-  std::memcpy(static_cast<void*>(&header_), mapped_, sizeof header_);
+  mapped_.bytes().read(0, &header_, sizeof header_);
   if (header_.magic != record::file_magic) return fail("it is not a recording of nvspan");
   if (header_.version != record::format_version ||
       live().magic.load(std::memory_order_acquire) != record::live_magic) {
@@ -69,68 +64,62 @@ bool LiveFile::open(const std::string& path) {
 }
 
 bool LiveFile::map_again() {
-  const int fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  if (fd < 0) return fail(std::strerror(errno));
-  struct stat status = {};
-  const bool known = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-  const auto bytes = static_cast<std::size_t>(status.st_size);
-  if (!known || bytes < record::file_header_bytes) {
-    ::close(fd);
-    return fail("it is not a recording of nvspan");
-  }
-  void* mapped = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0);
-  const int error = errno;
-  ::close(fd);
-  if (mapped == MAP_FAILED) return fail(std::strerror(error));
-  if (mapped_ != nullptr) ::munmap(const_cast<char*>(mapped_), bytes_);
-  mapped_ = static_cast<const char*>(mapped);
-  bytes_ = bytes;
+  FileTerms terms;
+  terms.least = record::file_header_bytes;
+  OpenFile file;
+  if (!file.open(path_, problem_, terms) || !mapped_.map(file, problem_, terms)) return false;
   ++mappings_;
   return true;
 }
 
-// Null: the file ends before.
-const char* LiveFile::place(std::uint64_t offset, std::size_t bytes) {
-  if (offset + bytes > bytes_ && !map_again()) return nullptr;
-  return offset + bytes <= bytes_ ? mapped_ + offset : nullptr;
+bool LiveFile::reaches(std::uint64_t offset, std::uint64_t bytes) {
+  if (mapped_.bytes().has(offset, bytes)) return true;
+  if (!map_again()) return false;
+  return mapped_.bytes().has(offset, bytes) || fail(cut_off);
+}
+
+FileSpan LiveFile::bytes(std::uint64_t offset, std::uint64_t most) {
+  reaches(offset, most);
+  return mapped_.bytes().part(offset, most);
+}
+
+bool LiveFile::read(std::uint64_t offset, void* to, std::size_t bytes) {
+  return reaches(offset, bytes) && mapped_.bytes().read(offset, to, bytes);
 }
 
 bool LiveFile::check_length() {
   struct stat status = {};
-  if (::stat(path_.c_str(), &status) == 0 && static_cast<std::size_t>(status.st_size) < bytes_ &&
+  if (::stat(path_.c_str(), &status) == 0 && static_cast<std::uint64_t>(status.st_size) < size() &&
       !map_again()) {
     return false;
   }
-  return live().magic.load(acquire) == record::live_magic || fail("another process cut it off");
+  return live().magic.load(acquire) == record::live_magic || fail(cut_off);
 }
 
 bool LiveFile::find_blocks(LiveBlockList& list) {
   const std::uint64_t newest = live().blocks.load(acquire);
   if (newest == list.newest && mappings_ == list.mapping) return true;
-  std::vector<std::uint64_t> chunks;
-  for (std::uint64_t offset = newest; offset != 0 && chunks.size() < most_block_chunks;) {
-    const char* at = place(offset, sizeof(record::ChunkHeader));
-    record::ChunkHeader header = {};
-    if (at == nullptr) return fail("another process cut it off");
-    std::memcpy(&header, at, sizeof header);
-    if (header.magic != record::chunk_magic || header.before >= offset ||
-        header.size < record::live_blocks_start) {
-      return fail("it is damaged");
-    }
-    if (place(offset, header.size) == nullptr) return fail("another process cut it off");
-    chunks.push_back(offset);
-    offset = header.before;
-  }
+  struct Chunk {
+    std::uint64_t offset;
+    std::uint64_t blocks;
+  };
+  std::vector<Chunk> chunks;
+  problem_ = "it is damaged";
+  bool whole = true;
+  const bool linked =
+      each_chunk(newest, [&](std::uint64_t offset, const record::ChunkHeader& header) {
+        whole = reaches(offset, header.size) && header.size >= record::live_blocks_start;
+        chunks.push_back(Chunk{offset + record::live_blocks_start, record::live_blocks_in(header)});
+        return whole;
+      });
+  whole = whole && linked;
   list.blocks.clear();
-  for (std::size_t i = chunks.size(); i-- > 0;) {
-    record::ChunkHeader header = {};
-    const char* at = mapped_ + chunks[i];
-    std::memcpy(&header, at, sizeof header);
-    if (chunks[i] + header.size > bytes_) return fail("it is damaged");
-    const std::size_t count = (header.size - record::live_blocks_start) / sizeof(record::LiveBlock);
-    const auto* blocks = reinterpret_cast<const record::LiveBlock*>(at + record::live_blocks_start);
-    for (std::size_t n = 0; n < count; ++n) list.blocks.push_back(blocks + n);
+  for (auto chunk = chunks.rbegin(); whole && chunk != chunks.rend(); ++chunk) {
+    const auto* blocks = mapped_.bytes().at<record::LiveBlock>(chunk->offset, chunk->blocks);
+    whole = blocks != nullptr;
+    for (std::size_t i = 0; whole && i < chunk->blocks; ++i) list.blocks.push_back(blocks + i);
   }
+  if (!whole) return false;
   list.mapping = mappings_;
   list.newest = newest;
   return true;
@@ -139,14 +128,12 @@ bool LiveFile::find_blocks(LiveBlockList& list) {
 bool LiveFile::sample(LiveSample& out) {
   out = LiveSample{};
   if (!check_length()) return false;
-  const auto* flags =
-      reinterpret_cast<const record::LiveWord*>(mapped_ + offsetof(record::FileHeader, flags));
-  out.closed = (flags->load(acquire) & record::file_closed) != 0;
+  const auto word = [&](std::size_t at) { return part<record::LiveWord>(at).load(acquire); };
+  out.closed = (word(offsetof(record::FileHeader, flags)) & record::file_closed) != 0;
   out.mode = live().mode.load(acquire);
   out.obeyed = live().obeyed.load(acquire);
   for (std::size_t i = 0; i < record::loss_reasons; ++i) {
-    const std::size_t at = offsetof(record::FileHeader, losses) + i * sizeof(record::LossWindow);
-    out.lost += reinterpret_cast<const record::LiveWord*>(mapped_ + at)->load(acquire);
+    out.lost += word(offsetof(record::FileHeader, losses) + i * sizeof(record::LossWindow));
   }
   LiveBlockList list;
   if (!find_blocks(list)) return false;
@@ -155,13 +142,11 @@ bool LiveFile::sample(LiveSample& out) {
     if (read_block(*block, snapshot)) out.threads.push_back(snapshot);
   }
   const std::uint64_t devices = live().devices.load(acquire);
-  const char* at = devices == 0
-                       ? nullptr
-                       : place(devices, record::live_blocks_start +
-                                            record::live_most_devices * sizeof(record::LiveDevice));
-  const auto* ranges =
-      at == nullptr ? nullptr
-                    : reinterpret_cast<const record::LiveDevice*>(at + record::live_blocks_start);
+  constexpr std::size_t device_bytes = record::live_most_devices * sizeof(record::LiveDevice);
+  const auto* ranges = devices == 0 ? nullptr
+                                    : bytes(devices, record::live_blocks_start + device_bytes)
+                                          .at<record::LiveDevice>(record::live_blocks_start,
+                                                                  record::live_most_devices);
   for (std::size_t i = 0; ranges != nullptr && i < record::live_most_devices; ++i) {
     const record::LiveDevice& range = ranges[i];
     const std::uint64_t state = range.state.load(acquire);
@@ -182,14 +167,7 @@ bool LiveFile::sample(LiveSample& out) {
     if (range.state.load(acquire) == state) out.devices.push_back(found);
   }
   // Names come before what cites them: those of the entries above are there now.
-  const std::uint64_t newest = live().definitions.load(acquire);
-  const char* const chunk = place(newest, sizeof(record::ChunkHeader));
-  if (newest != 0 && chunk != nullptr) {
-    record::ChunkHeader header = {};
-    std::memcpy(&header, chunk, sizeof header);
-    place(newest, header.size);
-  }
-  names_.read(mapped_, bytes_, newest);
+  names_.read(live().definitions.load(acquire), *this);
   return true;
 }
 
@@ -206,7 +184,9 @@ std::int64_t LiveFile::age(std::uint64_t ticks) const noexcept {
   const double frequency =
       record::frequency_between(header_.first, now, header_.estimated_frequency);
   if (now.ticks <= ticks || !(frequency > 0)) return 0;
-  return static_cast<std::int64_t>(static_cast<double>(now.ticks - ticks) * 1e9 / frequency);
+  constexpr double most = 9e18;
+  const double ns = static_cast<double>(now.ticks - ticks) * 1e9 / frequency;
+  return static_cast<std::int64_t>(std::min(ns, most));
 }
 
 }  // namespace nvspan::reader

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "reader/chunks/open_file.hpp"
 #include "reader/live/live_block.hpp"
 #include "reader/live/live_names.hpp"
 #include "record/file/live_format.hpp"
@@ -46,15 +47,8 @@ struct LiveBlockList {
 
 // A recording that may be being written. Its pages stay mapped, so that a sample costs no system
 // call but the look at the file's length: another process may have cut it.
-class LiveFile {
+class LiveFile : private ByteSource {
  public:
-  LiveFile() = default;
-  LiveFile(const LiveFile&) = delete;
-  LiveFile& operator=(const LiveFile&) = delete;
-  LiveFile(LiveFile&&) = delete;
-  LiveFile& operator=(LiveFile&&) = delete;
-  ~LiveFile();
-
   // False: problem() says why.
   bool open(const std::string& path);
   bool sample(LiveSample& out);
@@ -71,15 +65,23 @@ class LiveFile {
  private:
   bool map_again();
   bool fail(const char* why);
-  const record::LiveSection& live() const noexcept {
-    return *reinterpret_cast<const record::LiveSection*>(mapped_ + record::live_offset);
+  std::uint64_t size() const noexcept override { return mapped_.bytes().size(); }
+  // Maps the file again where it has grown. False: it ends before.
+  bool reaches(std::uint64_t offset, std::uint64_t bytes);
+  FileSpan bytes(std::uint64_t offset, std::uint64_t most) override;
+  bool read(std::uint64_t offset, void* to, std::size_t bytes) override;
+  // Of the header, which is always mapped.
+  template <typename T>
+  const T& part(std::size_t offset) const noexcept {
+    return *mapped_.bytes().at<T>(offset);
   }
-  const char* place(std::uint64_t offset, std::size_t bytes);
+  const record::LiveSection& live() const noexcept {
+    return part<record::LiveSection>(record::live_offset);
+  }
 
   std::string path_;
   std::string problem_;
-  const char* mapped_ = nullptr;
-  std::size_t bytes_ = 0;
+  MappedFile mapped_;
   std::uint64_t mappings_ = 0;  // how often it was mapped
   record::FileHeader header_ = {};
   bool is_here_ = false;  // of this boot

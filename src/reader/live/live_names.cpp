@@ -3,105 +3,74 @@
 
 #include "reader/live/live_names.hpp"
 
-#include "record/file/checksum.hpp"
+#include "reader/chunks/definition_records.hpp"
 #include "record/file/live_format.hpp"
-
-#include <algorithm>
-#include <atomic>
-#include <cstring>
 
 namespace nvspan::reader {
 namespace {
 
-using record::word;
-
 constexpr std::string_view unknown = "<unknown>";
-constexpr std::size_t most_chunks = 1 << 20;
-constexpr std::uint32_t most_ids = 1 << 28;
 
-std::uint64_t load(const char* at) {
-  return reinterpret_cast<const std::atomic<std::uint64_t>*>(at)->load(std::memory_order_acquire);
-}
-
-bool is_kept(record::DefinitionType type) {
-  return type == record::DefinitionType::string || type == record::DefinitionType::domain ||
-         type == record::DefinitionType::site || type == record::DefinitionType::cited_string;
-}
-
+// The place of number `id`; those before it that were not there are `none`.
 template <typename T>
-bool take(std::string_view body, T& out) {
-  if (body.size() < sizeof(T)) return false;
-  body.copy(reinterpret_cast<char*>(&out), sizeof(T));
-  return true;
+T& place(std::vector<T>& list, std::uint32_t id, const T& none) {
+  if (id >= list.size()) list.resize(std::size_t{id} + 1, none);
+  return list[id];
 }
 
 }  // namespace
 
-void LiveNames::read(const char* file, std::size_t bytes, std::uint64_t newest) {
-  std::vector<Chunk> found;
-  std::uint64_t offset = newest;
-  while (offset != 0 && offset % record::chunk_alignment == 0 &&
-         offset + sizeof(record::ChunkHeader) <= bytes && found.size() < most_chunks) {
-    if (!chunks_.empty() && chunks_.back().offset == offset) break;
-    record::ChunkHeader header = {};
-    std::memcpy(&header, file + offset, sizeof header);
-    if (header.magic != record::chunk_magic || header.before >= offset) break;
-    found.push_back(Chunk{offset, sizeof header});
-    offset = header.before;
-  }
-  if (!chunks_.empty()) read_chunk(file, bytes, chunks_.back());
-  for (std::size_t i = found.size(); i-- > 0;) {
-    chunks_.push_back(found[i]);
-    read_chunk(file, bytes, chunks_.back());
-  }
-}
+// What is kept of the definitions.
+struct LiveNames::Adding {
+  LiveNames& names;
+  std::uint64_t numbers;
 
-void LiveNames::read_chunk(const char* file, std::size_t bytes, Chunk& chunk) {
-  record::ChunkHeader header = {};
-  std::memcpy(&header, file + chunk.offset, sizeof header);
-  const std::size_t end = std::min<std::size_t>(header.size, bytes - chunk.offset);
-  while (chunk.read + word <= end) {
-    const char* at = file + chunk.offset + chunk.read;
-    const std::uint64_t head = load(at);
-    if (head == 0) return;
-    const auto size = static_cast<std::size_t>(head >> 32);
-    const std::size_t words = (size + word - 1) / word;
-    if (words > (end - chunk.read) / word - 1) return;
-    const auto type = static_cast<record::DefinitionType>(head & 0xFF);
-    if (is_kept(type)) {
-      const auto* body = reinterpret_cast<const std::uint64_t*>(at + word);
-      if (head == record::definition_word(type, size, header.sequence, chunk.read, body, words)) {
-        add(type, std::string_view(at + word, size));
-      }
-    }
-    chunk.read += (1 + words) * word;
+  void operator()(const record::StringDefinition& read, std::string_view text) const {
+    if (read.id >= numbers) return;
+    std::string& kept = names.kept_[read.id];
+    kept.assign(text);
+    place<std::string*>(names.texts_, read.id, nullptr) = &kept;
   }
-}
-
-void LiveNames::add(record::DefinitionType type, std::string_view body) {
-  if (type == record::DefinitionType::string) {
-    record::StringDefinition read = {};
-    if (!take(body, read) || read.id > most_ids) return;
-    if (read.id >= texts_.size()) texts_.resize(std::size_t{read.id} + 1);
-    std::string& kept = kept_[read.id];
-    kept.assign(body.substr(sizeof read));
-    texts_[read.id] = &kept;
-  } else if (type == record::DefinitionType::domain) {
-    record::DomainDefinition read = {};
-    if (!take(body, read) || read.id > most_ids) return;
-    if (read.id >= domains_.size()) domains_.resize(std::size_t{read.id} + 1, record::no_string);
-    domains_[read.id] = read.name;
-  } else if (type == record::DefinitionType::site) {
-    record::SiteDefinition read = {};
-    if (!take(body, read) || read.id > most_ids) return;
+  void operator()(const record::DomainDefinition& read, std::string_view) const {
+    if (read.id < numbers) place(names.domains_, read.id, record::no_string) = read.name;
+  }
+  void operator()(const record::SiteDefinition& read, std::string_view) const {
     record::SiteDefinition none = {};
     none.id = record::no_site;
-    if (read.id >= sites_.size()) sites_.resize(std::size_t{read.id} + 1, none);
-    sites_[read.id] = read;
-  } else {
-    record::CitedString read = {};
-    if (take(body, read)) handles_[read.handle] = read.text;
+    if (read.id < numbers) place(names.sites_, read.id, none) = read;
   }
+  void operator()(const record::CitedString& read, std::string_view) const {
+    names.handles_[read.handle] = read.text;
+  }
+  template <typename Other>
+  void operator()(const Other&, std::string_view) const {}
+};
+
+void LiveNames::read(std::uint64_t newest, ByteSource& file) {
+  std::vector<Chunk> found;
+  file.each_chunk(newest, [&](std::uint64_t offset, const record::ChunkHeader&) {
+    if (!chunks_.empty() && chunks_.back().offset == offset) return false;
+    found.push_back(Chunk{offset, sizeof(record::ChunkHeader)});
+    return true;
+  });
+  if (!chunks_.empty()) read_chunk(chunks_.back(), file);
+  for (auto chunk = found.rbegin(); chunk != found.rend(); ++chunk) {
+    chunks_.push_back(*chunk);
+    read_chunk(chunks_.back(), file);
+  }
+}
+
+void LiveNames::read_chunk(Chunk& chunk, ByteSource& file) {
+  record::ChunkHeader header = {};
+  if (!file.chunk_at(chunk.offset, header) || header.size < chunk.read) return;
+  const FileSpan rest = file.bytes(chunk.offset + chunk.read, header.size - chunk.read);
+  // Each number has a record of its own, so none is larger than the file has words.
+  const std::uint64_t numbers = file.size() / record::word;
+  DefinitionReader reader(rest, DefinitionChunk::followed, header.sequence, chunk.read);
+  for (DefinitionRecord found; reader.next(found);) {
+    read_definition(found, Adding{*this, numbers});
+  }
+  chunk.read = reader.offset();
 }
 
 std::string_view LiveNames::text(std::uint32_t id) const {

@@ -3,9 +3,9 @@
 
 #pragma once
 
+#include "reader/chunks/byte_source.hpp"
 #include "record/file/format.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -23,19 +23,18 @@ class LiveNames {
   };
   Name name(std::uint64_t entry) const;  // of LiveBlock
 
-  // Reads what has been added to the chunks that hang together from `newest` on; `file` is mapped.
-  // Names that were handed out stay.
-  void read(const char* file, std::size_t bytes, std::uint64_t newest);
-  // For who reads the file in another way: one definition.
-  void add(record::DefinitionType type, std::string_view body);
+  // Reads what has been added to the chunks that hang together from `newest` on. Names that were
+  // handed out stay.
+  void read(std::uint64_t newest, ByteSource& file);
   const record::SiteDefinition* site(std::uint32_t number) const;  // null: not known
 
  private:
+  struct Adding;
   struct Chunk {
     std::uint64_t offset;
-    std::size_t read;  // bytes, its header included
+    std::uint64_t read;  // bytes, its header included
   };
-  void read_chunk(const char* file, std::size_t bytes, Chunk& chunk);
+  void read_chunk(Chunk& chunk, ByteSource& file);
   std::string_view text(std::uint32_t id) const;
 
   std::vector<Chunk> chunks_;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "reader/chunks/entries.hpp"
+#include "reader/file/chunk_scan.hpp"
 #include "reader/file/recording.hpp"
 #include "reader/scan/open_stack.hpp"
 #include "trace/payload/payload_numbers.hpp"
@@ -74,23 +75,25 @@ void scan_thread(const Recording& recording, const ReadThread& thread, Visitor& 
                  Keep&& keep = Keep()) {
   const ReadProcess& process = recording.processes()[thread.process];
   const std::vector<ReadSite>& sites = recording.sites();
-  const auto site_of = [&](std::uint32_t number) {
-    const std::uint32_t site = number < process.sites.size() ? process.sites[number] : unknown_site;
-    if (site == unknown_site) visitor.damaged();
-    return site;
-  };
-  // Version 1 takes every payload of an unknown site to be one word.
   const bool checked = process.header.version != record::version_without_checksums;
-  const auto payload_type_of = [&](std::uint32_t site) {
-    return checked && site == unknown_site ? -1 : static_cast<int>(sites[site].payload_type);
+  struct Sites {
+    EntrySites known;
+    Visitor& visitor;
+    std::uint32_t site(std::uint32_t number) const {
+      const std::uint32_t site = known.site(number);
+      if (site == unknown_site) visitor.damaged();
+      return site;
+    }
+    int payload_type(std::uint32_t site) const { return known.payload_type(site); }
   };
+  const Sites known{EntrySites(recording, process), visitor};
   OpenStack open;
   const auto push = [&](std::uint32_t site, std::uint64_t start, std::uint64_t events,
                         const EntryPayload& payload) {
     const std::uint64_t parent = open.top_row();
-    auto& node = open.push(site, sites[site].local_domain, start, keep(site, start));
-    node.range.inside = events;
-    node.range.row = node.range.shown ? visitor.open(node.range, parent, payload) : parent;
+    PushRange& range = open.push(site, sites[site].local_domain, start, keep(site, start));
+    range.inside = events;
+    range.row = range.shown ? visitor.open(range, parent, payload) : parent;
   };
   std::uint64_t events = 0;
   const auto drain = [&](std::uint64_t at, EndReason reason) {
@@ -124,12 +127,7 @@ void scan_thread(const Recording& recording, const ReadThread& thread, Visitor& 
     number = chunk.number;
     std::uint64_t base = chunk.base_ticks;
     const std::uint64_t* at = chunk.begin;
-    Entry entry;
-    for (;;) {
-      const EntryStep step = next_entry(at, chunk.end, site_of, payload_type_of, entry);
-      if (step == EntryStep::damaged) visitor.damaged();
-      if (step != EntryStep::entry) break;
-      const std::uint64_t ticks = base + entry.delta;
+    const auto take = [&](const Entry& entry, std::uint64_t ticks) {
       const std::uint32_t site = entry.site;
       const std::uint32_t subject = entry.subject;
       const std::uint64_t* const value = entry.value;
@@ -173,7 +171,6 @@ void scan_thread(const Recording& recording, const ReadThread& thread, Visitor& 
           visitor.end(subject, ticks, *value, payload);
           break;
         case record::EntryKind::base:
-          base = *value;
           break;
         case record::EntryKind::lost:
           recorded += value[0];
@@ -192,7 +189,9 @@ void scan_thread(const Recording& recording, const ReadThread& thread, Visitor& 
                           });
           break;
       }
-    }
+      return true;
+    };
+    if (each_entry(at, chunk.end, base, known, take) != EntryStep::end) visitor.damaged();
   }
   if (checked && thread.end_overwritten) {
     const std::uint64_t end = process.header.last[process.header.last_sample % 2].ticks;

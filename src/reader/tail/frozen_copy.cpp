@@ -31,7 +31,7 @@ constexpr std::size_t page = record::file_header_bytes;
 
 class Copier {
  public:
-  Copier(const OpenFile& from, int to) : from_(from), to_(to) {}
+  Copier(OpenFile& from, int to) : from_(from), to_(to) {}
 
   bool copy(std::uint64_t window);
 
@@ -53,7 +53,7 @@ class Copier {
   bool is_live(std::uint64_t offset) const {
     return std::find(live_.begin(), live_.end(), offset) != live_.end();
   }
-  bool find(std::uint64_t offset, ChunkHeader& header) const;
+  bool find(std::uint64_t offset, ChunkHeader& header);
   void find_live();
   bool copy_chunks(Pass pass);
   bool copy_chunk(std::uint64_t offset, ChunkHeader header, Pass pass);
@@ -64,7 +64,7 @@ class Copier {
   bool mend(std::uint64_t offset, const ChunkHeader& header);
   bool finish();
 
-  const OpenFile& from_;
+  OpenFile& from_;
   const int to_;
   alignas(8) char head_[page] = {};
   std::uint64_t oldest_ = 0;  // ticks: chunks that end before it are left out
@@ -81,7 +81,7 @@ class Copier {
 };
 
 // Of a ring, a header is unfinished for some microseconds while its chunk is emptied.
-bool Copier::find(std::uint64_t offset, ChunkHeader& header) const {
+bool Copier::find(std::uint64_t offset, ChunkHeader& header) {
   for (int look = 0; look < most_looks; ++look) {
     if (from_.chunk_at(offset, header)) return true;
     std::uint64_t in_hand = 0;
@@ -96,13 +96,10 @@ bool Copier::find(std::uint64_t offset, ChunkHeader& header) const {
 void Copier::find_live() {
   const auto* live = reinterpret_cast<const record::LiveSection*>(head_ + record::live_offset);
   devices_ = live->devices.load();
-  std::uint64_t offset = live->blocks.load();
-  ChunkHeader header = {};
-  while (offset != 0 && from_.chunk_at(offset, header)) {
+  from_.each_chunk(live->blocks.load(), [&](std::uint64_t offset, const ChunkHeader&) {
     live_.push_back(offset);
-    if (header.before >= offset) return;
-    offset = header.before;
-  }
+    return true;
+  });
 }
 
 // It stays a place, which no thread uses.
@@ -121,8 +118,9 @@ bool Copier::leave_out(std::uint64_t offset, const ChunkHeader& header) {
 
 // Words that a second look finds changed are newer than the first, or torn.
 bool Copier::copy_body(std::uint64_t offset, const ChunkHeader& header) {
+  const std::uint64_t size = std::min<std::uint64_t>(header.size, from_.size_from(offset));
   const std::size_t used =
-      header.used == 0 ? header.size : header.used & ~std::size_t{record::seal_flags};
+      header.used == 0 ? size : std::min(size, header.used & ~std::uint64_t{record::seal_flags});
   body_.assign(std::max(used, sizeof header), 0);
   const std::size_t have = from_.read_some(offset, body_.data(), used);
   std::memcpy(body_.data(), &header, sizeof header);
@@ -149,6 +147,7 @@ bool Copier::copy_body(std::uint64_t offset, const ChunkHeader& header) {
 // Each block at one moment: its state is the same before and after. Of a thread that never rests,
 // the ranges that were open all the while: it says that there are more.
 bool Copier::copy_blocks(std::uint64_t offset, const ChunkHeader& header) {
+  if (from_.size_from(offset) < header.size) return false;
   body_.assign(header.size, 0);
   if (!from_.read(offset, body_.data(), header.size)) return false;
   const std::size_t start = record::live_blocks_start;
@@ -240,6 +239,7 @@ bool Copier::mend(std::uint64_t offset, const ChunkHeader& header) {
 bool Copier::copy_chunks(Pass pass) {
   std::uint64_t end = 0;
   from_.read(offsetof(record::FileHeader, allocated), &end, sizeof end);
+  end = std::min(end, from_.size());
   std::uint64_t offset = page;
   while (offset + sizeof(ChunkHeader) <= end) {
     ChunkHeader header = {};
@@ -250,10 +250,9 @@ bool Copier::copy_chunks(Pass pass) {
     }
     // The process ended while it emptied this one: the next one begins somewhere behind.
     if (in_hand_ == 0) in_hand_ = offset;
-    offset += record::chunk_alignment;
-    while (offset + sizeof header <= end && !from_.chunk_at(offset, header)) {
-      offset += record::chunk_alignment;
-    }
+    do {
+      offset = from_.next_data(offset + record::chunk_alignment);
+    } while (offset + sizeof header <= end && !from_.chunk_at(offset, header));
   }
   // The last chunk may be left out, or not be full: its place is there all the same.
   return ::ftruncate(to_, static_cast<off_t>(offset)) == 0;
@@ -292,11 +291,12 @@ bool Copier::copy(std::uint64_t window) {
   std::memcpy(static_cast<void*>(&header), head_, sizeof header);
   const bool tsc = header.clock == static_cast<std::uint32_t>(record::ClockType::tsc);
   const std::uint64_t now = tsc ? core::time_stamp() : core::monotonic_ns();
-  const auto ticks =
-      static_cast<std::uint64_t>(static_cast<double>(window) * header.estimated_frequency / 1e9);
+  const double ticks = static_cast<double>(window) * header.estimated_frequency / 1e9;
   const bool events = header.mode == static_cast<std::uint32_t>(record::RecordMode::full) ||
                       header.mode == static_cast<std::uint32_t>(record::RecordMode::ring);
-  if (window != 0 && events && now > ticks) oldest_ = now - ticks;
+  if (window != 0 && events && ticks >= 0 && ticks < static_cast<double>(now)) {
+    oldest_ = now - static_cast<std::uint64_t>(ticks);
+  }
   find_live();
   // Definitions come before what cites them: copied last, they have what every event needs.
   return copy_chunks(Pass::events) && mend_chunks() && copy_chunks(Pass::rest) && finish();
@@ -311,7 +311,7 @@ bool freeze_recording(const std::string& from, const std::string& to, std::uint6
     problem = std::strerror(error);
     return false;
   };
-  if (!source.open(from.c_str())) return fail(errno);
+  if (!source.open(from, problem)) return false;
   const std::string part = to + ".part" + std::to_string(::getpid());
   ::unlink(part.c_str());
   const int fd = ::open(part.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);

@@ -4,17 +4,10 @@
 #include "reader/tail/recording_tail.hpp"
 
 #include "core/os/clock.hpp"
-#include "reader/chunks/entries.hpp"
-#include "record/file/checksum.hpp"
 #include "record/file/live_format.hpp"
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
-#include <string_view>
 
 namespace nvspan::reader {
 namespace {
@@ -22,10 +15,10 @@ namespace {
 using record::ChunkHeader;
 using record::word;
 
-constexpr std::size_t most_words = 4096;  // at a time
-constexpr std::size_t most_open = 4096;   // of a thread
-constexpr std::uint64_t no_names = ~std::uint64_t{0};
-constexpr std::size_t most_live_chunks = 4096;  // of live blocks
+constexpr std::uint64_t most_bytes = 32768;          // at a time
+constexpr std::uint64_t most_entry_bytes = 1 << 24;  // of one entry
+constexpr std::size_t most_open = 4096;              // of a thread
+constexpr std::size_t most_live_chunks = 4096;       // of live blocks
 // A full ring's places are looked at so seldom that it takes a five thousandth of the time, and
 // never twice in a second: each lies in memory that nobody has touched lately.
 constexpr std::uint64_t look_again = 1'000'000'000;  // ns
@@ -34,44 +27,9 @@ constexpr std::size_t most_nearby = 8;  // places in which a thread's next chunk
 
 }  // namespace
 
-OpenFile::~OpenFile() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
-bool OpenFile::open(const char* path) noexcept {
-  fd_ = ::open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  return fd_ >= 0;
-}
-
-std::size_t OpenFile::read_some(std::uint64_t offset, void* to, std::size_t bytes) const noexcept {
-  std::size_t have = 0;
-  while (have < bytes) {
-    const ssize_t count = ::pread(fd_, static_cast<char*>(to) + have, bytes - have,
-                                  static_cast<off_t>(offset + have));
-    if (count <= 0) break;
-    have += static_cast<std::size_t>(count);
-  }
-  return have;
-}
-
-bool OpenFile::read(std::uint64_t offset, void* to, std::size_t bytes) const noexcept {
-  return read_some(offset, to, bytes) == bytes;
-}
-
-std::uint64_t OpenFile::size() const noexcept {
-  struct stat status = {};
-  return ::fstat(fd_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
-}
-
-bool OpenFile::chunk_at(std::uint64_t offset, ChunkHeader& header) const noexcept {
-  return read(offset, &header, sizeof header) && header.magic == record::chunk_magic &&
-         header.size >= sizeof header && header.size % record::chunk_alignment == 0 &&
-         header.place == static_cast<std::uint32_t>(offset / record::chunk_alignment) &&
-         header.header_sum == record::crc32c(&header, record::header_sum_offset);
-}
-
 bool RecordingTail::open(const std::string& path) {
-  if (!file_.open(path.c_str())) return false;
+  std::string problem;
+  if (!file_.open(path, problem)) return false;
   refresh();
   return header_.magic == record::file_magic && header_.version == record::format_version &&
          header_.estimated_frequency > 0 &&
@@ -94,58 +52,27 @@ std::uint64_t RecordingTail::ticks_now() const noexcept {
   return tsc ? core::time_stamp() : core::monotonic_ns();
 }
 
-std::uint64_t RecordingTail::progress(std::uint64_t& open) const {
+std::uint64_t RecordingTail::progress(std::uint64_t& open) {
   open = 0;
   std::uint64_t sum = 0;
-  std::uint64_t offset = live_word(offsetof(record::LiveSection, blocks));
-  for (std::size_t chunks = 0; offset != 0 && chunks < most_live_chunks; ++chunks) {
-    ChunkHeader header = {};
-    if (!file_.chunk_at(offset, header) || header.before >= offset) break;
-    for (std::size_t at = record::live_blocks_start; at + sizeof(record::LiveBlock) <= header.size;
-         at += sizeof(record::LiveBlock)) {
+  std::size_t chunks = 0;
+  const std::uint64_t newest = live_word(offsetof(record::LiveSection, blocks));
+  file_.each_chunk(newest, [&](std::uint64_t offset, const ChunkHeader& header) {
+    offset += record::live_blocks_start + offsetof(record::LiveBlock, state);
+    for (std::size_t i = 0; i < record::live_blocks_in(header); ++i) {
       std::uint64_t state = 0;
-      file_.read(offset + at + offsetof(record::LiveBlock, state), &state, sizeof state);
+      file_.read(offset + i * sizeof(record::LiveBlock), &state, sizeof state);
       sum += state >> record::live_count_shift;
       open += state & record::live_depth_mask;
     }
-    offset = header.before;
-  }
+    return ++chunks < most_live_chunks;
+  });
   return sum;
 }
 
 void RecordingTail::read_names() {
-  std::vector<NameChunk> found;
   refresh();  // the newest names may lie in a chunk that has just begun
-  std::uint64_t offset = live_word(offsetof(record::LiveSection, definitions));
-  ChunkHeader header = {};
-  while (offset != 0 && (name_chunks_.empty() || name_chunks_.back().offset != offset) &&
-         file_.chunk_at(offset, header)) {
-    found.push_back(NameChunk{offset, sizeof header});
-    if (header.before >= offset) break;
-    offset = header.before;
-  }
-  std::size_t first = name_chunks_.empty() ? 0 : name_chunks_.size() - 1;
-  name_chunks_.insert(name_chunks_.end(), found.rbegin(), found.rend());
-  std::vector<std::uint64_t> body;
-  for (; first < name_chunks_.size(); ++first) {
-    NameChunk& chunk = name_chunks_[first];
-    if (!file_.chunk_at(chunk.offset, header)) return;
-    body.assign((header.size - chunk.read) / word, 0);
-    file_.read_some(chunk.offset + chunk.read, body.data(), body.size() * word);
-    for (std::size_t at = 0; at < body.size() && body[at] != 0;) {
-      const auto size = static_cast<std::size_t>(body[at] >> 32);
-      const std::size_t words = (size + word - 1) / word;
-      if (words >= body.size() - at) break;
-      const auto type = static_cast<record::DefinitionType>(body[at] & 0xFF);
-      const std::string_view text(reinterpret_cast<const char*>(&body[at] + 1), size);
-      if (body[at] ==
-          record::definition_word(type, size, header.sequence, chunk.read, &body[at] + 1, words)) {
-        names_.add(type, text);
-      }
-      at += 1 + words;
-      chunk.read += (1 + words) * word;
-    }
-  }
+  names_.read(live_word(offsetof(record::LiveSection, definitions)), file_);
 }
 
 const record::SiteDefinition* RecordingTail::site_of(std::uint32_t site) {
@@ -179,15 +106,17 @@ void RecordingTail::find_chunks(bool all) {
   const bool ring = is_ring();
   std::uint64_t offset = all ? record::file_header_bytes : looked_to_;
   allocated_ = header_.allocated;
+  const std::uint64_t end = std::min(allocated_, file_.size());
   if (all || !ring) places_.clear();
-  while (offset + sizeof(ChunkHeader) <= allocated_) {
+  while (offset + sizeof(ChunkHeader) <= end) {
     ChunkHeader header = {};
     if (!file_.chunk_at(offset, header)) {
       if (!ring) {
         allocated_ = 0;  // it is being written
         break;
       }
-      offset += record::chunk_alignment;  // one is being used again: its neighbours are there
+      // One is being used again: its neighbours are there.
+      offset = file_.next_data(offset + record::chunk_alignment);
       continue;
     }
     if (header.type == static_cast<std::uint32_t>(record::ChunkType::events)) {
@@ -217,7 +146,6 @@ void RecordingTail::add_place(std::uint64_t offset, const ChunkHeader& header) {
     return;
   }
   found->ended = false;  // a thread's last events may come after its end
-  found->open.resize(most_open);
 }
 
 // What ended threads left of their chunks is given to others, behind which they do not come. One
@@ -245,13 +173,12 @@ void RecordingTail::end_thread(Thread& thread) {
     leftovers_.push_back(Leftover{thread.offset + header.size, thread.size - header.size});
   }
   thread.ended = true;
-  thread.depth = 0;
   thread.open = {};
 }
 
 void RecordingTail::go_to(Thread& thread, const Place& place) {
   thread.resumed = place.number != thread.number + 1;
-  if (thread.resumed) thread.depth = 0;
+  if (thread.resumed) thread.open.clear();
   thread.offset = place.offset;
   thread.size = place.size;
   thread.number = place.number;
@@ -300,133 +227,114 @@ std::uint64_t RecordingTail::find_names(std::uint32_t site) {
   return sites_[site] = std::uint64_t{found->domain} << 32 | site;
 }
 
-inline std::uint64_t RecordingTail::names_of(std::uint32_t site) {
-  if (__builtin_expect(site < sites_.size() && sites_[site] != no_names, 1)) return sites_[site];
-  return find_names(site);
-}
-
-inline void RecordingTail::push(Thread& thread, std::uint32_t site, std::uint64_t ticks) {
-  if (__builtin_expect(thread.depth == most_open, 0)) thread.depth = 0;
-  TailRange& range = thread.open[thread.depth++];
-  range.names = names_of(site);
-  range.ticks = ticks;
-}
-
-inline void RecordingTail::pop(Thread& thread, std::uint32_t domain, std::uint64_t ticks,
-                               std::vector<TailRange>& closed) {
-  TailRange* const open = thread.open.data();
-  for (std::size_t i = thread.depth; i-- > 0;) {
-    const TailRange range = open[i];
-    if (__builtin_expect(range.domain() != domain, 0)) continue;
-    std::copy(open + i + 1, open + thread.depth, open + i);
-    --thread.depth;
-    closed.push_back(TailRange{range.names, ticks > range.ticks ? ticks - range.ticks : 0});
-    return;
-  }
-}
-
-std::size_t RecordingTail::take_entries(Thread& thread, std::size_t words,
-                                        std::vector<TailRange>& closed) {
-  const auto number_of = [](std::uint32_t site) { return site; };
-  const auto payload_of = [&](std::uint32_t site) {
-    const record::SiteDefinition* found = site_of(site);
-    return found == nullptr ? -1 : static_cast<int>(found->payload_type);
+EntryStep RecordingTail::take_entries(Thread& thread, FileSpan entries, bool sealed,
+                                      std::vector<TailRange>& closed) {
+  struct Sites {
+    RecordingTail& tail;
+    static std::uint32_t site(std::uint32_t number) { return number; }
+    int payload_type(std::uint32_t site) const {
+      const record::SiteDefinition* const found = tail.site_of(site);
+      return found == nullptr ? -1 : static_cast<int>(found->payload_type);
+    }
   };
-  const auto subject_of = [](std::uint64_t first) {
-    return static_cast<std::uint32_t>(first >> record::entry_subject_shift);
-  };
-  // The kind and that there is no payload, in one comparison.
-  constexpr std::uint64_t kind_bits = record::entry_payload_bit | std::uint64_t{15}
-                                                                      << record::entry_kind_shift;
-  constexpr std::uint64_t a_pop = record::make_entry(record::EntryKind::pop, 0, 0);
-  constexpr std::uint64_t a_push = record::make_entry(record::EntryKind::push, 0, 0);
-  const bool all_stay = header_.min_duration == 0;
-  const std::uint64_t* const begin = words_.data();
-  const std::uint64_t* const end = begin + words;
+  const std::uint64_t* const begin = entries.at<std::uint64_t>(0);
+  if (begin == nullptr) return EntryStep::end;
+  const std::uint64_t* const end = begin + entries.size() / word;
   const std::uint64_t* at = begin;
-  for (;;) {
-    const std::uint64_t* const entry_at = at;
-    // Nearly all are a push or a pop of one word.
-    if (at < end && subject_of(*at) != record::entry_wide_subject) {
-      const std::uint64_t first = *at;
-      const std::uint64_t ticks = thread.base + (first & record::entry_ticks_mask);
-      if ((first & kind_bits) == a_pop) {
-        pop(thread, subject_of(first), ticks, closed);
-        ++at;
-        continue;
-      }
-      if ((first & kind_bits) == a_push && all_stay) {
-        push(thread, subject_of(first), ticks);
-        ++at;
-        continue;
-      }
+  const bool all_stay = sealed || header_.min_duration == 0;
+  const auto push = [&](std::uint32_t site, std::uint64_t ticks) {
+    if (__builtin_expect(thread.open.size() == most_open, 0)) thread.open.clear();
+    const std::uint64_t names = names_of(site);
+    thread.open.push(static_cast<std::uint32_t>(names >> 32), TailRange{names, ticks});
+  };
+  const auto take = [&](const Entry& entry, std::uint64_t ticks) {
+    TailRange range = {};
+    switch (entry.kind) {
+      case record::EntryKind::push:
+        // One that nothing follows may be taken back.
+        if (!all_stay && (at == end || *at == 0)) return false;
+        push(entry.site, ticks);
+        break;
+      case record::EntryKind::open:
+        if (thread.resumed) push(entry.site, *entry.value);
+        break;
+      case record::EntryKind::pop:
+        if (!thread.open.pop(entry.subject, range)) break;
+        closed.push_back(TailRange{range.names, ticks > range.ticks ? ticks - range.ticks : 0});
+        break;
+      default:
+        break;
     }
-    Entry entry;
-    if (next_entry(at, end, number_of, payload_of, entry) != EntryStep::entry) {
-      return static_cast<std::size_t>(entry_at - begin);
-    }
-    const std::uint64_t ticks = thread.base + entry.delta;
-    if (entry.kind == record::EntryKind::base) {
-      thread.base = *entry.value;
-    } else if (entry.kind == record::EntryKind::push) {
-      // One that nothing follows may be taken back.
-      if (header_.min_duration != 0 && (at == end || *at == 0)) {
-        return static_cast<std::size_t>(entry_at - begin);
-      }
-      push(thread, entry.site, ticks);
-    } else if (entry.kind == record::EntryKind::open && thread.resumed) {
-      push(thread, entry.site, *entry.value);
-    } else if (entry.kind == record::EntryKind::pop) {
-      pop(thread, entry.subject, ticks, closed);
-    }
-  }
+    return true;
+  };
+  const EntryStep step = each_entry(at, end, thread.base, Sites{*this}, take);
+  thread.read += static_cast<std::uint64_t>(at - begin) * word;
+  took_ = took_ || at != begin;
+  return step;
 }
 
 RecordingTail::Reached RecordingTail::read_thread(Thread& thread, std::vector<TailRange>& closed) {
-  if (words_.empty()) words_.resize(most_words);
   ChunkHeader header = {};
   if (!file_.chunk_at(thread.offset, header)) return Reached::end;
+  std::uint64_t most = most_bytes;
   for (;;) {
     if (header.number != thread.number || header.thread != thread.thread) {
       return Reached::end;  // used again: what was left is lost to us
     }
     // Sealed before its entries are read: then they are all there.
     const bool sealed = header.used != 0;
-    const std::size_t used = sealed ? header.used & ~std::size_t{record::seal_flags} : header.size;
+    const std::uint64_t used =
+        sealed ? std::min(header.size, header.used & ~record::seal_flags) : header.size;
     if (thread.read >= used) {
       if (!sealed) return Reached::now;
       return (header.used & record::last_of_thread) != 0 ? Reached::end_of_thread : Reached::end;
     }
-    const std::size_t words = std::min((used - thread.read) / word, most_words);
-    const std::size_t have =
-        file_.read_some(thread.offset + thread.read, words_.data(), words * word) / word;
+    const std::uint64_t from = thread.read;
+    const std::uint64_t left = used - from;
+    words_.resize(std::max<std::size_t>(words_.size(), most / word));
+    const FileSpan entries(
+        words_.data(), file_.read_some(thread.offset + from, words_.data(), std::min(left, most)));
     // Still the same: what was read is its own.
     if (!file_.chunk_at(thread.offset, header) || header.number != thread.number) {
       return Reached::end;
     }
-    const std::size_t taken = take_entries(thread, have, closed);
-    thread.read += taken * word;
-    took_ = took_ || taken != 0;
-    const bool more = taken != 0 && taken + record::entry_most_words >= words;
-    if (!more && (!sealed || taken == 0)) return sealed ? Reached::end : Reached::now;
+    const EntryStep step = take_entries(thread, entries, sealed, closed);
+    // A payload may be longer than what is read at a time.
+    if (step == EntryStep::incomplete && entries.size() == most && most < most_entry_bytes) {
+      if (thread.read == from) most *= 2;
+      continue;
+    }
+    constexpr std::uint64_t entry_bytes = record::entry_most_words * word;
+    const bool more = thread.read != from && thread.read + entry_bytes >= from + entries.size();
+    if (!more && (!sealed || thread.read == from)) return sealed ? Reached::end : Reached::now;
   }
+}
+
+// False: the thread has ended.
+bool RecordingTail::read_chunks(Thread& thread, std::vector<TailRange>& closed) {
+  while (!thread.ended) {
+    const Reached reached = thread.offset == 0 ? Reached::end : read_thread(thread, closed);
+    if (reached == Reached::now) break;
+    if (reached == Reached::end && advance_nearby(thread)) continue;
+    if (advance(thread)) continue;
+    if (reached == Reached::end_of_thread) end_thread(thread);
+    wants_chunks_ = wants_chunks_ || reached == Reached::end;
+    break;
+  }
+  return !thread.ended;
 }
 
 bool RecordingTail::read_ranges(std::vector<TailRange>& closed, bool all) {
   const bool find_all = must_find_all(all);
   if (find_all || header_.allocated != allocated_) find_chunks(find_all);
-  look_at_leftovers();
   took_ = false;
-  for (Thread& thread : threads_) {
-    for (;;) {
-      if (thread.ended) break;
-      const Reached reached = thread.offset == 0 ? Reached::end : read_thread(thread, closed);
-      if (reached == Reached::now) break;
-      if (reached == Reached::end && advance_nearby(thread)) continue;
-      if (advance(thread)) continue;
-      if (reached == Reached::end_of_thread) end_thread(thread);
-      wants_chunks_ = wants_chunks_ || reached == Reached::end;
-      break;
+  // What one that ends here leaves may have been taken, and left, by others already.
+  for (bool left = true; left;) {
+    look_at_leftovers();
+    left = false;
+    for (Thread& thread : threads_) {
+      const bool had_ended = thread.ended;
+      if (!read_chunks(thread, closed)) left = left || !had_ended;
     }
   }
   return took_;

@@ -3,37 +3,19 @@
 
 #pragma once
 
+#include "reader/chunks/domain_stacks.hpp"
+#include "reader/chunks/entries.hpp"
+#include "reader/chunks/open_file.hpp"
 #include "reader/live/live_names.hpp"
 #include "record/file/format.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace nvspan::reader {
-
-// A file that is read where it is, never mapped: another process may shorten it at any time.
-class OpenFile {
- public:
-  OpenFile() = default;
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  OpenFile(OpenFile&&) = delete;
-  OpenFile& operator=(OpenFile&&) = delete;
-  ~OpenFile();
-
-  bool open(const char* path) noexcept;  // errno says why not
-  bool read(std::uint64_t offset, void* to, std::size_t bytes) const noexcept;
-  // As many as there are.
-  std::size_t read_some(std::uint64_t offset, void* to, std::size_t bytes) const noexcept;
-  std::uint64_t size() const noexcept;
-  // The chunk's header, and whether it is one.
-  bool chunk_at(std::uint64_t offset, record::ChunkHeader& header) const noexcept;
-
- private:
-  int fd_ = -1;
-};
 
 // The site and its domain are one word: written as two and read as one, a moment later, they would
 // make the processor wait.
@@ -56,17 +38,19 @@ class RecordingTail {
   // Appends the push/pop ranges that were closed since. False: there were no entries at all.
   // `all`: threads are looked for that may have come a moment ago.
   bool read_ranges(std::vector<TailRange>& closed, bool all);
-  // Calls use(range) for each push range that is open.
+  // Calls use(range) for each push range that is open, a thread's outermost first.
   template <typename Use>
   void each_open(Use&& use) const {
+    std::vector<TailRange> open;
     for (const Thread& thread : threads_) {
-      for (std::size_t i = 0; i < thread.depth; ++i) use(thread.open[i]);
+      open.clear();
+      thread.open.each([&](const TailRange& range) { open.push_back(range); });
+      std::for_each(open.rbegin(), open.rend(), use);
     }
   }
   // How many events its threads have had, of whatever mode; a number to compare with an earlier
-  // one.
-  // `open`: how many ranges are open now.
-  std::uint64_t progress(std::uint64_t& open) const;
+  // one. `open`: how many ranges are open now.
+  std::uint64_t progress(std::uint64_t& open);
   bool is_closed() const noexcept { return (header_.flags & record::file_closed) != 0; }
   LiveNames::Name name_of(std::uint32_t site);
 
@@ -80,12 +64,11 @@ class RecordingTail {
     std::uint64_t offset = 0;  // of its chunk
     std::uint64_t size = 0;
     std::uint64_t number = 0;
-    std::size_t read = 0;  // bytes of the chunk
+    std::uint64_t read = 0;  // bytes of the chunk
     std::uint64_t base = 0;
     bool resumed = false;  // chunks before this one were not read
     bool ended = false;
-    std::size_t depth = 0;        // how many of `open` are
-    std::vector<TailRange> open;  // as many as there can be
+    DomainStacks<TailRange> open;
   };
   enum class Reached : std::uint8_t { now, end, end_of_thread };
 
@@ -100,10 +83,6 @@ class RecordingTail {
     std::uint64_t offset;
     std::uint64_t size;
   };
-  struct NameChunk {
-    std::uint64_t offset;
-    std::size_t read;
-  };
 
   bool is_ring() const noexcept;
   std::uint64_t live_word(std::size_t field) const noexcept;
@@ -116,21 +95,24 @@ class RecordingTail {
   bool advance_nearby(Thread& thread);
   void go_to(Thread& thread, const Place& place);
   Reached read_thread(Thread& thread, std::vector<TailRange>& closed);
-  std::size_t take_entries(Thread& thread, std::size_t words, std::vector<TailRange>& closed);
-  void push(Thread& thread, std::uint32_t site, std::uint64_t ticks);
-  static void pop(Thread& thread, std::uint32_t domain, std::uint64_t ticks,
-                  std::vector<TailRange>& closed);
+  bool read_chunks(Thread& thread, std::vector<TailRange>& closed);
+  EntryStep take_entries(Thread& thread, FileSpan entries, bool sealed,
+                         std::vector<TailRange>& closed);
   const record::SiteDefinition* site_of(std::uint32_t site);
-  std::uint64_t names_of(std::uint32_t site);
+  std::uint64_t names_of(std::uint32_t site) {
+    if (__builtin_expect(site < sites_.size() && sites_[site] != no_names, 1)) return sites_[site];
+    return find_names(site);
+  }
   std::uint64_t find_names(std::uint32_t site);
   void read_names();
+
+  static constexpr std::uint64_t no_names = ~std::uint64_t{0};
 
   OpenFile file_;
   alignas(record::FileHeader) unsigned char page_[record::file_header_bytes] = {};
   record::FileHeader header_ = {};
   LiveNames names_;
   std::vector<std::uint64_t> sites_;  // TailRange::names by site; 0xFF...: not known
-  std::vector<NameChunk> name_chunks_;
   std::vector<Place> places_;
   std::vector<Thread> threads_;
   std::vector<Leftover> leftovers_;  // of ended threads, which others have not taken yet
@@ -140,8 +122,8 @@ class RecordingTail {
   std::uint64_t look_took_ = 0;   // ns
   std::uint64_t allocated_ = 0;   // what the header said then
   bool wants_chunks_ = true;
-  bool took_ = false;  // entries, in this reading
-  std::vector<std::uint64_t> words_;
+  bool took_ = false;                 // entries, in this reading
+  std::vector<std::uint64_t> words_;  // of entries
 };
 
 }  // namespace nvspan::reader

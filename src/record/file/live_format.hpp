@@ -109,6 +109,9 @@ struct alignas(chunk_alignment) LiveBlock {
 };
 static_assert(sizeof(LiveBlock) == 1984);
 constexpr std::size_t live_blocks_start = 128;  // in their chunk
+constexpr std::size_t live_blocks_in(const ChunkHeader& chunk) noexcept {
+  return chunk.size < live_blocks_start ? 0 : (chunk.size - live_blocks_start) / sizeof(LiveBlock);
+}
 
 // The states of a device range that its thread or the poller has seen last.
 enum class LiveDeviceState : std::uint64_t { opened = 1, launched = 2, begun = 3, ended = 4 };

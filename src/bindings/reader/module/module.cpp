@@ -18,7 +18,7 @@
 #include "bindings/reader/reader_object.hpp"
 #include "bindings/reader/values/methods.hpp"
 #include "bindings/reader/watch/watch_object.hpp"
-#include "reader/chunks/file_header.hpp"
+#include "reader/chunks/open_file.hpp"
 
 namespace py = pybind11;
 
