@@ -22,7 +22,7 @@ bool DefinitionReader::take(std::uint64_t at, DefinitionRecord& out) noexcept {
   const std::uint64_t words = (size + word - 1) / word;
   const std::uint64_t type = head & 0xFF;
   if (head == 0 || !bytes_.has(at + word, words * word)) return false;
-  if (chunk_ != DefinitionChunk::whole) {
+  if (trust_ != DefinitionTrust::whole) {
     const std::uint64_t most_summed = 8 * bytes_.size() + 8192;
     if (type < 1 || type > static_cast<std::uint64_t>(record::last_definition_type) ||
         summed_ + words * word > most_summed) {
@@ -45,11 +45,11 @@ bool DefinitionReader::next(DefinitionRecord& out) noexcept {
   if (begin == nullptr) return false;
   if (take(at_, out)) return true;
   const bool empty = first_word(begin) == 0;
-  if (chunk_ == DefinitionChunk::whole) {
+  if (trust_ == DefinitionTrust::whole) {
     incomplete_ = !empty;
     return false;
   }
-  if (chunk_ == DefinitionChunk::followed && empty) return false;
+  if (trust_ == DefinitionTrust::followed && empty) return false;
   const std::uint64_t from = at_;
   std::uint64_t found = from + word;
   while (bytes_.has(found, word) && !take(found, out)) found += word;
@@ -57,9 +57,9 @@ bool DefinitionReader::next(DefinitionRecord& out) noexcept {
   const std::uint64_t* last = bytes_.at<std::uint64_t>(found - word);
   while (last != begin && *last == 0) --last;
   // At the end of an open chunk lies nothing, or one record without its first word.
-  const bool unfinished = is_last && empty && chunk_ == DefinitionChunk::open;
+  const bool unfinished = is_last && empty && trust_ == DefinitionTrust::open;
   if (!unfinished && *last != 0) damaged_ += static_cast<std::uint64_t>(last + 1 - begin) * word;
-  if (is_last && chunk_ != DefinitionChunk::followed) at_ = found;
+  if (is_last && trust_ != DefinitionTrust::followed) at_ = found;
   return !is_last;
 }
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <type_traits>
 
 namespace nvspan::reader {
 
@@ -20,7 +21,7 @@ struct DefinitionRecord {
   std::string_view body;
 };
 
-enum class DefinitionChunk : std::uint8_t {
+enum class DefinitionTrust : std::uint8_t {
   whole,     // its checksum holds, or there is none: the records are believed
   open,      // each record is checked; the last one may be unfinished
   damaged,   // each record is checked
@@ -30,9 +31,9 @@ enum class DefinitionChunk : std::uint8_t {
 class DefinitionReader {
  public:
   // `bytes` of the chunk with that sequence, from `offset` in it on.
-  DefinitionReader(FileSpan bytes, DefinitionChunk chunk, std::uint64_t sequence,
+  DefinitionReader(FileSpan bytes, DefinitionTrust trust, std::uint64_t sequence,
                    std::uint64_t offset = sizeof(record::ChunkHeader)) noexcept
-      : bytes_(bytes), chunk_(chunk), sequence_(sequence), offset_(offset) {}
+      : bytes_(bytes), trust_(trust), sequence_(sequence), offset_(offset) {}
 
   // Behind what is no record the next one is looked for. False: there is none.
   bool next(DefinitionRecord& found) noexcept;
@@ -45,7 +46,7 @@ class DefinitionReader {
   bool take(std::uint64_t at, DefinitionRecord& found) noexcept;
 
   FileSpan bytes_;
-  DefinitionChunk chunk_;
+  DefinitionTrust trust_;
   std::uint64_t sequence_;
   std::uint64_t offset_;
   std::uint64_t at_ = 0;
@@ -57,57 +58,31 @@ class DefinitionReader {
 // Of a JSON object, which is all of its body.
 struct EventDefinition {};
 
-namespace definition_details {
+template <typename... T>
+struct DefinitionTypes {
+  static_assert(sizeof...(T) == static_cast<std::size_t>(record::last_definition_type));
 
-template <typename T, typename Use>
-void read_as(std::string_view body, Use&& use) {
-  T read = {};
-  if (body.size() < sizeof read) return;
-  std::memcpy(&read, body.data(), sizeof read);
-  use(read, body.substr(sizeof read));
-}
-
-}  // namespace definition_details
-
-// Calls use(definition, the rest of its body) with the struct of the record's type.
-template <typename Use>
-void read_definition(const DefinitionRecord& found, Use&& use) {
-  using definition_details::read_as;
-  using record::DefinitionType;
-  const std::string_view body = found.body;
-  switch (found.type) {
-    case DefinitionType::string:
-      return read_as<record::StringDefinition>(body, use);
-    case DefinitionType::domain:
-      return read_as<record::DomainDefinition>(body, use);
-    case DefinitionType::site:
-      return read_as<record::SiteDefinition>(body, use);
-    case DefinitionType::category:
-      return read_as<record::CategoryDefinition>(body, use);
-    case DefinitionType::thread:
-      return read_as<record::ThreadDefinition>(body, use);
-    case DefinitionType::thread_name:
-      return read_as<record::ThreadName>(body, use);
-    case DefinitionType::counter:
-      return read_as<record::CounterDefinition>(body, use);
-    case DefinitionType::event:
-      return use(EventDefinition{}, body);
-    case DefinitionType::device_layout:
-      return read_as<record::DeviceLayoutDefinition>(body, use);
-    case DefinitionType::device_name:
-      return read_as<record::DeviceNameDefinition>(body, use);
-    case DefinitionType::schema:
-      return read_as<record::SchemaDefinition>(body, use);
-    case DefinitionType::enumeration:
-      return read_as<record::EnumDefinition>(body, use);
-    case DefinitionType::scope:
-      return read_as<record::ScopeDefinition>(body, use);
-    case DefinitionType::cited_string:
-      return read_as<record::CitedString>(body, use);
-    case DefinitionType::counter_meaning:
-      return read_as<record::CounterMeaningDefinition>(body, use);
+  // Calls use(definition, the rest of its body) with the struct of the record's type.
+  template <typename Use>
+  static void read(const DefinitionRecord& found, Use&& use) {
+    const auto read_as = [&](auto definition) {
+      constexpr std::size_t size = std::is_empty_v<decltype(definition)> ? 0 : sizeof definition;
+      if (found.body.size() < size) return;
+      std::memcpy(static_cast<void*>(&definition), found.body.data(), size);
+      use(definition, found.body.substr(size));
+    };
+    auto number = static_cast<std::size_t>(found.type);
+    ((--number == 0 ? read_as(T{}) : void()), ...);
   }
-}
+};
+
+// By DefinitionType, from 1 on.
+using Definitions =
+    DefinitionTypes<record::StringDefinition, record::DomainDefinition, record::SiteDefinition,
+                    record::CategoryDefinition, record::ThreadDefinition, record::ThreadName,
+                    record::CounterDefinition, EventDefinition, record::DeviceLayoutDefinition,
+                    record::DeviceNameDefinition, record::SchemaDefinition, record::EnumDefinition,
+                    record::ScopeDefinition, record::CitedString, record::CounterMeaningDefinition>;
 
 // Calls use() with each of the structs that follow one another in the rest of a definition.
 template <typename T, typename Use>

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
@@ -19,23 +20,14 @@ constexpr std::uint32_t unknown_domain = 0xFFFFFFFF;
 template <typename Range>
 class DomainStacks {
  public:
-  DomainStacks() = default;
-  DomainStacks(const DomainStacks&) = delete;
-  DomainStacks& operator=(const DomainStacks&) = delete;
-  DomainStacks(DomainStacks&&) noexcept = default;
-  DomainStacks& operator=(DomainStacks&&) noexcept = default;
-  ~DomainStacks() = default;
+  DomainStacks() { low_.fill(none); }
 
   std::size_t size() const { return size_; }
   // The innermost one; null: none is open.
   Range* top() { return top_ == none ? nullptr : &nodes_[top_].range; }
-  // The innermost one of a domain.
-  Range* top_of(std::uint32_t domain) {
-    const std::uint32_t index = newest_of(domain);
-    return index == none ? nullptr : &nodes_[index].range;
-  }
-
-  Range& push(std::uint32_t domain, const Range& range) {
+  // Opens make(the one around it in its domain, or null).
+  template <typename Make>
+  Range& push(std::uint32_t domain, Make&& make) {
     std::uint32_t index = free_;
     if (index != none) {
       free_ = nodes_[index].below;
@@ -45,7 +37,11 @@ class DomainStacks {
     }
     std::uint32_t& newest = newest_of(domain);
     Node& node = nodes_[index];
-    node = Node{range, domain, newest, none, top_};
+    node.range = make(newest == none ? nullptr : &nodes_[newest].range);
+    node.domain = domain;
+    node.around = newest;
+    node.above = none;
+    node.below = top_;
     if (top_ != none) nodes_[top_].above = index;
     top_ = newest = index;
     ++size_;
@@ -76,7 +72,8 @@ class DomainStacks {
   }
   void clear() {
     nodes_.clear();
-    for (auto& entry : newest_) entry.second = none;
+    low_.fill(none);
+    others_.clear();
     top_ = free_ = none;
     size_ = 0;
   }
@@ -92,17 +89,13 @@ class DomainStacks {
   };
 
   std::uint32_t& newest_of(std::uint32_t domain) {
-    if (last_newest_ == nullptr || last_domain_ != domain) {
-      last_newest_ = &newest_.try_emplace(domain, none).first->second;
-      last_domain_ = domain;
-    }
-    return *last_newest_;
+    if (__builtin_expect(domain < low_.size(), 1)) return low_[domain];
+    return others_.try_emplace(domain, none).first->second;
   }
 
   std::vector<Node> nodes_;
-  std::unordered_map<std::uint32_t, std::uint32_t> newest_;  // by domain
-  std::uint32_t* last_newest_ = nullptr;
-  std::uint32_t last_domain_ = 0;
+  std::array<std::uint32_t, 64> low_;                        // the innermost one, by domain
+  std::unordered_map<std::uint32_t, std::uint32_t> others_;  // likewise
   std::uint32_t top_ = none;
   std::uint32_t free_ = none;
   std::size_t size_ = 0;

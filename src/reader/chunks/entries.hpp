@@ -51,6 +51,13 @@ inline EntryStep next_entry(const std::uint64_t*& at, const std::uint64_t* end, 
   entry.delta = first & record::entry_ticks_mask;
   entry.site = 0;
   entry.payload = EntryPayload{};
+  // Nearly all are a push or a pop of one word.
+  constexpr std::uint64_t kinds = record::entry_payload_bit >> record::entry_kind_shift | 15;
+  const std::uint64_t kind = first >> record::entry_kind_shift & kinds;
+  if (__builtin_expect(kind - 1 < 2 && entry.subject != record::entry_wide_subject, 1)) {
+    if (entry.kind == record::EntryKind::push) entry.site = sites.site(entry.subject);
+    return EntryStep::entry;
+  }
   if (entry.subject == record::entry_wide_subject) {
     if (left() == 0) return EntryStep::incomplete;
     entry.subject = static_cast<std::uint32_t>(*at++);

@@ -31,17 +31,27 @@ bool is_chunk_header(const record::ChunkHeader& header, std::uint64_t offset) no
 }
 
 OpenFile::~OpenFile() {
+  close();
+  unmap();
+}
+
+void OpenFile::close() noexcept {
   if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+void OpenFile::unmap() noexcept {
+  if (mapped_.size() != 0) ::munmap(const_cast<char*>(mapped_.data()), mapped_.size());
 }
 
 bool OpenFile::open(const std::string& path, std::string& problem, const FileTerms& terms) {
   const int flags = terms.writable ? O_RDWR | O_NOFOLLOW : O_RDONLY;
   const auto fail = [&](const char* why) {
     problem = why;
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = -1;
+    close();
     return false;
   };
+  close();
   fd_ = ::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   struct stat status = {};
   if (fd_ < 0 || ::fstat(fd_, &status) != 0) return fail(std::strerror(errno));
@@ -85,21 +95,17 @@ std::uint64_t OpenFile::next_data(std::uint64_t offset) const noexcept {
   return static_cast<std::uint64_t>(found) & ~std::uint64_t{record::chunk_alignment - 1};
 }
 
-MappedFile::~MappedFile() {
-  if (bytes_.data() != nullptr) ::munmap(const_cast<char*>(bytes_.data()), bytes_.size());
-}
-
-bool MappedFile::map(const OpenFile& file, std::string& problem, const FileTerms& terms) {
-  const std::uint64_t size = file.size();
+bool OpenFile::map(std::string& problem, const FileTerms& terms) {
+  const std::uint64_t size = this->size();
   const int access = terms.writable ? PROT_READ | PROT_WRITE : PROT_READ;
   void* const mapped =
-      size < terms.least ? MAP_FAILED : ::mmap(nullptr, size, access, MAP_SHARED, file.fd(), 0);
+      size < terms.least ? MAP_FAILED : ::mmap(nullptr, size, access, MAP_SHARED, fd_, 0);
   if (mapped == MAP_FAILED) {
     problem = size < terms.least ? no_recording : std::strerror(errno);
     return false;
   }
-  if (bytes_.data() != nullptr) ::munmap(const_cast<char*>(bytes_.data()), bytes_.size());
-  bytes_ = FileSpan(mapped, size);
+  unmap();
+  mapped_ = FileSpan(mapped, size);
   return true;
 }
 

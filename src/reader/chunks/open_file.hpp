@@ -20,13 +20,23 @@ struct FileTerms {
   std::uint64_t least = 0;  // bytes
 };
 
-// A file that is read where it is, not mapped: another process may shorten it at any time.
+// Another process may shorten the file at any time: what reads it where it is ends there, and what
+// reads its mapping raises SIGBUS.
 class OpenFile : public ByteSource {
  public:
   ~OpenFile() override;
 
   // False: `problem` says why.
   bool open(const std::string& path, std::string& problem, const FileTerms& terms = {});
+  void close() noexcept;  // its mapping stays
+  // False: `problem` says why, and what was mapped before stays.
+  bool map(std::string& problem, const FileTerms& terms);
+  FileSpan mapped() const noexcept { return mapped_; }
+  // Of one that is mapped to be written.
+  template <typename T>
+  T* writable_at(std::uint64_t offset, std::uint64_t count = 1) noexcept {
+    return const_cast<T*>(mapped_.at<T>(offset, count));
+  }
   int fd() const noexcept { return fd_; }
   std::uint64_t size() const noexcept override;  // now
   FileSpan bytes(std::uint64_t offset, std::uint64_t most) override;
@@ -39,31 +49,11 @@ class OpenFile : public ByteSource {
   std::uint64_t next_data(std::uint64_t offset) const noexcept;
 
  private:
+  void unmap() noexcept;
+
   int fd_ = -1;
+  FileSpan mapped_;
   std::vector<std::uint64_t> words_;  // of bytes()
-};
-
-// Stays readable until it is mapped again, unless another process shortens the file.
-class MappedFile {
- public:
-  MappedFile() = default;
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
-  MappedFile(MappedFile&&) = delete;
-  MappedFile& operator=(MappedFile&&) = delete;
-  ~MappedFile();
-
-  // False: `problem` says why, and what was mapped before stays.
-  bool map(const OpenFile& file, std::string& problem, const FileTerms& terms);
-  FileSpan bytes() const noexcept { return bytes_; }
-  // Of one that is mapped to be written.
-  template <typename T>
-  T* writable_at(std::uint64_t offset, std::uint64_t count = 1) noexcept {
-    return const_cast<T*>(bytes_.at<T>(offset, count));
-  }
-
- private:
-  FileSpan bytes_;
 };
 
 // The header of a file, without the rest. False: it cannot be read, or is no recording.

@@ -51,7 +51,7 @@ bool LiveFile::fail(const char* why) {
 bool LiveFile::open(const std::string& path) {
   path_ = path;
   if (!map_again()) return false;
-  mapped_.bytes().read(0, &header_, sizeof header_);
+  file_.mapped().read(0, &header_, sizeof header_);
   if (header_.magic != record::file_magic) return fail("it is not a recording of nvspan");
   if (header_.version != record::format_version ||
       live().magic.load(std::memory_order_acquire) != record::live_magic) {
@@ -66,25 +66,25 @@ bool LiveFile::open(const std::string& path) {
 bool LiveFile::map_again() {
   FileTerms terms;
   terms.least = record::file_header_bytes;
-  OpenFile file;
-  if (!file.open(path_, problem_, terms) || !mapped_.map(file, problem_, terms)) return false;
-  ++mappings_;
-  return true;
+  const bool mapped = file_.open(path_, problem_, terms) && file_.map(problem_, terms);
+  file_.close();  // there may be thousands
+  mappings_ += mapped;
+  return mapped;
 }
 
 bool LiveFile::reaches(std::uint64_t offset, std::uint64_t bytes) {
-  if (mapped_.bytes().has(offset, bytes)) return true;
+  if (file_.mapped().has(offset, bytes)) return true;
   if (!map_again()) return false;
-  return mapped_.bytes().has(offset, bytes) || fail(cut_off);
+  return file_.mapped().has(offset, bytes) || fail(cut_off);
 }
 
 FileSpan LiveFile::bytes(std::uint64_t offset, std::uint64_t most) {
   reaches(offset, most);
-  return mapped_.bytes().part(offset, most);
+  return file_.mapped().part(offset, most);
 }
 
 bool LiveFile::read(std::uint64_t offset, void* to, std::size_t bytes) {
-  return reaches(offset, bytes) && mapped_.bytes().read(offset, to, bytes);
+  return reaches(offset, bytes) && file_.mapped().read(offset, to, bytes);
 }
 
 bool LiveFile::check_length() {
@@ -115,7 +115,7 @@ bool LiveFile::find_blocks(LiveBlockList& list) {
   whole = whole && linked;
   list.blocks.clear();
   for (auto chunk = chunks.rbegin(); whole && chunk != chunks.rend(); ++chunk) {
-    const auto* blocks = mapped_.bytes().at<record::LiveBlock>(chunk->offset, chunk->blocks);
+    const auto* blocks = file_.mapped().at<record::LiveBlock>(chunk->offset, chunk->blocks);
     whole = blocks != nullptr;
     for (std::size_t i = 0; whole && i < chunk->blocks; ++i) list.blocks.push_back(blocks + i);
   }

@@ -65,7 +65,7 @@ class LiveFile : private ByteSource {
  private:
   bool map_again();
   bool fail(const char* why);
-  std::uint64_t size() const noexcept override { return mapped_.bytes().size(); }
+  std::uint64_t size() const noexcept override { return file_.mapped().size(); }
   // Maps the file again where it has grown. False: it ends before.
   bool reaches(std::uint64_t offset, std::uint64_t bytes);
   FileSpan bytes(std::uint64_t offset, std::uint64_t most) override;
@@ -73,7 +73,7 @@ class LiveFile : private ByteSource {
   // Of the header, which is always mapped.
   template <typename T>
   const T& part(std::size_t offset) const noexcept {
-    return *mapped_.bytes().at<T>(offset);
+    return *file_.mapped().at<T>(offset);
   }
   const record::LiveSection& live() const noexcept {
     return part<record::LiveSection>(record::live_offset);
@@ -81,7 +81,7 @@ class LiveFile : private ByteSource {
 
   std::string path_;
   std::string problem_;
-  MappedFile mapped_;
+  OpenFile file_;
   std::uint64_t mappings_ = 0;  // how often it was mapped
   record::FileHeader header_ = {};
   bool is_here_ = false;  // of this boot

@@ -66,9 +66,9 @@ void LiveNames::read_chunk(Chunk& chunk, ByteSource& file) {
   const FileSpan rest = file.bytes(chunk.offset + chunk.read, header.size - chunk.read);
   // Each number has a record of its own, so none is larger than the file has words.
   const std::uint64_t numbers = file.size() / record::word;
-  DefinitionReader reader(rest, DefinitionChunk::followed, header.sequence, chunk.read);
+  DefinitionReader reader(rest, DefinitionTrust::followed, header.sequence, chunk.read);
   for (DefinitionRecord found; reader.next(found);) {
-    read_definition(found, Adding{*this, numbers});
+    Definitions::read(found, Adding{*this, numbers});
   }
   chunk.read = reader.offset();
 }

@@ -15,8 +15,8 @@
 namespace nvspan::reader {
 namespace {
 
-void wake_threads(MappedFile& file, ByteSource& source, std::uint64_t newest) {
-  source.each_chunk(newest, [&](std::uint64_t offset, const record::ChunkHeader& header) {
+void wake_threads(OpenFile& file, std::uint64_t newest) {
+  file.each_chunk(newest, [&](std::uint64_t offset, const record::ChunkHeader& header) {
     const std::size_t count = record::live_blocks_in(header);
     auto* blocks = file.writable_at<record::LiveBlock>(offset + record::live_blocks_start, count);
     for (std::size_t i = 0; blocks != nullptr && i < count; ++i) blocks[i].asked.store(1);
@@ -32,15 +32,14 @@ LiveAnswer ask(const std::string& path, const LiveRequest& request, std::uint64_
   terms.writable = true;
   terms.least = record::file_header_bytes;
   OpenFile file;
-  MappedFile mapped;
   if (!file.open(path, problem, terms)) return LiveAnswer::failed;
   if (::flock(file.fd(), LOCK_EX) != 0) {  // requests take turns
     problem = std::strerror(errno);
     return LiveAnswer::failed;
   }
-  if (!mapped.map(file, problem, terms)) return LiveAnswer::failed;
-  const auto& header = *mapped.bytes().at<record::FileHeader>(0);
-  auto& live = *mapped.writable_at<record::LiveSection>(record::live_offset);
+  if (!file.map(problem, terms)) return LiveAnswer::failed;
+  const auto& header = *file.mapped().at<record::FileHeader>(0);
+  auto& live = *file.writable_at<record::LiveSection>(record::live_offset);
   if (header.magic != record::file_magic || live.magic.load() != record::live_magic) {
     problem = "it is not a recording that takes requests";
     return LiveAnswer::failed;
@@ -49,7 +48,7 @@ LiveAnswer ask(const std::string& path, const LiveRequest& request, std::uint64_
   live.wanted_mode.store(request.mode);
   live.wanted_ring.store(request.ring_bytes);
   live.asked.store(number);
-  wake_threads(mapped, file, live.blocks.load(std::memory_order_acquire));
+  wake_threads(file, live.blocks.load(std::memory_order_acquire));
   const std::uint64_t until = core::monotonic_ns() + wait;
   for (;;) {
     if (live.obeyed.load() >= number) return LiveAnswer::obeyed;

@@ -39,11 +39,12 @@ class OpenStack {
 
   PushRange& push(std::uint32_t site, std::uint32_t domain, std::uint64_t start, bool shown) {
     const std::uint32_t key = site == unknown_site ? unknown_domain : domain;
-    const PushRange* const around = open_.top_of(key);
-    const std::uint32_t depth = around == nullptr ? 0 : around->depth + (around->shown ? 1 : 0);
-    const PushRange range{site, domain, start, 0, no_row, depth, count_, 0, shown};
-    if (shown) ++count_;
-    return open_.push(key, range);
+    const std::uint32_t level = count_;
+    count_ += shown ? 1 : 0;
+    return open_.push(key, [&](const PushRange* around) {
+      const std::uint32_t depth = around == nullptr ? 0 : around->depth + (around->shown ? 1 : 0);
+      return PushRange{site, domain, start, 0, no_row, depth, level, 0, shown};
+    });
   }
 
   bool pop(std::uint32_t domain, PushRange& out) {

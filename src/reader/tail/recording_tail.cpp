@@ -245,7 +245,8 @@ EntryStep RecordingTail::take_entries(Thread& thread, FileSpan entries, bool sea
   const auto push = [&](std::uint32_t site, std::uint64_t ticks) {
     if (__builtin_expect(thread.open.size() == most_open, 0)) thread.open.clear();
     const std::uint64_t names = names_of(site);
-    thread.open.push(static_cast<std::uint32_t>(names >> 32), TailRange{names, ticks});
+    thread.open.push(static_cast<std::uint32_t>(names >> 32),
+                     [&](const TailRange*) { return TailRange{names, ticks}; });
   };
   const auto take = [&](const Entry& entry, std::uint64_t ticks) {
     TailRange range = {};
