@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace nvspan::reader {
@@ -22,70 +23,68 @@ class DomainStacks {
  public:
   DomainStacks() { low_.fill(none); }
 
-  std::size_t size() const { return size_; }
+  // How many are open, with those that were closed from below an open one.
+  std::size_t height() const { return nodes_.size(); }
   // The innermost one; null: none is open.
-  Range* top() { return top_ == none ? nullptr : &nodes_[top_].range; }
+  Range* top() { return nodes_.empty() ? nullptr : &nodes_.back().range; }
+
   // Opens make(the one around it in its domain, or null).
   template <typename Make>
   Range& push(std::uint32_t domain, Make&& make) {
-    std::uint32_t index = free_;
-    if (index != none) {
-      free_ = nodes_[index].below;
-    } else {
-      index = static_cast<std::uint32_t>(nodes_.size());
-      nodes_.emplace_back();
-    }
     std::uint32_t& newest = newest_of(domain);
-    Node& node = nodes_[index];
-    node.range = make(newest == none ? nullptr : &nodes_[newest].range);
-    node.domain = domain;
-    node.around = newest;
-    node.above = none;
-    node.below = top_;
-    if (top_ != none) nodes_[top_].above = index;
-    top_ = newest = index;
-    ++size_;
-    return node.range;
+    const std::uint32_t around = std::exchange(newest, static_cast<std::uint32_t>(nodes_.size()));
+    const Range* const outer = around == none ? nullptr : &nodes_[around].range;
+    return nodes_.emplace_back(make, outer, domain, around).range;
   }
 
-  bool pop(std::uint32_t domain, Range& out) {
-    const bool unknown = top_ != none && nodes_[top_].domain == unknown_domain;
-    std::uint32_t& newest = newest_of(unknown ? unknown_domain : domain);
+  // Calls use(range) with the one that it closes. False: none of the domain is open.
+  template <typename Use>
+  bool pop(std::uint32_t domain, Use&& use) {
+    if (nodes_.empty()) return false;
+    if (nodes_.back().domain == unknown_domain) domain = unknown_domain;
+    std::uint32_t& newest = newest_of(domain);
     if (newest == none) return false;
-    const std::uint32_t index = newest;
-    Node& node = nodes_[index];
-    out = node.range;
+    Node& node = nodes_[newest];
+    use(static_cast<const Range&>(node.range));
+    node.is_open = false;
     newest = node.around;
-    if (node.above != none) nodes_[node.above].below = node.below;
-    if (node.below != none) nodes_[node.below].above = node.above;
-    if (top_ == index) top_ = node.below;
-    node.below = free_;
-    free_ = index;
-    --size_;
+    do {
+      if (nodes_.back().is_open) break;
+      nodes_.pop_back();
+    } while (!nodes_.empty());
     return true;
   }
 
-  // Calls use(range) for each, the innermost first.
+  // Calls use(range) for each, the outermost first.
   template <typename Use>
-  void each(Use&& use) const {
-    for (std::uint32_t at = top_; at != none; at = nodes_[at].below) use(nodes_[at].range);
+  void each_from_outside(Use&& use) const {
+    for (const Node& node : nodes_) {
+      if (node.is_open) use(node.range);
+    }
+  }
+  template <typename Use>
+  void each_from_inside(Use&& use) const {
+    for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
+      if (node->is_open) use(node->range);
+    }
   }
   void clear() {
     nodes_.clear();
     low_.fill(none);
     others_.clear();
-    top_ = free_ = none;
-    size_ = 0;
   }
 
  private:
   static constexpr std::uint32_t none = 0xFFFFFFFF;
   struct Node {
+    template <typename Make>
+    Node(Make& make, const Range* outer, std::uint32_t of, std::uint32_t before)
+        : range(make(outer)), domain(of), around(before) {}
+
     Range range;
-    std::uint32_t domain = 0;
-    std::uint32_t around = none;  // of the same domain
-    std::uint32_t above = none;   // of all
-    std::uint32_t below = none;
+    std::uint32_t domain;
+    std::uint32_t around;  // of the same domain
+    bool is_open = true;   // the last one always is
   };
 
   std::uint32_t& newest_of(std::uint32_t domain) {
@@ -96,9 +95,6 @@ class DomainStacks {
   std::vector<Node> nodes_;
   std::array<std::uint32_t, 64> low_;                        // the innermost one, by domain
   std::unordered_map<std::uint32_t, std::uint32_t> others_;  // likewise
-  std::uint32_t top_ = none;
-  std::uint32_t free_ = none;
-  std::size_t size_ = 0;
 };
 
 }  // namespace nvspan::reader

@@ -46,7 +46,6 @@ inline EntryStep next_entry(const std::uint64_t*& at, const std::uint64_t* end, 
   entry.begin = at;
   const std::uint64_t first = *at++;
   const auto left = [&] { return static_cast<std::size_t>(end - at); };
-  entry.kind = static_cast<record::EntryKind>(first >> record::entry_kind_shift & 15);
   entry.subject = static_cast<std::uint32_t>(first >> record::entry_subject_shift);
   entry.delta = first & record::entry_ticks_mask;
   entry.site = 0;
@@ -55,9 +54,11 @@ inline EntryStep next_entry(const std::uint64_t*& at, const std::uint64_t* end, 
   constexpr std::uint64_t kinds = record::entry_payload_bit >> record::entry_kind_shift | 15;
   const std::uint64_t kind = first >> record::entry_kind_shift & kinds;
   if (__builtin_expect(kind - 1 < 2 && entry.subject != record::entry_wide_subject, 1)) {
+    entry.kind = static_cast<record::EntryKind>(kind);
     if (entry.kind == record::EntryKind::push) entry.site = sites.site(entry.subject);
     return EntryStep::entry;
   }
+  entry.kind = static_cast<record::EntryKind>(kind & 15);
   if (entry.subject == record::entry_wide_subject) {
     if (left() == 0) return EntryStep::incomplete;
     entry.subject = static_cast<std::uint32_t>(*at++);

@@ -48,15 +48,16 @@ class OpenStack {
   }
 
   bool pop(std::uint32_t domain, PushRange& out) {
-    if (!open_.pop(domain, out)) return false;
-    if (out.shown) --count_;
-    return true;
+    return open_.pop(domain, [&](const PushRange& range) {
+      out = range;
+      if (range.shown) --count_;
+    });
   }
 
   // Calls `use` with what is open, the innermost first, and forgets it.
   template <typename Use>
   void drain(Use&& use) {
-    open_.each(use);
+    open_.each_from_inside(use);
     open_.clear();
     count_ = 0;
   }

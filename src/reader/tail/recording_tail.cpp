@@ -242,33 +242,34 @@ EntryStep RecordingTail::take_entries(Thread& thread, FileSpan entries, bool sea
   const std::uint64_t* const end = begin + entries.size() / word;
   const std::uint64_t* at = begin;
   const bool all_stay = sealed || header_.min_duration == 0;
-  const auto push = [&](std::uint32_t site, std::uint64_t ticks) {
-    if (__builtin_expect(thread.open.size() == most_open, 0)) thread.open.clear();
-    const std::uint64_t names = names_of(site);
-    thread.open.push(static_cast<std::uint32_t>(names >> 32),
-                     [&](const TailRange*) { return TailRange{names, ticks}; });
-  };
   const auto take = [&](const Entry& entry, std::uint64_t ticks) {
-    TailRange range = {};
     switch (entry.kind) {
       case record::EntryKind::push:
+      case record::EntryKind::open: {
+        const bool again = entry.kind == record::EntryKind::open;
+        if (again && !thread.resumed) break;
         // One that nothing follows may be taken back.
-        if (!all_stay && (at == end || *at == 0)) return false;
-        push(entry.site, ticks);
+        if (!again && !all_stay && (at == end || *at == 0)) return false;
+        if (__builtin_expect(thread.open.height() == most_open, 0)) thread.open.clear();
+        const std::uint64_t names = names_of(entry.site);
+        thread.open.push(static_cast<std::uint32_t>(names >> 32), [&](const TailRange*) {
+          return TailRange{names, again ? *entry.value : ticks};
+        });
         break;
-      case record::EntryKind::open:
-        if (thread.resumed) push(entry.site, *entry.value);
-        break;
+      }
       case record::EntryKind::pop:
-        if (!thread.open.pop(entry.subject, range)) break;
-        closed.push_back(TailRange{range.names, ticks > range.ticks ? ticks - range.ticks : 0});
+        thread.open.pop(entry.subject, [&](const TailRange& range) {
+          closed.push_back(TailRange{range.names, ticks > range.ticks ? ticks - range.ticks : 0});
+        });
         break;
       default:
         break;
     }
     return true;
   };
-  const EntryStep step = each_entry(at, end, thread.base, Sites{*this}, take);
+  std::uint64_t base = thread.base;
+  const EntryStep step = each_entry(at, end, base, Sites{*this}, take);
+  thread.base = base;
   thread.read += static_cast<std::uint64_t>(at - begin) * word;
   took_ = took_ || at != begin;
   return step;

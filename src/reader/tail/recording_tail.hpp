@@ -9,7 +9,6 @@
 #include "reader/live/live_names.hpp"
 #include "record/file/format.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -41,12 +40,7 @@ class RecordingTail {
   // Calls use(range) for each push range that is open, a thread's outermost first.
   template <typename Use>
   void each_open(Use&& use) const {
-    std::vector<TailRange> open;
-    for (const Thread& thread : threads_) {
-      open.clear();
-      thread.open.each([&](const TailRange& range) { open.push_back(range); });
-      std::for_each(open.rbegin(), open.rend(), use);
-    }
+    for (const Thread& thread : threads_) thread.open.each_from_outside(use);
   }
   // How many events its threads have had, of whatever mode; a number to compare with an earlier
   // one. `open`: how many ranges are open now.
