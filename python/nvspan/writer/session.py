@@ -9,7 +9,7 @@ import socket
 import sys
 from typing import TYPE_CHECKING
 
-from nvspan._runtime.enums import TimestampType
+from nvspan._runtime.enums import PredefinedScope, TimestampType
 from nvspan._runtime.unix_time import unix_offset as measured_offset
 from nvspan.writer.backend import Backend
 from nvspan.writer.domain import Domain, as_bytes, as_text
@@ -21,6 +21,7 @@ from nvspan.writer.options import (
     WriterError,
 )
 from nvspan.writer.shared import Shared
+from nvspan.writer.target import StreamOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from nvspan._runtime.enums import PredefinedScope
     from nvspan.writer.domain import Scope
     from nvspan.writer.recording import RecordingSession
     from nvspan.writer.stream import Stream
@@ -294,12 +294,26 @@ class Session:
                 raise ValueError("domain belongs to a different session")
             else:
                 domain._check()
-            return Stream(
-                self._shared,
-                domain,
-                name,
-                scope,
-                time_domain_id if isinstance(time_domain_id, int) else time_domain_id.value,
-                (interleaving.value, ordering.value, skid.value, skid_amount),
-                (tid, process, device, queue),
+            resolved = (PredefinedScope.NONE, PredefinedScope.ROOT)
+            if isinstance(scope, PredefinedScope) and scope not in resolved:
+                raise ValueError(
+                    f"runtime-resolved scopes are not valid as stream defaults, not {scope.name}"
+                )
+            number, path = domain._scope_of(scope)
+            options = StreamOptions(
+                name=as_bytes(name) or b"",
+                scope=number,
+                scope_path=path,
+                time_domain=(
+                    time_domain_id if isinstance(time_domain_id, int) else time_domain_id.value
+                ),
+                interleaving=interleaving.value,
+                ordering=ordering.value,
+                skid=skid.value,
+                skid_amount=skid_amount,
+                tid=tid,
+                process=process,
+                device=device,
+                queue=queue,
             )
+            return Stream(self._shared, domain, options)

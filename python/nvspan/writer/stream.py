@@ -7,7 +7,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING
 
-from nvspan._runtime.enums import BatchOrdering, CounterNoValueReason, EventKind, PredefinedScope
+from nvspan._runtime.enums import BatchOrdering, CounterNoValueReason, EventKind
 from nvspan.colors import color_to_hex
 from nvspan.writer.domain import Counter, Domain, RegisteredString, Schema, as_bytes
 from nvspan.writer.layout import COMPLETE_KINDS, batch_rows
@@ -32,29 +32,10 @@ class Stream:
     Times are ints in the stream's time domain, ns where it has none. For one thread at a time.
     """
 
-    def __init__(
-        self,
-        shared: Shared,
-        domain: Domain,
-        name: str | bytes,
-        scope: Any,
-        time_domain: int,
-        order: tuple[int, int, int, int],
-        place: tuple[int | None, int | None, int | None, int | None],
-    ) -> None:
-        if isinstance(scope, PredefinedScope) and scope not in (
-            PredefinedScope.NONE,
-            PredefinedScope.ROOT,
-        ):
-            raise ValueError(
-                f"runtime-resolved scopes are not valid as stream defaults, not {scope.name}"
-            )
-        number, path = domain._scope_of(scope)
+    def __init__(self, shared: Shared, domain: Domain, options: StreamOptions) -> None:
         self._shared = shared
         self._domain = domain
-        self._options = StreamOptions(
-            as_bytes(name) or b"", number, path, time_domain, *order, *place
-        )
+        self._options = options
         self._target: StreamTarget | None = None
 
     def __repr__(self) -> str:
