@@ -24,15 +24,9 @@ from helpers.listening import STATES, listening
 pytestmark = pytest.mark.parametrize("state", STATES)
 
 
-def pushed(trace):
-    return [
-        message for kind, message in trace.calls("kind", "message") if kind in ("push", "start")
-    ]
-
-
 def check(trace, state, names):
     assert trace.balanced()
-    assert pushed(trace) == (names if state == "active" else [])
+    assert trace.opened() == (names if state == "active" else [])
 
 
 class Call:
@@ -364,7 +358,7 @@ def test_callable_object_whose_call_suspends(state, kind):
         assert list(generator) == [0, 1]
     assert trace.balanced()
     if state == "active" and kind is None:
-        assert pushed(trace) == ["work", "numbers", "numbers", "numbers"]
+        assert trace.opened() == ["work", "numbers", "numbers", "numbers"]
 
 
 def test_span_of_a_builtin(state):

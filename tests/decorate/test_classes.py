@@ -19,12 +19,6 @@ from helpers.listening import STATES, listening
 pytestmark = pytest.mark.parametrize("state", STATES)
 
 
-def pushed(trace):
-    return [
-        message for kind, message in trace.calls("kind", "message") if kind in ("push", "start")
-    ]
-
-
 def named(cls):
     cls.__qualname__ = cls.__name__
     return cls
@@ -106,7 +100,7 @@ def test_public_methods(state, decorator):
     with listening(state) as trace:
         assert use(cls()) == use(bare())
     assert trace.balanced()
-    assert pushed(trace) == (PUBLIC if state == "active" else [])
+    assert trace.opened() == (PUBLIC if state == "active" else [])
     if decorator == "domain" and state == "active":
         assert {domain for (domain,) in trace.calls("domain")} == {"classes"}
 
@@ -119,7 +113,7 @@ def test_it_is_idempotent(state):
     assert dict(vars(cls)) == before
     with listening(state) as trace:
         cls().fit()
-    assert pushed(trace) == (["Model.fit"] if state == "active" else [])
+    assert trace.opened() == (["Model.fit"] if state == "active" else [])
 
 
 def test_decorated_methods_keep_their_own(state):
@@ -138,7 +132,7 @@ def test_decorated_methods_keep_their_own(state):
     with listening(state) as trace:
         Model().fit()
         Model.static()
-    assert pushed(trace) == (["mine", "static too"] if state == "active" else [])
+    assert trace.opened() == (["mine", "static too"] if state == "active" else [])
 
 
 @pytest.mark.parametrize(
@@ -160,7 +154,7 @@ def test_patterns(state, options, names):
     with listening(state) as trace:
         use(cls())
     if state == "active":
-        assert pushed(trace) == [f"Model.{name}" for name in names]
+        assert trace.opened() == [f"Model.{name}" for name in names]
 
 
 @pytest.mark.parametrize(
@@ -175,7 +169,7 @@ def test_names(state, decorate, name):
     cls = decorate(make())
     with listening(state) as trace:
         cls().fit()
-    assert pushed(trace) == ([name] if state == "active" else [])
+    assert trace.opened() == ([name] if state == "active" else [])
 
 
 def test_fields_are_passed_on(state):
@@ -203,7 +197,7 @@ def test_inherited_methods_stay(state):
 
     with listening(state) as trace:
         assert Derived().own() == Derived().base() == "base"
-    assert pushed(trace) == (["Derived.own"] if state == "active" else [])
+    assert trace.opened() == (["Derived.own"] if state == "active" else [])
 
 
 def test_odd_classes(state):
@@ -260,7 +254,7 @@ def test_odd_classes(state):
         assert Abstract.method.__isabstractmethod__
         assert Abstract.prop.__isabstractmethod__
     names = ["Slotted.method", "Data.method", "Color.method", "Named.method"]
-    assert pushed(trace) == (names if state == "active" else [])
+    assert trace.opened() == (names if state == "active" else [])
 
 
 def test_refusals(state):

@@ -46,3 +46,11 @@ def essence(events: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 def short(event: dict[str, Any]) -> tuple[Any, ...]:
     """The essence of one event as a tuple: kind first, then (key, value) pairs."""
     return (event["kind"], *((key, value) for key, value in event.items() if key != "kind"))
+
+
+def event(
+    kind: str, domain: str | None, message: str | None, message_type: str, **fields: Any
+) -> dict[str, Any]:
+    """A call as `essence` has it."""
+    common = {"kind": kind, "domain": domain, "message": message, "message_type": message_type}
+    return {**common, **fields}

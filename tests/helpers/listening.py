@@ -23,6 +23,11 @@ class Trace:
 
     events: list[dict[str, Any]] = field(default_factory=list)
 
+    def opened(self) -> list[Any]:
+        """The messages of ranges in the order of their starts."""
+        calls = self.calls("kind", "message")
+        return [message for kind, message in calls if kind in ("push", "start")]
+
     def calls(self, *keys: str) -> list[tuple[Any, ...]]:
         return [
             tuple(event.get(key) for key in keys) for event in self.events if event["kind"] in CALLS

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from helpers.compile import build
-from helpers.essence import essence
+from helpers.essence import essence, event
 from helpers.traced import needs_library, run_command
 
 pytestmark = needs_library
@@ -23,11 +23,6 @@ def events_of(name, *arguments):
     first, rest = essence(events)[0], essence(events)[1:]
     assert first == {"kind": "init", "nvtx_version": 3, "object": str(program)}
     return rest
-
-
-def event(kind, domain, message, message_type, **fields):
-    return {"kind": kind, "domain": domain, "message": message, "message_type": message_type,
-            **fields}  # fmt: skip
 
 
 def ranges(kind, message, message_type="ascii", **fields):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from helpers.compile import build
-from helpers.essence import essence
+from helpers.essence import essence, event
 from helpers.traced import needs_library, run_command
 
 pytestmark = needs_library
@@ -21,11 +21,6 @@ def events_of(part, **options):
     done = run_command([str(build(PROGRAM)), part], **options)
     assert done.stdout == "done\n"
     return essence(done.events)[1:]
-
-
-def event(kind, domain, message, message_type, **fields):
-    return {"kind": kind, "domain": domain, "message": message, "message_type": message_type,
-            **fields}  # fmt: skip
 
 
 def mark(message, message_type="ascii", domain=None, **fields):
