@@ -21,7 +21,14 @@ struct KeyOfRow {
 };
 
 // Sorts by key, then by row. False, and nothing moves: they are in order.
-bool sort_keys(std::vector<KeyOfRow>& keys);
+inline bool sort_keys(std::vector<KeyOfRow>& keys) {
+  const auto before = [](const KeyOfRow& a, const KeyOfRow& b) {
+    return a.key != b.key ? a.key < b.key : a.row < b.row;
+  };
+  if (std::is_sorted(keys.begin(), keys.end(), before)) return false;
+  std::sort(keys.begin(), keys.end(), before);
+  return true;
+}
 
 // Rows of equal keys stay in their order. `key_of` returns an integer of 64 bits.
 template <class Row, class KeyOf>

@@ -7,8 +7,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <new>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace nvspan::core {
@@ -94,5 +97,9 @@ using PoolString = std::basic_string<char, std::char_traits<char>, PoolAllocator
 
 template <typename T>
 using PoolVector = std::vector<T, PoolAllocator<T>>;
+
+template <typename Key, typename Value, typename Hash = std::hash<Key>>
+using PoolMap = std::unordered_map<Key, Value, Hash, std::equal_to<Key>,
+                                   PoolAllocator<std::pair<const Key, Value>>>;
 
 }  // namespace nvspan::core

@@ -8,7 +8,7 @@
 
 #include "core/os/clock.hpp"
 #include "cuda/clock/stamp_kernels.hpp"
-#include "cuda/driver/pinned_memory.hpp"
+#include "cuda/driver/driver.hpp"
 
 namespace nvspan::cuda {
 

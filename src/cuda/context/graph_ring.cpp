@@ -3,7 +3,7 @@
 #include "cuda/context/graph_ring.hpp"
 
 #include "cuda/context/range_pool.hpp"
-#include "cuda/driver/pinned_memory.hpp"
+#include "cuda/driver/driver.hpp"
 
 namespace nvspan::cuda {
 

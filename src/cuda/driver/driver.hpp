@@ -178,4 +178,38 @@ class RelaxedCapture {
   bool exchanged_ = false;
 };
 
+// A context made current for a scope, if it is not.
+class ContextScope {
+ public:
+  ContextScope() = default;
+  ~ContextScope() {
+    if (pushed_) {
+      ContextHandle popped;
+      api_->cuCtxPopCurrent_v2(&popped);
+    }
+  }
+  bool push(const Driver& api, ContextHandle context) noexcept {
+    api_ = &api;
+    pushed_ = api.cuCtxPushCurrent_v2(context) == success;
+    return pushed_;
+  }
+  ContextScope(const ContextScope&) = delete;
+  ContextScope& operator=(const ContextScope&) = delete;
+
+ private:
+  const Driver* api_ = nullptr;
+  bool pushed_ = false;
+};
+
+// The same memory, as the CPU (`host`) and as kernels (`device`) address it.
+struct PinnedMemory {
+  void* host = nullptr;
+  DevicePointer device = 0;
+};
+
+// Zeroed memory for the context that is current. Where the driver allows, it is memory of the
+// process that the context maps: it stays readable when the context is destroyed while a
+// thread reads it, and is never freed. False if the driver refuses.
+bool allocate_pinned(const Driver& api, size_t bytes, PinnedMemory& pinned) noexcept;
+
 }  // namespace nvspan::cuda

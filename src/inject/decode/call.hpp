@@ -4,8 +4,8 @@
 #pragma once
 
 #include "core/os/clock.hpp"
+#include "inject/session/quiet_section.hpp"
 #include "inject/session/session.hpp"
-#include "inject/thread/quiet_section.hpp"
 
 #include <cstdint>
 #include <string_view>

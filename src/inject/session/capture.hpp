@@ -6,8 +6,8 @@
 
 #pragma once
 
-#include "inject/registry/registry.hpp"
-#include "inject/thread/thread_state.hpp"
+#include "inject/session/registry.hpp"
+#include "inject/session/thread_state.hpp"
 #include "record/live/live_devices.hpp"
 #include "record/thread/thread_writer.hpp"
 #include "trace/event/event.hpp"

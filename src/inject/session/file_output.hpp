@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/memory/page_pool.hpp"
-#include "trace/event/output.hpp"
+#include "trace/event/sink.hpp"
 
 #include <signal.h>
 #include <sys/types.h>

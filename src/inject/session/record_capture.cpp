@@ -4,7 +4,7 @@
 #include "inject/session/record_capture.hpp"
 
 #include "core/os/error_line.hpp"
-#include "trace/event/find_field.hpp"
+#include "trace/event/event.hpp"
 
 #include <unistd.h>
 

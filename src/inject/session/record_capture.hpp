@@ -3,9 +3,9 @@
 
 #pragma once
 
-#include "inject/registry/registry.hpp"
 #include "inject/session/capture.hpp"
 #include "inject/session/config.hpp"
+#include "inject/session/registry.hpp"
 #include "record/writer/recorder.hpp"
 
 #include <cstdint>

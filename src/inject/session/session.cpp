@@ -5,8 +5,8 @@
 
 #include "core/os/error_line.hpp"
 #include "core/os/fork_lock.hpp"
-#include "inject/thread/quiet_section.hpp"
-#include "inject/thread/thread_name.hpp"
+#include "inject/session/quiet_section.hpp"
+#include "inject/session/thread_state.hpp"
 
 #include <sys/syscall.h>
 #include <unistd.h>

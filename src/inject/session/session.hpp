@@ -13,13 +13,11 @@
 
 #include "core/memory/arena.hpp"
 #include "core/memory/page_pool.hpp"
-#include "inject/registry/registered_names.hpp"
-#include "inject/registry/registry.hpp"
-#include "inject/registry/time_domains.hpp"
 #include "inject/session/config.hpp"
 #include "inject/session/record_capture.hpp"
+#include "inject/session/registry.hpp"
 #include "inject/session/sink_capture.hpp"
-#include "inject/thread/thread_state.hpp"
+#include "inject/session/thread_state.hpp"
 #include "trace/payload/payload_decoder.hpp"
 #include "trace/payload/payload_schema.hpp"
 

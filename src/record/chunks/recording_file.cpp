@@ -4,7 +4,6 @@
 #include "record/chunks/recording_file.hpp"
 
 #include "core/os/error_line.hpp"
-#include "record/chunks/process_header.hpp"
 #include "record/file/checksum.hpp"
 #include "record/file/fault_guard.hpp"
 #include "record/file/file_name.hpp"
@@ -13,12 +12,49 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <fcntl.h>
 #include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
 
 namespace nvspan::record {
 namespace {
 
 constexpr std::size_t longest_folder = 4096;
+
+void read_file(const char* path, char* out, std::size_t size) noexcept {
+  std::memset(out, 0, size);
+  const int fd = ::open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  std::size_t have = 0;
+  while (have + 1 < size) {
+    const ssize_t count = ::read(fd, out + have, size - 1 - have);
+    if (count <= 0) break;
+    have += static_cast<std::size_t>(count);
+  }
+  ::close(fd);
+}
+
+// The fields of the header that describe this process: its ids, host, place in a job, and command.
+void describe_process(FileHeader& header) noexcept {
+  header.pid = static_cast<std::uint32_t>(::getpid());
+  header.parent_pid = static_cast<std::uint32_t>(::getppid());
+  const RankOfProcess rank = rank_of_process();
+  header.rank = rank.rank;
+  header.local_rank = rank.local_rank;
+  header.world_size = rank.world_size;
+  host_name(header.host, sizeof header.host);
+  read_file("/proc/sys/kernel/random/boot_id", header.boot_id, sizeof header.boot_id);
+  const char* command = std::getenv("NVSPAN_RECORD_COMMAND");
+  if (command == nullptr || std::strcmp(command, "0") != 0) {
+    read_file("/proc/self/cmdline", header.command, sizeof header.command);
+  }
+  header.command_bytes = sizeof header.command;
+  while (header.command_bytes != 0 && header.command[header.command_bytes - 1] == '\0') {
+    --header.command_bytes;
+  }
+}
 
 }  // namespace
 

@@ -5,7 +5,7 @@
 
 #include "record/file/device_schema.hpp"
 #include "record/file/ticks.hpp"
-#include "trace/event/find_field.hpp"
+#include "trace/event/event.hpp"
 
 #include <cstddef>
 

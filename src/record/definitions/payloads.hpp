@@ -4,7 +4,6 @@
 #pragma once
 
 #include "core/memory/page_pool.hpp"
-#include "core/memory/pool_map.hpp"
 #include "record/definitions/definition_chunk.hpp"
 #include "record/definitions/names.hpp"
 #include "record/file/format.hpp"

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "core/text/text_table.hpp"
-#include "record/external/lane/lane.hpp"
+#include "record/external/lane.hpp"
 #include "record/external/process_part.hpp"
 #include "record/file/format.hpp"
 #include "trace/payload/scalar_payload.hpp"

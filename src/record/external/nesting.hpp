@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "record/external/lane/lane_record.hpp"
+#include "record/external/lane_record.hpp"
 #include "record/external/section_file.hpp"
 
 #include <cstddef>

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "core/text/text_table.hpp"
-#include "record/external/lane/lane.hpp"
+#include "record/external/lane.hpp"
 #include "record/external/section_file.hpp"
 #include "record/file/format.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "record/external/section_file.hpp"
 
-#include "record/external/lane/spill_file.hpp"
+#include "record/external/spill_file.hpp"
 #include "record/file/checksum.hpp"
 
 #include <algorithm>

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "core/memory/page_pool.hpp"
-#include "core/memory/pool_map.hpp"
 #include "record/chunks/chunk_pool.hpp"
 #include "record/chunks/recording_file.hpp"
 #include "record/definitions/names.hpp"

@@ -4,7 +4,7 @@
 #include "record/writer/recorder.hpp"
 
 #include "record/file/ticks.hpp"
-#include "trace/event/find_field.hpp"
+#include "trace/event/event.hpp"
 
 #include <cstddef>
 #include <cstring>

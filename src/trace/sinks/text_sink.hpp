@@ -4,7 +4,6 @@
 #pragma once
 
 #include "core/text/line_buffer.hpp"
-#include "trace/event/output.hpp"
 #include "trace/event/sink.hpp"
 #include "trace/payload/payload_decoder.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "inject/registry/registry.hpp"
+#include "inject/session/registry.hpp"
 
 #include "record/file/live_format.hpp"
 

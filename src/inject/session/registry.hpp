@@ -4,8 +4,8 @@
 #pragma once
 
 #include "core/memory/page_pool.hpp"
-#include "core/memory/pool_map.hpp"
 #include "trace/payload/domain_key.hpp"
+#include "trace/payload/payload_decoder.hpp"
 
 #include <cstdint>
 #include <string_view>
@@ -115,6 +115,39 @@ class Registry {
   core::PoolMap<trace::DomainKey, std::uint64_t, trace::DomainKeyHash> schema_sizes_;
   core::PoolMap<trace::DomainKey, std::string_view, trace::DomainKeyHash> counter_names_;
   std::uint64_t serial_ = 1;
+};
+
+// The clocks that programs registered for their own stamps. Guarded by the session's lock.
+class TimeDomains {
+ public:
+  explicit TimeDomains(core::PagePool& pool) : types_(pool) {}
+
+  void keep(std::uint64_t id, std::uint64_t type) { types_[id] = type; }
+  // What a time domain's stamps are; predefined types stand for themselves.
+  std::uint64_t type(std::uint64_t time_domain) const {
+    const auto found = types_.find(time_domain);
+    return found == types_.end() ? time_domain : found->second;
+  }
+
+ private:
+  core::PoolMap<std::uint64_t, std::uint64_t> types_;
+};
+
+// Registered strings and categories, for decoded payloads.
+class RegisteredNames final : public trace::PayloadNames {
+ public:
+  explicit RegisteredNames(const Registry& registry) : registry_(registry) {}
+
+  std::string_view string(std::uint64_t, std::uint64_t handle) const override {
+    const RegisteredString* found = registry_.string(handle);
+    return found == nullptr ? std::string_view() : found->text;
+  }
+  std::string_view category(std::uint64_t domain, std::uint32_t number) const override {
+    return registry_.category_name(domain, number);
+  }
+
+ private:
+  const Registry& registry_;
 };
 
 }  // namespace nvspan::inject

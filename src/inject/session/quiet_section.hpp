@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "inject/thread/thread_state.hpp"
+#include "inject/session/thread_state.hpp"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "record/external/lane/spill_file.hpp"
+#include "record/external/spill_file.hpp"
 
 #include <fcntl.h>
 #include <sys/types.h>

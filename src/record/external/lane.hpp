@@ -5,8 +5,8 @@
 
 #pragma once
 
-#include "record/external/lane/lane_record.hpp"
-#include "record/external/lane/spill_file.hpp"
+#include "record/external/lane_record.hpp"
+#include "record/external/spill_file.hpp"
 
 #include <algorithm>
 #include <cstddef>

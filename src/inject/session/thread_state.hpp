@@ -7,6 +7,7 @@
 #include "record/thread/thread_writer.hpp"
 #include "trace/event/event.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -72,5 +73,10 @@ struct ThreadSlot {
 extern __thread ThreadSlot this_thread_slot __attribute__((tls_model("initial-exec")));
 
 inline ThreadSlot& thread_slot() noexcept { return this_thread_slot; }
+
+// The name that the calling thread has in the system, if it is one of its own: the main thread is
+// called as the program is, and threads inherit the name of the thread that makes them. Returns the
+// size, at most `room`; 0: none.
+std::size_t system_thread_name(char* name, std::size_t room) noexcept;
 
 }  // namespace nvspan::inject
