@@ -25,10 +25,10 @@ extern std::atomic<const CheckHook*> active_check_hook;
 }  // namespace detail
 
 // Null while check mode is off.
-inline const CheckHook* check_hook() noexcept {
+[[gnu::always_inline]] inline const CheckHook* check_hook() noexcept {
   return detail::active_check_hook.load(std::memory_order_relaxed);
 }
 
-inline bool checking() noexcept { return check_hook() != nullptr; }
+[[gnu::always_inline]] inline bool checking() noexcept { return check_hook() != nullptr; }
 
 }  // namespace nvspan::annotate

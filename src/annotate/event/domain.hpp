@@ -58,7 +58,9 @@ class Domain {
   bool enabled() const noexcept { return on_.load(std::memory_order_acquire); }
 
   // Annotations above this level are not sent.
-  uint32_t level() const noexcept { return level_.load(std::memory_order_relaxed); }
+  [[gnu::always_inline]] uint32_t level() const noexcept {
+    return level_.load(std::memory_order_relaxed);
+  }
   void set_level(uint32_t level) noexcept { level_.store(level, std::memory_order_relaxed); }
 
   // Sets the switch unless the environment says something of this domain.
@@ -69,7 +71,7 @@ class Domain {
   bool set_default_level(uint32_t level);
 
   // True if `tool` wants this domain's events. Makes the tool's handle on first use.
-  bool connected(const ToolTable& tool) noexcept {
+  [[gnu::always_inline]] bool connected(const ToolTable& tool) noexcept {
     const uint64_t epoch = tool.epoch.load(std::memory_order_acquire);
     if (active_epoch_.load(std::memory_order_acquire) == epoch) return true;
     if (!enabled()) return false;
@@ -81,7 +83,9 @@ class Domain {
     return handle_epoch_.load(std::memory_order_acquire) == epoch;
   }
 
-  nvtxDomainHandle_t handle() const noexcept { return handle_.load(std::memory_order_relaxed); }
+  [[gnu::always_inline]] nvtxDomainHandle_t handle() const noexcept {
+    return handle_.load(std::memory_order_relaxed);
+  }
 
   // Fills in the event's message for `tool`; the domain must be connected.
   void resolve_message(ReadyEvent& event, const ToolTable& tool, uint64_t epoch) noexcept;

@@ -59,7 +59,8 @@ struct Outgoing {
 
 // Fills `out` and returns true if `tool` wants the event. The message is read between two looks at
 // the epoch, so that it is that of one tool also while another thread looks it up for the next.
-inline bool prepare(ReadyEvent& event, const ToolTable& tool, Outgoing& out) noexcept {
+[[gnu::always_inline]] inline bool prepare(ReadyEvent& event, const ToolTable& tool,
+                                           Outgoing& out) noexcept {
   constexpr int most_changes = 4;
   for (int i = 0; i < most_changes; ++i) {
     if (!event.domain->connected(tool) || event.level > event.domain->level()) return false;
@@ -82,28 +83,32 @@ inline bool prepare(ReadyEvent& event, const ToolTable& tool, Outgoing& out) noe
 
 #if NVSPAN_HAVE_NVTX
 
-inline void send_mark(const Outgoing& event, const ToolTable& tool) noexcept {
+[[gnu::always_inline]] inline void send_mark(const Outgoing& event,
+                                             const ToolTable& tool) noexcept {
   auto call = tool.core2_slot<nvtxDomainMarkEx_impl_fntype>(NVTX_CBID_CORE2_DomainMarkEx);
   if (call) call(event.domain, &event.attributes);
 }
 
-inline void send_push(const Outgoing& event, const ToolTable& tool) noexcept {
+[[gnu::always_inline]] inline void send_push(const Outgoing& event,
+                                             const ToolTable& tool) noexcept {
   auto call = tool.core2_slot<nvtxDomainRangePushEx_impl_fntype>(NVTX_CBID_CORE2_DomainRangePushEx);
   if (call) call(event.domain, &event.attributes);
 }
 
-inline void send_pop(const Domain& domain, const ToolTable& tool) noexcept {
+[[gnu::always_inline]] inline void send_pop(const Domain& domain, const ToolTable& tool) noexcept {
   auto call = tool.core2_slot<nvtxDomainRangePop_impl_fntype>(NVTX_CBID_CORE2_DomainRangePop);
   if (call) call(domain.handle());
 }
 
-inline uint64_t send_start(const Outgoing& event, const ToolTable& tool) noexcept {
+[[gnu::always_inline]] inline uint64_t send_start(const Outgoing& event,
+                                                  const ToolTable& tool) noexcept {
   auto call =
       tool.core2_slot<nvtxDomainRangeStartEx_impl_fntype>(NVTX_CBID_CORE2_DomainRangeStartEx);
   return call ? call(event.domain, &event.attributes) : 0;
 }
 
-inline void send_end(const Domain& domain, uint64_t id, const ToolTable& tool) noexcept {
+[[gnu::always_inline]] inline void send_end(const Domain& domain, uint64_t id,
+                                            const ToolTable& tool) noexcept {
   auto call = tool.core2_slot<nvtxDomainRangeEnd_impl_fntype>(NVTX_CBID_CORE2_DomainRangeEnd);
   if (call) call(domain.handle(), id);
 }
@@ -118,14 +123,14 @@ inline void send_end(const Domain&, uint64_t, const ToolTable&) noexcept {}
 
 #endif
 
-inline Span start_span(ReadyEvent& event, const ToolTable& tool) noexcept {
+[[gnu::always_inline]] inline Span start_span(ReadyEvent& event, const ToolTable& tool) noexcept {
   Outgoing out;
   if (!prepare(event, tool, out)) return {};
   return {send_start(out, tool), out.epoch, event.domain};
 }
 
 // Ends a span from any thread; what another attachment started is left alone.
-inline void end_span(const Span& span) noexcept {
+[[gnu::always_inline]] inline void end_span(const Span& span) noexcept {
   if (span.epoch == 0) return;
   const ToolTable* tool = closing_tool();
   if (tool && tool->epoch.load(std::memory_order_acquire) == span.epoch) {

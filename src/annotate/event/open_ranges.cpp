@@ -11,8 +11,6 @@ namespace detail {
 
 std::atomic<const CheckHook*> active_check_hook{nullptr};
 
-thread_local OpenRanges open_ranges NVSPAN_TLS_INITIAL_EXEC = {nullptr, 0, 0};
-
 }  // namespace detail
 
 namespace {
@@ -35,15 +33,8 @@ void remove_one(OpenRanges& open, uint32_t index) noexcept {
 
 std::atomic<uint64_t> dropped{0};
 
-}  // namespace
-
-uint64_t dropped_pushes() noexcept { return dropped.load(); }
-
-void detail::count_dropped_push() noexcept { ++dropped; }
-
-bool detail::grow_open_ranges() noexcept {
+bool grow(OpenRanges& open) noexcept {
   constexpr uint32_t most_entries = 1u << 20;
-  OpenRanges& open = open_ranges;
   if (open.capacity >= most_entries) return false;
   thread_local ReleaseOpenRanges release;
   (void)&release;
@@ -53,6 +44,19 @@ bool detail::grow_open_ranges() noexcept {
   open.entries = static_cast<OpenRange*>(entries);
   open.capacity = capacity;
   return true;
+}
+
+}  // namespace
+
+uint64_t dropped_pushes() noexcept { return dropped.load(); }
+
+void detail::note_push_growing(const void* owner, Domain* domain, uint64_t epoch) noexcept {
+  OpenRanges& open = open_ranges;
+  if (grow(open)) {
+    open.entries[open.size++] = {owner, domain, epoch, 1};
+  } else {
+    ++dropped;
+  }
 }
 
 void detail::close_buried_range(const void* owner) noexcept {

@@ -40,15 +40,16 @@ struct OpenRanges {
 uint64_t dropped_pushes() noexcept;
 
 namespace detail {
-extern thread_local OpenRanges open_ranges NVSPAN_TLS_INITIAL_EXEC;
-bool grow_open_ranges() noexcept;
-void count_dropped_push() noexcept;
+// Defined here: where it is only declared, each use first asks whether it is initialised.
+inline thread_local OpenRanges open_ranges NVSPAN_TLS_INITIAL_EXEC = {nullptr, 0, 0};
+void note_push_growing(const void* owner, Domain* domain, uint64_t epoch) noexcept;
 void close_buried_range(const void* owner) noexcept;
 void pop_buried_domain(Domain& domain) noexcept;
 }  // namespace detail
 
 // Records a push by `owner`.
-inline void note_push(const void* owner, Domain* domain, uint64_t epoch) noexcept {
+[[gnu::always_inline]] inline void note_push(const void* owner, Domain* domain,
+                                             uint64_t epoch) noexcept {
   OpenRanges& open = detail::open_ranges;
   if (open.size) {
     OpenRange& top = open.entries[open.size - 1];
@@ -57,20 +58,17 @@ inline void note_push(const void* owner, Domain* domain, uint64_t epoch) noexcep
       return;
     }
   }
-  if (open.size == open.capacity && !detail::grow_open_ranges()) {
-    detail::count_dropped_push();
-    return;
-  }
+  if (open.size == open.capacity) return detail::note_push_growing(owner, domain, epoch);
   open.entries[open.size++] = {owner, domain, epoch, 1};
 }
 
-inline void pop_if_current(const Domain& domain, uint64_t epoch) noexcept {
+[[gnu::always_inline]] inline void pop_if_current(const Domain& domain, uint64_t epoch) noexcept {
   const ToolTable* tool = closing_tool();
   if (tool && tool->epoch.load(std::memory_order_acquire) == epoch) send_pop(domain, *tool);
 }
 
 // Closes the innermost range that `owner` has open on this thread; without one, does nothing.
-inline void pop_owned(const void* owner) noexcept {
+[[gnu::always_inline]] inline void pop_owned(const void* owner) noexcept {
   OpenRanges& open = detail::open_ranges;
   if (open.size == 0) {
     if (const CheckHook* check = check_hook()) check->exit_without_enter(owner);
@@ -91,7 +89,7 @@ bool has_open_range(const void* owner) noexcept;
 
 // pop_range: closes the innermost range of `domain` on this thread. With none open, the pop is
 // passed to the tool as it is.
-inline void pop_domain(Domain& domain) noexcept {
+[[gnu::always_inline]] inline void pop_domain(Domain& domain) noexcept {
   OpenRanges& open = detail::open_ranges;
   if (open.size == 0 || open.entries[open.size - 1].domain != &domain) {
     detail::pop_buried_domain(domain);

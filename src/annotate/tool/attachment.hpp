@@ -27,7 +27,7 @@ const ToolTable* decide_tool() noexcept;
 
 // The tool that listens, or null. The first call of the process decides whether there is one.
 // What opens a range or marks asks this.
-inline const ToolTable* listening_tool() noexcept {
+[[gnu::always_inline]] inline const ToolTable* listening_tool() noexcept {
   const ToolTable* tool = detail::current_tool.load(std::memory_order_acquire);
   if (tool == nullptr) return nullptr;
   if (tool == &detail::undecided_tool) return detail::decide_tool();
@@ -36,7 +36,7 @@ inline const ToolTable* listening_tool() noexcept {
 
 // The tool that is attached, or null: what closes a range asks this, so that a range that was
 // opened before annotations were switched off is closed all the same.
-inline const ToolTable* closing_tool() noexcept {
+[[gnu::always_inline]] inline const ToolTable* closing_tool() noexcept {
   return detail::attached_tool.load(std::memory_order_acquire);
 }
 
@@ -45,7 +45,7 @@ bool tool_decided() noexcept;
 
 // True while a tool listens or nobody has looked yet: what a decorated function is instrumented
 // for. False while annotations are off.
-inline bool tool_possible() noexcept {
+[[gnu::always_inline]] inline bool tool_possible() noexcept {
   return detail::current_tool.load(std::memory_order_acquire) != nullptr;
 }
 

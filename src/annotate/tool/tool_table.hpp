@@ -7,6 +7,9 @@
 // Contract: tables are never freed and a tool's library is never unloaded; a thread that read the
 // table just before a detach may still call into it.
 
+// What an event runs through is always inlined. Of an inline function that is not, the linker keeps
+// one body, and where that is the one of a source optimised for size every event would call it.
+
 #include <atomic>
 #include <cstdint>
 
@@ -30,7 +33,7 @@ struct ToolTable {
     return reinterpret_cast<Function>(*core[id]);
   }
   template <class Function>
-  Function core2_slot(unsigned id) const noexcept {
+  [[gnu::always_inline]] Function core2_slot(unsigned id) const noexcept {
     return reinterpret_cast<Function>(*core2[id]);
   }
   template <class Function>

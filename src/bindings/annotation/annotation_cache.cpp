@@ -13,7 +13,6 @@ namespace nvspan::bindings {
 
 #ifdef Py_GIL_DISABLED
 
-// Without a GIL "nobody else holds it" cannot be read off a reference count.
 Annotation* cached_annotation(const CallForm&, PyObject*, PyObject* const*, Py_ssize_t, PyObject*,
                               bool) {
   return nullptr;
@@ -30,39 +29,20 @@ void remember_call(const CallForm&, PyObject*, PyObject* const*, Py_ssize_t, PyO
 
 #else
 
+using detail::cached_calls;
+using detail::CachedCall;
+using detail::hash_call;
+using detail::slot_of;
+
+CachedCall detail::cached_calls[cache_size];
+
 namespace {
 
-constexpr size_t cache_size = 1024;  // a power of two
 constexpr Py_ssize_t most_arguments = field_count;
 
-// All references are strong, so that an address in an entry is that of the same object.
-struct CachedCall {
-  const CallForm* form;
-  PyObject* receiver;
-  PyObject* kwnames;
-  PyObject* values[most_arguments];
-  int8_t nargs;
-  int8_t count;
-  int8_t payload;  // its index in values, or -1; not compared
-  Annotation* annotation;
-};
-
-struct Cache {
-  CachedCall entries[cache_size];
-  // The hash of the call that last missed here. An entry is made at the second call in a row, so
-  // that messages that are never seen again do not throw out those that are.
-  uintptr_t last_miss[cache_size];
-};
-
-Cache the_cache;  // zero is empty; under the GIL
-
-uintptr_t hash_call(const CallForm& form, PyObject* receiver, PyObject* first,
-                    PyObject* kwnames) noexcept {
-  const auto bits = [](const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); };
-  return (bits(first) >> 4) ^ (bits(kwnames) >> 5) ^ (bits(receiver) >> 3) ^ (bits(&form) >> 2);
-}
-
-size_t slot_of(uintptr_t hash) noexcept { return (hash ^ (hash >> 10)) & (cache_size - 1); }
+// The hash of the call that last missed in each place. An entry is made at the second call in a
+// row, so that messages that are never seen again do not throw out those that are.
+uintptr_t last_miss[detail::cache_size];
 
 bool immutable(PyObject* value) noexcept {
   return PyUnicode_CheckExact(value) || value == Py_None || PyLong_CheckExact(value) ||
@@ -101,6 +81,7 @@ void remember(CachedCall& entry, const CallForm& form, PyObject* receiver, PyObj
   for (Py_ssize_t i = 0; i < count; ++i) {
     if (i != payload) fresh.values[i] = Py_NewRef(args[i]);
   }
+  if (nargs == 1 && !kwnames) fresh.message = args[0];
   fresh.nargs = static_cast<int8_t>(nargs);
   fresh.count = static_cast<int8_t>(count);
   fresh.payload = static_cast<int8_t>(payload);
@@ -133,8 +114,8 @@ void remember_call(const CallForm& form, PyObject* receiver, PyObject* const* ar
   PyObject* first = nargs > 0 || kwnames ? args[0] : nullptr;
   const uintptr_t hash = hash_call(form, receiver, first, kwnames);
   const size_t slot = slot_of(hash);
-  if (the_cache.last_miss[slot] != hash) {
-    the_cache.last_miss[slot] = hash;
+  if (last_miss[slot] != hash) {
+    last_miss[slot] = hash;
     return;
   }
   // The entry keeps an annotation of its own: the given one goes to the user.
@@ -144,32 +125,28 @@ void remember_call(const CallForm& form, PyObject* receiver, PyObject* const* ar
     return;
   }
   if (!number) set_payload(*kept->fields, Py_None, false);
-  remember(the_cache.entries[slot], form, receiver, args, nargs, kwnames, kept);
+  remember(cached_calls[slot], form, receiver, args, nargs, kwnames, kept);
   Py_DECREF(reinterpret_cast<PyObject*>(kept));
 }
 
 }  // namespace
 
 void forget_annotation(const Annotation* annotation) noexcept {
-  for (CachedCall& entry : the_cache.entries) {
+  for (CachedCall& entry : cached_calls) {
     if (entry.annotation == annotation) clear_entry(entry);
   }
 }
 
 Annotation* cached_annotation(const CallForm& form, PyObject* receiver, PyObject* const* args,
                               Py_ssize_t nargs, PyObject* kwnames, bool exclusive) {
-  PyObject* first = nargs > 0 || kwnames ? args[0] : nullptr;
-  CachedCall& entry = the_cache.entries[slot_of(hash_call(form, receiver, first, kwnames))];
-  if (nargs == 1 && !kwnames && entry.count == 1 && entry.values[0] == first &&
-      entry.form == &form && entry.nargs == 1 && entry.receiver == receiver) {
-    // The commonest call, a message alone, without the loop over the arguments.
-    Annotation* annotation = entry.annotation;
-    PyObject* object = reinterpret_cast<PyObject*>(annotation);
-    if (annotation->shareable && (!exclusive || Py_REFCNT(object) == 1)) {
-      Py_INCREF(object);
-      return annotation;
+  if (Annotation* known = known_message(form, receiver, args, nargs, kwnames)) {
+    if (!exclusive || Py_REFCNT(as_object(known)) == 1) {
+      Py_INCREF(as_object(known));
+      return known;
     }
   }
+  PyObject* first = nargs > 0 || kwnames ? args[0] : nullptr;
+  CachedCall& entry = cached_calls[slot_of(hash_call(form, receiver, first, kwnames))];
   if (!matches(entry, form, receiver, args, nargs, kwnames)) return nullptr;
   Annotation* annotation = entry.annotation;
   if (!annotation->shareable) return nullptr;
@@ -250,12 +227,11 @@ int set_annotation(Annotation* annotation, const CallForm& form, PyObject* recei
   return set_companion(annotation, values[field_device], values[field_sync]);
 }
 
-Annotation* annotation_for_call(const CallForm& form, PyObject* receiver, PyObject* const* args,
-                                Py_ssize_t nargs, PyObject* kwnames, bool exclusive) {
-  if (Annotation* cached = cached_annotation(form, receiver, args, nargs, kwnames, exclusive)) {
-    return cached;
-  }
-  if (PyErr_Occurred()) return nullptr;
+namespace {
+
+[[gnu::noinline]] Annotation* make_annotation(const CallForm& form, PyObject* receiver,
+                                              PyObject* const* args, Py_ssize_t nargs,
+                                              PyObject* kwnames) {
   CallArguments arguments;
   if (parse_call(form, args, nargs, kwnames, arguments) < 0) return nullptr;
   Annotation* annotation = annotation_new();
@@ -266,6 +242,17 @@ Annotation* annotation_for_call(const CallForm& form, PyObject* receiver, PyObje
   }
   remember_call(form, receiver, args, nargs, kwnames, annotation);
   return annotation;
+}
+
+}  // namespace
+
+Annotation* annotation_for_call(const CallForm& form, PyObject* receiver, PyObject* const* args,
+                                Py_ssize_t nargs, PyObject* kwnames, bool exclusive) {
+  if (Annotation* cached = cached_annotation(form, receiver, args, nargs, kwnames, exclusive)) {
+    return cached;
+  }
+  if (PyErr_Occurred()) return nullptr;
+  return make_annotation(form, receiver, args, nargs, kwnames);
 }
 
 }  // namespace nvspan::bindings

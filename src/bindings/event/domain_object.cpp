@@ -45,6 +45,11 @@ PyObject* make_domain(PyTypeObject* type, PyObject* name) {
   DomainObject* domain = as_domain(object);
   domain->core = &annotate::Domain::get(name == Py_None ? nullptr : &text);
   domain->name = Py_NewRef(name);
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
+  // CPython 3.11 looks a method up at each call unless there is one; later ones if there is.
+  domain->dict = PyDict_New();
+  if (!domain->dict) PyErr_Clear();
+#endif
   // Of two threads the first wins.
   PyObject* kept = PyDict_SetDefault(state().event.domains, key.get(), object);
   Py_DECREF(object);

@@ -11,10 +11,11 @@
 
 namespace nvspan::bindings {
 
-// As send_fields for fields that are special().
+// As send_fields for fields that are special(). Never inlined: a plain event would reserve a stack
+// that it does not use.
 template <class Send>
-bool send_special(EventFields& fields, const annotate::ToolTable& tool, bool& failed_lazily,
-                  Send&& send) noexcept {
+[[gnu::noinline]] bool send_special(EventFields& fields, const annotate::ToolTable& tool,
+                                    bool& failed_lazily, Send&& send) noexcept {
   const annotate::Domain& domain = *fields.event.domain;
   if (!fields.event.domain->connected(tool) || fields.event.level > domain.level()) return false;
   EventFields evaluated;
@@ -41,8 +42,8 @@ bool send_special(EventFields& fields, const annotate::ToolTable& tool, bool& fa
 // Sends `fields` by `send` to the tool, message and payload callables evaluated and data encoded.
 // Returns false if the domain is not wanted.
 template <class Send>
-bool send_fields(EventFields& fields, const annotate::ToolTable& tool, bool& failed_lazily,
-                 Send&& send) noexcept {
+[[gnu::always_inline]] inline bool send_fields(EventFields& fields, const annotate::ToolTable& tool,
+                                               bool& failed_lazily, Send&& send) noexcept {
   annotate::Outgoing out;
   if (fields.special()) return send_special(fields, tool, failed_lazily, send);
   if (!annotate::prepare(fields.event, tool, out)) return false;

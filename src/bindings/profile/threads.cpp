@@ -11,7 +11,6 @@
 namespace nvspan::bindings {
 
 namespace detail {
-thread_local ProfileThread* profile_thread NVSPAN_TLS_INITIAL_EXEC = nullptr;
 const char profile_owner = 0;
 }  // namespace detail
 

@@ -31,7 +31,7 @@ constexpr uintptr_t profile_sent = 1;        // a range was opened
 constexpr uintptr_t profile_c_function = 2;  // the C function that the frame is calling
 
 namespace detail {
-extern thread_local ProfileThread* profile_thread NVSPAN_TLS_INITIAL_EXEC;
+inline thread_local ProfileThread* profile_thread NVSPAN_TLS_INITIAL_EXEC = nullptr;
 extern const char profile_owner;  // owner of the profile's ranges in the record of open ranges
 ProfileThread* make_profile_thread() noexcept;
 bool grow_profile_thread(ProfileThread& thread) noexcept;

@@ -32,7 +32,7 @@ void mark_fields(EventFields& fields, bool& failed_lazily) noexcept {
 }
 
 // A push that is not sent is recorded too: its pop must not close what was open before.
-void push_fields(EventFields& fields, bool& failed_lazily) noexcept {
+[[gnu::always_inline]] inline void push_fields(EventFields& fields, bool& failed_lazily) noexcept {
   const annotate::ToolTable* tool = annotate::listening_tool();
   const uint64_t epoch = tool ? send_push_of(nullptr, fields, *tool, failed_lazily) : 0;
   annotate::note_push(nullptr, fields.event.domain, epoch);
@@ -54,30 +54,57 @@ annotate::Span start_fields(EventFields& fields, bool& failed_lazily) noexcept {
   return span;
 }
 
-PyObject* module_mark(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+// The same call as before while nobody listens: its arguments are known to be right. What else a
+// call may take is in functions of their own, *_call(): beside it they would make the commonest
+// call save registers and reserve a stack that it does not use.
+[[gnu::always_inline]] inline const Annotation* known_while_idle(const CallForm& form,
+                                                                 PyObject* const* args,
+                                                                 Py_ssize_t nargs,
+                                                                 PyObject* kwnames) noexcept {
+  return annotate::tool_possible() ? nullptr : known_message(form, nullptr, args, nargs, kwnames);
+}
+
+[[gnu::noinline]] PyObject* mark_call(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   Annotation* annotation = annotation_for_call(mark_form, nullptr, args, nargs, kwnames, false);
   if (!annotation) return nullptr;
   mark_fields(*annotation->fields, annotation->failed_lazily);
-  Py_DECREF(reinterpret_cast<PyObject*>(annotation));
+  Py_DECREF(as_object(annotation));
   Py_RETURN_NONE;
 }
 
-PyObject* module_push_range(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+[[gnu::noinline]] PyObject* push_call(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   Annotation* annotation = annotation_for_call(push_form, nullptr, args, nargs, kwnames, false);
   if (!annotation) return nullptr;
   push_fields(*annotation->fields, annotation->failed_lazily);
-  Py_DECREF(reinterpret_cast<PyObject*>(annotation));
+  Py_DECREF(as_object(annotation));
+  Py_RETURN_NONE;
+}
+
+[[gnu::noinline]] PyObject* start_call(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  Annotation* annotation = annotation_for_call(start_form, nullptr, args, nargs, kwnames, false);
+  if (!annotation) return nullptr;
+  const annotate::Span span = start_fields(*annotation->fields, annotation->failed_lazily);
+  PyObject* domain = annotation->fields->domain;
+  Py_DECREF(as_object(annotation));
+  return range_handle_new(span, domain);
+}
+
+PyObject* module_mark(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  if (known_while_idle(mark_form, args, nargs, kwnames)) Py_RETURN_NONE;
+  return mark_call(args, nargs, kwnames);
+}
+
+PyObject* module_push_range(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const Annotation* const known = known_while_idle(push_form, args, nargs, kwnames);
+  if (!known) return push_call(args, nargs, kwnames);
+  annotate::note_push(nullptr, known->fields->event.domain, 0);
   Py_RETURN_NONE;
 }
 
 PyObject* module_start_range(PyObject*, PyObject* const* args, Py_ssize_t nargs,
                              PyObject* kwnames) {
-  Annotation* annotation = annotation_for_call(start_form, nullptr, args, nargs, kwnames, false);
-  if (!annotation) return nullptr;
-  const annotate::Span span = start_fields(*annotation->fields, annotation->failed_lazily);
-  PyObject* domain = annotation->fields->domain;
-  Py_DECREF(reinterpret_cast<PyObject*>(annotation));
-  return range_handle_new(span, domain);
+  const Annotation* const known = known_while_idle(start_form, args, nargs, kwnames);
+  return known ? range_handle_new({}, known->fields->domain) : start_call(args, nargs, kwnames);
 }
 
 PyObject* module_pop_range(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
@@ -92,7 +119,9 @@ PyObject* module_pop_range(PyObject*, PyObject* const* args, Py_ssize_t nargs, P
 }
 
 PyObject* module_end_range(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  PyObject* handle = required_argument("end_range", "range_id", args, nargs, kwnames);
+  PyObject* handle = nargs == 1 && !kwnames
+                         ? args[0]
+                         : required_argument("end_range", "range_id", args, nargs, kwnames);
   if (!handle || end_range_handle(handle) < 0) return nullptr;
   Py_RETURN_NONE;
 }
@@ -142,18 +171,20 @@ int split_domain_call(const char* function, PyObject* const* args, Py_ssize_t na
   return 0;
 }
 
-// Calls `send(fields, failed_lazily)` with the attributes that a Domain method was given.
+// The fields of the commonest call of a Domain method, with an EventAttributes of that domain and
+// nothing else. Null: another call.
+EventFields* kept_fields(PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
+                         PyObject* kwnames) noexcept {
+  if (nargs != 1 || kwnames || !is_attributes(args[0])) return nullptr;
+  EventFields& fields = reinterpret_cast<AttributesObject*>(args[0])->fields;
+  return fields.domain == domain ? &fields : nullptr;
+}
+
+// As with_domain_fields for any call.
 template <class Send>
-bool with_domain_fields(const CallForm& form, PyObject* domain, PyObject* const* args,
-                        Py_ssize_t nargs, PyObject* kwnames, Send&& send) {
-  bool failed_lazily = false;
-  if (nargs == 1 && !kwnames && is_attributes(args[0])) {
-    EventFields& fields = reinterpret_cast<AttributesObject*>(args[0])->fields;
-    if (fields.domain == domain) {
-      send(fields, failed_lazily);
-      return true;
-    }
-  }
+[[gnu::noinline]] bool with_split_fields(const CallForm& form, PyObject* domain,
+                                         PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames,
+                                         Send&& send) {
   DomainCall call;
   if (split_domain_call(form.function, args, nargs, kwnames, call) < 0) return false;
   if (!call.attributes) {
@@ -169,6 +200,7 @@ bool with_domain_fields(const CallForm& form, PyObject* domain, PyObject* const*
       update_attributes(call.attributes, arguments) < 0) {
     return false;
   }
+  bool failed_lazily = false;
   EventFields& fields = call.attributes->fields;
   if (fields.domain == domain) {
     send(fields, failed_lazily);
@@ -179,6 +211,25 @@ bool with_domain_fields(const CallForm& form, PyObject* domain, PyObject* const*
   if (copied) send(here, failed_lazily);
   clear_fields(here);
   return copied;
+}
+
+// Calls `send(fields, failed_lazily)` with the attributes that a Domain method was given.
+template <class Send>
+[[gnu::always_inline]] inline bool with_domain_fields(const CallForm& form, PyObject* domain,
+                                                      PyObject* const* args, Py_ssize_t nargs,
+                                                      PyObject* kwnames, Send&& send) {
+  EventFields* const fields = kept_fields(domain, args, nargs, kwnames);
+  if (!fields) return with_split_fields(form, domain, args, nargs, kwnames, send);
+  bool failed_lazily = false;
+  send(*fields, failed_lazily);
+  return true;
+}
+
+[[gnu::noinline]] PyObject* push_in_domain(PyObject* domain, PyObject* const* args,
+                                           Py_ssize_t nargs, PyObject* kwnames) {
+  if (!with_domain_fields(domain_push_form, domain, args, nargs, kwnames, push_fields))
+    return nullptr;
+  Py_RETURN_NONE;
 }
 
 PyMethodDef push_pop_functions[] = {
@@ -223,9 +274,13 @@ PyObject* domain_mark(PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
 
 PyObject* domain_push_range(PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
                             PyObject* kwnames) {
-  if (!with_domain_fields(domain_push_form, domain, args, nargs, kwnames, push_fields))
-    return nullptr;
-  Py_RETURN_NONE;
+  if (!annotate::tool_possible()) {
+    if (const EventFields* fields = kept_fields(domain, args, nargs, kwnames)) {
+      annotate::note_push(nullptr, fields->event.domain, 0);
+      Py_RETURN_NONE;
+    }
+  }
+  return push_in_domain(domain, args, nargs, kwnames);
 }
 
 PyObject* domain_pop_range(PyObject* domain, PyObject*) {
