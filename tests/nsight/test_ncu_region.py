@@ -59,6 +59,28 @@ def test_a_function():
     assert names(traced) == ["layer", "layer"]
 
 
+def test_threads_enter_one_region():
+    """The warm-up of a thread ends while the range of another one is open."""
+    traced = run_traced(
+        "import nvspan.nsight, threading\n"
+        "region = nvspan.nsight.profile_region('work', warmup=1)\n"
+        "first, second = threading.Event(), threading.Event()\n"
+        "def other():\n"
+        "    with region:\n"
+        "        first.set()\n"
+        "        second.wait()\n"
+        "thread = threading.Thread(target=other)\n"
+        "with region:\n"
+        "    thread.start()\n"
+        "    first.wait()\n"
+        "second.set()\n"
+        "thread.join()\n"
+    )
+    found = [event for event in traced.events if event["kind"] in ("push", "pop")]
+    assert [event["kind"] for event in found] == ["push", "pop"]
+    assert len({event["tid"] for event in found}) == 1
+
+
 def test_an_error_goes_through_and_the_range_ends():
     traced = run_traced(
         "import nvspan.nsight\n"

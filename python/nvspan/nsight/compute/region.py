@@ -5,9 +5,17 @@
 from __future__ import annotations
 
 from contextlib import ContextDecorator, nullcontext
+from threading import local
 from typing import Any
 
 from nvspan import _core
+
+
+class _Open(local):
+    """The regions that a thread has entered."""
+
+    def __init__(self) -> None:
+        self.ranges: list[Any] = []
 
 
 class profile_region(ContextDecorator):
@@ -54,18 +62,18 @@ class profile_region(ContextDecorator):
         self._name = name
         self._options: dict[str, Any] = {"domain": domain, "device": device, "sync": True}
         self._left = warmup
-        self._open: list[Any] = []
+        self._open = _Open()
 
     def __enter__(self) -> profile_region:
         is_warm_up = self._left > 0
         self._left -= is_warm_up
         entered = nullcontext() if is_warm_up else _core.annotate(self._name, **self._options)
         entered.__enter__()
-        self._open.append(entered)
+        self._open.ranges.append(entered)
         return self
 
     def __exit__(self, *raised: Any) -> None:
-        self._open.pop().__exit__(*raised)
+        self._open.ranges.pop().__exit__(*raised)
 
     def __call__(self, function: Any) -> Any:
         if self._name is None:
