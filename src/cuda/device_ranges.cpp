@@ -74,13 +74,13 @@ Result place_begin(const Driver& api, DeviceContext& context, Target target,
     range.capture = capture.id;
     range.context = &context;
     range.origin.stream = known_stream_id(context, target.stream);
-    return stamp_graph(api, context, target.stream, capture, range, false);
+    return stamp_graph(api, context, capture, range, RangeEnd::begin);
   }
   SideStream* stream = nullptr;
   Result result = side_stream(api, context, target.stream, stream);
   if (result != success) return result;
   range.origin.stream = stream->stream_id;
-  result = stamp_stream(api, *stream, target.stream, range, false);
+  result = stamp_stream(api, *stream, target.stream, range, RangeEnd::begin);
   if (!range.begin_stream) unpin(stream);
   return result;
 }
@@ -284,7 +284,7 @@ void end_range(DeviceRange* range, const Target* other) noexcept {
                         : capture.status == capture_none;
   if (!same) return give_up(*range, Outcome::capture_boundary);
   if (range->captured) {
-    result = stamp_graph(*api, *context, target.stream, capture, *range, true);
+    result = stamp_graph(*api, *context, capture, *range, RangeEnd::end);
     if (result != success) return give_up(*range, Outcome::capture_refused);
     if (needs_clock(*range)) context->clock.start_if_wanted(*api);
     if (range->backend == Backend::exact) wake_poller();
@@ -297,7 +297,7 @@ void end_range(DeviceRange* range, const Target* other) noexcept {
     result = side_stream(*api, *context, target.stream, stream);
   }
   if (result == success) {
-    result = stamp_stream(*api, *stream, target.stream, *range, true);
+    result = stamp_stream(*api, *stream, target.stream, *range, RangeEnd::end);
     if (!range->end_stream) unpin(stream);
   }
   if (result != success) {

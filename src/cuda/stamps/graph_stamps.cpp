@@ -46,6 +46,7 @@ Result hold_by_graph(const Driver& api, const StreamCapture& capture, DeviceRang
 }  // namespace
 
 Result query_capture(const Driver& api, StreamHandle stream, StreamCapture& capture) noexcept {
+  capture.stream = stream;
   // Range replay of Nsight Compute refuses the queries below, and needs no more than this.
   if (api.cuStreamIsCapturing) {
     const Result result = api.cuStreamIsCapturing(stream, &capture.status);
@@ -63,8 +64,9 @@ Result query_capture(const Driver& api, StreamHandle stream, StreamCapture& capt
   return error_not_supported;
 }
 
-Result stamp_graph(const Driver& api, DeviceContext& context, StreamHandle stream,
-                   const StreamCapture& capture, DeviceRange& range, bool is_end) noexcept {
+Result stamp_graph(const Driver& api, DeviceContext& context, const StreamCapture& capture,
+                   DeviceRange& range, RangeEnd which) noexcept {
+  const bool is_end = which == RangeEnd::end;
   if (!api.cuGraphAddHostNode || !api.cuGraphAddKernelNode || !api.cuUserObjectCreate ||
       !api.cuGraphRetainUserObject) {
     return error_not_supported;
@@ -84,7 +86,8 @@ Result stamp_graph(const Driver& api, DeviceContext& context, StreamHandle strea
   Result result = add_node(api, context, capture, after, range, is_end, node);
   if (result == success && range.placement == Placement::stream &&
       api.cuStreamUpdateCaptureDependencies) {
-    result = api.cuStreamUpdateCaptureDependencies(stream, &node, 1, capture_set_dependencies);
+    result =
+        api.cuStreamUpdateCaptureDependencies(capture.stream, &node, 1, capture_set_dependencies);
   }
   if (result != success) return result;
   if (is_end) {

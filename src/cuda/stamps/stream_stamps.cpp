@@ -82,7 +82,8 @@ Result call_back(const Driver& api, SideStream& stream, StreamHandle where, Devi
 }  // namespace
 
 Result stamp_stream(const Driver& api, SideStream& stream, StreamHandle user, DeviceRange& range,
-                    bool is_end) noexcept {
+                    RangeEnd which) noexcept {
+  const bool is_end = which == RangeEnd::end;
   const bool on_side = range.placement == Placement::side;
   const bool calls_host = range.backend == Backend::callback && range.epoch != 0;
   const bool uses_event = range.backend == Backend::exact || range.timed;

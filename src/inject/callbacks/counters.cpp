@@ -113,8 +113,8 @@ void NVTX_API submit_counters(nvtxDomainHandle_t domain, const nvtxCounterBatch_
                list[i] = trace::Field::number(nullptr, timestamps[i]);
              call.add(trace::Field::list("timestamps", list, count));
            }
-           record_counter_batch(call, call.registry.domain(handle_bits(domain)), read.counterId,
-                                read.flags, samples, timestamps, count);
+           record_counter_batch(call, call.registry.domain(handle_bits(domain)),
+                                {read.counterId, read.flags, samples, timestamps, count});
          });
 }
 

@@ -206,9 +206,8 @@ bool record_deferred_batch(Call& call, const DomainView& domain, std::uint64_t s
   return whole;
 }
 
-void record_counter_batch(Call& call, const DomainView& domain, std::uint64_t counter,
-                          std::uint64_t flags, std::string_view samples, const std::int64_t* times,
-                          std::size_t time_count) {
+void record_counter_batch(Call& call, const DomainView& domain, const CounterBatch& batch) {
+  const auto& [counter, flags, samples, times, time_count] = batch;
   const trace::PayloadCounter* known = call.session.schemas().counter(domain.handle, counter);
   if (!domain.shown || known == nullptr || !call.session.records()) return;
   const trace::PayloadSchema* group = call.session.schemas().schema(domain.handle, known->schema);
@@ -246,10 +245,9 @@ void record_counter_batch(Call& call, const DomainView& domain, std::uint64_t co
       lane.samples(event, counter, name, ticks);
       continue;
     }
-    std::uint64_t bits = 0;
-    bool real = false;
-    if (!sample_bits(known->schema, row, bits, real)) return;
-    lane.sample(domain.handle, domain.name, counter, name, real, bits, ticks);
+    record::LaneSample sample = {domain.handle, domain.name, counter, name, false, 0};
+    if (!sample_bits(known->schema, row, sample.bits, sample.real)) return;
+    lane.sample(sample, ticks);
   }
 }
 
@@ -295,9 +293,9 @@ bool record_large_counters(Call& call, const DomainView& domain, const nvtxCount
     if (has_times && !read_memory(batch.timestamps + done, times, samples * sizeof *times)) {
       return false;
     }
-    record_counter_batch(call, domain, batch.counterId, batch.flags,
-                         std::string_view(copy, samples * row), has_times ? times : nullptr,
-                         samples);
+    record_counter_batch(call, domain,
+                         {batch.counterId, batch.flags, std::string_view(copy, samples * row),
+                          has_times ? times : nullptr, samples});
   }
   return true;
 }

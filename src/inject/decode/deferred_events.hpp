@@ -22,11 +22,16 @@ bool record_deferred(Call& call, const DomainView& domain, std::uint64_t schema,
 bool record_deferred_batch(Call& call, const DomainView& domain, std::uint64_t schema,
                            std::string_view bytes);
 
-// A batch of samples; `times` are one for each sample, or a pair, as `flags` say. Null: the samples
-// have them.
-void record_counter_batch(Call& call, const DomainView& domain, std::uint64_t counter,
-                          std::uint64_t flags, std::string_view samples, const std::int64_t* times,
-                          std::size_t time_count);
+// Samples of one counter; `times` are one for each sample, or a pair, as `flags` say. Null: the
+// samples have them.
+struct CounterBatch {
+  std::uint64_t counter;
+  std::uint64_t flags;
+  std::string_view samples;
+  const std::int64_t* times;
+  std::size_t time_count;
+};
+void record_counter_batch(Call& call, const DomainView& domain, const CounterBatch& batch);
 
 // Batches that are too large to be shown, a part at a time. False: not, or not all.
 bool record_large_batch(Call& call, const DomainView& domain, const nvtxEventBatch_t& batch);

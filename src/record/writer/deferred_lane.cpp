@@ -109,15 +109,14 @@ void DeferredLane::range(std::uint64_t domain, const trace::Event& event, std::u
   entries_.put(lane, EntryKind::end, at.domain_id, end, &id, 1, nullptr);
 }
 
-void DeferredLane::sample(std::uint64_t domain, std::string_view domain_name, std::uint64_t counter,
-                          std::string_view name, bool real, std::uint64_t bits,
-                          std::uint64_t ticks) {
+void DeferredLane::sample(const LaneSample& sample, std::uint64_t ticks) {
   if (file_.mode() == RecordMode::stats || file_.mode() == RecordMode::armed) return;
   ThreadWriter& lane = writer();
-  const std::uint32_t number = definitions_.payloads.counter(domain, domain_name, counter, name);
+  const std::uint32_t number =
+      definitions_.payloads.counter(sample.domain, sample.domain_name, sample.counter, sample.name);
   entries_.move_to(lane, ticks, short_entry);
-  entries_.put(lane, real ? EntryKind::counter_f64 : EntryKind::counter_i64, number, ticks, &bits,
-               1, nullptr);
+  entries_.put(lane, sample.real ? EntryKind::counter_f64 : EntryKind::counter_i64, number, ticks,
+               &sample.bits, 1, nullptr);
 }
 
 void DeferredLane::samples(const trace::Event& event, std::uint64_t counter, std::string_view name,

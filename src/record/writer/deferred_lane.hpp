@@ -16,6 +16,16 @@
 
 namespace nvspan::record {
 
+// A value of a counter; `bits` are those of a double if it is `real`.
+struct LaneSample {
+  std::uint64_t domain;
+  std::string_view domain_name;
+  std::uint64_t counter;
+  std::string_view name;
+  bool real;
+  std::uint64_t bits;
+};
+
 // Events that are submitted with their times. They belong to no thread and lie in the chunks of one
 // that stands for all of them, in the order of submission.
 class DeferredLane {
@@ -39,8 +49,7 @@ class DeferredLane {
   void mark(std::uint64_t domain, const trace::Event& event, std::uint64_t ticks);
   void range(std::uint64_t domain, const trace::Event& event, std::uint64_t begin,
              std::uint64_t end);
-  void sample(std::uint64_t domain, std::string_view domain_name, std::uint64_t counter,
-              std::string_view name, bool real, std::uint64_t bits, std::uint64_t ticks);
+  void sample(const LaneSample& sample, std::uint64_t ticks);
   // The rows of `event`.
   void samples(const trace::Event& event, std::uint64_t counter, std::string_view name,
                std::uint64_t ticks);
