@@ -25,8 +25,9 @@ std::string text_of(const PushRange& range) {
 }
 
 std::string popped(OpenStack& stack, std::uint32_t domain) {
-  PushRange range;
-  return stack.pop(domain, range) ? text_of(range) : "nothing";
+  std::string text = "nothing";
+  stack.pop(domain, [&](const PushRange& range) { text = text_of(range); });
+  return text;
 }
 
 void domains_have_stacks_of_their_own() {
@@ -75,10 +76,12 @@ void rows_are_of_the_innermost() {
   stack.push(1, 0, 1, true).row = 10;
   stack.push(2, 3, 2, true).row = 11;
   EXPECT(stack.top_row() == 11);
-  PushRange range;
-  EXPECT(stack.pop(0, range) && range.row == 10);
+  const auto is_row = [](std::uint64_t row) {
+    return [row](const PushRange& range) { EXPECT(range.row == row); };
+  };
+  EXPECT(stack.pop(0, is_row(10)));
   EXPECT(stack.top_row() == 11);
-  EXPECT(stack.pop(3, range) && range.row == 11);
+  EXPECT(stack.pop(3, is_row(11)));
   EXPECT(stack.top_row() == OpenStack::no_row);
 }
 

@@ -39,13 +39,13 @@ class DomainStacks {
 
   // Calls use(range) with the one that it closes. False: none of the domain is open.
   template <typename Use>
-  bool pop(std::uint32_t domain, Use&& use) {
+  [[gnu::always_inline]] bool pop(std::uint32_t domain, Use&& use) {
     if (nodes_.empty()) return false;
     if (nodes_.back().domain == unknown_domain) domain = unknown_domain;
     std::uint32_t& newest = newest_of(domain);
     if (newest == none) return false;
     Node& node = nodes_[newest];
-    use(static_cast<const Range&>(node.range));
+    use(node.range);
     node.is_open = false;
     newest = node.around;
     do {

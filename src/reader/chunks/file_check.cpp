@@ -22,10 +22,23 @@ class Checker {
   FileCheck file();
 
  private:
-  // The words from `offset` on, of so many bytes or as many as there are.
-  void set_words(ReadChunk& chunk, std::uint64_t offset, std::uint64_t bytes) const {
-    chunk.begin = words_.data() + std::min(offset, file_.size()) / word;
-    chunk.end = chunk.begin + file_.part(offset, bytes).size() / word;
+  // With the words behind its header, of so many bytes in all or as many as there are.
+  template <typename Header>
+  ReadChunk chunk_of(const Header& read, std::uint64_t offset, std::uint64_t bytes) const {
+    ReadChunk chunk = {};
+    chunk.begin = words_.data() + (offset + sizeof read) / word;
+    const FileSpan body = file_.part(offset, bytes).part(sizeof read, bytes);
+    chunk.end = chunk.begin + body.size() / word;
+    chunk.type = static_cast<record::ChunkType>(read.type);
+    chunk.thread = read.thread;
+    chunk.tid = read.tid;
+    chunk.offset = offset;
+    chunk.sequence = read.sequence;
+    chunk.base_ticks = read.base_ticks;
+    chunk.end_ticks = read.end_ticks;
+    chunk.number = read.number;
+    chunk.before = read.before;
+    return chunk;
   }
   ChunkState state_of(std::uint64_t offset, const record::ChunkHeader& read, bool& sealed) const;
   void look_again(std::uint64_t offset, record::ChunkHeader& read, ChunkState& state, bool& sealed);
@@ -52,17 +65,7 @@ FileCheck Checker::old_file() {
       offset += record::chunk_alignment;
       continue;
     }
-    ReadChunk chunk = {};
-    set_words(chunk, offset + sizeof read, read.size - sizeof read);
-    chunk.type = static_cast<record::ChunkType>(read.type);
-    chunk.thread = read.thread;
-    chunk.tid = read.tid;
-    chunk.offset = offset;
-    chunk.sequence = read.sequence;
-    chunk.base_ticks = read.base_ticks;
-    chunk.end_ticks = read.end_ticks;
-    chunk.number = read.number;
-    chunk.before = read.before;
+    const ReadChunk chunk = chunk_of(read, offset, read.size);
     if (chunk.type != record::ChunkType::events || chunk.thread != record::no_thread) {
       check_.chunks.push_back(chunk);
     }
@@ -137,26 +140,16 @@ void Checker::add(std::uint64_t offset, record::ChunkHeader read) {
     else
       ++check_.open_chunks;
   }
-  ReadChunk chunk = {};
   std::uint64_t used = sealed ? read.used & ~record::seal_flags : read.size;
   // Its rest is on its way to another thread.
   if (!sealed && header_.in_hand > offset && header_.in_hand - offset < used) {
     used = (header_.in_hand - offset) & ~(record::chunk_alignment - 1);
   }
-  set_words(chunk, offset + sizeof read, used - std::min<std::uint64_t>(used, sizeof read));
-  chunk.type = static_cast<record::ChunkType>(read.type);
+  ReadChunk chunk = chunk_of(read, offset, used);
   chunk.state = state;
   chunk.sealed = sealed;
   chunk.last = sealed && (read.used & record::last_of_thread) != 0;
-  chunk.thread = read.thread;
-  chunk.tid = read.tid;
-  chunk.offset = offset;
-  chunk.sequence = read.sequence;
-  chunk.base_ticks = read.base_ticks;
-  chunk.end_ticks = read.end_ticks;
   chunk.last_ticks = sealed ? read.last_ticks : 0;
-  chunk.number = read.number;
-  chunk.before = read.before;
   constexpr std::uint32_t or_more = 0xFFFFFFFF;
   chunk.events = sealed && read.events != or_more ? read.events : 0;
   check_.chunks.push_back(chunk);

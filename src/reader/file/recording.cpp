@@ -183,11 +183,8 @@ bool Recording::read_header(ReadProcess& process, const std::vector<std::uint64_
       header.header_bytes != record::file_header_bytes) {
     return refuse("recorded by an incompatible version of nvspan");
   }
-  const auto live_word = [&](std::size_t offset) {
-    return words[(record::live_offset + offset) / word];
-  };
-  process.was_ring =
-      live_word(0) == record::live_magic && live_word(offsetof(record::LiveSection, was_ring)) != 0;
+  const auto& live = reinterpret_cast<const record::FirstPage*>(words.data())->live;
+  process.was_ring = live.magic.load() == record::live_magic && live.was_ring.load() != 0;
   header.host[sizeof header.host - 1] = '\0';
   header.boot_id[sizeof header.boot_id - 1] = '\0';
   const std::size_t command = std::min<std::size_t>(header.command_bytes, sizeof header.command);

@@ -175,11 +175,7 @@ std::int64_t LiveFile::age(std::uint64_t ticks) const noexcept {
   if (ticks == 0 || !is_here_) return -1;
   record::ClockSample now = {};
   now.monotonic = core::monotonic_ns();
-  if (header_.clock == static_cast<std::uint32_t>(record::ClockType::tsc)) {
-    now.ticks = core::time_stamp();
-  } else {
-    now.ticks = now.monotonic;
-  }
+  now.ticks = record::ticks_now(header_);
   if ((header_.flags & record::file_frozen) != 0) now = header_.last[header_.last_sample % 2];
   const double frequency =
       record::frequency_between(header_.first, now, header_.estimated_frequency);

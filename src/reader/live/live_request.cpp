@@ -38,9 +38,9 @@ LiveAnswer ask(const std::string& path, const LiveRequest& request, std::uint64_
     return LiveAnswer::failed;
   }
   if (!file.map(problem, terms)) return LiveAnswer::failed;
-  const auto& header = *file.mapped().at<record::FileHeader>(0);
-  auto& live = *file.writable_at<record::LiveSection>(record::live_offset);
-  if (header.magic != record::file_magic || live.magic.load() != record::live_magic) {
+  auto& page = *file.writable_at<record::FirstPage>(0);
+  record::LiveSection& live = page.live;
+  if (page.header.magic != record::file_magic || live.magic.load() != record::live_magic) {
     problem = "it is not a recording that takes requests";
     return LiveAnswer::failed;
   }

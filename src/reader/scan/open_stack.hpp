@@ -47,10 +47,12 @@ class OpenStack {
     });
   }
 
-  bool pop(std::uint32_t domain, PushRange& out) {
-    return open_.pop(domain, [&](const PushRange& range) {
-      out = range;
+  // Calls use(range) with the one that it closes. False: none of the domain is open.
+  template <typename Use>
+  [[gnu::always_inline]] bool pop(std::uint32_t domain, Use&& use) {
+    return open_.pop(domain, [&](PushRange& range) {
       if (range.shown) --count_;
+      use(range);
     });
   }
 

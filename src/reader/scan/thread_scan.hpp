@@ -142,23 +142,20 @@ void scan_thread(const Recording& recording, const ReadThread& thread, Visitor& 
       }
       switch (entry.kind) {
         case record::EntryKind::push:
-          open.advance(ticks);
-          push(site, ticks, events, payload);
+        case record::EntryKind::open: {
+          const bool again = entry.kind == record::EntryKind::open;
+          if (again && !missing) break;
+          open.advance(again ? base : ticks);
+          push(site, again ? *value : ticks, events, payload);
           break;
-        case record::EntryKind::open:
-          if (!missing) break;
-          open.advance(base);
-          push(site, *value, events, payload);
-          break;
+        }
         case record::EntryKind::pop: {
           open.advance(ticks);
-          PushRange range;
-          if (open.pop(subject, range)) {
+          const bool closes = open.pop(subject, [&](PushRange& range) {
             range.inside = events - range.inside - 1;
             if (range.shown) visitor.close(range, ticks, payload);
-          } else {
-            visitor.orphan(subject, ticks);
-          }
+          });
+          if (!closes) visitor.orphan(subject, ticks);
           break;
         }
         case record::EntryKind::mark:

@@ -27,7 +27,6 @@ namespace {
 using record::ChunkHeader;
 
 constexpr int most_looks = 64;
-constexpr std::size_t page = record::file_header_bytes;
 
 class Copier {
  public:
@@ -66,7 +65,7 @@ class Copier {
 
   OpenFile& from_;
   const int to_;
-  alignas(8) char head_[page] = {};
+  record::FirstPage page_;
   std::uint64_t oldest_ = 0;  // ticks: chunks that end before it are left out
   std::uint64_t in_hand_ = 0;
   std::uint64_t devices_ = 0;
@@ -94,9 +93,8 @@ bool Copier::find(std::uint64_t offset, ChunkHeader& header) {
 }
 
 void Copier::find_live() {
-  const auto* live = reinterpret_cast<const record::LiveSection*>(head_ + record::live_offset);
-  devices_ = live->devices.load();
-  from_.each_chunk(live->blocks.load(), [&](std::uint64_t offset, const ChunkHeader&) {
+  devices_ = page_.live.devices.load();
+  from_.each_chunk(page_.live.blocks.load(), [&](std::uint64_t offset, const ChunkHeader&) {
     live_.push_back(offset);
     return true;
   });
@@ -240,7 +238,7 @@ bool Copier::copy_chunks(Pass pass) {
   std::uint64_t end = 0;
   from_.read(offsetof(record::FileHeader, allocated), &end, sizeof end);
   end = std::min(end, from_.size());
-  std::uint64_t offset = page;
+  std::uint64_t offset = record::file_header_bytes;
   while (offset + sizeof(ChunkHeader) <= end) {
     ChunkHeader header = {};
     if (find(offset, header)) {
@@ -259,16 +257,13 @@ bool Copier::copy_chunks(Pass pass) {
 }
 
 bool Copier::finish() {
-  record::FileHeader header = {};
-  std::memcpy(static_cast<void*>(&header), head_, sizeof header);
+  record::FileHeader& header = page_.header;
   header.flags |= record::file_frozen;
   // The ages of what is in it count from now.
   if ((header.flags & record::file_closed) == 0) {
     const std::uint64_t number = header.last_sample + 1;
     record::ClockSample& sample = header.last[number % 2];
-    sample.ticks = header.clock == static_cast<std::uint32_t>(record::ClockType::tsc)
-                       ? core::time_stamp()
-                       : core::monotonic_ns();
+    sample.ticks = record::ticks_now(header);
     sample.monotonic = core::monotonic_ns();
     sample.realtime = core::clock_ns(CLOCK_REALTIME);
     header.last_sums[number % 2] = record::sample_sum(sample, number);
@@ -281,16 +276,13 @@ bool Copier::finish() {
   header.closing_sum = 0;
   header.in_hand = in_hand_;
   header.fixed_sum = record::fixed_sum(header);
-  std::memcpy(head_, static_cast<const void*>(&header), sizeof header);
-  return write(0, head_, page);
+  return write(0, &page_, sizeof page_);
 }
 
 bool Copier::copy(std::uint64_t window) {
-  if (!from_.read(0, head_, page)) return false;
-  record::FileHeader header = {};
-  std::memcpy(static_cast<void*>(&header), head_, sizeof header);
-  const bool tsc = header.clock == static_cast<std::uint32_t>(record::ClockType::tsc);
-  const std::uint64_t now = tsc ? core::time_stamp() : core::monotonic_ns();
+  if (!from_.read(0, &page_, sizeof page_)) return false;
+  const record::FileHeader& header = page_.header;
+  const std::uint64_t now = record::ticks_now(header);
   const double ticks = static_cast<double>(window) * header.estimated_frequency / 1e9;
   const bool events = header.mode == static_cast<std::uint32_t>(record::RecordMode::full) ||
                       header.mode == static_cast<std::uint32_t>(record::RecordMode::ring);

@@ -4,10 +4,8 @@
 #include "reader/tail/recording_tail.hpp"
 
 #include "core/os/clock.hpp"
-#include "record/file/live_format.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace nvspan::reader {
 namespace {
@@ -31,33 +29,15 @@ bool RecordingTail::open(const std::string& path) {
   std::string problem;
   if (!file_.open(path, problem)) return false;
   refresh();
-  return header_.magic == record::file_magic && header_.version == record::format_version &&
-         header_.estimated_frequency > 0 &&
-         live_word(offsetof(record::LiveSection, magic)) == record::live_magic;
-}
-
-void RecordingTail::refresh() noexcept {
-  if (!file_.read(0, page_, sizeof page_)) return;
-  std::memcpy(static_cast<void*>(&header_), page_, sizeof header_);
-}
-
-std::uint64_t RecordingTail::live_word(std::size_t field) const noexcept {
-  std::uint64_t value = 0;
-  std::memcpy(&value, page_ + record::live_offset + field, sizeof value);
-  return value;
-}
-
-std::uint64_t RecordingTail::ticks_now() const noexcept {
-  const bool tsc = header_.clock == static_cast<std::uint32_t>(record::ClockType::tsc);
-  return tsc ? core::time_stamp() : core::monotonic_ns();
+  return header().magic == record::file_magic && header().version == record::format_version &&
+         header().estimated_frequency > 0 && page_.live.magic.load() == record::live_magic;
 }
 
 std::uint64_t RecordingTail::progress(std::uint64_t& open) {
   open = 0;
   std::uint64_t sum = 0;
   std::size_t chunks = 0;
-  const std::uint64_t newest = live_word(offsetof(record::LiveSection, blocks));
-  file_.each_chunk(newest, [&](std::uint64_t offset, const ChunkHeader& header) {
+  file_.each_chunk(page_.live.blocks.load(), [&](std::uint64_t offset, const ChunkHeader& header) {
     offset += record::live_blocks_start + offsetof(record::LiveBlock, state);
     for (std::size_t i = 0; i < record::live_blocks_in(header); ++i) {
       std::uint64_t state = 0;
@@ -72,7 +52,7 @@ std::uint64_t RecordingTail::progress(std::uint64_t& open) {
 
 void RecordingTail::read_names() {
   refresh();  // the newest names may lie in a chunk that has just begun
-  names_.read(live_word(offsetof(record::LiveSection, definitions)), file_);
+  names_.read(page_.live.definitions.load(), file_);
 }
 
 const record::SiteDefinition* RecordingTail::site_of(std::uint32_t site) {
@@ -89,8 +69,8 @@ LiveNames::Name RecordingTail::name_of(std::uint32_t site) {
 
 // Also one that was armed, and was told to be a ring.
 bool RecordingTail::is_ring() const noexcept {
-  return header_.mode == static_cast<std::uint32_t>(record::RecordMode::ring) ||
-         live_word(offsetof(record::LiveSection, was_ring)) != 0;
+  return header().mode == static_cast<std::uint32_t>(record::RecordMode::ring) ||
+         page_.live.was_ring.load() != 0;
 }
 
 // A full ring's places are used again, which nothing in the header tells.
@@ -105,7 +85,7 @@ void RecordingTail::find_chunks(bool all) {
   const std::uint64_t begin = core::monotonic_ns();
   const bool ring = is_ring();
   std::uint64_t offset = all ? record::file_header_bytes : looked_to_;
-  allocated_ = header_.allocated;
+  allocated_ = header().allocated;
   const std::uint64_t end = std::min(allocated_, file_.size());
   if (all || !ring) places_.clear();
   while (offset + sizeof(ChunkHeader) <= end) {
@@ -209,7 +189,7 @@ bool RecordingTail::advance_nearby(Thread& thread) {
   if (!file_.chunk_at(offset, header)) return false;
   for (std::size_t i = 0; i < most_nearby; ++i) {
     offset += header.size;
-    if (offset + sizeof header > header_.allocated) offset = record::file_header_bytes;
+    if (offset + sizeof header > page_.header.allocated) offset = record::file_header_bytes;
     if (!file_.chunk_at(offset, header)) return false;
     if (header.thread == thread.thread && header.number == thread.number + 1 &&
         header.type == static_cast<std::uint32_t>(record::ChunkType::events)) {
@@ -241,7 +221,7 @@ EntryStep RecordingTail::take_entries(Thread& thread, FileSpan entries, bool sea
   if (begin == nullptr) return EntryStep::end;
   const std::uint64_t* const end = begin + entries.size() / word;
   const std::uint64_t* at = begin;
-  const bool all_stay = sealed || header_.min_duration == 0;
+  const bool all_stay = sealed || header().min_duration == 0;
   const auto take = [&](const Entry& entry, std::uint64_t ticks) {
     switch (entry.kind) {
       case record::EntryKind::push:
@@ -328,7 +308,7 @@ bool RecordingTail::read_chunks(Thread& thread, std::vector<TailRange>& closed) 
 
 bool RecordingTail::read_ranges(std::vector<TailRange>& closed, bool all) {
   const bool find_all = must_find_all(all);
-  if (find_all || header_.allocated != allocated_) find_chunks(find_all);
+  if (find_all || header().allocated != allocated_) find_chunks(find_all);
   took_ = false;
   // What one that ends here leaves may have been taken, and left, by others already.
   for (bool left = true; left;) {

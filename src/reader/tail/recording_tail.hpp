@@ -7,7 +7,8 @@
 #include "reader/chunks/entries.hpp"
 #include "reader/chunks/open_file.hpp"
 #include "reader/live/live_names.hpp"
-#include "record/file/format.hpp"
+#include "record/file/live_format.hpp"
+#include "record/file/ticks.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -33,7 +34,7 @@ class RecordingTail {
   // False: it is no recording that can be followed.
   bool open(const std::string& path);
   // What the file's header says now; until the next call nothing below looks at it again.
-  void refresh() noexcept;
+  void refresh() noexcept { file_.read(0, &page_, sizeof page_); }
   // Appends the push/pop ranges that were closed since. False: there were no entries at all.
   // `all`: threads are looked for that may have come a moment ago.
   bool read_ranges(std::vector<TailRange>& closed, bool all);
@@ -45,12 +46,12 @@ class RecordingTail {
   // How many events its threads have had, of whatever mode; a number to compare with an earlier
   // one. `open`: how many ranges are open now.
   std::uint64_t progress(std::uint64_t& open);
-  bool is_closed() const noexcept { return (header_.flags & record::file_closed) != 0; }
+  bool is_closed() const noexcept { return (header().flags & record::file_closed) != 0; }
   LiveNames::Name name_of(std::uint32_t site);
 
-  const record::FileHeader& header() const noexcept { return header_; }
-  std::uint64_t ticks_now() const noexcept;
-  double ns_per_tick() const noexcept { return 1e9 / header_.estimated_frequency; }
+  const record::FileHeader& header() const noexcept { return page_.header; }
+  std::uint64_t ticks_now() const noexcept { return record::ticks_now(header()); }
+  double ns_per_tick() const noexcept { return 1e9 / header().estimated_frequency; }
 
  private:
   struct Thread {
@@ -79,7 +80,6 @@ class RecordingTail {
   };
 
   bool is_ring() const noexcept;
-  std::uint64_t live_word(std::size_t field) const noexcept;
   bool must_find_all(bool all) const noexcept;
   void find_chunks(bool all);
   void add_place(std::uint64_t offset, const record::ChunkHeader& header);
@@ -103,8 +103,7 @@ class RecordingTail {
   static constexpr std::uint64_t no_names = ~std::uint64_t{0};
 
   OpenFile file_;
-  alignas(record::FileHeader) unsigned char page_[record::file_header_bytes] = {};
-  record::FileHeader header_ = {};
+  record::FirstPage page_;
   LiveNames names_;
   std::vector<std::uint64_t> sites_;  // TailRange::names by site; 0xFF...: not known
   std::vector<Place> places_;

@@ -53,6 +53,15 @@ struct LiveSection {
 static_assert(live_offset + sizeof(LiveSection) <= file_header_bytes);
 constexpr std::uint64_t live_no_mode = 0xFFFFFFFF;
 
+// A file's first page.
+struct FirstPage {
+  FileHeader header = {};
+  char between[live_offset - sizeof(FileHeader)] = {};
+  LiveSection live = {};
+  char rest[file_header_bytes - live_offset - sizeof(LiveSection)] = {};
+};
+static_assert(sizeof(FirstPage) == file_header_bytes && offsetof(FirstPage, live) == live_offset);
+
 // LiveBlock::state
 constexpr unsigned live_count_shift = 21;
 constexpr std::uint64_t live_depth_mask = (std::uint64_t{1} << 20) - 1;

@@ -37,17 +37,27 @@ inline double frequency_between(const ClockSample& first, const ClockSample& lat
          static_cast<double>(later.monotonic - first.monotonic);
 }
 
-inline std::uint64_t ticks_now() noexcept {
+inline std::uint64_t processor_ticks() noexcept {
 #if defined(__x86_64__)
-  if (__builtin_expect(ticks_are_tsc, 1)) return __rdtsc();
+  return __rdtsc();
 #elif defined(__aarch64__)
-  if (__builtin_expect(ticks_are_tsc, 1)) {
-    std::uint64_t value;
-    asm volatile("mrs %0, cntvct_el0" : "=r"(value));
-    return value;
-  }
-#endif
+  std::uint64_t value;
+  asm volatile("mrs %0, cntvct_el0" : "=r"(value));
+  return value;
+#else
   return system_ticks();
+#endif
+}
+
+inline std::uint64_t ticks_now() noexcept {
+  if (__builtin_expect(ticks_are_tsc, 1)) return processor_ticks();
+  return system_ticks();
+}
+
+// By the clock of a recording, which another process may have chosen.
+inline std::uint64_t ticks_now(const FileHeader& header) noexcept {
+  const bool tsc = header.clock == static_cast<std::uint32_t>(ClockType::tsc);
+  return tsc ? processor_ticks() : system_ticks();
 }
 
 }  // namespace nvspan::record
