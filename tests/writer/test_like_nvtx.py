@@ -14,6 +14,7 @@ import nvspan
 from helpers.compile import build
 from helpers.traced import LIBRARY, clean_environment
 from nvspan import writer
+from nvspan.writer.backend import connection_of
 
 SOURCE = Path(__file__).parents[1] / "programs" / "nvtxw_backend.cpp"
 PROGRAM = Path(__file__).with_name("program.py")
@@ -79,7 +80,7 @@ def test_a_session_that_a_backend_takes(tmp_path, library):
 def test_the_backend_is_asked_for_by_name_once(library, tmp_path):
     (tmp_path / "link.so").symlink_to(library)
     first, second = writer.load_backend(library), writer.load_backend(tmp_path / "link.so")
-    assert first._connection.module is second._connection.module
+    assert connection_of(first).module is connection_of(second).module
     first.close()
     assert repr(first) == "<nvspan.writer.Backend, closed>"
     with writer.Session("x", backend=second, config=f"file={tmp_path / 'x'}"):

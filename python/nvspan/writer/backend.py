@@ -55,12 +55,12 @@ _lock = threading.RLock()
 
 
 class Connection:
-    """A library as one `Backend` uses it, `ends` the sessions that are active."""
+    """A backend's use of its library, with one lock for all its sessions."""
 
     def __init__(self, module: _Module) -> None:
         self.module: _Module | None = module
         self.lock = threading.RLock()
-        self.ends: set[Callable[[], None]] = set()
+        self.ends: set[Callable[[], None]] = set()  # of the sessions that have begun
 
     def interface(self) -> abi.Interface:
         if self.module is None or self.module.interface is None:
@@ -99,9 +99,8 @@ class Backend:
 
     def __repr__(self) -> str:
         module = self._connection.module
-        if module is None:
-            return "<nvspan.writer.Backend, closed>"
-        return f"<nvspan.writer.Backend {module.library._name!r}>"
+        shown = ", closed" if module is None else f" {module.library._name!r}"
+        return f"<nvspan.writer.Backend{shown}>"
 
     def close(self) -> None:
         """End its sessions, and tell the library that nothing follows once nobody else uses it.
@@ -112,6 +111,10 @@ class Backend:
             WriterError: The library refused to end a session; then the backend stays open.
         """
         self._connection.close()
+
+
+def connection_of(backend: Backend) -> Connection:
+    return backend._connection
 
 
 def load_backend(path: str | os.PathLike[str]) -> Backend:

@@ -12,30 +12,29 @@ from nvspan.counters import CounterSemantics, _checked_dtype
 from nvspan.payloads import numpy_dtype
 from nvspan.writer.layout import (
     COUNTER_GROUP,
+    EventSchema,
     Layout,
     check_event,
     counter_timestamp,
     layout_of,
     roles_of,
 )
-from nvspan.writer.target import EventSchema
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeAlias
 
     import numpy as np
 
-    from nvspan.writer.shared import Shared
-    from nvspan.writer.target import DomainTarget
+    from nvspan.writer.options import Message
+    from nvspan.writer.run import DomainTarget, Run
+
+    Text: TypeAlias = "str | bytes | RegisteredString | None"
+    Category: TypeAlias = str | bytes | int | None
 
 _INT64, _FLOAT64 = 17, 44
 _FIRST_STATIC_SCOPE, _FIRST_DYNAMIC_SCOPE = 1 << 24, 1 << 32
-_PARENTS = (
-    PredefinedScope.NONE,
-    PredefinedScope.ROOT,
-    PredefinedScope.CURRENT_HW_MACHINE,
-    PredefinedScope.CURRENT_VM,
-)
+_PARENTS = (PredefinedScope.NONE, PredefinedScope.ROOT, PredefinedScope.CURRENT_HW_MACHINE,
+            PredefinedScope.CURRENT_VM)  # fmt: skip
 
 
 def as_bytes(text: str | bytes | None) -> bytes | None:
@@ -184,11 +183,10 @@ class Domain:
     What it hands out is the same object for the same arguments, and valid until the session ends.
     """
 
-    def __init__(self, shared: Shared, name: str | None, target: DomainTarget) -> None:
-        self._shared = shared
+    def __init__(self, run: Run, name: str | None) -> None:
+        self._run = run
         self._name = name
-        self._target = target
-        self._valid = True
+        self._target = run.target.domain(as_bytes(name))
         self._strings: dict[str, RegisteredString] = {}
         self._categories: dict[str, int] = {}
         self._scopes: dict[tuple[str | None, int], Scope] = {}
@@ -201,7 +199,7 @@ class Domain:
         return f"<nvspan.writer.Domain {self._name!r}>"
 
     def _check(self) -> None:
-        if not self._valid:
+        if self._run.ended:
             raise RuntimeError("domain is no longer valid: its session has ended")
 
     def get_registered_string(self, string: str | bytes) -> RegisteredString:
@@ -215,7 +213,7 @@ class Domain:
         if not isinstance(string, (str, bytes)):
             raise TypeError(f"string must be a str or bytes, not {string!r}")
         text = as_text(string) or ""
-        with self._shared.lock:
+        with self._run.lock:
             self._check()
             known = self._strings.get(text)
             if known is None:
@@ -234,7 +232,7 @@ class Domain:
         if not isinstance(name, (str, bytes)):
             raise TypeError(f"category name must be a str or bytes, not {name!r}")
         text = as_text(name) or ""
-        with self._shared.lock:
+        with self._run.lock:
             self._check()
             number = self._categories.get(text)
             if number is None:
@@ -275,7 +273,7 @@ class Domain:
         else:
             raise TypeError(f"parent must be a PredefinedScope, a Scope, or None, not {parent!r}")
         text = as_text(path)
-        with self._shared.lock:
+        with self._run.lock:
             self._check()
             known = self._scopes.get((text, number))
             if known is None:
@@ -300,7 +298,7 @@ class Domain:
         """
         if kind is not None and not isinstance(kind, EventKind):
             raise TypeError(f"kind must be an EventKind or None, not {kind!r}")
-        with self._shared.lock:
+        with self._run.lock:
             self._check()
             given = numpy_dtype(dtype)
             if kind is not None:
@@ -343,9 +341,9 @@ class Domain:
             dtype = numpy.dtype("i8" if dtype is int else "f8")
         if semantics is not None and not isinstance(semantics, CounterSemantics):
             raise TypeError(f"semantics must be a CounterSemantics or None, not {semantics!r}")
-        with self._shared.lock:
+        with self._run.lock:
             self._check()
-            place, path = self._scope_of(scope)
+            place, path = resolve_scope(self, scope)
             timestamp = counter_timestamp(dtype)
             layout = self._counter_layout(dtype)
             key = (as_text(name), layout, as_text(description), place, semantics)
@@ -370,38 +368,84 @@ class Domain:
             return _FLOAT64
         return layout_of(dtype, COUNTER_GROUP if dtype.fields is not None else 0)
 
-    def _category(self, category: str | bytes | int | None) -> int:
-        if category is None:
-            return 0
-        if isinstance(category, (str, bytes)):
-            return self.get_category_id(category)
-        if not isinstance(category, int):
-            raise TypeError(f"category must be a str, bytes, int, or None, not {category!r}")
-        if not 0 <= category < 1 << 32:
-            raise ValueError(f"category must be in [0, 2**32 - 1], not {category}")
-        if category not in self._user_categories:
-            with self._shared.lock:
-                self._check()
-                self._user_categories.add(category)
-        return category
 
-    def _scope_of(self, scope: PredefinedScope | Scope | int | None) -> tuple[int, str | None]:
-        if scope is None:
-            return 0, None
-        if isinstance(scope, PredefinedScope):
-            return scope.value, None
-        if isinstance(scope, Scope):
-            if scope._domain is not self:
-                raise ValueError("scope is not registered in this domain")
-            return scope._scope_id, scope._whole_path
-        if isinstance(scope, int) and not isinstance(scope, bool):
-            if not _FIRST_STATIC_SCOPE <= scope < _FIRST_DYNAMIC_SCOPE:
-                raise ValueError(
-                    "integer scope must be in the NVTX static scope ID range "
-                    f"[{_FIRST_STATIC_SCOPE}, {_FIRST_DYNAMIC_SCOPE}), not {scope}"
-                )
-            return scope, None
-        raise TypeError(f"scope must be None, a PredefinedScope, a Scope, or an int, not {scope!r}")
+# What sessions and streams ask of a domain and of what it handed out.
+
+
+def check_domain(domain: Domain, run: Run) -> None:
+    """Raises ValueError or RuntimeError unless the domain is of this run and the run goes on."""
+    if domain._run.session is not run.session:
+        raise ValueError("domain belongs to a different session")
+    domain._check()
+
+
+def target_of(domain: Domain) -> DomainTarget:
+    return domain._target
+
+
+def resolve_message(domain: Domain, message: Text) -> Message:
+    if isinstance(message, RegisteredString):
+        if message._domain is not domain:
+            raise ValueError("message is a RegisteredString from a different domain")
+        return message._handle
+    if message is None or isinstance(message, (str, bytes)):
+        return as_bytes(message)
+    raise TypeError(f"message must be a str, bytes, RegisteredString, or None, not {message!r}")
+
+
+def resolve_category(domain: Domain, category: Category) -> int:
+    if category is None:
+        return 0
+    if isinstance(category, (str, bytes)):
+        return domain.get_category_id(category)
+    if not isinstance(category, int):
+        raise TypeError(f"category must be a str, bytes, int, or None, not {category!r}")
+    if not 0 <= category < 1 << 32:
+        raise ValueError(f"category must be in [0, 2**32 - 1], not {category}")
+    if category not in domain._user_categories:
+        with domain._run.lock:
+            domain._check()
+            domain._user_categories.add(category)
+    return category
+
+
+def resolve_scope(
+    domain: Domain, scope: PredefinedScope | Scope | int | None
+) -> tuple[int, str | None]:
+    """The number of a scope, and its whole path if it has one."""
+    if scope is None:
+        return 0, None
+    if isinstance(scope, PredefinedScope):
+        return scope.value, None
+    if isinstance(scope, Scope):
+        if scope._domain is not domain:
+            raise ValueError("scope is not registered in this domain")
+        return scope._scope_id, scope._whole_path
+    if isinstance(scope, int) and not isinstance(scope, bool):
+        if not _FIRST_STATIC_SCOPE <= scope < _FIRST_DYNAMIC_SCOPE:
+            raise ValueError(
+                "integer scope must be in the NVTX static scope ID range "
+                f"[{_FIRST_STATIC_SCOPE}, {_FIRST_DYNAMIC_SCOPE}), not {scope}"
+            )
+        return scope, None
+    raise TypeError(f"scope must be None, a PredefinedScope, a Scope, or an int, not {scope!r}")
+
+
+def resolve_schema(domain: Domain, schema: Schema) -> EventSchema:
+    if not isinstance(schema, Schema):
+        raise TypeError(f"schema must be a nvspan.writer.Schema, not {schema!r}")
+    if schema._domain is not domain:
+        raise ValueError("schema is not registered in this stream's domain")
+    return schema._event
+
+
+def resolve_counter(domain: Domain, counter: Counter) -> tuple[int, str | None]:
+    """The number of a counter, and the field of its rows that is their time, if one is."""
+    if not isinstance(counter, Counter):
+        raise TypeError(f"counter must be a nvspan.writer.Counter, not {counter!r}")
+    if counter._domain is not domain:
+        raise ValueError("counter is not registered in this stream's domain")
+    return counter._counter_id, counter._timestamp
 
 
 def _numpy() -> Any:

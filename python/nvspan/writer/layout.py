@@ -4,14 +4,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nvspan._runtime.enums import EntryKind, EventKind, PayloadEntryType
 from nvspan.payloads import METADATA_KEY
 
 if TYPE_CHECKING:
-    from typing import Any
-
     import numpy as np
 
     from nvspan._runtime.semantics import CounterSemantics
@@ -56,6 +54,15 @@ class Roles(NamedTuple):
     color: str | None
     range_id: str | None
     others: bool  # whether there are fields beside them
+
+
+class EventSchema(NamedTuple):
+    """A schema that is registered in a domain; `kind` None: of payloads."""
+
+    id: int
+    dtype: Any
+    kind: EventKind | None
+    roles: Roles | None
 
 
 def metadata_of(dtype: np.dtype[Any]) -> Any:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
     from nvspan._runtime.enums import BatchOrdering
     from nvspan._runtime.semantics import CounterSemantics
-    from nvspan.writer.target import EventSchema, Message, StreamOptions
+    from nvspan.writer.backend import Connection
+    from nvspan.writer.layout import EventSchema
+    from nvspan.writer.options import Message, StreamOptions
 
 _STATIC, _DYNAMIC = 1, 2
 _INT64, _RANGE_ID, _CATEGORY, _COLOR, _UTF8, _STRING = 17, 67, 68, 69, 76, 80
@@ -70,8 +72,8 @@ def _semantics(semantics: CounterSemantics) -> abi.CounterSemantics:
 
 
 class LibrarySession:
-    def __init__(self, interface: abi.Interface, name: bytes | None, config: bytes | None) -> None:
-        self._interface = interface
+    def __init__(self, connection: Connection, name: bytes | None, config: bytes | None) -> None:
+        self._interface = interface = connection.interface()
         self._handle = ctypes.c_void_p()
         attributes = abi.SessionAttributes(ctypes.sizeof(abi.SessionAttributes), name, config)
         code = interface.SessionBegin(ctypes.byref(attributes), ctypes.byref(self._handle))
@@ -234,9 +236,19 @@ class LibraryStream:
         self._first.data = ctypes.addressof(self._head)
         self._event_write = interface.EventWrite
 
-    def _single(self, kind: EventKind, times: bytes, message: Message, color: int,
-                category: int) -> None:  # fmt: skip
-        domain, data, head = self._domain, self._data, times
+    def single(
+        self,
+        kind: EventKind,
+        times: tuple[int, ...],
+        message: Message,
+        color: int,
+        category: int,
+        range_id: int,
+    ) -> None:
+        domain, data = self._domain, self._data
+        head = _TIME(*times) if len(times) == 1 else _TIMES_OF(*times)
+        if kind in _WITH_ID:
+            head = _HANDLE(range_id) + head
         count = 1
         if kind not in _BARE:
             head += _FIELDS(color, category)
@@ -256,15 +268,6 @@ class LibraryStream:
         code = self._event_write(self._handle, data, count)
         if code:
             check(code, "EventWrite")
-
-    def instant(self, kind: EventKind, time: int, range_id: int, message: Message, color: int,
-                category: int) -> None:  # fmt: skip
-        times = _TIME(time) if kind not in _WITH_ID else _HANDLE(range_id) + _TIME(time)
-        self._single(kind, times, message, color, category)
-
-    def span(self, kind: EventKind, start: int, end: int, message: Message, color: int,
-             category: int) -> None:  # fmt: skip
-        self._single(kind, _TIMES_OF(start, end), message, color, category)
 
     def event(self, schema: EventSchema, row: np.ndarray[Any, Any]) -> None:
         data = abi.PayloadData(schema.id, row.nbytes, row.ctypes.data)

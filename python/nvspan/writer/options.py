@@ -5,6 +5,13 @@
 from __future__ import annotations
 
 import enum
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    # A text in UTF-8, or the handle of a registered string.
+    Message: TypeAlias = bytes | int | None
 
 
 class StreamInterleaving(enum.Enum):
@@ -29,6 +36,23 @@ class StreamSkid(enum.Enum):
     NONE = 0
     TIME_NS = 1
     EVENT_COUNT = 2
+
+
+class StreamOptions(NamedTuple):
+    """A stream's arguments as numbers and bytes."""
+
+    name: bytes
+    scope: int
+    scope_path: str | None
+    time_domain: int
+    interleaving: int
+    ordering: int
+    skid: int
+    skid_amount: int
+    tid: int | None
+    process: int | None
+    device: int | None
+    queue: int | None
 
 
 SUCCESS, FAILED, INVALID_ARGUMENT, SYMBOL_MISSING, NOT_SUPPORTED = 0, 1, 2, 5, 7

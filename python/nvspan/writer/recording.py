@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from nvspan._runtime.enums import BatchOrdering
     from nvspan._runtime.semantics import CounterSemantics
-    from nvspan.writer.layout import Roles
-    from nvspan.writer.target import EventSchema, Message, StreamOptions
+    from nvspan.writer.layout import EventSchema, Roles
+    from nvspan.writer.options import Message, StreamOptions
 
 _FIRST_SCHEMA = 1 << 24
 FIRST_CLOCK = 1 << 32  # of the ids of a session's own clocks, as of time domains that a tool makes
@@ -249,19 +249,17 @@ class RecordingStream:
             return message - 1
         return self._writer.strings([_text(message)])[0] if message else None
 
-    def instant(self, kind: EventKind, time: int, range_id: int, message: Message, color: int,
-                category: int) -> None:  # fmt: skip
-        fields: dict[str, Any] = {
-            "name": self._name(message), "color": color or None, "category": category or None,
-        }  # fmt: skip
-        self._put(kind, time, None, range_id, fields)
-
-    def span(self, kind: EventKind, start: int, end: int, message: Message, color: int,
-             category: int) -> None:  # fmt: skip
-        fields = {
-            "name": self._name(message), "color": color or None, "category": category or None,
-        }  # fmt: skip
-        self._put(kind, start, end, None, fields)
+    def single(
+        self,
+        kind: EventKind,
+        times: tuple[int, ...],
+        message: Message,
+        color: int,
+        category: int,
+        range_id: int,
+    ) -> None:
+        fields = {"name": self._name(message), "color": color or None, "category": category or None}
+        self._put(kind, times[0], times[-1], range_id, fields)
 
     def _put(self, kind: EventKind, time: Any, end: Any, ids: Any, fields: dict[str, Any]) -> None:
         writer, thread, domain = self._writer, self._thread, self._handle

@@ -7,21 +7,22 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import threading
 from typing import TYPE_CHECKING
 
 from nvspan._runtime.enums import PredefinedScope, TimestampType
 from nvspan._runtime.unix_time import unix_offset as measured_offset
-from nvspan.writer.backend import Backend
-from nvspan.writer.domain import Domain, as_bytes, as_text
+from nvspan.writer.backend import Backend, connection_of
+from nvspan.writer.domain import Domain, as_bytes, as_text, check_domain, resolve_scope
 from nvspan.writer.options import (
     NOT_SUPPORTED,
     StreamInterleaving,
+    StreamOptions,
     StreamOrdering,
     StreamSkid,
     WriterError,
 )
-from nvspan.writer.shared import Shared
-from nvspan.writer.target import StreamOptions
+from nvspan.writer.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,6 +79,7 @@ class Session:
             raise TypeError(f"backend must be a nvspan.writer.Backend or None, not {backend!r}")
         if backend is not None and output is not None:
             raise ValueError("output is the path of a recording: leave it out with a backend")
+        self._connection = None if backend is None else connection_of(backend)
         self._name = as_bytes(name)
         self._config = as_bytes(config)
         self._output = os.fspath(output) if output is not None else f"{as_text(name)}.nvspan"
@@ -91,11 +93,12 @@ class Session:
             "rank": -1 if rank is None else rank,
             "unix_offset": unix_offset,
         }
-        self._shared = Shared(None if backend is None else backend._connection)
-        self._domains: dict[str | None, Domain] = {}
+        self._lock = threading.RLock() if self._connection is None else self._connection.lock
+        self._run: Run | None = None
+        self._domains: dict[str | None, Domain] = {}  # of the run
 
     def __repr__(self) -> str:
-        state = "active" if self._shared.target is not None else "not active"
+        state = "active" if self._run is not None else "not active"
         return f"<nvspan.writer.Session {as_text(self._name)!r}, {state}>"
 
     def begin(self) -> None:
@@ -105,20 +108,20 @@ class Session:
             RuntimeError: It has begun already, or the backend is closed.
             WriterError: The backend refused it.
         """
-        shared = self._shared
-        with shared.locked():
-            if shared.target is not None:
+        with self._lock:
+            if self._run is not None:
                 raise RuntimeError("session is already active")
-            if shared.connection is None:
+            if self._connection is None:
                 from nvspan.writer.recording import RecordingSession
 
-                shared.target = RecordingSession(self._output, self._about, self._memory)
+                recording = RecordingSession(self._output, self._about, self._memory)
+                self._run = Run(self, recording, self._lock)
                 return
             from nvspan.writer.library import LibrarySession
 
-            interface = shared.connection.interface()
-            shared.target = LibrarySession(interface, self._name, self._config)
-            shared.connection.ends.add(self.end)
+            library = LibrarySession(self._connection, self._name, self._config)
+            self._run = Run(self, library, self._lock)
+            self._connection.ends.add(self.end)
 
     def end(self) -> None:
         """Close the streams and end the session; a recording is written here.
@@ -131,29 +134,14 @@ class Session:
         self._end(complete=True)
 
     def _end(self, *, complete: bool) -> None:
-        failure = None
-        shared = self._shared
-        with shared.locked():
-            target = shared.active()
-            shared.check_backend()
-            for close in list(shared.closing):
-                try:
-                    close()
-                except Exception as error:
-                    failure = failure or error
-            shared.closing.clear()
-            shared.target = None
-            for domain in self._domains.values():
-                domain._valid = False
+        with self._lock:
+            run = self._active()
+            if self._connection is not None:
+                self._connection.interface()  # raises where it is closed
+                self._connection.ends.discard(self.end)
+            self._run = None
             self._domains.clear()
-            if shared.connection is not None:
-                shared.connection.ends.discard(self.end)
-            try:
-                target.end(complete)
-            except WriterError as error:
-                raise error from failure
-        if failure is not None:
-            raise failure
+            run.end(complete=complete)
 
     def __enter__(self) -> Self:
         self.begin()
@@ -165,14 +153,19 @@ class Session:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        with self._shared.locked():
-            if self._shared.target is not None:  # the backend may have ended it
+        with self._lock:
+            if self._run is not None:  # the backend may have ended it
                 self._end(complete=kind is None)
+
+    def _active(self) -> Run:
+        if self._run is None:
+            raise RuntimeError("session is not active")
+        return self._run
 
     def _recording(self, what: str) -> RecordingSession:
         from nvspan.writer.recording import RecordingSession
 
-        target = self._shared.active()
+        target = self._active().target
         if not isinstance(target, RecordingSession):
             raise WriterError(NOT_SUPPORTED, what)
         return target
@@ -185,13 +178,12 @@ class Session:
             TypeError: The name is of another type.
             WriterError: The backend refused it.
         """
-        with self._shared.lock:
-            target = self._shared.active()
+        with self._lock:
+            run = self._active()
             text = as_text(name) or None
             domain = self._domains.get(text)
             if domain is None:
-                made = target.domain(as_bytes(text))
-                domain = self._domains[text] = Domain(self._shared, text, made)
+                domain = self._domains[text] = Domain(run, text)
             return domain
 
     def create_process(
@@ -209,14 +201,9 @@ class Session:
             RuntimeError: The session is not active.
             WriterError: The session writes to a backend.
         """
-        with self._shared.lock:
-            about = {
-                "pid": pid,
-                "host": host,
-                "boot_id": boot_id,
-                "command": list(command),
-                "rank": -1 if rank is None else rank,
-            }
+        with self._lock:
+            about = {"pid": pid, "host": host, "boot_id": boot_id, "command": list(command),
+                     "rank": -1 if rank is None else rank}  # fmt: skip
             return self._recording("create_process").add_process(about)
 
     def create_clock(self, points: Sequence[tuple[int, int]], *, frequency: float = 1e9) -> int:
@@ -232,7 +219,7 @@ class Session:
             ValueError: No points, points that are not in order, or a frequency of 0.
             WriterError: The session writes to a backend.
         """
-        with self._shared.lock:
+        with self._lock:
             return self._recording("create_clock").add_clock(list(points), frequency)
 
     def create_stream(
@@ -277,36 +264,34 @@ class Session:
             ("skid", skid, StreamSkid),
         ):
             if not isinstance(value, wanted):
-                raise TypeError(
-                    f"{argument} must be a nvspan.writer.{wanted.__name__}, not {value!r}"
-                )
+                raise TypeError(f"{argument} must be a nvspan.writer.{wanted.__name__}, "
+                                f"not {value!r}")  # fmt: skip
         if not isinstance(time_domain_id, (TimestampType, int)):
             raise TypeError(
                 f"time_domain_id must be a nvspan.TimestampType or an int, not {time_domain_id!r}"
             )
-        with self._shared.lock:
-            self._shared.active()
+        with self._lock:
+            run = self._active()
             if any(value is not None for value in (tid, process, device, queue)):
                 self._recording("create_stream with tid, process, device or queue")
             if not isinstance(domain, Domain):
                 domain = self.get_domain(domain)
-            elif domain._shared is not self._shared:
-                raise ValueError("domain belongs to a different session")
             else:
-                domain._check()
-            resolved = (PredefinedScope.NONE, PredefinedScope.ROOT)
-            if isinstance(scope, PredefinedScope) and scope not in resolved:
+                check_domain(domain, run)
+            if isinstance(scope, PredefinedScope) and scope not in (
+                PredefinedScope.NONE,
+                PredefinedScope.ROOT,
+            ):
                 raise ValueError(
                     f"runtime-resolved scopes are not valid as stream defaults, not {scope.name}"
                 )
-            number, path = domain._scope_of(scope)
+            number, path = resolve_scope(domain, scope)
+            clock = time_domain_id if isinstance(time_domain_id, int) else time_domain_id.value
             options = StreamOptions(
                 name=as_bytes(name) or b"",
                 scope=number,
                 scope_path=path,
-                time_domain=(
-                    time_domain_id if isinstance(time_domain_id, int) else time_domain_id.value
-                ),
+                time_domain=clock,
                 interleaving=interleaving.value,
                 ordering=ordering.value,
                 skid=skid.value,
@@ -316,4 +301,4 @@ class Session:
                 device=device,
                 queue=queue,
             )
-            return Stream(self._shared, domain, options)
+            return Stream(run, domain, options)

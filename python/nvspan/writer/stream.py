@@ -9,9 +9,18 @@ from typing import TYPE_CHECKING
 
 from nvspan._runtime.enums import BatchOrdering, CounterNoValueReason, EventKind
 from nvspan.colors import color_to_hex
-from nvspan.writer.domain import Counter, Domain, RegisteredString, Schema, as_bytes
+from nvspan.writer.domain import (
+    Counter,
+    Domain,
+    RegisteredString,
+    Schema,
+    resolve_category,
+    resolve_counter,
+    resolve_message,
+    resolve_schema,
+    target_of,
+)
 from nvspan.writer.layout import COMPLETE_KINDS, batch_rows
-from nvspan.writer.target import StreamOptions
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -19,11 +28,9 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from nvspan.writer.shared import Shared
-    from nvspan.writer.target import Message, StreamTarget
-
-    Text = str | bytes | RegisteredString | None
-    Category = str | bytes | int | None
+    from nvspan.writer.domain import Category, Text
+    from nvspan.writer.options import StreamOptions
+    from nvspan.writer.run import Run, StreamTarget
 
 
 class Stream:
@@ -32,8 +39,8 @@ class Stream:
     Times are ints in the stream's time domain, ns where it has none. For one thread at a time.
     """
 
-    def __init__(self, shared: Shared, domain: Domain, options: StreamOptions) -> None:
-        self._shared = shared
+    def __init__(self, run: Run, domain: Domain, options: StreamOptions) -> None:
+        self._run = run
         self._domain = domain
         self._options = options
         self._target: StreamTarget | None = None
@@ -49,13 +56,13 @@ class Stream:
             ValueError: A recording does not know its time domain.
             WriterError: The backend refused it.
         """
-        with self._shared.lock:
+        with self._run.lock:
             if self._target is not None:
                 raise RuntimeError("stream is already open")
-            target = self._shared.active()
-            self._domain._check()
-            self._target = target.stream(self._options, self._domain._target)
-            self._shared.closing.add(self.close)
+            if self._run.ended:
+                raise RuntimeError("session is not active")
+            self._target = self._run.target.stream(self._options, target_of(self._domain))
+            self._run.closes.add(self.close)
 
     def close(self) -> None:
         """Close it; the session goes on.
@@ -64,10 +71,10 @@ class Stream:
             RuntimeError: It is not open, or the backend is closed.
             WriterError: The backend refused it.
         """
-        with self._shared.lock:
+        with self._run.lock:
             target = self._open()
             self._target = None
-            self._shared.closing.discard(self.close)
+            self._run.closes.discard(self.close)
             target.close()
 
     def __enter__(self) -> Self:
@@ -80,60 +87,32 @@ class Stream:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        with self._shared.lock:
+        with self._run.lock:
             if self._target is not None:
                 self.close()
 
     def _open(self) -> StreamTarget:
         if self._target is None:
             raise RuntimeError("stream is not open")
-        self._shared.check_backend()
         return self._target
 
-    def _message(self, message: Text) -> Message:
-        if isinstance(message, RegisteredString):
-            if message._domain is not self._domain:
-                raise ValueError("message is a RegisteredString from a different domain")
-            return message._handle
-        if message is None or isinstance(message, (str, bytes)):
-            return as_bytes(message)
-        raise TypeError(f"message must be a str, bytes, RegisteredString, or None, not {message!r}")
-
-    def _instant(
+    def _single(
         self,
         kind: EventKind,
-        time: int,
+        times: tuple[int, ...],
         message: Text = None,
         color: Any = None,
         category: Category = None,
         range_id: int = 0,
     ) -> None:
         target = self._open()
-        target.instant(
-            kind,
-            _int64(time, "timestamp"),
-            _id(range_id),
-            self._message(message),
-            _color(color),
-            self._domain._category(category),
-        )
+        number = _id(range_id)
+        text = resolve_message(self._domain, message)
+        argb = _color(color)
+        target.single(kind, times, text, argb, resolve_category(self._domain, category), number)
 
-    def _span(
-        self, kind: EventKind, start: int, end: int, message: Text, color: Any, category: Category
-    ) -> None:
-        target = self._open()
-        target.span(
-            kind,
-            _int64(start, "start"),
-            _int64(end, "end"),
-            self._message(message),
-            _color(color),
-            self._domain._category(category),
-        )
-
-    def write_mark(
-        self, timestamp: int, *, message: Text = None, color: Any = None, category: Category = None
-    ) -> None:
+    def write_mark(self, timestamp: int, *, message: Text = None, color: Any = None,
+                   category: Category = None) -> None:  # fmt: skip
         """Write a mark.
 
         Args:
@@ -147,37 +126,22 @@ class Stream:
             TypeError, ValueError: A message, color or category that there cannot be.
             WriterError: The backend refused it.
         """
-        self._instant(EventKind.MARK, timestamp, message, color, category)
+        self._single(EventKind.MARK, _time(timestamp), message, color, category)
 
-    def write_pushpop(
-        self,
-        start: int,
-        end: int,
-        *,
-        message: Text = None,
-        color: Any = None,
-        category: Category = None,
-    ) -> None:
+    def write_pushpop(self, start: int, end: int, *, message: Text = None, color: Any = None,
+                      category: Category = None) -> None:  # fmt: skip
         """Write a push/pop range; arguments and errors as for :meth:`write_mark`."""
-        self._span(EventKind.RANGE_PUSHPOP, start, end, message, color, category)
+        self._single(EventKind.RANGE_PUSHPOP, _span(start, end), message, color, category)
 
-    def write_startend(
-        self,
-        start: int,
-        end: int,
-        *,
-        message: Text = None,
-        color: Any = None,
-        category: Category = None,
-    ) -> None:
+    def write_startend(self, start: int, end: int, *, message: Text = None, color: Any = None,
+                       category: Category = None) -> None:  # fmt: skip
         """Write a start/end range; arguments and errors as for :meth:`write_mark`."""
-        self._span(EventKind.RANGE_STARTEND, start, end, message, color, category)
+        self._single(EventKind.RANGE_STARTEND, _span(start, end), message, color, category)
 
-    def write_push(
-        self, timestamp: int, *, message: Text = None, color: Any = None, category: Category = None
-    ) -> None:
+    def write_push(self, timestamp: int, *, message: Text = None, color: Any = None,
+                   category: Category = None) -> None:  # fmt: skip
         """Write the beginning of a push/pop range; as for :meth:`write_mark`."""
-        self._instant(EventKind.RANGE_PUSH, timestamp, message, color, category)
+        self._single(EventKind.RANGE_PUSH, _time(timestamp), message, color, category)
 
     def write_pop(self, timestamp: int) -> None:
         """Write the end of the push/pop range that began last.
@@ -186,17 +150,10 @@ class Stream:
             RuntimeError: The stream is not open.
             WriterError: The backend refused it.
         """
-        self._instant(EventKind.RANGE_POP, timestamp)
+        self._single(EventKind.RANGE_POP, _time(timestamp))
 
-    def write_start(
-        self,
-        timestamp: int,
-        range_id: int,
-        *,
-        message: Text = None,
-        color: Any = None,
-        category: Category = None,
-    ) -> None:
+    def write_start(self, timestamp: int, range_id: int, *, message: Text = None,
+                    color: Any = None, category: Category = None) -> None:  # fmt: skip
         """Write the beginning of a start/end range; as for :meth:`write_mark`.
 
         Args:
@@ -206,7 +163,7 @@ class Stream:
         """
         if range_id == 0:
             raise ValueError("range_id must be non-zero")
-        self._instant(EventKind.RANGE_START, timestamp, message, color, category, range_id)
+        self._single(EventKind.RANGE_START, _time(timestamp), message, color, category, range_id)
 
     def write_end(self, timestamp: int, range_id: int) -> None:
         """Write the end of the start/end range with that id.
@@ -218,7 +175,7 @@ class Stream:
         """
         if range_id == 0:
             raise ValueError("range_id must be non-zero")
-        self._instant(EventKind.RANGE_END, timestamp, range_id=range_id)
+        self._single(EventKind.RANGE_END, _time(timestamp), range_id=range_id)
 
     def write_ranges(
         self,
@@ -257,25 +214,17 @@ class Stream:
         """Write marks from columns; as :meth:`write_ranges`."""
         self._columns(EventKind.MARK, {"start": timestamps}, message, color, category)
 
-    def _columns(
-        self, kind: EventKind, columns: dict[str, Any], message: Any, color: Any, category: Any
-    ) -> None:
+    def _columns(self, kind: EventKind, columns: dict[str, Any], message: Any, color: Any,
+                 category: Any) -> None:  # fmt: skip
         target = self._open()
         if message is None or isinstance(message, (str, bytes, RegisteredString)):
-            message = self._message(message)
+            message = resolve_message(self._domain, message)
         if not hasattr(color, "__array__"):
             color = _color(color) or None
         if not hasattr(category, "__array__"):
-            category = self._domain._category(category) or None
+            category = resolve_category(self._domain, category) or None
         columns.update(message=message, color=color, category=category)
         target.columns(kind, columns, len(columns["start"]))
-
-    def _event_schema(self, schema: Schema) -> Any:
-        if not isinstance(schema, Schema):
-            raise TypeError(f"schema must be a nvspan.writer.Schema, not {schema!r}")
-        if schema._domain is not self._domain:
-            raise ValueError("schema is not registered in this stream's domain")
-        return schema._event
 
     def write_event(self, schema: Schema, row: Any) -> None:
         """Write one event of any kind.
@@ -292,7 +241,7 @@ class Stream:
         """
         import numpy as np
 
-        event = self._event_schema(schema)
+        event = resolve_schema(self._domain, schema)
         if event.kind is None:
             raise ValueError(
                 "write_event requires an event schema; pass kind= to Domain.get_schema"
@@ -323,7 +272,7 @@ class Stream:
         """
         if not isinstance(ordering, BatchOrdering):
             raise TypeError(f"ordering must be a nvspan.BatchOrdering, not {ordering!r}")
-        event = self._event_schema(schema)
+        event = resolve_schema(self._domain, schema)
         if event.kind not in COMPLETE_KINDS:
             raise ValueError(
                 "write_event_batch accepts only complete-event schemas; pass kind=EventKind.MARK, "
@@ -335,13 +284,6 @@ class Stream:
             raise ValueError("batch rows must contain at least one event")
         target.batch(event, events, ordering)
 
-    def _counter(self, counter: Counter) -> StreamTarget:
-        if not isinstance(counter, Counter):
-            raise TypeError(f"counter must be a nvspan.writer.Counter, not {counter!r}")
-        if counter._domain is not self._domain:
-            raise ValueError("counter is not registered in this stream's domain")
-        return self._open()
-
     def write_counter_sample(self, counter: Counter, timestamp: int, value: Any) -> None:
         """Write one sample: a number, or for a group one row.
 
@@ -352,21 +294,22 @@ class Stream:
                 sample.
             WriterError: The backend refused it.
         """
-        target = self._counter(counter)
-        if counter._timestamp is not None:
+        number, embedded = resolve_counter(self._domain, counter)
+        target = self._open()
+        if embedded is not None:
             raise ValueError(
                 "write_counter_sample does not support a counter layout that embeds an "
                 "EntryKind.COUNTER_TIMESTAMP field; use write_counter_batch instead"
             )
-        dtype = counter._dtype
+        dtype = counter.dtype
         if dtype is int or (dtype is not float and dtype.fields is None and dtype == "i8"):
             return target.sample(
-                counter._counter_id,
+                number,
                 _int64(timestamp, "timestamp"),
                 _int64(value, "a sample of an integer counter"),
             )
         if dtype is float or (dtype.fields is None and dtype == "f8"):
-            return target.sample(counter._counter_id, _int64(timestamp, "timestamp"), float(value))
+            return target.sample(number, _int64(timestamp, "timestamp"), float(value))
         import numpy as np
 
         rows = np.ascontiguousarray(value, dtype)
@@ -374,7 +317,7 @@ class Stream:
             raise ValueError(
                 f"write_counter_sample expects one sample of dtype {dtype}; got {rows.size}"
             )
-        return target.sample(counter._counter_id, _int64(timestamp, "timestamp"), rows)
+        return target.sample(number, _int64(timestamp, "timestamp"), rows)
 
     def write_counter_sample_no_value(
         self, counter: Counter, timestamp: int, reason: CounterNoValueReason
@@ -387,10 +330,11 @@ class Stream:
             ValueError: The counter is of another domain.
             WriterError: The backend refused it.
         """
-        target = self._counter(counter)
+        number, _ = resolve_counter(self._domain, counter)
+        target = self._open()
         if not isinstance(reason, CounterNoValueReason):
             raise TypeError(f"reason must be a nvspan.CounterNoValueReason, not {reason!r}")
-        target.no_value(counter._counter_id, _int64(timestamp, "timestamp"), reason.value)
+        target.no_value(number, _int64(timestamp, "timestamp"), reason.value)
 
     def write_counter_batch(
         self,
@@ -416,22 +360,23 @@ class Stream:
         """
         if not isinstance(ordering, BatchOrdering):
             raise TypeError(f"ordering must be a nvspan.BatchOrdering, not {ordering!r}")
-        target = self._counter(counter)
+        number, embedded = resolve_counter(self._domain, counter)
+        target = self._open()
         try:
             import numpy as np
         except ImportError:
             raise RuntimeError("write_counter_batch needs numpy: pip install numpy") from None
-        if counter._timestamp is not None and timestamps is not None:
+        if embedded is not None and timestamps is not None:
             raise ValueError(
                 "timestamps is mutually exclusive with a counter layout that embeds an "
                 "EntryKind.COUNTER_TIMESTAMP field"
             )
-        if counter._timestamp is None and timestamps is None:
+        if embedded is None and timestamps is None:
             raise ValueError(
                 "write_counter_batch requires timestamps unless the counter layout embeds an "
                 "EntryKind.COUNTER_TIMESTAMP field"
             )
-        dtype = np.dtype({int: "i8", float: "f8"}.get(counter._dtype, counter._dtype))
+        dtype = np.dtype({int: "i8", float: "f8"}.get(counter.dtype, counter.dtype))
         rows = batch_rows(data, dtype)
         if rows.size == 0:
             raise ValueError("batch data must contain at least one sample")
@@ -445,7 +390,7 @@ class Stream:
                 raise ValueError("timestamps must be one-dimensional")
             if times.size != rows.size:
                 raise ValueError("data and timestamps must have the same length")
-        target.samples(counter._counter_id, rows, times, counter._timestamp, ordering)
+        target.samples(number, rows, times, embedded, ordering)
 
 
 _LIMIT = 2**63
@@ -453,6 +398,14 @@ _LIMIT = 2**63
 
 def _color(color: Any) -> int:
     return 0 if color is None else color_to_hex(color)
+
+
+def _time(timestamp: Any) -> tuple[int]:
+    return (_int64(timestamp, "timestamp"),)
+
+
+def _span(start: Any, end: Any) -> tuple[int, int]:
+    return _int64(start, "start"), _int64(end, "end")
 
 
 def _int64(value: Any, what: str) -> int:
