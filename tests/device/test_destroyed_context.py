@@ -44,3 +44,22 @@ stats = {{name: count for name, count in nvspan.device_stats().items() if count}
 assert stats == {{"begun": 4, "context_lost": 4}}, stats
 assert all(handle.done() for handle in handles)
 """)
+
+
+def test_what_the_driver_says_of_events_of_a_destroyed_context():
+    """So nvspan's thread may ask for one whose context ends just then; a stream is another matter."""
+    run_device("""
+import ctypes
+other = cuda.new_context()
+event, ms = ctypes.c_void_p(), ctypes.c_float()
+cuda.call("cuEventCreate", ctypes.byref(event), 0)
+stream = cuda.stream()
+cuda.call("cuEventRecord", event, ctypes.c_void_p(stream))
+cuda.synchronize(stream)
+cuda.call("cuCtxDestroy_v2", ctypes.c_void_p(other))
+cuda.use(0)
+driver = cuda.library
+assert driver.cuEventQuery(event) == 709
+assert driver.cuEventElapsedTime(ctypes.byref(ms), event, event) == 709
+assert driver.cuStreamWaitEvent(ctypes.c_void_p(cuda.stream()), event, 0) == 709
+""")

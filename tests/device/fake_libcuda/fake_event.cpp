@@ -4,6 +4,8 @@
 // Events.
 #include "fake.hpp"
 
+#include <algorithm>
+
 using namespace fake;
 
 FAKE_EXPORT Result cuEventCreate(void** event, unsigned flags) {
@@ -23,11 +25,15 @@ FAKE_EXPORT Result cuEventCreate(void** event, unsigned flags) {
 
 namespace {
 
-Event* event_of(void* handle) {
+// Null: there is none, and `refused` is what the driver answers. An event of a context that was
+// destroyed is no misuse: a thread may have asked whether the context is there just before.
+Event* event_of(void* handle, Result& refused) {
   Lock lock(state().mutex);
   Event* event = static_cast<Event*>(handle);
   if (state().events.count(event)) return event;
-  misuse("an event that does not exist");
+  const auto& all = state().all_events;
+  const bool existed = std::find(all.begin(), all.end(), event) != all.end();
+  refused = existed ? context_is_destroyed : misuse("an event that does not exist");
   return nullptr;
 }
 
@@ -36,8 +42,9 @@ Event* event_of(void* handle) {
 FAKE_EXPORT Result cuEventRecord(void* handle, void* stream_handle) {
   FAKE_CHECK(cuEventRecord);
   Stream* stream = stream_of(stream_handle);
-  Event* event = event_of(handle);
-  if (!stream || !event || stream->context != event->context) return invalid_handle;
+  Result refused = invalid_handle;
+  Event* event = event_of(handle, refused);
+  if (!stream || !event || stream->context != event->context) return refused;
   {
     Lock lock(state().mutex);
     event->capture = stream->capture;
@@ -63,8 +70,9 @@ FAKE_EXPORT Result cuEventRecord(void* handle, void* stream_handle) {
 FAKE_EXPORT Result cuStreamWaitEvent(void* stream_handle, void* handle, unsigned) {
   FAKE_CHECK(cuStreamWaitEvent);
   Stream* stream = stream_of(stream_handle);
-  Event* event = event_of(handle);
-  if (!stream || !event) return invalid_handle;
+  Result refused = invalid_handle;
+  Event* event = event_of(handle, refused);
+  if (!stream || !event) return refused;
   {
     Lock lock(state().mutex);
     if (event->capture && event->capture->graph) {  // the stream is drawn into the capture
@@ -92,27 +100,28 @@ FAKE_EXPORT Result cuStreamWaitEvent(void* stream_handle, void* handle, unsigned
 
 FAKE_EXPORT Result cuEventQuery(void* handle) {
   not_in_a_replay("cuEventQuery");
-  if (Result refused = unsafe()) return refused;
-  Event* event = event_of(handle);
-  if (!event) return invalid_handle;
+  Result refused = unsafe();
+  Event* event = refused ? nullptr : event_of(handle, refused);
+  if (!event) return refused;
   std::lock_guard<std::mutex> lock(event->mutex);
   return event->reached == event->recorded ? success : not_ready;
 }
 
 FAKE_EXPORT Result cuEventSynchronize(void* handle) {
   not_in_a_replay("cuEventSynchronize");
-  if (Result refused = unsafe()) return refused;
-  Event* event = event_of(handle);
-  if (!event) return invalid_handle;
+  Result refused = unsafe();
+  Event* event = refused ? nullptr : event_of(handle, refused);
+  if (!event) return refused;
   std::unique_lock<std::mutex> lock(event->mutex);
   while (event->reached < event->recorded) event->wake.wait(lock);
   return success;
 }
 
 FAKE_EXPORT Result cuEventElapsedTime(float* ms, void* first_handle, void* second_handle) {
-  Event* first = event_of(first_handle);
-  Event* second = event_of(second_handle);
-  if (!first || !second || !first->timing || !second->timing) return invalid_handle;
+  Result refused = invalid_handle;
+  Event* first = event_of(first_handle, refused);
+  Event* second = event_of(second_handle, refused);
+  if (!first || !second || !first->timing || !second->timing) return refused;
   if (first->context != second->context) return invalid_handle;
   int64_t times[2];
   int at = 0;
