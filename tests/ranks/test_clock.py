@@ -137,6 +137,11 @@ def test_offsets_are_those_to_any_host(tmp_path):
         '{"format": "nvspan clocks 1", "root": "a", "hosts": {"a": {"boot_id": "b"}}}',
         '{"format": "nvspan clocks 1", "root": "a", "hosts": {"a": {"boot_id": "b", "measured": '
         '[{"at": 1, "low": 3, "high": 2}]}}}',
+        *(
+            '{"format": "nvspan clocks 1", "root": "a", "hosts": {"a": {"boot_id": "b", '
+            f'"measured": [{{"at": 1, "low": 3, "high": {number}}}]}}}}}}'
+            for number in ("Infinity", "NaN", "1e30")
+        ),
     ],
 )
 def test_what_is_not_a_file_of_clocks_is_refused(tmp_path, text):

@@ -18,6 +18,7 @@ import os
 from dataclasses import dataclass
 
 _FORMAT = "nvspan clocks 1"
+_FAR = 1 << 61  # ns: sums of such times have 64 bits
 _MAX_DRIFT = 200e-6  # between two clocks, as a part of the time
 
 
@@ -53,12 +54,15 @@ class Clocks:
                     Offset(*(int(row[key]) for key in ("at", "low", "high")))
                     for row in about["measured"]
                 ]
-                if any(offset.low > offset.high for offset in found):
+                if any(
+                    each.low > each.high or max(abs(each.at), abs(each.low), abs(each.high)) > _FAR
+                    for each in found
+                ):
                     raise ValueError
                 if found or host == root:
                     self.boot_ids[host] = str(about["boot_id"])
                     self._offsets[host] = sorted(found, key=lambda offset: offset.at)
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, OverflowError):
             name = os.fspath(path)
             raise ValueError(
                 f"{name!r} is not a file of clocks, as docs/ranks.md describes it"
