@@ -41,6 +41,8 @@ DeviceRange* begin_given(annotate::ReadyEvent& event, uint64_t payload, DeviceCo
   range->attributes.payload.ullValue = payload;
   range->origin.device = context.device;
   range->origin.stream = stream;
+  range->of_rank = of.ranks != 0;
+  if (range->of_rank) range->origin.of_rank = {of.rank, of.ranks};
   range->origin.launch = next_launch();
   range->origin.launched = static_cast<int64_t>(core::time_stamp());
   range->origin.thread = thread;

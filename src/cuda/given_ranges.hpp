@@ -18,7 +18,7 @@ namespace nvspan::cuda {
 DeviceContext* context_of_caller() noexcept;
 
 // A range of `stream`, which may be any number that tells it apart, with a payload of 64 bits. Null
-// if no tool shows it. The caller ends it once. `of` is for tools that show what is open.
+// if no tool shows it. The caller ends it once. `of` says whose it is in a communicator.
 DeviceRange* begin_given(annotate::ReadyEvent& event, uint64_t payload, DeviceContext& context,
                          uint64_t stream, const annotate::GroupPlace& of) noexcept;
 

@@ -18,7 +18,7 @@ annotate::Domain& nccl_domain() {
   return annotate::Domain::get(&name);
 }
 
-// What a reader tells communicators and ranks apart by: docs/ranks.md.
+// For people: readers have the rank and size of the ranges' payload.
 std::string category_name(uint64_t id, int ranks, int rank) {
   char text[96];
   std::snprintf(text, sizeof text, "communicator %016llx, rank %d of %d",

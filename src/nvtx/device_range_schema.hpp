@@ -28,6 +28,10 @@ constexpr const char* device_field_names[device_field_count] = {
     "device",   "stream", "stream_handle",  "launch",
     "launched", "thread", "uncertainty_ns", "payload"};
 
+// Instead of `stream_handle`, of a collective: whose it is in its communicator, of how many.
+constexpr const char* communicator_rank = "rank";
+constexpr const char* communicator_size = "size";
+
 constexpr const char* name_of(DeviceField field) noexcept {
   return device_field_names[static_cast<std::size_t>(field)];
 }

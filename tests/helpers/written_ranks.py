@@ -18,6 +18,8 @@ MS = 1_000_000
 PHASES = {"dataloader.next": 2 * MS, "forward": 5 * MS, "backward": 8 * MS}
 _FIELDS = ("group", "seq", "size", "rank", "bytes", "async", "peer")
 _INT64 = 17
+_SCHEMA = 1 << 40  # a number that is no predefined type's
+_TYPES = {"<i8": 17, "<u8": 18, "<i4": 15, "<u4": 16}  # NVTX_PAYLOAD_ENTRY_TYPE_*
 _DELAYED = (*_FIELDS, "delayed")  # where the rank says how long it had no core
 
 
@@ -103,14 +105,16 @@ def write_gpu_rank(path: Path, rank: WrittenRank) -> Path:
             text = memoryview(writer.strings([name])).tolist()[0]
             writer.device_ranges(process, torch, start, end, device=0, stream=7, name=text)
         asked, ran = memoryview(writer.strings(["ncclAllReduce", "AllReduce"])).tolist()
-        for place, (_, start, end, (group, number, size, member, *_)) in enumerate(
-            rank.collectives
-        ):
-            if place == 0:
-                writer.category(nccl, 3, f"communicator {group:016x}, rank {member} of {size}")
+        layout = np.dtype([("device", "<i4"), ("rank", "<u4"), ("stream", "<u8"),
+                           ("payload", "<i8"), ("size", "<u4"), ("thread", "<u4")])  # fmt: skip
+        entries = [(name, _TYPES[of[0].str], 0, 0, of[1]) for name, of in layout.fields.items()]
+        writer.known_schema(nccl, _SCHEMA, "nvspan device range", layout.itemsize, 1, entries)
+        for _, start, end, (group, number, size, member, *_) in rank.collectives:
             writer.ranges(thread, nccl, start - 100_000, start - 90_000, name=asked)
+            row = np.array([(0, member, group, number, size, 0)], dtype=layout).tobytes()
+            words = array("Q", [_SCHEMA, len(row), len(row)]) + array("Q", row)
             writer.device_ranges(process, nccl, start, end, device=0, stream=group, name=ran,
-                                 category=3, payload=array("q", [number]))  # fmt: skip
+                                 pieces=(words, array("q", [0, len(words)])))  # fmt: skip
     return path
 
 

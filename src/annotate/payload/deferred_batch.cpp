@@ -47,7 +47,7 @@ uint64_t register_deferred_range(const ToolTable& tool, nvtxDomainHandle_t domai
   schema.add_payload(payload, offsetof(DeferredRange, payload));
   schema.add(NVTX_PAYLOAD_ENTRY_TYPE_UINT32, name_of(nvtx::DeviceField::uncertainty),
              offsetof(DeferredRange, uncertainty));
-  schema.add_origin(offsetof(DeferredRange, origin));
+  schema.add_origin(offsetof(DeferredRange, origin), payload);
   return schema.register_with(tool, domain, sizeof(DeferredRange),
                               NVTX_PAYLOAD_SCHEMA_FLAG_RANGE_STARTEND);
 }

@@ -46,21 +46,29 @@ nvtxPayloadSchemaEntry_t& DeviceSchema::add(uint64_t type, const char* name, siz
 }
 
 void DeviceSchema::add_payload(DeferredPayload payload, size_t offset) noexcept {
-  static const uint64_t types[deferred_payloads] = {0, NVTX_PAYLOAD_ENTRY_TYPE_UINT64,
-                                                    NVTX_PAYLOAD_ENTRY_TYPE_INT64,
-                                                    NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE};
+  static const uint64_t types[deferred_payloads] = {
+      0, NVTX_PAYLOAD_ENTRY_TYPE_UINT64, NVTX_PAYLOAD_ENTRY_TYPE_INT64,
+      NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE, NVTX_PAYLOAD_ENTRY_TYPE_UINT64};
   if (payload != DeferredPayload::none) {
     add(types[static_cast<size_t>(payload)], name_of(DeviceField::payload), offset);
   }
 }
 
-void DeviceSchema::add_origin(size_t offset) noexcept {
+void DeviceSchema::add_origin(size_t offset, DeferredPayload payload) noexcept {
   add(NVTX_PAYLOAD_ENTRY_TYPE_INT32, name_of(DeviceField::device),
       offset + offsetof(DeviceOrigin, device));
   add(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, name_of(DeviceField::stream),
       offset + offsetof(DeviceOrigin, stream));
-  add(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, name_of(DeviceField::stream_handle),
-      offset + offsetof(DeviceOrigin, stream_handle));
+  if (payload == DeferredPayload::of_rank) {
+    const size_t of_rank = offset + offsetof(DeviceOrigin, of_rank);
+    add(NVTX_PAYLOAD_ENTRY_TYPE_UINT32, nvtx::communicator_rank,
+        of_rank + offsetof(CommunicatorRank, rank));
+    add(NVTX_PAYLOAD_ENTRY_TYPE_UINT32, nvtx::communicator_size,
+        of_rank + offsetof(CommunicatorRank, size));
+  } else {
+    add(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, name_of(DeviceField::stream_handle),
+        offset + offsetof(DeviceOrigin, stream_handle));
+  }
   add(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, name_of(DeviceField::launch),
       offset + offsetof(DeviceOrigin, launch));
   add(NVTX_PAYLOAD_ENTRY_TYPE_INT64, name_of(DeviceField::launched),
@@ -94,7 +102,7 @@ uint64_t register_started_range(const ToolTable& tool, nvtxDomainHandle_t domain
                                 DeferredPayload payload) {
   DeviceSchema schema;
   schema.add_payload(payload, offsetof(StartedRange, payload));
-  schema.add_origin(offsetof(StartedRange, origin));
+  schema.add_origin(offsetof(StartedRange, origin), payload);
   return schema.register_with(tool, domain, sizeof(StartedRange), /*flags=*/0);
 }
 

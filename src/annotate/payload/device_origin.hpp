@@ -17,11 +17,20 @@
 
 namespace nvspan::annotate {
 
+// The rank of a communicator that a range is of, and how many it has.
+struct CommunicatorRank {
+  uint32_t rank;
+  uint32_t size;
+};
+
 // The members are what the schema tells the tool: their order and sizes are part of it.
 struct DeviceOrigin {
-  uint64_t stream = 0;         // the stream's id in this process
-  uint64_t stream_handle = 0;  // what names of streams are given to
-  uint64_t launch = 0;         // the number of the call; replays of a captured range share it
+  uint64_t stream = 0;  // the stream's id in this process, or the communicator's
+  union {
+    uint64_t stream_handle = 0;  // what names of streams are given to
+    CommunicatorRank of_rank;    // a communicator has no stream's handle
+  };
+  uint64_t launch = 0;  // the number of the call; replays of a captured range share it
   // When the call came, by the processor's time stamp counter, and its thread. 0 for a range in a
   // captured graph: its replays are launched from elsewhere.
   int64_t launched = 0;
@@ -48,7 +57,7 @@ class DeviceSchema {
   nvtxPayloadSchemaEntry_t& add(uint64_t type, const char* name, size_t offset,
                                 uint64_t flags = 0) noexcept;
   void add_payload(DeferredPayload payload, size_t offset) noexcept;  // nothing for `none`
-  void add_origin(size_t offset) noexcept;
+  void add_origin(size_t offset, DeferredPayload payload) noexcept;
   // The tool's id, or 0.
   uint64_t register_with(const ToolTable& tool, nvtxDomainHandle_t domain, size_t size,
                          uint64_t flags) const noexcept;

@@ -15,9 +15,10 @@
 
 namespace nvspan::annotate {
 
-// Which of NVTX's types a range's own payload has. Each has a schema of its own.
-enum class DeferredPayload : uint8_t { none, unsigned_int64, int64, float64 };
-constexpr size_t deferred_payloads = 4;
+// Which of NVTX's types a range's own payload has; `of_rank`: unsigned_int64, of a range of a
+// communicator's rank. Each has a schema of its own.
+enum class DeferredPayload : uint8_t { none, unsigned_int64, int64, float64, of_rank };
+constexpr size_t deferred_payloads = 5;
 
 class StaticSchemas {
  public:

@@ -60,8 +60,10 @@ void submit_waiting(DeviceContext& context) noexcept {
       deferred.color = attributes.color | 0xFF000000u;
       deferred.category = attributes.category;
       deferred.origin = range.origin;
-      batches[{range.domain, epoch, annotate::deferred_payload_of(attributes.payloadType)}]
-          .push_back(deferred);
+      const annotate::DeferredPayload payload =
+          range.of_rank ? annotate::DeferredPayload::of_rank
+                        : annotate::deferred_payload_of(attributes.payloadType);
+      batches[{range.domain, epoch, payload}].push_back(deferred);
     }
     release(read.range);
   }

@@ -47,6 +47,7 @@ struct DeviceRange {
   Placement placement = Placement::side;
   bool timed = false;
   bool captured = false;
+  bool of_rank = false;            // of a communicator: `origin.of_rank`
   std::atomic<bool> began{false};  // the GPU has reached its beginning, as it was last told
   std::atomic<uint64_t> told{0};   // as the tool knows the open range; 0: it does not
   uint64_t epoch = 0;              // of the tool that was listening; 0: none

@@ -38,6 +38,15 @@ struct SiteRole {
 // Of an import: its times say nothing of the system's clock.
 constexpr auto given_clock = static_cast<std::uint32_t>(record::ClockType::given);
 
+// Recordings of before the rank was a field, as tests/data/nccl has, call the category of a
+// collective "communicator 1f9a65b3c1a5e2d4, rank 0 of 4".
+void read_rank_in_category(const std::string& category, CollectiveFields& fields) {
+  const std::size_t comma = category.find(", rank "), last = category.find(" of ");
+  if (comma == std::string::npos || last == std::string::npos) return;
+  fields.rank = std::strtol(category.c_str() + comma + 7, nullptr, 10);
+  fields.size = std::strtol(category.c_str() + last + 4, nullptr, 10);
+}
+
 class Extraction : public reader::RangeScan<Extraction> {
  public:
   Extraction(const reader::Recording& recording, const ExtractOptions& options,
@@ -193,33 +202,29 @@ class Extraction : public reader::RangeScan<Extraction> {
     }
   }
 
-  // The communicator is the stream, its number of the collective the payload; the rank is in the
-  // category: docs/ranks.md. Returns when the CPU called it, if that is known.
+  // The communicator is the stream, its number of the collective the payload, the rank and the size
+  // fields beside it: docs/ranks.md. Returns when the CPU called it, if that is known.
   std::int64_t read_device(std::uint32_t site, const EntryPayload& payload,
-                           CollectiveFields& fields) const {
+                           CollectiveFields& fields) {
     const reader::ReadSite& of = recording_.sites()[site];
     reader::DeviceCall call;
     reader::read_device_call(*process_, of, payload, call);
+    if (call.payload.bytes == nullptr) read(site, payload, fields);
     fields.group = static_cast<std::int64_t>(call.stream != 0 ? call.stream : call.stream_handle);
     const bool pairs =
         roles_[site].kind == CollectiveKind::send || roles_[site].kind == CollectiveKind::receive;
     if (call.payload.present) {
       (pairs ? fields.root : fields.sequence) = static_cast<std::int64_t>(call.payload.bits);
     }
-    const std::int64_t launched = call.launched == 0 ? no_time : time(call.launched);
-    if (of.category_name == reader::no_name) return launched;
-    const std::string& text = recording_.strings()[static_cast<std::size_t>(of.category_name)];
-    const std::size_t comma = text.find(", rank ");
-    const std::size_t last = text.find(" of ");
-    if (comma == std::string::npos || last == std::string::npos) return launched;
-    const long rank = std::strtol(text.c_str() + comma + 7, nullptr, 10);
-    const long size = std::strtol(text.c_str() + last + 4, nullptr, 10);
-    if (rank < 0 || size <= rank || size > std::numeric_limits<std::int32_t>::max()) {
-      return launched;
+    if (fields.rank < 0 && of.category_name != reader::no_name) {
+      read_rank_in_category(recording_.strings()[static_cast<std::size_t>(of.category_name)],
+                            fields);
     }
-    fields.rank = rank;
-    fields.size = size;
-    return launched;
+    if (fields.rank < 0 || fields.size <= fields.rank ||
+        fields.size > std::numeric_limits<std::int32_t>::max()) {
+      fields.rank = fields.size = -1;
+    }
+    return call.launched == 0 ? no_time : time(call.launched);
   }
 
   std::vector<SiteRole> roles_;
