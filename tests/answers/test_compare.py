@@ -17,7 +17,7 @@ from helpers.reported import run_nvspan
 from helpers.terminal import on_a_terminal
 from helpers.written_loops import MS, write_loop
 from nvspan.answers.compare import compare, compare_steps, read_runs
-from nvspan.answers.confidence import error_of_calls, error_of_runs, two_sided
+from nvspan.recording.statistics import confidence, error_of_calls, error_of_runs
 
 SECOND = 10**9
 PHASES = {"h2d": 2 * MS, "forward": 5 * MS, "backward": 3 * MS}
@@ -195,9 +195,9 @@ def test_false_alarms_of_repeated_runs_are_as_rare_as_said(old, new, least, most
         before, after = ([run() for _ in range(count)] for count in (old, new))
         error, freedom = error_of_runs([m for m, _ in before], [m for m, _ in after])
         difference = sum(m for m, _ in after) / new - sum(m for m, _ in before) / old
-        by_runs += two_sided(difference / error, freedom) < 0.05
+        by_runs += confidence(difference / error, freedom) > 0.95
         error, freedom = error_of_calls((before[0][1], after[0][1]), (50, 50))
-        by_calls += two_sided((after[0][0] - before[0][0]) / error, freedom) < 0.05
+        by_calls += confidence((after[0][0] - before[0][0]) / error, freedom) > 0.95
     assert least < by_runs / trials < most
     assert by_calls / trials > 0.2  # what the spread of calls alone would call certain
 
@@ -214,5 +214,5 @@ def test_a_real_change_is_within_the_limits_as_often_as_said(counts):
         error, freedom = error_of_runs(old, new)
         difference = sum(new) / len(new) - sum(old) / len(old)
         trials += 1
-        hits += two_sided((difference - 0.2) / error, freedom) >= 0.05
+        hits += confidence((difference - 0.2) / error, freedom) <= 0.95
     assert 0.93 < hits / trials < 0.985

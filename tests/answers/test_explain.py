@@ -237,7 +237,7 @@ def run(*words):
 def test_formats_have_one_truth(tmp_path):
     path = tmp_path / "a.nvspan"
     found = found_in(tmp_path, [5000, 900, *EVEN])
-    assert run(path).stdout == explain.shown(found) + "\n"
+    assert run(path).stdout == explain.render(found) + "\n"
     assert run(path).stdout.splitlines()[:2] == [
         "1. 'forward' takes 80 % of the typical step (measured)",
         "   - 80.000 us of 100.000 us",
@@ -253,4 +253,4 @@ def test_formats_have_one_truth(tmp_path):
 
 
 def test_nothing_stands_out():
-    assert explain.shown([]) == "nothing stands out"
+    assert explain.render([]) == "nothing stands out"

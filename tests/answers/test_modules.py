@@ -58,7 +58,7 @@ def test_warm_up_is_left_out(tmp_path):
     found = written(tmp_path / "a.nvspan", calls).modules()
     assert (found.steps, found.warm_up) == (9, 1)
     assert found.rows()[0]["forward_cpu"] == 9 * 87
-    assert modules.shown(found).startswith("means of 9 steps, without the first 1; share:")
+    assert modules.render(found).startswith("means of 9 steps, without the first 1; share:")
 
 
 def test_forward_backward_and_the_gpu_are_apart(tmp_path):

@@ -147,9 +147,9 @@ def test_the_rank_that_the_others_wait_for(tmp_path):
     assert [process["rank"] for process in recording.processes] == list(range(8))
     shown = run_nvspan("explain", *paths).stdout
     assert shown.startswith(
-        "1. The other ranks wait for rank 5: 143.679 ms of a step of 177.200 ms (likely)\n"
-        "   - rank 5 takes 150.563 ms in 'data wait', the median of 8 ranks is 6.884 ms\n"
-        "   - the others take 134.027 ms longer in 'backward', where they wait\n"
+        "1. The other ranks wait for rank 5: 143.760 ms of a step of 177.138 ms (likely)\n"
+        "   - rank 5 takes 150.563 ms in 'data wait', the median of 8 ranks is 6.803 ms\n"
+        "   - the others take 133.392 ms longer in 'backward', where they wait\n"
     )
     # Most of 'backward' is that wait, which is no finding of its own.
     assert [one.kind for one in findings.find(recording)] == ["slow-rank", "bound-unknown"]

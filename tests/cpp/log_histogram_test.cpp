@@ -22,7 +22,7 @@ void small_values_are_exact() {
     LogHistogram histogram;
     histogram.add(value, 3);
     // Zero has the bucket of one.
-    EXPECT(histogram.quantile(0.5, 3) == static_cast<double>(std::max<std::uint64_t>(value, 1)));
+    EXPECT(histogram.percentile(0.5, 3) == static_cast<double>(std::max<std::uint64_t>(value, 1)));
   }
 }
 
@@ -39,9 +39,9 @@ void quantiles_are_close() {
     const double wanted = std::ceil(fraction * static_cast<double>(values.size()));
     const auto rank = static_cast<std::size_t>(std::max(1.0, wanted)) - 1;
     const auto exact = static_cast<double>(values[rank]);
-    EXPECT(std::abs(histogram.quantile(fraction, values.size()) - exact) <= 0.004 * exact);
+    EXPECT(std::abs(histogram.percentile(fraction, values.size()) - exact) <= 0.004 * exact);
   }
-  EXPECT(LogHistogram().quantile(0.5, 0) == 0);
+  EXPECT(LogHistogram().percentile(0.5, 0) == 0);
 }
 
 void a_value_lies_in_its_bucket() {

@@ -220,13 +220,14 @@ void test_text() {
   event.payload_type = nvspan::trace::PayloadType::none;
   event.thread_name = "loader";
   EXPECT_EQUAL(text_of(event, style),
-               "   3.000001   1.234 ms      12 loader       |  `- name                      "
+               "   3.000001   1.235 ms      12 loader       |  `- name                      "
                "[dom]\n");
   for (const auto& [duration, wanted] :
        std::vector<std::pair<std::int64_t, std::string>>{{0, "       0 ns"},
                                                          {999, "     999 ns"},
                                                          {1000, "   1.000 us"},
-                                                         {59999999999, "  59.999 s "},
+                                                         {59999499999, "  59.999 s "},
+                                                         {59999999999, "  60.000 s "},
                                                          {123456789012345, "123456.789 s "}}) {
     event.duration = duration;
     EXPECT(text_of(event, style).find(wanted) != std::string::npos);

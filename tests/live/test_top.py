@@ -18,7 +18,7 @@ import pytest
 from helpers.lines import next_line
 from helpers.live import running, wait_until
 from helpers.traced import needs_library
-from nvspan.live.top.matrix import headline, process_lines, shown, table
+from nvspan.live.top.matrix import headline, process_lines, render, table
 from nvspan.live.top.sampling import Sampler
 
 pytestmark = needs_library
@@ -291,7 +291,7 @@ print("ready", flush=True); time.sleep(600)
     with running(tmp_path, program) as run:
         sampler = Sampler([run.file])
         sampler.watch(0)
-        text = shown(sampler.window())
+        text = render(sampler.window())
     assert "red \\x1b[31m\\nnew line" in text
     assert "\x1b" not in text
 

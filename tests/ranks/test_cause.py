@@ -12,7 +12,7 @@ import pytest
 from helpers.reported import run_nvspan
 from helpers.written_ranks import MS, PHASES, WrittenRank, write_gpu_rank, write_job
 from nvspan.ranks.cause.analysis import ranks
-from nvspan.ranks.cause.text import as_dict, shown
+from nvspan.ranks.cause.text import as_dict, render
 
 STEP = sum(PHASES.values())
 
@@ -63,7 +63,7 @@ def test_collectives_of_each_communicator(tmp_path):
     assert pair["count"] == 40
     assert whole["waited"] + pair["waited"] == sum(rank.waited for rank in found.ranks)
     assert as_dict(found)["collectives"] == found.collectives
-    (line,) = (line for line in shown(found).splitlines() if line.endswith("  allreduce"))
+    (line,) = (line for line in render(found).splitlines() if line.endswith("  allreduce"))
     assert line.split()[:3] == ["40", "4", "163,840"]
     assert line.split()[-4:] == ["1", "40", "5", "allreduce"]
 
@@ -191,7 +191,7 @@ def test_a_file_that_is_damaged_or_missing_is_named(tmp_path):
 def test_the_command(tmp_path):
     paths = write_job(tmp_path, 3, extra=slow(1, "forward", 2 * MS))
     text = run_nvspan("ranks", *paths).stdout
-    assert text == shown(ranks(*paths))
+    assert text == render(ranks(*paths))
     assert text.splitlines()[1].startswith("| rank 1's forward costs the job ")
     document = json.loads(run_nvspan("ranks", "--json", *paths).stdout)
     folder = paths[0].parent

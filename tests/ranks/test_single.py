@@ -39,12 +39,11 @@ def known(done):
         last = max(come)
         waited = [last - each for each in come]
         others = sorted(come)[:-1]
-        middle = len(others) // 2
-        median = others[middle] if len(others) % 2 else (others[middle - 1] + others[middle]) / 2
+        median = others[(len(others) - 1) // 2]
         rows.append({
             "name": "allreduce", "communicator": "5", "number": number, "step": number,
             "bytes": 4096, "compared": True, "enqueued": False, "last": come.index(last),
-            "waited": sum(waited), "late": int(last - median), "uncertainty": 0,
+            "waited": sum(waited), "late": last - median, "uncertainty": 0,
             "ranks": [
                 {"rank": rank, "arrived": begin, "left": end, "waited": waits, "uncertainty": 0}
                 for rank, (_, begin, end, _), waits in zip(count(), at, waited, strict=False)

@@ -12,8 +12,8 @@ import pytest
 
 from helpers.reported import recording_of, run_nvspan
 from helpers.traced import needs_library
+from nvspan._reader import t_two_sided
 from nvspan.answers.compare import compare
-from nvspan.answers.confidence import two_sided
 
 pytestmark = needs_library
 
@@ -47,8 +47,8 @@ KNOWN = [(0.05, 12.7062, 1), (0.05, 2.2281, 10), (0.01, 3.1693, 10), (0.10, 1.69
 
 @pytest.mark.parametrize(("probability", "t", "freedom"), KNOWN)
 def test_probabilities_are_those_of_the_table(probability, t, freedom):
-    assert two_sided(t, freedom) == pytest.approx(probability, rel=1e-3)
-    assert two_sided(-t, freedom) == two_sided(t, freedom)
+    assert t_two_sided(t, freedom) == pytest.approx(probability, rel=1e-3)
+    assert t_two_sided(-t, freedom) == t_two_sided(t, freedom)
 
 
 class Given:

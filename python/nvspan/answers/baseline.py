@@ -10,7 +10,7 @@ from typing import Any
 from nvspan.answers.compare import compare, compare_steps
 from nvspan.answers.finding import LIKELY, MEASURED, UNKNOWN, Finding
 from nvspan.recording import Recording
-from nvspan.recording.time_text import duration
+from nvspan.recording.time_text import duration, percent
 
 _CHANGE, _SURE = 0.05, 0.99  # a recording has many ranges: with 0.95 one of 20 is wrong
 _LEAST_PART = 0.05  # of the longest range, for another one to be named
@@ -59,7 +59,7 @@ def _of_steps(rows: Sequence[dict[str, Any]], certainty: str) -> list[Finding]:
              and row["verdict"] in (verdict, "same") and sign * row["of_step"] > 0.01]  # fmt: skip
     moved.sort(key=lambda row: -sign * row["of_step"])
     evidence = [_means(whole), _limits(whole)]
-    evidence += [f"'{row['label']}' {_means(row)} ({100 * row['of_step']:+.1f} % of the step)"
+    evidence += [f"'{row['label']}' {_means(row)} ({percent(row['of_step'], '+.1f')} of the step)"
                  for row in moved[:_MOST_NAMED]]  # fmt: skip
     evidence += [f"the phase '{row['label']}' is {row['verdict']}" for row in phases
                  if row["verdict"] in ("new", "gone") and row["kind"] == "step_cpu"]  # fmt: skip
@@ -69,7 +69,7 @@ def _of_steps(rows: Sequence[dict[str, Any]], certainty: str) -> list[Finding]:
 
 
 def _change(row: dict[str, Any]) -> str:
-    return f"{100 * row['change']:+.1f} %"
+    return percent(row["change"], "+.1f")
 
 
 def _means(row: dict[str, Any]) -> str:

@@ -7,15 +7,22 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Sequence
-from statistics import fmean, median
 from typing import Any
 
-from nvspan.answers.confidence import error_of_calls, error_of_runs, quantile, two_sided
 from nvspan.recording import Recording, read
 from nvspan.recording.frame import Frame, flat
 from nvspan.recording.parallel import each
+from nvspan.recording.statistics import (
+    average,
+    confidence,
+    deviation,
+    error_of_calls,
+    error_of_runs,
+    median,
+    t_limit,
+)
 from nvspan.recording.steps import OTHER, WAITING, Steps
-from nvspan.recording.time_text import time_cell
+from nvspan.recording.time_text import percent, time_cell
 from nvspan.report.text import range_label
 
 SURE = 0.95
@@ -31,7 +38,7 @@ class Changes(Frame, list[dict[str, Any]]):
     def _records(self) -> list[dict[str, Any]]:
         return [flat(row) for row in self]
 
-    def _shown(self) -> tuple[Sequence[str], Iterator[Sequence[str]], int]:
+    def _preview(self) -> tuple[Sequence[str], Iterator[Sequence[str]], int]:
         def mean(side: dict[str, Any] | None) -> str:
             return "" if side is None else time_cell(side["mean"])
 
@@ -40,7 +47,7 @@ class Changes(Frame, list[dict[str, Any]]):
                 row["label"],
                 mean(row["before"]),
                 mean(row["after"]),
-                "" if row["change"] is None else f"{100 * row['change']:+.1f} %",
+                percent(row["change"], "+.1f"),
                 row["verdict"],
             )
             for row in self
@@ -155,7 +162,7 @@ def compare_steps(
     if len(called) > 1:
         raise ValueError(f"the steps are called differently: {' and '.join(called)}")
     rows = []
-    usual = fmean(steps.typical["duration"] for steps in sides[0])
+    usual = average([steps.typical["duration"] for steps in sides[0]])
     for kind, name, label in _of_steps([steps for side in sides for steps in side]):
         parts = [[_figures(steps, kind, name) for steps in side] for side in sides]
         found = [_pooled([part for part in side if part is not None]) for side in parts]
@@ -220,10 +227,8 @@ def _pooled(rows: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     means = [row["mean"] for row in rows]
     pooled = {**rows[0], "runs": len(rows), "means": means}
     if len(rows) > 1:
-        mean = fmean(means)
         pooled.update({key: sum(row[key] for row in rows) for key in ("calls", "total", "warmup")})
-        pooled["mean"] = mean
-        pooled["std"] = math.sqrt(sum((m - mean) ** 2 for m in means) / (len(means) - 1))
+        pooled["mean"], pooled["std"] = average(means), deviation(means)
         if rows[0]["p50"] is not None:
             pooled["p50"] = median(row["p50"] for row in rows)
     return pooled
@@ -255,8 +260,8 @@ def _change(
     if noise is not None:
         error, freedom = noise
         if error > 0:
-            figures["confidence"] = 1 - two_sided(difference / error, freedom)
-            margin = quantile(sure, freedom) * error
+            figures["confidence"] = confidence(difference / error, freedom)
+            margin = t_limit(sure, freedom) * error
         else:
             figures["confidence"] = 1.0 if difference else 0.0
             margin = 0.0

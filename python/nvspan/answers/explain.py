@@ -15,7 +15,7 @@ from nvspan.report.text import printable
 _COLUMNS = ("kind", "text", "certainty", "evidence", "advice", "cost")
 
 
-def shown(found: Sequence[Finding], form: str = "table") -> str:
+def render(found: Sequence[Finding], form: str = "table") -> str:
     """The findings as numbered paragraphs."""
     if not found:
         return "nothing stands out"

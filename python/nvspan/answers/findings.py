@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import median
 from typing import Any
 
 from nvspan.answers.finding import LIKELY, MEASURED, UNKNOWN, Finding
@@ -18,9 +17,10 @@ from nvspan.recording import Recording
 from nvspan.recording.losses import has_events
 from nvspan.recording.modules import Module, Modules
 from nvspan.recording.parallel import both
+from nvspan.recording.statistics import median
 from nvspan.recording.stats import Stats
 from nvspan.recording.steps import COMMUNICATION, OTHER, Steps
-from nvspan.recording.time_text import duration
+from nvspan.recording.time_text import duration, percent
 from nvspan.report.text import label, printable
 
 # From where on something is worth a sentence: parts of the time of all steps, or of one.
@@ -117,9 +117,10 @@ def _of_recorder(stats: Stats) -> Iterator[Finding]:
         whole = stats.last - stats.first
         if spent > _OVERHEAD and row["total"] > _WARM_UP * whole:
             name = label(row["domain"], row["name"])
+            calls = f"{duration(row['total'])} in {row['calls']} calls"
             yield Finding(
                 "overhead", f"the recording itself is a part of what '{name}' takes", LIKELY,
-                [f"about {100 * spent:.0f} % of {duration(row['total'])} in {row['calls']} calls"],
+                [f"about {percent(spent, '.0f')} of {calls}"],
                 "record fewer ranges within it: a lower level, or --domain",
                 spent * row["total"] / whole,
             )  # fmt: skip
@@ -163,8 +164,8 @@ def _of_phase(steps: Steps, waiting: Waiting | None) -> Iterator[Finding]:
     part = spent / typical["duration"]
     if phase != OTHER and part > _MOST:
         yield Finding(
-            "phase", f"'{printable(phase)}' takes {100 * part:.0f} % of the typical step", MEASURED,
-            [f"{duration(spent)} of {duration(typical['duration'])}"],
+            "phase", f"'{printable(phase)}' takes {percent(part, '.0f')} of the typical step",
+            MEASURED, [f"{duration(spent)} of {duration(typical['duration'])}"],
             _ADVICE["data" if phase == "data wait" else "cpu"], part,
         )  # fmt: skip
 
@@ -188,7 +189,7 @@ def _of_odd_steps(steps: Steps) -> Iterator[Finding]:
         usually = "the typical one" if len(places) == 1 else "as many typical ones"
         text = f"{many} took {duration(over)} more than {usually}"
         evidence = [
-            f"that is {100 * over / whole:.1f} % of the time of all {len(steps)} steps",
+            f"that is {percent(over / whole)} of the time of all {len(steps)} steps",
             *_phases_of(steps, places),
         ]
         if kind == "outliers":
@@ -236,7 +237,7 @@ def _of_trend(steps: Steps) -> Iterator[Finding]:
     way = "slower" if change > 0 else "faster"
     evidence = [
         f"the median goes from {duration(before)} in the first third to {duration(after)} in the "
-        f"last ({100 * change:+.0f} %), {sure:.1f} deviations from chance"
+        f"last ({percent(change, '+.0f')}), {sure:.1f} deviations from chance"
     ]
     changes = {phase: _thirds(steps, phase) for phase in steps.phases}
     phase, most = max(changes.items(), key=lambda item: item[1] * (1 if change > 0 else -1))
@@ -274,7 +275,7 @@ def _of_other(steps: Steps, found: dict[str, Any] | None) -> Iterator[Finding]:
     part = spent / typical["duration"] if typical["duration"] else 0.0
     if part > _OTHER and len(steps.phases) > 1:
         yield Finding(
-            "other", f"{100 * part:.0f} % of the typical step is in no phase", MEASURED,
+            "other", f"{percent(part, '.0f')} of the typical step is in no phase", MEASURED,
             [f"{duration(spent)} of {duration(typical['duration'])}" + " of the GPU" * of_gpu],
             "put a range around it, and give it with --phases, to see what it is", part,
         )  # fmt: skip
@@ -289,7 +290,7 @@ def _of_modules(modules: Modules) -> Iterator[Finding]:
         if top["share"] >= _LARGE:
             unit = "of the GPU's time in a step" if modules.has_gpu else "of the step"
             yield Finding(
-                "module", f"'{printable(top['path'])}' takes {100 * top['share']:.0f} % {unit}",
+                "module", f"'{printable(top['path'])}' takes {percent(top['share'], '.0f')} {unit}",
                 MEASURED, [_times(top, modules)], cost=top["share"],
             )  # fmt: skip
     for model in modules.models:

@@ -10,7 +10,7 @@ from nvspan.answers.finding import MEASURED, Finding
 from nvspan.recording import Recording
 from nvspan.recording.label import PROFILE_DOMAIN
 from nvspan.recording.steps import Steps
-from nvspan.recording.time_text import duration
+from nvspan.recording.time_text import duration, percent
 from nvspan.report.summary import call_tree
 from nvspan.report.text import printable
 
@@ -36,7 +36,7 @@ def of_imports(recording: Recording, steps: Steps | None) -> Iterator[Finding]:
     whole, spent = stats.last - stats.first, sum(costs.values())
     if not costs or spent < _LEAST * whole:
         return
-    evidence = [f"that is {100 * spent / whole:.1f} % of {duration(whole)}"]
+    evidence = [f"that is {percent(spent / whole)} of {duration(whole)}"]
     if steps is not None and len(steps) and not steps.step.startswith(PROFILE_DOMAIN):
         before = min(steps["start"]) - stats.first
         evidence.append(f"the first step begins after {duration(before)}")

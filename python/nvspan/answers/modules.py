@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from nvspan.recording.modules import TIMES, Modules
-from nvspan.recording.time_text import duration
+from nvspan.recording.time_text import duration, percent
 from nvspan.report import text
 from nvspan.report.narrow import fitted
 from nvspan.report.render import as_csv
@@ -52,7 +52,7 @@ def heading(found: Modules) -> str:
     )
 
 
-def shown(
+def render(
     found: Modules, *, fold: bool = True, depth: int | None = None, form: str = "table",
     width: int | None = None,
 ) -> str:  # fmt: skip
@@ -73,7 +73,7 @@ def shown(
         line += ["" if row[time] is None else duration(row[time] / steps) for time in columns]
         many = f" x{row['count']}" if row["count"] > 1 else ""
         name = text.printable(row["name"]) + many
-        cells.append([*line, f"{100 * row['share']:.1f} %", "  " * row["level"] + name])
+        cells.append([*line, percent(row["share"]), "  " * row["level"] + name])
     headings = ["calls", *(HEADINGS[time] for time in columns), "share", "module"]
     if form == "markdown":
         table = text.markdown(headings, cells, ("module",))

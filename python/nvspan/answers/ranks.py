@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import fmean, median
 from typing import Any
 
 from nvspan.answers.finding import LIKELY, MEASURED, Finding
 from nvspan.recording import Recording
+from nvspan.recording.statistics import average, median
 from nvspan.recording.steps import Steps
 from nvspan.recording.time_text import duration
 from nvspan.report.text import printable
@@ -41,7 +41,7 @@ def of_ranks(recording: Recording, steps: Steps) -> tuple[list[Finding], Waiting
     for process, lasts, state in zip(*columns, strict=True):
         if state == 0 and processes[process]["rank"] is not None:
             durations.setdefault(processes[process]["rank"], []).append(lasts)
-    means = {rank: fmean(values) for rank, values in sorted(durations.items())}
+    means = {rank: average(values) for rank, values in sorted(durations.items())}
     if len(means) < _LEAST_RANKS or not (usual := median(means.values())):
         return [], None
     slow = {rank: mean for rank, mean in means.items() if mean > _SLOW * usual}
@@ -77,7 +77,7 @@ def _waited_for(
     medians = {}
     for phase in steps.phases:
         column = steps[f"cpu.{phase}"]
-        means = {rank: fmean(column[place] for place in places)
+        means = {rank: average([column[place] for place in places])
                  for rank, places in by_rank.items()}  # fmt: skip
         medians[phase] = median(means.values())
         over[phase] = {rank: mean - medians[phase] for rank, mean in means.items()}

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from nvspan.recording.steps import OTHER, WAITING, Steps
-from nvspan.recording.time_text import duration
+from nvspan.recording.time_text import duration, percent
 from nvspan.report import text
 from nvspan.report.narrow import fitted
 from nvspan.report.render import as_csv
@@ -23,7 +23,7 @@ _NARROW = 100  # columns, in which a step that differs has one reason
 
 
 def _percent(part: float, whole: float) -> str:
-    return f"{100 * part / whole:.1f} %" if whole else ""
+    return percent(part / whole if whole else None)
 
 
 def limit(found: Steps) -> dict[str, Any]:
@@ -214,7 +214,7 @@ def _all_table(found: Steps, top: int | None) -> tuple[list[str], list[list[str]
     return heads, cells, len(rows) - len(cells)
 
 
-def shown(
+def render(
     found: Steps, *, each: bool = False, top: int | None = None, form: str = "table",
     width: int | None = None,
 ) -> str:  # fmt: skip

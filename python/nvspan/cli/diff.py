@@ -28,7 +28,7 @@ from nvspan.cli.common.reading import (
 )
 from nvspan.recording.losses import damage_lines
 from nvspan.recording.steps import OTHER
-from nvspan.recording.time_text import duration
+from nvspan.recording.time_text import duration, percent
 from nvspan.report import emptiness, render, text
 from nvspan.report.narrow import fitted, width_of
 from nvspan.report.progress import Progress
@@ -73,19 +73,16 @@ def _two_names(given: str) -> list[str]:
     return found
 
 
-def _percent(value: float | None, sign: str = "+") -> str:
-    return "" if value is None else f"{100 * value:{sign}.1f} %"
-
-
 def _cells(row: dict[str, Any]) -> list[str]:
     both = (row["before"], row["after"])
-    limits = "" if row["low"] is None else f"{_percent(row['low'])} .. {_percent(row['high'])}"
+    low, high = (percent(row[key], "+.1f") for key in ("low", "high"))
+    limits = f"{low} .. {high}" if low else ""
     return [
         *("" if side is None else str(side["calls"]) for side in both),
         *("" if side is None else duration(side["mean"]) for side in both),
-        _percent(row["change"]),
+        percent(row["change"], "+.1f"),
         limits,
-        _percent(row["confidence"], ""),
+        percent(row["confidence"]),
         row["verdict"],
         text.printable(row["label"]),
     ]

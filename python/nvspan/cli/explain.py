@@ -50,4 +50,4 @@ def main(argv: Sequence[str]) -> int:
         return emit(explain.as_json(found))
     if options.format == "csv":
         return emit(explain.csv(found, options.escape_formulas))
-    return emit(explain.shown(found, options.format))
+    return emit(explain.render(found, options.format))

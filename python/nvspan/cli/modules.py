@@ -58,5 +58,5 @@ def main(argv: Sequence[str]) -> int:
         return emit(modules.csv(found, fold=fold, escape_formulas=options.escape_formulas))
     width = width_of(sys.stdout)
     return emit(
-        modules.shown(found, fold=fold, depth=options.depth, form=options.format, width=width)
+        modules.render(found, fold=fold, depth=options.depth, form=options.format, width=width)
     )

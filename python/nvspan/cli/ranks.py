@@ -13,7 +13,7 @@ from nvspan.cli.common.parser import parser_of
 from nvspan.cli.common.reading import emit, note, opened, refuse_to_replace, write_text
 from nvspan.ranks.cause import analyze_ranks, text
 from nvspan.ranks.page import html
-from nvspan.ranks.shown import MOST_NAMED
+from nvspan.ranks.tables import MOST_NAMED
 from nvspan.report.progress import Progress
 
 _DESCRIPTION = """\
@@ -77,4 +77,4 @@ def main(argv: Sequence[str]) -> int:
     if options.json:
         pieces = text.as_json(found, options.collectives)
         return next((code for piece in pieces if (code := emit(piece))), 0)
-    return emit(options.output or text.shown(found))
+    return emit(options.output or text.render(found))

@@ -181,7 +181,7 @@ def _table(summary: Summary, options: argparse.Namespace) -> int:
 
 def _show_job(parser: Parser, options: argparse.Namespace) -> int:
     """The files of many ranks have no tree and no timeline, but rows of each rank."""
-    from nvspan.ranks.shown import collectives_table, summary_of
+    from nvspan.ranks.tables import collectives_table, summary_of
 
     many.refuse(parser, options, "tree", "flat", "ancestors", "gpu", "cuda", "compat")
     if options.by not in ("name", "rank"):
@@ -218,7 +218,7 @@ def main(argv: Sequence[str]) -> int:
             found = recording.projection()
         note(emptiness.events(recording, "this table") or gpu.notes(found))
         width = width_of(sys.stdout)
-        return emit(gpu.shown(found, options.format, options.top, options.escape_formulas, width))
+        return emit(gpu.render(found, options.format, options.top, options.escape_formulas, width))
     with Progress("counting"):
         summary = Summary(recording, options.by)
         rows = _tree_rows(recording, options, summary)

@@ -29,7 +29,7 @@ directly within a step."""
 
 def _show_job(parser: Parser, options: argparse.Namespace) -> int:
     """A line for each rank, the slowest first; JSON has all that is known of each."""
-    from nvspan.ranks.shown import steps_csv, steps_table
+    from nvspan.ranks.tables import steps_csv, steps_table
 
     many.refuse(parser, options, "phases", "each")
     job = many.read_files(parser, options.files, options.executor, steps=True, step=options.step)
@@ -64,5 +64,5 @@ def main(argv: Sequence[str]) -> int:
         return emit(steps.csv(found, options.top, options.escape_formulas))
     width = width_of(sys.stdout)
     return emit(
-        steps.shown(found, each=options.each, top=options.top, form=options.format, width=width)
+        steps.render(found, each=options.each, top=options.top, form=options.format, width=width)
     )

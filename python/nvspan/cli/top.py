@@ -69,7 +69,7 @@ def _check_terminal(parser: Parser) -> None:
 
 
 def _print(sampler: Sampler, interval: float, *, as_json: bool, once: bool) -> int:
-    from nvspan.live.top.matrix import shown
+    from nvspan.live.top.matrix import render
 
     try:
         while True:
@@ -77,7 +77,7 @@ def _print(sampler: Sampler, interval: float, *, as_json: bool, once: bool) -> i
             while (left := end - time.monotonic()) > 0:  # a signal ends a watch
                 sampler.watch(left)
             window = sampler.window()
-            text = json.dumps(window.as_dict()) if as_json else shown(window)
+            text = json.dumps(window.as_dict()) if as_json else render(window)
             code = emit(text + "\n")
             if once or code:
                 return code if window.activities else 1

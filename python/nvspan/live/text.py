@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from nvspan.live.model import label, names, path_text
+from nvspan.recording.time_text import age
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,22 +22,14 @@ _DEVICE = {
 }
 
 
-def seconds(ns: float) -> str:
-    """A time as it is read: ``4.2 s``."""
-    value = ns / 1e9
-    if value >= 120:
-        return f"{value / 60:.0f} min"
-    return f"{value:.1f} s" if value >= 1 else f"{value * 1e3:.0f} ms"
-
-
 def _motion(thread: Thread, interval: float) -> str:
     if thread.changing:
         return "changing all the while"
     if thread.moved:
-        return f"{thread.moved:,} events in {seconds(interval * 1e9)}"
+        return f"{thread.moved:,} events in {age(interval * 1e9)}"
     if thread.unchanged is None:
         return ""
-    return f"unchanged for {seconds(thread.unchanged)}"
+    return f"unchanged for {age(thread.unchanged)}"
 
 
 def _does(thread: Thread) -> str:
@@ -55,8 +48,8 @@ def _thread(thread: Thread, interval: float) -> list[str]:
     name = f"{thread.name} {thread.tid}" if thread.name else str(thread.tid)
     lines = [f"  {name}{ended}: {path}" + (f"  [{about}]" if about else "")]
     for of, since in thread.started:
-        age = "" if since is None else f" {seconds(since)} ago"
-        lines.append(f"    started{age}, not ended: {label(of)}")
+        ago = "" if since is None else f" {age(since)} ago"
+        lines.append(f"    started{ago}, not ended: {label(of)}")
     if thread.started_beyond:
         lines.append(f"    {thread.started_beyond:,} more were started and not ended")
     return lines
@@ -77,7 +70,7 @@ def device_lines(process: Process) -> list[str]:
     """A line for each open device range."""
     lines = []
     for device in process.devices:
-        since = "" if device["since"] is None else f", {seconds(device['since'])} ago"
+        since = "" if device["since"] is None else f", {age(device['since'])} ago"
         of = f"stream {device['stream'] or 0:#x}"
         if device["communicator"] is not None:
             of = f"communicator {device['communicator']:016x}"

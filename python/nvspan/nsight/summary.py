@@ -49,9 +49,10 @@ def sum_order(recording: Recording, row: dict[str, Any]) -> tuple[int, bytes, st
 def nvtx_sum(recording: Recording) -> list[dict[str, Any]]:
     """The rows, the largest total first.
 
-    Every figure is exact, the median too. "Time (%)" is the share of the sum of all rows, so nested
-    ranges count twice in it, as they do there. nsys lets a range that did not end last until the
-    end of its collection: so it is in a report of nsys, and in a recording it is left out.
+    Every figure is exact; the median is as nsys has it: of an even number, the mean of the two
+    middle values. "Time (%)" is the share of the sum of all rows, so nested ranges count twice in
+    it, as they do there. nsys lets a range that did not end last until the end of its collection:
+    so it is in a report of nsys, and in a recording it is left out.
     """
     rows = _reader.exact(recording._reader.handle(), collection_end(recording))
     if recording._sources:

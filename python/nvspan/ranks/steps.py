@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from statistics import fmean, median
 from typing import Any
 
 from nvspan import _reader
+from nvspan.recording.statistics import average, median
 
 _TYPICAL = 0  # Steps: state
 
@@ -52,7 +52,7 @@ class ManySteps:
             self.ranks.append({
                 "rank": about["rank"], "host": about["host"], "path": about["path"],
                 "process": at, "steps": len(durations[key]), "total": sum(durations[key]),
-                "mean": fmean(kept), "median": median(kept), "max": max(kept),
+                "mean": average(kept), "median": median(kept), "max": max(kept),
                 "cpu": {phase: cpu / len(kept) for phase, (cpu, _) in phases.items()},
                 "gpu": {phase: gpu / len(kept) for phase, (_, gpu) in phases.items()},
             })  # fmt: skip

@@ -159,8 +159,8 @@ class Recording(OpenedFiles):
         """Calls, total, self time, mean, deviation, extremes and quantiles of each range.
 
         One pass over the recording, with memory for the names alone. Unclosed ranges are counted
-        and in no other number; quantiles are those of the nearest rank, within 1 %. `Stats` says
-        what each figure is.
+        and in no other number; percentiles are the nearest rank, from a histogram: within 0.4 %.
+        `Stats` says what each figure is.
 
         Args:
             by: "name" (domain, name and kind), or these and "thread", "process", "category",

@@ -7,7 +7,7 @@ from __future__ import annotations
 from nvspan.recording.frame import Frame
 from nvspan.recording.losses import need_events
 from nvspan.recording.steps import Steps
-from nvspan.recording.time_text import time_cell
+from nvspan.recording.time_text import percent, time_cell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ class Modules(Frame):
     def _records(self) -> list[dict[str, Any]]:
         return self.rows()
 
-    def _shown(self) -> tuple[Sequence[str], Iterable[Sequence[str]], int]:
+    def _preview(self) -> tuple[Sequence[str], Iterable[Sequence[str]], int]:
         found = self.rows()
         times = [time for time in TIMES if any(row[time] is not None for row in found)]
         rows = (
@@ -202,7 +202,7 @@ class Modules(Frame):
                 + (f" x{row['count']}" if row["count"] > 1 else ""),
                 f"{row['calls']:,}",
                 *(time_cell(row[time]) for time in times),
-                f"{100 * row['share']:.1f} %",
+                percent(row["share"]),
             )
             for row in found
         )

@@ -64,10 +64,11 @@ class Projection(Frame):
         kernels: str = "",
         without: tuple[str, ...] = (),
         unclosed_end: int | None = None,
+        midpoints: bool = False,
     ) -> None:
         self._recording = recording
         found = recording._reader.projection(
-            CALL_DOMAIN, WORK_DOMAIN, kernels, list(without), unclosed_end
+            CALL_DOMAIN, WORK_DOMAIN, kernels, list(without), unclosed_end, midpoints
         )
         self.rows: list[dict[str, Any]] = found["sums"]
         self.work: int = found["work"]
@@ -102,7 +103,7 @@ class Projection(Frame):
     def _records(self) -> list[dict[str, Any]]:
         return self.rows
 
-    def _shown(self) -> tuple[Sequence[str], Iterable[Sequence[str]], int]:
+    def _preview(self) -> tuple[Sequence[str], Iterable[Sequence[str]], int]:
         rows = (
             (
                 label(row["domain"], row["name"]),

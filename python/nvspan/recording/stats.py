@@ -83,7 +83,7 @@ class Stats(Frame):
     def _records(self) -> list[dict[str, Any]]:
         return self.rows
 
-    def _shown(self) -> tuple[Sequence[str], Iterable[Sequence[str]], int]:
+    def _preview(self) -> tuple[Sequence[str], Iterable[Sequence[str]], int]:
         rows = (
             (
                 label(row["domain"], row["name"], row["backward"]),

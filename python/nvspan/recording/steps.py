@@ -241,7 +241,7 @@ class Steps(Frame):
     def _records(self) -> list[dict[str, Any]]:
         return [flat(row) for row in self.rows()]
 
-    def _shown(self) -> tuple[Sequence[str], Iterable[Sequence[str]], int]:
+    def _preview(self) -> tuple[Sequence[str], Iterable[Sequence[str]], int]:
         gpu = ["gpu"] if self.has_work else []
         headings = ["step", "state", "duration", *self.phases, *gpu]
         columns = {name: memoryview(column) for name, column in self._columns.items()}

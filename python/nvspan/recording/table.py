@@ -110,7 +110,7 @@ class Table(Frame):
 
         return self.to_arrow().to_pandas()
 
-    def _shown(self) -> tuple[Sequence[str], Iterable[Sequence[str]], int]:
+    def _preview(self) -> tuple[Sequence[str], Iterable[Sequence[str]], int]:
         rows = (tuple(map(plain_cell, row.values())) for row in self.rows())
         return self.names, rows, len(self)
 

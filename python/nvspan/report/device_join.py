@@ -61,7 +61,7 @@ def _alone(row: dict[str, Any], numbers: dict[str, Any]) -> dict[str, Any]:
     return entry
 
 
-def shown(row: dict[str, Any], key: str) -> Any:
+def sort_value(row: dict[str, Any], key: str) -> Any:
     """A number by which rows are sorted: the GPU's where the CPU has none."""
     if row["kind"] == "device" and row[key] in (0, None):
         return row.get(f"gpu_{key}") or 0

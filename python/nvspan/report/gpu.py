@@ -47,7 +47,7 @@ def _cell(row: dict[str, Any], column: str) -> str:
     return duration(value) if row["calls"] or column.startswith("backward") else ""
 
 
-def shown(
+def render(
     found: Projection, form: str, top: int | None, escape_formulas: bool, width: int | None = None
 ) -> str:
     """The rows in a format of ``--format``; a table in `width` columns."""

@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from typing import IO, Any
 
-from nvspan.recording.time_text import duration
+from nvspan.recording.time_text import duration, percent
 from nvspan.report import device_join, text
 from nvspan.report.narrow import fitted
 from nvspan.report.summary import KEPT_OUT, OVERHEAD_LIMIT, TIMES, Summary
@@ -57,12 +57,12 @@ def _cell(row: dict[str, Any], column: str, by: str) -> str:
     if row["kind"] == "device" and "gpu_calls" in row:
         return ""
     if column == "share":
-        return "" if row["share"] is None else f"{100 * row['share']:.1f} %"
+        return percent(row["share"])
     if column == "warm-up":
         return f"{row['warmup']} in {duration(row['warmup_total'])}" if row["warmup"] else ""
     if column == "overhead":
         part = row["overhead_share"]
-        return f"! {100 * min(part, 1):.0f} %" if part > OVERHEAD_LIMIT else ""
+        return f"! {percent(min(part, 1), '.0f')}" if part > OVERHEAD_LIMIT else ""
     if column in TIMES:
         value = row[column] if row["calls"] else None
         return "" if value is None else duration(value)
@@ -73,7 +73,7 @@ def _gpu_cell(value: Any, column: str) -> str:
     if value is None:
         return ""
     if column == "gpu_share":
-        return f"{100 * value:.1f} %"
+        return percent(value)
     return duration(value) if column in device_join.TIMES else str(value)
 
 

@@ -209,7 +209,7 @@ class Summary:
         elif key == "first":
             self.rows.sort(key=lambda row: row["first"])
         elif key in NUMBERS:
-            self.rows.sort(key=lambda row: -device_join.shown(row, key))
+            self.rows.sort(key=lambda row: -device_join.sort_value(row, key))
         else:
             raise ValueError(f"no such column: {key!r} (there is {', '.join(COLUMNS)})")
 

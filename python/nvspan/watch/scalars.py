@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-import math
 import re
 
+from nvspan.recording.statistics import percentile_of_counts
 from nvspan.watch.buckets import duration
 from nvspan.watch.figures import Watch
 from nvspan.watch.tally import text
@@ -78,20 +78,10 @@ class Scalars:
             calls = sum(new.values())
             if calls > 0:
                 found[f"{label}/mean_ms"] = sums[label] / calls / 1e6
-                found[f"{label}/p99_ms"] = _quantile(new, 0.99, calls) / 1e6
+                found[f"{label}/p99_ms"] = duration(percentile_of_counts(new, 0.99)) / 1e6
                 found[f"{label}/calls"] = float(calls)
         return found
 
     def _label(self, domain: str | None, name: str | None, kind: str) -> str:
         of = "" if domain is None else f"{text(domain)}/"
         return self._prefix + _UNUSUAL.sub("_", f"{of}{text(name)}{_KINDS[kind]}")
-
-
-def _quantile(counts: dict[int, int], share: float, calls: int) -> float:
-    """The nearest rank, in ns."""
-    rank = max(1, math.ceil(share * calls))
-    for bucket in sorted(counts):
-        rank -= counts[bucket]
-        if rank <= 0:
-            return duration(bucket)
-    return 0.0

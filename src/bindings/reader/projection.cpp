@@ -128,8 +128,8 @@ py::list list_kernels(const Recording& recording, const std::vector<reader::Kern
 
 py::dict Reader::projection(const std::string& call_domain, const std::string& work_domain,
                             const std::string& kernel_category,
-                            const std::vector<std::string>& without,
-                            const py::object& unclosed_end) {
+                            const std::vector<std::string>& without, const py::object& unclosed_end,
+                            bool midpoints) {
   reader::ProjectionOptions options;
   options.call_domain = call_domain;
   options.work_domain = work_domain;
@@ -144,7 +144,8 @@ py::dict Reader::projection(const std::string& call_domain, const std::string& w
     const released_gil released;
     tables = &(whole_ != nullptr ? whole_ : columns_)->tables();
     projection = reader::project(*recording_, *tables, selection_, options);
-    sums = reader::sum_by_name(*recording_, *tables, projection);
+    sums = reader::sum_by_name(*recording_, *tables, projection,
+                               midpoints ? reader::Median::midpoint : reader::Median::p50);
     if (options.with_pairs) {
       kernels = reader::sum_kernels(*recording_, *tables, projection, kernel_category);
     }

@@ -12,12 +12,12 @@
 #include "reader/page/flame.hpp"
 #include "reader/page/timeline.hpp"
 #include "reader/perfetto/perfetto_export.hpp"
+#include "reader/projection/sums.hpp"
 #include "reader/stats/call_tree.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cmath>
 #include <tuple>
 #include <utility>
 
@@ -121,7 +121,7 @@ py::list tree(const RecordingHandle& handle, bool ancestors) {
     if (node.durations != nullptr && node.calls != 0) {
       const auto least = static_cast<double>(node.shortest);
       const auto most = static_cast<double>(node.longest);
-      entry["p50"] = std::clamp(node.durations->quantile(0.5, node.calls), least, most);
+      entry["p50"] = std::clamp(node.durations->percentile(0.5, node.calls), least, most);
       entry["typical"] = reader::typical_of(*node.durations, {}, node.calls, node.sum,
                                             node.outermost.within().time > 0)
                              .mean;
@@ -141,28 +141,19 @@ py::list exact(const RecordingHandle& handle, const std::optional<std::int64_t>&
     rows = reader::all_durations(recording, handle.selection, unclosed_end);
   }
   py::list entries;
-  for (const reader::Durations& row : rows) {
-    const std::size_t count = row.ns.size();
-    std::int64_t total = 0;
-    for (const std::int64_t ns : row.ns) total += ns;
-    const double mean = static_cast<double>(total) / static_cast<double>(count);
-    double squares = 0;
-    for (const std::int64_t ns : row.ns) {
-      squares += (static_cast<double>(ns) - mean) * (static_cast<double>(ns) - mean);
-    }
-    const auto middle = static_cast<double>(row.ns[count / 2]);
+  for (reader::Durations& row : rows) {
+    const reader::DurationFigures figures = reader::figures_of(row.ns, reader::Median::midpoint);
     NamedValues entry;
     entry["domain"] = domain_at(recording, row.domain);
     entry["name"] = string_at(recording, row.name);
     entry["kind"] = kind_text(row.kind);
-    entry["calls"] = count;
-    entry["total"] = total;
-    entry["mean"] = mean;
-    entry["median"] =
-        count % 2 == 1 ? middle : (middle + static_cast<double>(row.ns[count / 2 - 1])) / 2;
-    entry["min"] = row.ns.front();
-    entry["max"] = row.ns.back();
-    entry["std"] = count < 2 ? 0.0 : std::sqrt(squares / static_cast<double>(count - 1));
+    entry["calls"] = figures.count;
+    entry["total"] = figures.sum;
+    entry["mean"] = figures.mean;
+    entry["median"] = figures.median;
+    entry["min"] = figures.shortest;
+    entry["max"] = figures.longest;
+    entry["std"] = figures.deviation;
     entries.append(entry);
   }
   return entries;

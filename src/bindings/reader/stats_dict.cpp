@@ -79,8 +79,8 @@ py::dict Reader::stats(const py::str& asked) {
                                                        row->sum, row->outermost.within().time > 0);
     const auto least = static_cast<double>(row->calls == 0 ? 0 : row->shortest);
     const auto most = static_cast<double>(row->longest);
-    const auto quantile = [&](double fraction) {
-      return std::clamp(row->durations.quantile(fraction, row->calls), least, most);
+    const auto percentile = [&](double fraction) {
+      return std::clamp(row->durations.percentile(fraction, row->calls), least, most);
     };
     const std::int32_t domain = recording_->domains()[row->domain];
     entry["domain"] = text(domain);
@@ -94,10 +94,10 @@ py::dict Reader::stats(const py::str& asked) {
     entry["mean"] = mean;
     entry["std"] = std::sqrt(std::max(variance, 0.0));
     entry["min"] = least;
-    entry["p50"] = quantile(0.5);
-    entry["p90"] = quantile(0.9);
-    entry["p99"] = quantile(0.99);
-    entry["p999"] = quantile(0.999);
+    entry["p50"] = percentile(0.5);
+    entry["p90"] = percentile(0.9);
+    entry["p99"] = percentile(0.99);
+    entry["p999"] = percentile(0.999);
     entry["max"] = most;
     entry["threads"] = row->threads;
     entry["overhead"] = row->overhead();

@@ -3,6 +3,8 @@
 
 #include "ranks/cause/blame.hpp"
 
+#include "core/statistics.hpp"
+
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -110,18 +112,20 @@ class Finder {
     find_roots(of, last, outcome);
   }
 
-  static double median_of(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    if (values.size() % 2 != 0) return *middle;
-    return (*middle + *std::max_element(values.begin(), middle)) / 2;
+  double median_of(const std::vector<double>& values) {
+    room_ = values;
+    return core::median(room_);
+  }
+  double median_without(const std::vector<double>& values, std::size_t without) {
+    copy_others(values, without, room_);
+    return room_.empty() ? 0 : core::median(room_);
   }
 
   void find_roots(const Matched& of, std::size_t last, CollectiveOutcome& outcome) {
     const Member& culprit = of.members[last];
     const RankTrace& trace = job_.ranks[culprit.rank];
     const auto delay = static_cast<double>(outcome.delay);
-    const double more = work_[last] - median_without(work_, last, room_);
+    const double more = work_[last] - median_without(work_, last);
     const double own = std::max(0.0, std::min(more, delay));
     if (own > 0) {
       // Range by range; what it did shorter than the others is taken off in proportion.
@@ -139,7 +143,7 @@ class Finder {
           values_.push_back(
               static_cast<double>(job_.ranks[member.rank].work(from, member.index, name)));
         }
-        const double excess = values_[last] - median_without(values_, last, room_);
+        const double excess = values_[last] - median_without(values_, last);
         if (excess <= 0) continue;
         longer.push_back(Root{culprit.rank, name, excess});
         sum += excess;
@@ -194,17 +198,12 @@ class Finder {
 
 }  // namespace
 
-double median_without(const std::vector<double>& values, std::size_t without,
-                      std::vector<double>& room) {
-  room.clear();
+void copy_others(const std::vector<double>& values, std::size_t without,
+                 std::vector<double>& others) {
+  others.clear();
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (i != without) room.push_back(values[i]);
+    if (i != without) others.push_back(values[i]);
   }
-  if (room.empty()) return 0;
-  const auto middle = room.begin() + static_cast<std::ptrdiff_t>(room.size() / 2);
-  std::nth_element(room.begin(), middle, room.end());
-  if (room.size() % 2 != 0) return *middle;
-  return (*middle + *std::max_element(room.begin(), middle)) / 2;
 }
 
 Blame find_blame(const Job& job) { return Finder(job).find(); }

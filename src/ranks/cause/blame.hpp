@@ -71,8 +71,8 @@ Blame find_blame(const Job& job);
 // When each rank came to one collective, on the common time line, by rank.
 std::vector<Arrival> arrivals(const Job& job, const Matched& of);
 
-// The median of all but the `without`th; sorts nothing for good.
-double median_without(const std::vector<double>& values, std::size_t without,
-                      std::vector<double>& room);
+// Fills `others` with the values but the `without`th.
+void copy_others(const std::vector<double>& values, std::size_t without,
+                 std::vector<double>& others);
 
 }  // namespace nvspan::ranks

@@ -3,6 +3,7 @@
 
 #include "ranks/cause/excess.hpp"
 
+#include "core/statistics.hpp"
 #include "ranks/cause/blame.hpp"
 
 #include <algorithm>
@@ -12,11 +13,12 @@
 namespace nvspan::ranks {
 namespace {
 
-// The median of the sorted values without the one at `place`.
-double median_of_others(const std::vector<double>& sorted, std::size_t place) {
+// The middle of the sorted values without the one at `place`; of an even number the mean of both
+// middle ones (core::midpoint), as the lower one would make every rank longer on average.
+double middle_of_others(const std::vector<double>& sorted, std::size_t place) {
   const std::size_t count = sorted.size() - 1;
   const auto at = [&](std::size_t i) { return sorted[i < place ? i : i + 1]; };
-  return count % 2 != 0 ? at(count / 2) : (at(count / 2 - 1) + at(count / 2)) / 2;
+  return (at((count - 1) / 2) + at(count / 2)) / 2;
 }
 
 double work_of(const Job& job, const Member& member, std::int32_t name) {
@@ -54,7 +56,7 @@ std::vector<std::vector<double>> excess_by_collective(const Job& job, std::int32
     for (std::size_t m = 0; m < values.size(); ++m) {
       const auto place = std::lower_bound(sorted.begin(), sorted.end(), values[m]);
       const auto without = static_cast<std::size_t>(place - sorted.begin());
-      more[of.members[m].rank][of.members[m].index] = values[m] - median_of_others(sorted, without);
+      more[of.members[m].rank][of.members[m].index] = values[m] - middle_of_others(sorted, without);
     }
   }
   return more;
@@ -71,7 +73,8 @@ std::vector<double> excess_of_rank(const Job& job, std::int32_t name, std::uint3
       if (member.rank == rank && member.index == i) own = values.size();
       values.push_back(work_of(job, member, name));
     }
-    more[i] = values[own] - median_without(values, own, room);
+    copy_others(values, own, room);
+    more[i] = values[own] - (room.empty() ? 0 : core::midpoint(room));
   }
   return more;
 }

@@ -3,6 +3,8 @@
 
 #include "ranks/cause/stand_out.hpp"
 
+#include "core/statistics.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -110,19 +112,6 @@ std::size_t most_not_above(std::size_t count, double ratio) {
 
 }  // namespace
 
-double t_quantile(double alpha, double degrees) {
-  // An expansion around the normal quantile: Abramowitz and Stegun, 26.2.23 and 26.7.5.
-  const double q = std::sqrt(-2 * std::log(alpha));
-  const double numerator = 2.515517 + q * (0.802853 + q * 0.010328);
-  const double z = q - numerator / (1 + q * (1.432788 + q * (0.189269 + q * 0.001308)));
-  const double z2 = z * z;
-  const double g1 = (z2 + 1) * z / 4;
-  const double g2 = ((5 * z2 + 16) * z2 + 3) * z / 96;
-  const double g3 = (((3 * z2 + 19) * z2 + 17) * z2 - 15) * z / 384;
-  const double g4 = ((((79 * z2 + 776) * z2 + 1482) * z2 - 1920) * z2 - 945) * z / 92160;
-  return z + (g1 + (g2 + (g3 + g4 / degrees) / degrees) / degrees) / degrees;
-}
-
 Standings stand_out(const Series& excess, const std::vector<std::uint32_t>& chosen, double alpha) {
   Standings found;
   const std::size_t ranks = excess.size();
@@ -160,10 +149,11 @@ Standings stand_out(const Series& excess, const std::vector<std::uint32_t>& chos
     for (std::size_t b = 0; b < blocks; ++b) means[b][r] -= found.ranks[r].mean;
     ratios[r] = found.ranks[r].mean;
   }
-  // Where ranks are late in turn, each of them is later than the median of the others on average.
-  std::nth_element(ratios.begin(), ratios.begin() + static_cast<std::ptrdiff_t>(ranks / 2),
-                   ratios.end());
-  const double common = ranks > 2 ? std::max(0.0, ratios[ranks / 2]) : 0;
+  // Where ranks are late in turn, each of them is later than the median of the others on average:
+  // no more than half of the ranks is above what is taken off for that.
+  const auto all = static_cast<double>(ranks);
+  const double typical = core::percentile(ratios, std::floor(all / 2 + 1) / all);
+  const double common = ranks > 2 ? std::max(0.0, typical) : 0;
   for (std::size_t r = 0; r < ranks; ++r) {
     found.ranks[r].mean -= common;
     ratios[r] = found.ranks[r].mean / found.ranks[r].error;
@@ -171,8 +161,8 @@ Standings stand_out(const Series& excess, const std::vector<std::uint32_t>& chos
   }
   const std::size_t cut = blocks / 5;
   const auto degrees = static_cast<double>(blocks - 2 * cut - 1);
-  found.needed = t_quantile(alpha / static_cast<double>(ranks), degrees);
-  found.half = t_quantile(0.025, degrees);
+  found.needed = core::t_quantile(alpha / static_cast<double>(ranks), degrees);
+  found.half = core::t_quantile(0.025, degrees);
   for (std::size_t r = 0; r < ranks; ++r) {
     found.ranks[r].stands = ratios[r] >= found.needed;
     if (found.ranks[r].stands) found.ranks[r].chance = alpha;

@@ -36,7 +36,4 @@ constexpr std::size_t fewest_blocks = 20;
 // all are alike. The steps are those of `chosen`. The same result for the same steps.
 Standings stand_out(const Series& excess, const std::vector<std::uint32_t>& chosen, double alpha);
 
-// The value that a t-distributed variable exceeds with probability `alpha`.
-double t_quantile(double alpha, double degrees);
-
 }  // namespace nvspan::ranks

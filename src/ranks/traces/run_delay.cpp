@@ -3,6 +3,8 @@
 
 #include "ranks/traces/run_delay.hpp"
 
+#include "core/statistics.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <map>
@@ -34,7 +36,7 @@ std::vector<std::int64_t> without_core(const RankTrace& trace,
   return found;
 }
 
-// What a part takes at least before such a collective: less in one of twenty.
+// What a part takes at least before such a collective: the 5th percentile.
 Least least_parts(const RankTrace& trace) {
   std::map<Least::key_type, std::vector<std::int64_t>> all;
   for (std::size_t i = 0; i < trace.collectives.size(); ++i) {
@@ -44,9 +46,7 @@ Least least_parts(const RankTrace& trace) {
   }
   Least least;
   for (auto& [of, values] : all) {
-    const auto low = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 20);
-    std::nth_element(values.begin(), low, values.end());
-    least[of] = *low;
+    least[of] = core::percentile(values, 0.05);
   }
   return least;
 }

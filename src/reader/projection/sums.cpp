@@ -3,6 +3,7 @@
 
 #include "reader/projection/sums.hpp"
 #include "core/key_order.hpp"
+#include "core/statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -43,18 +44,11 @@ class ByKey {
 
 }  // namespace
 
-DurationFigures figures_of(std::vector<std::int64_t>& durations) {
+DurationFigures figures_of(std::vector<std::int64_t>& durations, Median median) {
   DurationFigures figures;
   const std::size_t count = durations.size();
   if (count == 0) return figures;
   figures.count = count;
-  const auto middle = durations.begin() + static_cast<std::ptrdiff_t>(count / 2);
-  std::nth_element(durations.begin(), middle, durations.end());
-  figures.median = static_cast<double>(*middle);
-  if (count % 2 == 0) {
-    const std::int64_t below = *std::max_element(durations.begin(), middle);
-    figures.median = (static_cast<double>(below) + figures.median) / 2;
-  }
   const auto [least, most] = std::minmax_element(durations.begin(), durations.end());
   figures.shortest = *least;
   figures.longest = *most;
@@ -66,11 +60,13 @@ DurationFigures figures_of(std::vector<std::int64_t>& durations) {
     squares += off * off;
   }
   if (count > 1) figures.deviation = std::sqrt(squares / static_cast<double>(count - 1));
+  figures.median = median == Median::midpoint ? core::midpoint(durations)
+                                              : static_cast<double>(core::median(durations));
   return figures;
 }
 
 std::vector<ProjectionSum> sum_by_name(const Recording& recording, const Tables& tables,
-                                       const Projection& projection) {
+                                       const Projection& projection, Median median) {
   using Key = std::tuple<std::uint32_t, std::int32_t, std::uint8_t>;
   struct Sum {
     ProjectionSum sum;
@@ -103,7 +99,7 @@ std::vector<ProjectionSum> sum_by_name(const Recording& recording, const Tables&
     sum.domain = std::get<0>(key);
     sum.name = std::get<1>(key);
     sum.kind = static_cast<RangeKind>(std::get<2>(key));
-    sum.projected = figures_of(of.durations);
+    sum.projected = figures_of(of.durations, median);
     rows.push_back(sum);
   }
   core::stable_sort_by(rows.begin(), rows.end(),
@@ -145,7 +141,7 @@ std::vector<KernelSum> sum_kernels(const Recording& recording, const Tables& tab
     row.kind = static_cast<RangeKind>(kind);
     row.ranges = count_distinct(of.ranges);
     row.kernels = count_distinct(of.kernels);
-    row.durations = figures_of(of.durations);
+    row.durations = figures_of(of.durations, Median::midpoint);
     rows.push_back(row);
   }
   return rows;

@@ -22,7 +22,11 @@ struct DurationFigures {
   double mean = 0, median = 0, deviation = 0;  // of a sample
 };
 
-DurationFigures figures_of(std::vector<std::int64_t>& durations);
+// Which value is the median of an even number: the lower middle one, or, as in the tables of Nsight
+// Systems, the mean of both.
+enum class Median : std::uint8_t { p50, midpoint };
+
+DurationFigures figures_of(std::vector<std::int64_t>& durations, Median median);
 
 struct ProjectionSum {
   std::uint32_t domain = 0;
@@ -37,7 +41,7 @@ struct ProjectionSum {
 
 // The most projected time first.
 std::vector<ProjectionSum> sum_by_name(const Recording& recording, const Tables& tables,
-                                       const Projection& projection);
+                                       const Projection& projection, Median median);
 
 struct KernelSum {
   std::int64_t thread = -1;  // that launched them; -1: not known
@@ -49,7 +53,7 @@ struct KernelSum {
   DurationFigures durations;
 };
 
-// Of the pairs of a projection; work of the categories called so alone.
+// Of the pairs of a projection; work of the categories called so alone. Medians are midpoints.
 std::vector<KernelSum> sum_kernels(const Recording& recording, const Tables& tables,
                                    const Projection& projection, std::string_view category);
 

@@ -47,8 +47,8 @@ Typical typical_of(const core::LogHistogram& durations, const FirstCalls& first,
   if (calls == 0) return found;
   found.mean = sum / static_cast<double>(calls);
   if (nests) return found;
-  found.limit = std::max({medians * durations.quantile(0.5, calls),
-                          quartiles * durations.quantile(0.75, calls), least_outlier});
+  found.limit = std::max({medians * durations.percentile(0.5, calls),
+                          quartiles * durations.percentile(0.75, calls), least_outlier});
   std::uint64_t usual = 0;
   double usual_time = 0;
   durations.for_each([&](unsigned octave, unsigned bucket, std::uint64_t count) {

@@ -3,6 +3,8 @@
 
 #include "reader/steps/step_work.hpp"
 
+#include "core/statistics.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -49,12 +51,6 @@ std::int64_t covered(Iterator begin, Iterator end) {
   return time;
 }
 
-std::int64_t middle_of(core::LargeVector<std::int64_t>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 void add_owned(Steps& steps, core::LargeVector<OwnedOp>& owned) {
   const auto earlier = [](const OwnedOp& a, const OwnedOp& b) {
     return std::tie(a.step, a.phase, a.start) < std::tie(b.step, b.phase, b.start);
@@ -83,8 +79,8 @@ void add_owned(Steps& steps, core::LargeVector<OwnedOp>& owned) {
     std::sort(first, last, [](const OwnedOp& a, const OwnedOp& b) { return a.start < b.start; });
     steps.busy[step] = covered(first, last);
     steps.ops[step] = last - first;
-    if (!ahead.empty()) steps.ahead[step] = middle_of(ahead);
-    if (!behind.empty()) steps.behind[step] = middle_of(behind);
+    if (!ahead.empty()) steps.ahead[step] = core::median(ahead);
+    if (!behind.empty()) steps.behind[step] = core::median(behind);
     first = last;
   }
 }

@@ -3,22 +3,15 @@
 
 #include "reader/steps/typical_step.hpp"
 
+#include "core/statistics.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <map>
 #include <numeric>
 
 namespace nvspan::reader {
 namespace {
-
-// Of values that may be reordered; there is one at least.
-std::int64_t quantile(core::LargeVector<std::int64_t>& values, double fraction) {
-  const double rank = std::ceil(fraction * static_cast<double>(values.size()));
-  const auto place = static_cast<std::ptrdiff_t>(std::max(rank, 1.0)) - 1;
-  std::nth_element(values.begin(), values.begin() + place, values.end());
-  return values[static_cast<std::size_t>(place)];
-}
 
 // The steps of one thread, in their order.
 void judge(const core::LargeVector<std::int64_t>& durations,
@@ -28,12 +21,9 @@ void judge(const core::LargeVector<std::int64_t>& durations,
   for (std::size_t i = of_thread.size() / 2; i < of_thread.size(); ++i) {
     later.push_back(durations[of_thread[i]]);
   }
-  const std::int64_t median = quantile(later, 0.5);
-  for (std::int64_t& duration : later) duration = std::abs(duration - median);
-  constexpr double of_normal = 1.4826;  // the deviation of a normal distribution, of its distances
-  const double deviation = of_normal * static_cast<double>(quantile(later, 0.5));
-  const double limit =
-      std::max(most_deviations * deviation, least_share * static_cast<double>(median));
+  const std::int64_t median = core::median(later);
+  const double limit = std::max(most_deviations * core::robust_deviation(later, median),
+                                least_share * static_cast<double>(median));
   bool leads = true;
   for (const std::size_t step : of_thread) {
     const auto over = static_cast<double>(durations[step] - median);
@@ -132,13 +122,13 @@ TypicalStep typical_step(const Steps& steps) {
     for (double& sum : *sums) sum /= count;
   }
   find_deviations(steps, typical);
-  typical.median = quantile(durations, 0.5);
-  typical.p90 = quantile(durations, 0.9);
-  typical.p99 = quantile(durations, 0.99);
-  typical.shortest = quantile(durations, 0);
-  typical.longest = quantile(durations, 1);
-  if (!ahead.empty()) typical.ahead = quantile(ahead, 0.5);
-  if (!behind.empty()) typical.behind = quantile(behind, 0.5);
+  typical.median = core::median(durations);
+  typical.p90 = core::percentile(durations, 0.9);
+  typical.p99 = core::percentile(durations, 0.99);
+  typical.shortest = core::percentile(durations, 0);
+  typical.longest = core::percentile(durations, 1);
+  if (!ahead.empty()) typical.ahead = core::median(ahead);
+  if (!behind.empty()) typical.behind = core::median(behind);
   return typical;
 }
 

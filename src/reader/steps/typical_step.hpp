@@ -16,10 +16,9 @@ namespace nvspan::reader {
 enum class StepState : std::uint8_t { typical, warm_up, outlier };
 
 // A step differs when it is further from the median of its thread's later half than both of these:
-// so many times the median distance from it, in units of a normal distribution's deviation, and
-// this share of it. Those that lead and are longer are warm-up, the others outliers. The rule for
-// calls (stats/typical.hpp) is wider, as calls of one name may differ by nature, and knows no
-// order.
+// so many of that half's robust deviations, and this share of the median. Those that lead and are
+// longer are warm-up, the others outliers. The rule for calls (stats/typical.hpp) is wider, as
+// calls of one name may differ by nature, and knows no order.
 constexpr double most_deviations = 5;
 constexpr double least_share = 0.25;
 constexpr std::size_t least_steps = 5;  // of a thread: with fewer all are typical

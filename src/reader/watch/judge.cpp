@@ -4,6 +4,7 @@
 #include "reader/watch/judge.hpp"
 
 #include "core/os/clock.hpp"
+#include "core/text/duration_text.hpp"
 
 #include <fnmatch.h>
 #include <signal.h>
@@ -18,11 +19,8 @@ namespace {
 
 constexpr std::uint64_t ask_again = 200'000'000;  // ns
 
-std::string seconds_text(double ns) {
-  char text[32];
-  const char* const unit = ns >= 1e9 ? "s" : ns >= 1e6 ? "ms" : "us";
-  snprintf(text, sizeof text, "%.4g %s", ns / (ns >= 1e9 ? 1e9 : ns >= 1e6 ? 1e6 : 1e3), unit);
-  return text;
+std::string duration_text(double ns) {
+  return core::DurationText(static_cast<std::uint64_t>(ns)).text();
 }
 
 bool matches(const std::string& pattern, const std::string& domain, const std::string& name) {
@@ -65,7 +63,7 @@ void Judge::add_slow(const Range& range, double ns, double high, bool open,
   char text[64];
   snprintf(text, sizeof text, "%.3g times its p99 of ", ns / high);
   found.push_back(Finding{"slow", range.name + (open ? " has taken " : " took ") +
-                                      seconds_text(ns) + ", " + text + seconds_text(high)});
+                                      duration_text(ns) + ", " + text + duration_text(high)});
 }
 
 inline void Judge::judge_slow(Range& range, double ns, float x, std::vector<Finding>& found,
@@ -129,7 +127,7 @@ void Judge::judge_progress(std::vector<Finding>& found, bool moved) {
       continue;
     }
     told_stall_[i] = 1;
-    found.push_back(Finding{"stall", "no event for " + seconds_text(rest)});
+    found.push_back(Finding{"stall", "no event for " + duration_text(rest)});
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "trace/sinks/text_sink.hpp"
 
+#include "core/text/duration_text.hpp"
 #include "core/text/number_text.hpp"
 #include "core/text/printable.hpp"
 #include "trace/sinks/payload_text.hpp"
@@ -111,30 +112,14 @@ void TextSink::add_duration(std::int64_t duration) {
     pad_to(time_columns + duration_columns);
     return;
   }
-  const auto ns = static_cast<std::uint64_t>(duration);
-  std::uint64_t unit = 1;
-  std::string_view name = "ns";
-  if (ns >= 1000000000) {
-    unit = 1000000000;
-    name = "s ";
-  } else if (ns >= 1000000) {
-    unit = 1000000;
-    name = "ms";
-  } else if (ns >= 1000) {
-    unit = 1000;
-    name = "us";
-  }
-  const std::uint64_t whole = ns / unit;
-  const std::size_t number = digits_of(whole) + (unit > 1 ? 4 : 0);
+  const core::DurationText text(static_cast<std::uint64_t>(duration));
+  const std::size_t number = text.number().size();
   style(bold);
   if (number < duration_columns - 3) line_.fill(duration_columns - 3 - number, ' ');
-  line_.add_unsigned(whole);
-  if (unit > 1) {
-    line_.add('.');
-    add_padded(line_, ns % unit / (unit / 1000), 3, '0');
-  }
+  line_.add(text.number());
   line_.add(' ');
-  line_.add(name);
+  line_.add(text.unit());
+  if (text.unit().size() == 1) line_.add(' ');
   style(plain);
   const std::size_t taken = number > duration_columns - 3 ? number + 3 : duration_columns;
   column_ += taken;

@@ -33,7 +33,7 @@ def read_files(
 ) -> ManyRecordings:
     """Reads them, with the `parts` that `read_many` is asked for; a file that cannot be read is
     named on standard error, and the rest goes on."""
-    from nvspan.ranks.shown import unread_lines
+    from nvspan.ranks.tables import unread_lines
 
     try:
         with Progress("reading") as progress:

@@ -7,10 +7,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from statistics import median
 
 from nvspan.live.model import label, path_text
-from nvspan.live.text import device_lines, seconds
+from nvspan.live.text import device_lines
+from nvspan.recording.statistics import median
+from nvspan.recording.time_text import age
 from nvspan.report.text import aligned, printable, shortened
 
 TYPE_CHECKING = False
@@ -34,7 +35,7 @@ def title(of: Activity) -> str:
     return f"{process.pid}" if process.rank is None else f"rank {process.rank}"
 
 
-def percent(share: float) -> str:
+def share_cell(share: float) -> str:
     """A share of time; nothing for none."""
     if share <= 0:
         return ""
@@ -71,7 +72,7 @@ def headline(window: Window) -> str:
     step = "" if window.step is None else f"; a step is {printable(label(window.step))}"
     return (
         f"{count:,} {'process' if count == 1 else 'processes'}{others}, {window.looks:,} looks in "
-        f"{seconds(window.seconds * 1e9)}{step}"
+        f"{age(window.seconds * 1e9)}{step}"
     )
 
 
@@ -80,7 +81,7 @@ def stuck_lines(window: Window, most: int = _MOST_STUCK) -> list[str]:
     found = [(each, thread) for each in window.activities for thread in each.stuck]
     found.sort(key=lambda pair: -(pair[1].unchanged or 0))
     lines = [
-        f"stuck: {title(each)}, {thread.name or thread.tid} for {seconds(thread.unchanged or 0)}: "
+        f"stuck: {title(each)}, {thread.name or thread.tid} for {age(thread.unchanged or 0)}: "
         f"{path_text(thread.ranges)}"
         for each, thread in found[:most]
     ]
@@ -157,11 +158,11 @@ def table(
                 place = (len(made.rows), 3 + i)
                 made.changed |= {place} if abs(change) >= CHANGED else set()
                 made.far |= {place} if abs(share - middle) >= CHANGED else set()
-        made.rows.append([name, _signed(row.change), rate, *cells(row.shares, percent, CHANGED)])
+        made.rows.append([name, _signed(row.change), rate, *cells(row.shares, share_cell, CHANGED)])
     return made
 
 
-def shown(window: Window, width: int = 0, sort: str = "share", like: str = "") -> str:
+def render(window: Window, width: int = 0, sort: str = "share", like: str = "") -> str:
     """All of it as plain text."""
     lines = [headline(window), printable(window.verdict.text), ""]
     made = table(window, width, sort, like)
@@ -185,8 +186,9 @@ def process_lines(window: Window, of: Activity) -> list[str]:
         for depth, branch in root.walk(1):
             tally = branch.tally
             rate = _rate(tally.begun / window.seconds, at_least=tally.begun_at_least)
+            shares = (share_cell(looks / of.looks) for looks in (tally.looks, tally.innermost))
             lines.append(
-                f"{percent(tally.looks / of.looks):>5} {percent(tally.innermost / of.looks):>5} "
+                f"{' '.join(f'{share:>5}' for share in shares)} "
                 f"{rate:>9}/s  {'  ' * depth}{label(branch.range)}"
             )
     return [printable(line) for line in lines]

@@ -42,8 +42,9 @@ Rows = list[dict[str, Any]]
 
 
 def _projection(recording: Recording, kernels: str = "") -> Projection:
+    end = collection_end(recording)
     return Projection(
-        recording, kernels=kernels, without=("graph",), unclosed_end=collection_end(recording)
+        recording, kernels=kernels, without=("graph",), unclosed_end=end, midpoints=True
     )
 
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from nvspan.recording.time_text import duration
+from nvspan.recording.time_text import duration, percent
 from nvspan.report import render, text
 
 TYPE_CHECKING = False
@@ -135,7 +135,7 @@ def compared(rows: Iterable[dict[str, Any]]) -> tuple[list[str], list[list[str]]
     for row in rows:
         both = [[_cell(kind or name, row[f"{name}_{side}"]) for side in ("before", "after")]
                 for name, kind in columns]  # fmt: skip
-        change = "" if row["change"] is None else f"{100 * row['change']:+.1f} %"
+        change = percent(row["change"], "+.1f")
         cells.append(
             [_label(row), *both[0], *both[1], change, *(c for two in both[2:] for c in two)]
         )

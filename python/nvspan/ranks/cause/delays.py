@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import median
 
 from nvspan.ranks.cause import collectives
 from nvspan.ranks.cause.bootstrap import Estimate, mean_of
+from nvspan.recording.statistics import median
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

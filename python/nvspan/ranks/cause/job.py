@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from statistics import median
 
 from nvspan.ranks.cause import collectives, single
 from nvspan.ranks.cause.bootstrap import mean_of
 from nvspan.ranks.cause.delays import Delay, Delays
+from nvspan.recording.statistics import median
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

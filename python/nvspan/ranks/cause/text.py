@@ -8,8 +8,7 @@ import json
 from itertools import islice
 from textwrap import wrap
 
-from nvspan.ranks.cause.verdict import percent
-from nvspan.recording.time_text import duration
+from nvspan.ranks.cause import tables
 from nvspan.report.text import printable
 
 TYPE_CHECKING = False
@@ -17,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from nvspan.ranks.cause.job import Rank, Ranks
+    from nvspan.ranks.cause.job import Ranks
+    from nvspan.ranks.cause.tables import Table
 
 _WIDTH = 96
 _MOST_RANKS = 16
@@ -32,27 +32,17 @@ def _box(lines: Sequence[str]) -> list[str]:
             f"+{'-' * (width + 2)}+"]  # fmt: skip
 
 
-def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """The first column is text, the others are numbers; the last one is text if it is a list."""
-    widths = [max(map(len, column)) for column in zip(titles, *rows, strict=True)]
+def _table(table: Table) -> list[str]:
+    columns = zip(table.heads, *table.rows, strict=True)
+    widths = [max(map(len, column)) for column in columns]
     lines = []
-    for row in (titles, *rows):
+    for row in (table.heads, *table.rows):
         cells = [f"{cell:>{width}}" for cell, width in zip(row[:-1], widths, strict=False)]
         lines.append("  ".join([*cells, row[-1]]).rstrip())
     return lines
 
 
-def chosen(found: Ranks) -> list[Rank]:
-    """The ranks of a table: all, or those that were the latest and those that waited least."""
-    if len(found.ranks) <= _MOST_RANKS:
-        return list(found.ranks)
-    latest = sorted(found.ranks, key=lambda rank: -rank.late)[: _MOST_RANKS // 2]
-    least = sorted(found.ranks, key=lambda rank: rank.waited)[:_MOST_RANKS]
-    extra = [rank for rank in least if rank not in latest]
-    return sorted([*latest, *extra][:_MOST_RANKS], key=lambda rank: rank.rank)
-
-
-def shown(found: Ranks) -> str:
+def render(found: Ranks) -> str:
     """The verdict in a box, then the tables that it stands on."""
     verdict = found.verdict
     box = wrap(printable(verdict.text), _WIDTH)
@@ -68,69 +58,12 @@ def shown(found: Ranks) -> str:
     lines += ["", f"{len(found.ranks)} ranks, {found.clocks} "
               f"{'clock' if found.clocks == 1 else 'clocks'}, {counts['collectives']} collectives, "
               f"{len(found.step_times)} steps"]  # fmt: skip
-    rows = []
-    for rank in chosen(found):
-        roots = [f"{printable(name)} {duration(ns)}" for name, ns in list(rank.roots.items())[:3]]
-        rows.append([
-            str(rank.rank), duration(rank.waited), duration(rank.late),
-            f"{rank.was_last}/{rank.collectives}",
-            "-" if rank.overlap is None else percent(rank.overlap),
-            "?" if rank.uncertainty is None else duration(rank.uncertainty), ", ".join(roots),
-        ])  # fmt: skip
-    titles = ["rank", "waited", "late", "last", "overlap", "clock +-", "what made it late"]
-    lines += ["", *_table(titles, rows)]
-    if len(rows) < len(found.ranks):
-        lines.append(f"{len(found.ranks) - len(rows)} more ranks: --json has them all")
-    lines += _details(found)
+    for table in tables.all_of(found, _MOST_RANKS, _MOST_ROWS):
+        lines += ["", *_table(table)]
+        if table.title == "Ranks" and len(table.rows) < len(found.ranks):
+            lines.append(f"{len(found.ranks) - len(table.rows)} more ranks: --json has them all")
     lines += [printable(f"left out: {problem}") for problem in found.problems]
     return "\n".join(lines) + "\n"
-
-
-def last_of(row: dict[str, Any]) -> list[str]:
-    """Which rank was the last of a collective most often, and how often."""
-    return ["-", "-"] if row["last"] is None else [str(row["last"]), f"{row['was_last']:,}"]
-
-
-def _details(found: Ranks) -> list[str]:
-    lines: list[str] = []
-    if found.collectives:
-        rows = [
-            [f"{row['count']:,}", str(row["ranks"]), f"{row['bytes']:,}", duration(row["waited"]),
-             duration(row["late"]), *last_of(row), row["communicator"] or "-",
-             printable(row["name"])]
-            for row in found.collectives[:_MOST_ROWS]
-        ]  # fmt: skip
-        titles = ["count", "ranks", "bytes", "waited", "late", "last", "times", "communicator",
-                  "collective"]  # fmt: skip
-        lines += ["", *_table(titles, rows)]
-    if found.costs:
-        rows = [
-            [str(cost.rank), percent(cost.part.value), f"{100 * cost.part.half:.1f}",
-             duration(cost.ns.value), percent(cost.steps),
-             "(all of it)" if cost.range is None else printable(cost.range)]
-            for cost in found.costs[:_MOST_ROWS]
-        ]  # fmt: skip
-        titles = ["rank", "of the job", "+-", "a step", "in steps", "saved if as fast as others"]
-        lines += ["", *_table(titles, rows)]
-    uneven = [row for row in found.imbalance if row["max"] > row["mean"]][:_MOST_ROWS]
-    if uneven:
-        rows = [
-            [duration(row["mean"]), duration(row["max"]), str(row["rank"]),
-             percent(row["imbalance"]), printable(row["range"])]
-            for row in uneven
-        ]  # fmt: skip
-        lines += ["", *_table(["mean", "max", "rank", "imbalance", "range"], rows)]
-    if found.critical and found.critical_duration:
-        whole = found.critical_duration
-        rows = [
-            [str(row["rank"]), percent(row["ns"] / whole), duration(row["ns"]),
-             printable(row["range"])]
-            for row in found.critical[:_MOST_ROWS]
-        ]  # fmt: skip
-        rows.append(["", percent(found.critical_collectives / whole),
-                     duration(found.critical_collectives), "(collectives)"])  # fmt: skip
-        lines += ["", *_table(["rank", "part", "time", "on the critical path"], rows)]
-    return lines
 
 
 def as_dict(found: Ranks) -> dict[str, Any]:

@@ -4,10 +4,9 @@
 
 from __future__ import annotations
 
-from statistics import median
-
 from nvspan.ranks.cause.delays import WITHOUT_A_CORE
-from nvspan.recording.time_text import duration
+from nvspan.recording.statistics import median
+from nvspan.recording.time_text import duration, percent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,12 +81,8 @@ class Verdict:
         }  # fmt: skip
 
 
-def percent(part: float) -> str:
-    return f"{100 * part:.1f} %"
-
-
 def _price(cost: Cost) -> str:
-    return f"{100 * cost.part.value:.1f} % +- {100 * cost.part.half:.1f}"
+    return f"{percent(cost.part.value)} +- {100 * cost.part.half:.1f}"
 
 
 def judge(found: Ranks) -> Verdict:

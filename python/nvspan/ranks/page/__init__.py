@@ -12,14 +12,18 @@ import os
 from typing import Any
 
 from nvspan import _core
+from nvspan.ranks.cause import tables
 from nvspan.ranks.cause.job import Ranks
-from nvspan.ranks.page import heat, tables
-from nvspan.ranks.page.tables import percent
+from nvspan.ranks.page import heat
+from nvspan.recording.statistics import average
+from nvspan.recording.time_text import percent
 from nvspan.report.page.bundle import script, source
 from nvspan.report.page.widget import as_json
 from nvspan.report.text import printable
 
 __all__ = ["html"]
+
+_MOST_RANKS, _MOST_ROWS = 200, 100  # of a table
 
 
 def html(found: Ranks, title: str | None = None) -> str:
@@ -43,7 +47,11 @@ def html(found: Ranks, title: str | None = None) -> str:
         "facts": _facts(found),
         "heat": heat.of_ranks(found),
         "heatNote": heat.note(found),
-        "tables": tables.of_ranks(found),
+        "tables": [
+            {"title": table.title, "note": table.note, "heads": table.heads, "text": table.texts,
+             "rows": table.rows}
+            for table in tables.all_of(found, _MOST_RANKS, _MOST_ROWS)
+        ],
         "notes": [printable(f"left out: {problem}") for problem in found.problems],
     }  # fmt: skip
     return filled(held)
@@ -77,6 +85,5 @@ def _facts(found: Ranks) -> list[tuple[str, str]]:
     ]
     overlaps = [rank.overlap for rank in found.ranks if rank.overlap is not None]
     if overlaps:
-        mean = sum(overlaps) / len(overlaps)
-        facts.append(("of communication overlaps with compute", percent(mean)))
+        facts.append(("of communication overlaps with compute", percent(average(overlaps))))
     return facts

@@ -21,7 +21,7 @@ class Frame:
         """The rows, with the same keys and without values within values."""
         raise NotImplementedError
 
-    def _shown(self) -> tuple[Sequence[str], Iterable[Sequence[str]], int]:
+    def _preview(self) -> tuple[Sequence[str], Iterable[Sequence[str]], int]:
         """Headings, the first rows as texts, and how many rows there are."""
         raise NotImplementedError
 
@@ -57,7 +57,7 @@ class Frame:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the first rows, as a table."""
-        headings, rows, count = self._shown()
+        headings, rows, count = self._preview()
         return html_table(headings, rows, count)
 
 

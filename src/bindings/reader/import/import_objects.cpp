@@ -67,7 +67,7 @@ ImportColumn& column_of(const TableObject& object, const std::string& name) {
   return *column;
 }
 
-py::object shown(const TableObject& object, const std::string& name) {
+py::object column_object(const TableObject& object, const std::string& name) {
   const ImportColumn& column = column_of(object, name);
   if (column.empty()) return py::none();
   return py::cast(ColumnObject{object.table, &column, object.views});
@@ -169,12 +169,12 @@ py::tuple payloads_of(const TableObject& object, const std::string& name) {
     const released_gil released;
     pieces = reader::pieces_of(column, object.table->rows);
   }
-  const auto shown = [](const auto& values, const char* format) {
+  const auto view = [](const auto& values, const char* format) {
     const py::bytes bytes(reinterpret_cast<const char*>(values.data()),
                           values.size() * sizeof values[0]);
     return py::memoryview(bytes).attr("cast")(format);
   };
-  return py::make_tuple(shown(pieces.words, "Q"), shown(pieces.begins, "q"));
+  return py::make_tuple(view(pieces.words, "Q"), view(pieces.begins, "q"));
 }
 
 py::list texts_of(const TableObject& object, const std::string& name) {
@@ -269,7 +269,7 @@ void bind_import(py::module_& module) {
            py::arg("texts") = std::vector<py::bytes>())
       .def("add_reals", &add_reals, py::arg("name"), py::arg("values"),
            py::arg("valid") = py::none())
-      .def("column", &shown)
+      .def("column", &column_object)
       .def("names",
            [](const TableObject& object) {
              py::list names;

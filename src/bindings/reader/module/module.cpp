@@ -18,6 +18,7 @@
 #include "bindings/reader/reader_object.hpp"
 #include "bindings/reader/values/methods.hpp"
 #include "bindings/reader/watch/watch_object.hpp"
+#include "core/statistics.hpp"
 #include "reader/chunks/open_file.hpp"
 
 namespace py = pybind11;
@@ -46,7 +47,10 @@ py::object file_header(const std::string& path) {
 PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
   using nvspan::bindings::Reader;
   nvspan::bindings::bind_column(m);
-  nvspan::bindings::Methods(m).def("file_header", &file_header);
+  nvspan::bindings::Methods(m)
+      .def("file_header", &file_header)
+      .def("t_two_sided", &nvspan::core::t_two_sided)
+      .def("t_quantile", &nvspan::core::t_quantile);
   nvspan::bindings::Methods(
       py::class_<Reader>(m, "Reader").def(py::init<const std::vector<std::string>&>()))
       .def("filtered", &Reader::filtered)

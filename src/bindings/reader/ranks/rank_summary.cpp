@@ -55,8 +55,8 @@ py::dict row_of(const Summary& summary, const Summary::Rows::value_type& row) {
       reader::typical_of(durations, reader::FirstCalls(), figures.calls, sum, figures.nested > 0);
   const auto least = static_cast<double>(figures.calls == 0 ? 0 : figures.shortest);
   const auto most = static_cast<double>(figures.longest);
-  const auto quantile = [&](double fraction) {
-    return std::clamp(durations.quantile(fraction, figures.calls), least, most);
+  const auto percentile = [&](double fraction) {
+    return std::clamp(durations.percentile(fraction, figures.calls), least, most);
   };
   NamedValues entry;
   entry["domain"] = text_at(summary, key.domain);
@@ -72,10 +72,10 @@ py::dict row_of(const Summary& summary, const Summary::Rows::value_type& row) {
   entry["mean"] = mean;
   entry["std"] = static_cast<double>(std::sqrt(std::max(spread, 0.0L)));
   entry["min"] = least;
-  entry["p50"] = quantile(0.5);
-  entry["p90"] = quantile(0.9);
-  entry["p99"] = quantile(0.99);
-  entry["p999"] = quantile(0.999);
+  entry["p50"] = percentile(0.5);
+  entry["p90"] = percentile(0.9);
+  entry["p99"] = percentile(0.99);
+  entry["p999"] = percentile(0.999);
   entry["max"] = most;
   entry["threads"] = figures.threads;
   entry["overhead"] = static_cast<double>(figures.overhead) / 1000;

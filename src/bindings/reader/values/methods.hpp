@@ -84,7 +84,7 @@ class Methods {
   };
 
   template <class Value>
-  PYBIND11_NOINLINE static pybind11::object shown(Value&& value) {
+  PYBIND11_NOINLINE static pybind11::object to_object(Value&& value) {
     if constexpr (std::is_convertible_v<Value&&, pybind11::object>) {
       return std::forward<Value>(value);
     } else {
@@ -98,7 +98,7 @@ class Methods {
       use();
       return pybind11::none();
     } else {
-      return shown(use());
+      return to_object(use());
     }
   }
 
