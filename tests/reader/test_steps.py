@@ -91,7 +91,7 @@ def expected(
         row["busy"] = len({at for op in own for at in range(op[1], op[2])})
         row["ops"] = len(own)
         ahead = sorted(op[1] - op[0] for op in own)
-        row["ahead"] = ahead[len(ahead) // 2] if ahead else None
+        row["ahead"] = ahead[(len(ahead) - 1) // 2] if ahead else None
         found.append(row)
     return found
 
