@@ -184,7 +184,7 @@ std::string rows_by(const Recording& recording, GroupBy by) {
   for (const auto& row : made.rows) {
     text += name_of(recording, row->name) + ' ' + std::to_string(row->thread) + ' ' +
             std::to_string(row->calls) + ' ' + std::to_string(row->unclosed) + "\n";
-    EXPECT(row->calls == 0 || row->durations.quantile(1, row->calls) >= 0);
+    EXPECT(row->calls == 0 || row->durations.percentile(1, row->calls) >= 0);
   }
   EXPECT(made.orphans == 1);
   return text;
