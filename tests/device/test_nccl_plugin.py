@@ -43,6 +43,7 @@ nccl.finalize()
         ("NCCL", "AllReduce", 7, 0xABC, 0), ("NCCL", "Broadcast", 3, 0xABC, 0),
         ("NCCL", "Send", 1, 0xABC, 0),
     ]  # fmt: skip
+    assert all((r["rank"], r["size"]) == (2, 4) and "stream_handle" not in r for r in found)
     (category,) = {r["category"] for r in found}
     assert [e["name"] for e in done.of_kind("name_category") if e["category"] == category] == [
         "communicator 0000000000000abc, rank 2 of 4"
