@@ -47,7 +47,7 @@ assert all(handle.done() for handle in handles)
 
 
 def test_what_the_driver_says_of_events_of_a_destroyed_context():
-    """So nvspan's thread may ask for one whose context ends just then; a stream is another matter."""
+    """nvspan's thread may ask for one whose context ends just then; streams are another matter."""
     run_device("""
 import ctypes
 other = cuda.new_context()

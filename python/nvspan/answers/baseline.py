@@ -82,6 +82,6 @@ def _limits(row: dict[str, Any]) -> str:
     if row["low"] is None:
         return f"there is too little to tell how sure that is, {of}"
     return (
-        f"between {100 * row['low']:+.1f} % and {100 * row['high']:+.1f} % with a confidence of "
-        f"{100 * _SURE:g} %, {of}"
+        f"between {percent(row['low'], '+.1f')} and {percent(row['high'], '+.1f')} with a "
+        f"confidence of {percent(_SURE, 'g')}, {of}"
     )

@@ -204,7 +204,7 @@ def _blocks(
 ) -> tuple[list[str], dict[int, str]]:
     """The tables of steps and ranges as lines, and the colors of lines."""
     headings = [f"{figure} {name}" for figure in ("calls", "mean") for name in called]
-    headings += ["change", f"{100 * options.confidence:g} % limits", "confidence", "verdict"]
+    headings += ["change", f"{percent(options.confidence, 'g')} limits", "confidence", "verdict"]
     lines: list[str] = []
     colors: dict[int, str] = {}
     width = width_of(sys.stdout)
@@ -231,7 +231,7 @@ def _ending(
     rows: Sequence[dict[str, Any]],
 ) -> list[str]:
     slower = sum(row["verdict"] == "slower" for row in rows)
-    said = f"{slower} slower by more than {100 * options.threshold:g} %"
+    said = f"{slower} slower by more than {percent(options.threshold, 'g')}"
     ranges = [row for row in rows if "of_step" not in row]
     counts = [sum(row[s]["warmup"] for row in ranges if row[s]) for s in ("before", "after")]
     if any(counts):

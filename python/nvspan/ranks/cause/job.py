@@ -314,7 +314,7 @@ class Ranks:
             return {}
         usual = median(self.step_times)
         by_wait = sorted(range(len(self.ranks)), key=lambda i: self.ranks[i].waited)
-        place = by_wait[len(by_wait) // 2]
+        place = by_wait[(len(by_wait) - 1) // 2]  # the median rank
         return self.delays.smallest(place, self._steps, self.least_part, usual)
 
     def _imbalance(self) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 // What stands on top of the page: what stands out, the steps as bars, the modules.
-import { add, shape, timeText } from "./format.js";
+import { add, percentText, shape, timeText } from "./format.js";
 
 /**
  * @typedef {{text: string, certainty: string, advice: string, evidence: string[]}} Finding
@@ -103,7 +103,7 @@ function showModules(modules) {
   byId("module-heading").textContent = modules.heading;
   fillTable("module", modules.heads, modules.rows.map(([, name, calls, ...rest]) => [
     name, String(calls), ...rest.slice(0, -1).map(ns => ns === null ? "" : timeText(ns)),
-    (100 * (rest[rest.length - 1] || 0)).toFixed(1) + " %"]), modules.rows.map(row => row[0]));
+    percentText(rest[rest.length - 1] || 0)]), modules.rows.map(row => row[0]));
 }
 
 /**

@@ -9,6 +9,9 @@ export function timeText(ns) {
   return Math.round(ns) + " ns";
 }
 
+/** @param {number} share of 1 */
+export const percentText = share => (100 * share).toFixed(1) + " %";
+
 /** @param {number} count */
 export const countText = count => count.toLocaleString("en-US");
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The flame graph, the outermost ranges on top: how wide a path is, is how long it took.
 import { isDark, paintOf, themeOf } from "./colors.js";
-import { add, button, countText, manyText, shortName, timeText } from "./format.js";
+import { add, button, countText, manyText, percentText, shortName, timeText } from "./format.js";
 import { showTip } from "./input.js";
 import { clipped } from "./lane.js";
 import { searchField } from "./model.js";
@@ -175,7 +175,7 @@ export class Icicle {
     pen.textBaseline = "middle";
     for (const cell of this.cells) this.drawCell(pen, cell, theme);
     const { time, names } = this.matched(), whole = this.focus.total || 1;
-    this.found.textContent = model.query === "" ? "" : `${(100 * time / whole).toFixed(1)} % in ${manyText(names, "name")}`;
+    this.found.textContent = model.query === "" ? "" : `${percentText(time / whole)} in ${manyText(names, "name")}`;
   }
   /** @param {CanvasRenderingContext2D} pen @param {Cell} cell @param {{text: string, line: string, soft: string, mark: string}} theme */
   drawCell(pen, cell, theme) {
@@ -197,7 +197,7 @@ export class Icicle {
     }
     pen.globalAlpha = model.query !== "" && !hit ? 0.6 : 1;
     pen.fillStyle = model.query !== "" && !hit ? theme.text : paint.text;
-    const share = this.top.total ? ` ${(100 * node.total / this.top.total).toFixed(1)} %` : "";
+    const share = this.top.total ? ` ${percentText(node.total / this.top.total)}` : "";
     clipped(pen, rest ? "smaller ones" : this.short(node) + (wide > 160 ? ` · ${timeText(node.total)}${share}` : ""), x + 4, x + wide - 2, y + LINE / 2);
     pen.globalAlpha = 1;
   }
@@ -213,7 +213,7 @@ export class Icicle {
   }
   /** @param {Cell} cell */
   tip({ node, rest }) {
-    const share = (/** @type {number} */ part, /** @type {Node} */ of) => `${(100 * part / (of.total || 1)).toFixed(1)} %`;
+    const share = (/** @type {number} */ part, /** @type {Node} */ of) => percentText(part / (of.total || 1));
     if (rest) return [`what is too narrow to draw within ${this.name(node)}`, ...(node.folded ? [`and ${manyText(node.folded, "path")} that the page does not hold`] : [])];
     const lines = [this.name(node) + (node.look >= 0 && this.data.looks[node.look][1] ? ` (${this.data.looks[node.look][1]})` : "")];
     lines.push(`${timeText(node.total)}, ${share(node.total, this.top)} of ${this.label}`);

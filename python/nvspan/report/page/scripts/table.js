@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 // The table of ranges: to sort and to search.
-import { add, button, manyText, timeText } from "./format.js";
+import { add, button, manyText, percentText, timeText } from "./format.js";
 
 /**
  * @typedef {import("./model.js").Model} Model
@@ -44,7 +44,7 @@ export class RangeTable {
   /** @param {string | number | null} value @param {string} column */
   text(value, column) {
     if (value === null) return "";
-    if (column === "share" || column === "gpu_share") return (100 * Number(value)).toFixed(1) + " %";
+    if (column === "share" || column === "gpu_share") return percentText(Number(value));
     if (column === "overhead") return Number(value) > FLAGGED ? `! ${Math.min(Math.round(100 * Number(value)), 100)} %` : "";
     return this.data.times.includes(column) ? timeText(Number(value)) : String(value);
   }
