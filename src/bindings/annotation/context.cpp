@@ -55,7 +55,7 @@ void close(Annotation* annotation, const OpenEntry& open) noexcept {
 }
 
 // Ends the span that this exit belongs to, if the object has one open.
-bool leave_span(Annotation* annotation) noexcept {
+[[gnu::noinline]] bool leave_span(Annotation* annotation) noexcept {
   constexpr int deepest = 6;  // contextlib puts up to four frames of its own in between
   const void* frames[deepest];
   const int count = calling_frames(frames, deepest);

@@ -105,7 +105,6 @@ class ExternalWriter {
     held_ += lane.bytes() - bytes_before;
     if (held_ > memory_) spill();
   }
-  std::uint64_t next_range_id() { return next_id_++; }
 
   std::uint64_t overlapping() const noexcept { return overlapping_; }
   bool is_open() const noexcept { return open_; }
