@@ -43,9 +43,8 @@ void check(Real value) {
   int exponent = 0;
   const bool power = std::frexp(value, &exponent) == Real{0.5};
   const bool right = digits == shortest || (power && digits.size() == shortest.size() + 1);
-  const bool same =
-      (sizeof value == sizeof(float) ? std::strtof(made.c_str(), nullptr)
-                                     : std::strtod(made.c_str(), nullptr)) == value;
+  const bool same = (sizeof value == sizeof(float) ? std::strtof(made.c_str(), nullptr)
+                                                   : std::strtod(made.c_str(), nullptr)) == value;
   if (!right || !same) std::fprintf(stderr, "%s, not %.*s\n", made.c_str(), int(end - text), text);
   EXPECT(right && same);
 }
