@@ -11,6 +11,7 @@
 
 #include "reader/scan/selection.hpp"
 
+using nvspan::reader::DomainStacks;
 using nvspan::reader::OpenStack;
 using nvspan::reader::PushRange;
 using nvspan::reader::Selection;
@@ -70,6 +71,24 @@ void a_range_of_no_known_site_is_closed_by_any_domain() {
   EXPECT_EQUAL(popped(stack, 0), "1@1 depth=0 level=0 self=0");
 }
 
+// Each range is closed while one of the other domain is open that began later.
+void ranges_may_overlap_for_ever() {
+  DomainStacks<std::uint32_t> stacks;
+  const auto push = [&](std::uint32_t number) {
+    stacks.push(number % 2, [=](const std::uint32_t*) { return number; });
+  };
+  push(9998);
+  for (std::uint32_t i = 10000; i < 20000; ++i) {
+    push(i - 1);
+    std::uint32_t closed = 0;
+    EXPECT(stacks.pop(i % 2, [&](std::uint32_t number) { closed = number; }));
+    EXPECT(closed == i - 2 && stacks.size() == 1 && *stacks.top() == i - 1);
+  }
+  std::uint32_t open = 0;
+  stacks.each_from_outside([&](std::uint32_t number) { open += number; });
+  EXPECT(open == 19998 && !stacks.pop(1, [](std::uint32_t) {}));
+}
+
 void rows_are_of_the_innermost() {
   OpenStack stack;
   EXPECT(stack.top_row() == OpenStack::no_row);
@@ -123,6 +142,7 @@ int main() {
   domains_have_stacks_of_their_own();
   hidden_ranges_count_in_no_depth();
   a_range_of_no_known_site_is_closed_by_any_domain();
+  ranges_may_overlap_for_ever();
   rows_are_of_the_innermost();
   what_is_left_drains_from_the_inside();
   two_selections_take_what_both_take();

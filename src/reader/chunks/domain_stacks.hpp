@@ -23,14 +23,14 @@ class DomainStacks {
  public:
   DomainStacks() { low_.fill(none); }
 
-  // How many are open, with those that were closed from below an open one.
-  std::size_t height() const { return nodes_.size(); }
+  std::size_t size() const { return nodes_.size() - closed_; }
   // The innermost one; null: none is open.
   Range* top() { return nodes_.empty() ? nullptr : &nodes_.back().range; }
 
   // Opens make(the one around it in its domain, or null).
   template <typename Make>
   Range& push(std::uint32_t domain, Make&& make) {
+    if (__builtin_expect(closed_ >= most_closed && 2 * closed_ > nodes_.size(), 0)) drop_closed();
     std::uint32_t& newest = newest_of(domain);
     const std::uint32_t around = std::exchange(newest, static_cast<std::uint32_t>(nodes_.size()));
     const Range* const outer = around == none ? nullptr : &nodes_[around].range;
@@ -46,12 +46,10 @@ class DomainStacks {
     if (newest == none) return false;
     Node& node = nodes_[newest];
     use(node.range);
-    node.is_open = false;
     newest = node.around;
-    do {
-      if (nodes_.back().is_open) break;
-      nodes_.pop_back();
-    } while (!nodes_.empty());
+    node.is_open = false;
+    ++closed_;
+    for (; closed_ != 0 && !nodes_.back().is_open; --closed_) nodes_.pop_back();
     return true;
   }
 
@@ -72,10 +70,12 @@ class DomainStacks {
     nodes_.clear();
     low_.fill(none);
     others_.clear();
+    closed_ = 0;
   }
 
  private:
   static constexpr std::uint32_t none = 0xFFFFFFFF;
+  static constexpr std::size_t most_closed = 64;
   struct Node {
     template <typename Make>
     Node(Make& make, const Range* outer, std::uint32_t of, std::uint32_t before)
@@ -87,12 +87,25 @@ class DomainStacks {
     bool is_open = true;   // the last one always is
   };
 
+  // Domains whose ranges overlap for ever close each of them from below an open one.
+  [[gnu::noinline]] void drop_closed() {
+    std::vector<Node> nodes;
+    nodes.swap(nodes_);
+    clear();
+    for (Node& node : nodes) {
+      if (!node.is_open) continue;
+      const auto index = static_cast<std::uint32_t>(nodes_.size());
+      node.around = std::exchange(newest_of(node.domain), index);
+      nodes_.push_back(node);
+    }
+  }
   std::uint32_t& newest_of(std::uint32_t domain) {
     if (__builtin_expect(domain < low_.size(), 1)) return low_[domain];
     return others_.try_emplace(domain, none).first->second;
   }
 
   std::vector<Node> nodes_;
+  std::size_t closed_ = 0;                                   // of them
   std::array<std::uint32_t, 64> low_;                        // the innermost one, by domain
   std::unordered_map<std::uint32_t, std::uint32_t> others_;  // likewise
 };

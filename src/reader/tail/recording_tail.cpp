@@ -230,7 +230,7 @@ EntryStep RecordingTail::take_entries(Thread& thread, FileSpan entries, bool sea
         if (again && !thread.resumed) break;
         // One that nothing follows may be taken back.
         if (!again && !all_stay && (at == end || *at == 0)) return false;
-        if (__builtin_expect(thread.open.height() == most_open, 0)) thread.open.clear();
+        if (__builtin_expect(thread.open.size() == most_open, 0)) thread.open.clear();
         const std::uint64_t names = names_of(entry.site);
         thread.open.push(static_cast<std::uint32_t>(names >> 32), [&](const TailRange*) {
           return TailRange{names, again ? *entry.value : ticks};
