@@ -10,7 +10,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 #include <type_traits>
 
@@ -68,7 +67,7 @@ struct DefinitionTypes {
     const auto read_as = [&](auto definition) {
       constexpr std::size_t size = std::is_empty_v<decltype(definition)> ? 0 : sizeof definition;
       if (found.body.size() < size) return;
-      std::memcpy(static_cast<void*>(&definition), found.body.data(), size);
+      found.body.copy(reinterpret_cast<char*>(&definition), size);
       use(definition, found.body.substr(size));
     };
     auto number = static_cast<std::size_t>(found.type);
@@ -89,7 +88,7 @@ template <typename T, typename Use>
 void read_each(std::string_view body, Use&& use) {
   for (; body.size() >= sizeof(T); body.remove_prefix(sizeof(T))) {
     T read = {};
-    std::memcpy(&read, body.data(), sizeof read);
+    body.copy(reinterpret_cast<char*>(&read), sizeof read);
     use(read);
   }
 }
