@@ -108,7 +108,7 @@ def reduced(paths: Sequence[str], executor: Any, by_rank: bool = False) -> dict[
         # Of the largest process.
         "megabytes": max(own, after[1].ru_maxrss) / 1024,
         "bytes": hashlib.sha256(job.to_bytes()).hexdigest(), "unread": len(job.unread),
-        "calls": sum(row["calls"] for row in job.stats().rows),
+        "calls": sum(row.calls for row in job.stats().rows),
     }  # fmt: skip
 
 

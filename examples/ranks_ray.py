@@ -27,4 +27,4 @@ class RayExecutor(Executor):
 
 if __name__ == "__main__":
     for row in nvspan.read_many(sys.argv[1:], RayExecutor()).stats().rows[:10]:
-        print(f"{row['calls']:12,} calls  p50 {row['p50']:12,.0f} ns  {row['name']}")
+        print(f"{row.calls:12,} calls  p50 {row.p50:12,.0f} ns  {row.name}")

@@ -31,4 +31,4 @@ class SparkExecutor(ThreadPoolExecutor):
 if __name__ == "__main__":
     with SparkExecutor(SparkSession.builder.getOrCreate()) as executor:
         for row in nvspan.read_many(sys.argv[1:], executor).stats().rows[:10]:
-            print(f"{row['calls']:12,} calls  p50 {row['p50']:12,.0f} ns  {row['name']}")
+            print(f"{row.calls:12,} calls  p50 {row.p50:12,.0f} ns  {row.name}")

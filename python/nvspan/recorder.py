@@ -140,7 +140,7 @@ class record(launch._Attachment):
     >>> with nvspan.record("run.nvspan") as recorder:                    # doctest: +SKIP
     ...     with nvspan.annotate("step"):
     ...         pass
-    >>> nvspan.read(*recorder.paths).stats().rows[0]["calls"]            # doctest: +SKIP
+    >>> nvspan.read(*recorder.paths).stats().rows[0].calls            # doctest: +SKIP
     1
     """
 

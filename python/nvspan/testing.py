@@ -17,7 +17,8 @@ from nvspan.recording import Recording, read
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
-    from typing import Any
+
+    from nvspan._results import StatsRow
 
 
 class RangeSummary:
@@ -25,18 +26,15 @@ class RangeSummary:
     `p50_ms`, `p90_ms`, `p99_ms` of the calls that ended; `unclosed` did not.
     """
 
-    def __init__(self, name: str, row: dict[str, Any] | None) -> None:
+    def __init__(self, name: str, row: StatsRow | None) -> None:
         self.name = name
-        found = row or {}
-        self.calls: int = found.get("calls", 0)
-        self.unclosed: int = found.get("unclosed", 0)
-
-        def ms(key: str) -> float:
-            return float(found.get(key, 0)) / 1e6
-
-        self.total_ms, self.self_ms, self.mean_ms = ms("total"), ms("self"), ms("mean")
-        self.min_ms, self.max_ms = ms("min"), ms("max")
-        self.p50_ms, self.p90_ms, self.p99_ms = ms("p50"), ms("p90"), ms("p99")
+        self.calls = 0 if row is None else row.calls
+        self.unclosed = 0 if row is None else row.unclosed
+        times = (0.0,) * 8 if row is None else (
+            row.total, row.self, row.mean, row.min, row.max, row.p50, row.p90, row.p99
+        )  # fmt: skip
+        self.total_ms, self.self_ms, self.mean_ms, self.min_ms = (ns / 1e6 for ns in times[:4])
+        self.max_ms, self.p50_ms, self.p90_ms, self.p99_ms = (ns / 1e6 for ns in times[4:])
 
     def check(self, calls: int | None = None, **budgets: float) -> None:
         """Compares with budgets: ``check(calls=3, max_ms=5, mean_ms=2)``.
@@ -144,18 +142,18 @@ class LiveRecording:
         """
         rows = [
             row for row in self.read().stats().rows
-            if row["name"] == name and domain in (None, row["domain"] or "NVTX")
-            and (row["kind"] == "device") == device
+            if row.name == name and domain in (None, row.domain or "NVTX")
+            and (row.kind == "device") == device
         ]  # fmt: skip
         if len(rows) > 1:
-            kinds = sorted({(row["domain"] or "NVTX", row["kind"]) for row in rows})
+            kinds = sorted({(row.domain or "NVTX", row.kind) for row in rows})
             raise ValueError(f"several ranges have the name {name!r}: {kinds}; name the domain")
         return RangeSummary(name, rows[0] if rows else None)
 
     @property
     def ranges(self) -> list[str]:
         """The names of all ranges, the one that took longest first."""
-        return [str(row["name"]) for row in self.read().stats().rows]
+        return [str(row.name) for row in self.read().stats().rows]
 
     def __enter__(self) -> LiveRecording:
         path = self._path

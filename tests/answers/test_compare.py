@@ -101,7 +101,7 @@ def test_files_of_one_time_are_one_run(tmp_path):
     ]  # fmt: skip
     runs = read_runs(*reversed(paths))
     assert [len(run.processes) for run in runs] == [8, 8]
-    assert [run.processes[0]["start"] for run in runs] == [0, SECOND]
+    assert [run.processes[0].start for run in runs] == [0, SECOND]
     assert len(read_runs(*paths, each=True)) == 16
     (row,) = [row for row in compare(runs[:1], runs[1:]) if row["name"] == "work"]
     assert (row["verdict"], row["before"]["runs"], row["before"]["calls"]) == ("same", 1, 160)

@@ -115,7 +115,7 @@ def test_eight_ranks_through_steps_and_statistics(ranks):
         step = rows[rank, "step"]
         inner = sum(float(rows[rank, name]["total"]) for name in ("load", "train"))
         assert inner + float(step["self"]) == pytest.approx(float(step["total"]))
-        of_rank = [s for s in document["steps"] if str(processes[s["process"]]["rank"]) == rank]
+        of_rank = [s for s in document["steps"] if str(processes[s["process"]].rank) == rank]
         assert sum(s["duration"] for s in of_rank) == pytest.approx(float(step["total"]))
     slowest = max(rows.values(), key=lambda row: float(row["total"]))
     assert slowest["rank"] == "5"
@@ -144,7 +144,7 @@ def test_the_rank_that_the_others_wait_for(tmp_path):
     """Eight processes of gloo: all steps take as long, as the gradients are averaged in each."""
     paths = unpack_ranks(tmp_path)
     recording = nvspan.read(*paths)
-    assert [process["rank"] for process in recording.processes] == list(range(8))
+    assert [process.rank for process in recording.processes] == list(range(8))
     shown = run_nvspan("explain", *paths).stdout
     assert shown.startswith(
         "1. The other ranks wait for rank 5: 143.760 ms of a step of 177.138 ms (likely)\n"

@@ -47,5 +47,5 @@ def test_steps_ranks_and_statistics_have_the_same_median(tmp_path):
     (rank,) = nvspan.read_many([path], steps=True).steps().ranks
     assert steps.typical["p50"] == rank["median"] == durations[9]
     assert steps.typical["p90"] == durations[17]
-    (row,) = (row for row in recording.stats().rows if row["name"] == "step")
-    assert row["p50"] == pytest.approx(durations[9], rel=0.004)
+    (row,) = (row for row in recording.stats().rows if row.name == "step")
+    assert row.p50 == pytest.approx(durations[9], rel=0.004)

@@ -57,39 +57,39 @@ def test_phases_and_idle_time_add_up_to_each_step(recording):
 
 def test_statistics_agree_with_the_steps_and_their_phases(recording):
     found = recording.steps()
-    rows = {(row["domain"], row["name"]): row for row in Summary(recording).rows
-            if row["kind"] == "push_pop" and not row["backward"]}  # fmt: skip
+    rows = {(row.domain, row.name): row for row in Summary(recording).rows
+            if row.kind == "push_pop" and not row.backward}  # fmt: skip
     step = rows["torch", "step"]
-    assert step["calls"] == len(found) + found.unclosed
-    assert step["total"] == pytest.approx(sum(found["duration"]))
+    assert step.calls == len(found) + found.unclosed
+    assert step.total == pytest.approx(sum(found["duration"]))
     known = {"data wait": "dataloader.next", "h2d": "h2d", "forward": "forward",
              "backward": "backward", "load": "load", "save": "save"}  # fmt: skip
     for phase in found.phases:
         row = next((r for (_, name), r in rows.items() if name == known.get(phase)), None)
         if row is not None:  # a loader that is asked once more than there are steps
-            assert sum(found[f"cpu.{phase}"]) <= row["total"] * (1 + 1e-9)
+            assert sum(found[f"cpu.{phase}"]) <= row.total * (1 + 1e-9)
 
 
 def test_the_tree_is_the_time_of_what_is_in_it(recording):
-    nodes = [node for node in call_tree(recording) if node["kind"] == "push_pop"]
+    nodes = [node for node in call_tree(recording) if node.kind == "push_pop"]
     within: dict[int, float] = {}
     for node in nodes:
-        if node["parent"] is not None:
-            within[node["parent"]] = within.get(node["parent"], 0.0) + node["total"]
+        if node.parent is not None:
+            within[node.parent] = within.get(node.parent, 0.0) + node.total
     for index, node in enumerate(call_tree(recording)):
-        if node["kind"] == "push_pop":
-            parts = node["self"] + within.get(index, 0.0)
-            assert parts == pytest.approx(node["total"], rel=1e-3)  # each time is rounded to ns
-    rows = [row for row in recording.stats().rows if row["kind"] == "push_pop"]
-    roots = sum(node["total"] for node in nodes if node["parent"] is None)
-    assert sum(row["self"] for row in rows) == pytest.approx(roots, rel=1e-4)
-    assert sum(node["self"] for node in nodes) == pytest.approx(roots, rel=1e-4)
+        if node.kind == "push_pop":
+            parts = node.self + within.get(index, 0.0)
+            assert parts == pytest.approx(node.total, rel=1e-3)  # each time is rounded to ns
+    rows = [row for row in recording.stats().rows if row.kind == "push_pop"]
+    roots = sum(node.total for node in nodes if node.parent is None)
+    assert sum(row.self for row in rows) == pytest.approx(roots, rel=1e-4)
+    assert sum(node.self for node in nodes) == pytest.approx(roots, rel=1e-4)
     totals: dict[tuple, float] = {}
     for node in nodes:
-        key = (node["domain"], node["name"], node["backward"])
-        totals[key] = totals.get(key, 0.0) + node["total"]
+        key = (node.domain, node.name, node.backward)
+        totals[key] = totals.get(key, 0.0) + node.total
     for row in rows:
-        assert totals[row["domain"], row["name"], row["backward"]] == pytest.approx(row["total"])
+        assert totals[row.domain, row.name, row.backward] == pytest.approx(row.total)
 
 
 def test_modules_are_no_more_than_what_they_are_in(recordings):

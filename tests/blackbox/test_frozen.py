@@ -105,7 +105,7 @@ print("ready", late, sep="\\n", flush=True); sys.stdin.readline()
     with running(tmp_path, code, "full") as run:
         late = float(next_line(run.process))
         whole, _ = freeze(tmp_path)
-        calls = {row["name"]: row["calls"] for row in nvspan.read(whole).stats().rows}
+        calls = {row.name: row.calls for row in nvspan.read(whole).stats().rows}
         assert calls == {"early": 40_000, "late": 5_000}
         os.rename(whole, tmp_path / "kept")
         (tmp_path / "nvspan.trigger").unlink()
@@ -114,7 +114,7 @@ print("ready", late, sep="\\n", flush=True); sys.stdin.readline()
         assert problem == ""
         recording = nvspan.read(short)
         assert recording.problems == []
-        calls = {row["name"]: row["calls"] for row in recording.stats().rows}
+        calls = {row.name: row.calls for row in recording.stats().rows}
         assert calls["late"] == 5_000
         assert calls.get("early", 0) < 30_000
 
@@ -215,7 +215,7 @@ def test_copies_of_a_growing_file_hold_all_until_then(tmp_path):
     whole = found[-1]
     assert len(whole) == 2
     rows = recordings[-1].stats().rows
-    assert sum(2 * row["calls"] + row["unclosed"] for row in rows) == 2 * events
+    assert sum(2 * row.calls + row.unclosed for row in rows) == 2 * events
     for copy, recording, names in zip(copies, recordings, found, strict=True):
         assert copy.stat().st_size <= size
         check_ranges(recording)

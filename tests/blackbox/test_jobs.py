@@ -45,8 +45,8 @@ def check(folder: Path) -> None:
     assert "stall" in {reason["kind"] for reason in reasons(str(bundle))}
     recording = nvspan.read(bundle)
     assert recording.problems == []
-    assert sorted(row["rank"] for row in recording.processes) == list(range(RANKS))
-    stats = {row["name"]: (row["calls"], row["unclosed"]) for row in recording.stats().rows}
+    assert sorted(row.rank for row in recording.processes) == list(range(RANKS))
+    stats = {row.name: (row.calls, row.unclosed) for row in recording.stats().rows}
     # All are in their 401st step.
     assert stats == {
         "step": (RANKS * 400, RANKS),

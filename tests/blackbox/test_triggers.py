@@ -100,7 +100,7 @@ steps(5)
         assert re.fullmatch(
             r"step has taken [\d.]+ m?s, [\d.]+ times its p99 of [\d.]+ ms", why(bundle, "slow")
         )
-        stats = {row["name"]: row["calls"] for row in nvspan.read(bundle).stats().rows}
+        stats = {row.name: row.calls for row in nvspan.read(bundle).stats().rows}
         assert stats["work"] == 100
         (process,) = nvspan.where(bundle).processes
         assert process.path == ((None, "step"), (None, "late"))
@@ -248,7 +248,7 @@ with nvspan.annotate("step"):
         (bundle,) = bundles(tmp_path)
         assert re.fullmatch(r"RuntimeError in fails \(program.py:\d+\)", why(bundle, "exception"))
         rows = nvspan.read(bundle).stats().rows
-        assert sorted(row["name"] for row in rows) == ["last", "step"]
+        assert sorted(row.name for row in rows) == ["last", "step"]
         assert "secret" not in "".join(
             path.read_text() for path in bundle.iterdir() if path.suffix != ".nvspan"
         )

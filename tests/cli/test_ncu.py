@@ -161,7 +161,7 @@ def test_a_recording_that_exists(folder):
         [sys.executable, "-c", "import nvspan\nwith nvspan.annotate('only', domain='here'): pass"],
         folder=folder,
     )
-    (path,) = [process["path"] for process in recorded.recording.processes]
+    (path,) = [process.path for process in recorded.recording.processes]
     made = lines(folder, "only", "--using", path, "-o", "r", "train.py")
     assert made == [[*STANDARD, *include("here@only/"), *END]]
 

@@ -38,7 +38,7 @@ def path(request):
 
 def streams_of(recording):
     """The streams of a recording by their numbers: their names."""
-    return {row["stream"]: row["stream_name"] for row in recording.stats("stream").rows}
+    return {row.stream: row.stream_name for row in recording.stats("stream").rows}
 
 
 def test_the_table_has_device_stream_and_launcher(path):
@@ -105,7 +105,7 @@ def test_the_perfetto_trace_has_lanes_and_arrows(path, tmp_path):
 
 
 def gpu_columns(rows):
-    return {row["name"]: (row["calls"], row["gpu_calls"], row["gpu_total"]) for row in rows}
+    return {row.name: (row.calls, row.gpu_calls, row.gpu_total) for row in rows}
 
 
 def test_gpu_time_stands_beside_cpu_time(path):
@@ -120,11 +120,11 @@ def test_gpu_time_stands_beside_cpu_time(path):
         "layer": (0, 3, total("layer")), "copy": (0, 3, total("copy")),
         "alone": (0, 1, total("alone")), "in graph": (0, 2, total("in graph")),
     }  # fmt: skip
-    (forward,) = [row for row in summary.rows if row["name"] == "forward"]
-    assert (forward["kind"], forward["domain"]) == ("push_pop", "model")
-    assert forward["gpu_mean"] == total("forward") / 3
-    assert forward["gpu_share"] == total("forward") / summary.wall
-    assert forward["total"] == sum(
+    (forward,) = [row for row in summary.rows if row.name == "forward"]
+    assert (forward.kind, forward.domain) == ("push_pop", "model")
+    assert forward.gpu_mean == total("forward") / 3
+    assert forward.gpu_share == total("forward") / summary.wall
+    assert forward.total == sum(
         r["duration"] for r in ranges if r["name"] == "forward" and r["kind"] == 0
     )
 
@@ -166,15 +166,15 @@ def test_a_device_range_has_the_time_without_those_within_it(path):
     recording = nvspan.read(path)
     wanted = device_totals(recording)
     for by in ("stream", "device"):
-        rows = {row["name"]: row for row in recording.stats(by).rows}
-        assert {name: (row["total"], row["self"]) for name, row in rows.items()} == {
+        rows = {row.name: row for row in recording.stats(by).rows}
+        assert {name: (row.total, row.self) for name, row in rows.items()} == {
             name: tuple(each) for name, each in wanted.items()
         }
-    summary = {row["name"]: row for row in Summary(recording).rows}
-    assert {name: summary[name]["gpu_self"] for name in wanted} == {
+    summary = {row.name: row for row in Summary(recording).rows}
+    assert {name: summary[name].gpu_self for name in wanted} == {
         name: own for name, (_, own) in wanted.items()
     }
-    assert {summary[name]["self"] for name in ("layer", "alone")} == {None}
+    assert {summary[name].self for name in ("layer", "alone")} == {None}
 
 
 def test_the_tree_has_the_streams_with_what_ran_within_what(path):
@@ -242,17 +242,17 @@ def test_device_ranges_within_one_of_their_name_count_once(backend):
         if not any(s <= start and end <= e and (s, e) != (start, end) for s, e in spans)
     ]  # fmt: skip
     assert (len(spans), len(outermost)) == (8, 2)
-    rows = {row["name"]: row for row in recording.stats().rows}
+    rows = {row.name: row for row in recording.stats().rows}
     deep = rows["deep"]
-    assert (deep["calls"], deep["total"]) == (8, sum(outermost))
-    assert deep["sum"] == sum(end - start for start, end in spans)
-    assert deep["self"] == pytest.approx(deep["total"], abs=10)
+    assert (deep.calls, deep.total) == (8, sum(outermost))
+    assert deep.sum == sum(end - start for start, end in spans)
+    assert deep.self == pytest.approx(deep.total, abs=10)
     # Host functions take the times late on a real GPU: a node may reach out of its graph.
-    least = rows["graph"]["total"] - rows["node"]["total"]
+    least = rows["graph"].total - rows["node"].total
     if backend == "callback":
-        assert least - 40_000 <= rows["graph"]["self"] <= rows["graph"]["total"]
+        assert least - 40_000 <= rows["graph"].self <= rows["graph"].total
     else:
-        assert rows["graph"]["self"] == pytest.approx(least, abs=40_000)
+        assert rows["graph"].self == pytest.approx(least, abs=40_000)
     options = ("--tree", "--sort", "first", "--format", "json")
     shown = json.loads(run_nvspan("stats", recording_of(NESTED, backend), *options).stdout)
     found = [(row["level"], row["name"], row["calls"]) for row in shown["rows"]][1:]
@@ -267,9 +267,9 @@ def test_rows_for_each_device_or_stream(path, by):
     rows = nvspan.read(path).stats(by).rows
     expected = {("forward", MATH, 3), ("layer", MATH, 3), ("copy", OTHER, 3), ("alone", OTHER, 1),
                 ("in graph", MATH, 2)}  # fmt: skip
-    assert {row["kind"] for row in rows} == {"device"}
-    assert {(row["device"], row["device_name"]) for row in rows} == {(0, "left")}
-    found = {(row["name"], row.get("stream_name"), row["calls"]) for row in rows}
+    assert {row.kind for row in rows} == {"device"}
+    assert {(row.device, row.device_name) for row in rows} == {(0, "left")}
+    found = {(row.name, row.stream_name, row.calls) for row in rows}
     assert found == ({(n, None, c) for n, _, c in expected} if by == "device" else expected)
     table = run_nvspan("stats", path, "--by", by).stdout
     lane = "GPU 0 (left)" + (" · stream" if by == "stream" else "")
@@ -336,7 +336,7 @@ def test_a_part_of_the_recording(path, tmp_path):
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_statistics_alone_tell_device_ranges_apart(backend):
     recording = nvspan.read(recording_of(PROGRAM, backend, mode="stats"))
-    found = {(row["name"], row["kind"], row["calls"]) for row in recording.stats().rows}
+    found = {(row.name, row.kind, row.calls) for row in recording.stats().rows}
     assert found == {
         ("step", "push_pop", 3), ("forward", "push_pop", 3), ("replay", "push_pop", 1),
         ("forward", "device", 3), ("layer", "device", 3), ("copy", "device", 3),
@@ -381,9 +381,9 @@ for device in (0, 1):
 assert nvspan.device_flush(30)
 """)
     )
-    lanes = [(row["lane"], row["calls"]) for row in recording.stats("stream").rows]
+    lanes = [(row.lane, row.calls) for row in recording.stats("stream").rows]
     assert sorted(lanes) == [(f"GPU {n} · default stream", 1) for n in (0, 1)]
-    assert sorted(row["lane"] for row in recording.stats("device").rows) == ["GPU 0", "GPU 1"]
+    assert sorted(row.lane for row in recording.stats("device").rows) == ["GPU 0", "GPU 1"]
 
 
 def test_an_annotation_of_both_has_an_arrow_of_its_own():
@@ -462,8 +462,8 @@ assert nvspan.device_flush(30)
 """)
     )
     rows = recording.stats("thread").rows
-    asked = {row["thread"]: row["calls"] for row in rows if row["kind"] != "device"}
+    asked = {row.thread: row.calls for row in rows if row.kind != "device"}
     assert sorted(asked.values()) == [1, 2, 3]
-    assert {r["thread"]: r["calls"] for r in rows if r["kind"] == "device"} == asked
-    (device,) = [row for row in recording.stats().rows if row["kind"] == "device"]
-    assert (device["calls"], device["threads"]) == (6, 3)
+    assert {r.thread: r.calls for r in rows if r.kind == "device"} == asked
+    (device,) = [row for row in recording.stats().rows if row.kind == "device"]
+    assert (device.calls, device.threads) == (6, 3)

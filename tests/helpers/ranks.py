@@ -86,5 +86,5 @@ def check(reports: dict[int, nvspan.Recording]) -> None:
         assert [(row["domain"], row["name"], row["payload"]) for row in steps] == [
             ("app", f"step of {rank}", number) for number in range(3 + rank)
         ]
-    pids = {recording.processes[0]["pid"] for recording in reports.values()}
+    pids = {recording.processes[0].pid for recording in reports.values()}
     assert len(pids) == len(reports)

@@ -69,12 +69,12 @@ def test_kineto_with_kernels_and_their_launches(tmp_path):
         (2, "gpu_memcpy", "Memcpy HtoD", 70_000, 71_000, 1, 9, None),
     ]  # fmt: skip
     (process,) = recording.processes
-    assert (process["pid"], process["command"], process["rank"], process["world_size"]) == (
+    assert (process.pid, process.command, process.rank, process.world_size) == (
         42, ["python"], 3, 8,
     )  # fmt: skip
     assert recording.unix_offset == HEAD["baseTimeNanoseconds"]
     assert recording.threads.text("name")[0] == "thread 43 (python)"
-    lanes = {row["lane"] for row in recording.stats(by="stream").rows if row["kind"] == "device"}
+    lanes = {row.lane for row in recording.stats(by="stream").rows if row.kind == "device"}
     assert lanes == {"GPU 1 (NVIDIA H200) · stream 7", "GPU 1 (NVIDIA H200) · stream 9"}
 
 
@@ -123,10 +123,10 @@ def test_arguments_are_fields_of_payloads(tmp_path):
     (kernel,) = (row for row in recording.ranges.rows() if row["name"] == "gemm")
     assert (kernel["device"], kernel["stream"], kernel["payload.grid"]) == (1, 7, "[1, 2, 3]")
     assert next(iter(recording.marks.rows()))["payload.k"] == "v"
-    groups = {row["payload.n"]: row["calls"] for row in recording.stats(by="payload.n").rows}
+    groups = {row.field: row.calls for row in recording.stats(by="payload.n").rows}
     assert groups[5] == groups[6] == groups[7] == groups[2**40] == 1
     grids = recording.stats(by="payload.grid").rows
-    assert {row["payload.grid"] for row in grids if row["name"] == "gemm"} == {"[1, 2, 3]"}
+    assert {row.field for row in grids if row.name == "gemm"} == {"[1, 2, 3]"}
     perfetto.write(recording, str(tmp_path / "x.pftrace"))
     assert b"occupancy" in (tmp_path / "x.pftrace").read_bytes()
 
@@ -300,10 +300,10 @@ def test_a_trace_that_jax_wrote(tmp_path):
     assert [row[2:] for row in found] == [row[2:] for row in wanted]
     assert all(abs(a[i] - b[i]) <= 1 for a, b in zip(found, wanted, strict=True) for i in (0, 1))
     (process,) = recording.processes
-    assert process["command"] == ["/host:CPU"]
+    assert process.command == ["/host:CPU"]
     assert "python" in recording.threads.text("name")
     modules = recording.stats(by="payload.hlo_module").rows
-    assert "jit_loss" in {row["payload.hlo_module"] for row in modules}
+    assert "jit_loss" in {row.field for row in modules}
 
 
 @needs("viztracer")
@@ -340,7 +340,7 @@ def test_a_trace_is_read_as_a_recording(tmp_path, name):
     assert list(found.ranges.rows()) == wanted
     assert list(nvspan.read(str(source)).ranges.rows()) == wanted
     (process,) = found.processes
-    assert (process["path"], process["tool"]) == (str(source), "Chrome trace")
+    assert (process.path, process.tool) == (str(source), "Chrome trace")
     for command in ("explain", "steps", "modules", "stats", "report", "export"):
         done = nvspan_done(command, name, cwd=tmp_path)
         assert [line for line in done.stderr.splitlines() if name in line] == [

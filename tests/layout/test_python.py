@@ -12,10 +12,10 @@ import sys
 from helpers.tree import cpp_files, read
 from helpers.tree_of_python import PACKAGE, files, imports, is_import_by_name, key, modules, tree_of
 
-# What users import by name lies in the root, and nothing else does.
+# What users import by name lies in the root, with the results that they get, and nothing else does.
 PUBLIC = """
-    __init__ __main__ _core _lazy _reader checking colors counters device doctor launch notebook
-    nvtx payloads profiler pytest_plugin recorder testing tracing
+    __init__ __main__ _core _lazy _reader _result _results checking colors counters device doctor
+    launch notebook nvtx payloads profiler pytest_plugin recorder testing tracing
 """
 # file -> why it imports modules whose names it computes
 COMPUTED = {

@@ -54,7 +54,7 @@ def test_an_armed_recording_holds_no_events(tmp_path):
     code = "import nvspan; nvspan.mark('m')\nwith nvspan.annotate('a'): nvspan.start_range('b')"
     done = record_command([sys.executable, "-c", code], mode="armed", folder=tmp_path)
     (process,) = done.recording.processes
-    assert (process["mode"], process["closed"], done.recording.problems) == ("armed", True, [])
+    assert (process.mode, process.closed, done.recording.problems) == ("armed", True, [])
     assert (rows(done.recording), list(done.recording.marks.rows()), done.stderr) == ([], [], "")
 
 
@@ -196,8 +196,8 @@ with nvspan.annotate("outer"):
         recording = nvspan.read(run.file)
         assert recording.problems == []
         assert {row["reason"] for row in recording.losses.rows()} <= {"overwritten"}
-        ticks = next(row for row in recording.stats().rows if row["name"] == "tick")
-        assert 1000 < ticks["calls"] < (60000 if mode == "armed" else 120000)
+        ticks = next(row for row in recording.stats().rows if row.name == "tick")
+        assert 1000 < ticks.calls < (60000 if mode == "armed" else 120000)
 
 
 def test_wrong_requests_are_named(tmp_path):

@@ -68,7 +68,7 @@ def is_running(pid):
 def test_a_short_program_is_recorded_to_its_end():
     found = loop(2, steps=3)
     assert found.whole
-    rows = {(row["domain"], row["name"]): row["calls"] for row in found.recording.stats().rows}
+    rows = {(row.domain, row.name): row.calls for row in found.recording.stats().rows}
     assert rows == {("torch", "forward"): 2, (None, "layer"): 4}
 
 
@@ -97,7 +97,7 @@ def test_a_program_of_no_steps_has_its_time():
     code = "import nvspan, time\nwith nvspan.annotate('import'): pass\ntime.sleep(600)"
     found = dry_run([sys.executable, "-c", code], steps=3, seconds=1)
     assert not found.whole
-    assert [row["name"] for row in found.recording.stats().rows] == ["import"]
+    assert [row.name for row in found.recording.stats().rows] == ["import"]
 
 
 def test_each_dry_run_is_fresh_and_leaves_no_file(folder, monkeypatch):

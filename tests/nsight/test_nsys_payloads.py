@@ -95,7 +95,7 @@ def test_device_ranges_have_device_and_stream(tmp_path: Path) -> None:
         if row["kind"] == 2 and row["domain"] != "CUDA"
     ]  # fmt: skip
     assert found == [("train", "device range", 0, 7, 2, 7), (None, "both", 0, 7, 0, 0)]
-    lanes = {row["lane"] for row in recording.stats(by="stream").rows if row["name"] == "both"}
+    lanes = {row.lane for row in recording.stats(by="stream").rows if row.name == "both"}
     assert lanes == {"GPU 0 (NVIDIA H200) · stream 7"}
 
 

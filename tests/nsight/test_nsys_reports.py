@@ -86,7 +86,7 @@ def test_tables_are_those_that_nsys_printed(
         rows = renumbered(rows, theirs)
     assert rows == theirs
     assert list(theirs[0]) == list(columns)
-    assert recording.processes[0]["tool"].startswith(f"Nsight Systems {case[:8]}")
+    assert recording.processes[0].tool.startswith(f"Nsight Systems {case[:8]}")
     assert recording.problems == []
 
 
@@ -262,7 +262,7 @@ def test_a_report_is_exported_by_the_nsys_that_is_there(tmp_path: Path) -> None:
         rows = [list(getattr(of, table).rows()) for of in (of_report, of_database)]
         assert rows[0] == rows[1]
         assert rows[0] != []
-    names = {row["name"] for row in of_report.stats().rows}
+    names = {row.name for row in of_report.stats().rows}
     assert {"step", "load", "across threads", "größe ☃", "never ended"} <= names
     assert repr(of_report) == f"<nvspan Recording of {report}>"
 

@@ -319,5 +319,5 @@ for i in range(300):
 """
     done = record_command([sys.executable, "-c", code], mode="stats", folder=tmp_path)
     assert done.recording.problems == []
-    rows = {row["name"]: row["calls"] for row in done.recording.stats().rows}
+    rows = {row.name: row.calls for row in done.recording.stats().rows}
     assert rows == {"before": 300, **{f"name {i}": 1 for i in range(300)}}

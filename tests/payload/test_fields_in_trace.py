@@ -140,7 +140,7 @@ def test_payloads_that_are_too_large_are_losses():
     recording = recorded()
     losses = list(recording.losses.rows())
     assert [(row["count"], row["reason"]) for row in losses] == [(1, "payload not kept")]
-    assert [(row["count"], row["reason"]) for row in recording.stats().losses] == [
+    assert [(row.count, row.reason) for row in recording.stats().losses] == [
         (1, "payload not kept")
     ]
     assert recording.stats().lost == 0
@@ -319,8 +319,8 @@ def test_statistics_are_grouped_by_a_field(tmp_path):
     stats = done.recording.stats
 
     def groups(by, name="step"):
-        rows = [row for row in stats(by).rows if row["name"] == name]
-        return sorted(((row[by], row["calls"]) for row in rows), key=str)
+        rows = [row for row in stats(by).rows if row.name == name]
+        return sorted(((row.field, row.calls) for row in rows), key=str)
 
     assert groups("payload.step") == [(0, 3), (1, 3), (None, 1)]
     assert groups("payload.tag") == [("a", 3), ("b", 3), (None, 1)]

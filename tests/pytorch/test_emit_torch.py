@@ -125,7 +125,7 @@ def test_torch_was_first_and_a_tool_comes_and_goes(tmp_path):
         nvspan.configure(emit=("nvtx",))
     found = [(event.name, len(event.cpu_children)) for event in prof.events()]
     assert found == [("around", 0), ("recorded", 0), ("between", 0)]
-    assert [row["name"] for row in nvspan.read(str(file)).stats().rows] == ["recorded"]
+    assert [row.name for row in nvspan.read(str(file)).stats().rows] == ["recorded"]
 
 
 def test_the_environment():

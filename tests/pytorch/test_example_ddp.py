@@ -47,7 +47,7 @@ def test_two_ranks(tmp_path):
     for rank, file in enumerate(files):
         recording = nvspan.read(str(file))
         (process,) = recording.processes
-        assert (process["rank"], process["local_rank"]) == (rank, rank)
+        assert (process.rank, process.local_rank) == (rank, rank)
         calls = [
             each
             for each in recording.calls()

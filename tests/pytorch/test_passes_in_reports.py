@@ -81,18 +81,18 @@ def durations(recording):
 def test_the_passes_are_two_rows():
     recording = nvspan.read(recording_of(ON_CPU))
     found = durations(recording)
-    rows = {row["label"]: row for row in Summary(recording).rows}
+    rows = {row.label: row for row in Summary(recording).rows}
     assert set(rows) == {
         "backward", *(f"torch:{name}{of}" for name in ("Sequential", "0", "1", "2")
                       for of in ("", " (backward)")),
     }  # fmt: skip
     for name in ("Sequential", "0", "1", "2"):
         forward, backward = rows[f"torch:{name}"], rows[f"torch:{name} (backward)"]
-        assert (forward["name"], forward["backward"]) == (name, False)
-        assert (backward["name"], backward["backward"]) == (name, True)
-        assert forward["total"] == sum(found[name, "forward", 0])
-        assert backward["total"] == sum(found[name, "backward", 1])
-        assert forward["calls"] == backward["calls"] == 5
+        assert (forward.name, forward.backward) == (name, False)
+        assert (backward.name, backward.backward) == (name, True)
+        assert forward.total == sum(found[name, "forward", 0])
+        assert backward.total == sum(found[name, "backward", 1])
+        assert forward.calls == backward.calls == 5
     labels = {row["label"] for row in compare(recording, recording)}
     assert labels == set(rows)
 
@@ -113,16 +113,16 @@ def test_the_tree_and_every_format_keep_them_apart():
 def test_each_pass_has_the_gpu_time_of_its_own_ranges():
     recording = nvspan.read(recording_on_device(ON_DEVICE))
     found = durations(recording)
-    rows = {row["label"]: row for row in Summary(recording).rows}
+    rows = {row.label: row for row in Summary(recording).rows}
     for name in ("Sequential", "0", "1"):
         for label, category in ((name, "forward"), (f"{name} (backward)", "backward")):
             row = rows[f"torch:{label}"]
             gpu = found[name, category, 2]
-            assert (row["calls"], row["gpu_calls"]) == (3, 3)
-            assert row["gpu_total"] == sum(gpu)
-            assert row["gpu_mean"] == pytest.approx(sum(gpu) / 3)
+            assert (row.calls, row.gpu_calls) == (3, 3)
+            assert row.gpu_total == sum(gpu)
+            assert row.gpu_mean == pytest.approx(sum(gpu) / 3)
     forward = rows["torch:Sequential"]
-    assert forward["gpu_self"] == pytest.approx(
-        forward["gpu_total"] - rows["torch:0"]["gpu_total"] - rows["torch:1"]["gpu_total"],
+    assert forward.gpu_self == pytest.approx(
+        forward.gpu_total - rows["torch:0"].gpu_total - rows["torch:1"].gpu_total,
         abs=1_000_000,
     )

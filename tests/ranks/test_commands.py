@@ -156,7 +156,7 @@ def test_recording_writes_summaries_where_asked(tmp_path):
     run("record", "--summaries", "--no-report", "-o", "killed.nvspan", "-c",
         "import nvspan, os, signal; nvspan.mark('m'); os.kill(os.getpid(), signal.SIGKILL)",
         cwd=tmp_path, code=-signal.SIGKILL)  # fmt: skip
-    assert nvspan.read_many(tmp_path / "killed.nvspan").stats().marks[0]["calls"] == 1
+    assert nvspan.read_many(tmp_path / "killed.nvspan").stats().marks[0].calls == 1
     assert not Path(f"{tmp_path}/killed.nvspan.summary").exists()
     run("record", "--no-report", "-o", "plain.nvspan", "program.py", cwd=tmp_path)
     assert not Path(f"{tmp_path}/plain.nvspan.summary").exists()
@@ -185,11 +185,11 @@ def test_recording_a_job_writes_summaries(tmp_path):
         assert beside.load(str(tmp_path / name), mapping.Job().asked()) is not None
     found = nvspan.read_many(tmp_path)
     assert found.to_bytes() == nvspan.read_many(tmp_path, summaries="ignore").to_bytes()
-    assert found.stats().marks[0]["calls"] == 3
+    assert found.stats().marks[0].calls == 3
     # One that was killed has none, and is read itself; it may have been recorded anew.
     run("record", "--force", "--no-report", "-o", "{rank}.nvspan", "ranks.py", "kill", cwd=tmp_path)
     assert summaries(tmp_path) == ["0.nvspan.summary", "2.nvspan.summary"]
-    assert nvspan.read_many(tmp_path).stats().marks[0]["calls"] == 3
+    assert nvspan.read_many(tmp_path).stats().marks[0].calls == 3
     run("record", "--force", "--no-report", "--no-summaries", "-o", "{rank}.nvspan", "ranks.py",
         cwd=tmp_path)  # fmt: skip
     assert summaries(tmp_path) == []

@@ -114,5 +114,5 @@ def test_an_example_gives_the_same_rows(package, example, job):
     assert done.returncode == 0, done.stderr
     rows = nvspan.read_many(job).stats().rows
     assert [line for line in done.stdout.splitlines() if " calls  p50 " in line] == [
-        f"{row['calls']:12,} calls  p50 {row['p50']:12,.0f} ns  {row['name']}" for row in rows
+        f"{row.calls:12,} calls  p50 {row.p50:12,.0f} ns  {row.name}" for row in rows
     ]

@@ -30,7 +30,7 @@ EXACT = ("calls", "unclosed", "total", "self", "sum", "min", "max", "threads", "
 
 
 def key(row):
-    return row["domain"], row["name"], row["kind"], row["backward"]
+    return row.domain, row.name, row.kind, row.backward
 
 
 @pytest.fixture(scope="module")
@@ -46,23 +46,25 @@ def test_the_figures_are_those_of_reading_the_files_together(job):
     others = {key(row): row for row in wanted.rows}
     for row in found.rows:
         other = others[key(row)]
-        assert {name: row[name] for name in EXACT} == {name: other[name] for name in EXACT}
-        assert row["std"] == pytest.approx(other["std"], rel=1e-9)
-        assert row["mean"] == pytest.approx(other["mean"], rel=1e-12)
+        assert {name: getattr(row, name) for name in EXACT} == {
+            name: getattr(other, name) for name in EXACT
+        }
+        assert row.std == pytest.approx(other.std, rel=1e-9)
+        assert row.mean == pytest.approx(other.mean, rel=1e-12)
     assert found.wall == wanted.wall
-    assert [row["total"] for row in found.rows] == [row["total"] for row in wanted.rows]
+    assert [row.total for row in found.rows] == [row.total for row in wanted.rows]
 
 
 def test_each_rank_has_its_rows(job):
     many = nvspan.read_many(job, by_rank=True)
     rows = many.stats("rank").rows
     assert len(rows) == len(job) * RANGES_OF_A_STEP
-    of_three = {row["name"]: row for row in rows if row["rank"] == 3}
-    wanted = {row["name"]: row for row in nvspan.read(job[3]).stats().rows}
+    of_three = {row.name: row for row in rows if row.rank == 3}
+    wanted = {row.name: row for row in nvspan.read(job[3]).stats().rows}
     for name, row in wanted.items():
-        assert {k: of_three[name][k] for k in EXACT} == {k: row[k] for k in EXACT}
-    assert {row["process"] for row in rows if row["rank"] == 3} == {3}
-    assert many.processes[3]["path"] == str(job[3])
+        assert {k: getattr(of_three[name], k) for k in EXACT} == {k: getattr(row, k) for k in EXACT}
+    assert {row.process for row in rows if row.rank == 3} == {3}
+    assert many.processes[3].path == str(job[3])
     # And rows of names are those without ranks.
     assert many.stats().rows == nvspan.read_many(job).stats().rows
 
@@ -105,8 +107,8 @@ def test_damaged_and_missing_files_are_named_and_the_rest_goes_on(job, tmp_path)
         str(no_recording): "not an nvspan recording",
     }
     assert {path for path, _ in found.problems} == {str(hurt)}
-    steps = next(row for row in found.stats().rows if row["name"] == "step")
-    assert steps["calls"] >= 10 * len(job)
+    steps = next(row for row in found.stats().rows if row.name == "step")
+    assert steps.calls >= 10 * len(job)
 
 
 def test_a_job_of_which_nothing_can_be_read_is_an_error(tmp_path):
@@ -182,8 +184,8 @@ def test_summaries_beside_files_are_used_and_renewed(job, tmp_path):
     summary.add(nvspan.read(other)._reader.handle())
     beside.store(str(path), asked, summary)
     rows = nvspan.read_many(path).stats().rows
-    assert {row["calls"] for row in rows} == {3}
-    assert {row["calls"] for row in nvspan.read_many(path, summaries="ignore").stats().rows} == {10}
+    assert {row.calls for row in rows} == {3}
+    assert {row.calls for row in nvspan.read_many(path, summaries="ignore").stats().rows} == {10}
 
     # Damaged, cut, stale: made again.
     whole = kept.read_bytes()
@@ -219,12 +221,12 @@ def test_a_file_that_is_cut_while_it_is_read_harms_nobody(tmp_path):
     thread.start()
     try:
         for _ in range(50):
-            calls = {row["calls"] for row in nvspan.read_many(path).stats().rows}
+            calls = {row.calls for row in nvspan.read_many(path).stats().rows}
             assert max(calls, default=0) <= 2000
     finally:
         stop.set()
         thread.join()
-    assert {row["calls"] for row in nvspan.read_many(path).stats().rows} == {2000}
+    assert {row.calls for row in nvspan.read_many(path).stats().rows} == {2000}
 
 
 def test_a_folder_and_a_pattern_stand_for_their_recordings(job):
@@ -332,7 +334,7 @@ def test_ranks_are_chosen(tmp_path):
         with pytest.raises(ValueError, match=f"'{word}' is not supported: give ranks by number"):
             many.choose(word)
     recording = many.read([3, 9])
-    assert sorted(p["rank"] for p in recording.processes) == [3, 9]
+    assert sorted(p.rank for p in recording.processes) == [3, 9]
     with pytest.raises(ValueError, match="no file is of rank 40"):
         many.read([40])
 

@@ -79,7 +79,7 @@ def recorded(tmp_path_factory):
                 check=not kind.startswith("kill"),
             )  # fmt: skip
             for file in done.files:
-                is_child = nvspan.read(file).processes[0]["parent_pid"] != os.getpid()
+                is_child = nvspan.read(file).processes[0].parent_pid != os.getpid()
                 if is_child == (kind == "child"):
                     made[kind] = Path(file).read_bytes()
         return made[kind]
@@ -144,7 +144,7 @@ def test_no_damage_is_silent(kind, recorded, tmp_path):
     assert whole.problems == []
     unprotected = open_parts(data)
     assert bool(unprotected) == (kind == "child" or kind.startswith("kill"))
-    assert (whole.processes[0]["open_chunks"] > 0) == bool(unprotected)
+    assert (whole.processes[0].open_chunks > 0) == bool(unprotected)
     noticed = 0
     for seed in range(SEEDS):
         made, begin, end = attack(data, random.Random(f"{kind} {seed}"))
@@ -178,7 +178,7 @@ def test_a_cut_file_says_which_events_of_which_threads_are_missing(recorded, tmp
         losses = [row for row in found.losses.rows() if row["reason"] in DAMAGE]
         assert losses or have == all_events
         assert have + sum(row["count"] or 0 for row in losses) == all_events
-        start, end = whole.processes[0]["start"], whole.processes[0]["end"]
+        start, end = whole.processes[0].start, whole.processes[0].end
         assert all(start <= row["from"] <= row["to"] <= end for row in losses)
         text = f"cut off: {size:,} of {len(data):,} bytes are left"
         assert any(problem.endswith(text) for problem in found.problems)
@@ -224,9 +224,9 @@ def test_junk_in_definitions_is_said_and_the_other_definitions_are_kept(recorded
         path.write_bytes(data)
         found = nvspan.read(path)
         assert any("definitions" in problem for problem in found.problems)
-        names = {row["name"] for row in found.stats().rows}
+        names = {row.name for row in found.stats().rows}
         assert {"inner", "outer 2", "outer 4"} <= names
-        assert sum(row["calls"] for row in found.stats().rows if row["kind"] == "push_pop") == 1360
+        assert sum(row.calls for row in found.stats().rows if row.kind == "push_pop") == 1360
 
 
 def test_zeros_in_an_open_chunk_are_said(recorded, tmp_path):
@@ -248,8 +248,8 @@ def test_a_process_that_did_not_end_its_file_has_not_damaged_it(kind, recorded, 
     assert recording.problems == []
     assert all(row["reason"] not in DAMAGE for row in recording.losses.rows())
     (process,) = recording.processes
-    assert process["closed"] is False
-    note = f"still open: process {process['pid']} (killed, or still running): "
+    assert process.closed is False
+    note = f"still open: process {process.pid} (killed, or still running): "
     assert note in run_nvspan("stats", path).stdout
     found = json.loads(run_nvspan("doctor", path, "--json", check=None).stdout)
     (finding,) = [f for f in found["findings"] if f["name"] == "recording"]
@@ -314,7 +314,7 @@ def test_a_recording_in_progress_is_not_damaged(mode, tmp_path):
         for _ in range(length(10, 3)):
             recording = nvspan.read(path)
             assert recording.problems == []
-            assert recording.processes[0]["open_chunks"] > 0
+            assert recording.processes[0].open_chunks > 0
     finally:
         process.kill()
         process.wait()
@@ -344,7 +344,7 @@ def test_threads_that_outlive_the_exit_do_no_damage(mode, tmp_path):
         done = record_command([sys.executable, "-c", AFTER], mode=mode, folder=folder, check=False)
         assert done.recording.problems == []
         assert all(row["reason"] not in DAMAGE for row in done.recording.losses.rows())
-        assert crashed_at_its_end(done) or done.recording.processes[0]["closed"] is True
+        assert crashed_at_its_end(done) or done.recording.processes[0].closed is True
 
 
 def test_a_file_that_was_ended_is_sealed_to_its_last_byte(recorded):

@@ -14,6 +14,7 @@ import nvspan
 from helpers.packages import needs
 from helpers.recorded import record_command
 from helpers.traced import clean_environment, needs_library
+from nvspan._results import MarkRow
 
 pytestmark = needs_library
 CORPUS = Path(__file__).parents[1] / "corpus"
@@ -65,16 +66,16 @@ def test_a_recording_that_is_cut_off_gives_what_is_there(tmp_path, path):
 def test_statistics_and_filters():
     recording = record_command([sys.executable, "-c", CODE]).recording
     keys = ("domain", "name", "kind", "calls", "threads")
-    rows = sorted(tuple(row[key] for key in keys) for row in recording.stats().rows
-                  if row["domain"])  # fmt: skip
+    rows = sorted(tuple(getattr(row, key) for key in keys) for row in recording.stats().rows
+                  if row.domain)  # fmt: skip
     assert rows == [("d1", "a", "push_pop", 3, 1)]
     only = recording.filter(names=["b"])
     assert [row["payload"] for row in only.ranges.rows()] == [0, 1, 2]
-    assert [row["name"] for row in only.stats().rows] == ["b"]
+    assert [row.name for row in only.stats().rows] == ["b"]
     by_payload = recording.stats("payload", names=["b"]).rows
-    assert sorted((row["payload"], row["calls"]) for row in by_payload) == [(0, 1), (1, 1), (2, 1)]
+    assert sorted((row.payload, row.calls) for row in by_payload) == [(0, 1), (1, 1), (2, 1)]
     by_category = recording.stats("category", domains=["NVTX"]).rows
-    assert [(row["category_name"], row["calls"]) for row in by_category] == [("c", 3)]
+    assert [(row.category_name, row.calls) for row in by_category] == [("c", 3)]
     first = recording.ranges["start"][0]
     assert recording.stats(stop=first).rows == []
     with pytest.raises(ValueError, match="by must be one of"):
@@ -108,8 +109,8 @@ def test_a_filter_holds_for_columns_marks_and_arrow():
     assert (len(part.ranges), len(part.marks), len(recording.ranges)) == (2, 1, 6)
     assert list(part.marks["payload"]) == [1]
     assert [row["name"] for row in part.ranges.rows()] == ["outer", "inner"]
-    assert sorted(row["name"] for row in part.stats().rows) == ["inner", "outer"]
-    assert part.stats().marks == [{"domain": "d1", "name": "mark", "calls": 1}]
+    assert sorted(row.name for row in part.stats().rows) == ["inner", "outer"]
+    assert part.stats().marks == [MarkRow("d1", "mark", 1)]
     second = recording.ranges["start"][3]
     assert len(recording.filter(start=second).ranges) == 3
     assert len(recording.filter(stop=second, names=["mark"]).marks) == 1
@@ -146,9 +147,9 @@ for thread in threads:
 @pytest.mark.parametrize("mode", ["full", "stats"])
 def test_statistics_count_threads_and_marks(mode):
     stats = record_command([sys.executable, "-c", TOGETHER], mode=mode).recording.stats()
-    assert [(row["name"], row["calls"], row["threads"]) for row in stats.rows] == [("same", 6, 2)]
-    assert stats.marks == [{"domain": None, "name": "mark", "calls": 6}]
-    assert all(row["p50"] <= row["p99"] <= row["p999"] <= row["max"] for row in stats.rows)
+    assert [(row.name, row.calls, row.threads) for row in stats.rows] == [("same", 6, 2)]
+    assert stats.marks == [MarkRow(None, "mark", 6)]
+    assert all(row.p50 <= row.p99 <= row.p999 <= row.max for row in stats.rows)
 
 
 def test_short_ranges_with_an_id_are_left_out():
@@ -166,7 +167,7 @@ with nvspan.annotate("outer"):
     recording = record_command([sys.executable, "-c", code], min_duration=250_000_000).recording
     rows = [(row["name"], row["parent"]) for row in recording.ranges.rows()]
     assert rows == [("outer", None), ("long", None), ("left open", None)]
-    calls = {row["name"]: (row["calls"], row["unclosed"]) for row in recording.stats().rows}
+    calls = {row.name: (row.calls, row.unclosed) for row in recording.stats().rows}
     assert calls == {"outer": (1, 0), "long": (1, 0), "left open": (0, 1)}
 
 

@@ -149,7 +149,7 @@ def test_zeros_in_front_of_the_end_are_no_figures(tmp_path):
     data = path.read_bytes()
 
     def figures():
-        return {row["name"]: (row["calls"], row["total"], row["max"])
+        return {row.name: (row.calls, row.total, row.max)
                 for row in nvspan.read(path).stats().rows}  # fmt: skip
 
     whole = figures()
@@ -218,7 +218,7 @@ def test_what_was_read_stays_when_the_file_shrinks(tmp_path):
     recording = nvspan.read(path)
     os.truncate(path, 5000)
     assert list(recording.marks["payload_value"]) == list(range(MARKS))
-    assert [mark["calls"] for mark in recording.stats().marks] == [MARKS // 10] * 10
+    assert [mark.calls for mark in recording.stats().marks] == [MARKS // 10] * 10
     assert sum(call["kind"] == "mark" for call in recording.calls()) == MARKS
     perfetto.write(recording, str(tmp_path / "out.pftrace"))
     assert (tmp_path / "out.pftrace").stat().st_size > MARKS

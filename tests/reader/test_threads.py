@@ -113,7 +113,7 @@ def _readings(folder):
 
 def _parts(recording):
     """The whole, and two parts of it that share its tables."""
-    first, last = recording.processes[0]["start"], recording.processes[0]["end"]
+    first, last = recording.processes[0].start, recording.processes[0].end
     return [
         recording,
         recording.filter(match=["*e*"], min_duration=1),

@@ -37,9 +37,9 @@ def test_a_recording_is_read_as_it_was_written(name):
     path = CORPUS / f"{name}.nvspan"
     (version,) = struct.unpack_from("<I", path.read_bytes(), 8)
     recording = nvspan.read(path)
-    calls = sum(row["calls"] for row in recording.stats().rows)
+    calls = sum(row.calls for row in recording.stats().rows)
     found = (len(recording.ranges), len(recording.marks), len(recording.counters), calls)
     assert (version, *found) == WRITTEN[name]
     assert recording.problems == []
-    assert [process["open_chunks"] for process in recording.processes] == [0]
+    assert [process.open_chunks for process in recording.processes] == [0]
     assert [loss["reason"] for loss in recording.losses.rows()] == LOST.get(name, [])

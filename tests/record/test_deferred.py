@@ -13,6 +13,7 @@ import pytest
 from helpers.compile import build
 from helpers.recorded import record_command
 from helpers.traced import needs_library
+from nvspan._results import MarkRow
 
 pytestmark = needs_library
 PROGRAM = Path(__file__).parents[1] / "programs" / "deferred_events.cpp"
@@ -72,10 +73,10 @@ def test_batches_of_samples_are_counters_at_their_times():
 
 def test_deferred_events_count_in_statistics_alone():
     stats = record_command([str(build(PROGRAM))], mode="stats").recording.stats()
-    rows = {row["name"]: row for row in stats.rows if row["domain"] == "device"}
-    assert {name: row["calls"] for name, row in rows.items()} == {"kernel": 3, "copy": 1}
-    assert abs(rows["copy"]["total"] - 5 * MS) < CLOSE
-    assert stats.marks == [{"domain": "device", "name": "flushed", "calls": 1}]
+    rows = {row.name: row for row in stats.rows if row.domain == "device"}
+    assert {name: row.calls for name, row in rows.items()} == {"kernel": 3, "copy": 1}
+    assert abs(rows["copy"].total - 5 * MS) < CLOSE
+    assert stats.marks == [MarkRow("device", "flushed", 1)]
 
 
 # A second back, in the first milliseconds of a recording: it knows the rate of its clock from them.

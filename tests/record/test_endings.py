@@ -45,7 +45,7 @@ def test_everything_is_kept_however_the_program_ends(how, status, reason):
     assert list(recording.marks["payload"]) == list(range(10000))
     assert recording.ranges.text("name") == ["open"]
     assert list(recording.ranges["end_reason"]) == [reason]
-    assert recording.processes[0]["closed"] is (reason == ENDED)
+    assert recording.processes[0].closed is (reason == ENDED)
 
 
 def test_events_allocate_nothing():

@@ -80,7 +80,7 @@ def test_every_field_of_a_range_is_read_back(file: File) -> None:
         -4.0,
     )
     (process,) = recording.processes
-    assert (process["pid"], process["host"], process["command"], process["clock"]) == (
+    assert (process.pid, process.host, process.command, process.clock) == (
         7,
         "box",
         ["train", "--fast"],
@@ -188,7 +188,7 @@ def test_device_ranges_know_their_stream_and_launcher(file: File) -> None:
     ]
     assert [r["payload_value"] for r in rows if r["kind"] == 2] == [0.0, 64.0, 128.0]
     rows = recording.stats(by="stream").rows
-    assert sorted((row["lane"], row["name"], row["calls"]) for row in rows) == [
+    assert sorted((row.lane, row.name, row.calls) for row in rows) == [
         ("GPU 1 (H200) · stream 13 (side)", "copy", 1),
         ("GPU 1 (H200) · stream 7", "gemm", 2),
     ]
@@ -261,7 +261,7 @@ def test_several_processes_hosts_and_clocks_in_one_file(tmp_path: Path) -> None:
         writer.marks(thread, domain, 7, clock=third)
     recording = nvspan.read(path)
     assert recording.problems == []
-    assert [(p["pid"], p["host"], p["boot_id"]) for p in recording.processes] == [
+    assert [(p.pid, p.host, p.boot_id) for p in recording.processes] == [
         (1, "a", "boot-a"),
         (2, "b", "boot-b"),
         (2, "c", "boot-c"),

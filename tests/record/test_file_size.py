@@ -45,7 +45,7 @@ def test_children_that_do_not_end_in_order_leave_small_files(tmp_path, how, mode
     # A ring's chunks are all of one size, at least 16 KB.
     assert max(sizes) <= (48 if mode == "ring=1" else 16) * 1024
     assert done.recording.problems == []
-    rows = {row["name"]: row["calls"] for row in done.recording.stats().rows}
+    rows = {row.name: row.calls for row in done.recording.stats().rows}
     assert rows == {"task": 20}
     if mode != "stats":
         assert done.recording.marks.text("name").count("item") == 200
@@ -67,4 +67,4 @@ def test_the_command_can_be_left_out(tmp_path, value, kept):
     (path,) = done.files
     with open(path, "rb") as file:
         assert (b"secret-7" in file.read()) is kept
-    assert nvspan.read(path).processes[0]["command"] == (command if kept else [])
+    assert nvspan.read(path).processes[0].command == (command if kept else [])

@@ -55,7 +55,7 @@ def kept_and_lost(recording):
     """Every event that is in the file, and every one that it says is not."""
     stats = recording.stats()
     # What is open where a ring begins anew is told again, and no event.
-    kept = len(recording.marks) + sum(2 * row["calls"] + row["unclosed"] for row in stats.rows)
+    kept = len(recording.marks) + sum(2 * row.calls + row.unclosed for row in stats.rows)
     kept += recording.orphan_ends
     rows = [row for row in recording.losses.rows() if row["reason"] != "payload not kept"]
     assert stats.lost + stats.overwritten == sum(row["count"] or 0 for row in rows)
@@ -143,7 +143,7 @@ for i in range(1000):
 
 def test_statistics_count_what_is_nested_too_deeply(tmp_path):
     done = record_command([sys.executable, "-c", DEEP, "6000"], mode="stats", folder=tmp_path)
-    rows = {row["name"]: row["calls"] for row in done.recording.stats().rows}
+    rows = {row.name: row.calls for row in done.recording.stats().rows}
     assert rows == {"deep": 4096, "after": 1000}
     (loss,) = done.recording.losses.rows()
     assert (loss["count"], loss["reason"]) == (6000 - 4096, "nested too deeply")

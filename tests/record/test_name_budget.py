@@ -87,8 +87,8 @@ def test_every_event_is_there_with_its_name_or_under_one(mode, names, limit):
     assert recorded == [merged(kept, event) for event in expected]
     stats = done.recording.stats()
     assert stats.others == 2 * (4 * 300 - len(kept))
-    assert sum(row["calls"] for row in stats.rows) == 2 * 3 * 300
-    ranges = {(row["domain"], row["kind"]) for row in stats.rows if row["name"] == OTHER}
+    assert sum(row.calls for row in stats.rows) == 2 * 3 * 300
+    ranges = {(row.domain, row.kind) for row in stats.rows if row.name == OTHER}
     assert ranges == {(None, "push_pop"), ("second", "push_pop"), (None, "start_end")}
 
 
@@ -96,10 +96,10 @@ def test_every_event_is_there_with_its_name_or_under_one(mode, names, limit):
 def test_where_names_fit_none_is_left_out(mode):
     done = run(300, mode=mode)
     stats = done.recording.stats()
-    assert {row["name"] for row in stats.rows} == {
+    assert {row.name for row in stats.rows} == {
         f"{kind}{i:05}" for kind in ("outer", "inner", "started") for i in range(300)
     }
-    assert [row["calls"] for row in stats.rows] == [2] * 900
+    assert [row.calls for row in stats.rows] == [2] * 900
     assert (stats.others, stats.lost) == (0, 0)
 
 
@@ -118,19 +118,19 @@ def test_statistics_count_every_range_and_mark(limit):
     stats = done.recording.stats()
     by_kind = {}
     for row in stats.rows:
-        key = (row["domain"], row["kind"])
-        by_kind[key] = by_kind.get(key, 0) + row["calls"]
+        key = (row.domain, row.kind)
+        by_kind[key] = by_kind.get(key, 0) + row.calls
     assert by_kind == {(None, "push_pop"): 600, ("second", "push_pop"): 600,
                        (None, "start_end"): 600}  # fmt: skip
-    others = [row for row in stats.rows if row["name"] == OTHER]
+    others = [row for row in stats.rows if row.name == OTHER]
     assert len(others) == 3
-    assert all(0 < row["min"] <= row["p50"] <= row["max"] <= row["total"] for row in others)
-    assert sum(mark["calls"] for mark in stats.marks) == 600
-    (marks,) = [mark for mark in stats.marks if mark["name"] == OTHER]
-    own = [row["calls"] for row in [*stats.rows, *stats.marks] if row["name"] != OTHER]
+    assert all(0 < row.min <= row.p50 <= row.max <= row.total for row in others)
+    assert sum(mark.calls for mark in stats.marks) == 600
+    (marks,) = [mark for mark in stats.marks if mark.name == OTHER]
+    own = [row.calls for row in [*stats.rows, *stats.marks] if row.name != OTHER]
     assert len(own) > 50
     assert set(own) <= {1, 2}
-    assert stats.others == sum(row["calls"] for row in others) + marks["calls"]
+    assert stats.others == sum(row.calls for row in others) + marks.calls
     assert stats.others + sum(own) == 8 * 300
     assert [note for note in Summary(done.recording).notes if note.startswith("other names:")] == [
         f"other names: {stats.others:,} ranges and marks had new names after the space for "
@@ -172,14 +172,14 @@ def test_each_thread_counts_what_it_has_no_room_for_under_the_other_names():
     stats = done.recording.stats("thread")
     of_threads = {}
     for row in stats.rows:
-        calls = of_threads.setdefault(row["thread"], {})
-        calls[row["name"]] = row["calls"]
+        calls = of_threads.setdefault(row.thread, {})
+        calls[row.name] = row.calls
     names = [f"range{i:05}" for i in range(count)]
     first, *_, last = (of_threads[thread] for thread in sorted(of_threads))
     assert first == dict.fromkeys(names, 1)
     assert last == {OTHER: count}
     assert [sum(calls.values()) for calls in of_threads.values()] == [count] * 4
-    assert sum(mark["calls"] for mark in stats.marks) == 4 * count
+    assert sum(mark.calls for mark in stats.marks) == 4 * count
 
 
 REPEATED = """
@@ -202,7 +202,7 @@ for i in range(50):
 def test_a_name_past_the_budget_that_comes_again_and_again(mode):
     done = run(500, program=REPEATED, mode=mode, names=BUDGET)
     if mode == "stats":
-        calls_of = {mark["name"]: mark["calls"] for mark in done.recording.stats().marks}
+        calls_of = {mark.name: mark.calls for mark in done.recording.stats().marks}
         filled = [name for name in calls_of if name.startswith("fill")]
         assert calls_of == {"known": 51, **dict.fromkeys(filled, 1),
                             OTHER: 500 - len(filled) + 50 * 8}  # fmt: skip
@@ -235,11 +235,11 @@ def test_a_forked_child_has_a_budget_of_its_own():
     done = run(500, program=FORK, mode="ring=4", names=BUDGET)
     rows = done.recording.stats("process").rows
     assert len(done.recording.processes) == 2
-    processes = {row["name"][:5]: row["process"] for row in rows if row["name"] != OTHER}
+    processes = {row.name[:5]: row.process for row in rows if row.name != OTHER}
     for prefix, calls in (("parent", 1000), ("child", 500)):
-        own = [row for row in rows if row["process"] == processes[prefix[:5]]]
-        assert sum(row["calls"] for row in own) == calls
-        kept = sorted(row["name"] for row in own if row["name"] != OTHER)
+        own = [row for row in rows if row.process == processes[prefix[:5]]]
+        assert sum(row.calls for row in own) == calls
+        kept = sorted(row.name for row in own if row.name != OTHER)
         assert 10 < len(kept) < BUDGET * 1e6 / 64
         assert kept == [f"{prefix}{i:05}" for i in range(len(kept))]
 
@@ -252,7 +252,7 @@ def test_the_file_does_not_grow_with_names(mode, most, tmp_path):
     # Beside names there are the header and the last chunks of definitions and of each thread.
     assert os.path.getsize(path) < most + 0.3e6
     if mode == "stats":
-        assert sum(row["calls"] for row in stats.rows) == 4 * 15000
+        assert sum(row.calls for row in stats.rows) == 4 * 15000
 
 
 LONG = """

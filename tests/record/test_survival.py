@@ -70,7 +70,7 @@ def test_what_was_committed_survives_a_kill(tmp_path, seed):
     lengths = sorted(map(len, found)) or [0]
     assert all(have >= count for have, count in zip(
         [0] * (2 - len(lengths)) + lengths, sorted(counts), strict=True))  # fmt: skip
-    assert recording.processes[0]["closed"] is False
+    assert recording.processes[0].closed is False
     unclosed = [reason for reason in recording.ranges["end_reason"] if reason != 0]
     assert unclosed in ([], [3], [3, 3])
 
@@ -127,11 +127,11 @@ for i in range(5000):
     nvspan.end_range(nvspan.start_range("r"))
 """
     done = record_command([sys.executable, "-c", code], mode="stats", folder=tmp_path)
-    rows = {row["name"]: row for row in done.recording.stats().rows}
-    assert {name: row["calls"] for name, row in rows.items()} == {"a": 5000, "b": 5000, "r": 5000}
-    assert all(row["min"] <= row["p50"] <= row["p99"] <= row["max"] for row in rows.values())
+    rows = {row.name: row for row in done.recording.stats().rows}
+    assert {name: row.calls for name, row in rows.items()} == {"a": 5000, "b": 5000, "r": 5000}
+    assert all(row.min <= row.p50 <= row.p99 <= row.max for row in rows.values())
     a, b = rows["a"], rows["b"]
-    assert abs(a["self"] - (a["total"] - b["total"])) < 1e-6 * a["total"] + 1
+    assert abs(a.self - (a.total - b.total)) < 1e-6 * a.total + 1
     assert os.path.getsize(done.files[0]) < 400_000
     more = record_command([sys.executable, "-c", code.replace("5000", "20000")], mode="stats",
                           folder=tmp_path)  # fmt: skip
@@ -174,7 +174,7 @@ for _ in range(3):
     domain.end_range(range_id)
 """
     done = record_command([sys.executable, "-c", code], mode="stats", folder=tmp_path)
-    calls = {row["name"]: row["calls"] for row in done.recording.stats().rows}
+    calls = {row.name: row.calls for row in done.recording.stats().rows}
     assert calls == {
         "own": 200, "reversed": 200, "other": 80, "ended thread": 80, "kept": 3, "by id": 1,
     }  # fmt: skip
@@ -225,9 +225,9 @@ if __name__ == "__main__":
     expected = [("child", 0), ("child", 1), ("child", 2), ("parent", 0)]
     assert sorted(rows) == expected
     assert len({row["process"] for row in done.recording.ranges.rows()}) == 4
-    pids = {process["pid"] for process in done.recording.processes}
+    pids = {process.pid for process in done.recording.processes}
     assert {Path(path).name for path in done.files} == {f"run-{pid}.nvspan" for pid in pids}
-    assert sum(row["calls"] for row in done.recording.stats().rows) == 4
+    assert sum(row.calls for row in done.recording.stats().rows) == 4
 
 
 def limited(size):
@@ -282,7 +282,7 @@ for i in range(2):
     for i in range(2):
         recording = nvspan.read(tmp_path / f"run-{i + 1}.nvspan")
         assert [row["name"] for row in recording.marks.rows()] == [f"m{i}"]
-        assert recording.processes[0]["closed"] is True
+        assert recording.processes[0].closed is True
 
 
 def test_the_environment_alone_records(tmp_path):
@@ -293,7 +293,7 @@ def test_the_environment_alone_records(tmp_path):
     record_command([sys.executable, "-c", "import nvspan; nvspan.mark('x')"], env=environment)
     recording = nvspan.read(tmp_path / "r3.nvspan")
     assert [row["name"] for row in recording.marks.rows()] == ["x"]
-    assert recording.processes[0]["rank"] == 3
+    assert recording.processes[0].rank == 3
 
 
 def test_events_of_signal_handlers_are_kept_or_counted():

@@ -195,4 +195,4 @@ nvspan.end_range(nvspan.start_range("x"))
     assert {row["thread"] for row in csv.DictReader(table.splitlines())} == {
         f"same ({tids[0]})", f"same ({tids[1]})", "MainThread",
     }  # fmt: skip
-    assert [thread["alone"] for thread in shown_threads(done.recording)] == [False, False, True]
+    assert [thread.alone for thread in shown_threads(done.recording)] == [False, False, True]

@@ -68,7 +68,7 @@ def test_the_program_goes_on_and_every_event_is_kept_or_counted(tmp_path, mode, 
     )
     recording = nvspan.read(path)
     assert recording.problems == []
-    assert recording.processes[0]["closed"] is True
+    assert recording.processes[0].closed is True
     kept, lost = count_events(recording)
     # A range whose end is gone is a push alone: it has no end among the calls.
     assert kept + lost == 2 * threads * events * 3

@@ -13,6 +13,7 @@ import pytest
 from helpers.reported import recording_of, run_nvspan
 from helpers.traced import needs_library
 from nvspan._reader import t_two_sided
+from nvspan._results import StatsRow
 from nvspan.answers.compare import compare
 
 pytestmark = needs_library
@@ -56,10 +57,12 @@ class Given:
 
     def __init__(self, **rows):
         self.rows = [
-            {"domain": None, "name": name, "kind": "push_pop", "backward": False, "calls": calls,
-             "mean": mean, "std": std, "p50": mean, "total": calls * mean, "sum": calls * mean,
-             "squares": calls * mean**2 + (calls - 1) * std**2, "warmup": 0, "warmup_total": 0,
-             "warmup_squares": 0}
+            StatsRow(**{
+                **dict.fromkeys(StatsRow._types), "name": name, "kind": "push_pop",
+                "backward": False, "calls": calls, "mean": mean, "std": std, "p50": mean,
+                "total": calls * mean, "sum": calls * mean, "warmup": 0, "warmup_total": 0,
+                "squares": calls * mean**2 + (calls - 1) * std**2, "warmup_squares": 0,
+            })
             for name, (calls, mean, std) in rows.items()
         ]  # fmt: skip
 

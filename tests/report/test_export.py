@@ -59,7 +59,7 @@ def test_the_database_has_the_columns_of_nsys(database):
 
 def test_the_rows_are_what_the_program_did(database):
     recording = nvspan.read(recording_of())
-    origin = recording.processes[0]["start"]
+    origin = recording.processes[0].start
     threads = list(recording.threads.rows())
     ids = [1 << 48 | row["pid"] << 24 | row["tid"] for row in threads]
     query = (
@@ -223,7 +223,7 @@ def test_csv_has_every_row(tmp_path):
         assert row["start"] == str(want["start"])
         assert row["end"] == ("" if want["end"] is None else str(want["end"]))
         assert row["kind"] == ("push_pop", "start_end")[want["kind"]]
-    assert {row["pid"] for row in rows} == {str(recording.processes[0]["pid"])}
+    assert {row["pid"] for row in rows} == {str(recording.processes[0].pid)}
     with open(tmp_path / "out.marks.csv", encoding="utf-8", newline="") as file:
         assert [row["name"] for row in csv.DictReader(file)] == ["tick"] * 8
 
@@ -285,7 +285,7 @@ def test_the_database_has_each_row_once(count, tmp_path):
         ).fetchall()
     name = recording.strings.index("r")
     (tid,) = {row[7] for row in rows}
-    origin = recording.processes[0]["start"]
+    origin = recording.processes[0].start
     assert rows == [
         (start - origin, end - origin, 59, None, None, 255, None, tid, None, name, 0, *[None] * 8)
         for start, end in zip(recording.ranges["start"], recording.ranges["end"], strict=True)

@@ -90,8 +90,8 @@ def test_a_notebook_shows_each_as_a_table():
     assert all(html.count("<tr>") == 1 + min(len(records(found[name])), 30)
                for name, html in shown.items())  # fmt: skip
     stats = found["stats"].rows[0]
-    assert f"<td>{stats['name']}</td><td>push/pop</td><td>40</td>" in shown["stats"]
-    assert f"<td>{duration(stats['total'])}</td>" in shown["stats"]
+    assert f"<td>{stats.name}</td><td>push/pop</td><td>40</td>" in shown["stats"]
+    assert f"<td>{duration(stats.total)}</td>" in shown["stats"]
     assert "<td>torch:model.layer (backward)</td>" in shown["stats"]
     assert "<div>... and 10 more</div>" in shown["steps"]
     assert "<td>0</td><td>warm-up</td>" in shown["steps"] or "<td>typical</td>" in shown["steps"]

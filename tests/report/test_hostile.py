@@ -87,9 +87,8 @@ def test_field_names_that_are_not_utf8(not_utf8, tmp_path):
     assert values == expected
     assert any(value is not None for value in values)
     assert recording.ranges.nulls(FIELD) == values.count(None)
-    assert [row[FIELD] for row in recording.stats(FIELD).rows if row[FIELD] is not None] == [
-        value for value in values if value is not None
-    ]
+    found = [row.field for row in recording.stats(FIELD).rows if row.field is not None]
+    assert found == [value for value in values if value is not None]
     with pytest.raises(KeyError, match="no such"):
         recording.ranges["no such"]
     with pytest.raises(KeyError):
@@ -120,7 +119,7 @@ def test_file_names_that_are_not_utf8(tmp_path):
     with open(path, "wb") as file:
         file.write((CORPUS / "calls.nvspan").read_bytes())
     recording = nvspan.read(os.fsdecode(path))
-    assert recording.processes[0]["path"] == os.fsdecode(path)
+    assert recording.processes[0].path == os.fsdecode(path)
     assert tables.write_csv(recording, os.fsdecode(path) + ".csv")
     done = subprocess.run(
         [sys.executable, "-m", "nvspan", "export", path], capture_output=True, check=True,

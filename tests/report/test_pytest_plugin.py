@@ -84,8 +84,8 @@ def test_a_session_is_shown_and_kept(tmp_path):
     assert lines[at + 1].split()[-1] == "name"
     assert "more" in done.stdout
     assert lines[-1].startswith("2 failed, 3 passed")
-    rows = {(r["domain"], r["name"]): r for r in nvspan.read(tmp_path / "kept.nvspan").stats().rows}
-    assert rows["train", "fwd"]["calls"] == 9
+    rows = {(r.domain, r.name): r for r in nvspan.read(tmp_path / "kept.nvspan").stats().rows}
+    assert rows["train", "fwd"].calls == 9
     tests = {name for domain, name in rows if domain == "pytest"}
     assert tests == {f"test_it.py::{name}" for name in (
         "test_calls", "test_of_its_own", "test_budget_kept", "test_budget_exceeded",

@@ -60,18 +60,18 @@ def hosts(ranks, tmp_path):
     content = bytearray(second.read_bytes())
     pid = struct.unpack_from("<I", first.read_bytes(), 24)[0]
     struct.pack_into("<I", content, 24, pid)
-    boot = ranks[0].processes[1]["boot_id"].encode()
+    boot = ranks[0].processes[1].boot_id.encode()
     at = content.index(boot[:32])
     content[at] = ord("0") if boot[0] != ord("0") else ord("1")
     second.write_bytes(content)
     made = nvspan.read(first, second)
-    assert [process["pid"] for process in made.processes] == [pid, pid]
-    assert len({process["boot_id"] for process in made.processes}) == 2
+    assert [process.pid for process in made.processes] == [pid, pid]
+    assert len({process.boot_id for process in made.processes}) == 2
     return made
 
 
 def names(recording):
-    return [f"rank {p['rank']} ({p['pid']})" for p in recording.processes]
+    return [f"rank {p.rank} ({p.pid})" for p in recording.processes]
 
 
 @needs("perfetto")
@@ -81,14 +81,14 @@ def test_every_report_tells_the_processes_apart(of, request, tmp_path):
     recording = found[0] if of == "ranks" else found
     first, second = names(recording)
     by_process = Summary(recording, "process")
-    assert sorted((row["group"], row["label"], row["calls"]) for row in by_process.rows) == sorted([
+    assert sorted((row.group, row.label, row.calls) for row in by_process.rows) == sorted([
         (first, "train:step", 2), (second, "train:step", 3),
         (first, "span (start/end)", 2), (second, "span (start/end)", 3),
     ])  # fmt: skip
     threads = recording.threads.text("name")
     assert threads == ["MainThread"] * 2
     by_thread = Summary(recording, "thread")
-    assert sorted((row["group"], row["calls"]) for row in by_thread.rows) == sorted([
+    assert sorted((row.group, row.calls) for row in by_thread.rows) == sorted([
         (f"{threads[0]} of {first}", 2), (f"{threads[1]} of {second}", 3),
     ] * 2)  # fmt: skip
     drawn = timeline(recording, Summary(recording))
@@ -113,7 +113,7 @@ def test_every_report_tells_the_processes_apart(of, request, tmp_path):
         ).fetchall()
     assert sorted(count for _, count in counts) == [2, 3]
     assert {tid >> 24 << 24 for tid, _ in counts} == {number for number, _ in owners}
-    assert [pid for _, pid in owners] == [process["pid"] for process in recording.processes]
+    assert [pid for _, pid in owners] == [process.pid for process in recording.processes]
     assert sorted(domains) == sorted((number, "train") for number, _ in owners)
 
     perfetto.write(recording, tmp_path / "out.pftrace")

@@ -84,18 +84,18 @@ def path():
 
 def test_the_outermost_counts(path):
     recording = nvspan.read(path)
-    rows = {(row["domain"], row["name"]): row for row in recording.stats().rows}
+    rows = {(row.domain, row.name): row for row in recording.stats().rows}
     wanted = expected(path)
     assert set(rows) == set(wanted)
     assert wanted[None, "deep"][1] > 2 * wanted[None, "deep"][2]
     for key, (calls, every, outermost) in wanted.items():
         row = rows[key]
-        assert (row["calls"], row["total"], row["sum"]) == (calls, outermost, every), key
-        assert row["mean"] == pytest.approx(every / calls)
-        assert row["total"] <= 2 * recording.stats().wall
-    assert rows[None, "open"]["unclosed"] == 2
+        assert (row.calls, row.total, row.sum) == (calls, outermost, every), key
+        assert row.mean == pytest.approx(every / calls)
+        assert row.total <= 2 * recording.stats().wall
+    assert rows[None, "open"].unclosed == 2
     # A call that holds others is longer for that alone.
-    assert {row["outliers"] for row in rows.values() if row["total"] < row["sum"]} == {0}
+    assert {row.outliers for row in rows.values() if row.total < row.sum} == {0}
 
 
 def test_self_time_is_that_of_every_call(path):
@@ -105,31 +105,29 @@ def test_self_time_is_that_of_every_call(path):
         if row["end"] is not None:
             own[row["name"]] = own.get(row["name"], 0) + row["self"]
     for name, ns in own.items():
-        shown = sum(row["self"] for row in recording.stats().rows if row["name"] == name)
+        shown = sum(row.self for row in recording.stats().rows if row.name == name)
         assert shown == pytest.approx(ns, abs=100)
 
 
 def test_a_group_counts_its_own_outermost(path):
     recording = nvspan.read(path)
-    by_payload = {
-        row["payload"]: row for row in recording.stats("payload").rows if row["name"] == "deep"
-    }
-    assert {n: row["calls"] for n, row in by_payload.items()} == dict.fromkeys(range(10), 6)
-    assert all(row["total"] == row["sum"] for row in by_payload.values())
-    whole = next(row for row in recording.stats().rows if row["name"] == "deep")
-    assert by_payload[9]["total"] == whole["total"]
-    threads = [row for row in recording.stats("thread").rows if row["name"] == "deep"]
-    assert [row["calls"] for row in threads] == [30, 30]
-    assert sum(row["total"] for row in threads) == whole["total"]
+    by_payload = {row.payload: row for row in recording.stats("payload").rows if row.name == "deep"}
+    assert {n: row.calls for n, row in by_payload.items()} == dict.fromkeys(range(10), 6)
+    assert all(row.total == row.sum for row in by_payload.values())
+    whole = next(row for row in recording.stats().rows if row.name == "deep")
+    assert by_payload[9].total == whole.total
+    threads = [row for row in recording.stats("thread").rows if row.name == "deep"]
+    assert [row.calls for row in threads] == [30, 30]
+    assert sum(row.total for row in threads) == whole.total
 
 
 def test_the_tree_has_a_name_once_in_a_path(path):
     nodes = call_tree(nvspan.read(path))
     made, found = [], {}
     for node in nodes:
-        above = () if node["parent"] is None else made[node["parent"]]
-        made.append((*above, node["name"]))
-        found[made[-1]] = (node["calls"], node["total"])
+        above = () if node.parent is None else made[node.parent]
+        made.append((*above, node.name))
+        found[made[-1]] = (node.calls, node.total)
     wanted = {name: each for (domain, name), each in expected(path).items() if domain is None}
     assert found == {
         ("main",): (2, wanted["main"][2]),
@@ -149,9 +147,9 @@ def test_a_selection_counts_the_outermost_that_it_takes(path):
     deep = [row for row in recording.ranges.rows() if row["name"] == "deep"]
     second = deep[1]  # within the first
     (row,) = recording.stats(names=["deep"], start=second["start"], stop=deep[10]["start"]).rows
-    assert (row["calls"], row["total"]) == (9, second["duration"])
+    assert (row.calls, row.total) == (9, second["duration"])
     (row,) = recording.stats(names=["deep"], min_duration=second["duration"]).rows
-    assert row["total"] == expected_of(deep, second["duration"])
+    assert row.total == expected_of(deep, second["duration"])
 
 
 def expected_of(rows, shortest):
@@ -172,27 +170,27 @@ def test_nsys_sums_them_all(path):
 @pytest.mark.parametrize("mode", ["stats", "ring"])
 def test_other_modes_count_the_same(mode, tmp_path):
     made = record_command([sys.executable, "-c", PROGRAM], mode=mode, folder=tmp_path)
-    rows = {(row["domain"], row["name"]): row for row in made.recording.stats().rows}
-    assert {name: rows[None, name]["calls"] for name in CALLS if name != "twice"} == {
+    rows = {(row.domain, row.name): row for row in made.recording.stats().rows}
+    assert {name: rows[None, name].calls for name in CALLS if name != "twice"} == {
         name: calls for name, calls in CALLS.items() if name != "twice"
     }
     for (domain, name), row in rows.items():
         if domain is None and name in ("deep", "ping", "pong"):
-            assert row["total"] <= rows[None, "main"]["total"]
-            assert row["total"] < row["sum"]
-            inner = rows[None, "ping"]["self"] + rows[None, "pong"]["self"]
-            whole = row["self"] if name == "deep" else inner
-            assert row["total"] <= 1.01 * whole
-            assert row["total"] >= (0 if name == "pong" else 0.99) * whole
+            assert row.total <= rows[None, "main"].total
+            assert row.total < row.sum
+            inner = rows[None, "ping"].self + rows[None, "pong"].self
+            whole = row.self if name == "deep" else inner
+            assert row.total <= 1.01 * whole
+            assert row.total >= (0 if name == "pong" else 0.99) * whole
         else:
-            assert row["total"] == pytest.approx(row["sum"])
+            assert row.total == pytest.approx(row.sum)
 
 
 def test_both_halves_of_a_job_add_up(path):
-    single = {(row["domain"], row["name"]): row for row in nvspan.read(path).stats().rows}
+    single = {(row.domain, row.name): row for row in nvspan.read(path).stats().rows}
     other = recording_of(PROGRAM + "\n# again\n")
-    second = {(row["domain"], row["name"]): row for row in nvspan.read(other).stats().rows}
+    second = {(row.domain, row.name): row for row in nvspan.read(other).stats().rows}
     for row in nvspan.read(path, other).stats().rows:
-        key = (row["domain"], row["name"])
-        assert row["calls"] == single[key]["calls"] + second[key]["calls"]
-        assert row["total"] == pytest.approx(single[key]["total"] + second[key]["total"], abs=200)
+        key = (row.domain, row.name)
+        assert row.calls == single[key].calls + second[key].calls
+        assert row.total == pytest.approx(single[key].total + second[key].total, abs=200)

@@ -22,6 +22,7 @@ from helpers.reported import recording_of, run_nvspan
 from helpers.traced import needs_library
 from helpers.tree import ROOT
 from nvspan import _reader
+from nvspan._results import MarkRow
 from nvspan.answers import compare
 from nvspan.export import perfetto, tables
 from nvspan.nsight import summary
@@ -64,10 +65,10 @@ def paths(recording):
     for node in nodes:
         names, at = [], node
         while at is not None:
-            names.insert(0, f"{at['domain']}:{at['name']}")
-            at = None if at["parent"] is None else nodes[at["parent"]]
-        if node["calls"]:
-            made.append((names, node["calls"]))
+            names.insert(0, f"{at.domain}:{at.name}")
+            at = None if at.parent is None else nodes[at.parent]
+        if node.calls:
+            made.append((names, node.calls))
     return made
 
 
@@ -99,8 +100,8 @@ def test_the_tree_of_a_domain_nests_without_the_others():
     assert sorted(paths(whole().filter(match=["io:*"]))) == [(["io:load"], 3), (["io:span"], 3)]
     (read,) = call_tree(whole().filter(names=["read"]))
     of_table = whole().filter(names=["read"]).ranges
-    assert read["total"] == sum(of_table["duration"])
-    assert read["self"] == sum(of_table["self"])
+    assert read.total == sum(of_table["duration"])
+    assert read.self == sum(of_table["self"])
 
 
 def test_the_page_draws_what_is_left_in_levels_without_gaps():
@@ -191,7 +192,7 @@ def test_a_duration_is_known_at_the_end(tmp_path):
         ((main, "b"), "long", 0), ((main,), "open", 0),
     ]  # fmt: skip
     assert part.ranges.text("name") == ["long", "open"]
-    assert [(row["name"], row["calls"], row["unclosed"]) for row in part.stats().rows] == [
+    assert [(row.name, row.calls, row.unclosed) for row in part.stats().rows] == [
         ("long", 1, 0), ("open", 0, 1),
     ]  # fmt: skip
 
@@ -224,8 +225,8 @@ def outermost(ranges):
 def node_paths(nodes):
     made = []
     for node in nodes:
-        above = () if node["parent"] is None else made[node["parent"]]
-        made.append((*above, f"{node['domain']}:{node['name']}"))
+        above = () if node.parent is None else made[node.parent]
+        made.append((*above, f"{node.domain}:{node.name}"))
     return made
 
 
@@ -257,7 +258,7 @@ def test_walks_and_tables_agree_about_what_is_left(filters, tmp_path):
     totals = {path: sum(end - start for start, end in outermost(of)) for path, of in closed.items()}
     nodes = call_tree(part)
     shown = zip(node_paths(nodes), nodes, strict=True)
-    assert {names: node["total"] for names, node in shown if node["calls"]} == totals
+    assert {names: node.total for names, node in shown if node.calls} == totals
 
     # In a lane a range is as deep as there are others of its domain around it.
     expected, stacks = [], {}
@@ -293,7 +294,7 @@ def test_the_share_is_of_the_whole_time_whatever_is_shown():
     part = Summary(recording.filter(names=["read"]))
     assert part.wall == everything.wall == recording.stats().wall
     (read,) = part.rows
-    assert read["share"] == next(r["share"] for r in everything.rows if r["name"] == "read")
+    assert read.share == next(r.share for r in everything.rows if r.name == "read")
     stats = recording.stats(names=["read"])
     assert stats.wall < stats.whole == everything.wall
 
@@ -337,7 +338,7 @@ def test_exports_hold_the_part(tmp_path):
 def test_the_commands_take_the_part(tmp_path):
     file = recording_of(STEPS)
     recording = whole()
-    origin = recording.processes[0]["start"]
+    origin = recording.processes[0].start
     second = [row["start"] for row in recording.ranges.rows() if row["name"] == "step"][1]
     time = ("--from", f"{second - origin}ns")
 
@@ -388,7 +389,7 @@ def test_reports_in_python_take_the_part():
         "io:load", "io:span (start/end)",
     ]  # fmt: skip
     assert {row["Range"] for row in summary.nvtx_sum(part)} == {"io:load", "io:span"}
-    assert [r["name"] for r in _reader.tree(part._reader.handle())] == ["load", "span"]
+    assert [r.name for r in _reader.tree(part._reader.handle())] == ["load", "span"]
 
 
 @needs("perfetto")
@@ -409,7 +410,7 @@ def test_counters_go_by_their_names(tmp_path):
 def test_a_mode_without_ranges_goes_by_names_too():
     recording = nvspan.read(recording_of(STEPS, "stats"))
     part = recording.filter(match=["train:*"])
-    assert sorted((row["name"], row["calls"]) for row in part.stats().rows) == [
+    assert sorted((row.name, row.calls) for row in part.stats().rows) == [
         ("read", 6), ("step", 3),
     ]  # fmt: skip
-    assert part.stats().marks == [{"domain": "train", "name": "tock", "calls": 3}]
+    assert part.stats().marks == [MarkRow("train", "tock", 3)]

@@ -100,8 +100,8 @@ def test_lost_events_are_shown_with_thread_and_window(tmp_path):
     made = record_command([sys.executable, "-c", code], mode="ring=0.1", folder=tmp_path)
     summary = Summary(made.recording)
     assert summary.gaps == len(summary.losses) == 1
-    assert summary.losses[0]["reason"] == "overwritten"
-    assert summary.losses[0]["from"] < summary.losses[0]["to"]
+    assert summary.losses[0].reason == "overwritten"
+    assert summary.losses[0].begin < summary.losses[0].end
     shown = run_nvspan("stats", made.files[0]).stdout.splitlines()
     count = 120_000 - 2 * len(made.recording.ranges)
     assert as_json(made.files[0])["overwritten"] == count
@@ -148,7 +148,7 @@ def test_filter_sort_and_top():
 
 def test_a_window_takes_what_begins_in_it():
     recording = nvspan.read(recording_of())
-    origin = recording.processes[0]["start"]
+    origin = recording.processes[0].start
     starts = sorted(row["start"] - origin for row in recording.ranges.rows())
     middle = starts[len(starts) // 2]
     before = as_json(recording_of(), "--to", f"{middle}ns")["rows"]
@@ -235,7 +235,7 @@ def test_rows_that_are_mostly_overhead_are_flagged():
                         "    nvspan.pop_range()\n")  # fmt: skip
     row = as_json(path)["rows"][0]
     header = nvspan.read(path).processes[0]
-    assert row["overhead"] == pytest.approx(999 * header["inner_cost"])
+    assert row["overhead"] == pytest.approx(999 * header.inner_cost)
     assert row["overhead_share"] == pytest.approx(row["overhead"] / row["total"])
     flagged = row["overhead_share"] > 0.1
     assert (" ns for each event" in run_nvspan("stats", path).stdout) == flagged
@@ -248,7 +248,7 @@ def test_overhead_inside_a_range_counts():
     )
     rows = {row["name"]: row for row in as_json(path)["rows"]}
     header = nvspan.read(path).processes[0]
-    event, inner = header["event_cost"], header["inner_cost"]
+    event, inner = header.event_cost, header.inner_cost
     assert rows["one"]["overhead"] == pytest.approx(50 * (inner + event))
     assert rows["all"]["overhead"] == pytest.approx(inner + 150 * event)
 

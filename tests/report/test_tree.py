@@ -138,9 +138,9 @@ def test_a_filter_keeps_what_is_around_its_matches(written_program):
     rows = json.loads(
         run_nvspan("stats", "--filter", "save", "--ancestors", "--format", "json", path).stdout
     )["rows"]
-    whole = {row["name"]: row for row in nvspan.read(path).stats().rows}
+    whole = {row.name: row for row in nvspan.read(path).stats().rows}
     assert [(row["name"], row["total"], row["parent"]) for row in rows] == [
-        ("step", whole["step"]["total"], None), ("save", whole["save"]["total"], rows[0]["id"]),
+        ("step", whole["step"].total, None), ("save", whole["save"].total, rows[0]["id"]),
     ]  # fmt: skip
 
 
@@ -159,10 +159,10 @@ def test_statistics_have_shares_of_the_time_that_was_recorded(tmp_path):
     made = record_command([sys.executable, "-c", code], mode="stats", folder=tmp_path)
     summary = Summary(made.recording)
     (process,) = made.recording.processes
-    assert summary.wall == process["end"] - process["start"]
-    rows = {row["name"]: row for row in summary.rows}
-    assert rows["step"]["share"] == pytest.approx(rows["step"]["total"] / summary.wall / 2)
-    assert 0 < rows["step"]["share"] < 1
+    assert summary.wall == process.end - process.start
+    rows = {row.name: row for row in summary.rows}
+    assert rows["step"].share == pytest.approx(rows["step"].total / summary.wall / 2)
+    assert 0 < rows["step"].share < 1
     text = run_nvspan("stats", made.files[0]).stdout
     assert "in which they were recorded, in each thread" in text
     assert "recorded with --mode stats, which holds no single ranges" in text
@@ -174,6 +174,6 @@ def test_statistics_of_a_process_that_was_killed_have_no_shares(tmp_path):
     code = PROGRAM + "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n"
     made = record_command([sys.executable, "-c", code], mode="stats", folder=tmp_path, check=False)
     summary = Summary(made.recording)
-    assert {row["share"] for row in summary.rows} == {None}
+    assert {row.share for row in summary.rows} == {None}
     text = run_nvspan("stats", made.files[0]).stdout
     assert "share: not known, as the file of statistics was not closed by its process" in text

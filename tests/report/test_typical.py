@@ -59,20 +59,20 @@ CALLS = {
 
 @pytest.mark.parametrize("name", CALLS)
 def test_the_rule(name, tmp_path):
-    rows = {row["name"]: row for row in read_of(tmp_path, CALLS).stats().rows}
+    rows = {row.name: row for row in read_of(tmp_path, CALLS).stats().rows}
     durations = CALLS[name]
     kept_out = by_rule(durations)
     assert len(kept_out) == {"step": 3, "four": 1, "late": 1}.get(name, 0)
     first = [i for i in kept_out if i < 16]
     usual = [ns for i, ns in enumerate(durations) if i not in kept_out]
     row = rows[name]
-    assert (row["calls"], row["outliers"], row["warmup"]) == (
+    assert (row.calls, row.outliers, row.warmup) == (
         len(durations), len(kept_out), len(first),
     )  # fmt: skip
-    assert row["warmup_total"] == sum(durations[i] for i in first)
-    assert row["outlier_total"] == pytest.approx(sum(durations[i] for i in kept_out), rel=0.005)
-    assert row["typical"] == pytest.approx(statistics.mean(usual), rel=0.005)
-    assert row["mean"] == pytest.approx(statistics.mean(durations))
+    assert row.warmup_total == sum(durations[i] for i in first)
+    assert row.outlier_total == pytest.approx(sum(durations[i] for i in kept_out), rel=0.005)
+    assert row.typical == pytest.approx(statistics.mean(usual), rel=0.005)
+    assert row.mean == pytest.approx(statistics.mean(durations))
 
 
 PROGRAM = """
@@ -94,18 +94,18 @@ for _ in range(2):
 def test_each_thread_has_a_warm_up():
     recording = nvspan.read(recording_of(PROGRAM))
     (row,) = recording.stats().rows
-    assert (row["calls"], row["threads"]) == (40, 2)
-    assert row["warmup"] >= 2
-    assert row["warmup_total"] >= 400 * MS
-    assert row["typical"] < row["mean"]
-    assert row["first"] == min(each["start"] for each in recording.ranges.rows())
+    assert (row.calls, row.threads) == (40, 2)
+    assert row.warmup >= 2
+    assert row.warmup_total >= 400 * MS
+    assert row.typical < row.mean
+    assert row.first == min(each["start"] for each in recording.ranges.rows())
     by_thread = recording.stats("thread").rows
-    assert [each["warmup"] >= 1 for each in by_thread] == [True] * 2
+    assert [each.warmup >= 1 for each in by_thread] == [True] * 2
 
 
 def test_statistics_without_events_know_outliers_and_no_warm_up(tmp_path):
     made = record_command([sys.executable, "-c", PROGRAM], mode="stats", folder=tmp_path)
     (row,) = made.recording.stats().rows
-    assert row["outliers"] >= 2
-    assert row["warmup"] == 0
-    assert row["typical"] < row["mean"]
+    assert row.outliers >= 2
+    assert row.warmup == 0
+    assert row.typical < row.mean

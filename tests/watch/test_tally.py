@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 from nvspan.watch.tally import RangeTally, Tally
 
 
 def reading(counts, total, shortest=1.0, longest=9.0):
     tally = RangeTally()
-    tally.add({"sum": total, "min": shortest, "max": longest}, counts)
+    tally.add(SimpleNamespace(sum=total, min=shortest, max=longest), counts)
     return tally
 
 

@@ -63,7 +63,7 @@ def test_single_events_of_every_kind(path: Path) -> None:
         "mark", 7, "io", "app",
     )  # fmt: skip
     (process,) = recording.processes
-    assert (process["pid"], process["host"]) == (os.getpid(), socket.gethostname())
+    assert (process.pid, process.host) == (os.getpid(), socket.gethostname())
     assert abs(recording.unix_offset - (time.time_ns() - time.monotonic_ns())) < 60e9
     (thread,) = recording.threads.rows()
     assert (thread["tid"], thread["name"]) == (1, "core 0")
@@ -195,7 +195,7 @@ def test_processes_queues_devices_and_clocks(path: Path) -> None:
         with pytest.raises(ValueError, match="a recording cannot place times of time domain"):
             odd.open()
     recording = nvspan.read(path)
-    processes = {p["pid"]: (p["host"], p["rank"]) for p in recording.processes}
+    processes = {p.pid: (p.host, p.rank) for p in recording.processes}
     assert processes == {1: ("a", 3), 2: ("b", None)}
     assert {(t["pid"], t["tid"], t["name"]) for t in recording.threads.rows()} >= {
         (1, 70, "main"), (2, 80, "worker"), (1, 4, "wall (Queue[3])"),

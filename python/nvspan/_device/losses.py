@@ -8,8 +8,9 @@ from nvspan import _core
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
+    from collections.abc import Iterable
+
+    from nvspan._results import MarkRow
 
 _DOMAIN = "nvspan"
 _MESSAGE = "device ranges lost: "  # a contract with reports
@@ -21,15 +22,15 @@ def mark_losses(lost: dict[str, int]) -> None:
     _core.mark(_MESSAGE + counts, domain=_DOMAIN)
 
 
-def device_losses_of(marks: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+def device_losses_of(marks: Iterable[MarkRow]) -> dict[str, int]:
     """For reports: the losses that processes left as marks at their exit, by reason."""
     lost: dict[str, int] = {}
     for mark in marks:
-        name = mark["name"] or ""
-        if mark["domain"] != _DOMAIN or not name.startswith(_MESSAGE):
+        name = mark.name or ""
+        if mark.domain != _DOMAIN or not name.startswith(_MESSAGE):
             continue
         for part in name[len(_MESSAGE) :].split(", "):
             reason, _, count = part.partition("=")
             if count.isdigit():
-                lost[reason] = lost.get(reason, 0) + int(count) * mark["calls"]
+                lost[reason] = lost.get(reason, 0) + int(count) * mark.calls
     return lost

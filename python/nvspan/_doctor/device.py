@@ -87,9 +87,9 @@ def recording(path: str) -> Finding:
         return Finding("problem", str(error), "pass the path of a recording")
     stats = read_file.stats()
     lost = device_losses_of(stats.marks)
-    unclosed = sum(row["unclosed"] for row in stats.rows)
+    unclosed = sum(row.unclosed for row in stats.rows)
     damage = damage_lines(read_file)
-    gone = sum(loss["count"] or 0 for loss in stats.losses if loss["reason"] in DAMAGE)
+    gone = sum(loss.count or 0 for loss in stats.losses if loss.reason in DAMAGE)
     missing = [line.strip() for line in damage + open_lines(read_file)]
     for word, text in left_out(stats.lost - gone, stats.overwritten, unclosed, stats.orphans):
         missing.append(f"{word}: {text}")
@@ -97,10 +97,10 @@ def recording(path: str) -> Finding:
         missing.append(losses_text(lost))
     details: dict[str, Any] = {
         "path": path,
-        "ranges": sum(row["calls"] for row in stats.rows),
+        "ranges": sum(row.calls for row in stats.rows),
         "lost": stats.lost,
         "device_lost": lost,
-        "device_ranges": sum(row["calls"] for row in stats.rows if row["kind"] == "device"),
+        "device_ranges": sum(row.calls for row in stats.rows if row.kind == "device"),
     }
     whole = f"{path}: {counted(details['ranges'], 'range')}"
     if details["device_ranges"]:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from nvspan._results import RangeName, StatsRow
 from nvspan.recording import Recording, read
 from nvspan.recording.frame import Frame, flat
 from nvspan.recording.parallel import each
@@ -21,6 +22,7 @@ from nvspan.recording.statistics import (
     median,
     t_limit,
 )
+from nvspan.recording.stats import record
 from nvspan.recording.steps import OTHER, WAITING, Steps
 from nvspan.recording.time_text import percent, time_cell
 from nvspan.report.text import range_label
@@ -74,7 +76,7 @@ def read_runs(*paths: str | os.PathLike[str], each: bool = False) -> list[Record
                     for found in [read(path)]), key=lambda file: file[0])  # fmt: skip
     runs: list[tuple[int, set[int], list[Any], Recording]] = []
     for (start, end), path, recording in files:
-        ids = {process["run"] for process in recording.processes} - {0, 1}
+        ids = {process.run for process in recording.processes} - {0, 1}
         place = next((i for i, run in enumerate(runs) if start < run[0] or ids & run[1]), None)
         if each or place is None:
             runs.append((end, ids, [path], recording))
@@ -88,8 +90,8 @@ def _span(recording: Recording) -> tuple[int, int]:
     """When a recording began and ended, in ns since 1970."""
     processes = recording.processes
     return (
-        min(p["start"] + p["unix_offset"] for p in processes),
-        max(p["end"] + p["unix_offset"] for p in processes),
+        min(p.start + p.unix_offset for p in processes),
+        max(p.end + p.unix_offset for p in processes),
     )
 
 
@@ -124,13 +126,13 @@ def compare(
     for place, stats in enumerate(each(lambda recording: recording.stats(), runs)):
         side = 0 if place < len(_listed(before)) else 1
         for row in stats.rows:
-            if row["calls"]:
-                key = (row["domain"], row["name"], row["kind"], row["backward"])
+            if row.calls:
+                key = (row.domain, row.name, row.kind, row.backward)
                 rows.setdefault(key, ([], []))[side].append(_without_warmup(row))
     changes = []
     for key, sides in rows.items():
         entry = dict(zip(("domain", "name", "kind", "backward"), key, strict=True))
-        entry["label"] = range_label(entry)
+        entry["label"] = range_label(RangeName(*key))
         changes.append(_judged(entry, [_pooled(side) for side in sides], threshold, sure))
     changes.sort(key=lambda row: (row["change"] is None, -abs(row["change"] or 0), row["label"]))
     return Changes(changes)
@@ -210,14 +212,17 @@ def _listed(recordings: Recording | Sequence[Recording]) -> Sequence[Recording]:
     return recordings if isinstance(recordings, Sequence) else [recordings]
 
 
-def _without_warmup(row: dict[str, Any]) -> dict[str, Any]:
+def _without_warmup(row: StatsRow) -> dict[str, Any]:
     """The row with calls, mean and std of the calls that are no warm-up."""
-    calls = row["calls"] - row["warmup"]
-    total = row["sum"] - row["warmup_total"]
-    mean = total / calls
-    squares = row["squares"] - row["warmup_squares"] - total * mean
-    std = math.sqrt(max(squares, 0.0) / (calls - 1)) if calls > 1 else 0.0
-    return {**row, "calls": calls, "mean": mean, "std": std} if row["warmup"] else row
+    figures = record(row, () if row.devices is None else ("devices",))
+    if row.warmup:
+        calls = row.calls - row.warmup
+        total = row.sum - row.warmup_total
+        mean = total / calls
+        squares = row.squares - row.warmup_squares - total * mean
+        std = math.sqrt(max(squares, 0.0) / (calls - 1)) if calls > 1 else 0.0
+        figures.update(calls=calls, mean=mean, std=std)
+    return figures
 
 
 def _pooled(rows: Sequence[dict[str, Any]]) -> dict[str, Any] | None:

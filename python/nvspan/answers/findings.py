@@ -109,20 +109,20 @@ def _of_recorder(stats: Stats) -> Iterator[Finding]:
         what = count if lost else "an unknown number of events is"
         yield Finding(
             "losses", f"{what} missing from the recording, so times and calls are too low",
-            MEASURED, [str(loss["reason"]) for loss in stats.losses[:3]],
+            MEASURED, [loss.reason for loss in stats.losses[:3]],
             "the first lines of 'nvspan stats' say which, and of which threads",
         )  # fmt: skip
     for row in stats.rows:
-        spent = row["overhead"] / row["total"] if row["total"] else 0.0
+        spent = row.overhead / row.total if row.total else 0.0
         whole = stats.last - stats.first
-        if spent > _OVERHEAD and row["total"] > _WARM_UP * whole:
-            name = label(row["domain"], row["name"])
-            calls = f"{duration(row['total'])} in {row['calls']} calls"
+        if spent > _OVERHEAD and row.total > _WARM_UP * whole:
+            name = label(row.domain, row.name)
+            calls = f"{duration(row.total)} in {row.calls} calls"
             yield Finding(
                 "overhead", f"the recording itself is a part of what '{name}' takes", LIKELY,
                 [f"about {percent(spent, '.0f')} of {calls}"],
                 "record fewer ranges within it: a lower level, or --domain",
-                spent * row["total"] / whole,
+                spent * row.total / whole,
             )  # fmt: skip
             return
 

@@ -26,12 +26,12 @@ def of_imports(recording: Recording, steps: Steps | None) -> Iterator[Finding]:
     modules = recording.filter(match=[f"{PROFILE_DOMAIN}:*{_MODULE}"])
     nodes = call_tree(modules)
     # The outermost modules are programs; what is directly within one was imported by it.
-    programs = {index for index, node in enumerate(nodes) if node["parent"] is None}
+    programs = {index for index, node in enumerate(nodes) if node.parent is None}
     costs: dict[str, float] = {}
     for node in nodes:
-        name = _import_of(node["name"])
-        if node["parent"] in programs and name is not None:
-            costs[name] = costs.get(name, 0.0) + node["total"]
+        name = _import_of(node.name)
+        if node.parent in programs and name is not None:
+            costs[name] = costs.get(name, 0.0) + node.total
     stats = recording.stats()
     whole, spent = stats.last - stats.first, sum(costs.values())
     if not costs or spent < _LEAST * whole:

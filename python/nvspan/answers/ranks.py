@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
+from nvspan._results import RecordedProcess
 from nvspan.answers.finding import LIKELY, MEASURED, Finding
 from nvspan.recording import Recording
 from nvspan.recording.statistics import average, median
@@ -34,13 +34,14 @@ def of_ranks(recording: Recording, steps: Steps) -> tuple[list[Finding], Waiting
     that take longer in one phase, and shorter in the phase in which the others wait.
     """
     processes = recording.processes
-    if len({process["rank"] for process in processes} - {None}) < _LEAST_RANKS:
+    if len({process.rank for process in processes} - {None}) < _LEAST_RANKS:
         return [], None
     durations: dict[int, list[int]] = {}
     columns = (steps["process"].tolist(), steps["duration"].tolist(), steps["state"].tolist())
     for process, lasts, state in zip(*columns, strict=True):
-        if state == 0 and processes[process]["rank"] is not None:
-            durations.setdefault(processes[process]["rank"], []).append(lasts)
+        rank = processes[process].rank
+        if state == 0 and rank is not None:
+            durations.setdefault(rank, []).append(lasts)
     means = {rank: average(values) for rank, values in sorted(durations.items())}
     if len(means) < _LEAST_RANKS or not (usual := median(means.values())):
         return [], None
@@ -66,13 +67,14 @@ def of_ranks(recording: Recording, steps: Steps) -> tuple[list[Finding], Waiting
 
 
 def _waited_for(
-    steps: Steps, processes: list[dict[str, Any]], usual: float
+    steps: Steps, processes: list[RecordedProcess], usual: float
 ) -> tuple[list[Finding], Waiting | None]:
     by_rank: dict[int, list[int]] = {}
     owners = zip(steps["process"].tolist(), steps["state"].tolist(), strict=True)
     for place, (process, state) in enumerate(owners):
-        if state == 0 and processes[process]["rank"] is not None:
-            by_rank.setdefault(processes[process]["rank"], []).append(place)
+        owner = processes[process].rank
+        if state == 0 and owner is not None:
+            by_rank.setdefault(owner, []).append(place)
     over: dict[str, dict[int, float]] = {}  # what a rank takes more than the median one
     medians = {}
     for phase in steps.phases:
@@ -114,7 +116,7 @@ def _phases(
     recording: Recording, steps: Steps, worst: int, slow: set[int], usual: float
 ) -> list[str]:
     """In which phases the worst rank takes longer than those that are not slow."""
-    ranks = [process["rank"] for process in recording.processes]
+    ranks = [process.rank for process in recording.processes]
     owners = memoryview(recording.threads["process"]).tolist()
     sides = []
     for wanted in ({worst}, set(ranks) - slow - {None}):

@@ -83,7 +83,7 @@ def _partition(options: argparse.Namespace, directory: str) -> int:
             except (OSError, ValueError) as error:
                 failed.append(f"cannot read {path!r}: {error}")
                 continue
-            rank = recording.processes[0]["rank"]
+            rank = recording.processes[0].rank
             tables.write_partition(recording, directory, "none" if rank is None else str(rank))
             progress((at + 1) / len(options.files))
     note(failed)

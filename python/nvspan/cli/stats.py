@@ -8,7 +8,6 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 import nvspan
 from nvspan.cli.common import many
@@ -106,8 +105,9 @@ def _compat(recording: nvspan.Recording, options: argparse.Namespace) -> str:
     return layout(columns, cells, texts)
 
 
-def _tree(options: argparse.Namespace, summary: Summary, rows: Sequence[dict[str, Any]]) -> str:
-    rows = rows[: options.top]
+def _tree(options: argparse.Namespace, summary: Summary, lines: Sequence[tree.Line]) -> str:
+    lines = lines[: options.top]
+    rows = [line.as_dict() for line in lines]
     if options.format == "json":
         facts = {"wall": summary.wall, "notes": summary.notes, "footnotes": summary.footnotes()}
         return json.dumps({**facts, "rows": rows}, indent=1)
@@ -115,7 +115,7 @@ def _tree(options: argparse.Namespace, summary: Summary, rows: Sequence[dict[str
         return render.as_csv(rows, tree.COLUMNS, options.escape_formulas)
     shown = [
         *summary.notes,
-        tree.lines(rows, None if options.format == "markdown" else width_of(sys.stdout)),
+        tree.lines(lines, None if options.format == "markdown" else width_of(sys.stdout)),
         *(summary.footnotes() if rows else []),
     ]
     if options.format == "markdown":
@@ -125,7 +125,7 @@ def _tree(options: argparse.Namespace, summary: Summary, rows: Sequence[dict[str
 
 def _tree_rows(
     recording: nvspan.Recording, options: argparse.Namespace, summary: Summary
-) -> list[dict[str, Any]] | None:
+) -> list[tree.Line] | None:
     """The lines of the tree, where one is asked for or says more than a table; else None."""
     asked = options.tree or options.ancestors
     table = options.flat or options.by != "name" or options.top or options.format != "table"
@@ -136,7 +136,7 @@ def _tree_rows(
     if not asked and len(nodes) > tree.MOST_LINES:
         return None
     rows = tree.rows(nodes, summary.wall, sort)
-    rows = [row for row in rows if row["calls"] or row["unclosed"]]
+    rows = [row for row in rows if row.calls or row.unclosed]
     return rows if asked or tree.helps(rows) else None
 
 

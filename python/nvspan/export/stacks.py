@@ -27,13 +27,13 @@ def stacks(recording: Recording) -> dict[Stack, int]:
     paths: list[Stack] = []
     found: dict[Stack, int] = {}
     for node in nodes:
-        around = () if node["parent"] is None else paths[node["parent"]]
-        if not around and node["lane"] is not None:
-            around = (node["lane"],)
-        path = (*around, label(node["domain"], node["name"], node["backward"]))
+        around = () if node.parent is None else paths[node.parent]
+        if not around and node.lane is not None:
+            around = (node.lane,)
+        path = (*around, label(node.domain, node.name, node.backward))
         paths.append(path)
-        if node["kind"] != "start_end" and node["self"]:
-            found[path] = found.get(path, 0) + int(node["self"])
+        if node.self:
+            found[path] = found.get(path, 0) + node.self
     return found
 
 
@@ -81,7 +81,7 @@ def write_speedscope(
                 progress((number + 1) / (len(threads) + 1))
     document = {
         "$schema": _SCHEMA,
-        "name": os.path.basename(recording.processes[0]["path"]),
+        "name": os.path.basename(recording.processes[0].path),
         "exporter": f"nvspan@{_core.__version__}",
         "activeProfileIndex": 0,
         "shared": {"frames": [{"name": name} for name in frames]},

@@ -102,7 +102,7 @@ def write_partition(recording: Recording, folder: str | os.PathLike[str], rank: 
         ModuleNotFoundError: pyarrow is not installed.
         OSError: a file cannot be written.
     """
-    pid = recording.processes[0]["pid"]
+    pid = recording.processes[0].pid
     for name in files(recording, "ranges"):
         place = os.path.join(folder, name, f"rank={rank}")
         os.makedirs(place, exist_ok=True)
@@ -127,7 +127,7 @@ def _write_table(
         values = threads.column(column).take(table.column("thread"))
         table = table.append_column(column, values)
     if has_rank:
-        ranks = pyarrow.array([p["rank"] for p in recording.processes], type=pyarrow.int32())
+        ranks = pyarrow.array([p.rank for p in recording.processes], type=pyarrow.int32())
         table = table.append_column("rank", ranks.take(table.column("process").combine_chunks()))
     keys = _SORTED_BY[name]
     if name != "ranges":

@@ -124,7 +124,7 @@ class _Writer:
         machines: dict[int, int] = {}
         self.pids = []
         for process in recording.processes:
-            pid = process["pid"]
+            pid = process.pid
             machines[pid] = machines.get(pid, 0) + 1
             self.pids.append(machines[pid] << 48 | pid << 24)
         threads = recording.threads
@@ -172,13 +172,13 @@ class _Writer:
             "TARGET_INFO_SESSION_START_TIME (utcEpochNs, utcTime, localTime)",
             [(signed(begin), moment(begin, form), moment(begin, form, local=True))],
         )
-        duration = signed(max(process["end"] for process in processes) - self.origin)
+        duration = signed(max(process.end for process in processes) - self.origin)
         self.insert(
             "ANALYSIS_DETAILS (globalVid, duration, startTime, stopTime)",
             [(1 << 48, duration, 0, duration)],
         )
         commands = (
-            (number, process["pid"], _clean(" ".join(process["command"])))
+            (number, process.pid, _clean(" ".join(process.command)))
             for number, process in zip(self.pids, processes, strict=True)
         )
         self.insert("PROCESSES (globalPid, pid, name)", commands)
@@ -198,7 +198,7 @@ class _Writer:
         main: dict[int, int] = {}
         for process, tid in zip(threads["process"], self.tids, strict=True):
             main.setdefault(process, tid)
-        starts = [signed(process["start"] - self.origin) for process in recording.processes]
+        starts = [signed(process.start - self.origin) for process in recording.processes]
         categories: set[tuple[int, int, int, int]] = set()
         for table in (recording.ranges, recording.marks):
             of = [table[name] for name in ("process", "domain", "category", "category_name")]

@@ -66,7 +66,7 @@ def read_many(
         TypeError: `executor` cannot run anything.
 
     >>> job = nvspan.read_many("run/*.nvspan")                           # doctest: +SKIP
-    >>> job.stats().rows[0]["p99"]                                       # doctest: +SKIP
+    >>> job.stats().rows[0].p99                                          # doctest: +SKIP
     1204224.0
     """
     from nvspan.ranks.many import reduce

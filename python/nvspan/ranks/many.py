@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from nvspan import _reader
+from nvspan._results import JobProcess, JobRow, MarkRow
 from nvspan.ranks import mapping, paths, pool
 from nvspan.ranks.collectives import collective_rows
 from nvspan.ranks.modules import ManyModules
@@ -61,8 +62,8 @@ class ManyRecordings:
         return self._summary.bytes()
 
     @functools.cached_property
-    def processes(self) -> list[dict[str, Any]]:
-        """A dict for each process: its file, rank, host, pid, times in ns, what was lost."""
+    def processes(self) -> list[JobProcess]:
+        """The processes by rank: file, host, pid, times in ns, what was lost."""
         table = self._summary.table("processes")
         files = self._summary.table("files")
         path_of = dict(zip(files.get("process", ()), files.get("path", ()), strict=True))
@@ -75,15 +76,15 @@ class ManyRecordings:
             row["closed"] = bool(row["closed"])
             row["mode"] = ("full", "ring", "stats", "armed")[row["mode"]]
             row["event_cost"] /= 1000
-            rows.append(row)
-        rows.sort(key=lambda row: (row["rank"] is None, row["rank"] or 0, row["path"], row["pid"]))
+            rows.append(JobProcess(**row))
+        rows.sort(key=lambda row: (row.rank is None, row.rank or 0, row.path, row.pid))
         return rows
 
     def stats(self, by: str = "name", *, match: Iterable[str] | None = None) -> Stats:
         """As `Recording.stats`: each range of all files, or of each rank.
 
-        `warmup` is 0, and `first` is ns since 1970. By rank each row has `rank`, None for a process
-        that has none, and `process`, a row of `processes`.
+        Rows are `JobRow`. `warmup` is 0. By rank each row has `rank`, None for a process that has
+        none, and `process`, a row of `processes`.
 
         Args:
             by: "name" or "rank".
@@ -97,19 +98,21 @@ class ManyRecordings:
         if match is not None:
             patterns = tuple(match)
             rows = [row for row in rows if _is_like(row, patterns)]
-        owners = {row["group"]: at for at, row in reversed(list(enumerate(self.processes)))}
-        for row in rows:
-            group = row.pop("group")
-            if by == "rank":
-                row["process"] = owners.get(group, 0)
-                row["rank"] = group if group >= 0 else None
-        rows.sort(key=lambda row: -row["total"])
-        lost = {key: sum(p[key] for p in self.processes) for key in _KINDS_OF_LOSS}
+        owners = {row.group: at for at, row in reversed(list(enumerate(self.processes)))}
+        if by == "rank":
+            rows = [
+                row.replace(
+                    process=owners.get(row.group, 0), rank=row.group if row.group >= 0 else None
+                )
+                for row in rows
+            ]
+        rows.sort(key=lambda row: -row.total)
+        lost = {key: sum(getattr(p, key) for p in self.processes) for key in _KINDS_OF_LOSS}
         first, last = self._span()
-        return Stats({
-            **lost, "rows": rows, "losses": [], "marks": _marks(summary.marks()),
-            "first": first, "last": last, "whole": last - first,
-        })  # fmt: skip
+        return Stats(
+            by=by, rows=[*rows], losses=[], marks=_marks(summary.marks()), first=first, last=last,
+            whole=last - first, **lost,
+        )  # fmt: skip
 
     def _of_groups(self, by: str) -> _reader.RankSummary:
         if by not in _GROUPS:
@@ -130,14 +133,13 @@ class ManyRecordings:
         """The first and the last moment, in ns since 1970: on one machine by one clock."""
         offsets: dict[str, int] = {}
         for row in self.processes:
-            boot = row["boot_id"]
-            offsets[boot] = min(offsets.get(boot, row["unix_offset"]), row["unix_offset"])
-        seen = [row for row in self.processes if row["ranges"] and row["first"] <= row["last"]]
+            offsets[row.boot_id] = min(offsets.get(row.boot_id, row.unix_offset), row.unix_offset)
+        seen = [row for row in self.processes if row.ranges and row.first <= row.last]
         if not seen:
             return 0, 0
         return (
-            min(row["first"] + offsets[row["boot_id"]] for row in seen),
-            max(row["last"] + offsets[row["boot_id"]] for row in seen),
+            min(row.first + offsets[row.boot_id] for row in seen),
+            max(row.last + offsets[row.boot_id] for row in seen),
         )
 
     def steps(self) -> ManySteps:
@@ -195,8 +197,7 @@ class ManyRecordings:
         except ValueError:
             found = {}
             for row in self.processes:
-                took = float(row["last"] - row["first"])
-                found[row["rank"]] = max(found.get(row["rank"], 0.0), took)
+                found[row.rank] = max(found.get(row.rank, 0.0), float(row.last - row.first))
         return {rank: time for rank, time in found.items() if rank is not None}
 
     def paths_of(self, ranks: Iterable[int]) -> list[str]:
@@ -206,10 +207,10 @@ class ManyRecordings:
             ValueError: no file is of one of them.
         """
         wanted = set(ranks)
-        found = {row["rank"]: row["path"] for row in self.processes if row["rank"] in wanted}
-        if missing := sorted(wanted - set(found)):
+        found = {row.rank for row in self.processes}
+        if missing := sorted(wanted - found):
             raise ValueError(f"no file is of rank {', '.join(map(str, missing))}")
-        return sorted({row["path"] for row in self.processes if row["rank"] in wanted})
+        return sorted({row.path for row in self.processes if row.rank in wanted})
 
     def read(self, ranks: Iterable[int]) -> Recording:
         """The recordings of these ranks, as `nvspan.read` gives them: with timelines.
@@ -236,17 +237,18 @@ class Matching:
         return self._job.stats(match=self._patterns)
 
 
-def _is_like(row: dict[str, Any], patterns: tuple[str, ...]) -> bool:
-    name, domain = row["name"] or "", row["domain"] or "NVTX"
+def _is_like(row: JobRow, patterns: tuple[str, ...]) -> bool:
+    name, domain = row.name or "", row.domain or "NVTX"
     return any(fnmatchcase(name, p) or fnmatchcase(f"{domain}:{name}", p) for p in patterns)
 
 
-def _marks(marks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _marks(marks: list[MarkRow]) -> list[MarkRow]:
+    """The marks of all ranks together."""
     counts: dict[tuple[str | None, str | None], int] = {}
     for row in marks:
-        key = row["domain"], row["name"]
-        counts[key] = counts.get(key, 0) + row["calls"]
-    return [{"domain": d, "name": n, "calls": calls} for (d, n), calls in counts.items()]
+        key = row.domain, row.name
+        counts[key] = counts.get(key, 0) + row.calls
+    return [MarkRow(domain, name, calls) for (domain, name), calls in counts.items()]
 
 
 def reduce(

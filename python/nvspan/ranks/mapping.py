@@ -124,7 +124,7 @@ def _add_steps(recording: Recording, summary: _reader.RankSummary, step: str | N
     known = summary.table("processes")
     identities = dict(zip(zip(known["pid"], known["rank"], strict=True), known["process"],
                           strict=True))  # fmt: skip
-    ids = [identities[p["pid"], -1 if p["rank"] is None else p["rank"]] for p in found]
+    ids = [identities[p.pid, -1 if p.rank is None else p.rank] for p in found]
     owners = _numbers([ids[at] for at in steps["process"].tolist()])
     columns = {name: steps[name] for name in _STEP_COLUMNS}
     summary.add_table("steps", {"process": owners, **columns})

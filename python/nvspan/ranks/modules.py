@@ -8,6 +8,7 @@ from array import array
 from typing import Any
 
 from nvspan import _reader
+from nvspan._results import ModuleRow
 from nvspan.recording import Modules, Recording
 from nvspan.recording.modules import TIMES, Module
 
@@ -92,12 +93,12 @@ class ManyModules(Modules):
         self.models: list[Module] = []
         self._by_name: dict[str, list[Module]] = {}
         for row in sorted(summary.modules(), key=_by_first):
-            model, path, time = row["domain"], row["name"], TIMES[row["time"]]
+            model, path, time = row.domain or "", row.name or "", TIMES[row.time]
             module = self._module(model, path)
-            module.add(time, row["total"])
-            if row["time"] == 0:
-                module.calls += row["calls"]
-            kept = {column: row[column] for column in _COLUMNS}
+            module.add(time, row.total)
+            if row.time == 0:
+                module.calls += row.calls
+            kept = {column: getattr(row, column) for column in _COLUMNS}
             self.figures.append({"model": model, "path": path, "time": time, **kept})
 
     def _module(self, model: str, path: str) -> Module:
@@ -108,6 +109,6 @@ class ManyModules(Modules):
         return around if path == model else self._within(around, path)
 
 
-def _by_first(row: dict[str, Any]) -> tuple[bool, int, str, str, int]:
+def _by_first(row: ModuleRow) -> tuple[bool, int, str, str, int]:
     """Forward passes on the CPU, which make the tree, before all others; then by the first call."""
-    return row["time"] != 0, row["first"], row["domain"], row["name"], row["time"]
+    return row.time != 0, row.first, row.domain or "", row.name or "", row.time

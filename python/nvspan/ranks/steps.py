@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from nvspan import _reader
+from nvspan._results import JobProcess
 from nvspan.recording.statistics import average, median
 
 _TYPICAL = 0  # Steps: state
@@ -29,7 +30,7 @@ class ManySteps:
 
     __module__ = "nvspan.ranks"
 
-    def __init__(self, summary: _reader.RankSummary, processes: list[dict[str, Any]]) -> None:
+    def __init__(self, summary: _reader.RankSummary, processes: list[JobProcess]) -> None:
         self.columns: dict[str, Any] = summary.table("steps")
         if not self.columns:
             raise ValueError("no steps are known: read_many(..., steps=True) looks for them")
@@ -44,13 +45,13 @@ class ManySteps:
         times = _phase_times(summary.table("phases"))
         self.ranks: list[dict[str, Any]] = []
         for at, about in enumerate(processes):
-            key = about["process"]
+            key = about.process
             if key not in durations:
                 continue
             kept = typical.get(key) or durations[key]
             phases = times.get(key, {})
             self.ranks.append({
-                "rank": about["rank"], "host": about["host"], "path": about["path"],
+                "rank": about.rank, "host": about.host, "path": about.path,
                 "process": at, "steps": len(durations[key]), "total": sum(durations[key]),
                 "mean": average(kept), "median": median(kept), "max": max(kept),
                 "cpu": {phase: cpu / len(kept) for phase, (cpu, _) in phases.items()},

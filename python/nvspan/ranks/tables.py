@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, cast
 
+from nvspan._results import JobProcess
 from nvspan.ranks.many import ManyRecordings
 from nvspan.ranks.steps import ManySteps
 from nvspan.recording import Recording
@@ -19,12 +20,20 @@ _MOST_PHASES = 6
 _OF_COLLECTIVES = ("p50", "p99", "min", "max")
 
 
+class _Shown(JobProcess):
+    open_chunks: int
+    start: int
+    end: int
+
+
 class _AsRecording:
     """What a `Summary` reads of a recording, beside its statistics."""
 
     def __init__(self, job: ManyRecordings) -> None:
         # None of their chunks was looked at by itself, and their times are in the statistics.
-        self.processes = [{"open_chunks": 0, "start": 0, "end": 0, **p} for p in job.processes]
+        self.processes = [
+            process.into(_Shown, open_chunks=0, start=0, end=0) for process in job.processes
+        ]
         self.problems = [f"{path}: {sentence}" for path, sentence in job.problems[:MOST_NAMED]]
         if len(job.problems) > MOST_NAMED:
             self.problems.append(f"... and {len(job.problems) - MOST_NAMED:,} more")

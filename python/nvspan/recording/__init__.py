@@ -164,8 +164,7 @@ class Recording(OpenedFiles):
 
         Args:
             by: "name" (domain, name and kind), or these and "thread", "process", "category",
-                "payload", or "payload.FIELD", a field of payloads: rows have its value under that
-                key, None where there is none.
+                "payload", or "payload.FIELD", a field of payloads, whose value is `field`.
 
         The others are those of `filter`.
 
@@ -173,13 +172,13 @@ class Recording(OpenedFiles):
             ValueError: an unknown `by`.
 
         >>> for row in nvspan.read("run.nvspan").stats().rows:           # doctest: +SKIP
-        ...     print(row["name"], row["calls"], row["p50"])
+        ...     print(row.name, row.calls, row.p50)
         """
         from nvspan.recording.stats import Stats
 
         part = self.filter(domains=domains, names=names, match=match, threads=threads, start=start,
                            stop=stop, min_duration=min_duration)  # fmt: skip
-        return Stats(part._reader.stats(by))
+        return part._reader.stats(by).into(Stats)
 
     def projection(self) -> Projection:
         """What the GPU did for each range of the CPU: the work that was launched within it.
@@ -248,7 +247,7 @@ class Recording(OpenedFiles):
         return html(self)
 
     def __repr__(self) -> str:
-        paths = ", ".join(dict.fromkeys(process["path"] for process in self.processes))
+        paths = ", ".join(dict.fromkeys(process.path for process in self.processes))
         return f"<nvspan Recording of {paths}>"
 
 

@@ -11,4 +11,4 @@ if TYPE_CHECKING:
 
 def zero(recording: OpenedFiles) -> int:
     """The moment that times are shown from: when the first process began to record."""
-    return min((process["start"] for process in recording.processes), default=0)
+    return min((process.start for process in recording.processes), default=0)

@@ -11,8 +11,8 @@ from nvspan.recording.time_text import duration
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
+    from nvspan._results import Loss, RecordedProcess, RecordedThread
     from nvspan.recording.opened import OpenedFiles
 
 MOST_WINDOWS = 20
@@ -47,13 +47,13 @@ def left_out(lost: int, overwritten: int, unclosed: int, orphans: int) -> list[t
 
 def has_events(recording: OpenedFiles) -> bool:
     """Whether a file of a recording may hold single events: not all were made as statistics."""
-    return {process["mode"] for process in recording.processes} != {"stats"}
+    return {process.mode for process in recording.processes} != {"stats"}
 
 
 def need_events(recording: OpenedFiles, what: str) -> None:
     """Raises a `ValueError` where a recording cannot have `what`, as it holds statistics alone."""
     if not has_events(recording):
-        paths = [process["path"] for process in recording.processes]
+        paths = [process.path for process in recording.processes]
         more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
         raise ValueError(
             f"{paths[0]}{more}: recorded with --mode stats, which keeps no single events, and so "
@@ -65,52 +65,52 @@ def damage_lines(recording: OpenedFiles) -> list[str]:
     """What was cut off or overwritten in the files: which threads, from when to when, how much."""
     lines = [f"damaged: {problem}" for problem in recording.problems]
     losses = recording._reader.file_losses()
-    gone = [loss for loss in losses if loss["reason"] in DAMAGE]
+    gone = [loss for loss in losses if loss.reason in DAMAGE]
     return lines + (window_lines(recording, gone) if gone else [])
 
 
-def window_lines(recording: OpenedFiles, losses: Sequence[dict[str, Any]]) -> list[str]:
+def window_lines(recording: OpenedFiles, losses: Sequence[Loss]) -> list[str]:
     """A line for each window of `losses` in which events are missing, indented."""
-    losses = [loss for loss in losses if loss["count"] != 0]
+    losses = [loss for loss in losses if loss.count != 0]
 
     known = _reader.threads(recording._reader.handle())
     processes = recording.processes
     origin = zero(recording)
     lines = []
     for loss in losses[:MOST_WINDOWS]:
-        if loss["thread"] is not None:
-            where = _thread_name(known[loss["thread"]], processes)
-        elif loss["reason"] in DAMAGE:
+        if loss.thread is not None:
+            where = _thread_name(known[loss.thread], processes)
+        elif loss.reason in DAMAGE:
             where = "unidentified threads"
         else:
             where = "threads that recorded nothing"
-        count = "events" if loss["count"] is None else counted(loss["count"], "event")
+        count = "events" if loss.count is None else counted(loss.count, "event")
         lines.append(
-            f"  {count} of {where}, from {duration(loss['from'] - origin)} to "
-            f"{duration(loss['to'] - origin)}: {loss['reason']}"
+            f"  {count} of {where}, from {duration(loss.begin - origin)} to "
+            f"{duration(loss.end - origin)}: {loss.reason}"
         )
     if len(losses) > MOST_WINDOWS:
         lines.append(f"  ... and {len(losses) - MOST_WINDOWS} more")
     return lines
 
 
-def _thread_name(thread: dict[str, Any], processes: Sequence[dict[str, Any]]) -> str:
-    name = f"thread {thread['tid']}" if thread["name"] is None else thread["name"]
+def _thread_name(thread: RecordedThread, processes: Sequence[RecordedProcess]) -> str:
+    name = f"thread {thread.tid}" if thread.name is None else thread.name
     if len(processes) == 1:
         return name
-    process = processes[thread["process"]]
-    rank = "" if process["rank"] is None else f"rank {process['rank']} "
-    return f"{name} of {rank}({process['pid']})" if rank else f"{name} of {process['pid']}"
+    process = processes[thread.process]
+    rank = "" if process.rank is None else f"rank {process.rank} "
+    return f"{name} of {rank}({process.pid})" if rank else f"{name} of {process.pid}"
 
 
 def open_lines(recording: OpenedFiles) -> list[str]:
     """The files that their process did not close, and how much of them has no checksum."""
     lines = []
     for process in recording.processes:
-        count = process["open_chunks"]
+        count = process.open_chunks
         if not count:
             continue
         chunks = "one chunk has" if count == 1 else f"{count} chunks have"
-        why = "events after its exit" if process["closed"] else "killed, or still running"
-        lines.append(f"still open: process {process['pid']} ({why}): {chunks} no checksum")
+        why = "events after its exit" if process.closed else "killed, or still running"
+        lines.append(f"still open: process {process.pid} ({why}): {chunks} no checksum")
     return lines

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
+    from nvspan._results import CallNode
     from nvspan.recording.opened import OpenedFiles
 
 # Ranges of the same domain that `nvspan.torch` makes, and that are no modules.
@@ -99,10 +100,10 @@ class Modules(Frame):
         self._by_name: dict[str, list[Module]] = {}
         self._grow(nodes)
         self.ambiguous: list[str] = []
-        self.has_backward = any(node["backward"] for node in nodes)
-        self.has_gpu = any(node["kind"] == "device" for node in nodes)
+        self.has_backward = any(node.backward for node in nodes)
+        self.has_gpu = any(node.kind == "device" for node in nodes)
         if self.steps == 0:
-            self.span: float = part._reader.stats("name")["whole"]
+            self.span: float = part._reader.stats("name").whole
         for node in nodes:  # what is within a range of its name is a part of that node
             self._take(node)
 
@@ -115,16 +116,16 @@ class Modules(Frame):
         self.span = kept["duration"]
         return recording.filter(start=kept["begin"], stop=kept["end"])
 
-    def _grow(self, nodes: list[dict[str, Any]]) -> None:
+    def _grow(self, nodes: list[CallNode]) -> None:
         """The trees, from which ranges were open around which."""
         root: dict[int, Module | None] = {}
         roots: dict[str, Module] = {}
         for index, node in enumerate(nodes):
-            parent = node["parent"]
+            parent = node.parent
             around = None if parent is None else root[parent]
             root[index] = around
-            name = node["name"]
-            if node["kind"] != "push_pop" or name is None or name in _OTHERS:
+            name = node.name
+            if node.kind != "push_pop" or name is None or name in _OTHERS:
                 continue
             if name.endswith(_RECOMPUTE):
                 continue
@@ -136,7 +137,7 @@ class Modules(Frame):
                 module = around
             else:
                 module = self._within(around, name)
-            module.calls += node["calls"]
+            module.calls += node.calls
 
     def _within(self, model: Module, path: str) -> Module:
         at = model
@@ -150,18 +151,18 @@ class Modules(Frame):
             at = found
         return at
 
-    def _take(self, node: dict[str, Any]) -> None:
-        name = node["name"] or ""
+    def _take(self, node: CallNode) -> None:
+        name = node.name or ""
         repeated = name.endswith(_RECOMPUTE)
         named = self._by_name.get(name.removesuffix(_RECOMPUTE))
-        if named is None or (node["kind"] == "start_end" and not node["backward"]):
+        if named is None or (node.kind == "start_end" and not node.backward):
             return
-        on_gpu = node["kind"] == "device"
-        if len(named) > 1 and (on_gpu or node["backward"]) and name not in self.ambiguous:
+        on_gpu = node.kind == "device"
+        if len(named) > 1 and (on_gpu or node.backward) and name not in self.ambiguous:
             self.ambiguous.append(name)
-        backward = node["backward"] or repeated
+        backward = node.backward or repeated
         time = ("backward" if backward else "forward") + ("_gpu" if on_gpu else "_cpu")
-        named[0].add(time, node["total"])
+        named[0].add(time, node.total)
 
     def rows(self, *, fold: bool = True) -> list[dict[str, Any]]:
         """The trees as dicts, each before the modules within it.

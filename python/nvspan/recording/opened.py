@@ -7,11 +7,11 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any
 
     from typing_extensions import Self
 
     from nvspan import _reader
+    from nvspan._results import RecordedProcess
 
 _FIRST, _LAST = -(2**63), 2**63 - 1
 
@@ -51,18 +51,14 @@ class OpenedFiles:
         return strings
 
     @property
-    def processes(self) -> list[dict[str, Any]]:
-        """A dict for each process: host, rank, command line, clock, the recorder's cost, ...
-
-        Of a report of another tool "path" is the report, and "tool" the program that wrote it.
-        """
+    def processes(self) -> list[RecordedProcess]:
+        """The processes that were recorded: host, rank, command line, clock, overhead, ..."""
         processes = self._reader.processes()
-        for process in processes:
-            source = self._sources.get(process["path"])
-            process["tool"] = None if source is None else source.tool
-            if source is not None:
-                process["path"] = source.path
-        return processes
+        sources = [self._sources.get(process.path) for process in processes]
+        return [
+            process if source is None else process.replace(path=source.path, tool=source.tool)
+            for process, source in zip(processes, sources, strict=True)
+        ]
 
     @property
     def problems(self) -> list[str]:
@@ -77,7 +73,7 @@ class OpenedFiles:
     @property
     def unix_offset(self) -> int:
         """What turns a time into nanoseconds since 1970."""
-        return int(self.processes[0]["unix_offset"])
+        return self.processes[0].unix_offset
 
     def filter(
         self,

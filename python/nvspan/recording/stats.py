@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from nvspan._results import Statistics
 from nvspan.recording.frame import Frame
 from nvspan.recording.label import label
 from nvspan.recording.time_text import time_cell
@@ -13,83 +14,58 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
+    from nvspan._results import StatsRow
+
 _SHOWN = ("total", "self", "p50", "typical", "p99", "max")
+# The fields that rows have by what they are grouped by.
+_LANE = ("process", "device", "device_name", "lane")
+_GROUPS = {
+    "thread": ("thread", "process"),
+    "process": ("process",),
+    "rank": ("process", "rank"),
+    "category": ("category", "category_name"),
+    "payload": ("payload_type", "payload"),
+    "device": _LANE,
+    "stream": (*_LANE, "stream", "stream_name"),
+}
+_GROUP_FIELDS = frozenset(("group", "rank", "field", "devices")).union(*_GROUPS.values())
 
 
-class Stats(Frame):
-    """Statistics of a recording's ranges: `rows`, and what they do not hold.
+def record(row: StatsRow, kept: Iterable[str] = ()) -> dict[str, Any]:
+    """The row's fields, of those of groups only the `kept` ones."""
+    left_out = _GROUP_FIELDS.difference(kept)
+    return {name: value for name, value in row.as_dict().items() if name not in left_out}
 
-    Of a row, times in ns:
 
-    ======================  ====================================================================
-    key                     what it is
-    ======================  ====================================================================
-    domain, name, kind      "push_pop", "start_end" or "device"
-    backward                whether its category says that it is the backward pass of `name`
-    calls, unclosed         ranges that ended, and that did not; all that follows is of the former
-    total                   time in which a range of the row was open, added up over threads (of
-                            devices: streams): of ranges within one another the outermost counts
-    sum                     of all durations, those of ranges within one another as well
-    self                    time in which a range of the row was the innermost
-    mean, std, min, max,    of single calls
-    p50, p90, p99, p999
-    typical                 mean of the calls without `outliers`, within 0.4 % of it
-    outliers, warmup        calls longer than 3 p50, 2 p75 and 10 us; those of them among the
-                            first 16 calls of a thread; none where calls lie within others
-    outlier_total,          their time
-    warmup_total
-    first                   when the first call of it began
-    threads                 how many threads it ran in
-    overhead                the recorder's part of `total`
-    devices                 of a "device": on how many of them it ran
-    ======================  ====================================================================
+class Stats(Statistics, Frame):
+    """Statistics of a recording's ranges: `rows`, each a `StatsRow`, and what they do not hold.
 
     A recording of mode "stats" holds no order of calls, so `warmup` and `first` are 0 there.
-
-    Attributes:
-        rows: a dict for each range, the largest total first; times are ns.
-        lost: how many events could not be recorded, where that is known.
-        gaps: in how many places a ring overwrote older events.
-        overwritten: how many events it overwrote there.
-        orphans: how many ends and pops had nothing to close.
-        others: how many ranges and marks had names past the budget for names; each domain has them
-            in one row, "(other names)".
-        losses: a dict for each time in which events were lost: process, thread, from, to, count,
-            reason.
-        first: when the first of these ranges began, in ns.
-        last: when the last of them ended.
-        wall: the ns between the two.
-        whole: the ns between the first begin and the last end of all ranges, of those that a filter
-            by name or domain leaves out as well.
-        marks: a dict for each mark with its domain, name and calls.
     """
 
     __module__ = "nvspan.recording"
 
-    def __init__(self, found: dict[str, Any]) -> None:
-        self.rows: list[dict[str, Any]] = found["rows"]
-        self.lost: int = found["lost"]
-        self.gaps: int = found["gaps"]
-        self.overwritten: int = found["overwritten"]
-        self.orphans: int = found["orphans"]
-        self.others: int = found["others"]
-        self.losses: list[dict[str, Any]] = found["losses"]
-        self.first: int = found["first"]
-        self.last: int = found["last"]
-        self.wall: int = self.last - self.first
-        self.whole: int = found["whole"]
-        self.marks: list[dict[str, Any]] = found["marks"]
+    @property
+    def wall(self) -> int:
+        """The ns between `first` and `last`."""
+        return self.last - self.first
 
     def _records(self) -> list[dict[str, Any]]:
-        return self.rows
+        kept = {*_GROUPS.get(self.by, ("field",) if self.by.startswith("payload.") else ())}
+        if any(row.devices is not None for row in self.rows):
+            kept.add("devices")
+        records = [record(row, kept) for row in self.rows]
+        if "field" in kept:
+            return [{**each, self.by: each.pop("field")} for each in records]
+        return records
 
     def _preview(self) -> tuple[Sequence[str], Iterable[Sequence[str]], int]:
         rows = (
             (
-                label(row["domain"], row["name"], row["backward"]),
-                row["kind"].replace("_", "/"),
-                f"{row['calls']:,}",
-                *(time_cell(row[key]) for key in _SHOWN),
+                label(row.domain, row.name, row.backward),
+                row.kind.replace("_", "/"),
+                f"{row.calls:,}",
+                *(time_cell(getattr(row, key)) for key in _SHOWN),
             )
             for row in self.rows
         )

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Any
 
+from nvspan._results import StatsRow
 from nvspan.recording import Recording
 from nvspan.recording.losses import counted, has_events
 from nvspan.recording.nearest import nearest
@@ -45,7 +45,7 @@ def unmatched(recording: Recording, patterns: Sequence[str] | None) -> list[str]
 
 def without_events(recording: Recording) -> list[str]:
     """The names of the files that were recorded with ``--mode stats``."""
-    return [printable(p["path"]) for p in recording.processes if p["mode"] == "stats"]
+    return [printable(p.path) for p in recording.processes if p.mode == "stats"]
 
 
 def nothing(recording: Recording) -> list[str]:
@@ -53,7 +53,7 @@ def nothing(recording: Recording) -> list[str]:
     stats = recording.stats()
     if stats.rows:
         return []
-    marks = sum(mark["calls"] for mark in stats.marks)
+    marks = sum(mark.calls for mark in stats.marks)
     return [
         "the recording holds no ranges" + (f"; it has {counted(marks, 'mark')}" if marks else "")
     ]
@@ -90,7 +90,7 @@ def selection(
         stats = whole.stats()
         begin = "its start" if start is None else duration(start)
         end = "its end" if stop is None else duration(stop)
-        lasts = duration(stats.last - min(p["start"] for p in whole.processes))
+        lasts = duration(stats.last - min(p.start for p in whole.processes))
         sentences.append(
             f"no selected range begins between {begin} and {end}; the last range ends at {lasts}"
         )
@@ -112,7 +112,7 @@ def events(recording: Recording, what: str) -> list[str]:
     ]
 
 
-def grouping(part: Recording, by: str, rows: Sequence[dict[str, Any]]) -> list[str]:
+def grouping(part: Recording, by: str, rows: Sequence[StatsRow]) -> list[str]:
     """Why rows of statistics that are grouped `by` something hold nothing, or one group alone."""
     if (by == "payload" or by in GROUPS) and (files := without_events(part)):
         kept = "payloads" if by == "payload" else "streams"
@@ -127,20 +127,16 @@ def grouping(part: Recording, by: str, rows: Sequence[dict[str, Any]]) -> list[s
             f"--by {by} groups device ranges, and there are none here; annotate(device=True) and "
             "device_range record them"
         ]
-    if by == "payload" and rows and not any(row["payload_type"] for row in rows):
+    if by == "payload" and rows and not any(row.payload_type for row in rows):
         return ["--by payload: no range here has a payload"]
-    if (
-        by == "category"
-        and rows
-        and not any(row["category"] or row["category_name"] for row in rows)
-    ):
+    if by == "category" and rows and not any(row.category or row.category_name for row in rows):
         return ["--by category: no range here has a category"]
     return []
 
 
-def unknown_field(part: Recording, by: str, rows: Sequence[dict[str, Any]]) -> str | None:
+def unknown_field(part: Recording, by: str, rows: Sequence[StatsRow]) -> str | None:
     """That no range has the field of payloads which rows are grouped by; None if one has it."""
-    if not by.startswith("payload.") or not rows or any(row[by] is not None for row in rows):
+    if not by.startswith("payload.") or not rows or any(row.field is not None for row in rows):
         return None
     return _unknown_field(part, by.removeprefix("payload."))
 
@@ -163,7 +159,7 @@ def _unknown_field(part: Recording, field: str) -> str:
 def comparison(sides: Mapping[str, Sequence[Recording]]) -> list[str]:
     """Which side of a comparison, by its name, holds no ranges."""
     return [
-        f"{printable(name)} ({printable(runs[0].processes[0]['path'])}) holds no ranges to compare"
+        f"{printable(name)} ({printable(runs[0].processes[0].path)}) holds no ranges to compare"
         for name, runs in sides.items()
         if not any(run.stats().rows for run in runs)
     ]

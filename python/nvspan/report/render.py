@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import IO, Any
+from collections.abc import Mapping, Sequence
+from typing import IO
 
 from nvspan.recording.time_text import duration, percent
 from nvspan.report import device_join, text
+from nvspan.report.device_join import Row
 from nvspan.report.narrow import fitted
 from nvspan.report.summary import KEPT_OUT, OVERHEAD_LIMIT, TIMES, Summary
 
@@ -38,7 +39,7 @@ def headings(summary: Summary) -> list[str]:
     columns = ["calls", *TIMES, "share", "threads"]
     if summary.gpu:
         columns += device_join.SHOWN
-    if any(row["warmup"] for row in summary.rows):
+    if any(row.warmup for row in summary.rows):
         columns.append("warm-up")
     if summary.flagged():
         columns.append("overhead")
@@ -47,29 +48,29 @@ def headings(summary: Summary) -> list[str]:
     return [*columns, "name"]
 
 
-def _cell(row: dict[str, Any], column: str, by: str) -> str:
+def _cell(row: Row, column: str, by: str) -> str:
     if column == "name":
-        return str(row["label"])
+        return row.label
     if column == by:
-        return str(row["group"])
+        return row.group
     if column in device_join.NUMBERS:
-        return _gpu_cell(row[column], column)
-    if row["kind"] == "device" and "gpu_calls" in row:
+        return _gpu_cell(getattr(row, column), column)
+    if row.kind == "device" and by not in device_join.GROUPS:
         return ""
     if column == "share":
-        return percent(row["share"])
+        return percent(row.share)
     if column == "warm-up":
-        return f"{row['warmup']} in {duration(row['warmup_total'])}" if row["warmup"] else ""
+        return f"{row.warmup} in {duration(row.warmup_total)}" if row.warmup else ""
     if column == "overhead":
-        part = row["overhead_share"]
+        part = row.overhead_share
         return f"! {percent(min(part, 1), '.0f')}" if part > OVERHEAD_LIMIT else ""
     if column in TIMES:
-        value = row[column] if row["calls"] else None
+        value = getattr(row, column) if row.calls else None
         return "" if value is None else duration(value)
-    return str(row[column])
+    return str(getattr(row, column))
 
 
-def _gpu_cell(value: Any, column: str) -> str:
+def _gpu_cell(value: float | None, column: str) -> str:
     if value is None:
         return ""
     if column == "gpu_share":
@@ -77,13 +78,11 @@ def _gpu_cell(value: Any, column: str) -> str:
     return duration(value) if column in device_join.TIMES else str(value)
 
 
-def cells(
-    summary: Summary, columns: Sequence[str], rows: Sequence[dict[str, Any]]
-) -> list[list[str]]:
+def cells(summary: Summary, columns: Sequence[str], rows: Sequence[Row]) -> list[list[str]]:
     return [[_cell(row, column, summary.by) for column in columns] for row in rows]
 
 
-def _more(summary: Summary, rows: Sequence[dict[str, Any]]) -> list[str]:
+def _more(summary: Summary, rows: Sequence[Row]) -> list[str]:
     lines = []
     if len(rows) < len(summary.rows):
         lines.append(f"... and {len(summary.rows) - len(rows)} more")
@@ -119,23 +118,16 @@ def raw_columns(summary: Summary) -> list[str]:
             "threads", "overhead", "overhead_share", *KEPT_OUT, *gpu]  # fmt: skip
 
 
-def raw_rows(summary: Summary, top: int | None = None) -> list[dict[str, Any]]:
+def raw_rows(summary: Summary, top: int | None = None) -> list[dict[str, object]]:
     """The rows with numbers alone: times in ns, shares as parts of one."""
     raw = []
     for row in summary.rows[:top]:
-        entry: dict[str, Any] = {key: row[key] for key in ("domain", "name", "kind", "backward")}
-        if summary.by != "name":
-            entry[summary.by] = row["group"]
-        entry.update({key: row[key] for key in ("calls", "unclosed", *TIMES)})
-        for key in ("share", "threads", "overhead", "overhead_share", *KEPT_OUT):
-            entry[key] = row[key]
-        if summary.gpu:
-            entry.update({key: row[key] for key in device_join.NUMBERS})
-        raw.append(entry)
+        entry = {**row.as_dict(), summary.by: row.group, "name": row.name}
+        raw.append({column: entry[column] for column in raw_columns(summary)})
     return raw
 
 
-def _cell_of_csv(value: Any, escape_formulas: bool) -> str:
+def _cell_of_csv(value: object, escape_formulas: bool) -> str:
     if value is None:
         return ""
     shown = str(value)
@@ -147,7 +139,7 @@ def _cell_of_csv(value: Any, escape_formulas: bool) -> str:
 
 
 def as_csv(
-    rows: Sequence[dict[str, Any]], columns: Sequence[str], escape_formulas: bool = False
+    rows: Sequence[Mapping[str, object]], columns: Sequence[str], escape_formulas: bool = False
 ) -> str:
     """Rows as CSV (RFC 4180, lines that end in a line feed) with the heading `columns`, their keys.
 
@@ -171,9 +163,9 @@ def as_json(summary: Summary, top: int | None = None) -> str:
         "unclosed": summary.unclosed,
         "orphans": summary.orphans,
         "others": summary.others,
-        "losses": summary.losses,
+        "losses": [loss.as_dict() for loss in summary.losses],
         "problems": summary.problems,
-        "processes": summary.processes,
+        "processes": [process.as_dict() for process in summary.processes],
         "rows": raw_rows(summary, top),
     }
     return json.dumps(document, indent=1)
@@ -215,7 +207,7 @@ def rich_table(summary: Summary, file: IO[str], top: int | None = None) -> bool:
             overflow="fold", no_wrap=column != "name", style="cyan" if column == "name" else "",
         )  # fmt: skip
     for row, values in zip(table, rows, strict=True):
-        flagged = values["overhead_share"] > OVERHEAD_LIMIT
+        flagged = values.overhead_share > OVERHEAD_LIMIT
         shown.add_row(*map(Text, row), style="yellow" if flagged else "")
     console.print(shown)
     for note in _more(summary, rows):

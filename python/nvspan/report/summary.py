@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 from nvspan import _reader
 from nvspan._device.losses import device_losses_of
+from nvspan._results import CallNode, RecordedProcess, RecordedThread, StatsRow
 from nvspan.recording import Recording
 from nvspan.recording.label import PROFILE_DOMAIN
 from nvspan.recording.losses import DAMAGE, left_out, open_lines, window_lines
@@ -18,6 +18,7 @@ from nvspan.recording.payload import is_scalar, scalar
 from nvspan.recording.stats import Stats
 from nvspan.recording.time_text import duration
 from nvspan.report import device_join
+from nvspan.report.device_join import Row
 from nvspan.report.text import printable, range_label
 
 TIMES = ("total", "self", "p50", "typical", "p90", "p99", "max", "min", "mean", "std")
@@ -33,14 +34,18 @@ TYPICAL_NOTE = (
 )
 
 
+class Thread(RecordedThread):
+    """A thread to show."""
+
+    owner: str | None  #: its process; None: there is one process
+    alone: bool  #: whether no other thread of the process has its name
+
+
 class Summary:
     """Rows of statistics, and the notes to show above them.
 
     Attributes:
-        rows: dicts as `Recording.stats` gives them, with `label`, `group`, `share` (of the wall
-            time in each of the row's threads, of a device's ranges in each of its devices; None
-            where the wall time is not known) and `overhead_share` (the part of `total` that is the
-            recorder's own). `self` is None for start/end ranges, which do not nest.
+        rows: the ranges of `Recording.stats`, each a `Row`.
         gpu: whether there are device ranges; then each row has their numbers beside those of the
             CPU, see `device_join.beside`. Grouped by device or stream the rows are of device
             ranges.
@@ -67,82 +72,79 @@ class Summary:
         self.by = by
         self._recording = recording
         self.processes = recording.processes
-        self.counted = [p for p in self.processes if p["mode"] == "stats"]
+        self.counted = [p for p in self.processes if p.mode == "stats"]
         self.wall = max(stats.whole, self._counted_time())
         self.rows = [self._complete(row) for row in stats.rows]
         self.lost = stats.lost
         self.gaps = stats.gaps
         self.overwritten = stats.overwritten
         self.orphans = stats.orphans
-        self.others: int = getattr(stats, "others", 0)
+        self.others = stats.others
         self.device_lost = device_losses_of(stats.marks)
-        self.unclosed = sum(row["unclosed"] for row in self.rows)
+        self.unclosed = sum(row.unclosed for row in self.rows)
         self.gpu = False
         if by not in device_join.GROUPS:
             self.rows, self.gpu = device_join.beside(self.rows)
             if self.gpu:
                 self.sort("total")
-        profiled = [row for row in self.rows if row["domain"] == PROFILE_DOMAIN]
+        profiled = [row for row in self.rows if row.domain == PROFILE_DOMAIN]
         self.is_profile = 2 * len(profiled) > len(self.rows)
         if self.is_profile:
             self.sort("self")
-        self.losses: list[dict[str, Any]] = getattr(stats, "losses", [])
+        self.losses = stats.losses
         self.problems = recording.problems
         self.notes = self._notes(recording, live)
 
     @cached_property
-    def threads(self) -> list[dict[str, Any]]:
+    def threads(self) -> list[Thread]:
         """The recording's threads, as `threads` lists them."""
         return threads(self._recording)
 
     def _counted_time(self) -> int:
         """How long the files were recorded that hold statistics alone, and that were closed."""
-        known = [process for process in self.counted if process["closed"]]
+        known = [process for process in self.counted if process.closed]
         if not known:
             return 0
-        begin, end = (pick(p[key] for p in known) for pick, key in ((min, "start"), (max, "end")))
-        return max(int(end - begin), 0)
+        return max(max(p.end for p in known) - min(p.start for p in known), 0)
 
-    def _complete(self, row: dict[str, Any]) -> dict[str, Any]:
-        row["label"] = range_label(row, device=False)
-        row["group"] = self._group(row)
-        lanes = max(row.get("devices", row["threads"]), 1)
-        row["share"] = row["total"] / (self.wall * lanes) if self.wall else None
-        row.setdefault("overhead", 0.0)
-        row["overhead_share"] = row["overhead"] / row["total"] if row["total"] else 0.0
-        if row["kind"] == "start_end":
-            row["self"] = None
-        if row["unclosed"]:
-            row["label"] += f" ({row['unclosed']} unclosed)"
-        return row
+    def _complete(self, row: StatsRow) -> Row:
+        label = range_label(row, device=False)
+        lanes = max(row.threads if row.devices is None else row.devices, 1)
+        return row.into(
+            Row, **dict.fromkeys(device_join.NUMBERS), group=self._group(row),
+            label=label + (f" ({row.unclosed} unclosed)" if row.unclosed else ""),
+            share=row.total / (self.wall * lanes) if self.wall else None,
+            overhead_share=row.overhead / row.total if row.total else 0.0,
+            self=None if row.kind == "start_end" else row.self,
+        )  # fmt: skip
 
-    def _group(self, row: dict[str, Any]) -> str:
+    def _group(self, row: StatsRow) -> str:
         if self.by == "thread":
-            return thread_name(self.threads, row["thread"])
-        if self.by == "process":
-            return process_name(self.processes[row["process"]])
+            return thread_name(self.threads, row.thread or 0)
+        owner = self.processes[row.process or 0] if self.processes else None
+        if self.by == "process" and owner is not None:
+            return process_name(owner)
         if self.by == "rank":
-            rank = self.processes[row["process"]]["rank"]
+            rank = None if owner is None else owner.rank
             return "-" if rank is None else str(rank)
         if self.by == "category":
-            if row["category_name"] is not None:
-                return printable(row["category_name"])
-            return str(row["category"]) if row["category"] else "-"
+            if row.category_name is not None:
+                return printable(row.category_name)
+            return str(row.category) if row.category else "-"
         if self.by in device_join.GROUPS:
-            process = process_name(self.processes[row["process"]])
-            return printable(device_join.name_of(row, process if len(self.processes) > 1 else None))
+            several = owner is not None and len(self.processes) > 1
+            return printable(
+                f"{process_name(owner)}: {row.lane}" if owner and several else str(row.lane)
+            )
         if self.by == "payload":
-            return payload_text(row["payload_type"], row["payload"])
+            return payload_text(row.payload_type or 0, row.payload or 0)
         if self.by.startswith("payload."):
-            value = row[self.by]
-            if value is None:
-                return "-"
-            return printable(str(value))
+            return "-" if row.field is None else printable(str(row.field))
         return ""
 
     def _notes(self, recording: Recording, live: bool) -> list[str]:
         notes = [f"damaged: {printable(problem)}" for problem in self.problems]
-        damage = sum(loss["count"] or 0 for loss in self.losses if loss["reason"] in DAMAGE)
+        damage = sum(loss.count or 0 for loss in self.losses if loss.reason in DAMAGE)
         lacking = left_out(self.lost - damage, self.overwritten, self.unclosed, self.orphans)
         notes += [f"{word}: {text}" for word, text in lacking if word in LOSSES]
         windows = window_lines(recording, self.losses) if self.losses else []
@@ -163,13 +165,13 @@ class Summary:
     def footnotes(self) -> list[str]:
         """What the figures mean, and what they cannot show: sentences to stand below them."""
         lines = [self.share_note()] if self.rows else []
-        if any(row["outliers"] for row in self.rows):
+        if any(row.outliers for row in self.rows):
             lines.append(TYPICAL_NOTE)
         if self.flagged():
             lines.append(self.overhead_note())
         if self.counted:
             lines.append(
-                f"{', '.join(printable(p['path']) for p in self.counted)}: recorded with --mode "
+                f"{', '.join(printable(p.path) for p in self.counted)}: recorded with --mode "
                 "stats, which holds no single ranges: not which call was when, so neither the "
                 "first of them nor what ran within what, and no payloads, streams or losses by time"
             )
@@ -187,11 +189,11 @@ class Summary:
 
     def flagged(self) -> bool:
         """Whether a row is more than a tenth recorder overhead."""
-        return any(row["overhead_share"] > OVERHEAD_LIMIT for row in self.rows)
+        return any(row.overhead_share > OVERHEAD_LIMIT for row in self.rows)
 
     def overhead_note(self) -> str:
         """What the flag of a row means."""
-        costs = sorted({round(process["event_cost"], 1) for process in self.processes})
+        costs = sorted({round(process.event_cost, 1) for process in self.processes})
         shown = " to ".join(f"{cost:g}" for cost in (costs[:1] + costs[-1:])[: len(costs)])
         return (
             "overhead: the recorder itself took more than a tenth of the time of these rows "
@@ -205,39 +207,43 @@ class Summary:
             ValueError: there is no such column.
         """
         if key == "name":
-            self.rows.sort(key=lambda row: row["label"])
+            self.rows.sort(key=lambda row: row.label)
         elif key == "first":
-            self.rows.sort(key=lambda row: row["first"])
+            self.rows.sort(key=lambda row: row.first)
         elif key in NUMBERS:
-            self.rows.sort(key=lambda row: -device_join.sort_value(row, key))
+            self.rows.sort(key=lambda row: -row.sort_value(key))
         else:
             raise ValueError(f"no such column: {key!r} (there is {', '.join(COLUMNS)})")
 
 
-def threads(recording: Recording) -> list[dict[str, Any]]:
+def threads(recording: Recording) -> list[Thread]:
     """The threads, without making the tables; `owner` is their process, where there are several."""
     processes = recording.processes
     listed = _reader.threads(recording._reader.handle())
-    namesakes = Counter((thread["process"], thread["name"]) for thread in listed)
-    for thread in listed:
-        owner = processes[thread["process"]]
-        thread["owner"] = process_name(owner) if len(processes) > 1 else None
-        thread["alone"] = namesakes[thread["process"], thread["name"]] == 1
-    return listed
+    namesakes = Counter((thread.process, thread.name) for thread in listed)
+    several = len(processes) > 1
+    return [
+        thread.into(
+            Thread,
+            owner=process_name(processes[thread.process]) if several else None,
+            alone=namesakes[thread.process, thread.name] == 1,
+        )
+        for thread in listed
+    ]
 
 
-def thread_name(known: Sequence[dict[str, Any]], thread: int) -> str:
+def thread_name(known: Sequence[Thread], thread: int) -> str:
     found = known[thread]
-    if found["name"] is None:
-        name = f"thread {found['tid']}"
+    if found.name is None:
+        name = f"thread {found.tid}"
     else:
-        name = printable(found["name"]) + ("" if found["alone"] else f" ({found['tid']})")
-    return name if found["owner"] is None else f"{name} of {found['owner']}"
+        name = printable(found.name) + ("" if found.alone else f" ({found.tid})")
+    return name if found.owner is None else f"{name} of {found.owner}"
 
 
-def process_name(process: dict[str, Any]) -> str:
-    name = str(process["pid"])
-    return name if process["rank"] is None else f"rank {process['rank']} ({name})"
+def process_name(process: RecordedProcess) -> str:
+    name = str(process.pid)
+    return name if process.rank is None else f"rank {process.rank} ({name})"
 
 
 def payload_text(kind: int, bits: int) -> str:
@@ -247,8 +253,8 @@ def payload_text(kind: int, bits: int) -> str:
     return "-" if kind == 0 else "extended"
 
 
-def call_tree(recording: Recording, ancestors: bool = False) -> list[dict[str, Any]]:
-    """Every path of ranges as a dict with `parent`, `calls`, `total`, ...; parents come first.
+def call_tree(recording: Recording, ancestors: bool = False) -> list[CallNode]:
+    """Every path of ranges; parents come first.
 
     The nodes are in the order in which they appear, thread by thread. A range within another one of
     its name is counted in that one's node. Ranges of a device have paths of their own, for each

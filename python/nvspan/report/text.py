@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from nvspan._results import RangeName
 from nvspan.recording.label import label as plain_label
 
 _SCALES = {"": 1e9, "s": 1e9, "ms": 1e6, "us": 1e3, "µs": 1e3, "ns": 1.0}
@@ -59,15 +59,15 @@ def label(domain: str | None, name: str | None) -> str:
     return printable(plain_label(domain, name))
 
 
-def range_label(row: Mapping[str, Any], *, device: bool = True) -> str:
+def range_label(row: RangeName, *, device: bool = True) -> str:
     """How a row of ranges is called, with what sets it apart from others of its name.
 
     With `device` ranges of a device say that they are.
     """
-    name = printable(plain_label(row["domain"], row["name"], row["backward"]))
-    if row["kind"] == "start_end" and not row["backward"]:
+    name = printable(plain_label(row.domain, row.name, row.backward))
+    if row.kind == "start_end" and not row.backward:
         name += " (start/end)"
-    return name + (" (GPU)" if device and row["kind"] == "device" else "")
+    return name + (" (GPU)" if device and row.kind == "device" else "")
 
 
 def aligned(headings: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[str]) -> str:

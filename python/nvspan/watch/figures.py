@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
+    from nvspan._results import RecordedProcess
+
 
 class FileFigures:
     """The figures of one recording, or of those that one process made one after the other.
@@ -35,12 +37,12 @@ class FileFigures:
         open: how many ranges are open now, by domain and name; in a process that is dead, were.
     """
 
-    def __init__(self, path: str, process: dict[str, Any], tally: Tally) -> None:
+    def __init__(self, path: str, process: RecordedProcess, tally: Tally) -> None:
         self.path = path
-        self.files: list[tuple[str, str]] = [(path, process["mode"])]
-        self.host: str = process["host"]
-        self.pid: int = process["pid"]
-        self.rank: int | None = process["rank"]
+        self.files: list[tuple[str, str]] = [(path, process.mode)]
+        self.host = process.host
+        self.pid = process.pid
+        self.rank = process.rank
         self.tally = tally
         self.events: int | None = None
         self.open: dict[tuple[str | None, str | None], int] = {}
@@ -94,7 +96,7 @@ class Watch:
         ring = self._rings.get(path) or RingTally()
         recording, read_at, newest = ring.read(path)
         process = recording.processes[0]
-        if process["mode"] == "ring":
+        if process.mode == "ring":
             self._rings[path] = ring
             tally = ring.add(recording, self.match, read_at, newest)
         else:
@@ -104,7 +106,7 @@ class Watch:
             tally = self._grown.setdefault(path, Tally())
             tally.grow(reading)
         figures = FileFigures(path, process, tally)
-        if process["closed"]:
+        if process.closed:
             self._ended[path] = (identity, figures)
         return figures
 

@@ -78,13 +78,13 @@ class RingTally:
             if _reader.freeze(os.fsencode(path), os.fsencode(copy), window):
                 return None
             recording = read(copy)
-        return None if recording.processes[0]["closed"] else recording
+        return None if recording.processes[0].closed else recording
 
     def add(
         self, recording: Recording, match: tuple[str, ...] | None, read_at: int, newest: bool
     ) -> Tally:
         """Adds what is new in a recording that `read` gave, and returns what there is."""
-        self._is_here = recording.processes[0]["boot_id"].strip() == boot_id()
+        self._is_here = recording.processes[0].boot_id.strip() == boot_id()
         if not self._has_device:
             self._has_device = DEVICE in bytes(recording.ranges["kind"])
         lost = self._new_losses(recording)

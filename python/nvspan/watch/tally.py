@@ -12,8 +12,8 @@ from nvspan.watch.buckets import unpacked
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
-    from typing import Any
 
+    from nvspan._results import JobRow
     from nvspan.recording import Recording
 
 
@@ -72,13 +72,13 @@ class RangeTally:
         self.shortest = min(self.shortest, now.shortest)
         self.longest = max(self.longest, now.longest)
 
-    def add(self, row: dict[str, Any], counts: dict[int, int]) -> None:
+    def add(self, row: JobRow, counts: dict[int, int]) -> None:
         """Adds a row of a summary."""
         # The process goes on while its file is read: what the histogram has counts.
         self.calls += sum(counts.values())
-        self.sum += row["sum"]
-        self.shortest = min(self.shortest, row["min"])
-        self.longest = max(self.longest, row["max"])
+        self.sum += row.sum
+        self.shortest = min(self.shortest, row.min)
+        self.longest = max(self.longest, row.max)
         for bucket, count in counts.items():
             self.counts[bucket] = self.counts.get(bucket, 0) + count
 
@@ -126,13 +126,13 @@ class Tally:
     ) -> None:
         """Adds the ranges of these kinds that a summary has."""
         for row, packed in zip(summary.rows(), summary.histograms(), strict=True):
-            if row["calls"] and row["kind"] in kinds:
-                key = (row["domain"], _name(row["name"], row["backward"]), row["kind"])
+            if row.calls and row.kind in kinds:
+                key = (row.domain, _name(row.name, row.backward), row.kind)
                 self.ranges.setdefault(key, RangeTally()).add(row, unpacked(packed))
         self.lost = max(self.lost, sum(summary.table("processes")["lost"]))
-        for row in summary.marks() if marks else ():
-            of = (row["domain"], row["name"])
-            self.marks[of] = self.marks.get(of, 0) + row["calls"]
+        for mark in summary.marks() if marks else ():
+            of = (mark.domain, mark.name)
+            self.marks[of] = self.marks.get(of, 0) + mark.calls
 
 
 def summary_of(recording: Recording) -> _reader.RankSummary:

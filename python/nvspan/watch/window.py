@@ -11,8 +11,7 @@ from nvspan.live.process import boot_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
+    from nvspan._results import RecordedProcess
     from nvspan.recording import Recording
 
 FIRST, LAST = -(2**62), 2**62
@@ -67,19 +66,19 @@ class Window:
 
 def _overwritten(recording: Recording) -> int:
     """Until when a ring has let events of a thread go; `FIRST`: it has all."""
-    if recording.processes[0]["mode"] != "ring":
+    if recording.processes[0].mode != "ring":
         return FIRST
     losses = recording.losses.rows()
     return max((loss["to"] for loss in losses if loss["reason"] == "overwritten"), default=FIRST)
 
 
-def _now_of(process: dict[str, Any]) -> int:
+def _now_of(process: RecordedProcess) -> int:
     """The time of the recording's clock; `LAST` where nothing more can come."""
-    if process["closed"]:
+    if process.closed:
         return LAST
-    if process["boot_id"].strip() == boot_id():
+    if process.boot_id.strip() == boot_id():
         return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-    return int(process["end"])
+    return process.end
 
 
 def _border(recording: Recording, until: int) -> int:

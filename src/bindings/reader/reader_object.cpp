@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/reader/reader_object.hpp"
 #include "bindings/reader/values/named_values.hpp"
+#include "bindings/reader/values/result.hpp"
 
 #include <pybind11/stl.h>
 
@@ -334,20 +335,18 @@ py::list Reader::processes() const {
   py::list processes;
   for (const reader::ReadProcess& process : recording_->processes()) {
     const record::FileHeader& header = process.header;
-    NamedValues entry;
+    NewResult entry("RecordedProcess");
     py::list command;
     for (const std::string& argument : process.command) command.append(text_of(argument));
-    entry["path"] = text_of(process.path);
+    entry["path"] = process.path;
     entry["pid"] = header.pid;
     entry["parent_pid"] = header.parent_pid;
-    entry["host"] = text_of(header.host);
+    entry["host"] = header.host;
     entry["boot_id"] = text_of(header.boot_id).attr("strip")();
     entry["command"] = command;
     entry["rank"] = number_or_none(header.rank);
-    entry["local_rank"] =
-        header.local_rank < 0 ? py::object(py::none()) : py::int_(header.local_rank);
-    entry["world_size"] =
-        header.world_size < 0 ? py::object(py::none()) : py::int_(header.world_size);
+    entry["local_rank"] = number_or_none(header.local_rank);
+    entry["world_size"] = number_or_none(header.world_size);
     entry["run"] = header.run;
     entry["mode"] = modes[std::min<std::uint32_t>(header.mode, 3)];
     entry["clock"] = clocks[std::min<std::uint32_t>(header.clock, 2)];
@@ -360,7 +359,7 @@ py::list Reader::processes() const {
     entry["event_cost"] = header.event_cost / 1000.0;
     entry["inner_cost"] = header.inner_cost / 1000.0;
     entry["min_duration"] = header.min_duration;
-    processes.append(entry);
+    processes.append(entry.done());
   }
   return processes;
 }

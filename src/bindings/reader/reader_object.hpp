@@ -66,7 +66,7 @@ class Reader {
   pybind11::object arrow_schema(const std::string& table);
   pybind11::object arrow_stream(const std::string& table);
 
-  pybind11::dict stats(const pybind11::str& asked);
+  pybind11::object stats(const pybind11::str& asked);
   // The ranges with work of the GPU, columns and sums; `unclosed_end` is an int or None,
   // `midpoints` as reader::Median has it.
   pybind11::dict projection(const std::string& call_domain, const std::string& work_domain,

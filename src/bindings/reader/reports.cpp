@@ -28,14 +28,14 @@ namespace nvspan::bindings {
 py::list list_losses(const std::vector<reader::ReadLoss>& losses) {
   py::list entries;
   for (const reader::ReadLoss& loss : losses) {
-    NamedValues entry;
+    NewResult entry("Loss");
     entry["process"] = loss.process;
     entry["thread"] = number_or_none(loss.thread);
-    entry["from"] = loss.from;
-    entry["to"] = loss.to;
-    entry["count"] = loss.count == 0 ? py::object(py::none()) : py::int_(loss.count);
-    entry["reason"] = text_of(loss.reason);
-    entries.append(entry);
+    entry["begin"] = loss.from;
+    entry["end"] = loss.to;
+    if (loss.count != 0) entry["count"] = loss.count;
+    entry["reason"] = loss.reason;
+    entries.append(entry.done());
   }
   return entries;
 }
@@ -45,8 +45,8 @@ const char* kind_text(reader::RangeKind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
-void add_lane(NamedValues& entry, const reader::Recording& recording,
-              const reader::DeviceLane& lane, bool with_stream) {
+void add_lane(NewResult& entry, const reader::Recording& recording, const reader::DeviceLane& lane,
+              bool with_stream) {
   const auto text = [&](std::int32_t name) {
     return name < 0 ? py::object(py::none())
                     : text_of(recording.strings()[static_cast<std::size_t>(name)]);
@@ -81,12 +81,12 @@ py::list threads(const RecordingHandle& handle) {
   const reader::Recording& recording = *handle.recording;
   py::list entries;
   for (const reader::ReadThread& thread : recording.threads()) {
-    NamedValues entry;
+    NewResult entry("RecordedThread");
     entry["process"] = thread.process;
     entry["pid"] = recording.processes()[thread.process].header.pid;
     entry["tid"] = thread.tid;
     entry["name"] = string_at(recording, thread.name);
-    entries.append(entry);
+    entries.append(entry.done());
   }
   return entries;
 }
@@ -101,23 +101,20 @@ py::list tree(const RecordingHandle& handle, bool ancestors) {
   py::list entries;
   for (const auto& each : found.nodes) {
     const reader::CallNode& node = *each;
-    NamedValues entry;
+    NewResult entry("CallNode");
     entry["parent"] = number_or_none(node.parent);
     entry["domain"] = domain_at(recording, node.domain);
     entry["name"] = string_at(recording, node.name);
     entry["kind"] = kind_text(node.kind);
     entry["backward"] = node.backward;
-    entry["lane"] = node.lane < 0 ? py::object(py::none())
-                                  : text_of(found.lanes[static_cast<std::size_t>(node.lane)]);
+    if (node.lane >= 0) entry["lane"] = found.lanes[static_cast<std::size_t>(node.lane)];
     entry["calls"] = node.calls;
     entry["unclosed"] = node.unclosed;
     entry["total"] = static_cast<std::int64_t>(node.total());
-    entry["self"] = node.self;
+    if (node.kind != reader::RangeKind::start_end) entry["self"] = node.self;
     entry["min"] = node.calls == 0 ? 0 : node.shortest;
     entry["max"] = node.longest;
     entry["threads"] = node.threads.size();
-    entry["p50"] = py::none();
-    entry["typical"] = py::none();
     if (node.durations != nullptr && node.calls != 0) {
       const auto least = static_cast<double>(node.shortest);
       const auto most = static_cast<double>(node.longest);
@@ -126,7 +123,7 @@ py::list tree(const RecordingHandle& handle, bool ancestors) {
                                             node.outermost.within().time > 0)
                              .mean;
     }
-    entries.append(entry);
+    entries.append(entry.done());
   }
   return entries;
 }

@@ -7,6 +7,7 @@
 
 #include "bindings/support/py.hpp"
 #include "bindings/reader/values/named_values.hpp"
+#include "bindings/reader/values/result.hpp"
 #include "bindings/reader/values/text.hpp"
 
 #include <pybind11/pybind11.h>
@@ -31,14 +32,14 @@ struct RecordingHandle {
   reader::Selection selection;
 };
 
-// A dict for each, in the order given.
+// A Loss for each, in the order given.
 pybind11::list list_losses(const std::vector<reader::ReadLoss>& losses);
 
 const char* kind_text(reader::RangeKind kind);
 
 // Adds the device of a lane, and the stream with its name, to a row that is grouped by them.
-void add_lane(NamedValues& entry, const reader::Recording& recording,
-              const reader::DeviceLane& lane, bool with_stream);
+void add_lane(NewResult& entry, const reader::Recording& recording, const reader::DeviceLane& lane,
+              bool with_stream);
 
 // `progress`, or None, is called with what an export passes on, with the GIL that `released` gave
 // back; a signal's handler may raise there.

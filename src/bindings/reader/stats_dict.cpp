@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Statistics, as the dictionaries that Python gets.
+// Statistics as Python gets them.
 #include "bindings/reader/reader_object.hpp"
-#include "bindings/reader/values/named_values.hpp"
+#include "bindings/reader/values/result.hpp"
 
 #include <pybind11/stl.h>
 
@@ -38,7 +38,7 @@ py::object value_of(const reader::FieldGroup& group) {
 
 }  // namespace
 
-py::dict Reader::stats(const py::str& asked) {
+py::object Reader::stats(const py::str& asked) {
   const std::string by = bytes_of(asked);
   reader::AggregateOptions options;
   static_cast<reader::Selection&>(options) = selection_;
@@ -70,7 +70,7 @@ py::dict Reader::stats(const py::str& asked) {
   }
   py::list rows;
   for (const auto& row : figures.rows) {
-    NamedValues entry;
+    NewResult entry("StatsRow");
     const auto calls = static_cast<double>(row->calls);
     const double mean = row->calls == 0 ? 0 : row->sum / calls;
     const auto squares = static_cast<double>(row->squares);
@@ -123,17 +123,17 @@ py::dict Reader::stats(const py::str& asked) {
       entry["payload_type"] = row->payload_type;
       entry["payload"] = row->payload;
     }
-    if (options.by == reader::GroupBy::field) {
-      entry[asked] =
-          row->payload == 0 ? py::object(py::none()) : value_of(figures.groups[row->payload]);
+    if (options.by == reader::GroupBy::field && row->payload != 0) {
+      entry["field"] = value_of(figures.groups[row->payload]);
     }
     if (row->lane >= 0) {
       const reader::DeviceLane& lane = figures.lanes.lanes()[static_cast<std::size_t>(row->lane)];
       add_lane(entry, *recording_, lane, options.by == reader::GroupBy::stream);
     }
-    rows.append(entry);
+    rows.append(entry.done());
   }
-  NamedValues result;
+  NewResult result("Statistics");
+  result["by"] = asked;
   result["rows"] = rows;
   result["losses"] = list_losses(figures.losses);
   result["lost"] = figures.lost;
@@ -146,14 +146,14 @@ py::dict Reader::stats(const py::str& asked) {
   result["whole"] = figures.whole;
   py::list marks;
   for (const reader::MarkRow& row : figures.marks) {
-    NamedValues entry;
+    NewResult entry("MarkRow");
     entry["domain"] = text(recording_->domains()[row.domain]);
     entry["name"] = text(row.name);
     entry["calls"] = row.calls;
-    marks.append(entry);
+    marks.append(entry.done());
   }
   result["marks"] = marks;
-  return result;
+  return result.done();
 }
 
 }  // namespace nvspan::bindings

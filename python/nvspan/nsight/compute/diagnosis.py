@@ -38,7 +38,7 @@ def of_filter(filter: RangeFilter, recording: Recording, rank: int | None = None
 def _ranks(hits: FilterHits, recording: Recording) -> set[int | None]:
     """The ranks on which ranges ran; None is a process without one."""
     process_of = recording.threads["process"]
-    return {recording.processes[process_of[thread]]["rank"] for thread in hits.threads}
+    return {recording.processes[process_of[thread]].rank for thread in hits.threads}
 
 
 def _plain(domain: str | None, name: str, known: Known) -> str:

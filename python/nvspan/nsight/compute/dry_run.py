@@ -48,12 +48,12 @@ def steps_in(recording: Recording) -> int:
     calls of the outermost range that ended most often."""
     steps = traced = 0
     for row in recording.stats().rows:
-        if row["kind"] != "push_pop":
+        if row.kind != "push_pop":
             continue
-        if row["name"] == "step":
-            steps = max(steps, row["calls"])
-        elif (row["name"] or "").startswith("ProfilerStep#"):
-            traced += row["calls"]
+        if row.name == "step":
+            steps = max(steps, row.calls)
+        elif (row.name or "").startswith("ProfilerStep#"):
+            traced += row.calls
     return max(steps, traced) or _outermost(recording)
 
 

@@ -72,7 +72,7 @@ def gpu_projection_trace(recording: Recording) -> Rows:
     A range's id is its row in `Recording.ranges`.
     """
     found = _projection(recording)
-    pids = [process["pid"] for process in recording.processes]
+    pids = [process.pid for process in recording.processes]
     threads = recording.threads
     of_thread = list(zip((pids[p] for p in threads["process"]), threads["tid"], strict=True))
     columns = ["row", "start", "end", "first", "last", "kind", "thread", "launches", "level",
@@ -100,7 +100,7 @@ def gpu_projection_trace(recording: Recording) -> Rows:
 
 def kernel_sum(recording: Recording) -> Rows:
     """``nvtx_kern_sum``: each kernel within the ranges of a name on a thread."""
-    pids = [process["pid"] for process in recording.processes]
+    pids = [process.pid for process in recording.processes]
     threads = recording.threads
     of_thread = list(zip((pids[p] for p in threads["process"]), threads["tid"], strict=True))
     table = []

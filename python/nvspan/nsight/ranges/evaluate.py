@@ -106,9 +106,9 @@ def _test(pattern: str, is_regex: bool, is_searched: bool) -> Test:
 def require_ranges(recording: Recording) -> None:
     """Raises ValueError for a recording that has only statistics."""
     for process in recording.processes:
-        if process["mode"] == "stats":
+        if process.mode == "stats":
             raise ValueError(
-                f"recording {process['path']!r} has statistics only: record without --mode stats"
+                f"recording {process.path!r} has statistics only: record without --mode stats"
             )
 
 

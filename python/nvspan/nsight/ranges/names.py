@@ -58,7 +58,7 @@ def range_filters(
 def known_ranges(recording: Recording) -> Known:
     """Domain (None: the default one) -> name -> whether it has (push/pop, start/end) ranges."""
     rows = recording.stats().rows
-    return known_of((row["domain"], row["name"], row["kind"]) for row in rows)
+    return known_of((row.domain, row.name, row.kind) for row in rows)
 
 
 def known_of(ranges: Iterable[tuple[str | None, str | None, str]]) -> Known:

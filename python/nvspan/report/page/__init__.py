@@ -19,6 +19,7 @@ from nvspan.recording.stats import Stats
 from nvspan.recording.steps import Steps
 from nvspan.recording.time_text import duration, moment
 from nvspan.report import device_join
+from nvspan.report.device_join import Row
 from nvspan.report.page import data
 from nvspan.report.page.bundle import script, source
 from nvspan.report.page.widget import as_json, steps_of, widget
@@ -48,7 +49,7 @@ def html(
     """
     summary = Summary(recording, stats=stats)
     if title is None:
-        names = [os.path.basename(p) for p in dict.fromkeys(p["path"] for p in summary.processes)]
+        names = [os.path.basename(p) for p in dict.fromkeys(p.path for p in summary.processes)]
         title = ", ".join(names[:3])
         if len(names) > 3:
             title += f" and {len(names) - 3} more"
@@ -90,9 +91,9 @@ def _when(recording: Recording) -> str:
 
 
 def _facts(summary: Summary) -> list[tuple[str, str]]:
-    calls = sum(row["calls"] for row in summary.rows)
-    hosts = sorted({process["host"] for process in summary.processes})
-    command = " ".join(summary.processes[0]["command"]) if summary.processes else ""
+    calls = sum(row.calls for row in summary.rows)
+    hosts = sorted({process.host for process in summary.processes})
+    command = " ".join(summary.processes[0].command) if summary.processes else ""
     if len(command) > 80:
         command = command[:77] + "..."
     return [
@@ -111,16 +112,16 @@ def _columns(summary: Summary) -> list[str]:
     return ["name", "calls", *TIMES, "share", "threads", *gpu, "outliers", "warmup", "overhead"]
 
 
-def _row(row: dict[str, Any], gpu: bool) -> list[Any]:
-    def short(value: Any) -> Any:
-        return round(value, 1) if isinstance(value, float) else value
+def _row(row: Row, gpu: bool) -> list[Any]:
+    def short(value: float | None, places: int = 1) -> float | None:
+        return round(value, places) if isinstance(value, float) else value
 
-    times = [short(row[key]) if row["calls"] else None for key in TIMES]
-    share = None if row["share"] is None else round(row["share"], 5)
-    cpu = [row["calls"], *times, share, row["threads"]]
-    if row["kind"] == "device":
+    times = [short(getattr(row, key)) if row.calls else None for key in TIMES]
+    cpu: list[float | None] = [row.calls, *times, short(row.share, 5), row.threads]
+    if row.kind == "device":
         cpu = [None] * len(cpu)
-    beside = [short(row[key]) if key != "gpu_share" or row[key] is None else round(row[key], 5)
-              for key in device_join.NUMBERS] if gpu else []  # fmt: skip
-    kept_out = [row["outliers"], row["warmup"]]
-    return [row["label"], *cpu, *beside, *kept_out, round(row["overhead_share"], 3)]
+    beside = [
+        short(getattr(row, key), 5 if key == "gpu_share" else 1) for key in device_join.NUMBERS
+    ]
+    kept_out = [row.outliers, row.warmup]
+    return [row.label, *cpu, *(beside if gpu else ()), *kept_out, round(row.overhead_share, 3)]

@@ -43,7 +43,7 @@ CELL = Size({"bytes": 900_000, "payload_bytes": 112_500, "points": 8000}, 4000, 
 def _thread(summary: Summary, thread: int) -> str:
     """A thread's name without its process."""
     found = summary.threads[thread]
-    return f"thread {found['tid']}" if found["name"] is None else printable(found["name"])
+    return f"thread {found.tid}" if found.name is None else printable(found.name)
 
 
 def _place(summary: Summary, kind: str, thread: int | None, device: str) -> str:
@@ -56,7 +56,7 @@ def _is_main(summary: Summary, thread: int | None) -> bool:
     if thread is None:
         return False
     found = summary.threads[thread]
-    return bool(found["tid"] == found["pid"])
+    return found.tid == found.pid
 
 
 def _base64(data: bytes) -> str:

@@ -17,6 +17,7 @@
 #include "bindings/reader/ranks/rank_summary.hpp"
 #include "bindings/reader/reader_object.hpp"
 #include "bindings/reader/values/methods.hpp"
+#include "bindings/reader/values/result.hpp"
 #include "bindings/reader/watch/watch_object.hpp"
 #include "core/statistics.hpp"
 #include "reader/chunks/open_file.hpp"
@@ -46,6 +47,7 @@ py::object file_header(const std::string& path) {
 
 PYBIND11_MODULE(_reader, m, py::mod_gil_not_used()) {
   using nvspan::bindings::Reader;
+  nvspan::bindings::load_result_classes();
   nvspan::bindings::bind_column(m);
   nvspan::bindings::Methods(m)
       .def("file_header", &file_header)

@@ -16,7 +16,7 @@
 #include "bindings/reader/reports.hpp"
 #include "bindings/reader/values/column.hpp"
 #include "bindings/reader/values/methods.hpp"
-#include "bindings/reader/values/named_values.hpp"
+#include "bindings/reader/values/result.hpp"
 #include "ranks/extract/collective_figures.hpp"
 #include "ranks/summary/module_figures.hpp"
 #include "ranks/summary/packed_histogram.hpp"
@@ -36,8 +36,9 @@ py::object text_at(const Summary& summary, std::int64_t id) {
   return text_of(summary.texts()[static_cast<std::size_t>(id)]);
 }
 
-// The keys that nvspan._reader.Reader.stats() has.
-py::dict row_of(const Summary& summary, const Summary::Rows::value_type& row) {
+// A JobRow or a class made of it, whose own fields the caller sets.
+NewResult row_of(const Summary& summary, const Summary::Rows::value_type& row,
+                 const char* class_name, const char* kind) {
   const auto& [key, figures] = row;
   const auto calls = static_cast<double>(figures.calls);
   const auto sum = static_cast<double>(figures.sum);
@@ -58,12 +59,10 @@ py::dict row_of(const Summary& summary, const Summary::Rows::value_type& row) {
   const auto percentile = [&](double fraction) {
     return std::clamp(durations.percentile(fraction, figures.calls), least, most);
   };
-  NamedValues entry;
+  NewResult entry(class_name);
   entry["domain"] = text_at(summary, key.domain);
   entry["name"] = text_at(summary, key.name);
-  if (key.kind < ranks::kind_of_marks) {
-    entry["kind"] = kind_text(static_cast<reader::RangeKind>(key.kind));
-  }
+  entry["kind"] = kind;
   entry["backward"] = key.backward;
   entry["calls"] = figures.calls;
   entry["unclosed"] = figures.unclosed;
@@ -98,7 +97,9 @@ py::dict row_of(const Summary& summary, const Summary::Rows::value_type& row) {
 py::list rows(const RankSummary& of) {
   py::list result;
   for (const auto* row : of.summary->ordered_rows()) {
-    if (row->first.kind < ranks::kind_of_marks) result.append(row_of(*of.summary, *row));
+    if (row->first.kind >= ranks::kind_of_marks) continue;
+    const char* const kind = kind_text(static_cast<reader::RangeKind>(row->first.kind));
+    result.append(row_of(*of.summary, *row, "JobRow", kind).done());
   }
   return result;
 }
@@ -112,15 +113,14 @@ py::list histograms(const RankSummary& of) {
   return result;
 }
 
-// "time": which of the four passes, see ranks/summary/module_figures.hpp.
 py::list modules(const RankSummary& of) {
   py::list result;
   for (const auto* row : of.summary->ordered_rows()) {
     const std::uint8_t kind = row->first.kind;
     if (kind < ranks::kind_of_modules || kind >= ranks::kind_of_collectives) continue;
-    py::dict entry = row_of(*of.summary, *row);
+    NewResult entry = row_of(*of.summary, *row, "ModuleRow", "module");
     entry["time"] = kind - ranks::kind_of_modules;
-    result.append(entry);
+    result.append(entry.done());
   }
   return result;
 }
@@ -129,9 +129,9 @@ py::list collectives(const RankSummary& of) {
   py::list result;
   for (const auto* row : of.summary->ordered_rows()) {
     if (row->first.kind != ranks::kind_of_collectives) continue;
-    py::dict entry = row_of(*of.summary, *row);
+    NewResult entry = row_of(*of.summary, *row, "CollectiveRow", "collective");
     entry["bytes"] = static_cast<double>(row->second.bytes);
-    result.append(entry);
+    result.append(entry.done());
   }
   return result;
 }
@@ -152,12 +152,11 @@ py::list marks(const RankSummary& of) {
   py::list result;
   for (const auto* row : of.summary->ordered_rows()) {
     if (row->first.kind != ranks::kind_of_marks) continue;
-    NamedValues entry;
+    NewResult entry("MarkRow");
     entry["domain"] = text_at(*of.summary, row->first.domain);
     entry["name"] = text_at(*of.summary, row->first.name);
     entry["calls"] = row->second.calls;
-    entry["group"] = row->first.group;
-    result.append(entry);
+    result.append(entry.done());
   }
   return result;
 }

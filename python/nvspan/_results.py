@@ -1,0 +1,215 @@
+# SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
+# SPDX-License-Identifier: Apache-2.0
+"""The results of `nvspan._reader`: each field, its type and its meaning.
+
+C++ fills the fields by name and checks every value against its annotation; a field that may be None
+need not be filled. Times are ns. The comments are the tables of fields in the documentation.
+"""
+
+from __future__ import annotations
+
+from nvspan._result import Result
+
+
+class RangeName(Result):
+    """What tells ranges apart."""
+
+    domain: str | None  #: None: the default domain
+    name: str | None  #: None: a range without a message
+    kind: str  #: "push_pop", "start_end" or "device"
+    backward: bool  #: whether its category marks it as the backward pass of `name`
+
+
+class CallNode(RangeName):
+    """A path of nested ranges. Times are of the calls that ended."""
+
+    parent: int | None  #: the place of the path around it
+    lane: str | None  #: the stream of a device's ranges
+    calls: int  #: ranges that ended
+    unclosed: int  #: ranges that did not end
+    total: int  #: time in which one was open; nested ones count once
+    self: int | None  #: time in which it was the innermost; None: start/end ranges do not nest
+    min: int | None  #: the shortest call; None in the sums of a stream
+    max: int | None  #: the longest call
+    threads: int  #: how many threads it ran in
+    p50: float | None  #: the median; None: too many paths to keep durations
+    typical: float | None  #: the mean without outliers
+
+
+class StatsRow(RangeName):
+    """The ranges of one name. Times are of the calls that ended."""
+
+    calls: int  #: ranges that ended
+    unclosed: int  #: ranges that did not end
+    total: float  #: time in which one was open, over all threads or streams; nested ones count once
+    self: float  #: time in which it was the innermost
+    mean: float  #: the mean call
+    std: float  #: the standard deviation of calls
+    min: float  #: the shortest call
+    p50: float  #: the median
+    p90: float  #: 90 of 100 calls are shorter
+    p99: float  #: 99 of 100 calls are shorter
+    p999: float  #: 999 of 1000 calls are shorter
+    max: float  #: the longest call
+    threads: int  #: how many threads it ran in
+    overhead: float  #: the recorder's part of `total`
+    typical: float  #: the mean of the calls without `outliers`, within 0.4 %
+    outliers: int  #: calls longer than 3 p50, 2 p75 and 10 us; 0 where calls are nested
+    outlier_total: float  #: their time
+    warmup: int  #: outliers among the first 16 calls of a thread
+    warmup_total: float  #: their time
+    warmup_squares: float  #: the sum of the squares of their durations
+    sum: float  #: all durations, with those of nested ranges
+    squares: float  #: the sum of their squares
+    first: int  #: when the first call began
+    devices: int | None  #: of a "device": on how many of them it ran
+    thread: int | None  #: by thread: a row of `Recording.threads`
+    process: int | None  #: by thread, process, device or stream: a row of `Recording.processes`
+    category: int | None  #: by category: its number
+    category_name: str | None  #: by category: its name
+    payload_type: int | None  #: by payload: how it was given
+    payload: int | None  #: by payload: its bits
+    field: int | float | str | None  #: by payload.FIELD: its value; None: there is none
+    device: int | None  #: by device or stream: its number
+    device_name: str | None  #: by device or stream: its name
+    stream: int | None  #: by stream: its number
+    stream_name: str | None  #: by stream: its name
+    lane: str | None  #: by device or stream: how it is shown
+
+
+class JobRow(StatsRow):
+    """The ranges of one name in a job or in one of its ranks. `first` and `last`: ns since 1970."""
+
+    last: int  #: when the last call ended
+    group: int  #: the rank's number, below 0 without one
+    rank: int | None  #: by rank: its number
+
+
+class ModuleRow(JobRow):
+    """A module in one of its passes: `domain` is the model, `name` the path."""
+
+    time: int  #: 0 to 3: forward and backward on the CPU, forward and backward on the GPU
+
+
+class CollectiveRow(JobRow):
+    """A collective of a communicator: `domain` has its number and size."""
+
+    bytes: float  #: what the ranks passed to it
+
+
+class MarkRow(Result):
+    """The marks of one name."""
+
+    domain: str | None  #: None: the default domain
+    name: str | None  #: None: a mark without a message
+    calls: int  #: how many
+
+
+class Loss(Result):
+    """A time in which events are missing."""
+
+    process: int  #: a row of `Recording.processes`
+    thread: int | None  #: a row of `Recording.threads`; None: not known
+    begin: int  #: from when
+    end: int  #: until when
+    count: int | None  #: how many events; None: not known
+    reason: str  #: why, such as "overwritten"
+
+    def as_dict(self) -> dict[str, object]:
+        """The fields as ``--json`` prints them: ``from`` and ``to`` for `begin` and `end`."""
+        names = {"begin": "from", "end": "to"}
+        return {names.get(name, name): value for name, value in super().as_dict().items()}
+
+
+class Statistics(Result):
+    """The statistics of a recording's ranges, and what is missing from them."""
+
+    by: str  #: what the rows are grouped by
+    rows: list[StatsRow]  #: the ranges, the largest total first
+    losses: list[Loss]  #: when events were lost
+    lost: int  #: events that could not be recorded, where that is known
+    gaps: int  #: in how many places a ring overwrote older events
+    overwritten: int  #: how many events it overwrote there
+    orphans: int  #: how many ends and pops had nothing to close
+    others: int  #: ranges and marks beyond the space for names, in the rows "(other names)"
+    first: int  #: when the first of these ranges began
+    last: int  #: when the last of them ended
+    whole: int  #: from the first begin to the last end of all ranges, with those filtered out
+    marks: list[MarkRow]  #: the marks
+
+
+class RecordedProcess(Result):
+    """A file of a recording, which one process wrote."""
+
+    path: str  #: the file; for another tool's report, the report
+    pid: int  #: its number in the operating system
+    parent_pid: int  #: its parent's number
+    host: str  #: the name of its machine
+    boot_id: str  #: identifies a machine from one start to the next
+    command: list[str]  #: the command line
+    rank: int | None  #: its rank in the job; None: not set
+    local_rank: int | None  #: its rank on its machine
+    world_size: int | None  #: how many ranks the job has
+    run: int  #: the same in all files of one `nvspan record` run
+    mode: str  #: "full", "ring", "stats" or "armed"
+    clock: str  #: the clock of its events: "tsc", "monotonic" or "given"
+    closed: bool  #: whether the process finished the file
+    open_chunks: int  #: chunks without a checksum
+    start: int  #: when the recording began
+    end: int  #: when it ended
+    unix_offset: int  #: added to a time, gives ns since 1970
+    event_cost: float  #: the recorder's time for an event
+    inner_cost: float  #: the part of it that lies within the event's range
+    min_duration: int  #: shorter ranges were not recorded
+    tool: str | None  #: the program that wrote another tool's report; None: nvspan
+
+
+class RecordedThread(Result):
+    """A thread that made NVTX calls."""
+
+    process: int  #: a row of `Recording.processes`
+    pid: int  #: its process's number in the operating system
+    tid: int  #: its own number
+    name: str | None  #: None: it has none
+
+
+class JobProcess(Result):
+    """A process of a job whose recordings were reduced to one summary."""
+
+    process: int  #: the same wherever its file lies
+    group: int  #: its rank; of a process without one, a number below 0
+    rank: int | None  #: its rank in the job; None: not set
+    local_rank: int | None  #: its rank on its machine
+    world_size: int | None  #: how many ranks the job has
+    pid: int  #: its number in the operating system
+    run: int  #: the same in all files of one `nvspan record` run
+    unix_offset: int  #: added to a time of its machine, gives ns since 1970
+    first: int  #: when its first range began
+    last: int  #: when its last range ended
+    ranges: int  #: how many it had
+    lost: int  #: events that could not be recorded
+    gaps: int  #: places at which a ring overwrote older events
+    overwritten: int  #: events that were overwritten there
+    orphans: int  #: ends and pops that had nothing to close
+    others: int  #: ranges and marks beyond the space for names
+    closed: bool  #: whether it finished the file
+    mode: str  #: "full", "ring", "stats" or "armed"
+    event_cost: float  #: the recorder's time for an event
+    host: str  #: the name of its machine
+    boot_id: str  #: identifies a machine from one start to the next
+    command: str  #: the command line
+    path: str  #: its file
+
+
+RESULTS = (
+    CallNode,
+    CollectiveRow,
+    JobRow,
+    Loss,
+    MarkRow,
+    ModuleRow,
+    RecordedProcess,
+    RecordedThread,
+    Statistics,
+    StatsRow,
+)
