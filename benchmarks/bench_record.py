@@ -46,7 +46,7 @@ begin = time.perf_counter()
 rows = nvspan.read(sys.argv[1]).stats().rows
 took = time.perf_counter() - begin
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-print(json.dumps({"seconds": took, "peak_MiB": peak, "calls": sum(r["calls"] for r in rows)}))
+print(json.dumps({"seconds": took, "peak_MiB": peak, "calls": sum(r.calls for r in rows)}))
 """
 
 

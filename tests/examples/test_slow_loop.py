@@ -42,7 +42,7 @@ def test_the_figures_of_the_page_and_its_pictures(tmp_path):
     slow, fixed = recording("slow", tmp_path), recording("fixed", tmp_path)
     found = findings.find(slow)
     assert [finding.kind for finding in found] == ["phase", "trend", "bound-unknown"]
-    before, after = ({row["name"]: row["mean"] for row in each.stats().rows}
+    before, after = ({row.name: row.mean for row in each.stats().rows}
                      for each in (slow, fixed))  # fmt: skip
     less = {name: round(100 * (1 - after[name] / before[name])) for name in before}
     assert (less["load"], less["step"]) == (97, 93)
