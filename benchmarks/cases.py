@@ -107,7 +107,7 @@ TARGETS: tuple[Target, ...] = (
     Target("start_end", "times", "tool", 9),
     Target("mark", "times", "none", 7),
     Target("mark", "times", "tool", 15),
-    Target("domain", "times", "none", 1.4),
+    Target("domain", "times", "none", 1.6),
     Target("domain", "times", "tool", 2),
     *(Target(case, "added", "tool", 25) for case in ("with", "kept", "push_pop", "mark")),
     *(Target(case, "added", "asyncio", 70) for case in ("with", "kept", "push_pop", "mark")),
