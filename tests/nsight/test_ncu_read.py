@@ -69,10 +69,10 @@ def test_several_ranges_of_one_report(ranges, found, read):
 
 
 def test_a_range_that_a_report_does_not_have(read):
-    done = read("threads.ncu-rep", "mian")
+    done = read("threads.ncu-rep", "mani")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "nvspan ncu: error: ranges: no range 'mian' in the report; the nearest are 'main', "
+        "nvspan ncu: error: ranges: no range 'mani' in the report; the nearest are 'main', "
         "'thread'\n"
     )
     done = read("threads.ncu-rep", "main > thread")

@@ -285,10 +285,10 @@ def test_the_export_stays_beside_the_report(
     if beside == "a file":
         (folder / "run.sqlite").write_text("of somebody")
     assert len(nvspan.read(folder / "run.nsys-rep").ranges) > 0
-    found = {path.name: path.read_bytes()[:6] for path in folder.iterdir()}
+    found = {path.name: path.read_bytes()[:5] for path in folder.iterdir()}
     assert found == {
-        "run.nsys-rep": b"a repo",
-        "run.sqlite": b"SQLite" if beside == "nothing" else b"of som",
+        "run.nsys-rep": b"a rep",
+        "run.sqlite": b"SQLit" if beside == "nothing" else b"of so",
     }
 
 
