@@ -70,7 +70,7 @@ void test_numbers() {
   EXPECT_EQUAL(of_double(0.0001), "0.0001");
   EXPECT_EQUAL(of_double(-1.5e-5), "-1.5e-05");
   EXPECT_EQUAL(of_double(9007199254740993.0), "9007199254740992.0");
-  EXPECT_EQUAL(of_double(0x1p-24), "5.960464477539063e-08");
+  EXPECT_EQUAL(of_double(0x1p-24), "5.9604644775390625e-08");
   EXPECT_EQUAL(of_double(-std::numeric_limits<double>::max()), "-1.7976931348623157e+308");
   EXPECT_EQUAL(of_double(std::nan("")), "nan");
   EXPECT_EQUAL(of_double(-std::numeric_limits<double>::infinity()), "-inf");
