@@ -78,7 +78,8 @@ void NumberText::print(Real value) {
     if (*at >= '0' && *at <= '9') *end++ = *at;
   }
   while (end > text + 1 && end[-1] == '0') --end;
-  lay_out(std::signbit(value), text, static_cast<int>(end - text), std::atoi(exponent + 1));
+  const auto power = static_cast<int>(std::strtol(exponent + 1, nullptr, 10));
+  lay_out(std::signbit(value), text, static_cast<int>(end - text), power);
 }
 
 NumberText::NumberText(double value) { print(value); }
