@@ -4,10 +4,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from helpers.live import running
-from helpers.traced import needs_library
+from helpers.traced import clean_environment, needs_library
 from helpers.written import written
 from nvspan.watch import Scalars
 
@@ -85,6 +89,23 @@ for part in range(2):
             run.wait_for()
             assert scalars.read()["nvspan/step/calls"] == 8
             run.say()
+
+
+@needs_library
+@pytest.mark.parametrize("mode", ["stats", "full", "ring"])
+def test_another_recording_takes_the_path(tmp_path, mode):
+    scalars = Scalars(tmp_path / "run.nvspan")
+    for calls in (10, 3):
+        program = f"""
+import nvspan
+with nvspan.record({str(tmp_path / "other.nvspan")!r}, mode={mode!r}):
+    for _ in range({calls}):
+        with nvspan.annotate("step"):
+            pass
+"""
+        subprocess.run([sys.executable, "-c", program], check=True, env=clean_environment())
+        os.replace(tmp_path / "other.nvspan", tmp_path / "run.nvspan")
+        assert scalars.read()["nvspan/step/calls"] == calls
 
 
 def test_without_a_recording(tmp_path):

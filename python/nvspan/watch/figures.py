@@ -63,8 +63,7 @@ class Watch:
             raise TypeError("match must be a list of patterns, not one pattern")
         self._sources = Sources(targets)
         self.match = None if match is None else tuple(match)
-        self._rings: dict[str, RingTally] = {}
-        self._grown: dict[str, Tally] = {}
+        self._kept: dict[str, tuple[tuple[str, int, int], RingTally, Tally]] = {}
         self._ended: dict[str, tuple[tuple[int, int], FileFigures]] = {}
         #: Why targets stand for no file and files could not be read, at the last reading.
         self.problems: list[str] = []
@@ -91,24 +90,36 @@ class Watch:
         status = os.stat(path)
         identity = (status.st_mtime_ns, status.st_size)
         known = self._ended.get(path)
-        if known is not None and known[0] == identity:
-            return known[1]
-        ring = self._rings.get(path) or RingTally()
+        if known is not None:
+            if known[0] == identity:
+                return known[1]
+            # What was closed does not change: another recording has taken the path.
+            del self._ended[path], self._kept[path]
+        whose, ring, grown = self._kept.get(path) or (None, RingTally(), Tally())
         recording, read_at, newest = ring.read(path)
         process = recording.processes[0]
+        if whose is not None and whose != _identity(process):
+            ring, grown = RingTally(), Tally()
+            recording, read_at, newest = ring.read(path)
+            process = recording.processes[0]
+        self._kept[path] = (_identity(process), ring, grown)
         if process.mode == "ring":
-            self._rings[path] = ring
             tally = ring.add(recording, self.match, read_at, newest)
         else:
             part = recording if self.match is None else recording.filter(match=self.match)
             reading = Tally()
             reading.add(summary_of(part))
-            tally = self._grown.setdefault(path, Tally())
-            tally.grow(reading)
+            grown.grow(reading)
+            tally = grown
         figures = FileFigures(path, process, tally)
         if process.closed:
             self._ended[path] = (identity, figures)
         return figures
+
+
+def _identity(process: RecordedProcess) -> tuple[str, int, int]:
+    """What a recording has for itself among those that had its path."""
+    return process.boot_id, process.pid, process.start
 
 
 def _by_process(found: list[FileFigures]) -> list[FileFigures]:

@@ -49,7 +49,7 @@ class Scalars:
     ) -> None:
         self._watch = Watch(targets, match)
         self._prefix = prefix
-        self._before: dict[tuple[str, _Key], tuple[float, dict[int, int]]] = {}
+        self._before: dict[tuple[str, int, _Key], tuple[float, dict[int, int]]] = {}
 
     @property
     def problems(self) -> list[str]:
@@ -67,12 +67,12 @@ class Scalars:
         for figures in self._watch.read():
             for key, tally in figures.tally.ranges.items():
                 label = self._label(*key)
-                before, known = self._before.get((figures.path, key), (0.0, {}))
+                before, known = self._before.get((figures.path, figures.pid, key), (0.0, {}))
                 sums[label] = sums.get(label, 0.0) + tally.sum - before
                 new = counts.setdefault(label, {})
                 for bucket, count in tally.counts.items():
                     new[bucket] = new.get(bucket, 0) + count - known.get(bucket, 0)
-                self._before[figures.path, key] = (tally.sum, dict(tally.counts))
+                self._before[figures.path, figures.pid, key] = (tally.sum, dict(tally.counts))
         found = {}
         for label, new in counts.items():
             calls = sum(new.values())

@@ -56,11 +56,8 @@ class RangeTally:
             for bucket in {*now.counts, *self.counts}
         }
         for bucket in sorted(bucket for bucket, count in new.items() if count < 0):
-            nearest = sorted(
-                (other for other, count in new.items() if count > 0),
-                key=lambda other, bucket=bucket: abs(other - bucket),  # type: ignore[misc]
-            )
-            for other in nearest:
+            positive = (other for other, count in new.items() if count > 0)
+            for _, other in sorted((abs(other - bucket), other) for other in positive):
                 moved = min(new[other], -new[bucket])
                 new[other] -= moved
                 new[bucket] += moved
