@@ -18,7 +18,7 @@ from nvspan.recording.nearest import hint
 from nvspan.report import render, text
 
 _THRESHOLD = 0.05
-_ONLY_READING = ("against", "threshold", "fail", "page", "section", "escape_formulas")
+_ONLY_READING = ("against", "threshold", "fail", "page", "section", "escape-formulas")
 _ALLOWED = ("read", "range", "kernels", "metrics", "format", "ncu", *_ONLY_READING)  # with --read
 
 
@@ -65,27 +65,20 @@ def add_reading(parser: Parser) -> None:
 
 def refuse(parser: Parser, options: argparse.Namespace) -> None:
     """Ends the command where options have no effect together."""
-
-    flags = {action.dest: action.option_strings[-1:] for action in parser._actions}
-
-    def given(names: Sequence[str]) -> str:
-        chosen = [name for name in names if getattr(options, name) != parser.get_default(name)]
-        return " and ".join(flag for name in chosen for flag in flags[name])
-
     if not options.read:
-        if names := given(_ONLY_READING):
-            parser.error(f"{names} cannot be used without --read")
-        return
-    if names := given([name for name in vars(options) if name not in _ALLOWED]):
-        parser.error(f"{names} cannot be used with --read, which runs no program")
-    if options.against and (names := given(("kernels", "metrics", "page"))):
-        parser.error(f"{names} cannot be used with --against")
-    if not options.against and (names := given(("threshold", "fail"))):
-        parser.error(f"{names} cannot be used without --against")
-    if options.page and (names := given(("kernels", "metrics"))):
-        parser.error(f"{names} cannot be used with --page")
-    if options.section and not options.page:
-        parser.error("--section cannot be used without --page")
+        return parser.refuse(options, _ONLY_READING, "cannot be used without --read")
+    actions = (action for action in parser._actions if action.dest in vars(options))
+    flags = (action.option_strings[-1][2:] for action in actions if action.option_strings)
+    others = [flag for flag in flags if flag not in _ALLOWED]
+    parser.refuse(options, others, "cannot be used with --read, which runs no program")
+    if options.against:
+        parser.refuse(options, ("kernels", "metrics", "page"), "cannot be used with --against")
+    else:
+        parser.refuse(options, ("threshold", "fail"), "cannot be used without --against")
+    if options.page:
+        parser.refuse(options, ("kernels", "metrics"), "cannot be used with --page")
+    else:
+        parser.refuse(options, ("section",), "cannot be used without --page")
 
 
 def show(parser: Parser, options: argparse.Namespace, words: Sequence[str]) -> int:
