@@ -66,11 +66,15 @@ def load(work: Path) -> list[Failure]:
     return [Failure(**entry) for file in files for entry in json.loads(file.read_text())]
 
 
-def keep(failed: dict[str, str], command: list[str], directory: str, form: str = "{}") -> None:
+def keep(
+    failed: dict[str, str], command: list[str], directory: Path = Path(), form: str = "{}"
+) -> None:
     """`failed` has the text of each failure by test id; `command` gets the id, in this form."""
     stage = os.environ["NVSPAN_CI_STAGE"]
+    # The second run is made by another process, which has another directory.
+    where = str(directory.absolute())
     failures = [
-        Failure(stage, name, text, [*command, form.format(name)], directory, dict(os.environ))
+        Failure(stage, name, text, [*command, form.format(name)], where, dict(os.environ))
         for name, text in failed.items()
     ]
     kept = Path(os.environ["NVSPAN_CI_WORK"]) / "failures"
@@ -90,7 +94,7 @@ def run_pytest(python: str, command: list[str]) -> int:
                 report = json.loads(line)
                 failed[report["id"]] = failed.get(report["id"], "") + report["text"]
     if failed:
-        keep(failed, [python, "-m", "pytest"], os.getcwd())
+        keep(failed, [python, "-m", "pytest"])
     return 0 if code == 1 and failed else code
 
 
@@ -105,7 +109,7 @@ def run_ctest(build: str, command: list[str]) -> int:
                 text = "" if how == "Failed" else f"***{how}\n"
                 failed[case.get("name", "")] = text + case.findtext("system-out", "")
     if failed:
-        keep(failed, [*command, "-R"], build, "^{}$")
+        keep(failed, [*command, "-R"], Path(build), "^{}$")
     return 0 if failed else code
 
 

@@ -2,12 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Two clocks that differ in rate, read with errors: what ClockFit tells is never further off than
-// it says, whether between, before or after the points, and after one point as after many.
+// it says, whether between, before or after the points, and after one point as after many. And two
+// clocks that a thread reads together, though it loses its core meanwhile.
 
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <random>
+#include <thread>
 
+#include "core/os/clock.hpp"
 #include "cuda/clock/clock_fit.hpp"
 
 using nvspan::cuda::ClockFit;
@@ -76,6 +80,24 @@ void times_stay_in_order() {
   }
 }
 
+// Five of six readings are interrupted.
+void a_pair_is_of_one_moment() {
+  for (int undisturbed = 0; undisturbed < 6; ++undisturbed) {
+    int calls = 0;
+    const auto counter = [&] {
+      const uint64_t now = nvspan::core::monotonic_ns();
+      const int call = calls++;
+      if (call % 2 == 0 && call / 2 != undisturbed) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      }
+      return now;
+    };
+    const nvspan::core::ClockPair pair = nvspan::core::read_together(counter);
+    const auto apart = static_cast<double>(pair.ticks) - static_cast<double>(pair.monotonic);
+    expect(std::fabs(apart) < 500'000, "ns between two readings of one clock", apart);
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -97,6 +119,7 @@ int main() {
   two.add({106'500'000, 223'650'000, 100});
   expect(two.drift_after(50e6, nominal) <= 101, "100 ms tell a rate", 0);
   times_stay_in_order();
+  a_pair_is_of_one_moment();
   std::printf("%d failures\n", failures);
   return failures == 0 ? 0 : 1;
 }

@@ -38,7 +38,7 @@ __attribute__((weak)) void nvspan_inject_close();
 namespace {
 
 constexpr int thread_count = 16;
-constexpr int rounds = 150;
+constexpr int rounds = 20;  // of each thread after the last session was opened
 constexpr int sessions = 40;
 constexpr int forks = 10;
 
@@ -117,7 +117,7 @@ nvtxEventAttributes_t attributes(const char* message) {
   return made;
 }
 
-void work(int number) {
+void work(int number, const std::atomic<bool>& all_opened) {
   const auto push =
       client.in_core2<nvtxDomainRangePushEx_impl_fntype>(NVTX_CBID_CORE2_DomainRangePushEx);
   const auto pop = client.in_core2<nvtxDomainRangePop_impl_fntype>(NVTX_CBID_CORE2_DomainRangePop);
@@ -132,12 +132,13 @@ void work(int number) {
   const auto name_thread =
       client.in_core<nvtxNameOsThreadA_impl_fntype>(NVTX_CBID_CORE_NameOsThreadA);
   const std::string name = "thread " + std::to_string(number);
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0, left = rounds; left > 0; ++round) {
+    if (all_opened) --left;
     const nvtxDomainHandle_t domain = create(name.c_str());
     nvtxEventAttributes_t event = attributes(name.c_str());
     push(domain, &event);
     event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
-    event.message.registered = add_string(domain, std::to_string(round).c_str());
+    event.message.registered = add_string(domain, std::to_string(round % 100).c_str());
     push(domain, &event);
     const nvtxRangeId_t id = start(name.c_str());
     mark("mark");
@@ -167,16 +168,13 @@ void test_sessions_while_threads_work(const Library& library, const std::string&
   EXPECT(library.open(config(path).c_str()) != 0);
   EXPECT(library.open(config(path).c_str()) == 0);
   EXPECT(library.connect(get_export_table) != 0);
-  std::atomic<int> running{thread_count};
+  std::atomic<bool> all_opened{false};
   std::vector<std::thread> threads;
   threads.reserve(thread_count);
   for (int i = 0; i < thread_count; ++i) {
-    threads.emplace_back([&, i] {
-      work(i);
-      --running;
-    });
+    threads.emplace_back([&, i] { work(i, all_opened); });
   }
-  for (int i = 0; i < sessions && running > 0; ++i) {
+  for (int i = 0; i < sessions; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     library.close();
     EXPECT(library.open(config(path).c_str()) != 0);
@@ -189,9 +187,11 @@ void test_sessions_while_threads_work(const Library& library, const std::string&
     int status = 0;
     EXPECT(waitpid(child, &status, 0) == child && status == 0);
   }
+  all_opened = true;
   for (std::thread& thread : threads) thread.join();
   library.close();
-  check_file(path, thread_count * rounds);
+  constexpr int calls = 7;  // of a round that are a line each: pushes, pops, start, mark, end
+  check_file(path, thread_count * rounds * calls);
 }
 
 void test_depth_after_opening_again(const Library& library, const std::string& path) {

@@ -329,7 +329,9 @@ for turn in range(3):
 cuda.use(0)
 assert nvspan.device_stats()["context_lost"] == 0
 """)
-    assert names(done, backend) == [f"{turn}.{i}" for turn in range(3) for i in range(8)]
+    # Each context has a clock of its own: the ranges of two are as far apart as these clocks say.
+    shown = sorted(names(done, backend), key=lambda name: name.split(".")[0])
+    assert shown == [f"{turn}.{i}" for turn in range(3) for i in range(8)]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -53,4 +53,27 @@ inline uint64_t monotonic_ns() noexcept {
 #endif
 }
 
+// One moment by the clock that is never set back and by another counter.
+struct ClockPair {
+  uint64_t monotonic;  // ns
+  uint64_t ticks;
+};
+
+// Of a few readings the one that was taken in the shortest time: a thread that loses its core
+// between the clocks would be milliseconds off.
+template <typename Counter>
+ClockPair read_together(Counter counter) noexcept {
+  ClockPair best = {};
+  uint64_t least = UINT64_MAX;
+  for (int i = 0; i < 6; ++i) {
+    const uint64_t before = counter();
+    const uint64_t monotonic = monotonic_ns();
+    const uint64_t apart = counter() - before;
+    if (apart >= least) continue;
+    least = apart;
+    best = {monotonic, before + apart / 2};
+  }
+  return best;
+}
+
 }  // namespace nvspan::core

@@ -24,15 +24,12 @@ uint64_t read_pinned(const uint64_t* place) noexcept {
 }  // namespace
 
 double ticks_per_ns() noexcept {
-  struct Base {
-    uint64_t steady = core::monotonic_ns();
-    uint64_t stamp = core::time_stamp();
-  };
-  static const Base base;
-  uint64_t steady = core::monotonic_ns();
-  while (steady - base.steady < 1'000'000) steady = core::monotonic_ns();
-  return static_cast<double>(core::time_stamp() - base.stamp) /
-         static_cast<double>(steady - base.steady);
+  static const core::ClockPair base = core::read_together(core::time_stamp);
+  while (core::monotonic_ns() - base.monotonic < 1'000'000) {
+  }
+  const core::ClockPair now = core::read_together(core::time_stamp);
+  return static_cast<double>(now.ticks - base.ticks) /
+         static_cast<double>(now.monotonic - base.monotonic);
 }
 
 bool Calibration::load(const Driver& api) noexcept {

@@ -11,6 +11,10 @@ namespace nvspan::cuda {
 namespace {
 
 constexpr uint64_t stalled_ns = 2'000'000;
+// The first calibrations are made again, a few times, where they say little: a thread that loses
+// its core while it asks knows the GPU's time to milliseconds.
+constexpr double poor_ns = 20'000;
+constexpr unsigned most_poor = 16;
 // A driver that is out of memory for a moment refuses a few calls: about a second is given.
 constexpr unsigned most_refusals = 8;
 constexpr uint64_t retry_after_ns = 25'000'000;
@@ -85,9 +89,13 @@ bool GpuClock::advance(const Driver& api) noexcept {
       got || calibration_.asked_at_launch(point) ||
       (may_be_destroyed_ ? calibration_.bound_roughly(point) : calibration_.ask_slowly(api, point));
   if (got) fit_.add(point);
+  set(Phase::idle);
+  if (got && point.half_width > poor_ns && !may_be_destroyed_ &&
+      calibrations_ < needed_calibrations() && poor_++ < most_poor) {
+    return false;
+  }
   last_ = core::monotonic_ns();
   ++calibrations_;
-  set(Phase::idle);
   return got && ready();
 }
 

@@ -54,20 +54,13 @@ void choose_clock() noexcept {
 }
 
 ClockSample sample_clocks() noexcept {
+  const core::ClockPair pair = core::read_together([] { return ticks_now(); });
   ClockSample best = {};
-  std::uint64_t least = static_cast<std::uint64_t>(-1);
-  for (int i = 0; i < 6; ++i) {
-    const std::uint64_t before = ticks_now();
-    const std::uint64_t monotonic = core::monotonic_ns();
-    const std::uint64_t after = ticks_now();
-    if (after - before >= least) continue;
-    least = after - before;
-    best.monotonic = monotonic;
-    best.ticks = ticks_are_tsc ? before + (after - before) / 2 : monotonic;
-  }
+  best.monotonic = pair.monotonic;
+  best.ticks = ticks_are_tsc ? pair.ticks : pair.monotonic;
   // Once is enough unless the thread was interrupted between the clocks.
   constexpr std::uint64_t undisturbed = 1000;  // ns
-  least = static_cast<std::uint64_t>(-1);
+  std::uint64_t least = static_cast<std::uint64_t>(-1);
   for (int i = 0; i < 6 && least > undisturbed; ++i) {
     const std::uint64_t before = core::monotonic_ns();
     const std::uint64_t realtime = core::clock_ns(CLOCK_REALTIME);
