@@ -227,8 +227,8 @@ template <class Send>
 
 [[gnu::noinline]] PyObject* push_in_domain(PyObject* domain, PyObject* const* args,
                                            Py_ssize_t nargs, PyObject* kwnames) {
-  if (!with_domain_fields(domain_push_form, domain, args, nargs, kwnames, push_fields))
-    return nullptr;
+  const auto send = [](EventFields& fields, bool& failed) { push_fields(fields, failed); };
+  if (!with_domain_fields(domain_push_form, domain, args, nargs, kwnames, send)) return nullptr;
   Py_RETURN_NONE;
 }
 
