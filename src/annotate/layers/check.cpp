@@ -5,7 +5,7 @@
 #include "annotate/event/event.hpp"
 #include "annotate/layers/check_reports.hpp"
 #include "annotate/layers/check_stack.hpp"
-#include "core/text/plain_text.hpp"
+#include "core/text/printable.hpp"
 
 namespace nvspan::annotate {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/support/module_state.hpp"
 
-#include "core/text/plain_text.hpp"
+#include "core/text/printable.hpp"
 
 #include <cstdarg>
 

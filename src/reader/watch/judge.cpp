@@ -4,7 +4,7 @@
 #include "reader/watch/judge.hpp"
 
 #include "core/os/clock.hpp"
-#include "core/text/duration_text.hpp"
+#include "core/text/number_text.hpp"
 
 #include <fnmatch.h>
 #include <signal.h>

@@ -3,7 +3,6 @@
 
 #include "trace/sinks/text_sink.hpp"
 
-#include "core/text/duration_text.hpp"
 #include "core/text/number_text.hpp"
 #include "core/text/printable.hpp"
 #include "trace/sinks/payload_text.hpp"
