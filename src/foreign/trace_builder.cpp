@@ -4,7 +4,7 @@
 #include "foreign/trace_builder.hpp"
 
 #include "nvtx/numbers.hpp"
-#include "trace/payload/scalar_payload.hpp"
+#include "trace/payload/payload.hpp"
 
 #include <algorithm>
 #include <cstring>

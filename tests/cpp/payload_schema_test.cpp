@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "core/memory/page_pool.hpp"
+#include "trace/payload/payload.hpp"
 #include "trace/payload/payload_numbers.hpp"
-#include "trace/payload/scalar_payload.hpp"
 
 using nvspan::core::PagePool;
 using nvspan::trace::PayloadEntry;

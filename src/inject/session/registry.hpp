@@ -4,8 +4,8 @@
 #pragma once
 
 #include "core/memory/page_pool.hpp"
-#include "trace/payload/domain_key.hpp"
 #include "trace/payload/payload_decoder.hpp"
+#include "trace/payload/payload_schema.hpp"
 
 #include <cstdint>
 #include <string_view>

@@ -4,7 +4,7 @@
 #include "reader/page/payload_texts.hpp"
 
 #include "core/text/number_text.hpp"
-#include "trace/payload/scalar_payload.hpp"
+#include "trace/payload/payload.hpp"
 #include "trace/sinks/payload_text.hpp"
 
 #include <type_traits>

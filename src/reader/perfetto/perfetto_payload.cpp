@@ -5,7 +5,7 @@
 
 #include "reader/perfetto/perfetto_fields.hpp"
 #include "reader/perfetto/perfetto_stream.hpp"
-#include "trace/payload/scalar_payload.hpp"
+#include "trace/payload/payload.hpp"
 
 #include <algorithm>
 #include <string>

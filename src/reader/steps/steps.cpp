@@ -6,7 +6,7 @@
 #include "reader/scan/range_scan.hpp"
 #include "reader/steps/step_launches.hpp"
 #include "reader/steps/step_track.hpp"
-#include "trace/payload/scalar_payload.hpp"
+#include "trace/payload/payload.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -4,7 +4,7 @@
 // The columns of each table.
 
 #include "reader/tables/columns.hpp"
-#include "trace/payload/scalar_payload.hpp"
+#include "trace/payload/payload.hpp"
 
 namespace nvspan::reader {
 namespace {

@@ -7,7 +7,7 @@
 #include "record/definitions/definition_chunk.hpp"
 #include "record/definitions/names.hpp"
 #include "trace/event/event.hpp"
-#include "trace/payload/domain_key.hpp"
+#include "trace/payload/payload_schema.hpp"
 
 #include <cstdint>
 

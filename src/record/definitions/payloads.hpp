@@ -8,8 +8,8 @@
 #include "record/definitions/names.hpp"
 #include "record/file/format.hpp"
 #include "trace/event/event.hpp"
-#include "trace/payload/domain_key.hpp"
 #include "trace/payload/payload_decoder.hpp"
+#include "trace/payload/payload_schema.hpp"
 
 #include <cstdint>
 #include <string_view>

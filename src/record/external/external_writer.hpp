@@ -10,7 +10,7 @@
 #include "record/external/lane.hpp"
 #include "record/external/process_part.hpp"
 #include "record/file/format.hpp"
-#include "trace/payload/scalar_payload.hpp"
+#include "trace/payload/payload.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -9,8 +9,7 @@
 
 #include "trace/event/event_kind.hpp"
 #include "trace/event/field.hpp"
-#include "trace/payload/payload_piece.hpp"
-#include "trace/payload/scalar_payload.hpp"
+#include "trace/payload/payload.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include "trace/payload/payload_piece.hpp"
+#include "trace/payload/payload.hpp"
 #include "trace/payload/payload_schema.hpp"
 
 #include <cstddef>

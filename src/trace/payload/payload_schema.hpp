@@ -8,7 +8,6 @@
 
 #include "core/memory/page_pool.hpp"
 #include "nvtx/numbers.hpp"
-#include "trace/payload/domain_key.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +16,21 @@
 #include <unordered_map>
 
 namespace nvspan::trace {
+
+// What a tool numbers within a domain: schemas, counters, scopes and so on.
+struct DomainKey {
+  std::uint64_t domain;
+  std::uint64_t id;
+  friend bool operator==(const DomainKey& a, const DomainKey& b) {
+    return a.domain == b.domain && a.id == b.id;
+  }
+};
+
+struct DomainKeyHash {
+  std::size_t operator()(const DomainKey& key) const noexcept {
+    return static_cast<std::size_t>(key.domain * 0x9E3779B97F4A7C15u ^ key.id);
+  }
+};
 
 inline std::uint64_t aligned(std::uint64_t at, std::uint64_t alignment) {
   return (at + alignment - 1) / alignment * alignment;

@@ -9,7 +9,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include "trace/payload/scalar_payload.hpp"
+#include "trace/payload/payload.hpp"
 
 #include <cstddef>
 #include <cstdint>

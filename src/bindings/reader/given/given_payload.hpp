@@ -8,7 +8,7 @@
 #include <pybind11/pybind11.h>
 
 #include "bindings/reader/given/given_column.hpp"
-#include "trace/payload/scalar_payload.hpp"
+#include "trace/payload/payload.hpp"
 
 #include <cstddef>
 #include <cstdint>

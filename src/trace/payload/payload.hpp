@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A payload that is one number: its bits, and which type they are of.
+// A payload as a call carries it: one number, as bits of a type, or pieces of bytes of a schema.
 
 #pragma once
 
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 #include <type_traits>
 
 namespace nvspan::trace {
@@ -46,5 +47,19 @@ bool use_scalar(PayloadType type, std::uint64_t bits, Use&& use) {
   }
   return false;
 }
+
+// One piece of an extended payload. `data` has no address when it was not copied; `error` says why.
+struct PayloadBlob {
+  std::uint64_t schema_id = 0;
+  std::uint64_t size = 0;
+  std::string_view data;
+  const char* error = nullptr;
+};
+
+// The same, as the decoder takes it.
+struct PayloadPiece {
+  std::uint64_t schema = 0;
+  std::string_view data;
+};
 
 }  // namespace nvspan::trace
