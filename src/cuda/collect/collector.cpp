@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "core/os/clock.hpp"
-#include "cuda/collect/submit.hpp"
 #include "cuda/context/range_pool.hpp"
 #include "cuda/model/outcome_counts.hpp"
 #include "cuda/stamps/stamps.hpp"

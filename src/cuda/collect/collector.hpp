@@ -17,4 +17,7 @@ enum class Activity : uint8_t { none, watching, working };
 Activity read_context(const Driver& api, DeviceContext& context, bool hurry,
                       uint64_t& backlog) noexcept;
 
+// Sends the ranges that wait in the context to the tool, as deferred events.
+void submit_waiting(DeviceContext& context) noexcept;
+
 }  // namespace nvspan::cuda

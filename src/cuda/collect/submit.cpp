@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda/collect/submit.hpp"
+#include "cuda/collect/collector.hpp"
 
 #include <algorithm>
 #include <map>
