@@ -4,7 +4,7 @@
 // Summaries: the same bytes for any order and grouping, exact sums, damage that is noticed.
 
 #include "ranks/summary/summary.hpp"
-#include "ranks/summary/packed_histogram.hpp"
+#include "ranks/summary/packed.hpp"
 
 #include <algorithm>
 #include <cstdint>

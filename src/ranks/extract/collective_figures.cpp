@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ranks/extract/collective_figures.hpp"
+#include "ranks/extract/extract.hpp"
 
 #include "core/log_histogram.hpp"
-#include "ranks/summary/packed_histogram.hpp"
+#include "ranks/summary/packed.hpp"
 #include "ranks/summary/summarize.hpp"
 
 #include <algorithm>

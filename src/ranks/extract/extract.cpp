@@ -3,17 +3,15 @@
 
 #include "ranks/extract/extract.hpp"
 
-#include "ranks/extract/collective_fields.hpp"
-#include "ranks/extract/gpu_work.hpp"
 #include "ranks/extract/noted.hpp"
-#include "ranks/traces/operations.hpp"
-#include "ranks/traces/run_delay.hpp"
 #include "ranks/traces/segments.hpp"
+#include "ranks/traces/trace.hpp"
 #include "reader/scan/device_lanes.hpp"
 #include "reader/scan/payloads.hpp"
 #include "reader/scan/range_scan.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <map>
@@ -22,6 +20,49 @@
 
 namespace nvspan::ranks {
 namespace {
+
+// The fields of a collective's payload: our own, and NCCL's.
+class CollectiveFields final : public trace::PayloadVisitor {
+ public:
+  std::int64_t group = 0, sequence = no_sequence, bytes = -1, size = -1, root = -1, rank = -1;
+  std::int64_t asynchronous = 0, number = 0, early = 0, queued = 0;
+  std::int64_t delayed = -1, computed = no_time;
+
+  bool value(std::string_view name, const trace::PayloadValue& value) override {
+    if (value.kind != trace::PayloadValue::Kind::integer &&
+        value.kind != trace::PayloadValue::Kind::count) {
+      return true;
+    }
+    const std::pair<std::string_view, std::int64_t*> all[] = {
+        {"group", &group},
+        {"NCCL communicator ID", &group},
+        {"comm", &group},
+        {"seq", &sequence},
+        {"sequence", &sequence},
+        {"bytes", &bytes},
+        {"Message size [bytes]", &bytes},
+        {"size", &size},
+        {"No. of ranks", &size},
+        {"root", &root},
+        {"Root", &root},
+        {"peer", &root},
+        {"Peer", &root},
+        {"rank", &rank},
+        {"async", &asynchronous},
+        {"step", &number},
+        {"early", &early},
+        {"queued", &queued},
+        {"delayed", &delayed},
+        {"computed", &computed},
+    };
+    for (const auto& [known, into] : all) {
+      if (name == known) *into = value.integer;
+    }
+    return true;
+  }
+  bool begin(std::string_view, bool) override { return true; }
+  bool end(bool) override { return true; }
+};
 
 using reader::EntryPayload;
 using reader::ScannedRange;

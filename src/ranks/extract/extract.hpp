@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/text/text_table.hpp"
+#include "ranks/summary/summary.hpp"
 #include "ranks/traces/trace.hpp"
 #include "reader/file/recording.hpp"
 
@@ -23,5 +24,13 @@ struct ExtractOptions {
 // One trace for each process that has collectives or steps. `texts` is that of all traces.
 std::vector<RankTrace> extract(const reader::Recording& recording, const ExtractOptions& options,
                                core::TextTable& texts);
+
+// Adds the collectives of a recording: rows of the kind `kind_of_collectives`, with the operation
+// as name and the communicator as domain, "number:ranks", the number in hexadecimal; either may be
+// missing. Times are from when the rank came until it left; where the recording does not show that,
+// as where the CPU's request alone is in it, the row counts it as unclosed. Takes a further pass
+// over recordings that have such ranges.
+void add_collectives(const reader::Recording& recording, const ExtractOptions& options,
+                     Summary& to);
 
 }  // namespace nvspan::ranks

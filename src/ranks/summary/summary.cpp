@@ -3,7 +3,7 @@
 
 #include "ranks/summary/summary.hpp"
 
-#include "ranks/summary/packed_histogram.hpp"
+#include "ranks/summary/packed.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -12,6 +12,36 @@
 #include <utility>
 
 namespace nvspan::ranks {
+
+std::vector<std::size_t> SummaryTable::order(const TextPlaces& places) const {
+  std::vector<std::size_t> order(rows());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto key = [&](std::size_t row, std::size_t column) {
+    const std::int64_t at = value(row, column);
+    if (!columns_[column].is_text || at < 0) return at;
+    return static_cast<std::int64_t>(places[static_cast<std::size_t>(at)]);
+  };
+  std::sort(order.begin(), order.end(), [&](std::size_t one, std::size_t other) {
+    for (std::size_t column = 0; column < columns_.size(); ++column) {
+      const std::int64_t a = key(one, column);
+      const std::int64_t b = key(other, column);
+      if (a != b) return a < b;
+    }
+    return false;
+  });
+  return order;
+}
+
+void SummaryTable::sort(const TextPlaces& places) {
+  std::vector<std::int64_t> sorted;
+  sorted.reserve(values_.size());
+  const auto width = static_cast<std::ptrdiff_t>(columns_.size());
+  for (const std::size_t row : order(places)) {
+    const auto from = values_.begin() + static_cast<std::ptrdiff_t>(row) * width;
+    sorted.insert(sorted.end(), from, from + width);
+  }
+  values_ = std::move(sorted);
+}
 
 std::size_t RangeKeyHash::operator()(const RangeKey& key) const noexcept {
   std::uint64_t hash = static_cast<std::uint64_t>(static_cast<std::uint32_t>(key.domain)) << 32 |

@@ -4,7 +4,7 @@
 // A summary as bytes: magic, version, checksum of the rest; texts in their order, rows in the order
 // of their keys, tables in the order of their names.
 
-#include "ranks/summary/packed_histogram.hpp"
+#include "ranks/summary/packed.hpp"
 #include "ranks/summary/summary.hpp"
 #include "record/file/checksum.hpp"
 

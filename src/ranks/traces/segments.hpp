@@ -5,7 +5,6 @@
 
 #pragma once
 
-#include "ranks/traces/run_delay.hpp"
 #include "ranks/traces/trace.hpp"
 
 #include <cstddef>
@@ -13,6 +12,18 @@
 #include <vector>
 
 namespace nvspan::ranks {
+
+// The time in which a rank's thread was ready to run and had no core, as it says where it comes to
+// collectives: no range is slower for that.
+struct RunDelay {
+  std::int64_t at = 0;
+  std::int64_t ns = 0;  // since the thread began
+};
+
+// Takes that time off the parts between two of these moments, and makes a part `name` of it. In
+// which part the thread had no core nobody knows: it goes to those that take longer than they have
+// to at least, as far as they do, and what is left to all of them.
+void take_off(RankTrace& trace, const std::vector<RunDelay>& delays, std::int32_t name);
 
 class ThreadWork {
  public:
@@ -53,5 +64,15 @@ class ThreadWork {
 
 // Adds so much to all times.
 void move(RankTrace& trace, std::int64_t by);
+
+// A range of the GPU that is not a collective.
+struct GpuStretch {
+  std::int64_t start;
+  std::int64_t end;
+  std::int32_t text;
+};
+
+// What the GPU does at each moment, by these ranges, which it sorts.
+ThreadWork work_of(std::vector<GpuStretch>& spans);
 
 }  // namespace nvspan::ranks

@@ -6,10 +6,13 @@
 
 #pragma once
 
+#include "core/text/text_table.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace nvspan::ranks {
@@ -86,5 +89,16 @@ struct RankTrace {
   }
   std::int64_t work(std::size_t from, std::size_t to, std::int32_t name) const noexcept;
 };
+
+// A collective by the name that a library gives its range: "ncclAllReduce", "MPI_Allreduce",
+// "all_reduce" and "gloo:all_reduce" are "allreduce".
+std::string operation_name(std::string_view range);
+
+CollectiveKind operation_kind(std::string_view operation);  // none: not one that ranks wait in
+
+// Traces with the texts that they name, as bytes that workers of one machine and version exchange.
+std::string packed_traces(const std::vector<RankTrace>& traces, const core::TextTable& texts);
+// Their texts are added to `texts`. Throws SummaryError where these are no such bytes.
+std::vector<RankTrace> unpacked_traces(std::string_view bytes, core::TextTable& texts);
 
 }  // namespace nvspan::ranks

@@ -25,7 +25,7 @@
 #include "ranks/cause/replay.hpp"
 #include "ranks/cause/stand_out.hpp"
 #include "ranks/extract/extract.hpp"
-#include "ranks/traces/trace_bytes.hpp"
+#include "ranks/traces/trace.hpp"
 
 namespace py = pybind11;
 

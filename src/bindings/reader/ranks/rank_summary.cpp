@@ -17,9 +17,8 @@
 #include "bindings/reader/values/column.hpp"
 #include "bindings/reader/values/methods.hpp"
 #include "bindings/reader/values/result.hpp"
-#include "ranks/extract/collective_figures.hpp"
-#include "ranks/summary/module_figures.hpp"
-#include "ranks/summary/packed_histogram.hpp"
+#include "ranks/extract/extract.hpp"
+#include "ranks/summary/packed.hpp"
 #include "ranks/summary/summarize.hpp"
 #include "reader/stats/typical.hpp"
 

@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ranks/summary/packed_histogram.hpp"
-
 #include "ranks/summary/packed.hpp"
 
 #include <cstdint>
