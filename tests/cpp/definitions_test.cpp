@@ -10,7 +10,6 @@
 
 #include "expect.hpp"
 #include "reader/file/chunk_scan.hpp"
-#include "reader/file/loss.hpp"
 #include "reader/file/recording.hpp"
 #include "reader/file/schemas.hpp"
 #include "recording_bytes.hpp"

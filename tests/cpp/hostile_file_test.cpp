@@ -11,7 +11,6 @@
 #include "reader/live/live_file.hpp"
 #include "reader/live/live_request.hpp"
 #include "reader/live/live_watch.hpp"
-#include "reader/tail/frozen_copy.hpp"
 #include "reader/tail/recording_tail.hpp"
 #include "record/file/live_format.hpp"
 #include "recording_bytes.hpp"

@@ -5,6 +5,7 @@
 
 #include "reader/file/chunk_scan.hpp"
 #include "reader/file/loading.hpp"
+#include "reader/file/recording.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -72,6 +73,22 @@ class Losses {
 };
 
 }  // namespace
+
+std::string_view loss_reason_text(record::LossReason reason) {
+  switch (reason) {
+    case record::LossReason::reentered:
+      return "signal handler";
+    case record::LossReason::no_space:
+      return "no space";
+    case record::LossReason::no_memory:
+      return "no memory";
+    case record::LossReason::too_deep:
+      return "nested too deeply";
+    case record::LossReason::name_budget:
+      return "past the budget for names";
+  }
+  return "unknown";
+}
 
 void Recording::find_damage(const Loading& loading, std::size_t first_thread,
                             const FileCheck& check) {

@@ -15,7 +15,6 @@
 
 #include "core/text/text_table.hpp"
 #include "reader/chunks/file_check.hpp"
-#include "reader/file/loss.hpp"
 #include "record/file/format.hpp"
 #include "trace/payload/payload_schema.hpp"
 
@@ -30,6 +29,23 @@
 #include <vector>
 
 namespace nvspan::reader {
+
+// What a recording has not: of which thread, from when to when, how many events and why.
+struct ReadLoss {
+  std::uint32_t process = 0;
+  std::int64_t thread = -1;  // -1: threads that never had a chunk, or several
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  std::uint64_t count = 0;  // 0: not known
+  std::string_view reason;
+};
+
+std::string_view loss_reason_text(record::LossReason reason);
+// Reasons of what was recorded and is not in the file any more.
+constexpr std::string_view damaged_text = "damaged";
+constexpr std::string_view cut_off_text = "cut off";
+constexpr std::string_view overwritten_text = "overwritten";  // by a ring
+constexpr std::string_view payload_loss_text = "payload not kept";
 
 constexpr std::int32_t no_name = -1;
 constexpr std::uint32_t unknown_site = 0;  // of ReadSites: a site that the file does not define
@@ -222,5 +238,18 @@ class Recording {
   mutable std::mutex problems_mutex_;
   std::vector<std::string> problems_;
 };
+
+// What tells ranges apart where several sites may have one name: domain, name and kind. Domains are
+// below 2^29.
+constexpr std::uint64_t name_key(const ReadSite& site, RangeKind kind = RangeKind::push_pop) {
+  return std::uint64_t{site.domain} << 34 |
+         std::uint64_t{static_cast<std::uint32_t>(site.name)} << 2 |
+         static_cast<std::uint64_t>(kind);
+}
+
+// The backward pass of a name is another one.
+constexpr std::uint64_t pass_key(const ReadSite& site, RangeKind kind) {
+  return name_key(site, kind) | std::uint64_t{site.backward} << 63;
+}
 
 }  // namespace nvspan::reader

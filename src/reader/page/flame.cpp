@@ -4,7 +4,7 @@
 #include "reader/page/flame.hpp"
 
 #include "core/memory/path_table.hpp"
-#include "reader/file/name_key.hpp"
+#include "reader/file/recording.hpp"
 #include "reader/scan/device_rows.hpp"
 #include "reader/scan/range_scan.hpp"
 

@@ -8,7 +8,6 @@
 #include "reader/page/timeline_bytes.hpp"
 #include "reader/scan/device_rows.hpp"
 #include "reader/scan/range_scan.hpp"
-#include "reader/scan/slots.hpp"
 
 #include <algorithm>
 #include <cmath>

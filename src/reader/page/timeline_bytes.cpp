@@ -4,16 +4,59 @@
 #include "reader/page/timeline_bytes.hpp"
 
 #include "core/key_order.hpp"
-#include "reader/page/payload_texts.hpp"
+#include "core/memory/page_pool.hpp"
+#include "core/text/line_buffer.hpp"
+#include "core/text/number_text.hpp"
+#include "reader/page/blocks.hpp"
+#include "reader/scan/payloads.hpp"
+#include "trace/payload/payload.hpp"
+#include "trace/sinks/payload_text.hpp"
 
 #include <algorithm>
 #include <map>
 #include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 
 namespace nvspan::reader {
 namespace {
+
+// Payloads as text for people.
+class PayloadTexts {
+ public:
+  explicit PayloadTexts(const Recording& recording)
+      : recording_(recording), payloads_(recording), line_(pool_) {}
+
+  // `step=3, loss=0.25`; a lone number as it is. Empty: no text can be made of it.
+  std::string text(const PageBlock& block) {
+    const EntryPayload& payload = block.payload;
+    const ReadSite& site = recording_.sites()[block.site];
+    if (payload.bytes != nullptr) {
+      constexpr std::size_t columns = 160;
+      line_.clear();
+      trace::PayloadLine fields(line_, columns);
+      payloads_.read(block.process, site.local_domain, payload.bytes, payload.bits, fields);
+      return std::string(line_.data(), line_.size());
+    }
+    std::string text;
+    trace::use_scalar(static_cast<trace::PayloadType>(site.own_payload_type()), payload.bits,
+                      [&](auto number) {
+                        if constexpr (std::is_floating_point_v<decltype(number)>) {
+                          text = core::NumberText(number).view();
+                        } else {
+                          text = std::to_string(number);
+                        }
+                      });
+    return text;
+  }
+
+ private:
+  const Recording& recording_;
+  RecordedPayloads payloads_;
+  core::PagePool pool_;
+  core::LineBuffer line_;
+};
 
 void add_number(std::string& out, std::uint64_t value) {
   for (; value >= 128; value >>= 7) out += static_cast<char>(value | 128);
@@ -133,7 +176,7 @@ void TimelineBytes::write_payloads(std::size_t most_bytes) {
   for (const Place& place : places) {
     constexpr std::size_t bytes_of_place = 5;
     if (bytes > most_bytes) break;
-    const std::string text = texts.of(*place.block);
+    const std::string text = texts.text(*place.block);
     if (text.empty()) continue;
     const auto found = numbers.emplace(text, static_cast<std::uint32_t>(numbers.size()));
     if (found.second) {

@@ -11,7 +11,6 @@
 #include "reader/scan/device_rows.hpp"
 #include "reader/scan/payloads.hpp"
 #include "reader/scan/range_scan.hpp"
-#include "reader/scan/slots.hpp"
 
 #include <map>
 

@@ -4,18 +4,95 @@
 #include "reader/projection/projection.hpp"
 
 #include "reader/projection/launched_work.hpp"
-#include "reader/projection/nesting.hpp"
-#include "reader/projection/sequence_name.hpp"
-#include "reader/scan/numbered_calls.hpp"
+#include "reader/scan/device_lanes.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
+#include <string_view>
+#include <vector>
 
 namespace nvspan::reader {
 namespace {
+
+// The ranges of one thread that are open while they are walked in the order of their starts. Those
+// of different domains, and start/end ranges, overlap without nesting.
+class EnclosingRanges {
+ public:
+  struct Range {
+    std::int64_t start, end;
+    std::uint64_t row;
+  };
+
+  // The tightest that holds the whole time; null: none. Ranges that never end may lie above it, and
+  // so many are looked at.
+  const Range* around(std::int64_t start, std::int64_t end) const noexcept {
+    const Range* tightest = nullptr;
+    std::size_t looked = 0;
+    for (std::size_t i = open_.size(); i-- > 0 && looked < most_looked; ++looked) {
+      const Range& range = open_[i];
+      if (range.end < end || range.start > start) continue;
+      if (tightest == nullptr || range.end - range.start < tightest->end - tightest->start) {
+        tightest = &range;
+      }
+    }
+    return tightest;
+  }
+  // The one that began last of those that hold it.
+  const Range* innermost(std::int64_t start, std::int64_t end) const noexcept {
+    std::size_t looked = 0;
+    for (std::size_t i = open_.size(); i-- > 0 && looked < most_looked; ++looked) {
+      if (open_[i].end >= end && open_[i].start <= start) return &open_[i];
+    }
+    return nullptr;
+  }
+
+  // Ranges that ended before `now` are forgotten.
+  void push(const Range& range, std::int64_t now) {
+    while (!open_.empty() && open_.back().end < now) open_.pop_back();
+    if (open_.size() >= sweep_at_) {
+      open_.erase(std::remove_if(open_.begin(), open_.end(),
+                                 [&](const Range& each) { return each.end < now; }),
+                  open_.end());
+      sweep_at_ = std::max<std::size_t>(2 * open_.size(), 64);
+    }
+    open_.push_back(range);
+  }
+
+ private:
+  static constexpr std::size_t most_looked = 4096;
+
+  std::vector<Range> open_;
+  std::size_t sweep_at_ = 64;
+};
+
+// The sequence numbers that torch's emit_nvtx puts into names: "aten::mm, seq = 7" opened the range
+// whose backward pass is "MmBackward0, stashed seq = 7" or "..., seq = 7" of an autograd thread.
+std::optional<std::int64_t> sequence_of(std::string_view name) noexcept {
+  constexpr std::string_view key = "seq = ";
+  const std::size_t at = name.rfind(key);
+  if (at == std::string_view::npos || at < 2) return std::nullopt;
+  std::int64_t number = 0;
+  std::size_t i = at + key.size();
+  const std::size_t first = i;
+  for (; i < name.size() && name[i] >= '0' && name[i] <= '9' && i < first + 18; ++i) {
+    number = number * 10 + (name[i] - '0');
+  }
+  if (i == first) return std::nullopt;
+  return number;
+}
+
+// Whether a name with a sequence number is of the backward pass.
+bool is_backward(std::string_view name) noexcept {
+  return name.find("stashed seq = ") != std::string_view::npos ||
+         name.find("Backward") != std::string_view::npos ||
+         name.rfind("autograd::engine::", 0) == 0 ||
+         name.find("AccumulateGrad") != std::string_view::npos;
+}
 
 constexpr std::size_t no_place = static_cast<std::size_t>(-1);
 

@@ -9,7 +9,7 @@
 
 #pragma once
 
-#include "reader/file/loss.hpp"
+#include "reader/file/recording.hpp"
 #include "reader/scan/payloads.hpp"
 #include "reader/scan/selection.hpp"
 #include "reader/scan/thread_scan.hpp"

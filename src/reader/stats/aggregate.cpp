@@ -3,7 +3,7 @@
 
 #include "reader/stats/aggregate.hpp"
 
-#include "reader/file/name_key.hpp"
+#include "reader/file/recording.hpp"
 #include "reader/scan/device_rows.hpp"
 #include "reader/scan/range_scan.hpp"
 #include "reader/stats/row_key.hpp"

@@ -4,7 +4,7 @@
 #include "reader/steps/repeating.hpp"
 
 #include "core/memory/path_table.hpp"
-#include "reader/file/name_key.hpp"
+#include "reader/file/recording.hpp"
 #include "reader/scan/range_scan.hpp"
 
 #include <algorithm>

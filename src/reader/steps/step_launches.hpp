@@ -7,7 +7,6 @@
 
 #include "core/memory/large_pages.hpp"
 #include "reader/scan/device_lanes.hpp"
-#include "reader/scan/numbered_calls.hpp"
 #include "reader/scan/range_scan.hpp"
 #include "reader/steps/step_work.hpp"
 

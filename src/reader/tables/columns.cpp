@@ -4,10 +4,12 @@
 #include "reader/tables/columns.hpp"
 
 #include "core/text/json_text.hpp"
-#include "reader/tables/select.hpp"
+#include "core/text/utf8.hpp"
+#include "reader/tables/tables.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 namespace nvspan::reader {
 namespace {
@@ -39,6 +41,32 @@ const std::vector<std::string>& plain_names(std::string_view table) {
 constexpr std::string_view payload_prefix = "payload.";
 
 }  // namespace
+
+Dictionary::Dictionary(const core::TextTable& strings) {
+  offsets.push_back(0);
+  for (std::size_t i = 0, count = strings.size(); i < count; ++i) {
+    for (std::string_view left = strings[i]; !left.empty();) {
+      std::uint32_t code_point = 0;
+      const std::size_t size = core::decode_utf8(left, code_point);
+      const std::string_view taken = size == 0 ? "\xEF\xBF\xBD" : left.substr(0, size);
+      bytes.insert(bytes.end(), taken.begin(), taken.end());
+      left.remove_prefix(size == 0 ? 1 : size);
+    }
+    offsets.push_back(static_cast<std::int32_t>(bytes.size()));
+  }
+}
+
+std::size_t Column::item_size() const noexcept {
+  switch (type) {
+    case 'C':
+      return 1;
+    case 'i':
+    case 'I':
+      return 4;
+    default:
+      return 8;
+  }
+}
 
 std::vector<std::string> Columns::names(std::string_view table) {
   std::vector<std::string> names = plain_names(table);
@@ -193,4 +221,5 @@ std::shared_ptr<Column> Columns::text(std::size_t rows, std::vector<std::int32_t
 }
 
 // What follows from a row's site and thread, in ranges and marks alike.
+
 }  // namespace nvspan::reader

@@ -4,7 +4,6 @@
 #include "reader/tables/tables.hpp"
 
 #include "reader/scan/range_scan.hpp"
-#include "reader/tables/select.hpp"
 
 #include <algorithm>
 #include <cstring>

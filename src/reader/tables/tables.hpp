@@ -7,6 +7,7 @@
 
 #include "reader/file/recording.hpp"
 #include "reader/scan/device_lanes.hpp"
+#include "reader/scan/selection.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -62,5 +63,11 @@ struct Tables {
 };
 
 Tables make_tables(Recording& recording);
+
+// A part of the tables. A range's parent is the innermost of those around it that are left.
+Tables select_rows(const Tables& tables, const Selection& selection);
+
+// The ranges of which `keep` holds.
+RangeTable select_ranges(const RangeTable& ranges, const std::vector<bool>& keep);
 
 }  // namespace nvspan::reader

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "reader/tail/frozen_copy.hpp"
+#include "reader/tail/recording_tail.hpp"
 
 #include "core/os/clock.hpp"
-#include "reader/tail/recording_tail.hpp"
 #include "record/file/checksum.hpp"
 #include "record/file/format.hpp"
 #include "record/file/live_format.hpp"

@@ -4,7 +4,6 @@
 #include "reader/watch/bundle.hpp"
 
 #include "core/os/clock.hpp"
-#include "reader/tail/frozen_copy.hpp"
 #include "reader/tail/recording_tail.hpp"
 #include "record/file/file_name.hpp"
 #include "record/file/ticks.hpp"

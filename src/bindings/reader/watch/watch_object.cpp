@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "reader/tail/frozen_copy.hpp"
+#include "reader/tail/recording_tail.hpp"
 #include "reader/watch/watcher.hpp"
 
 namespace py = pybind11;
