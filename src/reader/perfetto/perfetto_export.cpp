@@ -3,9 +3,8 @@
 
 #include "reader/perfetto/perfetto_export.hpp"
 
-#include "reader/export/titles.hpp"
-#include "reader/perfetto/perfetto_color.hpp"
 #include "reader/perfetto/perfetto_fields.hpp"
+#include "reader/perfetto/perfetto_names.hpp"
 #include "reader/perfetto/perfetto_payload.hpp"
 #include "reader/perfetto/perfetto_stream.hpp"
 #include "reader/scan/device_rows.hpp"

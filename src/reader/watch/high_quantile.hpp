@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -36,9 +38,18 @@ class HighQuantile {
   static constexpr std::size_t warm_up = 64;
 
   void add(double duration) noexcept { add_log(log_of(duration)); }
-  void add_log(float x) noexcept;
+  void add_log(float x) noexcept {
+    constexpr double rise = 0.03;
+    const auto found = static_cast<double>(x);
+    if (seen_ < warm_up) {
+      log_ = seen_ == 0 ? found : std::max(log_, found);
+      ++seen_;
+      return;
+    }
+    log_ += found > log_ ? rise * 0.99 : -rise * 0.01;
+  }
   // 0: too few durations are known.
-  double value() const noexcept;
+  double value() const noexcept { return seen_ < warm_up ? 0 : std::exp(log_); }
   // Whether it is known, and exceeded by so much; both are logarithms.
   bool is_exceeded(float x, float by) const noexcept {
     return seen_ >= warm_up && x > static_cast<float>(log_) + by;

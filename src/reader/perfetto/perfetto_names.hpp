@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What timelines call processes and counters, and the numbers by which they tell processes apart.
+// Names, process numbers and colors in a Perfetto trace.
 
 #pragma once
 
@@ -30,5 +30,10 @@ bool has_own_color(const ReadSite& site);
 
 // Why a range has no end of its own; empty: it has.
 std::string_view end_reason_text(EndReason reason);
+
+// The UI takes no colors from a trace: it makes one of a slice's correlation id, a text. This is a
+// text that gives nearly the hue and lightness of `argb`: "#FF0000/1234". Empty: of a shade of
+// grey, which the UI has none of.
+std::string perfetto_color_key(std::uint32_t argb);
 
 }  // namespace nvspan::reader
