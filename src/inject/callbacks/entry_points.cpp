@@ -9,7 +9,7 @@
 #include "inject/decode/call.hpp"
 #include "inject/decode/nvtx_types.hpp"
 #include "inject/session/session.hpp"
-#include "record/live/live_devices.hpp"
+#include "record/live/live_blocks.hpp"
 
 #include <dlfcn.h>
 #include <errno.h>

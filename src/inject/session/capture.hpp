@@ -8,7 +8,7 @@
 
 #include "inject/session/registry.hpp"
 #include "inject/session/thread_state.hpp"
-#include "record/live/live_devices.hpp"
+#include "record/live/live_blocks.hpp"
 #include "record/thread/thread_writer.hpp"
 #include "trace/event/event.hpp"
 

@@ -8,7 +8,6 @@
 #include "record/chunks/recording_file.hpp"
 #include "record/definitions/definition_chunk.hpp"
 #include "record/definitions/devices.hpp"
-#include "record/definitions/name_budget.hpp"
 #include "record/definitions/names.hpp"
 #include "record/definitions/payloads.hpp"
 #include "trace/event/event.hpp"

@@ -6,10 +6,10 @@
 
 #pragma once
 
+#include "core/log_histogram.hpp"
 #include "record/file/format.hpp"
 #include "record/file/ticks.hpp"
 #include "record/live/live_stack.hpp"
-#include "record/thread/stats_table.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -18,6 +18,36 @@
 #include <string_view>
 
 namespace nvspan::record {
+
+// A site's statistics in one thread; the cells lie in the file.
+struct StatsSlot {
+  std::uint32_t site_and_kind;  // 0: free
+  StatsCell* cell;
+  StatsNested* nested;  // null: none yet
+  StatsBlock* blocks[stats_octaves];
+};
+struct StatsTable {
+  StatsSlot* slots;
+  std::size_t capacity;  // a power of two
+  std::size_t used;
+
+  static std::uint32_t key_of(std::uint32_t site, EntryKind kind) noexcept {
+    return (site << 3 | static_cast<std::uint32_t>(kind)) + 1;
+  }
+  StatsSlot* find(std::uint32_t key) const noexcept {
+    if (capacity == 0) return nullptr;
+    for (std::size_t i = key * 0x9E3779B1u;; ++i) {
+      StatsSlot& slot = slots[i & (capacity - 1)];
+      if (slot.site_and_kind == key) return &slot;
+      if (slot.site_and_kind == 0) return nullptr;
+    }
+  }
+};
+
+inline unsigned octave_of(std::uint64_t ticks) noexcept {
+  const unsigned octave = core::log_octave(ticks);
+  return octave < stats_octaves ? octave : stats_octaves - 1;
+}
 
 // Shared by all threads and wiped to zeros in a forked child by the kernel, so that one comparison
 // shows a writer that its recording ended or belongs to the parent process.
