@@ -11,6 +11,7 @@
 #include <new>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -98,8 +99,12 @@ using PoolString = std::basic_string<char, std::char_traits<char>, PoolAllocator
 template <typename T>
 using PoolVector = std::vector<T, PoolAllocator<T>>;
 
-template <typename Key, typename Value, typename Hash = std::hash<Key>>
-using PoolMap = std::unordered_map<Key, Value, Hash, std::equal_to<Key>,
-                                   PoolAllocator<std::pair<const Key, Value>>>;
+template <typename Key, typename Value, typename Hash = std::hash<Key>,
+          typename Equal = std::equal_to<Key>>
+using PoolMap =
+    std::unordered_map<Key, Value, Hash, Equal, PoolAllocator<std::pair<const Key, Value>>>;
+
+template <typename Key>
+using PoolSet = std::unordered_set<Key, std::hash<Key>, std::equal_to<Key>, PoolAllocator<Key>>;
 
 }  // namespace nvspan::core

@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <string_view>
-#include <unordered_set>
 
 namespace nvspan::inject {
 
@@ -97,9 +96,7 @@ class Registry {
   bool is_shown(std::string_view name) const;
 
   core::PagePool& pool_;
-  std::unordered_set<std::string_view, std::hash<std::string_view>, std::equal_to<>,
-                     core::PoolAllocator<std::string_view>>
-      texts_;
+  core::PoolSet<std::string_view> texts_;
   bool all_shown_ = true;
   bool default_shown_ = true;
   core::PoolVector<std::string_view> shown_names_;

@@ -26,7 +26,6 @@
 #include <atomic>
 #include <cstdint>
 #include <string_view>
-#include <unordered_set>
 
 namespace nvspan::inject {
 
@@ -135,9 +134,7 @@ class Session {
   bool forking_ = false;
   sigset_t signals_before_fork_ = {};
   pthread_key_t thread_key_ = 0;
-  std::unordered_set<const void*, std::hash<const void*>, std::equal_to<>,
-                     core::PoolAllocator<const void*>>
-      connected_;
+  core::PoolSet<const void*> connected_;
 };
 
 Session& session() noexcept;

@@ -13,7 +13,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
 
 namespace nvspan::inject {
 
@@ -67,9 +66,7 @@ class SinkCapture final : public Capture {
   std::optional<trace::JsonlSink> jsonl_;
   std::optional<trace::TextSink> text_;
   trace::Sink* sink_ = nullptr;
-  std::unordered_map<std::uint64_t, UnfinishedRange, std::hash<std::uint64_t>, std::equal_to<>,
-                     core::PoolAllocator<std::pair<const std::uint64_t, UnfinishedRange>>>
-      started_;
+  core::PoolMap<std::uint64_t, UnfinishedRange> started_;
   std::uint64_t next_range_ = 1;  // goes on when tracing is closed and opened again
 };
 

@@ -15,22 +15,6 @@ constexpr std::string_view other_names = "(other names)";
 
 }  // namespace
 
-std::size_t NameDefinitions::Hash::operator()(const SiteDefinition& site) const noexcept {
-  std::uint64_t hash = (std::uint64_t{site.domain} << 32 | site.message) * 0x9E3779B97F4A7C15u;
-  hash ^= (std::uint64_t{site.color} << 32 | site.category) * 0xC2B2AE3D27D4EB4Fu;
-  hash ^= static_cast<std::uint64_t>(site.device) << 24 |
-          static_cast<std::uint64_t>(site.message_type) << 16 | site.payload_type << 8 |
-          site.has_color;
-  return static_cast<std::size_t>(hash ^ hash >> 31);
-}
-
-bool NameDefinitions::Same::operator()(const SiteDefinition& a,
-                                       const SiteDefinition& b) const noexcept {
-  return a.domain == b.domain && a.message == b.message && a.message_type == b.message_type &&
-         a.payload_type == b.payload_type && a.has_color == b.has_color && a.color == b.color &&
-         a.category == b.category && a.device == b.device;
-}
-
 void NameDefinitions::forget() noexcept {
   for (const auto& entry : strings_) {
     pool_.deallocate(const_cast<char*>(entry.second.kept), entry.first.size() + 1);

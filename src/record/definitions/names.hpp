@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <limits>
 #include <string_view>
-#include <unordered_map>
 
 namespace nvspan::record {
 
@@ -89,16 +88,6 @@ class NameDefinitions {
   NameBudget& budget() noexcept { return budget_; }
 
  private:
-  struct Hash {
-    std::size_t operator()(const SiteDefinition& site) const noexcept;
-  };
-  struct Same {
-    bool operator()(const SiteDefinition& a, const SiteDefinition& b) const noexcept;
-  };
-  template <typename Key, typename Value, typename KeyHash = std::hash<Key>,
-            typename Equal = std::equal_to<Key>>
-  using Map = std::unordered_map<Key, Value, KeyHash, Equal,
-                                 core::PoolAllocator<std::pair<const Key, Value>>>;
   // The part of a site that stays when its name is past the budget; a thread without room for more
   // cells counts under it too.
   struct SiteRest {
@@ -116,9 +105,9 @@ class NameDefinitions {
   RecordingFile& file_;
   DefinitionChunk& chunk_;
   NameBudget budget_;
-  Map<std::string_view, Text> strings_;
-  Map<std::uint64_t, std::uint32_t> domains_;
-  Map<SiteDefinition, std::uint32_t, Hash, Same> sites_;
+  core::PoolMap<std::string_view, Text> strings_;
+  core::PoolMap<std::uint64_t, std::uint32_t> domains_;
+  core::PoolMap<SiteDefinition, std::uint32_t, SiteHash, SameSite> sites_;
   core::PoolVector<SiteRest> rests_;  // statistics: of each site
 };
 

@@ -11,24 +11,6 @@
 
 namespace nvspan::record {
 
-std::size_t ProcessPart::SiteHash::operator()(const SiteDefinition& site) const noexcept {
-  constexpr std::uint64_t odd = 0x9E3779B97F4A7C15u;
-  std::uint64_t hash = (std::uint64_t{site.domain} << 32 | site.message) * odd;
-  const std::uint64_t flags = std::uint64_t{site.payload_type} | std::uint64_t{site.device} << 8 |
-                              std::uint64_t{site.has_color} << 16 |
-                              std::uint64_t{site.message_type} << 24;
-  hash = (hash ^ hash >> 32 ^ (std::uint64_t{site.color} << 32 | site.category)) * odd;
-  hash = (hash ^ hash >> 29 ^ flags) * odd;
-  return static_cast<std::size_t>(hash ^ hash >> 32);
-}
-
-bool ProcessPart::SameSite::operator()(const SiteDefinition& a,
-                                       const SiteDefinition& b) const noexcept {
-  return a.domain == b.domain && a.message == b.message && a.message_type == b.message_type &&
-         a.payload_type == b.payload_type && a.has_color == b.has_color && a.device == b.device &&
-         a.color == b.color && a.category == b.category;
-}
-
 std::uint32_t ProcessPart::add_thread(std::uint32_t tid, std::uint32_t name) {
   threads_.push_back(Thread{tid, name, {}, {}});
   return static_cast<std::uint32_t>(threads_.size() - 1);

@@ -95,12 +95,6 @@ class ProcessPart {
     EnumDefinition definition;
     std::vector<EnumValueDefinition> values;  // texts by number
   };
-  struct SiteHash {
-    std::size_t operator()(const SiteDefinition& site) const noexcept;
-  };
-  struct SameSite {
-    bool operator()(const SiteDefinition& a, const SiteDefinition& b) const noexcept;
-  };
   class Definitions;
 
   void define_all(SectionFile& file, const core::TextTable& texts) const;

@@ -261,6 +261,26 @@ struct SiteDefinition {
   std::uint32_t category;
 };
 static_assert(sizeof(SiteDefinition) == 24);
+// For tables of sites by all that they have but their id.
+struct SiteHash {
+  std::size_t operator()(const SiteDefinition& site) const noexcept {
+    constexpr std::uint64_t odd = 0x9E3779B97F4A7C15u;
+    std::uint64_t hash = (std::uint64_t{site.domain} << 32 | site.message) * odd;
+    const std::uint64_t flags = std::uint64_t{site.payload_type} | std::uint64_t{site.device} << 8 |
+                                std::uint64_t{site.has_color} << 16 |
+                                std::uint64_t{site.message_type} << 24;
+    hash = (hash ^ hash >> 32 ^ (std::uint64_t{site.color} << 32 | site.category)) * odd;
+    hash = (hash ^ hash >> 29 ^ flags) * odd;
+    return static_cast<std::size_t>(hash ^ hash >> 32);
+  }
+};
+struct SameSite {
+  bool operator()(const SiteDefinition& a, const SiteDefinition& b) const noexcept {
+    return a.domain == b.domain && a.message == b.message && a.message_type == b.message_type &&
+           a.payload_type == b.payload_type && a.has_color == b.has_color && a.device == b.device &&
+           a.color == b.color && a.category == b.category;
+  }
+};
 struct CategoryDefinition {
   std::uint32_t domain;
   std::uint32_t category;

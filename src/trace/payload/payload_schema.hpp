@@ -11,9 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string_view>
-#include <unordered_map>
 
 namespace nvspan::trace {
 
@@ -145,8 +143,7 @@ class SchemaTable {
     std::size_t bytes = 0;
   };
   template <typename T>
-  using Map = std::unordered_map<DomainKey, Kept<T>, DomainKeyHash, std::equal_to<DomainKey>,
-                                 core::PoolAllocator<std::pair<const DomainKey, Kept<T>>>>;
+  using Map = core::PoolMap<DomainKey, Kept<T>, DomainKeyHash>;
 
   template <typename T>
   T& keep(Map<T>& map, const DomainKey& key, const Kept<T>& entry);
