@@ -78,10 +78,9 @@ void name_category_in(nvtxDomainHandle_t handle, std::uint32_t category,
     const std::string_view text = to_text(call, name);
     call.registry.name_category(domain.handle, category, text);
     if (!domain.shown) return;
-    trace::Event event = call.event(trace::EventKind::name_category, domain);
     call.add(trace::Field::count("category", category));
     call.add(trace::Field::string("name", text));
-    call.emit(event);
+    call.emit(trace::EventKind::name_category, domain);
   });
 }
 template <typename Char>
@@ -113,9 +112,8 @@ nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t handle, const Cha
     const std::uint64_t handle = call.registry.register_string(domain.handle, to_text(call, text));
     call.session.capture().named(handle, call.registry.string(handle)->text);
     if (domain.shown) {
-      trace::Event event = call.event(trace::EventKind::register_string, domain);
       call.add(trace::Field::string("message", call.registry.string(handle)->text));
-      call.emit(event);
+      call.emit(trace::EventKind::register_string, domain);
     }
     return handle_from<nvtxStringHandle_t>(handle);
   });
@@ -127,10 +125,7 @@ nvtxDomainHandle_t NVTX_API domain_create(const Char* name) noexcept {
     const std::uint64_t handle = call.registry.create_domain(to_text(call, name));
     const DomainView domain = call.registry.domain(handle);
     call.session.capture().named(handle, domain.name);
-    if (domain.shown) {
-      trace::Event event = call.event(trace::EventKind::domain_create, domain);
-      call.emit(event);
-    }
+    if (domain.shown) call.emit(trace::EventKind::domain_create, domain);
     return handle_from<nvtxDomainHandle_t>(handle);
   });
 }
@@ -139,9 +134,7 @@ void NVTX_API domain_destroy(nvtxDomainHandle_t handle) noexcept {
   guarded([&](Call& call) {
     const DomainView domain = call.registry.domain(handle_bits(handle));
     call.registry.destroy_domain(domain.handle);
-    if (!domain.shown) return;
-    trace::Event event = call.event(trace::EventKind::domain_destroy, domain);
-    call.emit(event);
+    if (domain.shown) call.emit(trace::EventKind::domain_destroy, domain);
   });
 }
 
@@ -160,13 +153,7 @@ nvtxResourceHandle_t NVTX_API resource_create(nvtxDomainHandle_t handle,
                                               nvtxResourceAttributes_t* attributes) noexcept {
   return guarded(nvtxResourceHandle_t{}, [&](Call& call) {
     const DomainView domain = call.registry.domain(handle_bits(handle));
-    nvtxResourceAttributes_t read = {};
-    if (attributes != nullptr && attributes->size >= sizeof read) {
-      read = *attributes;
-    } else if (attributes != nullptr) {
-      std::memcpy(&read, attributes, attributes->size);
-      add_malformed(call, "size", attributes->size);
-    }
+    const nvtxResourceAttributes_t read = read_given(call, attributes);
     trace::Event event = call.event(trace::EventKind::resource_create, domain);
     read_message(call, domain, read.messageType, read.message, event);
     const std::uint64_t resource =
@@ -192,10 +179,9 @@ void NVTX_API resource_destroy(nvtxResourceHandle_t handle) noexcept {
     const DomainView domain = call.registry.domain(object.domain);
     call.registry.destroy_object(bits);
     if (!domain.shown) return;
-    trace::Event event = call.event(trace::EventKind::resource_destroy, domain);
     call.add(trace::Field::count("resource", bits));
     call.add(trace::Field::string("name", object.name));
-    call.emit(event);
+    call.emit(trace::EventKind::resource_destroy, domain);
   });
 }
 

@@ -9,6 +9,8 @@
 namespace nvspan::inject {
 namespace {
 
+using trace::EventKind;
+
 // The clock of every event's "ts", so that deferred events fit in.
 std::int64_t NVTX_API get_timestamp() noexcept {
   return static_cast<std::int64_t>(core::monotonic_ns());
@@ -16,25 +18,19 @@ std::int64_t NVTX_API get_timestamp() noexcept {
 
 std::uint64_t NVTX_API register_time_domain(nvtxDomainHandle_t handle,
                                             const nvtxTimeDomainAttr_t* attributes) noexcept {
-  return guarded(std::uint64_t{0}, [&](Call& call) {
-    const DomainView domain = call.registry.domain(handle_bits(handle));
+  return registered(EventKind::time_domain_register, handle, [&](Call& call, const DomainView&) {
     nvtxTimeDomainAttr_t read = {};
-    if (!read_memory(attributes, &read, sizeof read)) {
-      call.add(trace::Field::string("error", attributes == nullptr ? "null" : "unreadable"));
-    }
+    read_struct(call, attributes, read);
     const std::uint64_t id = read.timeDomainId != 0
                                  ? read.timeDomainId
                                  : call.registry.next_id(NVTX_TIME_DOMAIN_ID_DYNAMIC_START);
     call.session.time_domains().keep(id, read.timestampTypeId);
-    if (!domain.shown) return id;
     call.add(trace::Field::count("id", id));
     call.add(trace::Field::count("scope", read.scopeId));
     call.add(trace::Field::count("timestamp_type", read.timestampTypeId));
     call.add(trace::Field::count("flags", read.timerFlags));
     call.add(trace::Field::number("resolution", read.timerResolution));
     call.add(trace::Field::count("start", read.timerStart));
-    trace::Event event = call.event(trace::EventKind::time_domain_register, domain);
-    call.emit(event);
     return id;
   });
 }
@@ -42,7 +38,7 @@ std::uint64_t NVTX_API register_time_domain(nvtxDomainHandle_t handle,
 // The program's clock is never called: its context, and even its code, may be gone by then.
 void NVTX_API timer_source(nvtxDomainHandle_t handle, std::uint64_t time_domain,
                            std::uint64_t flags, std::int64_t (*provider)()) noexcept {
-  describe(trace::EventKind::timer_source, handle, [&](Call& call) {
+  describe(EventKind::timer_source, handle, [&](Call& call) {
     call.add(trace::Field::count("time_domain", time_domain));
     call.add(trace::Field::count("flags", flags));
     call.add(trace::Field::count("provider", handle_bits(provider)));
@@ -52,7 +48,7 @@ void NVTX_API timer_source(nvtxDomainHandle_t handle, std::uint64_t time_domain,
 void NVTX_API timer_source_with_data(nvtxDomainHandle_t handle, std::uint64_t time_domain,
                                      std::uint64_t flags, std::int64_t (*provider)(void*),
                                      void* data) noexcept {
-  describe(trace::EventKind::timer_source, handle, [&](Call& call) {
+  describe(EventKind::timer_source, handle, [&](Call& call) {
     call.add(trace::Field::count("time_domain", time_domain));
     call.add(trace::Field::count("flags", flags));
     call.add(trace::Field::count("provider", handle_bits(provider)));
@@ -62,7 +58,7 @@ void NVTX_API timer_source_with_data(nvtxDomainHandle_t handle, std::uint64_t ti
 
 void NVTX_API time_sync_point(nvtxDomainHandle_t handle, std::uint64_t first, std::uint64_t second,
                               std::int64_t at_first, std::int64_t at_second) noexcept {
-  describe(trace::EventKind::time_sync_point, handle, [&](Call& call) {
+  describe(EventKind::time_sync_point, handle, [&](Call& call) {
     call.add(trace::Field::count("time_domain_1", first));
     call.add(trace::Field::count("time_domain_2", second));
     call.add(trace::Field::number("timestamp_1", at_first));
@@ -73,7 +69,7 @@ void NVTX_API time_sync_point(nvtxDomainHandle_t handle, std::uint64_t first, st
 void NVTX_API time_sync_table(nvtxDomainHandle_t handle, std::uint64_t source,
                               std::uint64_t destination, const nvtxSyncPoint_t* points,
                               std::size_t count) noexcept {
-  describe(trace::EventKind::time_sync_table, handle, [&](Call& call) {
+  describe(EventKind::time_sync_table, handle, [&](Call& call) {
     call.add(trace::Field::count("time_domain_src", source));
     call.add(trace::Field::count("time_domain_dst", destination));
     std::size_t read = count;
@@ -92,7 +88,7 @@ void NVTX_API time_sync_table(nvtxDomainHandle_t handle, std::uint64_t source,
 void NVTX_API time_conversion(nvtxDomainHandle_t handle, std::uint64_t source,
                               std::uint64_t destination, double slope, std::int64_t at_source,
                               std::int64_t at_destination) noexcept {
-  describe(trace::EventKind::time_conversion, handle, [&](Call& call) {
+  describe(EventKind::time_conversion, handle, [&](Call& call) {
     call.add(trace::Field::count("time_domain_src", source));
     call.add(trace::Field::count("time_domain_dst", destination));
     call.add(trace::Field::decimal("slope", slope));
@@ -103,7 +99,7 @@ void NVTX_API time_conversion(nvtxDomainHandle_t handle, std::uint64_t source,
 
 void NVTX_API submit_event(nvtxDomainHandle_t handle, const nvtxPayloadData_t* pieces,
                            std::size_t count) noexcept {
-  describe(trace::EventKind::event_submit, handle,
+  describe(EventKind::event_submit, handle,
            [&](Call& call, const DomainView& domain, trace::Event& event) {
              trace::Event payloads;
              read_payloads(call, domain, pieces, count, payloads);
@@ -128,13 +124,10 @@ void NVTX_API submit_event(nvtxDomainHandle_t handle, const nvtxPayloadData_t* p
 
 void NVTX_API submit_batch(nvtxDomainHandle_t handle, const nvtxEventBatch_t* batch) noexcept {
   describe(
-      trace::EventKind::event_batch, handle,
+      EventKind::event_batch, handle,
       [&](Call& call, const DomainView& domain, trace::Event& event) {
         nvtxEventBatch_t read = {};
-        if (!read_memory(batch, &read, sizeof read)) {
-          call.add(trace::Field::string("error", batch == nullptr ? "null" : "unreadable"));
-          return;
-        }
+        if (!read_struct(call, batch, read)) return;
         call.add(trace::Field::count("schema", read.eventSchemaId));
         call.add(trace::Field::count("scope", read.scope));
         call.add(trace::Field::count("flags", read.flags));

@@ -5,10 +5,11 @@
 #include "inject/callbacks/event_calls.hpp"
 #include "inject/decode/deferred_events.hpp"
 #include "inject/decode/extension_data.hpp"
-#include "inject/decode/payload_reading.hpp"
 
 namespace nvspan::inject {
 namespace {
+
+using trace::EventKind;
 
 auto from_payloads(const nvtxPayloadData_t* pieces, std::size_t count) {
   return [pieces, count](Call& call, const DomainView& domain, trace::Event& event) {
@@ -63,79 +64,68 @@ trace::Field entry_field(Call& call, const nvtxPayloadSchemaEntry_t& entry) {
   return trace::Field::object(nullptr, fields, members);
 }
 
+// `read.fieldMask` says which fields a program gave: of the others the value is zero.
+template <typename Attributes>
+auto given_fields(const Attributes& read) {
+  return [&read](std::uint64_t fields, auto value) {
+    return (read.fieldMask & fields) == fields ? value : decltype(value){};
+  };
+}
+
 std::uint64_t NVTX_API register_schema(nvtxDomainHandle_t handle,
                                        const nvtxPayloadSchemaAttr_t* attributes) noexcept {
-  return guarded(std::uint64_t{0}, [&](Call& call) {
-    const DomainView domain = call.registry.domain(handle_bits(handle));
+  return registered(EventKind::schema_register, handle, [&](Call& call, const DomainView& domain) {
     nvtxPayloadSchemaAttr_t read = {};
-    if (!read_memory(attributes, &read, sizeof read)) {
-      call.add(trace::Field::string("error", attributes == nullptr ? "null" : "unreadable"));
-    }
-    const auto has = [&](std::uint64_t field) { return (read.fieldMask & field) != 0; };
-    std::uint64_t id = has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID) ? read.schemaId : 0;
-    if (id == 0) id = call.registry.next_id(NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START);
-    const std::uint64_t bytes =
-        has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE) ? read.payloadStaticSize : 0;
-    if (bytes != 0) call.registry.set_schema_size(domain.handle, id, bytes);
+    read_struct(call, attributes, read);
+    const auto given = given_fields(read);
+    trace::PayloadSchema kept;
+    kept.id = given(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID, read.schemaId);
+    if (kept.id == 0) kept.id = call.registry.next_id(NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START);
+    kept.name = kept_text(call, given(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME, read.name));
+    kept.type = given(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE, read.type);
+    kept.flags = given(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS, read.flags);
+    kept.size = given(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE, read.payloadStaticSize);
+    kept.pack = given(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT, read.packAlign);
+    if (kept.size != 0) call.registry.set_schema_size(domain.handle, kept.id, kept.size);
 
-    call.add(trace::Field::count("id", id));
-    call.add(trace::Field::string("name", has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME)
-                                              ? kept_text(call, read.name)
-                                              : std::string_view()));
-    call.add(trace::Field::count("type", has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE) ? read.type : 0));
-    call.add(
-        trace::Field::count("flags", has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS) ? read.flags : 0));
-    call.add(trace::Field::count("static_size", bytes));
-    call.add(trace::Field::count(
-        "pack_align", has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT) ? read.packAlign : 0));
-    std::size_t count = has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES) &&
-                                has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES)
-                            ? read.numEntries
-                            : 0;
+    call.add(trace::Field::count("id", kept.id));
+    call.add(trace::Field::string("name", kept.name));
+    call.add(trace::Field::count("type", kept.type));
+    call.add(trace::Field::count("flags", kept.flags));
+    call.add(trace::Field::count("static_size", kept.size));
+    call.add(trace::Field::count("pack_align", kept.pack));
+    constexpr std::uint64_t counted =
+        NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES;
+    std::size_t count = given(counted, read.numEntries);
     const nvtxPayloadSchemaEntry_t* entries = read_array(call, read.entries, count);
     trace::Field* list = call.scratch.arena.array<trace::Field>(count);
     for (std::size_t i = 0; i < count; ++i) list[i] = entry_field(call, entries[i]);
     call.add(trace::Field::list("entries", list, count));
-    call.add(
-        trace::Field::bytes("hex", std::string_view(reinterpret_cast<const char*>(entries),
-                                                    count * sizeof(nvtxPayloadSchemaEntry_t))));
-    trace::PayloadSchema kept;
-    kept.id = id;
-    kept.type = has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE) ? read.type : 0;
-    kept.flags = has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS) ? read.flags : 0;
-    kept.size = bytes;
-    kept.pack = has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT) ? read.packAlign : 0;
-    kept.name = call.scratch.fields[1].text;
+    call.add(trace::Field::bytes(
+        "hex", {reinterpret_cast<const char*>(entries), count * sizeof(nvtxPayloadSchemaEntry_t)}));
     keep_schema(call, domain, kept, entries, list, count);
-    if (!domain.shown) return id;
-    trace::Event event = call.event(trace::EventKind::schema_register, domain);
-    call.emit(event);
-    return id;
+    return kept.id;
   });
 }
 
 std::uint64_t NVTX_API register_enum(nvtxDomainHandle_t handle,
                                      const nvtxPayloadEnumAttr_t* attributes) noexcept {
-  return guarded(std::uint64_t{0}, [&](Call& call) {
-    const DomainView domain = call.registry.domain(handle_bits(handle));
+  return registered(EventKind::enum_register, handle, [&](Call& call, const DomainView& domain) {
     nvtxPayloadEnumAttr_t read = {};
-    if (!read_memory(attributes, &read, sizeof read)) {
-      call.add(trace::Field::string("error", attributes == nullptr ? "null" : "unreadable"));
-    }
-    const auto has = [&](std::uint64_t field) { return (read.fieldMask & field) != 0; };
-    std::uint64_t id = has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID) ? read.schemaId : 0;
-    if (id == 0) id = call.registry.next_id(NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START);
+    read_struct(call, attributes, read);
+    const auto given = given_fields(read);
+    trace::PayloadEnum kept;
+    kept.id = given(NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID, read.schemaId);
+    if (kept.id == 0) kept.id = call.registry.next_id(NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START);
+    kept.size = given(NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE, read.sizeOfEnum);
 
-    call.add(trace::Field::count("id", id));
-    call.add(trace::Field::string("name", has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_NAME)
-                                              ? kept_text(call, read.name)
-                                              : std::string_view()));
-    call.add(
-        trace::Field::count("size", has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE) ? read.sizeOfEnum : 0));
-    std::size_t count =
-        has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES) && has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES)
-            ? read.numEntries
-            : 0;
+    call.add(trace::Field::count("id", kept.id));
+    const auto* name = given(NVTX_PAYLOAD_ENUM_ATTR_FIELD_NAME, read.name);
+    call.add(trace::Field::string("name", kept_text(call, name)));
+    call.add(trace::Field::count("size", kept.size));
+    constexpr std::uint64_t counted =
+        NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES | NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES;
+    std::size_t count = given(counted, read.numEntries);
     const nvtxPayloadEnum_t* entries = read_array(call, read.entries, count);
     trace::Field* list = call.scratch.arena.array<trace::Field>(count);
     auto* values = call.scratch.arena.array<trace::PayloadEnumValue>(count);
@@ -150,35 +140,25 @@ std::uint64_t NVTX_API register_enum(nvtxDomainHandle_t handle,
       list[i] = trace::Field::object(nullptr, fields, members);
     }
     call.add(trace::Field::list("entries", list, count));
-    trace::PayloadEnum kept;
-    kept.id = id;
-    kept.size = has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE) ? read.sizeOfEnum : 0;
     kept.values = values;
     kept.count = count;
     call.session.schemas().add(domain.handle, kept);
-    if (!domain.shown) return id;
-    trace::Event event = call.event(trace::EventKind::enum_register, domain);
-    call.emit(event);
-    return id;
+    return kept.id;
   });
 }
 
 std::uint64_t NVTX_API register_scope(nvtxDomainHandle_t handle,
                                       const nvtxScopeAttr_t* attributes) noexcept {
-  return guarded(std::uint64_t{0}, [&](Call& call) {
-    const DomainView domain = call.registry.domain(handle_bits(handle));
+  return registered(EventKind::scope_register, handle, [&](Call& call, const DomainView& domain) {
     const nvtxScopeAttr_t read = read_sized(call, attributes, &nvtxScopeAttr_t::structSize);
     const std::uint64_t id =
         read.scopeId != 0 ? read.scopeId : call.registry.next_id(NVTX_SCOPE_ID_DYNAMIC_START);
     const std::string_view path = kept_text(call, read.path);
     call.session.schemas().add_scope(domain.handle, id,
                                      trace::PayloadScope{read.parentScope, path});
-    if (!domain.shown) return id;
     call.add(trace::Field::count("id", id));
     call.add(trace::Field::string("name", path));
     call.add(trace::Field::count("parent", read.parentScope));
-    trace::Event event = call.event(trace::EventKind::scope_register, domain);
-    call.emit(event);
     return id;
   });
 }

@@ -4,8 +4,6 @@
 #include "inject/callbacks/callbacks.hpp"
 #include "inject/decode/attributes.hpp"
 
-#include <cstring>
-
 namespace nvspan::inject {
 namespace {
 
@@ -13,14 +11,7 @@ nvtx_nvtxSyncUser_t NVTX_API sync_create(nvtxDomainHandle_t handle,
                                          const nvtx_nvtxSyncUserAttributes_t* given) noexcept {
   return guarded(nvtx_nvtxSyncUser_t{}, [&](Call& call) {
     const DomainView domain = call.registry.domain(handle_bits(handle));
-    const auto* attributes = static_cast<const nvtxSyncUserAttributes_t*>(given);
-    nvtxSyncUserAttributes_t read = {};
-    if (attributes != nullptr && attributes->size >= sizeof read) {
-      read = *attributes;
-    } else if (attributes != nullptr) {
-      std::memcpy(&read, attributes, attributes->size);
-      add_malformed(call, "size", attributes->size);
-    }
+    const auto read = read_given(call, static_cast<const nvtxSyncUserAttributes_t*>(given));
     trace::Event event = call.event(trace::EventKind::sync_create, domain);
     read_message(call, domain, read.messageType, read.message, event);
     const std::uint64_t handle =
@@ -44,10 +35,9 @@ void NVTX_API sync_event(nvtx_nvtxSyncUser_t handle) noexcept {
     const DomainView domain = call.registry.domain(object.domain);
     if (kind == trace::EventKind::sync_destroy) call.registry.destroy_object(bits);
     if (!domain.shown) return;
-    trace::Event event = call.event(kind, domain);
     call.add(trace::Field::count("handle", bits));
     call.add(trace::Field::string("name", object.name));
-    call.emit(event);
+    call.emit(kind, domain);
   });
 }
 

@@ -4,7 +4,7 @@
 #include "inject/decode/attributes.hpp"
 
 #include "core/text/utf8.hpp"
-#include "inject/decode/payload_reading.hpp"
+#include "inject/decode/extension_data.hpp"
 #include "inject/decode/safe_memory.hpp"
 
 #include <cstdio>
@@ -156,14 +156,7 @@ void read_message(Call& call, const DomainView& domain, std::int32_t type,
 void read_attributes(Call& call, const DomainView& domain, const nvtxEventAttributes_t* attributes,
                      trace::Event& event) {
   if (attributes == nullptr) return;
-  nvtxEventAttributes_t read = {};
-  const std::size_t given = attributes->size;
-  if (given >= sizeof read) {
-    read = *attributes;
-  } else {
-    std::memcpy(&read, attributes, given);
-    add_malformed(call, "size", static_cast<std::int64_t>(given));
-  }
+  const nvtxEventAttributes_t read = read_given(call, attributes);
   if (read.version > NVTX_VERSION || attributes->version == 0) {
     add_malformed(call, "version", attributes->version);
   }

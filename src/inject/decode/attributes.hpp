@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 namespace nvspan::inject {
@@ -34,5 +35,16 @@ void read_payloads(Call& call, const DomainView& domain, const nvtxPayloadData_t
 
 void add_malformed(Call& call, const char* part, std::int64_t value);
 void add_malformed_field(Call& call);  // once, after everything was read
+
+// As much of the attributes as their own size says.
+template <typename Attributes>
+Attributes read_given(Call& call, const Attributes* from) {
+  Attributes read = {};
+  if (from == nullptr) return read;
+  if (from->size >= sizeof read) return *from;
+  std::memcpy(&read, from, from->size);
+  add_malformed(call, "size", from->size);
+  return read;
+}
 
 }  // namespace nvspan::inject

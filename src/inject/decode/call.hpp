@@ -4,8 +4,9 @@
 #pragma once
 
 #include "core/os/clock.hpp"
-#include "inject/session/quiet_section.hpp"
+#include "inject/decode/nvtx_types.hpp"
 #include "inject/session/session.hpp"
+#include "inject/session/thread_state.hpp"
 
 #include <cstdint>
 #include <string_view>
@@ -61,6 +62,10 @@ class Call {
   void emit(trace::Event& event) {
     set_fields(event);
     session.emit(event);
+  }
+  void emit(trace::EventKind kind, const DomainView& domain) {
+    trace::Event event = this->event(kind, domain);
+    emit(event);
   }
 
   Session& session;
@@ -141,6 +146,18 @@ void describe(trace::EventKind kind, Handle domain_handle, Body&& body) noexcept
       body(call, domain, event);
     }
     call.emit(event);
+  });
+}
+
+// The id of something that body(call, domain) registers, with an event of the fields that it adds,
+// unless the domain is hidden.
+template <typename Body>
+std::uint64_t registered(trace::EventKind kind, nvtxDomainHandle_t handle, Body&& body) noexcept {
+  return guarded(std::uint64_t{0}, [&](Call& call) {
+    const DomainView domain = call.registry.domain(handle_bits(handle));
+    const std::uint64_t id = body(call, domain);
+    if (domain.shown) call.emit(kind, domain);
+    return id;
   });
 }
 

@@ -5,7 +5,6 @@
 
 #include "inject/decode/attributes.hpp"
 #include "inject/decode/extension_data.hpp"
-#include "inject/decode/payload_reading.hpp"
 #include "trace/payload/payload_numbers.hpp"
 
 #include <algorithm>

@@ -9,14 +9,13 @@
 #include "inject/decode/call.hpp"
 #include "inject/decode/nvtx_types.hpp"
 #include "inject/decode/safe_memory.hpp"
+#include "trace/payload/payload_decoder.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 namespace nvspan::inject {
-
-constexpr std::size_t most_semantics = 16;  // of a chain that are looked at
 
 constexpr std::size_t most_entries = 4096;
 constexpr std::size_t most_raw_bytes = 1024 * 1024;
@@ -50,6 +49,14 @@ const Struct* read_array(Call& call, const Struct* from, std::size_t& count) {
   return nullptr;
 }
 
+// A field "error" where the struct cannot be copied; then it is false.
+template <typename Struct>
+bool read_struct(Call& call, const Struct* from, Struct& out) {
+  const bool is_read = read_memory(from, &out, sizeof out);
+  if (!is_read) call.add(trace::Field::string("error", from == nullptr ? "null" : "unreadable"));
+  return is_read;
+}
+
 // Copies a struct that says itself how large the program's version of it is.
 template <typename Struct, typename Size>
 Struct read_sized(Call& call, const Struct* from, Size Struct::* size) {
@@ -67,5 +74,20 @@ Struct read_sized(Call& call, const Struct* from, Size Struct::* size) {
   if (!read_memory(from, &out, given)) call.add(trace::Field::string("error", "unreadable"));
   return out;
 }
+
+// Schemas and enumerations as programs register them, and what an event's payload says of the event
+// itself.
+
+// `fields` is a schema's "entries" as the trace shows them, of the same length.
+void keep_schema(Call& call, const DomainView& domain, const trace::PayloadSchema& schema,
+                 const nvtxPayloadSchemaEntry_t* entries, const trace::Field* fields,
+                 std::size_t count);
+
+// The first semantics of a chain that says it.
+std::uint64_t time_domain_of(const nvtxSemanticsHeader_t* semantics);
+trace::CounterUnit counter_unit_of(Call& call, const nvtxSemanticsHeader_t* semantics);
+
+// The message, category and color in an extended payload: they count for more than the attributes.
+void take_attributes(Call& call, const DomainView& domain, trace::Event& event);
 
 }  // namespace nvspan::inject

@@ -5,7 +5,6 @@
 
 #include "core/os/error_line.hpp"
 #include "core/os/fork_lock.hpp"
-#include "inject/session/quiet_section.hpp"
 #include "inject/session/thread_state.hpp"
 
 #include <sys/syscall.h>

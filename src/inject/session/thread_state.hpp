@@ -7,6 +7,10 @@
 #include "record/thread/thread_writer.hpp"
 #include "trace/event/event.hpp"
 
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -78,5 +82,43 @@ inline ThreadSlot& thread_slot() noexcept { return this_thread_slot; }
 // called as the program is, and threads inherit the name of the thread that makes them. Returns the
 // size, at most `room`; 0: none.
 std::size_t system_thread_name(char* name, std::size_t room) noexcept;
+
+// The program notices nothing of what happens inside: errno is put back, the thread cannot be
+// cancelled, and asynchronous signals wait. Marks the thread as busy.
+class QuietSection {
+ public:
+  QuietSection() noexcept : errno_(errno) {
+    ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
+    block_signals(&signals_);
+    thread_slot().busy = true;
+  }
+  QuietSection(const QuietSection&) = delete;
+  QuietSection& operator=(const QuietSection&) = delete;
+  QuietSection(QuietSection&&) = delete;
+  QuietSection& operator=(QuietSection&&) = delete;
+  ~QuietSection() {
+    thread_slot().busy = false;
+    ::pthread_sigmask(SIG_SETMASK, &signals_, nullptr);
+    ::pthread_setcancelstate(cancel_state_, nullptr);
+    errno = errno_;
+  }
+
+  const sigset_t* signals() const noexcept { return &signals_; }
+
+  // All but those that the thread raises itself by a fault.
+  static void block_signals(sigset_t* before) noexcept {
+    sigset_t blocked;
+    sigfillset(&blocked);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS}) {
+      sigdelset(&blocked, fault);
+    }
+    ::pthread_sigmask(SIG_BLOCK, &blocked, before);
+  }
+
+ private:
+  int errno_;
+  int cancel_state_ = PTHREAD_CANCEL_ENABLE;
+  sigset_t signals_;
+};
 
 }  // namespace nvspan::inject
