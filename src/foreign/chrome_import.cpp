@@ -11,6 +11,8 @@
 namespace nvspan::foreign {
 namespace {
 
+using record::LaneEvent;
+
 // Of what Kineto saw on a device.
 bool is_of_device(std::string_view category) {
   return category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset" ||
@@ -273,17 +275,19 @@ void ChromeImport::add(const Event& event) {
       return add_end(event, lane());
     case 'b':
     case 'S':
-      return builder_.start(lane(), event.category, event.name, event.time, id_of(event), &args_);
+      return builder_.add(
+          {LaneEvent::start, lane(), event.category, event.name, event.time, id_of(event), &args_});
     case 'e':
     case 'F':
-      return builder_.end(lane(), event.category, event.time, id_of(event));
+      return builder_.add({LaneEvent::end, lane(), event.category, {}, event.time, id_of(event)});
     case 'i':
     case 'I':
     case 'R':
     case 'n':
     case 'T':
     case 'p':
-      return builder_.mark(lane(), event.category, event.name, event.time, &args_);
+      return builder_.add(
+          {LaneEvent::mark, lane(), event.category, event.name, event.time, 0, &args_});
     case 'C':
       return add_samples(event, lane());
     case 's':
@@ -303,22 +307,21 @@ void ChromeImport::add(const Event& event) {
 void ChromeImport::add_begin(const Event& event, std::uint32_t thread) {
   if (begun_.size() <= thread) begun_.resize(thread + 1);
   begun_[thread].emplace_back(event.category);
-  builder_.push(thread, event.category, event.name, event.time, &args_);
+  builder_.add({LaneEvent::push, thread, event.category, event.name, event.time, 0, &args_});
 }
 
 void ChromeImport::add_end(const Event& event, std::uint32_t thread) {
-  if (thread >= begun_.size() || begun_[thread].empty()) {
-    return builder_.pop(thread, event.category, event.time);
-  }
-  builder_.pop(thread, begun_[thread].back(), event.time);
-  begun_[thread].pop_back();
+  const bool has_begun = thread < begun_.size() && !begun_[thread].empty();
+  const std::string_view domain = has_begun ? begun_[thread].back() : event.category;
+  builder_.add({LaneEvent::pop, thread, domain, {}, event.time});
+  if (has_begun) begun_[thread].pop_back();
 }
 
 void ChromeImport::add_whole(const Event& event, std::uint32_t thread) {
-  const bool open = event.duration == TraceBuilder::not_ended;
-  const std::int64_t end = open ? event.duration : event.time + event.duration;
-  builder_.range(thread, event.category, event.name, event.time, end, record::LaneEvent::range,
-                 &args_);
+  const std::uint64_t end = event.duration == not_ended
+                                ? record::never_ended
+                                : record::ticks_of(event.time + event.duration);
+  builder_.add({LaneEvent::range, thread, event.category, event.name, event.time, end, &args_});
   const bool launches = event.category == "cuda_runtime" || event.category == "cuda_driver";
   if (launches && numbers_.correlation != 0) {
     builder_.launch(thread, static_cast<std::uint64_t>(numbers_.correlation), event.time);
@@ -334,9 +337,9 @@ bool ChromeImport::add_of_device(const Event& event) {
     return false;
   }
   const std::int64_t duration = std::max<std::int64_t>(event.duration, 0);
-  builder_.device_range(event.category, event.name, event.time, event.time + duration,
-                        static_cast<std::int32_t>(device), static_cast<std::uint64_t>(stream),
-                        static_cast<std::uint64_t>(numbers_.correlation), &args_);
+  builder_.add(DeviceEvent{event.category, event.name, event.time, event.time + duration,
+                           static_cast<std::int32_t>(device), static_cast<std::uint64_t>(stream),
+                           static_cast<std::uint64_t>(numbers_.correlation), &args_});
   return true;
 }
 
@@ -354,12 +357,17 @@ void ChromeImport::add_samples(const Event& event, std::uint32_t thread) {
     std::int64_t integer = 0;
     double real = 0;
     const bool whole = value.find_first_of(".eE") == std::string_view::npos;
-    if (whole && read_integer(value, integer))
-      builder_.sample(thread, event.category, name, event.time, integer);
-    else if (read_real(value, real))
-      builder_.sample(thread, event.category, name, event.time, real);
-    else
+    ThreadEvent sample{LaneEvent::sample_i64, thread, event.category, name, event.time};
+    if (whole && read_integer(value, integer)) {
+      sample.value = static_cast<std::uint64_t>(integer);
+      builder_.add(sample);
+    } else if (read_real(value, real)) {
+      sample.kind = LaneEvent::sample_f64;
+      std::memcpy(&sample.value, &real, sizeof real);
+      builder_.add(sample);
+    } else {
       builder_.leave_out("counter value that is no number");
+    }
     cursor.take(',');
   }
 }

@@ -33,12 +33,14 @@ class ChromeImport {
  private:
   enum class Part { begin, object, events, end };
 
+  static constexpr std::int64_t not_ended = INT64_MIN;
+
   struct Event {
     char phase = '\0';
     std::string_view name, category, id, args, scope;
     std::string_view process, thread;  // as they stand there
     std::int64_t time = 0;
-    std::int64_t duration = TraceBuilder::not_ended;
+    std::int64_t duration = not_ended;
     bool has_time = false;
   };
 

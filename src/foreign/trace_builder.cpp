@@ -120,127 +120,77 @@ std::uint32_t TraceBuilder::site(std::uint32_t domain, std::string_view name,
   return writer_.process(place.process).site(site);
 }
 
-record::EventLane& TraceBuilder::lane(std::uint32_t thread) {
-  const auto place = writer_.thread(thread);
-  return writer_.process(place.process).lane(place.number);
-}
-
-void TraceBuilder::add(record::EventLane& lane, std::int64_t time, std::uint64_t value,
-                       record::LaneEvent event, std::uint32_t subject, const Payload& payload) {
-  const std::uint64_t before = lane.bytes();
-  std::uint64_t* to = lane.add(record::ticks_of(time), value, event, subject, payload.words);
-  if (payload.words != 0) put(to, payload.schema, payload.bytes, payload.data);
-  if (lane.bytes() != before) writer_.added(lane, before);
-}
-
-void TraceBuilder::range(std::uint32_t thread, std::string_view domain, std::string_view name,
-                         std::int64_t start, std::int64_t end, record::LaneEvent event,
-                         EventArgs* args) {
-  const std::uint32_t handle = domain_of(writer_.thread(thread).process, domain);
-  const Payload given = payload(handle, args);
-  add(lane(thread), start, end == not_ended ? record::never_ended : record::ticks_of(end), event,
-      site(handle, name, given), given);
-  ++counts_.ranges;
-}
-
-void TraceBuilder::mark(std::uint32_t thread, std::string_view domain, std::string_view name,
-                        std::int64_t time, EventArgs* args) {
-  const std::uint32_t handle = domain_of(writer_.thread(thread).process, domain);
-  const Payload given = payload(handle, args);
-  add(lane(thread), time, 0, record::LaneEvent::mark, site(handle, name, given), given);
-  ++counts_.marks;
-}
-
-void TraceBuilder::push(std::uint32_t thread, std::string_view domain, std::string_view name,
-                        std::int64_t time, EventArgs* args) {
-  const auto place = writer_.thread(thread);
-  const std::uint32_t handle = domain_of(place.process, domain);
-  const Payload given = payload(handle, args);
-  add(writer_.process(place.process).loose(place.number), time, 0, record::LaneEvent::push,
-      site(handle, name, given), given);
-  ++counts_.ranges;
-}
-
-void TraceBuilder::pop(std::uint32_t thread, std::string_view domain, std::int64_t time) {
-  const auto place = writer_.thread(thread);
-  const std::uint32_t handle = domain_of(place.process, domain);
-  add(writer_.process(place.process).loose(place.number), time, 0, record::LaneEvent::pop,
-      writer_.domain_place(handle).number, {});
-}
-
-void TraceBuilder::start(std::uint32_t thread, std::string_view domain, std::string_view name,
-                         std::int64_t time, std::uint64_t id, EventArgs* args) {
-  const std::uint32_t handle = domain_of(writer_.thread(thread).process, domain);
-  const Payload given = payload(handle, args);
-  add(lane(thread), time, id, record::LaneEvent::start, site(handle, name, given), given);
-  ++counts_.ranges;
-}
-
-void TraceBuilder::end(std::uint32_t thread, std::string_view domain, std::int64_t time,
-                       std::uint64_t id) {
-  const std::uint32_t handle = domain_of(writer_.thread(thread).process, domain);
-  add(lane(thread), time, id, record::LaneEvent::end, writer_.domain_place(handle).number, {});
-}
-
-std::uint32_t TraceBuilder::counter(std::uint32_t process, std::string_view domain,
+std::uint32_t TraceBuilder::counter(std::uint32_t process, std::uint32_t domain,
                                     std::string_view name) {
-  const std::uint32_t handle = domain_of(process, domain);
   const std::uint32_t text = writer_.text(name);
-  const auto entry = counters_.emplace(std::make_tuple(process, handle, text), 0);
-  if (entry.second) entry.first->second = writer_.counter(process, handle, text, {});
+  const auto entry = counters_.emplace(std::make_tuple(process, domain, text), 0);
+  if (entry.second) entry.first->second = writer_.counter(process, domain, text, {});
   return writer_.counter_place(entry.first->second).number;
 }
 
-void TraceBuilder::sample(std::uint32_t thread, std::string_view domain, std::string_view name,
-                          std::int64_t time, double value) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof bits);
-  add(lane(thread), time, bits, record::LaneEvent::sample_f64,
-      counter(writer_.thread(thread).process, domain, name), {});
-  ++counts_.samples;
-}
-
-void TraceBuilder::sample(std::uint32_t thread, std::string_view domain, std::string_view name,
-                          std::int64_t time, std::int64_t value) {
-  add(lane(thread), time, static_cast<std::uint64_t>(value), record::LaneEvent::sample_i64,
-      counter(writer_.thread(thread).process, domain, name), {});
-  ++counts_.samples;
+void TraceBuilder::add(const ThreadEvent& event) {
+  using record::LaneEvent;
+  const auto place = writer_.thread(event.thread);
+  record::ProcessPart& part = writer_.process(place.process);
+  const bool is_loose = event.kind == LaneEvent::push || event.kind == LaneEvent::pop;
+  record::EventLane& lane = is_loose ? part.loose(place.number) : part.lane(place.number);
+  const std::uint32_t domain = domain_of(place.process, event.domain);
+  Payload given;
+  std::uint32_t subject = 0;
+  switch (event.kind) {
+    case LaneEvent::pop:
+    case LaneEvent::end:
+      subject = writer_.domain_place(domain).number;
+      break;
+    case LaneEvent::sample_i64:
+    case LaneEvent::sample_f64:
+      subject = counter(place.process, domain, event.name);
+      ++counts_.samples;
+      break;
+    default:
+      given = payload(domain, event.args);
+      subject = site(domain, event.name, given);
+      ++(event.kind == LaneEvent::mark ? counts_.marks : counts_.ranges);
+  }
+  const std::uint64_t before = lane.bytes();
+  std::uint64_t* to =
+      lane.add(record::ticks_of(event.time), event.value, event.kind, subject, given.words);
+  if (given.words != 0) put(to, given.schema, given.bytes, given.data);
+  if (lane.bytes() != before) writer_.added(lane, before);
 }
 
 void TraceBuilder::launch(std::uint32_t thread, std::uint64_t correlation, std::int64_t time) {
   launches_[correlation] = Launch{time, thread};
 }
 
-void TraceBuilder::device_range(std::string_view domain, std::string_view name, std::int64_t start,
-                                std::int64_t end, std::int32_t device, std::uint64_t stream,
-                                std::uint64_t correlation, EventArgs* args) {
-  DeviceEvent event{start,
-                    end,
-                    domain.empty() ? record::no_string : writer_.text(domain),
-                    writer_.text(name),
-                    device,
-                    stream,
-                    correlation,
-                    EventArgs::no_form,
-                    0,
-                    device_data_.size()};
-  if (args != nullptr && !args->is_empty()) {
-    args_ = args;
-    event.form = args->form();
-    if (event.form == EventArgs::no_form) {
+void TraceBuilder::add(const DeviceEvent& event) {
+  KeptDeviceEvent kept{event.start,
+                       event.end,
+                       event.domain.empty() ? record::no_string : writer_.text(event.domain),
+                       writer_.text(event.name),
+                       event.device,
+                       event.stream,
+                       event.correlation,
+                       EventArgs::no_form,
+                       0,
+                       device_data_.size()};
+  if (event.args != nullptr && !event.args->is_empty()) {
+    args_ = event.args;
+    kept.form = event.args->form();
+    if (kept.form == EventArgs::no_form) {
       leave_out("arguments of one form too many");
     } else {
-      event.bytes = static_cast<std::uint32_t>(args->bytes());
-      device_data_.resize(device_data_.size() + args->words());
-      args->copy(device_data_.data() + event.data_at);
+      kept.bytes = static_cast<std::uint32_t>(args_->bytes());
+      device_data_.resize(device_data_.size() + args_->words());
+      event.args->copy(device_data_.data() + kept.data_at);
     }
   }
-  device_events_.push_back(event);
+  device_events_.push_back(kept);
   ++counts_.device_ranges;
 }
 
 void TraceBuilder::finish() {
-  for (const DeviceEvent& event : device_events_) {
+  for (const KeptDeviceEvent& event : device_events_) {
     const auto found = launches_.find(event.correlation);
     const bool known = event.correlation != 0 && found != launches_.end();
     // A launch says whose work it is; else it is the first process's.

@@ -41,10 +41,30 @@ struct ImportCounts {
   std::map<std::string, std::uint64_t> left_out;  // by what they are
 };
 
+// `thread` is what TraceBuilder::thread() returned; an empty domain is the default one.
+struct ThreadEvent {
+  record::LaneEvent kind;
+  std::uint32_t thread;
+  std::string_view domain;
+  std::string_view name;  // of a range, mark or counter
+  std::int64_t time;
+  std::uint64_t value = 0;  // as an event of this kind has it
+  EventArgs* args = nullptr;
+};
+
+struct DeviceEvent {
+  std::string_view domain;
+  std::string_view name;
+  std::int64_t start;
+  std::int64_t end;
+  std::int32_t device;
+  std::uint64_t stream;
+  std::uint64_t correlation;
+  EventArgs* args = nullptr;
+};
+
 class TraceBuilder {
  public:
-  static constexpr std::int64_t not_ended = INT64_MIN;
-
   explicit TraceBuilder(record::ExternalWriter& writer) : writer_(writer) {}
 
   // A process or thread is known by a number or a text of the trace's; see text_key().
@@ -61,28 +81,11 @@ class TraceBuilder {
     world_size_ = world_size;
   }
 
-  // `thread` is what thread() returned; an empty domain is the default one.
-  void range(std::uint32_t thread, std::string_view domain, std::string_view name,
-             std::int64_t start, std::int64_t end, record::LaneEvent event,
-             EventArgs* args = nullptr);
-  void mark(std::uint32_t thread, std::string_view domain, std::string_view name, std::int64_t time,
-            EventArgs* args = nullptr);
-  void push(std::uint32_t thread, std::string_view domain, std::string_view name, std::int64_t time,
-            EventArgs* args = nullptr);
-  void pop(std::uint32_t thread, std::string_view domain, std::int64_t time);
-  void start(std::uint32_t thread, std::string_view domain, std::string_view name,
-             std::int64_t time, std::uint64_t id, EventArgs* args = nullptr);
-  void end(std::uint32_t thread, std::string_view domain, std::int64_t time, std::uint64_t id);
-  void sample(std::uint32_t thread, std::string_view domain, std::string_view name,
-              std::int64_t time, double value);
-  void sample(std::uint32_t thread, std::string_view domain, std::string_view name,
-              std::int64_t time, std::int64_t value);
+  void add(const ThreadEvent& event);
   // A call of the processor that launched what has the correlation.
   void launch(std::uint32_t thread, std::uint64_t correlation, std::int64_t time);
   // Kept until finish(), which knows the launches.
-  void device_range(std::string_view domain, std::string_view name, std::int64_t start,
-                    std::int64_t end, std::int32_t device, std::uint64_t stream,
-                    std::uint64_t correlation, EventArgs* args = nullptr);
+  void add(const DeviceEvent& event);
   void name_device(std::int32_t device, std::string_view name) { device_names_[device] = name; }
   void leave_out(const char* what) { ++counts_.left_out[what]; }
 
@@ -96,7 +99,7 @@ class TraceBuilder {
     std::int64_t time;
     std::uint32_t thread;
   };
-  struct DeviceEvent {
+  struct KeptDeviceEvent {
     std::int64_t start;
     std::int64_t end;
     std::uint32_t domain;  // texts
@@ -121,10 +124,7 @@ class TraceBuilder {
   std::uint32_t site(std::uint32_t domain, std::string_view name, const Payload& payload);
   std::uint64_t schema(std::uint32_t domain, std::uint32_t form);
   Payload payload(std::uint32_t domain, EventArgs* args);
-  record::EventLane& lane(std::uint32_t thread);
-  void add(record::EventLane& lane, std::int64_t time, std::uint64_t value, record::LaneEvent event,
-           std::uint32_t subject, const Payload& payload);
-  std::uint32_t counter(std::uint32_t process, std::string_view domain, std::string_view name);
+  std::uint32_t counter(std::uint32_t process, std::uint32_t domain, std::string_view name);
 
   record::ExternalWriter& writer_;
   ImportCounts counts_;
@@ -144,7 +144,7 @@ class TraceBuilder {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> domains_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> counters_;
   std::unordered_map<std::uint64_t, Launch> launches_;
-  std::vector<DeviceEvent> device_events_;
+  std::vector<KeptDeviceEvent> device_events_;
   std::vector<std::uint64_t> device_data_;
   const EventArgs* args_ = nullptr;                           // whose forms have schemas
   std::unordered_map<std::uint64_t, std::uint64_t> schemas_;  // by domain and form
