@@ -109,11 +109,38 @@ void External::ranges(std::uint32_t thread, std::uint32_t domain, const py::obje
   });
 }
 
-void External::single(std::uint32_t thread, std::uint32_t domain, const py::object& time,
-                      const py::object& id, const py::kwargs& given, LaneEvent event) {
-  record::ProcessPart& process = part_of(thread, domain);
+// Rows of one time each: all of them are read before the first one is added, so that an error
+// leaves nothing behind. Calls add(begin, count, times) for each block.
+template <typename Add>
+void External::fill_timed(EventLane& lane, const TimedRows& rows, Add&& add) {
+  const TimeRows times(rows.times, rows.clock);
+  std::int64_t at[given_block];
+  for (std::size_t begin = 0; begin < rows.count; begin += given_block) {
+    times.read(begin, std::min(given_block, rows.count - begin), at);
+  }
+  fill(lane, rows.count, [&](std::size_t begin, std::size_t count) {
+    times.read(begin, count, at);
+    add(begin, count, at);
+  });
+}
+
+// Rows of a time and a number, 0 where there are no numbers, about one subject.
+void External::fill_numbers(EventLane& lane, const TimedRows& rows, const GivenColumn& numbers,
+                            LaneEvent event, std::uint32_t subject) {
+  std::int64_t values[given_block] = {};
+  fill_timed(lane, rows, [&](std::size_t begin, std::size_t count, const std::int64_t* at) {
+    if (numbers.is_given()) numbers.integers(begin, count, values);
+    for (std::size_t i = 0; i < count; ++i) {
+      lane.add(record::ticks_of(at[i]), static_cast<std::uint64_t>(values[i]), event, subject);
+    }
+  });
+}
+
+void External::single(const Place& place, const py::object& time, const py::object& id,
+                      const py::kwargs& given, LaneEvent event) {
+  record::ProcessPart& process = part_of(place.thread, place.domain);
   GivenFields fields(given);
-  const EventArguments arguments(*this, domain, fields);
+  const EventArguments arguments(*this, place.domain, fields);
   const GivenColumn times(time, "time", 'i');
   const GivenColumn ids(id, "id", 'i');
   if (!times.is_given()) throw py::type_error("time must be given");
@@ -124,18 +151,13 @@ void External::single(std::uint32_t thread, std::uint32_t domain, const py::obje
   work([&] {
     check_open();
     payload.check(rows);
-    SiteRows sites(writer_, domain, columns, payload.type(), 0);
+    SiteRows sites(writer_, place.domain, columns, payload.type(), 0);
     sites.check(rows);
-    const TimeRows rows_times(times, arguments.clock);
-    std::int64_t at[given_block], numbers[given_block] = {};
+    std::int64_t numbers[given_block] = {};
     std::uint32_t site[given_block];
-    for (std::size_t begin = 0; begin < rows; begin += given_block) {
-      rows_times.read(begin, std::min(given_block, rows - begin), at);
-    }
-    const std::uint32_t number = writer_.thread(thread).number;
+    const std::uint32_t number = writer_.thread(place.thread).number;
     EventLane& lane = event == LaneEvent::push ? process.loose(number) : process.lane(number);
-    fill(lane, rows, [&](std::size_t begin, std::size_t count) {
-      rows_times.read(begin, count, at);
+    const auto add = [&](std::size_t begin, std::size_t count, const std::int64_t* at) {
       if (ids.is_given()) ids.integers(begin, count, numbers);
       sites.sites(begin, count, site);
       payload.begin(begin, count);
@@ -145,13 +167,14 @@ void External::single(std::uint32_t thread, std::uint32_t domain, const py::obje
             record::ticks_of(at[i]), static_cast<std::uint64_t>(numbers[i]), event, site[i], words);
         if (words != 0) payload.put(i, room);
       }
-    });
+    };
+    fill_timed(lane, {times, arguments.clock, rows}, add);
   });
 }
 
-void External::closing(std::uint32_t thread, std::uint32_t domain, const py::object& time,
-                       const py::object& id, const py::object& clock, LaneEvent event) {
-  record::ProcessPart& process = part_of(thread, domain);
+void External::closing(const Place& place, const py::object& time, const py::object& id,
+                       const py::object& clock, LaneEvent event) {
+  record::ProcessPart& process = part_of(place.thread, place.domain);
   const record::ClockMap* map = clock_of(clock);
   const GivenColumn times(time, "time", 'i');
   const GivenColumn ids(id, "id", 'i');
@@ -159,21 +182,10 @@ void External::closing(std::uint32_t thread, std::uint32_t domain, const py::obj
   const std::size_t rows = rows_of({&times, &ids});
   work([&] {
     check_open();
-    const TimeRows rows_times(times, map);
-    std::int64_t at[given_block], numbers[given_block] = {};
-    for (std::size_t begin = 0; begin < rows; begin += given_block) {
-      rows_times.read(begin, std::min(given_block, rows - begin), at);
-    }
-    const std::uint32_t number = writer_.thread(thread).number;
-    const std::uint32_t local = writer_.domain_place(domain).number;
+    const std::uint32_t number = writer_.thread(place.thread).number;
     EventLane& lane = event == LaneEvent::pop ? process.loose(number) : process.lane(number);
-    fill(lane, rows, [&](std::size_t begin, std::size_t count) {
-      rows_times.read(begin, count, at);
-      if (ids.is_given()) ids.integers(begin, count, numbers);
-      for (std::size_t i = 0; i < count; ++i) {
-        lane.add(record::ticks_of(at[i]), static_cast<std::uint64_t>(numbers[i]), event, local);
-      }
-    });
+    const std::uint32_t subject = writer_.domain_place(place.domain).number;
+    fill_numbers(lane, {times, map, rows}, ids, event, subject);
   });
 }
 
@@ -307,21 +319,7 @@ void External::absent(std::uint32_t thread, std::uint32_t counter, const py::obj
   const std::size_t rows = rows_of({&times, &reasons});
   work([&] {
     check_open();
-    const TimeRows rows_times(times, map);
-    std::int64_t at[given_block], why[given_block];
-    for (std::size_t begin = 0; begin < rows; begin += given_block) {
-      rows_times.read(begin, std::min(given_block, rows - begin), at);
-    }
-    const auto place = writer_.thread(thread);
-    EventLane& lane = writer_.process(place.process).lane(place.number);
-    fill(lane, rows, [&](std::size_t begin, std::size_t count) {
-      rows_times.read(begin, count, at);
-      reasons.integers(begin, count, why);
-      for (std::size_t i = 0; i < count; ++i) {
-        lane.add(record::ticks_of(at[i]), static_cast<std::uint64_t>(why[i]),
-                 LaneEvent::sample_none, number);
-      }
-    });
+    fill_numbers(lane_of(thread), {times, map, rows}, reasons, LaneEvent::sample_none, number);
   });
 }
 
@@ -341,46 +339,38 @@ void External::samples(std::uint32_t thread, std::uint32_t counter, const py::ob
       known = &schemas_.at(schema);
     }
   }
-  const bool group = known != nullptr;
-  const auto payload = std::make_unique<GivenPayload>(value, schema, known);
-  std::optional<GivenColumn> values;
-  if (!group) values.emplace(value, "value", 'n');
-  if (!group && !values->is_given()) throw py::type_error("value must be given");
-  const std::size_t rows = group ? rows_of({&times}) : rows_of({&times, &*values});
-  work([&] {
-    check_open();
-    if (group) payload->check(rows);
-    const TimeRows rows_times(times, map);
-    std::int64_t at[given_block], integers[given_block];
-    double reals[given_block];
-    for (std::size_t begin = 0; begin < rows; begin += given_block) {
-      rows_times.read(begin, std::min(given_block, rows - begin), at);
-    }
-    const auto place = writer_.thread(thread);
-    EventLane& lane = writer_.process(place.process).lane(place.number);
-    fill(lane, rows, [&](std::size_t begin, std::size_t count) {
-      rows_times.read(begin, count, at);
-      if (group) {
+  if (known != nullptr) {
+    const auto payload = std::make_unique<GivenPayload>(value, schema, known);
+    const std::size_t rows = rows_of({&times});
+    return work([&] {
+      check_open();
+      payload->check(rows);
+      EventLane& lane = lane_of(thread);
+      const auto add = [&](std::size_t begin, std::size_t count, const std::int64_t* at) {
         payload->begin(begin, count);
         for (std::size_t i = 0; i < count; ++i) {
           payload->put(i, lane.add(record::ticks_of(at[i]), 0, LaneEvent::sample_bytes, number,
                                    payload->words()));
         }
-        return;
-      }
-      const bool real = values->is_real();
-      if (real)
-        values->reals(begin, count, reals);
-      else
-        values->integers(begin, count, integers);
+      };
+      fill_timed(lane, {times, map, rows}, add);
+    });
+  }
+  const GivenColumn values(value, "value", 'n');
+  if (!values.is_given()) throw py::type_error("value must be given");
+  const std::size_t rows = rows_of({&times, &values});
+  work([&] {
+    check_open();
+    EventLane& lane = lane_of(thread);
+    const TimedRows timed{times, map, rows};
+    if (!values.is_real()) return fill_numbers(lane, timed, values, LaneEvent::sample_i64, number);
+    double reals[given_block];
+    fill_timed(lane, timed, [&](std::size_t begin, std::size_t count, const std::int64_t* at) {
+      values.reals(begin, count, reals);
       for (std::size_t i = 0; i < count; ++i) {
         std::uint64_t bits = 0;
-        if (real)
-          std::memcpy(&bits, &reals[i], sizeof bits);
-        else
-          std::memcpy(&bits, &integers[i], sizeof bits);
-        lane.add(record::ticks_of(at[i]), bits,
-                 real ? LaneEvent::sample_f64 : LaneEvent::sample_i64, number);
+        std::memcpy(&bits, &reals[i], sizeof bits);
+        lane.add(record::ticks_of(at[i]), bits, LaneEvent::sample_f64, number);
       }
     });
   });

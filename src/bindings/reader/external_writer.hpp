@@ -61,23 +61,23 @@ class External {
               const pybind11::object& end, const pybind11::kwargs& given);
   void marks(std::uint32_t thread, std::uint32_t domain, const pybind11::object& time,
              const pybind11::kwargs& given) {
-    single(thread, domain, time, pybind11::none(), given, record::LaneEvent::mark);
+    single({thread, domain}, time, pybind11::none(), given, record::LaneEvent::mark);
   }
   void pushes(std::uint32_t thread, std::uint32_t domain, const pybind11::object& time,
               const pybind11::kwargs& given) {
-    single(thread, domain, time, pybind11::none(), given, record::LaneEvent::push);
+    single({thread, domain}, time, pybind11::none(), given, record::LaneEvent::push);
   }
   void starts(std::uint32_t thread, std::uint32_t domain, const pybind11::object& time,
               const pybind11::object& id, const pybind11::kwargs& given) {
-    single(thread, domain, time, id, given, record::LaneEvent::start);
+    single({thread, domain}, time, id, given, record::LaneEvent::start);
   }
   void pops(std::uint32_t thread, std::uint32_t domain, const pybind11::object& time,
             const pybind11::object& clock) {
-    closing(thread, domain, time, pybind11::none(), clock, record::LaneEvent::pop);
+    closing({thread, domain}, time, pybind11::none(), clock, record::LaneEvent::pop);
   }
   void ends(std::uint32_t thread, std::uint32_t domain, const pybind11::object& time,
             const pybind11::object& id, const pybind11::object& clock) {
-    closing(thread, domain, time, id, clock, record::LaneEvent::end);
+    closing({thread, domain}, time, id, clock, record::LaneEvent::end);
   }
   void device_ranges(std::uint32_t process, std::uint32_t domain, const pybind11::object& start,
                      const pybind11::object& end, const pybind11::kwargs& given);
@@ -121,12 +121,29 @@ class External {
   template <typename Fill>
   void fill(record::EventLane& lane, std::size_t rows, Fill&& fill);
 
+  record::EventLane& lane_of(std::uint32_t thread) {
+    const auto place = writer_.thread(thread);
+    return writer_.process(place.process).lane(place.number);
+  }
+  struct TimedRows {
+    const GivenColumn& times;
+    const record::ClockMap* clock;
+    std::size_t count;
+  };
+  template <typename Add>
+  void fill_timed(record::EventLane& lane, const TimedRows& rows, Add&& add);
+  void fill_numbers(record::EventLane& lane, const TimedRows& rows, const GivenColumn& numbers,
+                    record::LaneEvent event, std::uint32_t subject);
+
   // What rows of ranges, marks, pushes and starts are given with.
   struct EventArguments;
-  void single(std::uint32_t thread, std::uint32_t domain, const pybind11::object& time,
-              const pybind11::object& id, const pybind11::kwargs& given, record::LaneEvent event);
-  void closing(std::uint32_t thread, std::uint32_t domain, const pybind11::object& time,
-               const pybind11::object& id, const pybind11::object& clock, record::LaneEvent event);
+  struct Place {
+    std::uint32_t thread, domain;
+  };
+  void single(const Place& place, const pybind11::object& time, const pybind11::object& id,
+              const pybind11::kwargs& given, record::LaneEvent event);
+  void closing(const Place& place, const pybind11::object& time, const pybind11::object& id,
+               const pybind11::object& clock, record::LaneEvent event);
 
   std::string path_;
   mutable std::mutex mutex_;
