@@ -58,6 +58,18 @@ inline std::string repaired_utf8(std::string_view text) {
   return repaired;
 }
 
+// Valid UTF-8: a byte that is none becomes U+FFFD.
+inline std::string replaced_utf8(std::string_view text) {
+  std::string valid;
+  while (!text.empty()) {
+    std::uint32_t code_point = 0;
+    const std::size_t size = decode_utf8(text, code_point);
+    valid += size == 0 ? "\xEF\xBF\xBD" : text.substr(0, size);
+    text.remove_prefix(size == 0 ? 1 : size);
+  }
+  return valid;
+}
+
 // Appends to `out` (a string or a LineBuffer's adder) through `add(char)`. A surrogate keeps its
 // three-byte form, so that nothing is lost; anything past U+10FFFF becomes U+FFFD.
 template <typename Add>

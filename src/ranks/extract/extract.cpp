@@ -96,16 +96,11 @@ class Extraction : public reader::RangeScan<Extraction> {
     const auto has = [](const std::vector<std::string>& list, std::string_view text) {
       return std::find(list.begin(), list.end(), text) != list.end();
     };
-    const auto text_of = [&](std::int32_t number) {
-      return number == reader::no_name
-                 ? std::string_view()
-                 : std::string_view(recording.strings()[static_cast<std::size_t>(number)]);
-    };
     for (const reader::ReadSite& site : recording.sites()) {
       SiteRole role;
-      const std::string_view name = text_of(site.name);
-      const std::string_view domain =
-          text_of(recording.domains().empty() ? reader::no_name : recording.domains()[site.domain]);
+      const std::string_view name = recording.text(site.name);
+      const std::string_view domain = recording.text(
+          recording.domains().empty() ? reader::no_name : recording.domains()[site.domain]);
       role.text = texts.add(name.empty() ? "(no name)" : name);
       if (has(options.domains, domain)) {
         std::string operation = operation_name(name);
@@ -258,8 +253,7 @@ class Extraction : public reader::RangeScan<Extraction> {
       (pairs ? fields.root : fields.sequence) = static_cast<std::int64_t>(call.payload.bits);
     }
     if (fields.rank < 0 && of.category_name != reader::no_name) {
-      read_rank_in_category(recording_.strings()[static_cast<std::size_t>(of.category_name)],
-                            fields);
+      read_rank_in_category(std::string(recording_.text(of.category_name)), fields);
     }
     if (fields.rank < 0 || fields.size <= fields.rank ||
         fields.size > std::numeric_limits<std::int32_t>::max()) {

@@ -136,9 +136,7 @@ class Summarizer {
   }
 
  private:
-  std::int32_t text(std::int32_t of) {
-    return of < 0 ? no_text : to_.intern(recording_.strings()[static_cast<std::size_t>(of)]);
-  }
+  std::int32_t text(std::int32_t of) { return of < 0 ? no_text : to_.intern(recording_.text(of)); }
 
   const reader::Recording& recording_;
   Summary& to_;

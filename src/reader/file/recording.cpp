@@ -96,10 +96,7 @@ ReadLoss Recording::loss_in(std::uint32_t thread, std::uint64_t from, std::uint6
 
 std::int64_t Recording::domain_called(std::string_view name) const {
   for (std::size_t i = 0; i < domains_.size() && !name.empty(); ++i) {
-    const std::int32_t own = domains_[i];
-    if (own >= 0 && strings_[static_cast<std::size_t>(own)] == name) {
-      return static_cast<std::int64_t>(i);
-    }
+    if (text(domains_[i]) == name) return static_cast<std::int64_t>(i);
   }
   return -1;
 }

@@ -183,6 +183,11 @@ class Recording {
   bool add(const std::string& path, std::vector<std::uint64_t> words, std::size_t bytes);
 
   const core::TextTable& strings() const noexcept { return strings_; }
+  // One of them; absent: no_name, or there is none of that number.
+  std::string_view text(std::int32_t number) const noexcept {
+    const auto index = static_cast<std::size_t>(number);
+    return number < 0 || index >= strings_.size() ? std::string_view() : strings_[index];
+  }
   const std::vector<std::int32_t>& domains() const noexcept { return domains_; }  // names
   std::int64_t domain_called(std::string_view name) const;  // -1: none, or no name
   const std::vector<ReadSite>& sites() const noexcept { return sites_; }

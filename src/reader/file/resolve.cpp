@@ -55,9 +55,7 @@ ReadSite Recording::site_of(const Loading& loading, const record::SiteDefinition
   const auto category = loading.categories.find({read.domain, read.category});
   if (category != loading.categories.end()) site.category_name = category->second;
   // A range called "backward" is the whole pass, whatever its category.
-  const auto is_backward = [&](std::int32_t name) {
-    return name >= 0 && strings_[static_cast<std::size_t>(name)] == "backward";
-  };
+  const auto is_backward = [&](std::int32_t name) { return text(name) == "backward"; };
   site.backward = is_backward(site.category_name) && !is_backward(site.name);
   return site;
 }

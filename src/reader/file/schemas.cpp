@@ -64,20 +64,14 @@ class NoNames final : public trace::PayloadNames {
 
 }  // namespace
 
-std::string_view ReadSchemas::text(std::int32_t number) const {
-  const auto& texts = recording_.strings();
-  const auto index = static_cast<std::size_t>(number);
-  return number < 0 || index >= texts.size() ? std::string_view() : texts[index];
-}
-
 std::string_view ReadSchemas::string(std::uint64_t, std::uint64_t handle) const {
   const auto found = strings.find(handle);
-  return found == strings.end() ? std::string_view() : text(found->second);
+  return found == strings.end() ? std::string_view() : recording_.text(found->second);
 }
 
 std::string_view ReadSchemas::category(std::uint64_t domain, std::uint32_t number) const {
   const auto found = categories.find({static_cast<std::uint32_t>(domain), number});
-  return found == categories.end() ? std::string_view() : text(found->second);
+  return found == categories.end() ? std::string_view() : recording_.text(found->second);
 }
 
 std::vector<GroupField> fields_of_group(const trace::SchemaTable& table, std::uint64_t domain,

@@ -32,8 +32,6 @@ class ReadSchemas final : public trace::PayloadNames {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int32_t> categories;
 
  private:
-  std::string_view text(std::int32_t number) const;
-
   const Recording& recording_;
 };
 

@@ -79,9 +79,7 @@ std::uint32_t TimelineBytes::number_of(std::uint32_t key) {
   if (number == 0) {
     used_.push_back(key);
     number = static_cast<std::uint32_t>(used_.size());
-    const std::int32_t name = keys_[key].name;
-    name_bytes_ += bytes_of_key;
-    if (name >= 0) name_bytes_ += recording_.strings()[static_cast<std::size_t>(name)].size();
+    name_bytes_ += bytes_of_key + recording_.text(keys_[key].name).size();
   }
   return number - 1;
 }

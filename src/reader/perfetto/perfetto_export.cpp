@@ -153,11 +153,11 @@ class Exporter : public RangeScan<Exporter, true> {
     lane.define(file_, site, at, sites_[site].names);
   }
   std::string domain_name(std::uint32_t domain) const {
-    return text_at(recording_, recording_.domains()[domain]);
+    return std::string(recording_.text(recording_.domains()[domain]));
   }
   // The UI shows a thread's lanes without the thread above them. Empty: of the default domain.
   std::string lane_name(const std::string& of) const {
-    const std::string thread = text_at(recording_, recording_.threads()[thread_].name);
+    const std::string thread(recording_.text(recording_.threads()[thread_].name));
     if (thread.empty()) return of.empty() ? "thread" : of;
     return of.empty() ? thread : thread + " · " + of;
   }
@@ -206,16 +206,15 @@ void Exporter::prepare(std::uint32_t site) {
                                  : (std::uint64_t{1} << 32) + read.category;
     common.number(track_event::category_iids, id);
     intern(interned_data::event_categories, id,
-           read.category_name >= 0
-               ? recording_.strings()[static_cast<std::size_t>(read.category_name)]
-               : "category " + std::to_string(read.category));
+           read.category_name >= 0 ? std::string(recording_.text(read.category_name))
+                                   : "category " + std::to_string(read.category));
   }
   if (read.name >= 0) {
     const std::uint64_t of_backward = read.backward ? std::uint64_t{1} << 32 : 0;
     const std::uint64_t id = static_cast<std::uint64_t>(read.name) + 1 + of_backward;
     common.number(track_event::name_iid, id);
     intern(interned_data::event_names, id,
-           text_at(recording_, read.name) + (read.backward ? " (backward)" : ""));
+           std::string(recording_.text(read.name)) + (read.backward ? " (backward)" : ""));
   }
   if (read.has_color) {
     char text[12];
@@ -283,7 +282,7 @@ std::uint64_t Exporter::thread_track() {
   track.kind = TrackKind::thread;
   track.pid = pids_[read.process];
   track.tid = read.tid;
-  track.name = text_at(recording_, read.name);
+  track.name = recording_.text(read.name);
   write_track(file_, track);
   return thread_track_;
 }
@@ -315,7 +314,7 @@ void Exporter::counter(std::uint32_t subject, record::EntryKind kind, std::uint6
     descriptor.parent = process_tracks_[recording_.threads()[thread_].process];
     descriptor.kind = TrackKind::counter;
     descriptor.name = counter_title(recording_, read);
-    descriptor.unit = text_at(recording_, read.unit);
+    descriptor.unit = recording_.text(read.unit);
     write_track(file_, descriptor);
   }
   ProtoBytes event;

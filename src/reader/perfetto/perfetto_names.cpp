@@ -57,10 +57,6 @@ int hash(std::string_view text, int count) {
 
 }  // namespace
 
-std::string text_at(const Recording& recording, std::int32_t index) {
-  return index < 0 ? std::string() : recording.strings()[static_cast<std::size_t>(index)];
-}
-
 std::string process_title(const Recording& recording, std::uint32_t number) {
   constexpr std::size_t enough = 120;
   const ReadProcess& process = recording.processes()[number];
@@ -68,8 +64,8 @@ std::string process_title(const Recording& recording, std::uint32_t number) {
   if (process.header.rank >= 0) title = "rank " + std::to_string(process.header.rank);
   for (const ReadThread& thread : recording.threads()) {
     if (thread.process != number || thread.tid != process.header.pid || thread.name < 0) continue;
-    const std::string name = text_at(recording, thread.name);
-    if (name != "MainThread") title += (title.empty() ? "" : " · ") + name;
+    const std::string_view name = recording.text(thread.name);
+    if (name != "MainThread") title.append(title.empty() ? "" : " · ").append(name);
     break;
   }
   if (process.command.empty()) return title;
@@ -83,11 +79,11 @@ std::string process_title(const Recording& recording, std::uint32_t number) {
 }
 
 std::string counter_title(const Recording& recording, const ReadCounter& counter) {
-  const std::string domain = text_at(recording, recording.domains()[counter.domain]);
-  std::string title = domain.empty() ? "" : domain + ":";
-  title +=
-      counter.name < 0 ? "counter " + std::to_string(counter.id) : text_at(recording, counter.name);
-  if (counter.field >= 0) title += '.' + text_at(recording, counter.field);
+  std::string title(recording.text(recording.domains()[counter.domain]));
+  if (!title.empty()) title += ':';
+  if (counter.name < 0) title.append("counter ").append(std::to_string(counter.id));
+  title += recording.text(counter.name);
+  if (counter.field >= 0) title.append(".").append(recording.text(counter.field));
   return title;
 }
 

@@ -19,8 +19,6 @@ namespace nvspan::reader {
 std::string process_title(const Recording& recording, std::uint32_t process);
 // "domain:name.field".
 std::string counter_title(const Recording& recording, const ReadCounter& counter);
-// A text of Recording::strings(); empty: no_name.
-std::string text_at(const Recording& recording, std::int32_t index);
 
 // Each process's number in the system, or an invented one for those of machines that share one.
 std::vector<std::uint32_t> distinct_pids(const Recording& recording);

@@ -42,10 +42,9 @@ class ProtoBytes {
     bytes_.append(bits, sizeof bits);
   }
   void real(unsigned field, double value) {
-    varint(std::uint64_t{field} << 3 | 1);
-    char bits[sizeof value];
-    std::memcpy(bits, &value, sizeof value);
-    bytes_.append(bits, sizeof bits);
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof bits);
+    fixed(field, bits);
   }
   void bytes(unsigned field, std::string_view value) {
     varint(std::uint64_t{field} << 3 | 2);
@@ -54,20 +53,7 @@ class ProtoBytes {
   }
   void message(unsigned field, const ProtoBytes& value) { bytes(field, value.view()); }
   // What is not UTF-8 becomes U+FFFD: a reader may refuse it.
-  void text(unsigned field, std::string_view value) {
-    std::string valid;
-    while (!value.empty()) {
-      std::uint32_t code_point = 0;
-      const std::size_t size = core::decode_utf8(value, code_point);
-      if (size == 0) {
-        valid += "\xEF\xBF\xBD";
-      } else {
-        valid.append(value.substr(0, size));
-      }
-      value.remove_prefix(size == 0 ? 1 : size);
-    }
-    bytes(field, valid);
-  }
+  void text(unsigned field, std::string_view value) { bytes(field, core::replaced_utf8(value)); }
   void raw(std::string_view value) { bytes_.append(value); }
 
  private:

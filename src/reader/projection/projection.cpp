@@ -147,9 +147,8 @@ class Projector {
 
   bool is_without(Row row) const {
     const std::int32_t name = recording_.sites()[ranges_.site[row]].category_name;
-    if (name < 0 || options_.without.empty()) return false;
-    const std::string_view text = recording_.strings()[static_cast<std::size_t>(name)];
-    return std::find(options_.without.begin(), options_.without.end(), text) !=
+    if (name < 0) return false;
+    return std::find(options_.without.begin(), options_.without.end(), recording_.text(name)) !=
            options_.without.end();
   }
   std::int64_t end_of(Row row) const {
@@ -237,16 +236,12 @@ class Projector {
     Sequence& of = sequences_[site];
     if (!of.is_read) {
       of.is_read = true;
-      const std::int32_t name = recording_.sites()[site].name;
-      if (name >= 0) {
-        const std::string_view text = recording_.strings()[static_cast<std::size_t>(name)];
-        of.number = sequence_of(text);
-        of.is_backward = of.number && is_backward(text);
-      }
+      const std::string_view name = recording_.text(recording_.sites()[site].name);
+      of.number = sequence_of(name);
+      of.is_backward = of.number && is_backward(name);
     }
     if (of.number && !of.is_backward) {
-      const std::uint32_t process = recording_.threads()[ranges_.thread[row]].process;
-      forward_[{process, *of.number}].push_back(row);
+      forward_[{process_of(row), *of.number}].push_back(row);
     }
   }
 
@@ -255,8 +250,7 @@ class Projector {
   std::optional<Row> forward_of(Row backward) const {
     const Sequence& of = sequences_[ranges_.site[backward]];
     if (!of.number || !of.is_backward) return std::nullopt;
-    const std::uint32_t process = recording_.threads()[ranges_.thread[backward]].process;
-    const auto found = forward_.find({process, *of.number});
+    const auto found = forward_.find({process_of(backward), *of.number});
     if (found == forward_.end()) return std::nullopt;
     const std::vector<Row>& rows = found->second;
     const auto after =

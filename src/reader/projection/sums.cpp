@@ -117,7 +117,7 @@ std::vector<KernelSum> sum_kernels(const Recording& recording, const Tables& tab
   const RangeTable& ranges = tables.ranges;
   const auto is_kernel = [&](std::uint64_t row) {
     const std::int32_t name = recording.sites()[ranges.site[row]].category_name;
-    return name >= 0 && recording.strings()[static_cast<std::size_t>(name)] == category;
+    return name >= 0 && recording.text(name) == category;
   };
   ByKey<Key, Sum> sums;
   for (const auto& [work, range, thread] : projection.pairs) {

@@ -43,7 +43,7 @@ std::int32_t name_of(const std::map<std::uint64_t, std::vector<GivenName>>& name
 
 std::string in_brackets(const Recording& recording, std::int32_t name) {
   if (name < 0) return {};
-  return " (" + recording.strings()[static_cast<std::size_t>(name)] + ")";
+  return " (" + std::string(recording.text(name)) + ")";
 }
 
 }  // namespace

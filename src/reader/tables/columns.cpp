@@ -45,13 +45,8 @@ constexpr std::string_view payload_prefix = "payload.";
 Dictionary::Dictionary(const core::TextTable& strings) {
   offsets.push_back(0);
   for (std::size_t i = 0, count = strings.size(); i < count; ++i) {
-    for (std::string_view left = strings[i]; !left.empty();) {
-      std::uint32_t code_point = 0;
-      const std::size_t size = core::decode_utf8(left, code_point);
-      const std::string_view taken = size == 0 ? "\xEF\xBF\xBD" : left.substr(0, size);
-      bytes.insert(bytes.end(), taken.begin(), taken.end());
-      left.remove_prefix(size == 0 ? 1 : size);
-    }
+    const std::string text = core::replaced_utf8(strings[i]);
+    bytes.insert(bytes.end(), text.begin(), text.end());
     offsets.push_back(static_cast<std::int32_t>(bytes.size()));
   }
 }
