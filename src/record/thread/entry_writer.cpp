@@ -152,9 +152,8 @@ void EntryWriter::lose(ThreadWriter& writer, LossReason reason) noexcept {
   if (file_.is_exhausted() || file_.mode() != RecordMode::full) write_loss(writer);
 }
 
-bool EntryWriter::put(ThreadWriter& writer, EntryKind kind, std::uint32_t subject,
-                      std::uint64_t ticks, const std::uint64_t* words, std::size_t count,
-                      const trace::Event* payload) {
+bool EntryWriter::put(ThreadWriter& writer, const NewEntry& entry) {
+  const auto& [kind, subject, ticks, value, payload] = entry;
   if (subject == no_site) {
     lose(writer, LossReason::no_space);
     return false;
@@ -164,7 +163,7 @@ bool EntryWriter::put(ThreadWriter& writer, EntryKind kind, std::uint32_t subjec
   if (closes && with_payload && payload->payload_type == trace::PayloadType::ext) {
     payloads_.describe(*payload);
   }
-  std::size_t needed = 2 + count;
+  std::size_t needed = value == nullptr ? 2 : 3;
   if (with_payload) {
     needed += 1;
     if (payload->payload_type == trace::PayloadType::ext)
@@ -190,7 +189,7 @@ bool EntryWriter::put(ThreadWriter& writer, EntryKind kind, std::uint32_t subjec
   std::atomic<std::uint64_t>* at = writer.cursor + 1;
   const bool wide = subject >= entry_wide_subject;
   if (wide) store(at++, subject);
-  for (std::size_t i = 0; i < count; ++i) store(at++, words[i]);
+  if (value != nullptr) store(at++, *value);
   if (with_payload) at = store_payload(at, *payload);
   writer.cursor->store(make_entry(kind, wide ? entry_wide_subject : subject, delta) |
                            (with_payload ? entry_payload_bit : 0),
@@ -210,7 +209,7 @@ void EntryWriter::put_samples(ThreadWriter& writer, const trace::Event& event,
   samples.payload_type = trace::PayloadType::ext;
   samples.blobs = &blob;
   samples.blob_count = 1;
-  put(writer, EntryKind::counter_bytes, counter, ticks, nullptr, 0, &samples);
+  put(writer, {EntryKind::counter_bytes, counter, ticks, nullptr, &samples});
 }
 
 void EntryWriter::move_to(ThreadWriter& writer, std::uint64_t ticks, std::size_t words) {

@@ -14,6 +14,14 @@
 
 namespace nvspan::record {
 
+struct NewEntry {
+  EntryKind kind;
+  std::uint32_t subject;
+  std::uint64_t ticks;
+  const std::uint64_t* value = nullptr;   // null: entries of this kind have none
+  const trace::Event* payload = nullptr;  // whose payload it has, if that has one
+};
+
 // Writes entries of any length into a thread's chunk, gives the thread a new one when that is full,
 // and counts the events that found no space. In mode `stats` there are no entries, only losses.
 class EntryWriter {
@@ -25,8 +33,7 @@ class EntryWriter {
   static bool has_payload(const trace::Event& event) noexcept;
 
   // False, and the event is counted as lost: there is no space, or its subject is not defined.
-  bool put(ThreadWriter& writer, EntryKind kind, std::uint32_t subject, std::uint64_t ticks,
-           const std::uint64_t* words, std::size_t count, const trace::Event* payload);
+  bool put(ThreadWriter& writer, const NewEntry& entry);
   // The rows of a counter's samples.
   void put_samples(ThreadWriter& writer, const trace::Event& event, std::uint32_t counter,
                    std::uint64_t ticks);

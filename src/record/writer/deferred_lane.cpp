@@ -88,7 +88,7 @@ void DeferredLane::mark(std::uint64_t domain, const trace::Event& event, std::ui
   if (file_.mode() == RecordMode::stats)
     return stats_.count(lane, at.site, EntryKind::mark, 0, 0, 0);
   entries_.move_to(lane, ticks, words_of(event));
-  entries_.put(lane, EntryKind::mark, at.site, ticks, nullptr, 0, &event);
+  entries_.put(lane, {EntryKind::mark, at.site, ticks, nullptr, &event});
 }
 
 void DeferredLane::range(std::uint64_t domain, const trace::Event& event, std::uint64_t begin,
@@ -104,9 +104,9 @@ void DeferredLane::range(std::uint64_t domain, const trace::Event& event, std::u
   const std::size_t words = words_of(event);
   entries_.move_to(lane, begin, words);
   const std::uint64_t id = lane.next_range++;
-  if (!entries_.put(lane, EntryKind::start, at.site, begin, &id, 1, &event)) return;
+  if (!entries_.put(lane, {EntryKind::start, at.site, begin, &id, &event})) return;
   entries_.move_to(lane, end, words);
-  entries_.put(lane, EntryKind::end, at.domain_id, end, &id, 1, nullptr);
+  entries_.put(lane, {EntryKind::end, at.domain_id, end, &id});
 }
 
 void DeferredLane::sample(const LaneSample& sample, std::uint64_t ticks) {
@@ -115,8 +115,8 @@ void DeferredLane::sample(const LaneSample& sample, std::uint64_t ticks) {
   const std::uint32_t number =
       definitions_.payloads.counter(sample.domain, sample.domain_name, sample.counter, sample.name);
   entries_.move_to(lane, ticks, short_entry);
-  entries_.put(lane, sample.real ? EntryKind::counter_f64 : EntryKind::counter_i64, number, ticks,
-               &sample.bits, 1, nullptr);
+  entries_.put(lane, {sample.real ? EntryKind::counter_f64 : EntryKind::counter_i64, number, ticks,
+                      &sample.bits});
 }
 
 void DeferredLane::samples(const trace::Event& event, std::uint64_t counter, std::string_view name,

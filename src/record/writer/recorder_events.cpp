@@ -25,7 +25,7 @@ int Recorder::push(ThreadWriter& writer, std::uint64_t domain, const trace::Even
   writer.live->changed.store(ticks, std::memory_order_relaxed);
   bool written = false;
   if (file_.mode() != RecordMode::stats) {
-    written = entries_.put(writer, EntryKind::push, at.site, ticks, nullptr, 0, &event);
+    written = entries_.put(writer, {EntryKind::push, at.site, ticks, nullptr, &event});
   }
   if (!writer.plain) {
     // Removed only if it is the short entry that the fast path writes.
@@ -56,7 +56,7 @@ int Recorder::pop(ThreadWriter& writer, std::uint64_t domain, const trace::Event
     // The range counts as open until its pop is written: a ring's next chunk begins with what is.
     const OpenPush* const open = writer.plain ? nullptr : writer.innermost(place.id);
     if (open == nullptr || !writer.take_back(*open, ticks)) {
-      entries_.put(writer, EntryKind::pop, place.id, ticks, nullptr, 0, &event);
+      entries_.put(writer, {EntryKind::pop, place.id, ticks, nullptr, &event});
     }
   }
   const bool known = !writer.plain && writer.closed(place.id, range, around);
@@ -86,7 +86,7 @@ void Recorder::mark(ThreadWriter& writer, std::uint64_t domain, const trace::Eve
   if (file_.mode() == RecordMode::stats) {
     stats_.count(writer, at.site, EntryKind::mark, 0, 0, 0);
   } else {
-    entries_.put(writer, EntryKind::mark, at.site, ticks_now(), nullptr, 0, &event);
+    entries_.put(writer, {EntryKind::mark, at.site, ticks_now(), nullptr, &event});
   }
 }
 
@@ -102,7 +102,7 @@ std::uint64_t Recorder::start(ThreadWriter& writer, std::uint64_t domain, const 
   if (file_.mode() == RecordMode::stats) {
     if (!placed) stats_.start(id, at.site, ticks);
   } else {
-    entries_.put(writer, EntryKind::start, at.site, ticks, &id, 1, &event);
+    entries_.put(writer, {EntryKind::start, at.site, ticks, &id, &event});
   }
   return id;
 }
@@ -118,7 +118,7 @@ void Recorder::end(ThreadWriter& writer, std::uint64_t domain, std::uint64_t id,
   const std::uint64_t ticks = event.ticks != 0 ? event.ticks : ticks_now();
   if (counts) return stats_.end(writer, id, ticks, started);
   const ThreadSites::Domain place = sites_.domain(writer, domain, event.domain);
-  entries_.put(writer, EntryKind::end, place.id, ticks, &id, 1, &event);
+  entries_.put(writer, {EntryKind::end, place.id, ticks, &id, &event});
 }
 
 void Recorder::write(const trace::Event& event) {
@@ -150,7 +150,7 @@ bool Recorder::write_sample(ThreadWriter& writer, const trace::Event& event) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, value == nullptr ? &none->unsigned_integer : &value->unsigned_integer,
               sizeof bits);
-  entries_.put(writer, kind, counter, ticks_now(), &bits, 1, nullptr);
+  entries_.put(writer, {kind, counter, ticks_now(), &bits});
   return true;
 }
 

@@ -84,14 +84,14 @@ void Recorder::stop_ranges(ThreadWriter& writer, bool goes_on) {
       DomainCell& domain = writer.domains[i];
       if (domain.hidden) continue;
       for (; domain.depth > 0; --domain.depth) {
-        entries_.put(writer, EntryKind::pop, domain.id, at, nullptr, 0, nullptr);
+        entries_.put(writer, {EntryKind::pop, domain.id, at});
       }
     }
     for (const LiveStart& start : writer.live->started) {
       const std::uint64_t id = start.id.load(std::memory_order_acquire);
       if (id == 0) continue;
       const Range range = range_of(writer, start.entry.load(std::memory_order_acquire));
-      entries_.put(writer, EntryKind::end, range.domain_id, at, &id, 1, nullptr);
+      entries_.put(writer, {EntryKind::end, range.domain_id, at, &id});
     }
     entries_.write_losses(writer);
   }
@@ -107,7 +107,7 @@ void Recorder::begin_ranges(ThreadWriter& writer, bool recorded) {
   for (std::uint64_t i = 0; i < depth; ++i) {
     const Range range = range_of(writer, writer.live->open[i].load(std::memory_order_relaxed));
     if (!recorded) {
-      entries_.put(writer, EntryKind::push, range.site, now, nullptr, 0, nullptr);
+      entries_.put(writer, {EntryKind::push, range.site, now});
       if (range.domain != nullptr) ++range.domain->depth;
     }
     if (!writer.plain) writer.opened(range.site, range.domain_id, now, nullptr);
@@ -116,7 +116,7 @@ void Recorder::begin_ranges(ThreadWriter& writer, bool recorded) {
     const std::uint64_t id = start.id.load(std::memory_order_acquire);
     if (id == 0 || recorded) continue;
     const Range range = range_of(writer, start.entry.load(std::memory_order_acquire));
-    entries_.put(writer, EntryKind::start, range.site, now, &id, 1, nullptr);
+    entries_.put(writer, {EntryKind::start, range.site, now, &id});
   }
 }
 
