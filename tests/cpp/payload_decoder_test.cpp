@@ -226,7 +226,7 @@ std::string first_columns(Fixture& f, std::uint64_t schema, const Bytes& bytes) 
   nvspan::core::LineBuffer line(f.pool);
   nvspan::trace::PayloadLine text(line, 24);
   const PayloadPiece piece{schema, bytes.text};
-  f.decoder.decode(1, &piece, 1, f.names, text);
+  f.decoder.decode({1, f.names, text}, &piece, 1);
   return std::string(line.data(), line.size());
 }
 
@@ -280,7 +280,7 @@ void test_random() {
       nvspan::core::LineBuffer line(f.pool);
       nvspan::trace::PayloadJson json(line);
       const PayloadPiece pieces[] = {{base_id + some(schemas), bytes}, {some(110), others}};
-      f.decoder.decode(1, pieces, 2, f.names, json, some(2) == 0);
+      f.decoder.decode({1, f.names, json, some(2) == 0}, pieces, 2);
       line.clear();
       add_json_rows(line, f.decoder, f.names,
                     nvspan::trace::PayloadRows{1, base_id + some(schemas), bytes});

@@ -101,7 +101,8 @@ struct Fixture {
     nvspan::core::LineBuffer line(pool);
     nvspan::trace::PayloadJson json(line);
     line.add(' ');
-    const PayloadResult result = decoder.decode(1, pieces.data(), pieces.size(), names, json, own);
+    const PayloadResult result =
+        decoder.decode({1, names, json, own}, pieces.data(), pieces.size());
     if (result != PayloadResult::whole) return std::string(payload_result_text(result));
     return std::string(line.data() + 1, line.size() - 1);
   }

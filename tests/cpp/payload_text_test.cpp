@@ -28,7 +28,7 @@ std::string line_of(Fixture& f, std::uint64_t schema, const Bytes& bytes, std::s
   LineBuffer line(f.pool);
   nvspan::trace::PayloadLine text(line, columns);
   const PayloadPiece piece{schema, bytes.text};
-  f.decoder.decode(1, &piece, 1, f.names, text);
+  f.decoder.decode({1, f.names, text}, &piece, 1);
   return std::string(line.data(), line.size()) + '|' + std::to_string(text.columns());
 }
 

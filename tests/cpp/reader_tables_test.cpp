@@ -8,19 +8,15 @@
 #include "reader/stats/aggregate.hpp"
 #include "reader/tables/columns.hpp"
 #include "reader/tables/tables.hpp"
-#include "record/writer/recorder.hpp"
 
-#include <unistd.h>
-
-#include <cstdlib>
 #include <memory>
 #include <string>
 
 #include "expect.hpp"
+#include "writer_fixture.hpp"
 
 namespace {
 
-using nvspan::core::PagePool;
 using nvspan::reader::Aggregate;
 using nvspan::reader::aggregate;
 using nvspan::reader::AggregateOptions;
@@ -34,40 +30,15 @@ using nvspan::reader::ScannedRange;
 using nvspan::reader::Selection;
 using nvspan::reader::Tables;
 using nvspan::record::Recorder;
-using nvspan::record::RecordOptions;
 using nvspan::record::ThreadWriter;
 using nvspan::trace::Event;
 using nvspan::trace::EventKind;
-using nvspan::trace::MessageType;
-using nvspan::trace::PayloadNames;
 using nvspan::trace::PayloadType;
-using nvspan::trace::SchemaTable;
-
-class NoNames final : public PayloadNames {
- public:
-  std::string_view string(std::uint64_t, std::uint64_t) const override { return {}; }
-  std::string_view category(std::uint64_t, std::uint32_t) const override { return {}; }
-};
-
-Event event_of(EventKind kind, std::string_view message) {
-  Event event;
-  event.kind = kind;
-  event.has_domain = true;
-  event.message = message;
-  event.message_type = MessageType::ascii;
-  return event;
-}
+using nvspan_test::event_of;
 
 // Two threads: nested ranges with a mark, a lone end, a range that ends on the other thread, and
 // one that never ends, of a name that the other thread has closed.
-void write_recording(const std::string& path) {
-  PagePool pool;
-  SchemaTable schemas(pool);
-  NoNames names;
-  Recorder recorder(pool, schemas, names);
-  RecordOptions options;
-  options.path = path;
-  EXPECT(recorder.open(options));
+void write_recording(Recorder& recorder) {
   ThreadWriter& first = *recorder.ready(nullptr, 101);
   ThreadWriter& second = *recorder.ready(nullptr, 102);
   Event inner = event_of(EventKind::push, "inner");
@@ -76,22 +47,22 @@ void write_recording(const std::string& path) {
   EXPECT(recorder.push(first, 0, event_of(EventKind::push, "outer"), nullptr) == 0);
   EXPECT(recorder.push(first, 0, inner, nullptr) == 1);
   recorder.mark(first, 0, event_of(EventKind::mark, "mark"), nullptr);
-  EXPECT(recorder.pop(first, 0, event_of(EventKind::pop, {})) == 1);
-  EXPECT(recorder.pop(first, 0, event_of(EventKind::pop, {})) == 0);
-  EXPECT(recorder.pop(first, 0, event_of(EventKind::pop, {})) == -2);
+  EXPECT(recorder.pop(first, 0, event_of(EventKind::pop)) == 1);
+  EXPECT(recorder.pop(first, 0, event_of(EventKind::pop)) == 0);
+  EXPECT(recorder.pop(first, 0, event_of(EventKind::pop)) == -2);
   const auto span = event_of(EventKind::start, "span");
   const std::uint64_t crossing = recorder.start(first, 0, span, nullptr);
   recorder.start(first, 0, span, nullptr);
   const std::uint64_t own = recorder.start(second, 0, span, nullptr);
-  recorder.end(second, 0, own, event_of(EventKind::end, {}));
-  recorder.end(second, 0, crossing, event_of(EventKind::end, {}));
+  recorder.end(second, 0, own, event_of(EventKind::end));
+  recorder.end(second, 0, crossing, event_of(EventKind::end));
   recorder.push(second, 0, event_of(EventKind::push, "left open"), nullptr);
   recorder.retire(&second);
   recorder.close(nullptr);
 }
 
 std::string name_of(const Recording& recording, std::int32_t name) {
-  return name < 0 ? "-" : std::string(recording.strings()[static_cast<std::size_t>(name)]);
+  return name < 0 ? "-" : std::string(recording.text(name));
 }
 
 class RangeList : public RangeScan<RangeList> {
@@ -202,18 +173,14 @@ void statistics_count_all(const Recording& recording) {
 }  // namespace
 
 int main() {
-  char folder[] = "/tmp/nvspan-reader-XXXXXX";
-  if (::mkdtemp(folder) == nullptr) return 1;
-  const std::string path = std::string(folder) + "/tables.nvspan";
-  write_recording(path);
+  nvspan_test::Writer writer{{}};
+  write_recording(writer.recorder);
   const auto recording = std::make_shared<Recording>();
-  EXPECT(recording->add(path));
+  EXPECT(recording->add(writer.folder.path()));
   for (const std::string& problem : recording->problems()) EXPECT_EQUAL(problem, "");
   ranges_are_paired(*recording);
   tables_have_all(*recording);
   columns_have_values(recording);
   statistics_count_all(*recording);
-  ::unlink(path.c_str());
-  ::rmdir(folder);
   return nvspan_test::failures() == 0 ? 0 : 1;
 }

@@ -133,8 +133,6 @@ class Fields final : public nvspan::trace::PayloadVisitor {
     digest_.add(value.label.data(), value.label.size());
     return true;
   }
-  bool begin(std::string_view, bool) override { return true; }
-  bool end(bool) override { return true; }
 
  private:
   Digest& digest_;

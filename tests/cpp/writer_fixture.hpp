@@ -20,12 +20,6 @@
 
 namespace nvspan_test {
 
-class NoNames final : public nvspan::trace::PayloadNames {
- public:
-  std::string_view string(std::uint64_t, std::uint64_t) const override { return {}; }
-  std::string_view category(std::uint64_t, std::uint32_t) const override { return {}; }
-};
-
 inline nvspan::trace::Event event_of(nvspan::trace::EventKind kind, std::string_view message = {}) {
   nvspan::trace::Event event;
   event.kind = kind;
@@ -68,7 +62,7 @@ struct Writer {
   Folder folder;
   nvspan::core::PagePool pool;
   nvspan::trace::SchemaTable schemas{pool};
-  NoNames names;
+  nvspan::trace::PayloadNames names;
   nvspan::record::Recorder recorder{pool, schemas, names};
 };
 

@@ -125,8 +125,9 @@ bool record_first(Call& call, const DomainView& domain, std::uint64_t schema,
   used = layout->size;
   if (layout->size == 0) {
     EntryPlaces visitor(*layout, call.scratch.arena.array<std::uint64_t>(layout->count));
-    if (call.session.decoder().decode_first(domain.handle, schema, bytes, call.session.names(),
-                                            visitor, used) != trace::PayloadResult::whole) {
+    const trace::PayloadReading reading{domain.handle, call.session.names(), visitor};
+    if (call.session.decoder().decode_first(reading, schema, bytes, used) !=
+        trace::PayloadResult::whole) {
       return false;
     }
     places = visitor.places();

@@ -196,7 +196,7 @@ void take_attributes(Call& call, const DomainView& domain, trace::Event& event) 
   trace::PayloadDecoder& decoder = call.session.decoder();
   const core::PoolVector<trace::PayloadPiece>& pieces = trace::pieces_of(event, decoder);
   Attributes visitor(call, domain, event);
-  decoder.decode(domain.handle, pieces.data(), pieces.size(), call.session.names(), visitor);
+  decoder.decode({domain.handle, call.session.names(), visitor}, pieces.data(), pieces.size());
 }
 
 }  // namespace nvspan::inject

@@ -60,8 +60,6 @@ class CollectiveFields final : public trace::PayloadVisitor {
     }
     return true;
   }
-  bool begin(std::string_view, bool) override { return true; }
-  bool end(bool) override { return true; }
 };
 
 using reader::EntryPayload;

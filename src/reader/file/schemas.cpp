@@ -56,12 +56,6 @@ class GroupFields final : public trace::PayloadVisitor {
   std::vector<std::uint64_t> numbers_;
 };
 
-class NoNames final : public trace::PayloadNames {
- public:
-  std::string_view string(std::uint64_t, std::uint64_t) const override { return {}; }
-  std::string_view category(std::uint64_t, std::uint32_t) const override { return {}; }
-};
-
 }  // namespace
 
 std::string_view ReadSchemas::string(std::uint64_t, std::uint64_t handle) const {
@@ -85,8 +79,10 @@ std::vector<GroupField> fields_of_group(const trace::SchemaTable& table, std::ui
   trace::PayloadDecoder decoder(table, pool);
   GroupFields visitor(fields);
   const trace::PayloadPiece piece{schema, zeros};
-  if (decoder.decode(domain, &piece, 1, NoNames(), visitor) != trace::PayloadResult::whole)
+  if (decoder.decode({domain, trace::PayloadNames(), visitor}, &piece, 1) !=
+      trace::PayloadResult::whole) {
     fields.clear();
+  }
   if (fields.size() == 1 && fields[0].name == "value") fields[0].name.clear();
   return fields;
 }

@@ -46,7 +46,7 @@ trace::PayloadResult RecordedPayloads::read(std::uint32_t process, std::uint32_t
   for_each_piece(bytes, size, [&](std::uint64_t schema, std::uint64_t, std::string_view data) {
     if (count < most_pieces) pieces[count++] = trace::PayloadPiece{schema, data};
   });
-  return decoder->decode(local_domain, pieces, count, *schemas, visitor, true);
+  return decoder->decode({local_domain, *schemas, visitor, true}, pieces, count);
 }
 
 std::uint64_t payloads_not_kept(const EntryPayload& payload) {

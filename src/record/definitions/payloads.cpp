@@ -10,13 +10,6 @@ namespace {
 
 constexpr unsigned most_depth = trace::most_payload_depth + 1;
 
-class Nobody final : public trace::PayloadVisitor {
- public:
-  bool value(std::string_view, const trace::PayloadValue&) override { return true; }
-  bool begin(std::string_view, bool) override { return true; }
-  bool end(bool) override { return true; }
-};
-
 // True once for each version: the caller writes it.
 template <typename Map>
 bool is_new(Map& map, const trace::DomainKey& key, std::uint64_t version) {
@@ -80,8 +73,8 @@ void PayloadDefinitions::describe(const trace::Event& event) {
 void PayloadDefinitions::cite(const trace::Event& event) {
   const core::PoolVector<trace::PayloadPiece>& pieces = trace::pieces_of(event, decoder_);
   const CitedNames names(*this, names_.domain(event.domain_handle, event.domain));
-  Nobody nobody;
-  decoder_.decode(event.domain_handle, pieces.data(), pieces.size(), names, nobody);
+  trace::PayloadVisitor nobody;
+  decoder_.decode({event.domain_handle, names, nobody}, pieces.data(), pieces.size());
 }
 
 void PayloadDefinitions::define_type(std::uint64_t handle, std::string_view domain_name,

@@ -57,38 +57,34 @@ std::string_view payload_result_text(PayloadResult result) {
   return "";
 }
 
-void PayloadDecoder::start(std::uint64_t domain, const PayloadNames& names,
-                           PayloadVisitor& visitor) {
-  domain_ = domain;
-  names_ = &names;
-  visitor_ = &visitor;
+void PayloadDecoder::start(const PayloadReading& reading) {
+  domain_ = reading.domain;
+  names_ = &reading.names;
+  visitor_ = &reading.visitor;
+  own_fields_ = reading.own_fields;
   result_ = PayloadResult::whole;
   values_ = text_bytes_ = 0;
   positions_.clear();
 }
 
-PayloadResult PayloadDecoder::decode(std::uint64_t domain, const PayloadPiece* pieces,
-                                     std::size_t count, const PayloadNames& names,
-                                     PayloadVisitor& visitor, bool own_fields) {
-  start(domain, names, visitor);
+PayloadResult PayloadDecoder::decode(const PayloadReading& reading, const PayloadPiece* pieces,
+                                     std::size_t count) {
+  start(reading);
   pieces_ = pieces;
   piece_count_ = count;
-  own_fields_ = own_fields;
   for (std::size_t i = 0; i < count; ++i) {
     if (!piece(pieces[i])) break;
   }
   return result_;
 }
 
-PayloadResult PayloadDecoder::decode_first(std::uint64_t domain, std::uint64_t schema,
-                                           std::string_view data, const PayloadNames& names,
-                                           PayloadVisitor& visitor, std::uint64_t& used) {
-  start(domain, names, visitor);
+PayloadResult PayloadDecoder::decode_first(const PayloadReading& reading, std::uint64_t schema,
+                                           std::string_view data, std::uint64_t& used) {
+  start(reading);
   pieces_ = nullptr;
   piece_count_ = 0;
-  own_fields_ = false;
   bytes_ = data;
-  const PayloadSchema* known = table_.schema(domain, schema);
+  const PayloadSchema* known = table_.schema(domain_, schema);
   if (known == nullptr) return PayloadResult::unknown;
   if (known->type == fixed_schema && known->size != 0 && fits(0, known->size)) {
     bytes_ = data.substr(0, known->size);
@@ -116,7 +112,7 @@ bool PayloadDecoder::piece(const PayloadPiece& piece) {
   }
   if (table_.enumeration(domain_, piece.schema) != nullptr) {
     std::uint64_t end = 0;
-    return one(nullptr, piece.schema, 0, only_value, 0, end);
+    return one(nullptr, piece.schema, {0, only_value, 0}, end);
   }
   return fail(PayloadResult::unknown);
 }
@@ -174,7 +170,9 @@ bool PayloadDecoder::fields(const PayloadSchema& schema, std::uint64_t base, uns
     std::string_view name = entry.name;
     if (depth == 0 && stands_for_its_field(schema)) name = only_value;
     if (name.data() == nullptr) name = index_text(i, number);
-    if (!step(name.size()) || !this->entry(schema, i, frame, at, name, depth, cursor)) return false;
+    if (!step(name.size()) || !this->entry(schema, i, frame, {at, name, depth}, cursor)) {
+      return false;
+    }
   }
   positions_.resize(frame);
   end = is_fixed ? base + schema.size : cursor;
@@ -182,8 +180,8 @@ bool PayloadDecoder::fields(const PayloadSchema& schema, std::uint64_t base, uns
 }
 
 bool PayloadDecoder::entry(const PayloadSchema& schema, std::size_t index, std::size_t frame,
-                           std::uint64_t at, std::string_view name, unsigned depth,
-                           std::uint64_t& end) {
+                           const Place& place, std::uint64_t& end) {
+  const auto& [at, name, depth] = place;
   const PayloadEntry& entry = schema.entries[index];
   if ((entry.flags & (offset_from_base | offset_from_here)) != 0) {
     return fail(PayloadResult::unsupported);  // nowhere is said how wide such an offset is
@@ -193,11 +191,7 @@ bool PayloadDecoder::entry(const PayloadSchema& schema, std::size_t index, std::
   const bool is_pointer =
       (entry.flags & pointer) != 0 || (unit != 0 && array == 0 && entry.detail == 0);
   PayloadVisitor* const visitor = visitor_;
-  struct Nobody final : PayloadVisitor {
-    bool value(std::string_view, const PayloadValue&) override { return true; }
-    bool begin(std::string_view, bool) override { return true; }
-    bool end(bool) override { return true; }
-  } nobody;
+  PayloadVisitor nobody;
   // What is not shown still has a size.
   if (is_left_out(schema, entry)) visitor_ = &nobody;
   bool done = false;
@@ -213,14 +207,14 @@ bool PayloadDecoder::entry(const PayloadSchema& schema, std::size_t index, std::
                                                     positions_[frame + entry.detail], selected)) {
       done = fail(PayloadResult::does_not_fit);
     } else {
-      done = member(*nested, selected, at, name, depth, end);
+      done = member(*nested, selected, place, end);
     }
   } else if (array == 0 || (array == fixed_array && unit != 0)) {
     if (unit != 0) {
       done = text(&entry, entry.type, at, entry.detail, name);
       end = at + unit * entry.detail;
     } else {
-      done = one(&entry, entry.type, at, name, depth, end);
+      done = one(&entry, entry.type, place, end);
     }
   } else {
     Lengths lengths;
@@ -231,8 +225,9 @@ bool PayloadDecoder::entry(const PayloadSchema& schema, std::size_t index, std::
       done = text(&entry, entry.type, at, lengths.sizes[0], name);
       end = at + width * lengths.sizes[0];
     } else if (done) {
-      end = at;
-      done = list(entry, lengths, 0, end, name, depth);
+      Place elements = place;
+      done = list(entry, lengths, 0, elements);
+      end = elements.at;
     }
     // The terminator belongs to the array.
     if (done && array == zero_terminated) end += table_.layout(domain_, entry.type).size;
@@ -242,8 +237,9 @@ bool PayloadDecoder::entry(const PayloadSchema& schema, std::size_t index, std::
 }
 
 // One element: a number, or a struct.
-bool PayloadDecoder::one(const PayloadEntry* entry, std::uint64_t type, std::uint64_t at,
-                         std::string_view name, unsigned depth, std::uint64_t& end) {
+bool PayloadDecoder::one(const PayloadEntry* entry, std::uint64_t type, const Place& place,
+                         std::uint64_t& end) {
+  const auto& [at, name, depth] = place;
   if (type < first_custom) {
     const std::uint64_t size = predefined_layout(type).size;
     if (size == 0 || string_unit(type) != 0) return fail(PayloadResult::unsupported);
@@ -265,7 +261,7 @@ bool PayloadDecoder::one(const PayloadEntry* entry, std::uint64_t type, std::uin
     const std::size_t frame = positions_.size();
     const std::uint64_t inner = at + nested->entries[0].offset;
     positions_.push_back(inner);
-    if (!step(0) || !this->entry(*nested, 0, frame, inner, name, depth + 1, end)) return false;
+    if (!step(0) || !this->entry(*nested, 0, frame, {inner, name, depth + 1}, end)) return false;
     positions_.resize(frame);
     if (nested->type == fixed_schema && nested->size != 0) end = at + nested->size;
     return true;
@@ -274,8 +270,9 @@ bool PayloadDecoder::one(const PayloadEntry* entry, std::uint64_t type, std::uin
          unless_stopped(visitor_->end(false));
 }
 
-bool PayloadDecoder::member(const PayloadSchema& chosen, std::uint64_t selected, std::uint64_t at,
-                            std::string_view name, unsigned depth, std::uint64_t& end) {
+bool PayloadDecoder::member(const PayloadSchema& chosen, std::uint64_t selected, const Place& place,
+                            std::uint64_t& end) {
+  const auto& [at, name, depth] = place;
   if (depth >= most_payload_depth) return fail(PayloadResult::too_deep);
   if (selected >= chosen.count || !fits(at, chosen.size)) {
     return fail(PayloadResult::does_not_fit);
@@ -290,26 +287,28 @@ bool PayloadDecoder::member(const PayloadSchema& chosen, std::uint64_t selected,
       entry.name.data() == nullptr ? index_text(selected, number) : entry.name;
   const bool done =
       step(own.size()) && unless_stopped(visitor_->begin(name, false)) &&
-      this->entry(chosen, selected, frame, at + entry.offset, own, depth + 1, inner) &&
+      this->entry(chosen, selected, frame, {at + entry.offset, own, depth + 1}, inner) &&
       unless_stopped(visitor_->end(false));
   positions_.resize(frame);
   end = chosen.size != 0 ? at + chosen.size : inner;
   return done;
 }
 
+// Afterwards `place` is where the list ends.
 bool PayloadDecoder::list(const PayloadEntry& entry, const Lengths& lengths, std::size_t dimension,
-                          std::uint64_t& at, std::string_view name, unsigned depth) {
+                          Place& place) {
   // More elements than bytes: nothing could be in them.
   if (lengths.sizes[dimension] > bytes_.size()) return fail(PayloadResult::does_not_fit);
-  if (!unless_stopped(visitor_->begin(name, true))) return false;
+  if (!unless_stopped(visitor_->begin(place.name, true))) return false;
+  place.name = {};
   for (std::uint64_t i = 0; i < lengths.sizes[dimension]; ++i) {
     if (dimension + 1 < lengths.count) {
-      if (!step(0) || !list(entry, lengths, dimension + 1, at, {}, depth)) return false;
+      if (!step(0) || !list(entry, lengths, dimension + 1, place)) return false;
       continue;
     }
     std::uint64_t end = 0;
-    if (!step(0) || !one(&entry, entry.type, at, {}, depth, end)) return false;
-    at = end;
+    if (!step(0) || !one(&entry, entry.type, place, end)) return false;
+    place.at = end;
   }
   return unless_stopped(visitor_->end(true));
 }

@@ -47,9 +47,9 @@ class PayloadVisitor {
   virtual ~PayloadVisitor() = default;
 
   // Elements of a list have no name. Text is valid during the call.
-  virtual bool value(std::string_view name, const PayloadValue& value) = 0;
-  virtual bool begin(std::string_view name, bool is_list) = 0;
-  virtual bool end(bool is_list) = 0;
+  virtual bool value(std::string_view, const PayloadValue&) { return true; }
+  virtual bool begin(std::string_view, bool /* is_list */) { return true; }
+  virtual bool end(bool /* is_list */) { return true; }
   // Whether it is told of what is not to be shown.
   virtual bool takes_hidden() const { return false; }
 };
@@ -64,8 +64,21 @@ class PayloadNames {
   PayloadNames& operator=(PayloadNames&&) = delete;
   virtual ~PayloadNames() = default;
 
-  virtual std::string_view string(std::uint64_t domain, std::uint64_t handle) const = 0;
-  virtual std::string_view category(std::uint64_t domain, std::uint32_t number) const = 0;
+  virtual std::string_view string(std::uint64_t /* domain */, std::uint64_t /* handle */) const {
+    return {};
+  }
+  virtual std::string_view category(std::uint64_t /* domain */, std::uint32_t /* number */) const {
+    return {};
+  }
+};
+
+// What a payload is read with. With `own_fields` those are left out that say when a deferred event
+// was, and what it is called.
+struct PayloadReading {
+  std::uint64_t domain;
+  const PayloadNames& names;
+  PayloadVisitor& visitor;
+  bool own_fields = false;
 };
 
 enum class PayloadResult : std::uint8_t {
@@ -87,15 +100,13 @@ class PayloadDecoder {
   // A place for pieces that is not on the stack, which may be that of a signal handler.
   core::PoolVector<PayloadPiece>& room() noexcept { return room_; }
 
-  // The fields of all pieces, one after the other. With `own_fields` those are left out that say
-  // when a deferred event was, and what it is called. Throws std::bad_alloc.
-  PayloadResult decode(std::uint64_t domain, const PayloadPiece* pieces, std::size_t count,
-                       const PayloadNames& names, PayloadVisitor& visitor, bool own_fields = false);
+  // The fields of all pieces, one after the other. Throws std::bad_alloc.
+  PayloadResult decode(const PayloadReading& reading, const PayloadPiece* pieces,
+                       std::size_t count);
 
   // The first of the events that lie in `data` one after the other; `used` is its size, never 0.
-  PayloadResult decode_first(std::uint64_t domain, std::uint64_t schema, std::string_view data,
-                             const PayloadNames& names, PayloadVisitor& visitor,
-                             std::uint64_t& used);
+  PayloadResult decode_first(const PayloadReading& reading, std::uint64_t schema,
+                             std::string_view data, std::uint64_t& used);
 
  private:
   static constexpr std::size_t most_dimensions = 8;
@@ -104,7 +115,13 @@ class PayloadDecoder {
     std::size_t count = 0;
   };
 
-  void start(std::uint64_t domain, const PayloadNames& names, PayloadVisitor& visitor);
+  struct Place {
+    std::uint64_t at;
+    std::string_view name;
+    unsigned depth;
+  };
+
+  void start(const PayloadReading& reading);
   bool fail(PayloadResult why) {
     result_ = why;
     return false;
@@ -118,14 +135,12 @@ class PayloadDecoder {
   bool piece(const PayloadPiece& piece);
   bool predefined(std::uint64_t type);
   bool fields(const PayloadSchema& schema, std::uint64_t base, unsigned depth, std::uint64_t& end);
-  bool entry(const PayloadSchema& schema, std::size_t index, std::size_t frame, std::uint64_t at,
-             std::string_view name, unsigned depth, std::uint64_t& end);
-  bool one(const PayloadEntry* entry, std::uint64_t type, std::uint64_t at, std::string_view name,
-           unsigned depth, std::uint64_t& end);
-  bool member(const PayloadSchema& chosen, std::uint64_t selected, std::uint64_t at,
-              std::string_view name, unsigned depth, std::uint64_t& end);
-  bool list(const PayloadEntry& entry, const Lengths& lengths, std::size_t dimension,
-            std::uint64_t& at, std::string_view name, unsigned depth);
+  bool entry(const PayloadSchema& schema, std::size_t index, std::size_t frame, const Place& place,
+             std::uint64_t& end);
+  bool one(const PayloadEntry* entry, std::uint64_t type, const Place& place, std::uint64_t& end);
+  bool member(const PayloadSchema& chosen, std::uint64_t selected, const Place& place,
+              std::uint64_t& end);
+  bool list(const PayloadEntry& entry, const Lengths& lengths, std::size_t dimension, Place& place);
   bool text(const PayloadEntry* entry, std::uint64_t type, std::uint64_t at, std::uint64_t units,
             std::string_view name);
   bool scalar(const PayloadEntry* entry, std::uint64_t type, std::uint64_t at,

@@ -191,7 +191,7 @@ void JsonlSink::add_payload_fields(const Event& event) {
   const std::size_t begun = line_.size();
   PayloadJson json(line_);
   const PayloadResult result =
-      decoder_->decode(event.domain_handle, pieces.data(), pieces.size(), *names_, json);
+      decoder_->decode({event.domain_handle, *names_, json}, pieces.data(), pieces.size());
   const bool any = line_.size() != begun;
   line_.add('}');
   if (result == PayloadResult::whole && any) return;

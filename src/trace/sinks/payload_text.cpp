@@ -171,11 +171,9 @@ PayloadResult add_json_rows(core::LineBuffer& line, PayloadDecoder& decoder,
         bool value(std::string_view, const PayloadValue& given) override {
           return to.value({}, given);
         }
-        bool begin(std::string_view, bool) override { return true; }
-        bool end(bool) override { return true; }
         PayloadJson& to;
       } first(json);
-      const PayloadResult result = decoder.decode(rows.domain, &piece, 1, names, first);
+      const PayloadResult result = decoder.decode({rows.domain, names, first}, &piece, 1);
       if (result != PayloadResult::whole) return result;
     }
     return PayloadResult::whole;
@@ -189,7 +187,7 @@ PayloadResult add_json_rows(core::LineBuffer& line, PayloadDecoder& decoder,
     PayloadJson json(line);
     std::uint64_t used = 0;
     const PayloadResult result =
-        decoder.decode_first(rows.domain, rows.schema, left, names, json, used);
+        decoder.decode_first({rows.domain, names, json}, rows.schema, left, used);
     if (result != PayloadResult::whole) {
       line.cut(before);
       return result;

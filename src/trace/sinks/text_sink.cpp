@@ -317,7 +317,7 @@ bool TextSink::add_payload_fields(const Event& event) {
   add_label("payload={");
   PayloadLine fields(line_, payload_columns);
   const PayloadResult result =
-      decoder_->decode(event.domain_handle, pieces.data(), pieces.size(), *names_, fields);
+      decoder_->decode({event.domain_handle, *names_, fields}, pieces.data(), pieces.size());
   if (result == PayloadResult::whole) {
     line_.add('}');
     column_ += fields.columns() + 1;
@@ -338,11 +338,11 @@ void TextSink::add_rows(const Event& event) {
   std::uint64_t used = 0;
   auto result = PayloadResult::unknown;
   if (event.row_schema >= nvtx::entry_type::first_custom) {
-    result = decoder_->decode_first(event.domain_handle, event.row_schema, event.rows, *names_,
-                                    fields, used);
+    result = decoder_->decode_first({event.domain_handle, *names_, fields}, event.row_schema,
+                                    event.rows, used);
   } else {
     const PayloadPiece piece{event.row_schema, event.rows};
-    result = decoder_->decode(event.domain_handle, &piece, 1, *names_, fields);
+    result = decoder_->decode({event.domain_handle, *names_, fields}, &piece, 1);
   }
   if (result == PayloadResult::whole) {
     line_.add('}');
