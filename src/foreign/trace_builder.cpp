@@ -78,17 +78,18 @@ std::uint64_t TraceBuilder::schema(std::uint32_t domain, std::uint32_t form) {
   for (const ArgField& field : args_->fields(form)) {
     const bool text = field.type == ArgType::text;
     is_fixed = is_fixed && !text;
-    fields.push_back({field.name, type_of(field.type), text ? nvtx::entry_flag::zero_terminated : 0,
-                      0, text ? 0 : size, record::no_string});
+    fields.push_back({writer_.text(field.name), type_of(field.type),
+                      text ? nvtx::entry_flag::zero_terminated : 0, 0, text ? 0 : size,
+                      record::no_string});
     size += text ? 0 : field.type == ArgType::small ? 4 : 8;
   }
   if (!is_fixed) {
     for (record::SchemaField& field : fields) field.offset = 0;
   }
-  return entry.first->second = writer_.schema(
-             domain, record::no_string, is_fixed ? size : 0,
-             is_fixed ? nvtx::schema_type::fixed_schema : nvtx::schema_type::dynamic_schema,
-             std::move(fields));
+  return entry.first->second = writer_.schema(domain, {record::no_string, is_fixed ? size : 0,
+                                                       is_fixed ? nvtx::schema_type::fixed_schema
+                                                                : nvtx::schema_type::dynamic_schema,
+                                                       std::move(fields)});
 }
 
 TraceBuilder::Payload TraceBuilder::payload(std::uint32_t domain, EventArgs* args) {

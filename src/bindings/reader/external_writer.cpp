@@ -214,40 +214,38 @@ std::uint32_t External::clock(const std::vector<std::pair<std::int64_t, std::int
   return static_cast<std::uint32_t>(clocks_.size() - 1);
 }
 
-namespace {
-
 // Entries as Python gives them: name, type, flags, detail and offset, maybe a unit.
-std::vector<record::SchemaField> fields_of(const py::iterable& entries,
-                                           std::vector<py::object>& units) {
-  std::vector<record::SchemaField> fields;
+std::vector<External::GivenField> External::fields_given(const py::iterable& entries) {
+  std::vector<GivenField> fields;
   for (const py::handle& given : entries) {
     const auto entry = py::cast<py::tuple>(given);
     if (entry.size() != 5 && entry.size() != 6) {
       throw py::value_error("entries must be tuples of name, type, flags, detail, offset and unit");
     }
-    record::SchemaField field;
+    GivenField& field = fields.emplace_back();
     field.name = bytes_of(py::cast<py::str>(entry[0]));
-    field.type = py::cast<std::uint64_t>(entry[1]);
-    field.flags = py::cast<std::uint64_t>(entry[2]);
-    field.detail = py::cast<std::uint64_t>(entry[3]);
-    field.offset = py::cast<std::uint64_t>(entry[4]);
-    units.push_back(entry.size() == 6 ? py::object(entry[5]) : py::object(py::none()));
-    fields.push_back(std::move(field));
+    field.read.type = py::cast<std::uint64_t>(entry[1]);
+    field.read.flags = py::cast<std::uint64_t>(entry[2]);
+    field.read.detail = py::cast<std::uint64_t>(entry[3]);
+    field.read.offset = py::cast<std::uint64_t>(entry[4]);
+    if (entry.size() == 6) field.unit = text_given(entry[5]);
   }
   return fields;
 }
 
-}  // namespace
-
 void External::known_schema(std::uint32_t domain, std::uint64_t id, const py::object& name,
                             std::uint64_t size, std::uint64_t type, const py::iterable& entries) {
-  std::vector<py::object> units;
-  std::vector<record::SchemaField> fields = fields_of(entries, units);
+  const std::vector<GivenField> given = fields_given(entries);
   const Text text = text_given(name);
   const Lock lock(mutex_);
   check_open();
   if (domain >= writer_.domains()) refuse_handle("domain", domain);
-  writer_.known_schema(domain, id, writer_.text(text.value_or("")), size, type, std::move(fields));
+  record::SchemaLayout layout{writer_.text(text.value_or("")), size, type, {}};
+  for (const GivenField& field : given) {
+    layout.fields.push_back(field.read);
+    if (!field.name.empty()) layout.fields.back().name = writer_.text(field.name);
+  }
+  writer_.known_schema(domain, id, std::move(layout));
 }
 
 void External::enumeration(std::uint32_t domain, std::uint64_t id, const py::object& name,
@@ -279,10 +277,7 @@ void External::cite(std::uint32_t process, std::uint64_t handle, std::uint32_t t
 
 std::uint64_t External::schema(std::uint32_t domain, const py::object& name, std::size_t size,
                                const py::iterable& entries) {
-  std::vector<py::object> given_units;
-  std::vector<record::SchemaField> fields = fields_of(entries, given_units);
-  std::vector<Text> units;
-  for (const py::object& unit : given_units) units.push_back(text_given(unit));
+  const std::vector<GivenField> given = fields_given(entries);
   if (size >= record::most_payload_words * 8) {
     throw py::value_error("size must be less than 128 MiB, not " + std::to_string(size));
   }
@@ -290,9 +285,13 @@ std::uint64_t External::schema(std::uint32_t domain, const py::object& name, std
   const Lock lock(mutex_);
   check_open();
   if (domain >= writer_.domains()) refuse_handle("domain", domain);
-  for (std::size_t i = 0; i < fields.size(); ++i) fields[i].unit = number_of(units[i]);
-  const std::uint64_t id = writer_.schema(domain, number_of(text), size,
-                                          nvtx::schema_type::fixed_schema, std::move(fields));
+  record::SchemaLayout layout{number_of(text), size, nvtx::schema_type::fixed_schema, {}};
+  for (const GivenField& field : given) {
+    layout.fields.push_back(field.read);
+    layout.fields.back().name = writer_.text(field.name);
+    layout.fields.back().unit = number_of(field.unit);
+  }
+  const std::uint64_t id = writer_.schema(domain, std::move(layout));
   schemas_[id] = GivenSchema{domain, size};
   return id;
 }

@@ -106,6 +106,12 @@ class External {
   // A text, made before the lock is taken; nothing: None.
   using Text = std::optional<std::string>;
   static Text text_given(const pybind11::object& given);
+  struct GivenField {
+    std::string name;
+    Text unit;
+    record::SchemaField read = {};  // without its texts
+  };
+  static std::vector<GivenField> fields_given(const pybind11::iterable& entries);
   std::uint32_t number_of(const Text& text) {
     return text ? writer_.text(*text) : record::no_string;
   }

@@ -118,52 +118,46 @@ std::uint32_t ExternalWriter::counter(std::uint32_t process, std::uint32_t domai
   return static_cast<std::uint32_t>(counters_.size() - 1);
 }
 
-std::uint64_t ExternalWriter::schema(std::uint32_t domain, std::uint32_t name, std::uint64_t size,
-                                     std::uint64_t type, std::vector<SchemaField> fields) {
-  std::vector<std::pair<SchemaField, std::uint32_t>> named;
-  for (SchemaField& field : fields) {
-    const std::uint32_t number = text(field.name);
-    named.emplace_back(std::move(field), number);
-  }
+std::uint64_t ExternalWriter::schema(std::uint32_t domain, SchemaLayout layout) {
   const Place place = domains_[domain];
-  processes_[place.process]->schema(place.number, next_schema_, name, size, type, std::move(named));
+  processes_[place.process]->schema(place.number, next_schema_, std::move(layout));
   return next_schema_++;
 }
 
-void ExternalWriter::known_schema(std::uint32_t domain, std::uint64_t id, std::uint32_t name,
-                                  std::uint64_t size, std::uint64_t type,
-                                  std::vector<SchemaField> fields) {
+// Where each field of a device's range lies, for readers. When it was launched is left out: that is
+// by another clock.
+DeviceLayoutDefinition ExternalWriter::device_layout(std::uint32_t domain,
+                                                     const std::vector<SchemaField>& fields) {
+  DeviceLayoutDefinition layout = {};
+  for (std::size_t i = 0; i < nvtx::device_field_count; ++i) {
+    layout.offsets[i] = no_string;
+    const auto number = static_cast<nvtx::DeviceField>(i);
+    if (number == nvtx::DeviceField::launched) continue;
+    for (const SchemaField& field : fields) {
+      if (field.name == no_string || texts_[field.name] != nvtx::device_field_names[i]) continue;
+      layout.offsets[i] = static_cast<std::uint32_t>(field.offset);
+      if (number != nvtx::DeviceField::payload) continue;
+      const trace::PayloadType payload =
+          field.type == nvtx::entry_type::uint64  ? trace::PayloadType::u64
+          : field.type == nvtx::entry_type::int64 ? trace::PayloadType::i64
+                                                  : trace::PayloadType::f64;
+      const auto known = known_payloads_.emplace(domain, payload).first;
+      if (known->second != payload) known->second = trace::PayloadType::none;
+    }
+  }
+  return layout;
+}
+
+void ExternalWriter::known_schema(std::uint32_t domain, std::uint64_t id, SchemaLayout layout) {
   const Place place = domains_[domain];
   ProcessPart& part = *processes_[place.process];
-  if (texts_[name] == nvtx::device_range_schema_name) {
-    DeviceLayoutDefinition layout = {};
-    layout.schema = id;
-    layout.domain = place.number;
-    for (std::size_t i = 0; i < nvtx::device_field_count; ++i) {
-      layout.offsets[i] = no_string;
-      // When it was launched stands there by another clock.
-      if (static_cast<nvtx::DeviceField>(i) == nvtx::DeviceField::launched) continue;
-      for (const SchemaField& field : fields) {
-        if (field.name == nvtx::device_field_names[i]) {
-          layout.offsets[i] = static_cast<std::uint32_t>(field.offset);
-          if (static_cast<nvtx::DeviceField>(i) != nvtx::DeviceField::payload) continue;
-          const trace::PayloadType payload =
-              field.type == nvtx::entry_type::uint64  ? trace::PayloadType::u64
-              : field.type == nvtx::entry_type::int64 ? trace::PayloadType::i64
-                                                      : trace::PayloadType::f64;
-          const auto known = known_payloads_.emplace(domain, payload).first;
-          if (known->second != payload) known->second = trace::PayloadType::none;
-        }
-      }
-    }
-    part.device_layout(layout);
+  if (texts_[layout.name] == nvtx::device_range_schema_name) {
+    DeviceLayoutDefinition of_device = device_layout(domain, layout.fields);
+    of_device.schema = id;
+    of_device.domain = place.number;
+    part.device_layout(of_device);
   }
-  std::vector<std::pair<SchemaField, std::uint32_t>> named;
-  for (SchemaField& field : fields) {
-    const std::uint32_t number = field.name.empty() ? no_string : text(field.name);
-    named.emplace_back(std::move(field), number);
-  }
-  part.schema(place.number, id, name, size, type, std::move(named));
+  part.schema(place.number, id, std::move(layout));
   constexpr std::uint64_t far = std::uint64_t{1} << 62;
   if (id < far) next_schema_ = std::max(next_schema_, id + 1);
 }
@@ -191,13 +185,14 @@ std::uint64_t ExternalWriter::device_schema(std::uint32_t domain, trace::Payload
                                                   : type;
     }
     layout.offsets[static_cast<std::size_t>(place.field)] = place.offset;
-    fields.push_back(SchemaField{nvtx::name_of(place.field), type, 0, 0, place.offset, no_string});
+    fields.push_back(
+        SchemaField{text(nvtx::name_of(place.field)), type, 0, 0, place.offset, no_string});
   }
   // A stream has no handle here: its id stands for it.
   layout.offsets[static_cast<std::size_t>(nvtx::DeviceField::stream_handle)] =
       layout.offsets[static_cast<std::size_t>(nvtx::DeviceField::stream)];
-  layout.schema = schema(domain, text(nvtx::device_range_schema_name), has_payload ? 40 : 32,
-                         nvtx::schema_type::fixed_schema, std::move(fields));
+  layout.schema = schema(domain, {text(nvtx::device_range_schema_name), has_payload ? 40u : 32u,
+                                  nvtx::schema_type::fixed_schema, std::move(fields)});
   layout.domain = domains_[domain].number;
   processes_[domains_[domain].process]->device_layout(layout);
   return device_schemas_[key] = layout.schema;
@@ -254,14 +249,15 @@ void ExternalWriter::spill() {
 }
 
 void ExternalWriter::write(int fd) {
+  const ProcessPart::Output output{fd, texts_, spill_, next_id_, overlapping_};
   std::uint64_t end = 0;
   for (const auto& process : processes_) {
     process->pair_loose(spill_, next_id_);
-    end = process->write(fd, end, texts_, spill_, next_id_, overlapping_);
+    end = process->write(output, end);
   }
   if (processes_.empty()) {
     ProcessPart nobody(FileHeader{}, 0);
-    nobody.write(fd, end, texts_, spill_, next_id_, overlapping_);
+    nobody.write(output, end);
   }
 }
 

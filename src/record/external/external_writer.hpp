@@ -76,11 +76,9 @@ class ExternalWriter {
   std::uint32_t text(std::string_view text) { return static_cast<std::uint32_t>(texts_.add(text)); }
   std::uint32_t counter(std::uint32_t process, std::uint32_t domain, std::uint32_t name,
                         const GivenMeaning& meaning);
-  std::uint64_t schema(std::uint32_t domain, std::uint32_t name, std::uint64_t size,
-                       std::uint64_t type, std::vector<SchemaField> fields);
+  std::uint64_t schema(std::uint32_t domain, SchemaLayout layout);
   // One that has an id already, and with it enumerations and device ranges of that schema.
-  void known_schema(std::uint32_t domain, std::uint64_t id, std::uint32_t name, std::uint64_t size,
-                    std::uint64_t type, std::vector<SchemaField> fields);
+  void known_schema(std::uint32_t domain, std::uint64_t id, SchemaLayout layout);
   // SiteDefinition::device of device ranges of such schemas: payloads of two types have none.
   std::uint8_t device_site(std::uint32_t domain) const;
   // The schema of a device's ranges whose own payload is of that type, or none.
@@ -112,6 +110,8 @@ class ExternalWriter {
   void abort() noexcept;
 
  private:
+  DeviceLayoutDefinition device_layout(std::uint32_t domain,
+                                       const std::vector<SchemaField>& fields);
   void spill();
   void write(int fd);
 

@@ -55,18 +55,6 @@ void ProcessPart::device_name(DeviceNameKind what, std::uint64_t handle, std::ui
   device_names_[{static_cast<std::uint32_t>(what), handle}] = name;
 }
 
-void ProcessPart::schema(std::uint32_t domain, std::uint64_t id, std::uint32_t name,
-                         std::uint64_t size, std::uint64_t type,
-                         std::vector<std::pair<SchemaField, std::uint32_t>> fields) {
-  SchemaDefinition definition = {};
-  definition.schema = id;
-  definition.type = type;
-  definition.size = size;
-  definition.domain = domain;
-  definition.name = name;
-  schemas_.push_back(Schema{definition, std::move(fields)});
-}
-
 void ProcessPart::pair_loose(SpillFile& spill, std::uint64_t& next_id) {
   struct Push {
     std::uint64_t time;
@@ -153,18 +141,22 @@ void ProcessPart::define_all(SectionFile& file, const core::TextTable& texts) co
   }
   for (const Schema& schema : schemas_) {
     std::vector<SchemaEntryDefinition> entries;
-    for (const auto& [field, name] : schema.fields) {
+    for (const SchemaField& field : schema.layout.fields) {
       SchemaEntryDefinition entry = {};
       entry.flags = field.flags;
       entry.type = field.type;
       entry.detail = field.detail;
       entry.offset = field.offset;
-      entry.name = definitions.text(name);
+      entry.name = definitions.text(field.name);
       entry.meaning.unit = definitions.text(field.unit);
       entries.push_back(entry);
     }
-    SchemaDefinition definition = schema.definition;
-    definition.name = definitions.text(definition.name);
+    SchemaDefinition definition = {};
+    definition.schema = schema.id;
+    definition.type = schema.layout.type;
+    definition.size = schema.layout.size;
+    definition.domain = schema.domain;
+    definition.name = definitions.text(schema.layout.name);
     file.define(DefinitionType::schema, definition,
                 std::string_view(reinterpret_cast<const char*>(entries.data()),
                                  entries.size() * sizeof(SchemaEntryDefinition)));
@@ -203,9 +195,7 @@ void ProcessPart::define_all(SectionFile& file, const core::TextTable& texts) co
   file.end_definitions();
 }
 
-std::uint64_t ProcessPart::write(int fd, std::uint64_t begin, const core::TextTable& texts,
-                                 const SpillFile& spill, std::uint64_t& next_id,
-                                 std::uint64_t& overlapping) {
+std::uint64_t ProcessPart::write(const Output& output, std::uint64_t begin) {
   std::uint64_t first = never_ended;
   std::uint64_t last = 0;
   for (Thread& thread : threads_) {
@@ -226,14 +216,14 @@ std::uint64_t ProcessPart::write(int fd, std::uint64_t begin, const core::TextTa
                                 static_cast<std::uint64_t>(end + unix_offset_)};
   header_.last_sums[1] = sample_sum(header_.last[1], header_.last_sample);
 
-  SectionFile file(fd, begin);
-  define_all(file, texts);
+  SectionFile file(output.fd, begin);
+  define_all(file, output.texts);
   for (std::uint32_t i = 0; i < threads_.size(); ++i) {
     file.begin_thread(i, threads_[i].tid);
-    EntryNesting nesting(file, domain_of_site_, next_id);
-    threads_[i].lane.for_each(spill, [&](const LaneRecord& record) { nesting.add(record); });
+    EntryNesting nesting(file, domain_of_site_, output.next_id);
+    threads_[i].lane.for_each(output.spill, [&](const LaneRecord& record) { nesting.add(record); });
     nesting.finish();
-    overlapping += nesting.overlapping();
+    output.overlapping += nesting.overlapping();
     file.end_thread();
     threads_[i].lane.clear();
   }

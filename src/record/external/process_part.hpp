@@ -23,12 +23,18 @@
 namespace nvspan::record {
 
 struct SchemaField {
-  std::string name;
-  std::uint64_t type;
-  std::uint64_t flags;
-  std::uint64_t detail;
-  std::uint64_t offset;
+  std::uint32_t name = no_string;
+  std::uint64_t type = 0;
+  std::uint64_t flags = 0;
+  std::uint64_t detail = 0;
+  std::uint64_t offset = 0;
   std::uint32_t unit = no_string;
+};
+struct SchemaLayout {
+  std::uint32_t name = no_string;
+  std::uint64_t size = 0;
+  std::uint64_t type = 0;
+  std::vector<SchemaField> fields;
 };
 struct GivenMeaning {
   std::uint32_t unit = no_string;
@@ -57,8 +63,9 @@ class ProcessPart {
   std::uint32_t add_counter(std::uint32_t domain, std::uint32_t name, const GivenMeaning& meaning);
   void category(std::uint32_t domain, std::uint32_t number, std::uint32_t name);
   void device_name(DeviceNameKind what, std::uint64_t handle, std::uint32_t name);
-  void schema(std::uint32_t domain, std::uint64_t id, std::uint32_t name, std::uint64_t size,
-              std::uint64_t type, std::vector<std::pair<SchemaField, std::uint32_t>> fields);
+  void schema(std::uint32_t domain, std::uint64_t id, SchemaLayout layout) {
+    schemas_.push_back(Schema{domain, id, std::move(layout)});
+  }
   // As a program had them, by its own ids.
   void enumeration(const EnumDefinition& definition, std::vector<EnumValueDefinition> values) {
     enums_.push_back(Enumeration{definition, std::move(values)});
@@ -74,22 +81,30 @@ class ProcessPart {
   // Makes ranges of the loose pushes and pops. A pop that finds none becomes the end of a range
   // that nobody began, which readers count.
   void pair_loose(SpillFile& spill, std::uint64_t& next_id);
+  // What the parts of a file have in common.
+  struct Output {
+    int fd;
+    const core::TextTable& texts;
+    SpillFile& spill;
+    std::uint64_t& next_id;
+    std::uint64_t& overlapping;
+  };
   // Writes all of it. Returns where it ends in the file.
-  std::uint64_t write(int fd, std::uint64_t begin, const core::TextTable& texts,
-                      const SpillFile& spill, std::uint64_t& next_id, std::uint64_t& overlapping);
+  std::uint64_t write(const Output& output, std::uint64_t begin);
 
  private:
   struct Thread {
     std::uint32_t tid;
-    std::uint32_t name;
+    std::uint32_t name = no_string;
     EventLane lane;
     EventLane loose;
     std::uint64_t first = 0;  // ticks
     std::uint64_t last = 0;
   };
   struct Schema {
-    SchemaDefinition definition;
-    std::vector<std::pair<SchemaField, std::uint32_t>> fields;
+    std::uint32_t domain;
+    std::uint64_t id;
+    SchemaLayout layout;
   };
   struct Enumeration {
     EnumDefinition definition;
