@@ -5,11 +5,6 @@
 // goes. Made to run under ThreadSanitizer:
 //   annotate_threads_test PATH_OF_libnvspan_inject.so
 
-#include <unistd.h>
-
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <string>
@@ -21,12 +16,15 @@
 #include "annotate/names/thread_names.hpp"
 #include "annotate/tool/attachment.hpp"
 #include "expect.hpp"
+#include "threads.hpp"
+#include "tool_trace.hpp"
 
 using nvspan::annotate::Domain;
 using nvspan::annotate::ReadyEvent;
 
 using nvspan_test::expect;
-using nvspan_test::failures;
+using nvspan_test::in_threads;
+using nvspan_test::Tool;
 
 namespace {
 
@@ -80,55 +78,36 @@ void hammer(SharedEvents& shared, int seed) {
     Domain& domain = Domain::get(&shared.texts[static_cast<size_t>(i) % shared.texts.size()]);
     domain.category_id("category " + std::to_string(i % 5));
     domain.use_category_id(static_cast<uint32_t>(i % 7));
-    (void)domain.categories();
-    (void)domain.message_stats();
-    (void)domain.take_overflow_notice();
+    domain.categories();
+    domain.message_stats();
+    domain.take_overflow_notice();
   }
 }
 
-void while_a_tool_comes_and_goes(const std::string& library, const std::string& config) {
+void while_a_tool_comes_and_goes(const Tool& tool) {
   static const std::string name = "shared";
   SharedEvents shared(Domain::get(&name));
-  std::vector<std::thread> threads;
-  for (int i = 0; i < thread_count; ++i) threads.emplace_back([&, i] { hammer(shared, i); });
-  for (int i = 0; i < 40; ++i) {
-    const std::string problem = nvspan::annotate::attach_tool(library, config);
-    expect(problem.empty(), "attach: " + problem);
-    std::this_thread::yield();
-    nvspan::annotate::detach_tool();
-  }
-  for (std::thread& thread : threads) thread.join();
+  in_threads(thread_count, [&](int i) { hammer(shared, i); }, [&] { tool.come_and_go(40); });
 }
 
 // With the tool attached throughout, every event of every thread arrives.
-void nothing_is_lost(const std::string& library, const std::string& file,
-                     const std::string& config) {
-  std::remove(file.c_str());
-  expect(nvspan::annotate::attach_tool(library, config).empty(), "attach");
-  expect(!nvspan::annotate::attach_tool(library, config).empty(), "a second tool is refused");
+void nothing_is_lost(const Tool& tool) {
+  std::remove(tool.file.c_str());
+  tool.attach();
+  expect(!nvspan::annotate::attach_tool(tool.library, tool.config).empty(),
+         "a second tool is refused");
   static const std::string name = "counted";
   SharedEvents shared(Domain::get(&name));
-  std::vector<std::thread> threads;
   constexpr int each = 200;
-  for (int i = 0; i < thread_count; ++i) {
-    threads.emplace_back([&] {
-      for (int n = 0; n < each; ++n) {
-        ReadyEvent& event = *shared.events[static_cast<size_t>(n) % shared.events.size()];
-        push(&n, event, *nvspan::annotate::listening_tool());
-        nvspan::annotate::pop_owned(&n);
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  nvspan::annotate::detach_tool();
-  std::map<std::string, int> seen;
-  std::ifstream lines(file);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.find("\"counted\"") == std::string::npos) continue;
-    for (const char* kind : {"push", "pop", "register_string"}) {
-      if (line.find("\"kind\": \"" + std::string(kind) + "\"") != std::string::npos) ++seen[kind];
+  in_threads(thread_count, [&](int) {
+    for (int n = 0; n < each; ++n) {
+      ReadyEvent& event = *shared.events[static_cast<size_t>(n) % shared.events.size()];
+      push(&n, event, *nvspan::annotate::listening_tool());
+      nvspan::annotate::pop_owned(&n);
     }
-  }
+  });
+  nvspan::annotate::detach_tool();
+  std::map<std::string, int> seen = tool.kinds("\"counted\"");
   expect(seen["push"] == thread_count * each, "pushes: " + std::to_string(seen["push"]));
   expect(seen["pop"] == thread_count * each, "pops: " + std::to_string(seen["pop"]));
   expect(seen["register_string"] == 8, "strings: " + std::to_string(seen["register_string"]));
@@ -136,56 +115,45 @@ void nothing_is_lost(const std::string& library, const std::string& file,
 
 // 200 threads throw every switch while 200 annotate. What was opened is closed: at the end the tool
 // has seen as many pops as pushes, and as many ends as starts.
-void switching(const std::string& library, const std::string& file, const std::string& config) {
-  std::remove(file.c_str());
-  expect(nvspan::annotate::attach_tool(library, config).empty(), "attach");
+void switching(const Tool& tool) {
+  std::remove(tool.file.c_str());
+  tool.attach();
   static const std::string name = "switched";
   Domain& domain = Domain::get(&name);
   SharedEvents shared(domain);
-  constexpr int each_kind = 200;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < each_kind; ++i) {
-    threads.emplace_back([&, i] {
-      for (int n = 0; n < 20; ++n) {
-        annotate_once(*shared.events[static_cast<size_t>(n + i) % shared.events.size()], &shared);
+  const auto annotate = [&](int i) {
+    for (int n = 0; n < 20; ++n) {
+      annotate_once(*shared.events[static_cast<size_t>(n + i) % shared.events.size()], &shared);
+    }
+  };
+  const auto throw_switch = [&](int i) {
+    for (int n = 0; n < 10; ++n) {
+      const bool on = n % 2 == 1;
+      switch (i % 5) {
+        case 0:
+          nvspan::annotate::set_annotations_enabled(on);
+          break;
+        case 1:
+          nvspan::annotate::pause_annotations(on ? -1 : 1);
+          break;
+        case 2:
+          domain.set_enabled(on);
+          break;
+        case 3:
+          domain.pause(on ? -1 : 1);
+          break;
+        default:
+          domain.set_level(on ? 1 : 0);
+          nvspan::annotate::name_thread(nvspan::annotate::native_thread_id(), "switching");
       }
-    });
-    threads.emplace_back([&, i] {
-      for (int n = 0; n < 10; ++n) {
-        const bool on = n % 2 == 1;
-        switch (i % 5) {
-          case 0:
-            nvspan::annotate::set_annotations_enabled(on);
-            break;
-          case 1:
-            nvspan::annotate::pause_annotations(on ? -1 : 1);
-            break;
-          case 2:
-            domain.set_enabled(on);
-            break;
-          case 3:
-            domain.pause(on ? -1 : 1);
-            break;
-          default:
-            domain.set_level(on ? 1 : 0);
-            nvspan::annotate::name_thread(nvspan::annotate::native_thread_id(), "switching");
-        }
-        std::this_thread::yield();
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+      std::this_thread::yield();
+    }
+  };
+  in_threads(400, [&](int i) { i % 2 == 0 ? annotate(i / 2) : throw_switch(i / 2); });
   expect(domain.enabled() && nvspan::annotate::annotations_enabled(), "all is on again");
   annotate_once(*shared.events[0], &shared);
   nvspan::annotate::detach_tool();
-  std::map<std::string, int> seen;
-  std::ifstream lines(file);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.find("\"switched\"") == std::string::npos) continue;
-    for (const char* kind : {"push", "pop", "start", "end"}) {
-      if (line.find("\"kind\": \"" + std::string(kind) + "\"") != std::string::npos) ++seen[kind];
-    }
-  }
+  std::map<std::string, int> seen = tool.kinds("\"switched\"");
   expect(seen["push"] > 0 && seen["push"] == seen["pop"],
          "pushes and pops: " + std::to_string(seen["push"]) + ", " + std::to_string(seen["pop"]));
   expect(seen["start"] > 0 && seen["start"] == seen["end"],
@@ -195,7 +163,7 @@ void switching(const std::string& library, const std::string& file, const std::s
 thread_local uint32_t current_line;
 
 // Check mode goes on and off under threads that annotate rightly: it finds nothing.
-void checking_while_annotating(const std::string& library, const std::string& config) {
+void checking_while_annotating(const Tool& tool) {
   static const nvspan::annotate::CheckHost host = {
       []() noexcept { return current_line; },
       [](uint32_t site) { return "line " + std::to_string(site); },
@@ -204,27 +172,25 @@ void checking_while_annotating(const std::string& library, const std::string& co
   };
   static const std::string name = "checked";
   SharedEvents shared(Domain::get(&name));
-  std::vector<std::thread> threads;
-  for (int i = 0; i < thread_count; ++i) {
-    threads.emplace_back([&, i] {
-      current_line = static_cast<uint32_t>(i) + 1;
-      for (int n = 0; n < rounds; ++n) {
-        ReadyEvent& event = *shared.events[static_cast<size_t>(n) % shared.events.size()];
-        if (const nvspan::annotate::ToolTable* tool = nvspan::annotate::listening_tool()) {
-          push(&n, event, *tool);
-          nvspan::annotate::pop_owned(&n);
-        }
+  const auto annotate = [&](int i) {
+    current_line = static_cast<uint32_t>(i) + 1;
+    for (int n = 0; n < rounds; ++n) {
+      ReadyEvent& event = *shared.events[static_cast<size_t>(n) % shared.events.size()];
+      if (const nvspan::annotate::ToolTable* listening = nvspan::annotate::listening_tool()) {
+        push(&n, event, *listening);
+        nvspan::annotate::pop_owned(&n);
       }
-    });
-  }
-  for (int i = 0; i < 40; ++i) {
-    nvspan::annotate::start_checking(host);
-    if (i % 4 == 0) expect(nvspan::annotate::attach_tool(library, config).empty(), "attach");
-    std::this_thread::yield();
-    nvspan::annotate::stop_checking();
-    if (i % 4 == 0) nvspan::annotate::detach_tool();
-  }
-  for (std::thread& thread : threads) thread.join();
+    }
+  };
+  in_threads(thread_count, annotate, [&] {
+    for (int i = 0; i < 40; ++i) {
+      nvspan::annotate::start_checking(host);
+      if (i % 4 == 0) tool.attach();
+      std::this_thread::yield();
+      nvspan::annotate::stop_checking();
+      if (i % 4 == 0) nvspan::annotate::detach_tool();
+    }
+  });
   uint64_t lost = 0;
   for (const nvspan::annotate::CheckReport& report : nvspan::annotate::check_reports(lost)) {
     expect(false, std::string(nvspan::annotate::name_of(report.kind)) + ": " + report.text);
@@ -245,20 +211,11 @@ void a_full_table_of_messages() {
 }  // namespace
 
 int main(int count, char** values) {
-  if (count != 2) {
-    std::fprintf(stderr, "usage: %s LIBRARY\n", values[0]);
-    return 2;
-  }
-  // Only the library named here is ever attached.
-  unsetenv("NVTX_INJECTION64_PATH");
-  const std::string file = "annotate_threads_test." + std::to_string(getpid()) + ".jsonl";
-  const std::string config = "format=jsonl;file=" + file;
-  while_a_tool_comes_and_goes(values[1], config);
-  nothing_is_lost(values[1], file, config);
-  switching(values[1], file, config);
-  checking_while_annotating(values[1], config);
-  a_full_table_of_messages();
-  std::remove(file.c_str());
-  if (failures() == 0) std::puts("annotate_threads_test: passed");
-  return failures() == 0 ? 0 : 1;
+  return nvspan_test::test_with_tool(count, values, [](const Tool& tool) {
+    while_a_tool_comes_and_goes(tool);
+    nothing_is_lost(tool);
+    switching(tool);
+    checking_while_annotating(tool);
+    a_full_table_of_messages();
+  });
 }

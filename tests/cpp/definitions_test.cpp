@@ -31,12 +31,6 @@ namespace {
 
 namespace record = nvspan::record;
 
-bool read(Recording& recording, RecordingBytes& bytes, const char* path = "a.nvspan") {
-  std::vector<std::uint64_t> words = bytes.words();
-  const std::size_t size = words.size() * sizeof(std::uint64_t);
-  return recording.add(path, std::move(words), size);
-}
-
 std::string name(const Recording& recording, std::int32_t number) {
   return number < 0 ? "-" : std::string(recording.strings()[static_cast<std::size_t>(number)]);
 }

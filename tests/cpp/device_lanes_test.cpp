@@ -49,13 +49,6 @@ record::DeviceLayoutDefinition layout(const std::vector<DeviceField>& without = 
   return definition;
 }
 
-Recording& read(Recording& recording, RecordingBytes& bytes) {
-  std::vector<std::uint64_t> words = bytes.words();
-  const std::size_t size = words.size() * sizeof(std::uint64_t);
-  EXPECT(recording.add("a.nvspan", std::move(words), size));
-  return recording;
-}
-
 std::vector<std::uint64_t> values() { return {2, 71, 0xABC0, 5, 1234, 42, 300, 99}; }
 
 // A piece of an extended payload: schema, size as given, size kept, bytes.
@@ -86,7 +79,7 @@ void a_payload_is_read_by_its_layout() {
   bytes.start_definitions();
   bytes.define(DefinitionType::device_layout, layout());
   Recording recording;
-  read(recording, bytes);
+  EXPECT(read(recording, bytes));
   EXPECT_EQUAL(text_of(recording, piece(values())), "2 71 43968 5 1234 42 300 99");
   EXPECT_EQUAL(text_of(recording, piece(values()), 0), "of the CPU");
   // The program gave no payload of its own.
@@ -112,7 +105,7 @@ void fields_that_are_not_there_are_not_read() {
   bytes.define(DefinitionType::device_layout,
                layout({DeviceField::device, DeviceField::thread, DeviceField::payload}));
   Recording recording;
-  read(recording, bytes);
+  EXPECT(read(recording, bytes));
   EXPECT_EQUAL(text_of(recording, piece(values())), "-1 71 43968 5 0 0 300 -");
 }
 
@@ -155,7 +148,7 @@ void lanes_have_the_names_of_their_time() {
   name(DeviceNameKind::stream, 0x5000, 200, 1);
   name(DeviceNameKind::device, 3, 100, 2);
   Recording recording;
-  read(recording, bytes);
+  EXPECT(read(recording, bytes));
   const auto label = [&](const DeviceLane& lane) { return lane_label(recording, lane); };
   EXPECT_EQUAL(label({0, 3, 7, 0x5000, 150}), "GPU 3 (big) \xC2\xB7 stream 7 (first)");
   EXPECT_EQUAL(label({0, 3, 7, 0x5000, 250}), "GPU 3 (big) \xC2\xB7 stream 7 (second)");
@@ -206,7 +199,7 @@ void launches_leave_the_innermost_range() {
   submit(1350, 2);  // within the outer one
   submit(1450, 3);  // within none
   Recording recording;
-  read(recording, bytes);
+  EXPECT(read(recording, bytes));
   EXPECT(has_device_ranges(recording));
   const DeviceLaunches launches(recording, Selection::whole());
   const auto flows = [&](std::uint64_t number) {

@@ -18,6 +18,7 @@
 #include "annotate/event/event.hpp"
 #include "cuda/device_ranges.hpp"
 #include "expect.hpp"
+#include "threads.hpp"
 
 using nvspan::annotate::Domain;
 using nvspan::annotate::ReadyEvent;
@@ -107,14 +108,14 @@ void hammer(const Program& program, ReadyEvent& event, cuda::Backend backend, in
 
 void threads_share_everything(const Program& program, ReadyEvent& event) {
   const uint64_t before = sent();
-  std::vector<std::thread> threads;
   constexpr int rounds = 60;
-  for (int i = 0; i < 6; ++i) {
+  const auto work = [&](int i) {
     const auto backend = i % 2 == 0 ? cuda::Backend::exact : cuda::Backend::callback;
-    threads.emplace_back([&, backend] { hammer(program, event, backend, rounds); });
-  }
-  for (int i = 0; i < 5; ++i) cuda::flush(0.01);
-  for (std::thread& thread : threads) thread.join();
+    hammer(program, event, backend, rounds);
+  };
+  nvspan_test::in_threads(6, work, [] {
+    for (int i = 0; i < 5; ++i) cuda::flush(0.01);
+  });
   expect(cuda::flush(60), "flushed");
   expect(sent() - before == 6 * rounds, "every range is told: " + std::to_string(sent() - before));
 }

@@ -11,14 +11,15 @@
 // Linked without the library's sources, it loads the library that NVSPAN_INJECT_LIBRARY names, or
 // does nothing.
 
-#define NVTX_NO_IMPL
-#include <nvtx3/nvToolsExt.h>
-
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "expect.hpp"
+#include "folder.hpp"
+#include "nvtx_client.hpp"
+#include "threads.hpp"
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -27,7 +28,6 @@
 #include <fstream>
 #include <string>
 #include <thread>
-#include <vector>
 
 extern "C" {
 __attribute__((weak)) int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t);
@@ -37,54 +37,13 @@ __attribute__((weak)) void nvspan_inject_close();
 
 namespace {
 
+using nvspan_test::client;
+using nvspan_test::in_threads;
+
 constexpr int thread_count = 16;
 constexpr int rounds = 20;  // of each thread after the last session was opened
 constexpr int sessions = 40;
 constexpr int forks = 10;
-
-// A program's side of NVTX: tables of function pointers that a tool fills. Each client is what a
-// shared object would be.
-struct Client {
-  NvtxFunctionPointer core[NVTX_CBID_CORE_SIZE] = {};
-  NvtxFunctionPointer core2[NVTX_CBID_CORE2_SIZE] = {};
-  NvtxFunctionPointer* core_table[NVTX_CBID_CORE_SIZE] = {};
-  NvtxFunctionPointer* core2_table[NVTX_CBID_CORE2_SIZE] = {};
-
-  Client() {
-    for (int i = 1; i < NVTX_CBID_CORE_SIZE; ++i) core_table[i] = &core[i];
-    for (int i = 1; i < NVTX_CBID_CORE2_SIZE; ++i) core2_table[i] = &core2[i];
-  }
-
-  template <typename Function>
-  Function in_core(int id) const {
-    return reinterpret_cast<Function>(core[id]);
-  }
-  template <typename Function>
-  Function in_core2(int id) const {
-    return reinterpret_cast<Function>(core2[id]);
-  }
-};
-
-Client client;
-
-int get_module_table(NvtxCallbackModule module, NvtxFunctionTable* table, unsigned* size) {
-  if (module == NVTX_CB_MODULE_CORE) {
-    *table = client.core_table;
-    *size = NVTX_CBID_CORE_SIZE;
-    return 1;
-  }
-  if (module == NVTX_CB_MODULE_CORE2) {
-    *table = client.core2_table;
-    *size = NVTX_CBID_CORE2_SIZE;
-    return 1;
-  }
-  return 0;
-}
-
-const void* get_export_table(std::uint32_t id) {
-  static const NvtxExportTableCallbacks callbacks = {sizeof callbacks, get_module_table};
-  return id == NVTX_ETID_CALLBACKS ? &callbacks : nullptr;
-}
 
 struct Library {
   int (*connect)(NvtxGetExportTableFunc_t) = InitializeInjectionNvtx2;
@@ -167,28 +126,25 @@ void check_file(const std::string& path, int least) {
 void test_sessions_while_threads_work(const Library& library, const std::string& path) {
   EXPECT(library.open(config(path).c_str()) != 0);
   EXPECT(library.open(config(path).c_str()) == 0);
-  EXPECT(library.connect(get_export_table) != 0);
+  EXPECT(library.connect(nvspan_test::get_export_table) != 0);
   std::atomic<bool> all_opened{false};
-  std::vector<std::thread> threads;
-  threads.reserve(thread_count);
-  for (int i = 0; i < thread_count; ++i) {
-    threads.emplace_back([&, i] { work(i, all_opened); });
-  }
-  for (int i = 0; i < sessions; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    library.close();
-    EXPECT(library.open(config(path).c_str()) != 0);
-    if (i % (sessions / forks) != 0) continue;
-    const pid_t child = fork();
-    if (child == 0) {
-      client.in_core<nvtxMarkA_impl_fntype>(NVTX_CBID_CORE_MarkA)("in the child");
-      _exit(0);
+  const auto open_again = [&] {
+    for (int i = 0; i < sessions; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      library.close();
+      EXPECT(library.open(config(path).c_str()) != 0);
+      if (i % (sessions / forks) != 0) continue;
+      const pid_t child = fork();
+      if (child == 0) {
+        client.in_core<nvtxMarkA_impl_fntype>(NVTX_CBID_CORE_MarkA)("in the child");
+        _exit(0);
+      }
+      int status = 0;
+      EXPECT(waitpid(child, &status, 0) == child && status == 0);
     }
-    int status = 0;
-    EXPECT(waitpid(child, &status, 0) == child && status == 0);
-  }
-  all_opened = true;
-  for (std::thread& thread : threads) thread.join();
+    all_opened = true;
+  };
+  in_threads(thread_count, [&](int i) { work(i, all_opened); }, open_again);
   library.close();
   constexpr int calls = 7;  // of a round that are a line each: pushes, pops, start, mark, end
   check_file(path, thread_count * rounds * calls);
@@ -213,19 +169,14 @@ void test_depth_after_opening_again(const Library& library, const std::string& p
 
 void test_everyone_connects(const Library& library, const std::string& path) {
   EXPECT(library.open(config(path).c_str()) != 0);
-  std::vector<std::thread> threads;
-  threads.reserve(thread_count);
   std::atomic<int> connected{0};
-  for (int i = 0; i < thread_count; ++i) {
-    threads.emplace_back([&] {
-      connected += library.connect([](std::uint32_t id) -> const void* {
-        static const NvtxExportTableCallbacks empty = {
-            sizeof empty, [](NvtxCallbackModule, NvtxFunctionTable*, unsigned*) { return 0; }};
-        return id == NVTX_ETID_CALLBACKS ? &empty : nullptr;
-      }) != 0;
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  in_threads(thread_count, [&](int) {
+    connected += library.connect([](std::uint32_t id) -> const void* {
+      static const NvtxExportTableCallbacks empty = {
+          sizeof empty, [](NvtxCallbackModule, NvtxFunctionTable*, unsigned*) { return 0; }};
+      return id == NVTX_ETID_CALLBACKS ? &empty : nullptr;
+    }) != 0;
+  });
   EXPECT(connected == thread_count);
   EXPECT(library.connect(nullptr) == 0);
   EXPECT(library.connect([](std::uint32_t) -> const void* { return nullptr; }) == 0);
@@ -247,15 +198,12 @@ int main() {
     std::puts("skipped: NVSPAN_INJECT_LIBRARY is not set");
     return 0;
   }
-  char folder[] = "/tmp/nvspan-inject-test-XXXXXX";
-  if (mkdtemp(folder) == nullptr) return 1;
-  const std::string path = std::string(folder) + "/trace.jsonl";
+  const nvspan_test::Folder folder;
+  const std::string path = folder.path("trace.jsonl");
   test_sessions_while_threads_work(library, path);
   test_depth_after_opening_again(library, path);
   test_everyone_connects(library, path);
   test_bad_configurations(library);
-  unlink(path.c_str());
-  rmdir(folder);
   std::printf("%s\n", nvspan_test::failures() == 0 ? "ok" : "failed");
   return nvspan_test::failures() == 0 ? 0 : 1;
 }

@@ -14,6 +14,7 @@
 #include "expect.hpp"
 #include "reader/live/live_block.hpp"
 #include "record/live/live_stack.hpp"
+#include "threads.hpp"
 
 namespace {
 
@@ -78,23 +79,21 @@ void stacks_are_whole_while_they_change(int rounds) {
   record::live_take(block, 6, 77, 1000);
   std::atomic<bool> done{false};
   std::atomic<long> looks{0};
-  std::vector<std::thread> readers;
-  for (int i = 0; i < 2; ++i) {
-    readers.emplace_back([&] {
-      LiveSnapshot seen = {};
-      while (!done.load()) {
-        EXPECT(read_block(block, seen));
-        EXPECT(seen.tid == 77 && seen.thread == 6);
-        EXPECT(is_whole(seen));
-        EXPECT(is_one_letter(seen.name));
-        looks.fetch_add(1);
-      }
-    });
-  }
-  push_and_pop(block, 1, rounds);
-  while (looks.load() < 100) push_and_pop(block, 2, 1000);
-  done = true;
-  for (std::thread& reader : readers) reader.join();
+  const auto read = [&](int) {
+    LiveSnapshot seen = {};
+    while (!done.load()) {
+      EXPECT(read_block(block, seen));
+      EXPECT(seen.tid == 77 && seen.thread == 6);
+      EXPECT(is_whole(seen));
+      EXPECT(is_one_letter(seen.name));
+      looks.fetch_add(1);
+    }
+  };
+  nvspan_test::in_threads(2, read, [&] {
+    push_and_pop(block, 1, rounds);
+    while (looks.load() < 100) push_and_pop(block, 2, 1000);
+    done = true;
+  });
   LiveSnapshot seen = {};
   EXPECT(read_block(block, seen) && seen.depth == 0 && !seen.changing);
 }

@@ -5,27 +5,24 @@
 // comes and goes and while one stays. Made to run under ThreadSanitizer:
 //   payload_threads_test PATH_OF_libnvspan_inject.so
 
-#include <unistd.h>
-
 #include <array>
 #include <cstdio>
-#include <cstdlib>
-#include <fstream>
 #include <map>
 #include <string>
-#include <thread>
-#include <vector>
 
 #include "annotate/payload/counters.hpp"
 #include "annotate/payload/encoded_payload.hpp"
 #include "expect.hpp"
+#include "threads.hpp"
+#include "tool_trace.hpp"
 
 using nvspan::annotate::Domain;
 using nvspan::annotate::ReadyEvent;
 using nvspan::annotate::Schema;
 
 using nvspan_test::expect;
-using nvspan_test::failures;
+using nvspan_test::in_threads;
+using nvspan_test::Tool;
 
 namespace {
 
@@ -95,24 +92,9 @@ void hammer(Shared& shared, int thread, int turns) {
     const std::array<int64_t, 3> samples{1, 2, 3};
     const std::array<int64_t, 3> times{10, 20, 30};
     shared.tokens.submit(samples.data(), sizeof samples, times.data(), times.size());
-    (void)nvspan::annotate::scope_id(shared.domain, "scope/" + std::to_string(turn % 3), 0);
-    (void)nvspan::annotate::tool_timestamp();
+    nvspan::annotate::scope_id(shared.domain, "scope/" + std::to_string(turn % 3), 0);
+    nvspan::annotate::tool_timestamp();
   }
-}
-
-void run_threads(Shared& shared, int turns, const std::string& library, const std::string& config,
-                 int attachments) {
-  std::vector<std::thread> threads;
-  for (int i = 0; i < thread_count; ++i) {
-    threads.emplace_back([&shared, i, turns] { hammer(shared, i, turns); });
-  }
-  for (int i = 0; i < attachments; ++i) {
-    const std::string problem = nvspan::annotate::attach_tool(library, config);
-    expect(problem.empty(), "attach: " + problem);
-    std::this_thread::yield();
-    nvspan::annotate::detach_tool();
-  }
-  for (std::thread& thread : threads) thread.join();
 }
 
 std::string bytes_of(const Row& row) {
@@ -126,26 +108,23 @@ std::string bytes_of(const Row& row) {
 }
 
 // Each thread's bytes arrive once, whole, under one schema.
-void nothing_is_lost_or_mixed(const std::string& library, const std::string& file,
-                              const std::string& config) {
+void nothing_is_lost_or_mixed(const Tool& tool) {
   constexpr int turns = 60;
-  std::remove(file.c_str());
+  std::remove(tool.file.c_str());
   static const std::string name = "counted";
   Shared shared(Domain::get(&name));
-  expect(nvspan::annotate::attach_tool(library, config).empty(), "attach");
-  run_threads(shared, turns, library, config, 0);
+  tool.attach();
+  in_threads(thread_count, [&](int i) { hammer(shared, i, turns); });
   nvspan::annotate::detach_tool();
   std::map<std::string, int> marks;
   std::map<std::string, int> kinds;
-  std::ifstream lines(file);
-  for (std::string line; std::getline(lines, line);) {
-    for (const char* kind : {"schema_register", "counter_register", "counter_sample", "mark"}) {
-      if (line.find("\"kind\": \"" + std::string(kind) + "\"") != std::string::npos) ++kinds[kind];
-    }
-    if (line.find("\"kind\": \"mark\"") == std::string::npos) continue;
+  tool.each_line([&](const std::string& line, const std::string& kind) {
+    ++kinds[kind];
     const size_t hex = line.find("\"hex\"");
-    if (hex != std::string::npos) ++marks[line.substr(hex, 9 + 4 * sizeof(int64_t))];
-  }
+    if (kind == "mark" && hex != std::string::npos) {
+      ++marks[line.substr(hex, 9 + 4 * sizeof(int64_t))];
+    }
+  });
   for (int thread = 0; thread < thread_count; ++thread) {
     for (int turn = 0; turn < turns; ++turn) {
       // A payload of the array schema begins with a count: here 1, as thread 1's rows do.
@@ -166,18 +145,10 @@ void nothing_is_lost_or_mixed(const std::string& library, const std::string& fil
 }  // namespace
 
 int main(int count, char** values) {
-  if (count != 2) {
-    std::fprintf(stderr, "usage: %s LIBRARY\n", values[0]);
-    return 2;
-  }
-  unsetenv("NVTX_INJECTION64_PATH");  // only the library named here is ever attached
-  const std::string file = "payload_threads_test." + std::to_string(getpid()) + ".jsonl";
-  const std::string config = "format=jsonl;file=" + file;
-  static const std::string name = "comes and goes";
-  Shared shared(Domain::get(&name));
-  run_threads(shared, 200, values[1], config, 40);
-  nothing_is_lost_or_mixed(values[1], file, config);
-  std::remove(file.c_str());
-  if (failures() == 0) std::puts("payload_threads_test: passed");
-  return failures() == 0 ? 0 : 1;
+  return nvspan_test::test_with_tool(count, values, [](const Tool& tool) {
+    static const std::string name = "comes and goes";
+    Shared shared(Domain::get(&name));
+    in_threads(thread_count, [&](int i) { hammer(shared, i, 200); }, [&] { tool.come_and_go(40); });
+    nothing_is_lost_or_mixed(tool);
+  });
 }

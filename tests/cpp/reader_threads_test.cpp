@@ -14,6 +14,7 @@
 #include "reader/stats/call_tree.hpp"
 #include "reader/tables/arrow.hpp"
 #include "reader/tables/columns.hpp"
+#include "threads.hpp"
 
 #include <atomic>
 #include <cstdio>
@@ -27,7 +28,7 @@
 
 namespace {
 
-constexpr std::size_t thread_count = 8;
+constexpr int thread_count = 8;
 constexpr const char* tables[] = {"ranges", "marks", "counters", "threads", "domains", "losses"};
 
 std::atomic<int> failures{0};
@@ -239,20 +240,19 @@ std::uint64_t digest_of(const Reading& reading, const Shared& shared) {
 void read_together(const std::string& path, const std::vector<Reading>& all,
                    const std::vector<std::uint64_t>& expected, bool in_step) {
   const Shared shared(path);
-  std::atomic<std::size_t> waiting{thread_count};
-  const auto work = [&](std::size_t thread) {
+  std::atomic<int> waiting{thread_count};
+  const auto work = [&](int thread) {
     --waiting;
     while (waiting != 0) std::this_thread::yield();
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const std::size_t which = (in_step ? i : i * 5 + 3 * thread) % all.size();
+      const std::size_t which =
+          (in_step ? i : i * 5 + 3 * static_cast<std::size_t>(thread)) % all.size();
       if (digest_of(all[which], shared) == expected[which]) continue;
       std::fprintf(stderr, "%s: reading %zu differs\n", path.c_str(), which);
       ++failures;
     }
   };
-  std::vector<std::thread> threads;
-  for (std::size_t i = 0; i < thread_count; ++i) threads.emplace_back(work, i);
-  for (std::thread& thread : threads) thread.join();
+  nvspan_test::in_threads(thread_count, work);
 }
 
 }  // namespace

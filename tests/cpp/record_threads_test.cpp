@@ -4,9 +4,6 @@
 // The recorder under many threads: recording while it is stopped and started again, threads that
 // come and go, forks, a ring that wraps. Made for ThreadSanitizer and AddressSanitizer.
 
-#define NVTX_NO_IMPL
-#include <nvtx3/nvToolsExt.h>
-
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,18 +11,19 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "expect.hpp"
+#include "folder.hpp"
+#include "nvtx_client.hpp"
 #include "reader/live/live_file.hpp"
 #include "reader/live/live_request.hpp"
 #include "reader/live/live_watch.hpp"
 #include "reader/stats/aggregate.hpp"
 #include "reader/tables/tables.hpp"
+#include "threads.hpp"
 
 extern "C" {
 int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t);
@@ -35,56 +33,32 @@ void nvspan_inject_close();
 
 namespace {
 
+using nvspan_test::client;
+using nvspan_test::Folder;
+using nvspan_test::in_threads;
+
 constexpr int thread_count = 8;
 constexpr int rounds = 2000;
 constexpr int sessions = 12;
 constexpr int forks = 6;
 
-// The program's side of NVTX: tables of function pointers that a tool fills.
-NvtxFunctionPointer core[NVTX_CBID_CORE_SIZE];
-NvtxFunctionPointer core2[NVTX_CBID_CORE2_SIZE];
-NvtxFunctionPointer* core_table[NVTX_CBID_CORE_SIZE];
-NvtxFunctionPointer* core2_table[NVTX_CBID_CORE2_SIZE];
-
-int get_module_table(NvtxCallbackModule module, NvtxFunctionTable* table, unsigned* size) {
-  if (module != NVTX_CB_MODULE_CORE && module != NVTX_CB_MODULE_CORE2) return 0;
-  *table = module == NVTX_CB_MODULE_CORE ? core_table : core2_table;
-  *size = module == NVTX_CB_MODULE_CORE ? unsigned{NVTX_CBID_CORE_SIZE}
-                                        : unsigned{NVTX_CBID_CORE2_SIZE};
-  return 1;
-}
-
-const void* get_export_table(std::uint32_t id) {
-  static const NvtxExportTableCallbacks callbacks = {sizeof callbacks, get_module_table};
-  return id == NVTX_ETID_CALLBACKS ? &callbacks : nullptr;
-}
-
-void connect() {
-  for (int i = 1; i < NVTX_CBID_CORE_SIZE; ++i) core_table[i] = &core[i];
-  for (int i = 1; i < NVTX_CBID_CORE2_SIZE; ++i) core2_table[i] = &core2[i];
-  EXPECT(InitializeInjectionNvtx2(get_export_table) != 0);
-}
-
 int push(const char* text) {
-  return reinterpret_cast<nvtxRangePushA_impl_fntype>(core[NVTX_CBID_CORE_RangePushA])(text);
+  return client.in_core<nvtxRangePushA_impl_fntype>(NVTX_CBID_CORE_RangePushA)(text);
 }
-int pop() { return reinterpret_cast<nvtxRangePop_impl_fntype>(core[NVTX_CBID_CORE_RangePop])(); }
-void mark(const char* text) {
-  reinterpret_cast<nvtxMarkA_impl_fntype>(core[NVTX_CBID_CORE_MarkA])(text);
-}
+int pop() { return client.in_core<nvtxRangePop_impl_fntype>(NVTX_CBID_CORE_RangePop)(); }
+void mark(const char* text) { client.in_core<nvtxMarkA_impl_fntype>(NVTX_CBID_CORE_MarkA)(text); }
 nvtxRangeId_t start(const char* text) {
-  return reinterpret_cast<nvtxRangeStartA_impl_fntype>(core[NVTX_CBID_CORE_RangeStartA])(text);
+  return client.in_core<nvtxRangeStartA_impl_fntype>(NVTX_CBID_CORE_RangeStartA)(text);
 }
 void end(nvtxRangeId_t id) {
-  reinterpret_cast<nvtxRangeEnd_impl_fntype>(core[NVTX_CBID_CORE_RangeEnd])(id);
+  client.in_core<nvtxRangeEnd_impl_fntype>(NVTX_CBID_CORE_RangeEnd)(id);
 }
 nvtxDomainHandle_t create(const char* name) {
-  return reinterpret_cast<nvtxDomainCreateA_impl_fntype>(core2[NVTX_CBID_CORE2_DomainCreateA])(
-      name);
+  return client.in_core2<nvtxDomainCreateA_impl_fntype>(NVTX_CBID_CORE2_DomainCreateA)(name);
 }
 nvtxStringHandle_t add_string(nvtxDomainHandle_t domain, const char* text) {
-  return reinterpret_cast<nvtxDomainRegisterStringA_impl_fntype>(
-      core2[NVTX_CBID_CORE2_DomainRegisterStringA])(domain, text);
+  return client.in_core2<nvtxDomainRegisterStringA_impl_fntype>(
+      NVTX_CBID_CORE2_DomainRegisterStringA)(domain, text);
 }
 void push_in(nvtxDomainHandle_t domain, nvtxStringHandle_t message) {
   nvtxEventAttributes_t event = {};
@@ -92,11 +66,11 @@ void push_in(nvtxDomainHandle_t domain, nvtxStringHandle_t message) {
   event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
   event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
   event.message.registered = message;
-  reinterpret_cast<nvtxDomainRangePushEx_impl_fntype>(core2[NVTX_CBID_CORE2_DomainRangePushEx])(
-      domain, &event);
+  client.in_core2<nvtxDomainRangePushEx_impl_fntype>(NVTX_CBID_CORE2_DomainRangePushEx)(domain,
+                                                                                        &event);
 }
 void pop_in(nvtxDomainHandle_t domain) {
-  reinterpret_cast<nvtxDomainRangePop_impl_fntype>(core2[NVTX_CBID_CORE2_DomainRangePop])(domain);
+  client.in_core2<nvtxDomainRangePop_impl_fntype>(NVTX_CBID_CORE2_DomainRangePop)(domain);
 }
 
 void work(int number, int count) {
@@ -114,45 +88,24 @@ void work(int number, int count) {
   }
 }
 
-struct Folder {
-  std::string path = "/tmp/nvspan-record-test-XXXXXX";
-  Folder() {
-    if (mkdtemp(path.data()) == nullptr) std::exit(1);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  Folder(Folder&&) = delete;
-  Folder& operator=(Folder&&) = delete;
-  ~Folder() { std::filesystem::remove_all(path); }
+std::string config(const Folder& folder, const char* rest) {
+  return "format=record;file=" + folder.path("run-{pid}.nvspan") + rest;
+}
 
-  std::string config(const char* rest) const {
-    return "format=record;file=" + path + "/run-{pid}.nvspan" + rest;
+void read(const Folder& folder, nvspan::reader::Recording& made) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path(""))) {
+    EXPECT(made.add(entry.path().string()));
   }
-  void read(nvspan::reader::Recording& made) const {
-    for (const auto& entry : std::filesystem::directory_iterator(path)) {
-      EXPECT(made.add(entry.path().string()));
-    }
-    for (const std::string& problem : made.problems()) {
-      std::fprintf(stderr, "%s\n", problem.c_str());
-      ++nvspan_test::failures();
-    }
-  }
-};
-
-void run(std::vector<std::thread>& threads) {
-  for (std::thread& thread : threads) thread.join();
-  threads.clear();
+  for (const std::string& problem : made.problems()) EXPECT_EQUAL(problem, "");
 }
 
 void test_all_is_there(const char* mode, bool whole) {
   const Folder folder;
-  EXPECT(nvspan_inject_open(folder.config(mode).c_str()) != 0);
-  std::vector<std::thread> threads;
-  for (int i = 0; i < thread_count; ++i) threads.emplace_back(work, i, rounds);
-  run(threads);
+  EXPECT(nvspan_inject_open(config(folder, mode).c_str()) != 0);
+  in_threads(thread_count, [](int i) { work(i, rounds); });
   nvspan_inject_close();
   nvspan::reader::Recording recording;
-  folder.read(recording);
+  read(folder, recording);
   const nvspan::reader::Aggregate made = nvspan::reader::aggregate(recording, {});
   std::uint64_t calls = 0;
   for (const auto& row : made.rows) calls += row->calls;
@@ -164,25 +117,22 @@ void test_all_is_there(const char* mode, bool whole) {
 // Each file holds a part of what was called, in pairs or unclosed.
 void test_stop_and_start(const char* mode) {
   const Folder folder;
-  const std::string config = folder.config(mode);
-  EXPECT(nvspan_inject_open(config.c_str()) != 0);
+  EXPECT(nvspan_inject_open(config(folder, mode).c_str()) != 0);
   std::atomic<int> running{thread_count};
-  std::vector<std::thread> threads;
-  for (int i = 0; i < thread_count; ++i) {
-    threads.emplace_back([&, i] {
-      work(i, rounds);
-      --running;
-    });
-  }
-  for (int i = 0; i < sessions && running > 0; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    nvspan_inject_close();
-    EXPECT(nvspan_inject_open(config.c_str()) != 0);
-  }
-  run(threads);
+  const auto record = [&](int i) {
+    work(i, rounds);
+    --running;
+  };
+  in_threads(thread_count, record, [&] {
+    for (int i = 0; i < sessions && running > 0; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      nvspan_inject_close();
+      EXPECT(nvspan_inject_open(config(folder, mode).c_str()) != 0);
+    }
+  });
   nvspan_inject_close();
   nvspan::reader::Recording recording;
-  folder.read(recording);
+  read(folder, recording);
   EXPECT(recording.processes().size() > 1);
   nvspan::reader::make_tables(recording);
   EXPECT(recording.problems().empty());
@@ -192,15 +142,9 @@ void test_stop_and_start(const char* mode) {
 // open sees names that were there.
 void test_switching() {
   const Folder folder;
-  EXPECT(nvspan_inject_open(folder.config(";mode=armed").c_str()) != 0);
-  const std::string path = std::filesystem::directory_iterator(folder.path)->path().string();
+  EXPECT(nvspan_inject_open(config(folder, ";mode=armed").c_str()) != 0);
+  const std::string path = std::filesystem::directory_iterator(folder.path(""))->path().string();
   std::atomic<bool> enough{false};
-  std::vector<std::thread> threads;
-  for (int i = 0; i < thread_count; ++i) {
-    threads.emplace_back([&, i] {
-      while (!enough) work(i, 100);
-    });
-  }
   nvspan::reader::LiveFile file;
   EXPECT(file.open(path));
   nvspan::reader::LiveFile watched;
@@ -208,53 +152,53 @@ void test_switching() {
   nvspan::reader::LiveWatch watch(watched);
   constexpr std::uint64_t wait = 20 * 1000 * 1000;  // ns
   int obeyed = 0;
-  for (unsigned i = 0; obeyed < 30 && i < 300; ++i) {
-    using nvspan::record::RecordMode;
-    constexpr RecordMode modes[] = {RecordMode::full, RecordMode::ring, RecordMode::armed};
-    nvspan::reader::LiveRequest request;
-    request.mode = static_cast<std::uint64_t>(modes[i % 3]);
-    request.ring_bytes = 1 << 17;
-    std::string problem;
-    obeyed +=
-        nvspan::reader::ask(path, request, wait, problem) == nvspan::reader::LiveAnswer::obeyed;
-    for (int look = 0; look < 100; ++look) EXPECT(watch.look());
-    for (const nvspan::reader::LiveTally& tally : watch.tallies()) {
-      std::uint32_t looks = 0;
-      for (const nvspan::reader::LiveNode& node : tally.nodes) looks += node.looks;
-      EXPECT(looks == tally.looks);
-    }
-    if (i % 2 != 0) watch.clear();
-    nvspan::reader::LiveSample sample;
-    EXPECT(file.sample(sample));
-    for (const auto& thread : sample.threads) {
-      for (std::size_t n = 0; n < thread.open_count; ++n) {
-        const auto name = file.names().name(thread.open[n]);
-        EXPECT(name.text == "outer" || name.text.substr(0, 7) == "thread ");
+  const auto until_enough = [&](int i) {
+    while (!enough) work(i, 100);
+  };
+  in_threads(thread_count, until_enough, [&] {
+    for (unsigned i = 0; obeyed < 30 && i < 300; ++i) {
+      using nvspan::record::RecordMode;
+      constexpr RecordMode modes[] = {RecordMode::full, RecordMode::ring, RecordMode::armed};
+      nvspan::reader::LiveRequest request;
+      request.mode = static_cast<std::uint64_t>(modes[i % 3]);
+      request.ring_bytes = 1 << 17;
+      std::string problem;
+      obeyed +=
+          nvspan::reader::ask(path, request, wait, problem) == nvspan::reader::LiveAnswer::obeyed;
+      for (int look = 0; look < 100; ++look) EXPECT(watch.look());
+      for (const nvspan::reader::LiveTally& tally : watch.tallies()) {
+        std::uint32_t looks = 0;
+        for (const nvspan::reader::LiveNode& node : tally.nodes) looks += node.looks;
+        EXPECT(looks == tally.looks);
+      }
+      if (i % 2 != 0) watch.clear();
+      nvspan::reader::LiveSample sample;
+      EXPECT(file.sample(sample));
+      for (const auto& thread : sample.threads) {
+        for (std::size_t n = 0; n < thread.open_count; ++n) {
+          const auto name = file.names().name(thread.open[n]);
+          EXPECT(name.text == "outer" || name.text.substr(0, 7) == "thread ");
+        }
       }
     }
-  }
-  enough = true;
-  run(threads);
+    enough = true;
+  });
   nvspan_inject_close();
   EXPECT(obeyed == 30);
   nvspan::reader::Recording recording;
-  folder.read(recording);
+  read(folder, recording);
   nvspan::reader::make_tables(recording);
   EXPECT(recording.problems().empty());
 }
 
 void test_short_threads() {
   const Folder folder;
-  EXPECT(nvspan_inject_open(folder.config("").c_str()) != 0);
+  EXPECT(nvspan_inject_open(config(folder, "").c_str()) != 0);
   constexpr int generations = 100;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < generations; ++i) {
-    for (int j = 0; j < thread_count; ++j) threads.emplace_back(work, j, 4);
-    run(threads);
-  }
+  for (int i = 0; i < generations; ++i) in_threads(thread_count, [](int j) { work(j, 4); });
   nvspan_inject_close();
   nvspan::reader::Recording recording;
-  folder.read(recording);
+  read(folder, recording);
   EXPECT(recording.threads().size() == std::size_t{generations} * thread_count);
   const nvspan::reader::Tables tables = nvspan::reader::make_tables(recording);
   EXPECT(tables.ranges.size() == std::size_t{3} * 4 * generations * thread_count);
@@ -263,22 +207,22 @@ void test_short_threads() {
 
 void test_forks(const char* mode) {
   const Folder folder;
-  EXPECT(nvspan_inject_open(folder.config(mode).c_str()) != 0);
-  std::vector<std::thread> threads;
-  for (int i = 0; i < thread_count; ++i) threads.emplace_back(work, i, rounds);
-  for (int i = 0; i < forks; ++i) {
-    const pid_t child = fork();
-    if (child == 0) {
-      const bool first = push("in the child") == 0;
-      _exit(first && pop() == 0 ? 0 : 1);
+  EXPECT(nvspan_inject_open(config(folder, mode).c_str()) != 0);
+  const auto fork_often = [] {
+    for (int i = 0; i < forks; ++i) {
+      const pid_t child = fork();
+      if (child == 0) {
+        const bool first = push("in the child") == 0;
+        _exit(first && pop() == 0 ? 0 : 1);
+      }
+      int status = 0;
+      EXPECT(waitpid(child, &status, 0) == child && status == 0);
     }
-    int status = 0;
-    EXPECT(waitpid(child, &status, 0) == child && status == 0);
-  }
-  run(threads);
+  };
+  in_threads(thread_count, [](int i) { work(i, rounds); }, fork_often);
   nvspan_inject_close();
   nvspan::reader::Recording recording;
-  folder.read(recording);
+  read(folder, recording);
   EXPECT(recording.processes().size() == forks + 1);
 }
 
@@ -287,8 +231,8 @@ void test_forks(const char* mode) {
 int main() {
   {
     const Folder folder;
-    EXPECT(nvspan_inject_open(folder.config("").c_str()) != 0);
-    connect();
+    EXPECT(nvspan_inject_open(config(folder, "").c_str()) != 0);
+    EXPECT(InitializeInjectionNvtx2(nvspan_test::get_export_table) != 0);
     nvspan_inject_close();
   }
   test_all_is_there("", true);

@@ -11,8 +11,10 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "reader/file/recording.hpp"
 #include "record/file/checksum.hpp"
 #include "record/file/format.hpp"
 
@@ -104,5 +106,13 @@ class RecordingBytes {
   std::size_t chunk_ = 0;  // where the one that was started last begins; 0: none
   std::uint64_t chunks_ = 0;
 };
+
+// False: it is not a recording.
+inline bool read(nvspan::reader::Recording& recording, RecordingBytes& bytes,
+                 const char* path = "a.nvspan") {
+  std::vector<std::uint64_t> words = bytes.words();
+  const std::size_t size = words.size() * record::word;
+  return recording.add(path, std::move(words), size);
+}
 
 }  // namespace nvspan_test

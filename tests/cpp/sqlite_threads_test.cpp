@@ -7,12 +7,12 @@
 
 #include "expect.hpp"
 #include "reader/sqlite/sqlite_file.hpp"
+#include "threads.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace {
@@ -77,11 +77,10 @@ int main(int argc, char** argv) {
     if (i % 2 != 0) EXPECT(blocks->next() != nullptr);
   }
   std::vector<char> right(4, 0);
-  std::vector<std::thread> threads;
-  for (std::size_t i = 0; i < right.size(); ++i) {
-    threads.emplace_back([&file, &right, i] { right[i] = reads_all(file, 11 + i, 2); });
-  }
-  for (std::thread& thread : threads) thread.join();
+  nvspan_test::in_threads(4, [&](int i) {
+    const auto number = static_cast<std::size_t>(i);
+    right[number] = reads_all(file, 11 + number, 2);
+  });
   for (const char each : right) EXPECT(each != 0);
   return nvspan_test::failures() != 0;
 }

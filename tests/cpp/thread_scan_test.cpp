@@ -107,10 +107,8 @@ RecordingBytes with_sites() {
 }
 
 std::string log_of(RecordingBytes& bytes) {
-  std::vector<std::uint64_t> words = bytes.words();
-  const std::size_t size = words.size() * sizeof(std::uint64_t);
   Recording recording;
-  EXPECT(recording.add("a.nvspan", std::move(words), size));
+  EXPECT(read(recording, bytes));
   EXPECT(recording.threads().size() == 1);
   Log log;
   scan_thread(recording, recording.threads()[0], log);
@@ -166,10 +164,8 @@ void hidden_ranges_are_passed_through() {
   bytes.add({make_entry(EntryKind::push, 0, 10), make_entry(EntryKind::push, 1, 20),
              make_entry(EntryKind::push, 0, 30), make_entry(EntryKind::pop, 0, 40),
              make_entry(EntryKind::pop, 1, 50), make_entry(EntryKind::pop, 0, 60)});
-  std::vector<std::uint64_t> words = bytes.words();
-  const std::size_t size = words.size() * sizeof(std::uint64_t);
   Recording recording;
-  EXPECT(recording.add("a.nvspan", std::move(words), size));
+  EXPECT(read(recording, bytes));
   Log log;
   scan_thread(recording, recording.threads()[0], log,
               [](std::uint32_t site, std::uint64_t) { return site == 1; });

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "expect.hpp"
+#include "folder.hpp"
 
 namespace nvspan_test {
 
@@ -28,22 +29,6 @@ inline nvspan::trace::Event event_of(nvspan::trace::EventKind kind, std::string_
   event.message_type = nvspan::trace::MessageType::ascii;
   return event;
 }
-
-// Removed with its one file.
-class Folder {
- public:
-  Folder() { EXPECT(::mkdtemp(name_) != nullptr); }
-  ~Folder() {
-    ::unlink(path().c_str());
-    ::rmdir(name_);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string path() const { return std::string(name_) + "/test.nvspan"; }
-
- private:
-  char name_[24] = "/tmp/nvspan-test-XXXXXX";
-};
 
 struct Writer {
   explicit Writer(nvspan::record::RecordOptions options) {
