@@ -6,7 +6,6 @@
 #include <new>
 
 #include "annotate/payload/counters.hpp"
-#include "bindings/counter/columns.hpp"
 #include "bindings/counter/samples.hpp"
 #include "bindings/event/domain_object.hpp"
 #include "bindings/event/event_fields.hpp"
@@ -48,8 +47,7 @@ int describe_samples(CounterObject* counter, annotate::CounterDescription& descr
                                                           : native_dtype(counter->dtype).release();
   if (!counter->native_dtype || PyErr_Occurred()) return -1;
   description.schema =
-      counter->is_group ? flat_schema_of_dtype(counter->dtype, nvtx::schema_flag::counter_group, 0)
-                        : schema_of_dtype(counter->dtype);
+      counter->is_group ? counter_group_schema(counter->dtype) : schema_of_dtype(counter->dtype);
   if (!description.schema) return -1;
   for (const annotate::SchemaEntry& entry : description.schema->description().entries) {
     if (entry.flags & nvtx::entry_flag::timestamp) counter->has_timestamp = true;
@@ -90,10 +88,12 @@ int describe(CounterObject* counter, PyTypeObject* type,
   if (number_of_choice(counter->time_domain, "time_domain", description.time_domain) < 0) return -1;
   if (type == state().counter.int64_type) {
     description.type = nvtx::entry_type::int64;
+    counter->item_size = sizeof(int64_t);
     return 0;
   }
   if (type == state().counter.float64_type) {
     description.type = nvtx::entry_type::float64;
+    counter->item_size = sizeof(double);
     return 0;
   }
   return describe_samples(counter, description);
@@ -160,6 +160,16 @@ PyObject* counter_repr(PyObject* object) {
                               counter->dtype);
 }
 
+// The integer in a number, cut as int() cuts it; text is none. -1 with an exception set.
+int64_t integer_of(PyObject* value) {
+  if (PyLong_CheckExact(value)) return PyLong_AsLongLong(value);
+  const PyNumberMethods* number = Py_TYPE(value)->tp_as_number;
+  py_ref integer = number && number->nb_int && !PyIndex_Check(value)
+                       ? py_ref::steal(PyNumber_Long(value))
+                       : py_ref::steal(PyNumber_Index(value));
+  return integer ? PyLong_AsLongLong(integer.get()) : -1;
+}
+
 PyObject* int64_sample(PyObject* object, PyObject* value) {
   const int64_t number = integer_of(value);
   if (number == -1 && PyErr_Occurred()) return nullptr;
@@ -175,14 +185,15 @@ PyObject* float64_sample(PyObject* object, PyObject* value) {
   Py_RETURN_NONE;
 }
 
-// Calls use(view) with the contiguous elements of `array`.
-template <class Use>
-PyObject* with_elements(PyObject* array, Use&& use) {
-  Py_buffer view;
-  if (PyObject_GetBuffer(array, &view, PyBUF_C_CONTIGUOUS) < 0) return nullptr;
-  PyObject* result = use(view);
-  PyBuffer_Release(&view);
-  return result;
+// numpy.ascontiguousarray(value, dtype); null with an exception set.
+py_ref contiguous_array(PyObject* value, PyObject* dtype) {
+  PyObject* modules = PyImport_GetModuleDict();
+  PyObject* numpy = modules ? PyDict_GetItemString(modules, "numpy") : nullptr;
+  if (!numpy) {
+    PyErr_SetString(PyExc_RuntimeError, "numpy is not loaded");
+    return {};
+  }
+  return call_method(numpy, "ascontiguousarray", value, dtype);
 }
 
 PyObject* ext_sample(PyObject* object, PyObject* value) {
@@ -192,19 +203,17 @@ PyObject* ext_sample(PyObject* object, PyObject* value) {
     counter->core->sample(packed, counter->item_size);
     Py_RETURN_NONE;
   }
-  py_ref array = contiguous_array(value, counter->native_dtype);
-  if (!array) return nullptr;
-  return with_elements(array.get(), [&](const Py_buffer& view) -> PyObject* {
-    const size_t size = static_cast<size_t>(view.len);
-    if (size != counter->item_size) {
-      return PyErr_Format(PyExc_ValueError,
-                          "sample() takes one sample of dtype %S (%zu bytes), not %zu bytes. Use "
-                          "batch_submit() for several",
-                          counter->dtype, counter->item_size, size);
-    }
-    counter->core->sample(view.buf, size);
-    Py_RETURN_NONE;
-  });
+  const py_ref array = contiguous_array(value, counter->native_dtype);
+  const contiguous_view view(array.get());
+  if (!view) return nullptr;
+  if (view.size() != counter->item_size) {
+    return PyErr_Format(PyExc_ValueError,
+                        "sample() takes one sample of dtype %S (%zu bytes), not %zu bytes. Use "
+                        "batch_submit() for several",
+                        counter->dtype, counter->item_size, view.size());
+  }
+  counter->core->sample(view.data(), view.size());
+  Py_RETURN_NONE;
 }
 
 PyObject* sample_no_value(PyObject* object, PyObject* reason) {
@@ -223,60 +232,45 @@ PyObject* sample_no_value(PyObject* object, PyObject* reason) {
   Py_RETURN_NONE;
 }
 
-bool batch_arguments(PyObject* args, PyObject* kwargs, PyObject*& values, PyObject*& timestamps) {
-  static const char* const names[] = {"values", "timestamps", nullptr};
-  timestamps = Py_None;
-  return PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:batch_submit", const_cast<char**>(names),
-                                     &values, &timestamps) != 0;
+// 64-bit ints ("q") or floats ("d") without gaps; null with an exception set.
+py_ref number_column(PyObject* values, const char* code) {
+  const py_ref text = py_ref::steal(PyUnicode_InternFromString(code));
+  return py_ref::steal(text ? call_hook(&PythonHooks::number_column, values, text.get()) : nullptr);
 }
 
-// Submits `samples` with the times given, which may be left out where the samples have them.
-PyObject* submit(CounterObject* counter, const void* samples, size_t size, size_t count,
-                 PyObject* timestamps) {
+PyObject* batch_submit(PyObject* object, PyObject* args, PyObject* kwargs) {
+  static const char* const names[] = {"values", "timestamps", nullptr};
+  PyObject* values = nullptr;
+  PyObject* timestamps = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:batch_submit", const_cast<char**>(names),
+                                   &values, &timestamps)) {
+    return nullptr;
+  }
+  CounterObject* counter = as_counter(object);
+  const bool floats = Py_IS_TYPE(object, state().counter.float64_type);
+  const py_ref column = counter->packer ? contiguous_array(values, counter->native_dtype)
+                                        : number_column(values, floats ? "d" : "q");
+  const contiguous_view samples(column.get());
+  if (!samples) return nullptr;
   if (timestamps == Py_None && counter->has_timestamp) {
-    counter->core->submit(samples, size, nullptr, 0);
+    counter->core->submit(samples.data(), samples.size(), nullptr, 0);
     Py_RETURN_NONE;
   }
   if (timestamps == Py_None) {
     PyErr_SetString(PyExc_TypeError, "batch_submit() needs timestamps: the samples have none");
     return nullptr;
   }
-  NumberColumn times;
-  if (times.load(timestamps, false) < 0) return nullptr;
-  if (times.count() != count) {
+  const py_ref time_column = number_column(timestamps, "q");
+  const contiguous_view times(time_column.get());
+  if (!times) return nullptr;
+  const size_t count = counter->item_size ? samples.size() / counter->item_size : 0;
+  if (times.size() / sizeof(int64_t) != count) {
     PyErr_SetString(PyExc_ValueError, "values and timestamps must have the same length.");
     return nullptr;
   }
-  counter->core->submit(count ? samples : nullptr, size,
+  counter->core->submit(count ? samples.data() : nullptr, samples.size(),
                         count ? static_cast<const int64_t*>(times.data()) : nullptr, count);
   Py_RETURN_NONE;
-}
-
-template <bool floats>
-PyObject* number_batch(PyObject* object, PyObject* args, PyObject* kwargs) {
-  PyObject *values, *timestamps;
-  if (!batch_arguments(args, kwargs, values, timestamps)) return nullptr;
-  try {
-    NumberColumn numbers;
-    if (numbers.load(values, floats) < 0) return nullptr;
-    return submit(as_counter(object), numbers.data(), numbers.count() * sizeof(int64_t),
-                  numbers.count(), timestamps);
-  } catch (const std::bad_alloc&) {
-    return PyErr_NoMemory();
-  }
-}
-
-PyObject* ext_batch(PyObject* object, PyObject* args, PyObject* kwargs) {
-  PyObject *values, *timestamps;
-  if (!batch_arguments(args, kwargs, values, timestamps)) return nullptr;
-  CounterObject* counter = as_counter(object);
-  py_ref array = contiguous_array(values, counter->native_dtype);
-  if (!array) return nullptr;
-  return with_elements(array.get(), [&](const Py_buffer& view) {
-    const size_t size = static_cast<size_t>(view.len);
-    const size_t count = counter->item_size ? size / counter->item_size : 0;
-    return submit(counter, view.buf, size, count, timestamps);
-  });
 }
 
 PyObject* abstract_call(PyObject*, PyObject*, PyObject*) {
@@ -328,17 +322,17 @@ PyMethodDef base_methods[] = {
 
 PyMethodDef int64_methods[] = {
     {"sample", as_method(int64_sample), METH_O, sample_doc},
-    {"batch_submit", as_method(number_batch<false>), METH_VARARGS | METH_KEYWORDS, batch_doc},
+    {"batch_submit", as_method(batch_submit), METH_VARARGS | METH_KEYWORDS, batch_doc},
     {nullptr, nullptr, 0, nullptr}};
 
 PyMethodDef float64_methods[] = {
     {"sample", as_method(float64_sample), METH_O, sample_doc},
-    {"batch_submit", as_method(number_batch<true>), METH_VARARGS | METH_KEYWORDS, batch_doc},
+    {"batch_submit", as_method(batch_submit), METH_VARARGS | METH_KEYWORDS, batch_doc},
     {nullptr, nullptr, 0, nullptr}};
 
 PyMethodDef ext_methods[] = {
     {"sample", as_method(ext_sample), METH_O, sample_doc},
-    {"batch_submit", as_method(ext_batch), METH_VARARGS | METH_KEYWORDS, batch_doc},
+    {"batch_submit", as_method(batch_submit), METH_VARARGS | METH_KEYWORDS, batch_doc},
     {nullptr, nullptr, 0, nullptr}};
 
 const char base_doc[] =

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// numpy's types as schemas. numpy itself is never imported from here.
+// Schemas of numpy's dtypes, which python/nvspan/_adapters/numpy.py describes as layouts. numpy
+// itself is never imported from here.
 
 #include "bindings/support/py.hpp"
 #include "annotate/payload/schema.hpp"
@@ -13,11 +14,11 @@ namespace nvspan::bindings {
 // Roles and meanings that numpy_dtype() put into it are part of the schema.
 const annotate::Schema* schema_of_dtype(PyObject* dtype);
 
-// A structured dtype whose fields are numbers and strings, as events and counter groups need it:
-// with these schema flags, its fields not schemas of their own. `time_domain` is that of its
-// timestamps; 0: none. Fields of a counter group are marked as counters.
-const annotate::Schema* flat_schema_of_dtype(PyObject* dtype, uint64_t schema_flags,
-                                             uint64_t time_domain);
+// The schema of a layout, as fields_layout() returns it; null with an exception set.
+const annotate::Schema* schema_of_layout(PyObject* layout);
+
+// The schema of a counter group, whose fields are counters; null with an exception set.
+const annotate::Schema* counter_group_schema(PyObject* dtype);
 
 // Reads a CounterSemantics. 0, or -1 with an exception set.
 int counter_meaning_from_object(PyObject* semantics, annotate::CounterMeaning& meaning);

@@ -132,6 +132,27 @@ inline bool interpreter_finalizing() noexcept {
 #endif
 }
 
+// The memory of an object that exports it without gaps, held for a scope. False: there is none, an
+// exception is set.
+class contiguous_view {
+ public:
+  explicit contiguous_view(PyObject* object) noexcept
+      : held_(object && PyObject_GetBuffer(object, &view_, PyBUF_C_CONTIGUOUS) == 0) {}
+  ~contiguous_view() {
+    if (held_) PyBuffer_Release(&view_);
+  }
+  contiguous_view(const contiguous_view&) = delete;
+  contiguous_view& operator=(const contiguous_view&) = delete;
+
+  explicit operator bool() const noexcept { return held_; }
+  const void* data() const noexcept { return view_.buf; }
+  size_t size() const noexcept { return static_cast<size_t>(view_.len); }
+
+ private:
+  Py_buffer view_;
+  bool held_;
+};
+
 // object.name(arguments...). Each argument is one object and arrives as it is, which a format
 // cannot promise: "O" spreads a tuple over the arguments. Null without a call if an argument is
 // null.

@@ -20,13 +20,18 @@ struct PythonHooks {
   PythonFunction carried_over;
   PythonFunction color_from_object;
   PythonFunction copy_callable;
+  PythonFunction counter_meaning;
   PythonFunction decorate;
   PythonFunction decorate_with_device_range;
   PythonFunction decorate_with_torch_range;
   PythonFunction domain_handle;
+  PythonFunction dtype_layout;
+  PythonFunction event_batch;
+  PythonFunction fields_layout;
   PythonFunction find_torch_streams;
   PythonFunction generate;
   PythonFunction get_counter;
+  PythonFunction number_column;
   PythonFunction reduce_callable;
   PythonFunction registered_string;
   PythonFunction scalar;
