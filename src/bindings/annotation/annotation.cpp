@@ -14,6 +14,7 @@
 #include "bindings/event/domain_object.hpp"
 #include "bindings/support/free_list.hpp"
 #include "bindings/support/module_state.hpp"
+#include "bindings/support/types.hpp"
 
 namespace nvspan::bindings {
 
@@ -134,9 +135,7 @@ void annotate_dealloc(PyObject* object) {
   }
   delete annotation->spans;
   annotation->own_fields.~EventFields();
-  PyTypeObject* type = Py_TYPE(object);
-  PyObject_GC_Del(object);
-  Py_DECREF(type);
+  free_object(object);
 }
 
 PyObject* annotate_vectorcall(PyObject*, PyObject* const* args, size_t nargsf, PyObject* kwnames) {

@@ -10,6 +10,7 @@
 #include "bindings/annotation/context.hpp"
 #include "bindings/event/event_attributes.hpp"
 #include "bindings/support/module_state.hpp"
+#include "bindings/support/types.hpp"
 
 namespace nvspan::bindings {
 
@@ -221,39 +222,29 @@ const char annotation_documentation[] =
     "... def forward(x):\n"
     "...     return x\n";
 
-PyType_Slot annotation_slots[] = {{Py_tp_new, reinterpret_cast<void*>(annotate_new)},
-                                  {Py_tp_init, reinterpret_cast<void*>(annotate_init)},
-                                  {Py_tp_dealloc, reinterpret_cast<void*>(annotate_dealloc)},
-                                  {Py_tp_traverse, reinterpret_cast<void*>(annotate_traverse)},
-                                  {Py_tp_clear, reinterpret_cast<void*>(annotate_clear)},
-                                  {Py_tp_call, reinterpret_cast<void*>(annotate_call)},
-                                  {Py_tp_setattro, reinterpret_cast<void*>(annotate_setattro)},
-                                  {Py_tp_repr, reinterpret_cast<void*>(annotate_repr)},
-                                  {Py_tp_methods, annotation_methods},
-                                  {Py_tp_getset, annotation_properties},
-                                  {Py_tp_members, annotation_members},
-                                  {Py_tp_doc, const_cast<char*>(annotation_documentation)},
-                                  {0, nullptr}};
-
-PyType_Spec annotation_spec = {"nvspan.annotate", sizeof(Annotation), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
-                               annotation_slots};
-
 }  // namespace
 
 int annotation_type_add_to_module(PyObject* module) {
-  PyTypeObject* type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&annotation_spec));
-  if (!type) return -1;
+  PyTypeObject* type =
+      make_type("nvspan.annotate", sizeof(Annotation), Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+                {{Py_tp_new, slot(annotate_new)},
+                 {Py_tp_init, slot(annotate_init)},
+                 {Py_tp_dealloc, slot(annotate_dealloc)},
+                 {Py_tp_traverse, slot(annotate_traverse)},
+                 {Py_tp_clear, slot(annotate_clear)},
+                 {Py_tp_call, slot(annotate_call)},
+                 {Py_tp_setattro, slot(annotate_setattro)},
+                 {Py_tp_repr, slot(annotate_repr)},
+                 {Py_tp_methods, annotation_methods},
+                 {Py_tp_getset, annotation_properties},
+                 {Py_tp_members, annotation_members},
+                 {Py_tp_doc, const_cast<char*>(annotation_documentation)}});
   state().annotation.type = type;
-  type->tp_vectorcall = annotate_vectorcall;
-  if (add_context_descriptors(type) < 0 || async_step_init() < 0) return -1;
-  // CPython specialises calls of immutable classes with a vectorcall (6 ns a call on 3.11).
-  type->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
-  PyType_Modified(type);
-  PyObject* object = reinterpret_cast<PyObject*>(type);
+  if (!type || add_context_descriptors(type) < 0 || async_step_init() < 0) return -1;
+  seal_type(type, annotate_vectorcall);
   // "Annotation" is the same type under a name for type annotations.
-  if (PyModule_AddObjectRef(module, "Annotation", object) < 0) return -1;
-  return PyModule_AddObjectRef(module, "annotate", object);
+  if (PyModule_AddObjectRef(module, "Annotation", reinterpret_cast<PyObject*>(type)) < 0) return -1;
+  return PyModule_AddType(module, type);
 }
 
 }  // namespace nvspan::bindings

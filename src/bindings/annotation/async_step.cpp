@@ -5,6 +5,7 @@
 #include "bindings/annotation/annotation.hpp"
 #include "bindings/check/host.hpp"
 #include "bindings/support/module_state.hpp"
+#include "bindings/support/types.hpp"
 
 namespace nvspan::bindings {
 
@@ -17,10 +18,8 @@ struct AsyncStep {
 };
 
 void step_dealloc(PyObject* object) {
-  PyTypeObject* type = Py_TYPE(object);
   Py_DECREF(reinterpret_cast<PyObject*>(reinterpret_cast<AsyncStep*>(object)->annotation));
-  PyObject_Free(object);
-  Py_DECREF(type);
+  free_object(object);
 }
 
 // The result of the step, borrowed; null if it is done already.
@@ -100,16 +99,14 @@ int async_step_init() {
                                   {"throw", as_method(step_throw), METH_VARARGS, nullptr},
                                   {"close", as_method(step_close), METH_NOARGS, nullptr},
                                   {nullptr, nullptr, 0, nullptr}};
-  static PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(step_dealloc)},
-                                {Py_am_await, reinterpret_cast<void*>(PyObject_SelfIter)},
-                                {Py_am_send, reinterpret_cast<void*>(step_send)},
-                                {Py_tp_iter, reinterpret_cast<void*>(PyObject_SelfIter)},
-                                {Py_tp_iternext, reinterpret_cast<void*>(step_next)},
-                                {Py_tp_methods, methods},
-                                {0, nullptr}};
-  static PyType_Spec spec = {"nvspan._core.async_context_step", sizeof(AsyncStep), 0,
-                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
-  state().annotation.async_step_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  state().annotation.async_step_type = make_type(
+      "nvspan._core.async_context_step", sizeof(AsyncStep), Py_TPFLAGS_DISALLOW_INSTANTIATION,
+      {{Py_tp_dealloc, slot(step_dealloc)},
+       {Py_am_await, slot(PyObject_SelfIter)},
+       {Py_am_send, slot(step_send)},
+       {Py_tp_iter, slot(PyObject_SelfIter)},
+       {Py_tp_iternext, slot(step_next)},
+       {Py_tp_methods, methods}});
   return state().annotation.async_step_type ? 0 : -1;
 }
 

@@ -11,6 +11,7 @@
 #include "bindings/event/event_fields.hpp"
 #include "bindings/payload/numpy.hpp"
 #include "bindings/support/module_state.hpp"
+#include "bindings/support/types.hpp"
 
 namespace nvspan::bindings {
 
@@ -148,9 +149,7 @@ void counter_dealloc(PyObject* object) {
         &counter->semantics, &counter->time_domain, &counter->native_dtype}) {
     Py_CLEAR(*slot);
   }
-  PyTypeObject* type = Py_TYPE(object);
-  type->tp_free(object);
-  Py_DECREF(type);
+  free_object(object);
 }
 
 PyObject* counter_repr(PyObject* object) {
@@ -344,18 +343,17 @@ const char float64_doc[] = "A counter of floats.";
 const char ext_doc[] =
     "A counter of samples of a numpy dtype; with fields, a group of counters sampled together.";
 
-PyTypeObject* make_type(const char* name, PyMethodDef* methods, const char* doc, bool base) {
-  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(counter_new)},
-                         {Py_tp_dealloc, reinterpret_cast<void*>(counter_dealloc)},
-                         {Py_tp_repr, reinterpret_cast<void*>(counter_repr)},
-                         {Py_tp_methods, methods},
-                         {Py_tp_doc, const_cast<char*>(doc)},
-                         {base ? Py_tp_members : 0, base ? counter_members : nullptr},
-                         {0, nullptr}};
-  const unsigned long flags = base ? Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE : Py_TPFLAGS_DEFAULT;
-  PyType_Spec spec = {name, sizeof(CounterObject), 0, static_cast<unsigned>(flags), slots};
-  PyObject* bases = base ? nullptr : reinterpret_cast<PyObject*>(state().counter.type);
-  return reinterpret_cast<PyTypeObject*>(PyType_FromSpecWithBases(&spec, bases));
+// One of the types that Counter is the base of; without one, Counter itself.
+PyTypeObject* counter_type(const char* name, PyMethodDef* methods, const char* doc,
+                           PyTypeObject* base) {
+  return make_type(name, sizeof(CounterObject), base ? 0 : Py_TPFLAGS_BASETYPE,
+                   {{Py_tp_new, slot(counter_new)},
+                    {Py_tp_dealloc, slot(counter_dealloc)},
+                    {Py_tp_repr, slot(counter_repr)},
+                    {Py_tp_methods, methods},
+                    {Py_tp_doc, const_cast<char*>(doc)},
+                    {base ? 0 : Py_tp_members, counter_members}},
+                   base);
 }
 
 }  // namespace
@@ -383,23 +381,15 @@ int scope_from_object(PyObject* value, py_ref& path, uint64_t& predefined) {
 }
 
 int counter_object_add_to_module(PyObject* module) {
-  state().counter.type = make_type("nvspan.Counter", base_methods, base_doc, true);
-  if (!state().counter.type) return -1;
-  state().counter.int64_type = make_type("nvspan.Int64Counter", int64_methods, int64_doc, false);
-  state().counter.float64_type =
-      make_type("nvspan.Float64Counter", float64_methods, float64_doc, false);
-  state().counter.ext_type = make_type("nvspan.ExtCounter", ext_methods, ext_doc, false);
-  if (!state().counter.int64_type || !state().counter.float64_type || !state().counter.ext_type)
-    return -1;
-  const auto add = [&](const char* name, PyTypeObject* type) {
-    return PyModule_AddObjectRef(module, name, reinterpret_cast<PyObject*>(type));
-  };
-  if (add("Counter", state().counter.type) < 0 ||
-      add("Int64Counter", state().counter.int64_type) < 0 ||
-      add("Float64Counter", state().counter.float64_type) < 0) {
-    return -1;
-  }
-  return add("ExtCounter", state().counter.ext_type);
+  auto& types = state().counter;
+  types.type = counter_type("nvspan.Counter", base_methods, base_doc, nullptr);
+  if (add_type(module, types.type) < 0) return -1;
+  types.int64_type = counter_type("nvspan.Int64Counter", int64_methods, int64_doc, types.type);
+  types.float64_type =
+      counter_type("nvspan.Float64Counter", float64_methods, float64_doc, types.type);
+  types.ext_type = counter_type("nvspan.ExtCounter", ext_methods, ext_doc, types.type);
+  if (add_type(module, types.int64_type) < 0 || add_type(module, types.float64_type) < 0) return -1;
+  return add_type(module, types.ext_type);
 }
 
 }  // namespace nvspan::bindings

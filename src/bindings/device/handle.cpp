@@ -4,6 +4,7 @@
 
 #include "bindings/support/free_list.hpp"
 #include "bindings/support/module_state.hpp"
+#include "bindings/support/types.hpp"
 
 namespace nvspan::bindings {
 
@@ -25,9 +26,7 @@ void handle_dealloc(PyObject* object) {
     cuda::release(range);
   }
   if (free_handles.keep(as_handle(object))) return;
-  PyTypeObject* type = Py_TYPE(object);
-  PyObject_Free(object);
-  Py_DECREF(type);
+  free_object(object);
 }
 
 PyObject* handle_done(PyObject* object, PyObject*) {
@@ -99,18 +98,6 @@ const char device_handle_documentation[] =
     "elapsed()\n"
     "when the range is done.";
 
-PyType_Slot device_handle_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(handle_dealloc)},
-                                     {Py_tp_repr, reinterpret_cast<void*>(handle_repr)},
-                                     {Py_tp_methods, device_handle_methods},
-                                     {Py_tp_getset, device_handle_properties},
-                                     {Py_am_await, reinterpret_cast<void*>(handle_await)},
-                                     {Py_tp_doc, const_cast<char*>(device_handle_documentation)},
-                                     {0, nullptr}};
-
-PyType_Spec device_handle_spec = {"nvspan.DeviceRangeHandle", sizeof(DeviceHandle), 0,
-                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                                  device_handle_slots};
-
 }  // namespace
 
 PyObject* device_handle_new(cuda::DeviceRange* range) {
@@ -140,12 +127,16 @@ void end_device_handle(PyObject* handle, const cuda::Target* other) noexcept {
 
 int device_handle_add_to_module(PyObject* module) {
   state().device.handle_type =
-      reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&device_handle_spec));
-  if (!state().device.handle_type) return -1;
+      make_type("nvspan.DeviceRangeHandle", sizeof(DeviceHandle), Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                {{Py_tp_dealloc, slot(handle_dealloc)},
+                 {Py_tp_repr, slot(handle_repr)},
+                 {Py_tp_methods, device_handle_methods},
+                 {Py_tp_getset, device_handle_properties},
+                 {Py_am_await, slot(handle_await)},
+                 {Py_tp_doc, const_cast<char*>(device_handle_documentation)}});
+  if (add_type(module, state().device.handle_type) < 0) return -1;
   state().device.idle_handle = device_handle_new(nullptr);
-  if (!state().device.idle_handle) return -1;
-  return PyModule_AddObjectRef(module, "DeviceRangeHandle",
-                               reinterpret_cast<PyObject*>(state().device.handle_type));
+  return state().device.idle_handle ? 0 : -1;
 }
 
 }  // namespace nvspan::bindings

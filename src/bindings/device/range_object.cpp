@@ -14,6 +14,7 @@
 #include "bindings/event/event_fields.hpp"
 #include "bindings/support/free_list.hpp"
 #include "bindings/support/module_state.hpp"
+#include "bindings/support/types.hpp"
 
 namespace nvspan::bindings {
 
@@ -140,9 +141,7 @@ void range_dealloc(PyObject* object) {
   }
   if (free_ranges.keep(range)) return;
   range->mutex.~object_mutex();
-  PyTypeObject* type = Py_TYPE(object);
-  PyObject_Free(object);
-  Py_DECREF(type);
+  free_object(object);
 }
 
 PyObject* decorate_device(PyObject* range, PyObject* target) {
@@ -346,17 +345,6 @@ const char device_range_documentation[] =
     ">>> handle.done() or not nvspan.device_available()\n"
     "True\n";
 
-PyType_Slot device_range_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(range_dealloc)},
-                                    {Py_tp_repr, reinterpret_cast<void*>(range_repr)},
-                                    {Py_tp_call, reinterpret_cast<void*>(range_call)},
-                                    {Py_tp_methods, device_range_methods},
-                                    {Py_tp_getset, device_range_properties},
-                                    {Py_tp_doc, const_cast<char*>(device_range_documentation)},
-                                    {0, nullptr}};
-
-PyType_Spec device_range_spec = {"nvspan.device_range", sizeof(DeviceRangeObject), 0,
-                                 Py_TPFLAGS_DEFAULT, device_range_slots};
-
 }  // namespace
 
 cuda::DeviceRange* begin_device_range(EventFields& fields, const annotate::ToolTable* tool,
@@ -373,15 +361,19 @@ PyObject* device_range_in_domain(PyObject* domain, PyObject* const* args, Py_ssi
 
 int device_range_object_add_to_module(PyObject* module) {
   annotate_device_init();
-  auto* type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&device_range_spec));
+  PyTypeObject* type = make_type("nvspan.device_range", sizeof(DeviceRangeObject), 0,
+                                 {{Py_tp_dealloc, slot(range_dealloc)},
+                                  {Py_tp_repr, slot(range_repr)},
+                                  {Py_tp_call, slot(range_call)},
+                                  {Py_tp_methods, device_range_methods},
+                                  {Py_tp_getset, device_range_properties},
+                                  {Py_tp_doc, const_cast<char*>(device_range_documentation)}});
   if (!type || device_arguments_init() < 0 || add_context_methods<DeviceRangeMethods>(type) < 0)
     return -1;
-  type->tp_vectorcall = range_vectorcall;
-  type->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
-  PyType_Modified(type);
+  seal_type(type, range_vectorcall);
   state().device.range_type = type;
   if (PyModule_AddFunctions(module, device_range_functions) < 0) return -1;
-  return PyModule_AddObjectRef(module, "device_range", reinterpret_cast<PyObject*>(type));
+  return PyModule_AddType(module, type);
 }
 
 }  // namespace nvspan::bindings

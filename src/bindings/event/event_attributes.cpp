@@ -5,6 +5,7 @@
 #include <new>
 
 #include "bindings/event/domain_object.hpp"
+#include "bindings/support/types.hpp"
 
 namespace nvspan::bindings {
 
@@ -75,11 +76,9 @@ int attributes_clear(PyObject* object) {
 void attributes_dealloc(PyObject* object) {
   PyObject_GC_UnTrack(object);
   if (as_attributes(object)->weak_references) PyObject_ClearWeakRefs(object);
-  PyTypeObject* type = Py_TYPE(object);
   clear_fields(fields_of(object));
   fields_of(object).~EventFields();
-  type->tp_free(object);
-  Py_DECREF(type);
+  free_object(object);
 }
 
 PyObject* get_message(PyObject* object, void*) {
@@ -159,19 +158,6 @@ const char attributes_documentation[] =
     ">>> domain.push_range(attributes)\n"
     ">>> domain.pop_range()\n";
 
-PyType_Slot attributes_slots[] = {{Py_tp_new, reinterpret_cast<void*>(attributes_new)},
-                                  {Py_tp_dealloc, reinterpret_cast<void*>(attributes_dealloc)},
-                                  {Py_tp_traverse, reinterpret_cast<void*>(attributes_traverse)},
-                                  {Py_tp_clear, reinterpret_cast<void*>(attributes_clear)},
-                                  {Py_tp_repr, reinterpret_cast<void*>(attributes_repr)},
-                                  {Py_tp_getset, attributes_properties},
-                                  {Py_tp_members, attributes_members},
-                                  {Py_tp_doc, const_cast<char*>(attributes_documentation)},
-                                  {0, nullptr}};
-
-PyType_Spec attributes_spec = {"nvspan.EventAttributes", sizeof(AttributesObject), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, attributes_slots};
-
 constexpr CallForm get_form = {"get_event_attributes", 4, attribute_fields};
 constexpr CallForm set_form = {"set_event_attributes", 0, attribute_fields};
 
@@ -224,10 +210,16 @@ PyObject* domain_set_event_attributes(PyObject*, PyObject* const* args, Py_ssize
 
 int attributes_object_add_to_module(PyObject* module) {
   state().event.attributes_type =
-      reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&attributes_spec));
-  if (!state().event.attributes_type) return -1;
-  return PyModule_AddObjectRef(module, "EventAttributes",
-                               reinterpret_cast<PyObject*>(state().event.attributes_type));
+      make_type("nvspan.EventAttributes", sizeof(AttributesObject), Py_TPFLAGS_HAVE_GC,
+                {{Py_tp_new, slot(attributes_new)},
+                 {Py_tp_dealloc, slot(attributes_dealloc)},
+                 {Py_tp_traverse, slot(attributes_traverse)},
+                 {Py_tp_clear, slot(attributes_clear)},
+                 {Py_tp_repr, slot(attributes_repr)},
+                 {Py_tp_getset, attributes_properties},
+                 {Py_tp_members, attributes_members},
+                 {Py_tp_doc, const_cast<char*>(attributes_documentation)}});
+  return add_type(module, state().event.attributes_type);
 }
 
 }  // namespace nvspan::bindings

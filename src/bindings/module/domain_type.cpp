@@ -16,6 +16,7 @@
 #include "bindings/range/push_pop.hpp"
 #include "bindings/range/span_object.hpp"
 #include "bindings/support/module_state.hpp"
+#include "bindings/support/types.hpp"
 
 namespace nvspan::bindings {
 
@@ -53,11 +54,9 @@ PyObject* domain_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
 void domain_dealloc(PyObject* object) {
   DomainObject* domain = as_domain(object);
   if (domain->weak_references) PyObject_ClearWeakRefs(object);
-  PyTypeObject* type = Py_TYPE(object);
   Py_XDECREF(domain->name);
   Py_XDECREF(domain->dict);
-  type->tp_free(object);
-  Py_DECREF(type);
+  free_object(object);
 }
 
 PyObject* domain_repr(PyObject* object) {
@@ -282,29 +281,24 @@ const char domain_documentation[] =
     ">>> with domain.annotate('load'):\n"
     "...     pass\n";
 
-PyType_Slot domain_slots[] = {{Py_tp_new, reinterpret_cast<void*>(domain_new)},
-                              {Py_tp_init, reinterpret_cast<void*>(domain_init)},
-                              {Py_tp_dealloc, reinterpret_cast<void*>(domain_dealloc)},
-                              {Py_tp_repr, reinterpret_cast<void*>(domain_repr)},
-                              {Py_tp_methods, domain_methods},
-                              {Py_tp_getset, domain_properties},
-                              {Py_tp_members, domain_members},
-                              {Py_tp_doc, const_cast<char*>(domain_documentation)},
-                              {0, nullptr}};
-
-PyType_Spec domain_spec = {"nvspan.Domain", sizeof(DomainObject), 0,
-                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, domain_slots};
-
 }  // namespace
 
 int domain_type_add_to_module(PyObject* module) {
   auto& event = state().event;
-  event.domain_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&domain_spec));
+  event.domain_type = make_type("nvspan.Domain", sizeof(DomainObject), Py_TPFLAGS_BASETYPE,
+                                {{Py_tp_new, slot(domain_new)},
+                                 {Py_tp_init, slot(domain_init)},
+                                 {Py_tp_dealloc, slot(domain_dealloc)},
+                                 {Py_tp_repr, slot(domain_repr)},
+                                 {Py_tp_methods, domain_methods},
+                                 {Py_tp_getset, domain_properties},
+                                 {Py_tp_members, domain_members},
+                                 {Py_tp_doc, const_cast<char*>(domain_documentation)}});
   event.domains = PyDict_New();
   if (!event.domain_type || !event.domains) return -1;
   event.default_domain = make_domain(event.domain_type, Py_None);
   if (!event.default_domain) return -1;
-  return PyModule_AddObjectRef(module, "Domain", reinterpret_cast<PyObject*>(event.domain_type));
+  return PyModule_AddType(module, event.domain_type);
 }
 
 }  // namespace nvspan::bindings

@@ -12,6 +12,7 @@
 #include "bindings/profile/code.hpp"
 #include "bindings/profile/threads.hpp"
 #include "bindings/support/module_state.hpp"
+#include "bindings/support/types.hpp"
 
 namespace nvspan::bindings {
 
@@ -152,21 +153,9 @@ int hook_clear(PyObject* self) {
 
 void hook_dealloc(PyObject* self) {
   PyObject_GC_UnTrack(self);
-  PyTypeObject* type = Py_TYPE(self);
   hook_clear(self);
-  PyObject_GC_Del(self);
-  Py_DECREF(type);
+  free_object(self);
 }
-
-PyType_Slot hook_slots[] = {{Py_tp_call, reinterpret_cast<void*>(hook_call)},
-                            {Py_tp_traverse, reinterpret_cast<void*>(hook_traverse)},
-                            {Py_tp_clear, reinterpret_cast<void*>(hook_clear)},
-                            {Py_tp_dealloc, reinterpret_cast<void*>(hook_dealloc)},
-                            {0, nullptr}};
-
-PyType_Spec hook_spec = {
-    "nvspan._core._ProfileHook", sizeof(Hook), 0,
-    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, hook_slots};
 
 template <class Visit>
 void for_each_thread(Visit&& visit) noexcept {
@@ -211,8 +200,14 @@ void uninstall_starter() noexcept {
 }  // namespace
 
 int profile_backend_claim() {
-  if (!state().profile.hook_type)
-    state().profile.hook_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&hook_spec));
+  if (!state().profile.hook_type) {
+    state().profile.hook_type = make_type("nvspan._core._ProfileHook", sizeof(Hook),
+                                          Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                          {{Py_tp_call, slot(hook_call)},
+                                           {Py_tp_traverse, slot(hook_traverse)},
+                                           {Py_tp_clear, slot(hook_clear)},
+                                           {Py_tp_dealloc, slot(hook_dealloc)}});
+  }
   if (!state().profile.threading) state().profile.threading = PyImport_ImportModule("threading");
   return state().profile.hook_type && state().profile.threading ? 0 : -1;
 }

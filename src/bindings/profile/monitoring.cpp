@@ -12,6 +12,7 @@
 
 #include "bindings/profile/code.hpp"
 #include "bindings/profile/threads.hpp"
+#include "bindings/support/types.hpp"
 
 namespace nvspan::bindings {
 
@@ -171,21 +172,8 @@ PyObject* on_c_end(PyObject*, PyObject* const* arguments, size_t count, PyObject
 // A callable that is its C function and nothing else: unlike a built-in function it does not count
 // as recursion, so that it never fails in a program that recurses deeply.
 struct Callback {
-  PyObject_HEAD vectorcallfunc function;
+  PyObject_HEAD vectorcallfunc vectorcall;
 };
-
-PyMemberDef callback_members[] = {
-    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Callback, function), READONLY, nullptr},
-    {nullptr, 0, 0, 0, nullptr}};
-
-PyType_Slot callback_slots[] = {{Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
-                                {Py_tp_members, callback_members},
-                                {0, nullptr}};
-
-PyType_Spec callback_spec = {
-    "nvspan._core._ProfileCallback", sizeof(Callback), 0,
-    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    callback_slots};
 
 struct Wanted {
   const char* event;
@@ -216,11 +204,16 @@ bool register_callback(int event, PyObject* callback) noexcept {
 PyObject* make_callback(const Wanted& wanted) {
   static PyTypeObject* type;
   static PyObject* callbacks[std::size(wanted_events)];
-  if (!type) type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&callback_spec));
+  if (!type) {
+    type = make_type(
+        "nvspan._core._ProfileCallback", sizeof(Callback),
+        Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+        {{Py_tp_call, slot(PyVectorcall_Call)}, {Py_tp_members, vectorcall_members<Callback>}});
+  }
   PyObject*& callback = callbacks[&wanted - wanted_events];
   if (callback || !type) return callback;
   Callback* object = PyObject_New(Callback, type);
-  if (object) object->function = wanted.function;
+  if (object) object->vectorcall = wanted.function;
   callback = reinterpret_cast<PyObject*>(object);
   return callback;
 }

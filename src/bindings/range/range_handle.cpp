@@ -9,6 +9,7 @@
 #include "bindings/event/domain_object.hpp"
 #include "bindings/support/free_list.hpp"
 #include "bindings/support/module_state.hpp"
+#include "bindings/support/types.hpp"
 
 namespace nvspan::bindings {
 
@@ -26,9 +27,7 @@ FreeList<RangeHandle, 64> free_handles;
 
 void handle_dealloc(PyObject* object) {
   if (free_handles.keep(as_handle(object))) return;
-  PyTypeObject* type = Py_TYPE(object);
-  PyObject_Free(object);
-  Py_DECREF(type);
+  free_object(object);
 }
 
 PyObject* handle_as_tuple(PyObject* object) {
@@ -82,21 +81,6 @@ const char range_handle_documentation[] =
     "What start_range returns and end_range takes. Unpacks as (range_id, domain); the id is 0 "
     "when\n"
     "nobody listened. May be passed to any thread of the process.";
-
-PyType_Slot range_handle_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(handle_dealloc)},
-                                    {Py_tp_iter, reinterpret_cast<void*>(handle_iter)},
-                                    {Py_tp_repr, reinterpret_cast<void*>(handle_repr)},
-                                    {Py_tp_richcompare, reinterpret_cast<void*>(handle_compare)},
-                                    {Py_tp_hash, reinterpret_cast<void*>(handle_hash)},
-                                    {Py_mp_length, reinterpret_cast<void*>(handle_length)},
-                                    {Py_mp_subscript, reinterpret_cast<void*>(handle_item)},
-                                    {Py_tp_getset, range_handle_properties},
-                                    {Py_tp_doc, const_cast<char*>(range_handle_documentation)},
-                                    {0, nullptr}};
-
-PyType_Spec range_handle_spec = {"nvspan.RangeHandle", sizeof(RangeHandle), 0,
-                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                                 range_handle_slots};
 
 // A pair of the nvtx package's shape: only the types are checked, the range is nobody's.
 int check_foreign(PyObject* handle) {
@@ -170,10 +154,18 @@ int end_range_handle(PyObject* handle) {
 }
 
 int range_handle_add_to_module(PyObject* module) {
-  state().range.handle_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&range_handle_spec));
-  if (!state().range.handle_type) return -1;
-  return PyModule_AddObjectRef(module, "RangeHandle",
-                               reinterpret_cast<PyObject*>(state().range.handle_type));
+  state().range.handle_type =
+      make_type("nvspan.RangeHandle", sizeof(RangeHandle), Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                {{Py_tp_dealloc, slot(handle_dealloc)},
+                 {Py_tp_iter, slot(handle_iter)},
+                 {Py_tp_repr, slot(handle_repr)},
+                 {Py_tp_richcompare, slot(handle_compare)},
+                 {Py_tp_hash, slot(handle_hash)},
+                 {Py_mp_length, slot(handle_length)},
+                 {Py_mp_subscript, slot(handle_item)},
+                 {Py_tp_getset, range_handle_properties},
+                 {Py_tp_doc, const_cast<char*>(range_handle_documentation)}});
+  return add_type(module, state().range.handle_type);
 }
 
 }  // namespace nvspan::bindings

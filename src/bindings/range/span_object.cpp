@@ -11,6 +11,7 @@
 #include "bindings/event/domain_object.hpp"
 #include "bindings/event/send.hpp"
 #include "bindings/support/module_state.hpp"
+#include "bindings/support/types.hpp"
 
 namespace nvspan::bindings {
 
@@ -66,9 +67,7 @@ void span_dealloc(PyObject* object) {
   Py_DECREF(reinterpret_cast<PyObject*>(span->annotation));
   delete span->open;
   span->mutex.~object_mutex();
-  PyTypeObject* type = Py_TYPE(object);
-  PyObject_GC_Del(object);
-  Py_DECREF(type);
+  free_object(object);
 }
 
 void start(SpanObject* self, const annotate::ToolTable& tool) noexcept {
@@ -176,18 +175,6 @@ const char span_documentation[] =
     ">>> request = nvspan.span('request', domain='server').start()\n"
     ">>> request.end()\n";
 
-PyType_Slot span_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(span_dealloc)},
-                            {Py_tp_traverse, reinterpret_cast<void*>(span_traverse)},
-                            {Py_tp_clear, reinterpret_cast<void*>(span_clear)},
-                            {Py_tp_repr, reinterpret_cast<void*>(span_repr)},
-                            {Py_tp_methods, span_methods},
-                            {Py_tp_getset, span_properties},
-                            {Py_tp_doc, const_cast<char*>(span_documentation)},
-                            {0, nullptr}};
-
-PyType_Spec span_spec = {"nvspan.span", sizeof(SpanObject), 0,
-                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, span_slots};
-
 }  // namespace
 
 PyObject* span_in_domain(PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
@@ -196,13 +183,18 @@ PyObject* span_in_domain(PyObject* domain, PyObject* const* args, Py_ssize_t nar
 }
 
 int span_object_add_to_module(PyObject* module) {
-  state().range.span_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&span_spec));
-  if (!state().range.span_type) return -1;
-  state().range.span_type->tp_vectorcall = span_vectorcall;
-  state().range.span_type->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
-  PyType_Modified(state().range.span_type);
-  return PyModule_AddObjectRef(module, "span",
-                               reinterpret_cast<PyObject*>(state().range.span_type));
+  PyTypeObject* type = make_type("nvspan.span", sizeof(SpanObject), Py_TPFLAGS_HAVE_GC,
+                                 {{Py_tp_dealloc, slot(span_dealloc)},
+                                  {Py_tp_traverse, slot(span_traverse)},
+                                  {Py_tp_clear, slot(span_clear)},
+                                  {Py_tp_repr, slot(span_repr)},
+                                  {Py_tp_methods, span_methods},
+                                  {Py_tp_getset, span_properties},
+                                  {Py_tp_doc, const_cast<char*>(span_documentation)}});
+  if (!type) return -1;
+  seal_type(type, span_vectorcall);
+  state().range.span_type = type;
+  return PyModule_AddType(module, type);
 }
 
 }  // namespace nvspan::bindings

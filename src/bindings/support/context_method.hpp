@@ -9,7 +9,7 @@
 
 #include <cstddef>
 
-#include "bindings/support/py.hpp"
+#include "bindings/support/types.hpp"
 
 namespace nvspan::bindings {
 
@@ -90,40 +90,24 @@ struct ContextMethod {
   }
 
   static int make_types() {
-    static PyMemberDef descriptor_members[] = {
-        {"__vectorcalloffset__", T_PYSSIZET, offsetof(BoundMethod, vectorcall), READONLY, nullptr},
-        {nullptr, 0, 0, 0, nullptr}};
     static PyGetSetDef descriptor_properties[] = {{"__name__", get_name, nullptr, nullptr, nullptr},
                                                   {nullptr, nullptr, nullptr, nullptr, nullptr}};
-    static PyType_Slot descriptor_slots[] = {
-        {Py_tp_descr_get, reinterpret_cast<void*>(get)},
-        {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
-        {Py_tp_members, descriptor_members},
-        {Py_tp_getset, descriptor_properties},
-        {0, nullptr}};
-    static PyType_Spec descriptor_spec = {"nvspan._core.context_method", sizeof(BoundMethod), 0,
-                                          Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL |
-                                              Py_TPFLAGS_METHOD_DESCRIPTOR |
-                                              Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                                          descriptor_slots};
-    static PyMemberDef bound_members[] = {
-        {"__vectorcalloffset__", T_PYSSIZET, offsetof(BoundMethod, vectorcall), READONLY, nullptr},
-        {nullptr, 0, 0, 0, nullptr}};
     static PyGetSetDef bound_properties[] = {{"__self__", bound_self, nullptr, nullptr, nullptr},
                                              {"__name__", get_name, nullptr, nullptr, nullptr},
                                              {nullptr, nullptr, nullptr, nullptr, nullptr}};
-    static PyType_Slot bound_slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_bound_slow)},
-                                        {Py_tp_dealloc, reinterpret_cast<void*>(bound_dealloc)},
-                                        {Py_tp_repr, reinterpret_cast<void*>(bound_repr)},
-                                        {Py_tp_members, bound_members},
-                                        {Py_tp_getset, bound_properties},
-                                        {0, nullptr}};
-    static PyType_Spec bound_spec = {
-        "nvspan._core.bound_context_method", sizeof(BoundMethod), 0,
-        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-        bound_slots};
-    types.descriptor = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&descriptor_spec));
-    types.bound = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&bound_spec));
+    constexpr unsigned flags = Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION;
+    types.descriptor = make_type("nvspan._core.context_method", sizeof(BoundMethod),
+                                 flags | Py_TPFLAGS_METHOD_DESCRIPTOR,
+                                 {{Py_tp_descr_get, slot(get)},
+                                  {Py_tp_call, slot(PyVectorcall_Call)},
+                                  {Py_tp_members, vectorcall_members<BoundMethod>},
+                                  {Py_tp_getset, descriptor_properties}});
+    types.bound = make_type("nvspan._core.bound_context_method", sizeof(BoundMethod), flags,
+                            {{Py_tp_call, slot(call_bound_slow)},
+                             {Py_tp_dealloc, slot(bound_dealloc)},
+                             {Py_tp_repr, slot(bound_repr)},
+                             {Py_tp_members, vectorcall_members<BoundMethod>},
+                             {Py_tp_getset, bound_properties}});
     return types.descriptor && types.bound ? 0 : -1;
   }
 

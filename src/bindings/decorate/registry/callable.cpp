@@ -7,6 +7,7 @@
 #include "bindings/annotation/annotation.hpp"
 #include "bindings/check/host.hpp"
 #include "bindings/support/module_state.hpp"
+#include "bindings/support/types.hpp"
 
 namespace nvspan::bindings {
 namespace {
@@ -156,14 +157,12 @@ int clear(PyObject* self) {
 
 void dealloc(PyObject* self) {
   AnnotatedCallable* proxy = as_callable(self);
-  PyTypeObject* type = Py_TYPE(self);
   PyObject_GC_UnTrack(self);
   if (proxy->weak_references != nullptr) PyObject_ClearWeakRefs(self);
   Py_CLEAR(proxy->wrapped);
   Py_CLEAR(proxy->annotation);
   Py_CLEAR(proxy->call);
-  type->tp_free(self);
-  Py_DECREF(type);
+  free_object(self);
 }
 
 PyMemberDef callable_members[] = {
@@ -188,38 +187,30 @@ PyMethodDef callable_methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-PyType_Slot callable_slots[] = {
-    {Py_tp_doc, const_cast<char*>("A callable that opens a range around each call.")},
-    {Py_tp_new, reinterpret_cast<void*>(callable_new)},
-    {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
-    {Py_tp_getattro, reinterpret_cast<void*>(get_attribute)},
-    {Py_tp_setattro, reinterpret_cast<void*>(set_attribute)},
-    {Py_tp_descr_get, reinterpret_cast<void*>(bind)},
-    {Py_tp_repr, reinterpret_cast<void*>(text_of)},
-    {Py_tp_str, reinterpret_cast<void*>(string_of)},
-    {Py_tp_hash, reinterpret_cast<void*>(hash_of)},
-    {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
-    {Py_tp_members, callable_members},
-    {Py_tp_getset, callable_properties},
-    {Py_tp_methods, callable_methods},
-    {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
-    {Py_tp_clear, reinterpret_cast<void*>(clear)},
-    {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
-    {0, nullptr},
-};
-
-PyType_Spec callable_spec = {
-    "nvspan._core.AnnotatedCallable", sizeof(AnnotatedCallable), 0,
-    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
-    callable_slots};
-
 }  // namespace
 
 int decorated_callable_add_to_module(PyObject* module) {
-  PyObject* type = PyType_FromModuleAndSpec(module, &callable_spec, nullptr);
-  if (type == nullptr) return -1;
-  state().decorate.callable_type = reinterpret_cast<PyTypeObject*>(type);
-  return PyModule_AddObjectRef(module, "AnnotatedCallable", type);
+  static constexpr char doc[] = "A callable that opens a range around each call.";
+  state().decorate.callable_type =
+      make_type("nvspan._core.AnnotatedCallable", sizeof(AnnotatedCallable),
+                Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+                {{Py_tp_doc, const_cast<char*>(doc)},
+                 {Py_tp_new, slot(callable_new)},
+                 {Py_tp_call, slot(PyVectorcall_Call)},
+                 {Py_tp_getattro, slot(get_attribute)},
+                 {Py_tp_setattro, slot(set_attribute)},
+                 {Py_tp_descr_get, slot(bind)},
+                 {Py_tp_repr, slot(text_of)},
+                 {Py_tp_str, slot(string_of)},
+                 {Py_tp_hash, slot(hash_of)},
+                 {Py_tp_richcompare, slot(compare)},
+                 {Py_tp_members, callable_members},
+                 {Py_tp_getset, callable_properties},
+                 {Py_tp_methods, callable_methods},
+                 {Py_tp_traverse, slot(traverse)},
+                 {Py_tp_clear, slot(clear)},
+                 {Py_tp_dealloc, slot(dealloc)}});
+  return add_type(module, state().decorate.callable_type);
 }
 
 }  // namespace nvspan::bindings

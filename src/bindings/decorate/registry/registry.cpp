@@ -17,6 +17,7 @@
 #include "bindings/decorate/suspended/resume.hpp"
 #include "bindings/decorate/suspended/span.hpp"
 #include "bindings/support/module_state.hpp"
+#include "bindings/support/types.hpp"
 
 namespace nvspan::bindings {
 namespace {
@@ -229,10 +230,8 @@ PyObject* registry_count(PyObject* self, PyObject*) {
 PyObject* registry_reduce(PyObject*, PyObject*) { return PyUnicode_FromString(registry_name); }
 
 void registry_dealloc(PyObject* self) {
-  PyTypeObject* type = Py_TYPE(self);
   delete decorations_of(self);
-  type->tp_free(self);
-  Py_DECREF(type);
+  free_object(self);
 }
 
 PyMethodDef registry_methods[] = {
@@ -243,27 +242,18 @@ PyMethodDef registry_methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-PyType_Slot registry_slots[] = {
-    {Py_tp_dealloc, reinterpret_cast<void*>(registry_dealloc)},
-    {Py_tp_methods, registry_methods},
-    {0, nullptr},
-};
-
-PyType_Spec registry_spec = {"nvspan._core._Decorations", sizeof(DecorationsObject), 0,
-                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                             registry_slots};
-
 }  // namespace
 
 int decorated_add_to_module(PyObject* module) {
-  if (decorated_site_add_to_module(module) < 0 || decorated_span_add_to_module(module) < 0 ||
-      decorated_resume_add_to_module(module) < 0 || decorated_callable_add_to_module(module) < 0) {
+  if (decorated_site_add_to_module(module) < 0 || decorated_span_init() < 0 ||
+      decorated_resume_init() < 0 || decorated_callable_add_to_module(module) < 0) {
     return -1;
   }
-  py_ref type = py_ref::steal(PyType_FromModuleAndSpec(module, &registry_spec, nullptr));
-  if (!type) return -1;
-  auto* registry_type = reinterpret_cast<PyTypeObject*>(type.get());
-  py_ref registry = py_ref::steal(registry_type->tp_alloc(registry_type, 0));
+  PyTypeObject* type = make_type(
+      "nvspan._core._Decorations", sizeof(DecorationsObject), Py_TPFLAGS_DISALLOW_INSTANTIATION,
+      {{Py_tp_dealloc, slot(registry_dealloc)}, {Py_tp_methods, registry_methods}});
+  py_ref registry = py_ref::steal(type ? type->tp_alloc(type, 0) : nullptr);
+  Py_XDECREF(reinterpret_cast<PyObject*>(type));
   if (!registry) return -1;
   auto* decorations = new (std::nothrow) Decorations();
   if (decorations == nullptr) {

@@ -10,6 +10,7 @@
 #include "bindings/decorate/suspended/resume.hpp"
 #include "bindings/decorate/suspended/span.hpp"
 #include "bindings/support/module_state.hpp"
+#include "bindings/support/types.hpp"
 
 #include <frameobject.h>
 
@@ -273,15 +274,13 @@ PyObject* site_restored(PyTypeObject*, PyObject* arguments, PyObject*) {
 
 void site_dealloc(PyObject* self) {
   Site* site = as_site(self);
-  PyTypeObject* type = Py_TYPE(self);
   forget_site(site);
   Py_XDECREF(site->annotation);
   Py_XDECREF(site->weak_annotation);
   Py_XDECREF(site->original_code);
   Py_XDECREF(site->function);
   Py_XDECREF(site->wrapped);
-  type->tp_free(self);
-  Py_DECREF(type);
+  free_object(self);
 }
 
 PyMethodDef site_methods[] = {
@@ -298,17 +297,6 @@ PyGetSetDef site_properties[] = {
     {"key", site_key, nullptr, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
-
-PyType_Slot site_slots[] = {
-    {Py_tp_doc, const_cast<char*>("What the generated code of a decorated function calls.")},
-    {Py_tp_new, reinterpret_cast<void*>(site_restored)},
-    {Py_tp_dealloc, reinterpret_cast<void*>(site_dealloc)},
-    {Py_tp_methods, site_methods},
-    {Py_tp_getset, site_properties},
-    {0, nullptr},
-};
-
-PyType_Spec site_spec = {"nvspan._core._Site", sizeof(Site), 0, Py_TPFLAGS_DEFAULT, site_slots};
 
 // Sets *found if the object that is visited could lead to a function: whatever the collector
 // tracks, but for types and domains.
@@ -372,9 +360,14 @@ bool code_calls_site(PyObject* code, const Site* site) noexcept {
 }
 
 int decorated_site_add_to_module(PyObject* module) {
-  py_ref type = py_ref::steal(PyType_FromModuleAndSpec(module, &site_spec, nullptr));
-  if (!type || PyModule_AddObjectRef(module, "_Site", type.get()) < 0) return -1;
-  state().decorate.site_type = reinterpret_cast<PyTypeObject*>(type.release());
+  static constexpr char doc[] = "What the generated code of a decorated function calls.";
+  state().decorate.site_type = make_type("nvspan._core._Site", sizeof(Site), 0,
+                                         {{Py_tp_doc, const_cast<char*>(doc)},
+                                          {Py_tp_new, slot(site_restored)},
+                                          {Py_tp_dealloc, slot(site_dealloc)},
+                                          {Py_tp_methods, site_methods},
+                                          {Py_tp_getset, site_properties}});
+  if (add_type(module, state().decorate.site_type) < 0) return -1;
   return add_builtins(site_functions);
 }
 

@@ -6,6 +6,7 @@
 #include "bindings/decorate/runtime/recursion.hpp"
 #include "bindings/decorate/suspended/resumer.hpp"
 #include "bindings/support/module_state.hpp"
+#include "bindings/support/types.hpp"
 
 namespace nvspan::bindings {
 namespace {
@@ -98,13 +99,11 @@ int resumer_clear(PyObject* self) {
 
 void resumer_dealloc(PyObject* self) {
   Resumer* driver = as_resumer(self);
-  PyTypeObject* type = Py_TYPE(self);
   PyObject_GC_UnTrack(self);
   resumer_clear(self);
   finish(driver);
   Py_CLEAR(driver->annotation);
-  type->tp_free(self);
-  Py_DECREF(type);
+  free_object(self);
 }
 
 PyMethodDef resumer_methods[] = {
@@ -113,22 +112,6 @@ PyMethodDef resumer_methods[] = {
     {"close", resumer_close, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
-
-PyType_Slot resumer_slots[] = {
-    {Py_am_await, reinterpret_cast<void*>(resumer_self)},
-    {Py_am_send, reinterpret_cast<void*>(resumer_am_send)},
-    {Py_tp_iter, reinterpret_cast<void*>(resumer_self)},
-    {Py_tp_iternext, reinterpret_cast<void*>(resumer_next)},
-    {Py_tp_methods, resumer_methods},
-    {Py_tp_traverse, reinterpret_cast<void*>(resumer_traverse)},
-    {Py_tp_clear, reinterpret_cast<void*>(resumer_clear)},
-    {Py_tp_dealloc, reinterpret_cast<void*>(resumer_dealloc)},
-    {0, nullptr},
-};
-
-PyType_Spec resumer_spec = {
-    "nvspan._core._Resumer", sizeof(Resumer), 0,
-    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, resumer_slots};
 
 PyMethodDef resume_functions[] = {
     {"__nvspan_resume__", resume, METH_O, nullptr},
@@ -208,11 +191,18 @@ PyObject* resumer_new(PyObject* annotation, PyObject* inner, bool as_span) {
   return reinterpret_cast<PyObject*>(driver);
 }
 
-int decorated_resume_add_to_module(PyObject* module) {
-  PyObject* type = PyType_FromModuleAndSpec(module, &resumer_spec, nullptr);
-  if (type == nullptr) return -1;
-  state().decorate.resumer_type = reinterpret_cast<PyTypeObject*>(type);
-  return add_builtins(resume_functions);
+int decorated_resume_init() {
+  state().decorate.resumer_type = make_type("nvspan._core._Resumer", sizeof(Resumer),
+                                            Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                            {{Py_am_await, slot(resumer_self)},
+                                             {Py_am_send, slot(resumer_am_send)},
+                                             {Py_tp_iter, slot(resumer_self)},
+                                             {Py_tp_iternext, slot(resumer_next)},
+                                             {Py_tp_methods, resumer_methods},
+                                             {Py_tp_traverse, slot(resumer_traverse)},
+                                             {Py_tp_clear, slot(resumer_clear)},
+                                             {Py_tp_dealloc, slot(resumer_dealloc)}});
+  return state().decorate.resumer_type ? add_builtins(resume_functions) : -1;
 }
 
 }  // namespace nvspan::bindings

@@ -36,7 +36,7 @@ namespace nvspan::bindings {
 
 // Makes the type and adds what the generated bodies call to the builtins. 0, or -1 with an
 // exception set.
-int decorated_resume_add_to_module(PyObject* module);
+int decorated_resume_init();
 
 // Drives `inner`, a generator, coroutine or async generator that has not started: with a push/pop
 // around each resumption, or with one start/end range from the first to the last. `annotation` may

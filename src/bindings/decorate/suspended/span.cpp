@@ -5,6 +5,7 @@
 #include "bindings/annotation/annotation.hpp"
 #include "bindings/decorate/runtime/builtins.hpp"
 #include "bindings/support/module_state.hpp"
+#include "bindings/support/types.hpp"
 
 namespace nvspan::bindings {
 namespace {
@@ -19,20 +20,9 @@ void open_span_end(PyObject* self) noexcept {
 }
 
 void open_span_dealloc(PyObject* self) {
-  PyTypeObject* type = Py_TYPE(self);
   open_span_end(self);
-  type->tp_free(self);
-  Py_DECREF(type);
+  free_object(self);
 }
-
-PyType_Slot open_span_slots[] = {
-    {Py_tp_dealloc, reinterpret_cast<void*>(open_span_dealloc)},
-    {0, nullptr},
-};
-
-PyType_Spec open_span_spec = {"nvspan._core._OpenSpan", sizeof(OpenSpan), 0,
-                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                              open_span_slots};
 
 // END(token): token is what START answered, or None if it never ran.
 PyObject* end_span(PyObject*, PyObject* token) {
@@ -55,11 +45,11 @@ PyObject* open_span_new(PyObject* annotation) {
   return reinterpret_cast<PyObject*>(open);
 }
 
-int decorated_span_add_to_module(PyObject* module) {
-  PyObject* type = PyType_FromModuleAndSpec(module, &open_span_spec, nullptr);
-  if (type == nullptr) return -1;
-  state().decorate.open_span_type = reinterpret_cast<PyTypeObject*>(type);
-  return add_builtins(suspended_span_functions);
+int decorated_span_init() {
+  state().decorate.open_span_type =
+      make_type("nvspan._core._OpenSpan", sizeof(OpenSpan), Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                {{Py_tp_dealloc, slot(open_span_dealloc)}});
+  return state().decorate.open_span_type ? add_builtins(suspended_span_functions) : -1;
 }
 
 }  // namespace nvspan::bindings

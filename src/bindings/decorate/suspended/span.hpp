@@ -14,6 +14,6 @@ namespace nvspan::bindings {
 PyObject* open_span_new(PyObject* annotation);
 
 // Makes the type and adds END to the builtins. 0, or -1 with an exception set.
-int decorated_span_add_to_module(PyObject* module);
+int decorated_span_init();
 
 }  // namespace nvspan::bindings

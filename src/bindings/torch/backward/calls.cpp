@@ -10,6 +10,7 @@
 
 #include "bindings/annotation/annotation.hpp"
 #include "bindings/support/module_state.hpp"
+#include "bindings/support/types.hpp"
 #include "bindings/torch/backward/graph.hpp"
 #include "bindings/torch/backward/node.hpp"
 #include "bindings/torch/backward/range.hpp"
@@ -217,22 +218,8 @@ void calls_dealloc(PyObject* object) {
   Py_DECREF(calls->target);
   Py_DECREF(reinterpret_cast<PyObject*>(calls->annotation));
   Py_DECREF(reinterpret_cast<PyObject*>(calls->recomputed));
-  PyTypeObject* type = Py_TYPE(object);
-  PyObject_GC_Del(object);
-  Py_DECREF(type);
+  free_object(object);
 }
-
-// No tp_clear: what it would clear is needed for calls, and a cycle through it goes through the
-// module's dictionary, which the collector clears.
-PyType_Slot backward_calls_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(calls_traverse)},
-                                      {Py_tp_dealloc, reinterpret_cast<void*>(calls_dealloc)},
-                                      {Py_tp_call, reinterpret_cast<void*>(calls_call)},
-                                      {0, nullptr}};
-
-PyType_Spec backward_calls_spec = {
-    "nvspan._core.BackwardCalls", sizeof(BackwardCalls), 0,
-    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    backward_calls_slots};
 
 // The last three, which torch may lack, may be None.
 PyObject* set_torch_functions(PyObject*, PyObject* const* args, Py_ssize_t nargs,
@@ -293,7 +280,13 @@ PyMethodDef backward_calls_functions[] = {
 
 int torch_backward_add_to_module(PyObject* module) {
   if (intern_torch_names() < 0 || backward_range_init() < 0 || backward_node_init() < 0) return -1;
-  state().torch.calls_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&backward_calls_spec));
+  // No tp_clear: what it would clear is needed for calls, and a cycle through it goes through the
+  // module's dictionary, which the collector clears.
+  state().torch.calls_type = make_type("nvspan._core.BackwardCalls", sizeof(BackwardCalls),
+                                       Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                       {{Py_tp_traverse, slot(calls_traverse)},
+                                        {Py_tp_dealloc, slot(calls_dealloc)},
+                                        {Py_tp_call, slot(calls_call)}});
   if (!state().torch.calls_type) return -1;
   return PyModule_AddFunctions(module, backward_calls_functions);
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "bindings/support/module_state.hpp"
+#include "bindings/support/types.hpp"
 #include "bindings/torch/backward/graph.hpp"
 
 namespace nvspan::bindings {
@@ -104,18 +105,8 @@ void hook_dealloc(PyObject* object) {
   hook->ending.~BackwardRanges();
   hook->beginning.~BackwardRanges();
   hook->ended.~BackwardRanges();
-  PyTypeObject* type = Py_TYPE(object);
-  PyObject_Free(object);
-  Py_DECREF(type);
+  free_object(object);
 }
-
-PyType_Slot backward_hook_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(hook_dealloc)},
-                                     {Py_tp_call, reinterpret_cast<void*>(hook_call)},
-                                     {0, nullptr}};
-
-PyType_Spec backward_hook_spec = {"nvspan._core.BackwardHook", sizeof(NodeHook), 0,
-                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                                  backward_hook_slots};
 
 py_ref new_hook() {
   NodeHook* hook = PyObject_New(NodeHook, state().torch.node_hook_type);
@@ -201,7 +192,8 @@ int end_after(PyObject* node, const std::shared_ptr<BackwardRange>& range) {
 
 int backward_node_init() {
   state().torch.node_hook_type =
-      reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&backward_hook_spec));
+      make_type("nvspan._core.BackwardHook", sizeof(NodeHook), Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                {{Py_tp_dealloc, slot(hook_dealloc)}, {Py_tp_call, slot(hook_call)}});
   return state().torch.node_hook_type ? 0 : -1;
 }
 

@@ -12,6 +12,7 @@
 #include "bindings/device/stream.hpp"
 #include "bindings/event/domain_object.hpp"
 #include "bindings/support/module_state.hpp"
+#include "bindings/support/types.hpp"
 
 namespace nvspan::bindings {
 
@@ -53,17 +54,8 @@ void pass_dealloc(PyObject* object) {
     passes().erase(pass->number);
   }
   pass->ranges.~BackwardRanges();
-  PyTypeObject* type = Py_TYPE(object);
-  PyObject_Free(object);
-  Py_DECREF(type);
+  free_object(object);
 }
-
-PyType_Slot pass_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(pass_dealloc)},
-                            {Py_tp_call, reinterpret_cast<void*>(pass_call)},
-                            {0, nullptr}};
-
-PyType_Spec pass_spec = {"nvspan._core.BackwardPass", sizeof(Pass), 0,
-                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, pass_slots};
 
 // The pass that this thread runs; the engine holds it. Null if the engine does not take it.
 Pass* pass_of(int64_t number) {
@@ -192,7 +184,9 @@ void BackwardRange::close(bool on_current_stream) noexcept {
 }
 
 int backward_range_init() {
-  state().torch.pass_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&pass_spec));
+  state().torch.pass_type =
+      make_type("nvspan._core.BackwardPass", sizeof(Pass), Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                {{Py_tp_dealloc, slot(pass_dealloc)}, {Py_tp_call, slot(pass_call)}});
   return state().torch.pass_type ? 0 : -1;
 }
 

@@ -10,6 +10,7 @@
 #include "bindings/support/context_method.hpp"
 #include "bindings/support/free_list.hpp"
 #include "bindings/support/module_state.hpp"
+#include "bindings/support/types.hpp"
 
 namespace nvspan::bindings {
 
@@ -125,9 +126,7 @@ void range_dealloc(PyObject* object) {
   range_clear(object);
   Py_CLEAR(self->message);
   if (free_ranges.keep(self)) return;
-  PyTypeObject* type = Py_TYPE(object);
-  PyObject_GC_Del(object);
-  Py_DECREF(type);
+  free_object(object);
 }
 
 PyObject* range_call(PyObject* object, PyObject* args, PyObject* kwargs) {
@@ -165,21 +164,6 @@ PyObject* range_repr(PyObject* object) {
 PyGetSetDef formatted_range_properties[] = {{"_parts", range_parts, nullptr, nullptr, nullptr},
                                             {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-PyType_Slot formatted_range_slots[] = {
-    {Py_tp_dealloc, reinterpret_cast<void*>(range_dealloc)},
-    {Py_tp_traverse, reinterpret_cast<void*>(range_traverse)},
-    {Py_tp_clear, reinterpret_cast<void*>(range_clear)},
-    {Py_tp_call, reinterpret_cast<void*>(range_call)},
-    {Py_tp_repr, reinterpret_cast<void*>(range_repr)},
-    {Py_tp_getset, formatted_range_properties},
-    {Py_tp_doc, const_cast<char*>("A range whose message is formatted.")},
-    {0, nullptr}};
-
-PyType_Spec formatted_range_spec = {
-    "nvspan._core._FormattedRange", sizeof(FormattedRange), 0,
-    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    formatted_range_slots};
-
 }  // namespace
 
 PyObject* formatted_range(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames,
@@ -210,12 +194,20 @@ PyObject* formatted_range(PyObject* const* args, Py_ssize_t nargs, PyObject* kwn
 }
 
 int torch_range_add_to_module(PyObject* module) {
-  auto* type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&formatted_range_spec));
+  static constexpr char doc[] = "A range whose message is formatted.";
+  PyTypeObject* type = make_type("nvspan._core._FormattedRange", sizeof(FormattedRange),
+                                 Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                 {{Py_tp_dealloc, slot(range_dealloc)},
+                                  {Py_tp_traverse, slot(range_traverse)},
+                                  {Py_tp_clear, slot(range_clear)},
+                                  {Py_tp_call, slot(range_call)},
+                                  {Py_tp_repr, slot(range_repr)},
+                                  {Py_tp_getset, formatted_range_properties},
+                                  {Py_tp_doc, const_cast<char*>(doc)}});
   if (!type || add_context_methods<FormattedRangeMethods>(type) < 0) return -1;
-  type->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
-  PyType_Modified(type);
+  seal_type(type);
   state().torch.formatted_range_type = type;
-  return PyModule_AddObjectRef(module, "_FormattedRange", reinterpret_cast<PyObject*>(type));
+  return PyModule_AddType(module, type);
 }
 
 }  // namespace nvspan::bindings
