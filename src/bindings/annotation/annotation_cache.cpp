@@ -22,8 +22,7 @@ void forget_annotation(const Annotation*) noexcept {}
 
 namespace {
 
-void remember_call(const CallForm&, PyObject*, PyObject* const*, Py_ssize_t, PyObject*,
-                   const Annotation*) noexcept {}
+void remember_call(const PythonCall&, const Annotation*) noexcept {}
 
 }  // namespace
 
@@ -58,31 +57,31 @@ void clear_entry(CachedCall& entry) noexcept {
   Py_XDECREF(reinterpret_cast<PyObject*>(old.annotation));
 }
 
-void remember(CachedCall& entry, const CallForm& form, PyObject* receiver, PyObject* const* args,
-              Py_ssize_t nargs, PyObject* kwnames, Annotation* annotation) noexcept {
-  const Py_ssize_t count = nargs + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0);
+void remember(CachedCall& entry, const PythonCall& call, Annotation* annotation) noexcept {
+  const Py_ssize_t count = call.count();
   if (count > most_arguments) return;
   constexpr Py_ssize_t positional_payload = 4;
   int payload = -1;
   for (Py_ssize_t i = 0; i < count; ++i) {
     const bool is_payload =
-        i < nargs ? i == positional_payload
-                  : field_from_name(PyTuple_GET_ITEM(kwnames, i - nargs)) == field_payload;
+        i < call.nargs
+            ? i == positional_payload
+            : field_from_name(PyTuple_GET_ITEM(call.kwnames, i - call.nargs)) == field_payload;
     if (is_payload) {
       payload = static_cast<int>(i);
-    } else if (!immutable(args[i])) {
+    } else if (!immutable(call.args[i])) {
       return;
     }
   }
   CachedCall fresh{};
-  fresh.form = &form;
-  fresh.receiver = Py_XNewRef(receiver);
-  fresh.kwnames = Py_XNewRef(kwnames);
+  fresh.form = call.form;
+  fresh.receiver = Py_XNewRef(call.receiver);
+  fresh.kwnames = Py_XNewRef(call.kwnames);
   for (Py_ssize_t i = 0; i < count; ++i) {
-    if (i != payload) fresh.values[i] = Py_NewRef(args[i]);
+    if (i != payload) fresh.values[i] = Py_NewRef(call.args[i]);
   }
-  if (nargs == 1 && !kwnames) fresh.message = args[0];
-  fresh.nargs = static_cast<int8_t>(nargs);
+  if (call.nargs == 1 && !call.kwnames) fresh.message = call.args[0];
+  fresh.nargs = static_cast<int8_t>(call.nargs);
   fresh.count = static_cast<int8_t>(count);
   fresh.payload = static_cast<int8_t>(payload);
   fresh.annotation =
@@ -104,15 +103,14 @@ bool matches(const CachedCall& entry, const CallForm& form, PyObject* receiver,
 }
 
 // Keeps a call's annotation for the next that has the same arguments, if it may.
-void remember_call(const CallForm& form, PyObject* receiver, PyObject* const* args,
-                   Py_ssize_t nargs, PyObject* kwnames, const Annotation* annotation) {
+void remember_call(const PythonCall& call, const Annotation* annotation) {
   // A payload other than a number may be anything of the user's: it is not kept alive here.
   const EventFields& given = *annotation->fields;
   const bool number =
       !given.payload || PyLong_CheckExact(given.payload) || PyFloat_CheckExact(given.payload);
   if (!number && !given.has_data) return;
-  PyObject* first = nargs > 0 || kwnames ? args[0] : nullptr;
-  const uintptr_t hash = hash_call(form, receiver, first, kwnames);
+  PyObject* first = call.nargs > 0 || call.kwnames ? call.args[0] : nullptr;
+  const uintptr_t hash = hash_call(*call.form, call.receiver, first, call.kwnames);
   const size_t slot = slot_of(hash);
   if (last_miss[slot] != hash) {
     last_miss[slot] = hash;
@@ -125,7 +123,7 @@ void remember_call(const CallForm& form, PyObject* receiver, PyObject* const* ar
     return;
   }
   if (!number) set_payload(*kept->fields, Py_None, false);
-  remember(cached_calls[slot], form, receiver, args, nargs, kwnames, kept);
+  remember(cached_calls[slot], call, kept);
   Py_DECREF(reinterpret_cast<PyObject*>(kept));
 }
 
@@ -240,7 +238,7 @@ namespace {
     Py_DECREF(reinterpret_cast<PyObject*>(annotation));
     return nullptr;
   }
-  remember_call(form, receiver, args, nargs, kwnames, annotation);
+  remember_call({&form, receiver, args, nargs, kwnames}, annotation);
   return annotation;
 }
 

@@ -116,21 +116,21 @@ int set_field(int field, PyObject* value, DeviceArguments& result) {
   return chosen < 0 ? -1 : 0;
 }
 
-int apply_split(const Split& split, const CallForm& form, PyObject* receiver, PyObject* const* args,
-                Py_ssize_t nargs, DeviceArguments& result) {
+int apply_split(const Split& split, const PythonCall& call, DeviceArguments& result) {
   PyObject* values[most_device_arguments];
   const Py_ssize_t count = PyTuple_GET_SIZE(split.kwnames);
   Py_ssize_t at = 0;
-  for (Py_ssize_t i = 0; i < nargs; ++i) values[at++] = args[i];
+  for (Py_ssize_t i = 0; i < call.nargs; ++i) values[at++] = call.args[i];
   for (Py_ssize_t i = 0; i < count; ++i) {
-    PyObject* value = args[nargs + i];
+    PyObject* value = call.args[call.nargs + i];
     if (split.field[i] < 0) {
       values[at++] = value;
     } else if (set_field(split.field[i], value, result) < 0) {
       return -1;
     }
   }
-  result.annotation = annotation_for_call(form, receiver, values, nargs, split.of_event, false);
+  result.annotation =
+      annotation_for_call(*call.form, call.receiver, values, call.nargs, split.of_event, false);
   if (!result.annotation) return -1;
   // A device range is sent to the tool later, in a batch whose rows hold one number.
   if (!result.annotation->fields->has_data) return 0;
@@ -144,14 +144,15 @@ int apply_split(const Split& split, const CallForm& form, PyObject* receiver, Py
 
 }  // namespace
 
-int parse_device_call(const CallForm& form, PyObject* receiver, PyObject* const* args,
-                      Py_ssize_t nargs, PyObject* kwnames, DeviceArguments& result) {
+int parse_device_call(const PythonCall& call, DeviceArguments& result) {
+  PyObject* const kwnames = call.kwnames;
   if (!kwnames) {
-    result.annotation = annotation_for_call(form, receiver, args, nargs, nullptr, false);
+    result.annotation =
+        annotation_for_call(*call.form, call.receiver, call.args, call.nargs, nullptr, false);
     return result.annotation ? 0 : -1;
   }
-  if (nargs + PyTuple_GET_SIZE(kwnames) > most_device_arguments) {
-    PyErr_Format(PyExc_TypeError, "%s() got too many arguments", form.function);
+  if (call.count() > most_device_arguments) {
+    PyErr_Format(PyExc_TypeError, "%s() got too many arguments", call.form->function);
     return -1;
   }
 #ifndef Py_GIL_DISABLED
@@ -172,7 +173,7 @@ int parse_device_call(const CallForm& form, PyObject* receiver, PyObject* const*
   Split split;
   if (make_split(kwnames, split) < 0) return -1;
 #endif
-  const int done = apply_split(split, form, receiver, args, nargs, result);
+  const int done = apply_split(split, call, result);
   clear_split(split);
   return done;
 }

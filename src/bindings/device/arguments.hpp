@@ -19,8 +19,7 @@ struct DeviceArguments {
 
 // 0, or -1 with an exception set. The call's shape, not its values, decides the work done here: a
 // call that comes again is recognised.
-int parse_device_call(const CallForm& form, PyObject* receiver, PyObject* const* args,
-                      Py_ssize_t nargs, PyObject* kwnames, DeviceArguments& result);
+int parse_device_call(const PythonCall& call, DeviceArguments& result);
 
 int device_arguments_init();
 

@@ -12,8 +12,8 @@ namespace nvspan::bindings {
 #ifdef Py_GIL_DISABLED
 
 // Without a GIL "nobody else holds it" cannot be read off a reference count.
-PyObject* kept_range(const RangeCall&) noexcept { return nullptr; }
-void keep_range(const RangeCall&, PyObject*) {}
+PyObject* kept_range(const PythonCall&) noexcept { return nullptr; }
+void keep_range(const PythonCall&, PyObject*) {}
 
 #else
 
@@ -33,14 +33,10 @@ constexpr size_t entry_count = 256;
 CachedRange entries[entry_count];
 uintptr_t last_misses[entry_count];
 
-Py_ssize_t count_of(const RangeCall& call) noexcept {
-  return call.nargs + (call.kwnames ? PyTuple_GET_SIZE(call.kwnames) : 0);
-}
-
-uintptr_t hash_of(const RangeCall& call) noexcept {
+uintptr_t hash_of(const PythonCall& call) noexcept {
   const auto bits = [](const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); };
   const void* first = call.nargs > 0 || call.kwnames ? call.args[0] : nullptr;
-  return (bits(first) >> 4) ^ (bits(call.kwnames) >> 5) ^ (bits(call.domain) >> 3) ^
+  return (bits(first) >> 4) ^ (bits(call.kwnames) >> 5) ^ (bits(call.receiver) >> 3) ^
          (bits(call.form) >> 2);
 }
 
@@ -63,28 +59,28 @@ void drop(const CachedRange& entry) noexcept {
 
 }  // namespace
 
-PyObject* kept_range(const RangeCall& call) noexcept {
+PyObject* kept_range(const PythonCall& call) noexcept {
   const CachedRange& entry = entries[range_slot(hash_of(call))];
-  if (entry.form != call.form || entry.domain != call.domain || entry.kwnames != call.kwnames ||
+  if (entry.form != call.form || entry.domain != call.receiver || entry.kwnames != call.kwnames ||
       entry.nargs != call.nargs || Py_REFCNT(entry.range) != 1) {
     return nullptr;
   }
   PyObject* const* kept = entry.args->data();
-  for (Py_ssize_t i = count_of(call); i-- > 0;) {
+  for (Py_ssize_t i = call.count(); i-- > 0;) {
     if (kept[i] != call.args[i]) return nullptr;
   }
   return Py_NewRef(entry.range);
 }
 
-void keep_range(const RangeCall& call, PyObject* range) {
+void keep_range(const PythonCall& call, PyObject* range) {
   const uintptr_t hash = hash_of(call);
   const size_t slot = range_slot(hash);
   if (std::exchange(last_misses[slot], hash) != hash) return;
-  const Py_ssize_t count = count_of(call);
+  const Py_ssize_t count = call.count();
   if (!std::all_of(call.args, call.args + count, unchanging)) return;
   const CachedRange old = entries[slot];
   entries[slot] = {call.form,
-                   Py_XNewRef(call.domain),
+                   Py_XNewRef(call.receiver),
                    Py_XNewRef(call.kwnames),
                    new std::vector<PyObject*>(call.args, call.args + count),
                    call.nargs,

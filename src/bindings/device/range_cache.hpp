@@ -11,18 +11,10 @@
 
 namespace nvspan::bindings {
 
-struct RangeCall {
-  const CallForm* form;
-  PyObject* domain;  // null: none
-  PyObject* const* args;
-  Py_ssize_t nargs;
-  PyObject* kwnames;
-};
-
 // A new reference to the call's object if nobody else holds it; null: there is none.
-PyObject* kept_range(const RangeCall& call) noexcept;
+PyObject* kept_range(const PythonCall& call) noexcept;
 
 // For a call that kept_range() knew nothing of. Kept from the second such call on.
-void keep_range(const RangeCall& call, PyObject* range);
+void keep_range(const PythonCall& call, PyObject* range);
 
 }  // namespace nvspan::bindings

@@ -118,15 +118,13 @@ PyObject* range_with(Annotation* annotation, PyObject* stream, const cuda::Optio
   return reinterpret_cast<PyObject*>(range);
 }
 
-PyObject* new_range(const CallForm& form, PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
-                    PyObject* kwnames) {
-  const RangeCall key = {&form, domain, args, nargs, kwnames};
-  py_ref kept = py_ref::steal(kept_range(key));
+PyObject* new_range(const PythonCall& call) {
+  py_ref kept = py_ref::steal(kept_range(call));
   if (kept && !as_range(kept.get())->first.handle) return kept.release();
   DeviceArguments arguments;
-  if (parse_device_call(form, domain, args, nargs, kwnames, arguments) < 0) return nullptr;
+  if (parse_device_call(call, arguments) < 0) return nullptr;
   PyObject* range = range_with(arguments.annotation, arguments.stream, arguments.options);
-  if (range) keep_range(key, range);
+  if (range) keep_range(call, range);
   return range;
 }
 
@@ -150,15 +148,15 @@ PyObject* decorate_device(PyObject* range, PyObject* target) {
 
 PyObject* call(const CallForm& form, PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
                PyObject* kwnames) {
-  if (!is_decoration(args, nargs)) return new_range(form, domain, args, nargs, kwnames);
+  const PythonCall call = {&form, domain, args, nargs, kwnames};
+  if (!is_decoration(args, nargs)) return new_range(call);
   constexpr Py_ssize_t most = 16;
   PyObject* values[most] = {Py_None};
-  const Py_ssize_t count = nargs + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0);
-  if (count > most) {
+  if (call.count() > most) {
     return PyErr_Format(PyExc_TypeError, "%s() got too many arguments", form.function);
   }
-  for (Py_ssize_t i = 1; i < count; ++i) values[i] = args[i];
-  py_ref range = py_ref::steal(new_range(form, domain, values, nargs, kwnames));
+  for (Py_ssize_t i = 1; i < call.count(); ++i) values[i] = args[i];
+  py_ref range = py_ref::steal(new_range({&form, domain, values, nargs, kwnames}));
   return range ? decorate_device(range.get(), args[0]) : nullptr;
 }
 
@@ -261,7 +259,8 @@ PyObject* range_domain(PyObject* object, void*) {
 
 PyObject* start_range(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   DeviceArguments arguments;
-  if (parse_device_call(start_form, nullptr, args, nargs, kwnames, arguments) < 0) return nullptr;
+  if (parse_device_call({&start_form, nullptr, args, nargs, kwnames}, arguments) < 0)
+    return nullptr;
   cuda::DeviceRange* range = begin(arguments.annotation, arguments.stream, arguments.options);
   Py_DECREF(reinterpret_cast<PyObject*>(arguments.annotation));
   return device_handle_new(range);

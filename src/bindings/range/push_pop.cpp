@@ -126,51 +126,6 @@ PyObject* module_end_range(PyObject*, PyObject* const* args, Py_ssize_t nargs, P
   Py_RETURN_NONE;
 }
 
-// The attributes and the rest of the arguments of a Domain method.
-struct DomainCall {
-  AttributesObject* attributes = nullptr;  // borrowed
-  py_ref shortened;                        // keyword names without "attributes"
-  PyObject* kwnames = nullptr;
-  PyObject* const* keyword_values = nullptr;
-  PyObject* moved[field_count + 1];
-};
-
-int split_domain_call(const char* function, PyObject* const* args, Py_ssize_t nargs,
-                      PyObject* kwnames, DomainCall& call) {
-  if (nargs > 1) {
-    PyErr_Format(PyExc_TypeError, "%s() takes at most 1 positional argument (%zd given)", function,
-                 nargs);
-    return -1;
-  }
-  PyObject* attributes = nargs ? args[0] : Py_None;
-  call.kwnames = kwnames;
-  call.keyword_values = args + nargs;
-  const Py_ssize_t keywords = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
-  for (Py_ssize_t i = 0; i < keywords && nargs == 0; ++i) {
-    if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, i), "attributes") != 0) continue;
-    attributes = args[i];
-    if (keywords > static_cast<Py_ssize_t>(field_count)) break;
-    call.shortened = py_ref::steal(PyTuple_New(keywords - 1));
-    if (!call.shortened) return -1;
-    for (Py_ssize_t from = 0, to = 0; from < keywords; ++from) {
-      if (from == i) continue;
-      PyTuple_SET_ITEM(call.shortened.get(), to, Py_NewRef(PyTuple_GET_ITEM(kwnames, from)));
-      call.moved[to++] = args[from];
-    }
-    call.kwnames = call.shortened.get();
-    call.keyword_values = call.moved;
-    break;
-  }
-  if (attributes == Py_None) return 0;
-  if (!is_attributes(attributes)) {
-    PyErr_Format(PyExc_TypeError, "attributes must be an EventAttributes or None, not %R",
-                 attributes);
-    return -1;
-  }
-  call.attributes = reinterpret_cast<AttributesObject*>(attributes);
-  return 0;
-}
-
 // The fields of the commonest call of a Domain method, with an EventAttributes of that domain and
 // nothing else. Null: another call.
 EventFields* kept_fields(PyObject* domain, PyObject* const* args, Py_ssize_t nargs,
@@ -185,23 +140,34 @@ template <class Send>
 [[gnu::noinline]] bool with_split_fields(const CallForm& form, PyObject* domain,
                                          PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames,
                                          Send&& send) {
-  DomainCall call;
-  if (split_domain_call(form.function, args, nargs, kwnames, call) < 0) return false;
-  if (!call.attributes) {
-    Annotation* annotation =
-        annotation_for_call(form, domain, call.keyword_values, 0, call.kwnames, false);
+  if (nargs > 1) {
+    PyErr_Format(PyExc_TypeError, "%s() takes at most 1 positional argument (%zd given)",
+                 form.function, nargs);
+    return false;
+  }
+  FirstPositional call;
+  if (call.read("attributes", args, nargs, kwnames) < 0) return false;
+  PyObject* given = call.nargs > 0 ? call.args[0] : Py_None;
+  PyObject* const* values = call.args + call.nargs;
+  if (given == Py_None) {
+    Annotation* annotation = annotation_for_call(form, domain, values, 0, call.kwnames, false);
     if (!annotation) return false;
     send(*annotation->fields, annotation->failed_lazily);
     Py_DECREF(reinterpret_cast<PyObject*>(annotation));
     return true;
   }
+  if (!is_attributes(given)) {
+    PyErr_Format(PyExc_TypeError, "attributes must be an EventAttributes or None, not %R", given);
+    return false;
+  }
+  auto* attributes = reinterpret_cast<AttributesObject*>(given);
   CallArguments arguments;
-  if (parse_call(form, call.keyword_values, 0, call.kwnames, arguments) < 0 ||
-      update_attributes(call.attributes, arguments) < 0) {
+  if (parse_call(form, values, 0, call.kwnames, arguments) < 0 ||
+      update_attributes(attributes, arguments) < 0) {
     return false;
   }
   bool failed_lazily = false;
-  EventFields& fields = call.attributes->fields;
+  EventFields& fields = attributes->fields;
   if (fields.domain == domain) {
     send(fields, failed_lazily);
     return true;

@@ -78,6 +78,33 @@ PyObject* required_argument(const char* function, const char* name, PyObject* co
   return value;
 }
 
+int FirstPositional::read(const char* name, PyObject* const* given, Py_ssize_t given_nargs,
+                          PyObject* given_names) {
+  args = given;
+  nargs = given_nargs;
+  kwnames = given_names;
+  const Py_ssize_t count = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
+  if (nargs > 0 || count > most_keywords) return 0;
+  const auto is_first = [&](Py_ssize_t i) {
+    return PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(given_names, i), name) == 0;
+  };
+  Py_ssize_t first = 0;
+  while (first < count && !is_first(first)) ++first;
+  if (first == count) return 0;
+  other_names_ = py_ref::steal(PyTuple_New(count - 1));
+  if (!other_names_) return -1;
+  moved_[0] = given[first];
+  for (Py_ssize_t from = 0, to = 0; from < count; ++from) {
+    if (from == first) continue;
+    PyTuple_SET_ITEM(other_names_.get(), to, Py_NewRef(PyTuple_GET_ITEM(given_names, from)));
+    moved_[++to] = given[from];
+  }
+  args = moved_;
+  nargs = 1;
+  kwnames = count > 1 ? other_names_.get() : nullptr;
+  return 0;
+}
+
 int read_named_values(const char* function, const NamedValue* values, size_t count,
                       PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   if (nargs > 0) {

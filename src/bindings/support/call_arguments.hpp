@@ -38,6 +38,17 @@ constexpr unsigned annotate_fields = event_fields | field_bit(field_kind) | fiel
                                      field_bit(field_name_from) | field_bit(field_device) |
                                      field_bit(field_sync);
 
+// A call of a function, or of a method of `receiver`. All is borrowed.
+struct PythonCall {
+  const CallForm* form;
+  PyObject* receiver;  // null: none
+  PyObject* const* args;
+  Py_ssize_t nargs;
+  PyObject* kwnames;
+
+  Py_ssize_t count() const noexcept { return nargs + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0); }
+};
+
 struct CallArguments {
   PyObject* values[field_count] = {};  // borrowed; null: not given
 };
@@ -57,6 +68,21 @@ bool single_argument(const char* function, const char* name, PyObject* const* ar
 // As single_argument, where the argument must be given: null with a TypeError if not.
 PyObject* required_argument(const char* function, const char* name, PyObject* const* args,
                             Py_ssize_t nargs, PyObject* kwnames);
+
+// A call whose first argument may also be given as a keyword: it is positional in here.
+struct FirstPositional {
+  PyObject* const* args = nullptr;
+  Py_ssize_t nargs = 0;
+  PyObject* kwnames = nullptr;
+
+  // 0, or -1 with an exception set. With more than `most_keywords` nothing is moved.
+  int read(const char* name, PyObject* const* given, Py_ssize_t given_nargs, PyObject* given_names);
+
+ private:
+  static constexpr Py_ssize_t most_keywords = 16;
+  PyObject* moved_[most_keywords];
+  py_ref other_names_;
+};
 
 // A value that is given by keyword, and where it goes; borrowed.
 struct NamedValue {

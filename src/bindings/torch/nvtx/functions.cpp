@@ -24,47 +24,21 @@ constexpr CallForm mark_form = {"mark", 1, event_fields};
 constexpr CallForm start_form = {"range_start", 1, event_fields};
 constexpr CallForm range_form = {"range", 1, event_fields};
 constexpr CallForm options_form = {"range", 0, event_fields & ~field_bit(field_message)};
-constexpr Py_ssize_t most_values = 16;
 
-// The arguments of a call with the message first, which torch lets one give as `msg`.
-struct MessageFirst {
-  PyObject* const* args;
-  Py_ssize_t nargs;
-  PyObject* kwnames;
-  py_ref other_names;
-  PyObject* moved[most_values];
-
-  // 0, or -1 with a TypeError.
-  int read(const char* function, PyObject* const* given, Py_ssize_t given_nargs, PyObject* names) {
-    args = given;
-    nargs = given_nargs;
-    kwnames = names;
-    if (nargs > 0) return 0;
-    const Py_ssize_t named = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
-    for (Py_ssize_t i = 0; i < named && named <= most_values; ++i) {
-      if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, i), "msg") != 0) continue;
-      other_names = py_ref::steal(PyTuple_New(named - 1));
-      if (!other_names) return -1;
-      moved[0] = args[i];
-      for (Py_ssize_t from = 0, to = 0; from < named; ++from) {
-        if (from == i) continue;
-        PyTuple_SET_ITEM(other_names.get(), to, Py_NewRef(PyTuple_GET_ITEM(kwnames, from)));
-        moved[++to] = args[from];
-      }
-      args = moved;
-      nargs = 1;
-      kwnames = named > 1 ? other_names.get() : nullptr;
-      return 0;
-    }
-    PyErr_Format(PyExc_TypeError, "%s() missing 1 required argument: 'msg'", function);
-    return -1;
-  }
-};
+// The arguments of a call with the message first, which torch lets one give as `msg`. 0, or -1 with
+// a TypeError.
+int read_message(const char* function, FirstPositional& call, PyObject* const* args,
+                 Py_ssize_t nargs, PyObject* kwnames) {
+  if (call.read("msg", args, nargs, kwnames) < 0) return -1;
+  if (call.nargs > 0) return 0;
+  PyErr_Format(PyExc_TypeError, "%s() missing 1 required argument: 'msg'", function);
+  return -1;
+}
 
 Annotation* annotation_of(const CallForm& form, PyObject* const* args, Py_ssize_t nargs,
                           PyObject* kwnames, bool exclusive) {
-  MessageFirst call;
-  if (call.read(form.function, args, nargs, kwnames) < 0) return nullptr;
+  FirstPositional call;
+  if (read_message(form.function, call, args, nargs, kwnames) < 0) return nullptr;
   Annotation* annotation =
       annotation_for_call(form, nullptr, call.args, call.nargs, call.kwnames, exclusive);
   if (annotation) without_default_color(*annotation->fields);
@@ -161,14 +135,9 @@ PyObject* range_start(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObje
 
 PyObject* range_end(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   annotate::Domain* domain = domain_of("range_end", 1, nargs, args, kwnames);
-  if (!domain) return nullptr;
-  PyObject* given = nargs > 0 ? args[0] : nullptr;
-  const Py_ssize_t named = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
-  for (Py_ssize_t i = 0; i < named && !given; ++i) {
-    if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, i), "range_id") == 0) {
-      given = args[nargs + i];
-    }
-  }
+  FirstPositional call;
+  if (!domain || call.read("range_id", args, nargs, kwnames) < 0) return nullptr;
+  PyObject* given = call.nargs > 0 ? call.args[0] : nullptr;
   if (!given || !PyLong_Check(given)) {
     return PyErr_Format(PyExc_TypeError, "range_id must be an int from range_start");
   }
@@ -244,8 +213,8 @@ bool only_options(PyObject* kwnames) noexcept {
 }
 
 PyObject* range(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  MessageFirst call;
-  if (call.read("range", args, nargs, kwnames) < 0) return nullptr;
+  FirstPositional call;
+  if (read_message("range", call, args, nargs, kwnames) < 0) return nullptr;
   PyObject* message = call.args[0];
   if (!PyUnicode_Check(message)) {
     return PyErr_Format(PyExc_TypeError, "msg must be a str, not %R", message);
