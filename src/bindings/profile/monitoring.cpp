@@ -55,9 +55,10 @@ uintptr_t running_frame() noexcept {
 
 py_ref number(int value) noexcept { return py_ref::steal(PyLong_FromLong(value)); }
 
-bool set_events(int mask) noexcept {
-  const py_ref tool = number(backend().tool), events = number(mask);
-  return bool(call_method(backend().monitoring, "set_events", tool.get(), events.get()));
+// sys.monitoring.name(arguments...). False with an exception set.
+template <class... Arguments>
+bool call_monitoring(const char* name, const Arguments&... arguments) noexcept {
+  return bool(call_method(backend().monitoring, name, arguments.get()...));
 }
 
 void release() noexcept;
@@ -193,12 +194,6 @@ int event_number(const char* name) {
   return value ? static_cast<int>(PyLong_AsLong(value.get())) : -1;
 }
 
-bool register_callback(int event, PyObject* callback) noexcept {
-  const py_ref tool = number(backend().tool), id = number(event);
-  return bool(
-      call_method(backend().monitoring, "register_callback", tool.get(), id.get(), callback));
-}
-
 // Made once and kept: the interpreter holds no reference while it calls one, and a callback may be
 // the one that gives them all back.
 PyObject* make_callback(const Wanted& wanted) {
@@ -218,13 +213,17 @@ PyObject* make_callback(const Wanted& wanted) {
   return callback;
 }
 
-int register_callbacks() {
+// Registers the callbacks, or takes them back. False with an exception set.
+bool set_callbacks(bool ours) {
   for (const Wanted& wanted : wanted_events) {
     const int event = event_number(wanted.event);
-    PyObject* callback = event < 0 ? nullptr : make_callback(wanted);
-    if (!callback || !register_callback(event, callback)) return -1;
+    PyObject* callback = event < 0 ? nullptr : ours ? make_callback(wanted) : Py_None;
+    if (!callback || !call_monitoring("register_callback", number(backend().tool), number(event),
+                                      py_ref::borrow(callback))) {
+      return false;
+    }
   }
-  return 0;
+  return true;
 }
 
 // Gives everything back: the end of disabling.
@@ -234,13 +233,8 @@ void release() noexcept {
   state.still_running.clear();
   if (state.tool < 0) return;
   py_error_scope scope;
-  bool done = set_events(0);
-  for (const Wanted& wanted : wanted_events) {
-    const int event = event_number(wanted.event);
-    done = done && event >= 0 && register_callback(event, Py_None);
-  }
-  const py_ref tool = number(state.tool);
-  done = done && call_method(state.monitoring, "free_tool_id", tool.get());
+  const bool done = call_monitoring("set_events", number(state.tool), number(0)) &&
+                    set_callbacks(false) && call_monitoring("free_tool_id", number(state.tool));
   state.tool = -1;
   if (!done) PyErr_WriteUnraisable(state.monitoring);
 }
@@ -248,8 +242,7 @@ void release() noexcept {
 // Takes the first free tool id; those that debuggers, coverage and profilers ask for come last.
 int claim_tool() {
   for (const int id : {4, 3, 5, 2, 1, 0}) {
-    const py_ref tool = number(id), name = py_ref::steal(PyUnicode_FromString("nvspan"));
-    if (call_method(backend().monitoring, "use_tool_id", tool.get(), name.get())) {
+    if (call_monitoring("use_tool_id", number(id), py_ref::steal(PyUnicode_FromString("nvspan")))) {
       backend().tool = id;
       return 0;
     }
@@ -308,7 +301,7 @@ int profile_backend_claim() {
   state.draining = false;
   if (state.tool >= 0) return 0;  // of the profile before, which other threads have yet to close
   if (claim_tool() < 0) return -1;
-  if (register_callbacks() == 0) return 0;
+  if (set_callbacks(true)) return 0;
   release();
   return -1;
 }
@@ -319,7 +312,7 @@ int profile_backend_begin() {
   state.still_running.clear();
   if (state.muted_code) {
     state.muted_code = false;
-    if (!call_method(state.monitoring, "restart_events")) return -1;
+    if (!call_monitoring("restart_events")) return -1;
   }
   int mask = 0;
   for (const Wanted& wanted : wanted_events) {
@@ -328,7 +321,7 @@ int profile_backend_begin() {
     if (event < 0) return -1;
     mask |= event;
   }
-  return set_events(mask) ? 0 : -1;
+  return call_monitoring("set_events", number(state.tool), number(mask)) ? 0 : -1;
 }
 
 void profile_backend_end() noexcept {
