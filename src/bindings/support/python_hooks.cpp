@@ -17,29 +17,10 @@ struct HookName {
 };
 
 constexpr HookName names[] = {
-    {"annotate_class", &PythonHooks::annotate_class},
-    {"carried_over", &PythonHooks::carried_over},
-    {"color_from_object", &PythonHooks::color_from_object},
-    {"copy_callable", &PythonHooks::copy_callable},
-    {"counter_meaning", &PythonHooks::counter_meaning},
-    {"decorate", &PythonHooks::decorate},
-    {"decorate_with_device_range", &PythonHooks::decorate_with_device_range},
-    {"decorate_with_torch_range", &PythonHooks::decorate_with_torch_range},
-    {"domain_handle", &PythonHooks::domain_handle},
-    {"dtype_layout", &PythonHooks::dtype_layout},
-    {"event_batch", &PythonHooks::event_batch},
-    {"fields_layout", &PythonHooks::fields_layout},
-    {"find_torch_streams", &PythonHooks::find_torch_streams},
-    {"generate", &PythonHooks::generate},
-    {"get_counter", &PythonHooks::get_counter},
-    {"number_column", &PythonHooks::number_column},
-    {"reduce_callable", &PythonHooks::reduce_callable},
-    {"registered_string", &PythonHooks::registered_string},
-    {"scalar", &PythonHooks::scalar},
-    {"stream_of", &PythonHooks::stream_of},
-    {"wait_for_device_range", &PythonHooks::wait_for_device_range},
+#define NVSPAN_PYTHON_HOOK(name) {#name, &PythonHooks::name},
+    NVSPAN_PYTHON_HOOKS(NVSPAN_PYTHON_HOOK)
+#undef NVSPAN_PYTHON_HOOK
 };
-static_assert(sizeof(PythonHooks) == std::size(names) * sizeof(PythonFunction));
 
 PyObject* set_hook_loader(PyObject*, PyObject* load) {
   if (!PyCallable_Check(load)) {

@@ -15,28 +15,33 @@ namespace nvspan::bindings {
 using PythonFunction = std::atomic<PyObject*>;  // replaced while threads call it
 
 // python/nvspan/_adapters/hooks.py has what they are.
+#define NVSPAN_PYTHON_HOOKS(X)  \
+  X(annotate_class)             \
+  X(carried_over)               \
+  X(color_from_object)          \
+  X(copy_callable)              \
+  X(counter_meaning)            \
+  X(decorate)                   \
+  X(decorate_with_device_range) \
+  X(decorate_with_torch_range)  \
+  X(domain_handle)              \
+  X(dtype_layout)               \
+  X(event_batch)                \
+  X(fields_layout)              \
+  X(find_torch_streams)         \
+  X(generate)                   \
+  X(get_counter)                \
+  X(number_column)              \
+  X(reduce_callable)            \
+  X(registered_string)          \
+  X(scalar)                     \
+  X(stream_of)                  \
+  X(wait_for_device_range)
+
 struct PythonHooks {
-  PythonFunction annotate_class;
-  PythonFunction carried_over;
-  PythonFunction color_from_object;
-  PythonFunction copy_callable;
-  PythonFunction counter_meaning;
-  PythonFunction decorate;
-  PythonFunction decorate_with_device_range;
-  PythonFunction decorate_with_torch_range;
-  PythonFunction domain_handle;
-  PythonFunction dtype_layout;
-  PythonFunction event_batch;
-  PythonFunction fields_layout;
-  PythonFunction find_torch_streams;
-  PythonFunction generate;
-  PythonFunction get_counter;
-  PythonFunction number_column;
-  PythonFunction reduce_callable;
-  PythonFunction registered_string;
-  PythonFunction scalar;
-  PythonFunction stream_of;
-  PythonFunction wait_for_device_range;
+#define NVSPAN_PYTHON_HOOK(name) PythonFunction name;
+  NVSPAN_PYTHON_HOOKS(NVSPAN_PYTHON_HOOK)
+#undef NVSPAN_PYTHON_HOOK
 };
 
 using PythonHook = PythonFunction PythonHooks::*;
