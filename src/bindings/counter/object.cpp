@@ -9,6 +9,7 @@
 #include "bindings/counter/samples.hpp"
 #include "bindings/event/domain_object.hpp"
 #include "bindings/event/event_fields.hpp"
+#include "bindings/payload/encoder.hpp"
 #include "bindings/payload/numpy.hpp"
 #include "bindings/support/module_state.hpp"
 #include "bindings/support/types.hpp"
@@ -186,12 +187,8 @@ PyObject* float64_sample(PyObject* object, PyObject* value) {
 
 // numpy.ascontiguousarray(value, dtype); null with an exception set.
 py_ref contiguous_array(PyObject* value, PyObject* dtype) {
-  PyObject* modules = PyImport_GetModuleDict();
-  PyObject* numpy = modules ? PyDict_GetItemString(modules, "numpy") : nullptr;
-  if (!numpy) {
-    PyErr_SetString(PyExc_RuntimeError, "numpy is not loaded");
-    return {};
-  }
+  PyObject* numpy = loaded_numpy();
+  if (!numpy) PyErr_SetString(PyExc_RuntimeError, "numpy is not loaded");
   return call_method(numpy, "ascontiguousarray", value, dtype);
 }
 

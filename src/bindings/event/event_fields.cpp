@@ -77,14 +77,9 @@ void evaluate_fields(EventFields& target, const EventFields& source, bool& faile
       return;
     }
     failed_before = true;
-    PyObject *type, *error, *traceback;
-    PyErr_Fetch(&type, &error, &traceback);
-    PyErr_NormalizeException(&type, &error, &traceback);
+    const py_ref error = take_exception();
     const int result = PyErr_WarnFormat(state().warning_type, 1, "%s callable %R raised %R",
-                                        argument, callable, error ? error : Py_None);
-    Py_XDECREF(type);
-    Py_XDECREF(error);
-    Py_XDECREF(traceback);
+                                        argument, callable, error ? error.get() : Py_None);
     if (result < 0) PyErr_WriteUnraisable(callable);
   };
   if (source.lazy_message) {

@@ -13,13 +13,8 @@ namespace {
 // numpy.ndarray, once numpy has been loaded by somebody else. Never freed.
 std::atomic<PyObject*> ndarray_type{nullptr};
 
-PyObject* loaded_module(const char* name) noexcept {
-  PyObject* modules = PyImport_GetModuleDict();
-  return modules ? PyDict_GetItemString(modules, name) : nullptr;
-}
-
 PyObject* find_ndarray() noexcept {
-  PyObject* numpy = loaded_module("numpy");
+  PyObject* numpy = loaded_numpy();
   if (!numpy) return nullptr;
   PyObject* type = PyObject_GetAttrString(numpy, "ndarray");
   if (!type) PyErr_Clear();  // half imported
@@ -92,6 +87,11 @@ const Scalar* scalar_of_format(const char* format, Py_ssize_t size) noexcept {
 
 }  // namespace
 
+PyObject* loaded_numpy() noexcept {
+  PyObject* modules = PyImport_GetModuleDict();
+  return modules ? PyDict_GetItemString(modules, "numpy") : nullptr;
+}
+
 bool numpy_is_loaded() noexcept {
   return ndarray_type.load(std::memory_order_acquire) || find_ndarray();
 }
@@ -107,10 +107,7 @@ bool is_numpy_array(PyObject* value) noexcept {
   return PyObject_TypeCheck(value, reinterpret_cast<PyTypeObject*>(type)) != 0;
 }
 
-py_ref numpy_array_of(PyObject* value) {
-  PyObject* numpy = loaded_module("numpy");
-  return call_method(numpy, "array", value);
-}
+py_ref numpy_array_of(PyObject* value) { return call_method(loaded_numpy(), "array", value); }
 
 int encode_array(PyObject* array, PayloadBuffer& buffer) {
   py_ref dtype = py_ref::steal(PyObject_GetAttrString(array, "dtype"));

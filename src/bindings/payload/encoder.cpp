@@ -39,43 +39,42 @@ EncodedPayload* EncodedPayload::copy_of(PayloadBuffer& buffer) noexcept {
   return copy.release();
 }
 
-const annotate::Schema* scalar_schema(const Scalar& scalar) {
+namespace {
+
+const annotate::Schema* describe_one(annotate::SchemaEntry entry, size_t size) {
   annotate::SchemaDescription description;
-  description.static_size = scalar.size;
-  description.entries.resize(1);
-  description.entries[0].name = scalar.name;
-  description.entries[0].type = scalar.type;
+  description.static_size = size;
+  description.entries.push_back(std::move(entry));
   return annotate::Schema::describe(std::move(description));
+}
+
+const annotate::Schema* describe_bytes(size_t size) {
+  constexpr size_t byte_bits = 8;
+  annotate::SchemaEntry entry;
+  entry.name = "bytes" + std::to_string(size * byte_bits);
+  entry.type = nvtx::entry_type::byte;
+  entry.flags = nvtx::entry_flag::fixed_array;
+  entry.detail = size;
+  return describe_one(std::move(entry), size);
+}
+
+}  // namespace
+
+const annotate::Schema* scalar_schema(const Scalar& scalar) {
+  annotate::SchemaEntry entry;
+  entry.name = scalar.name;
+  entry.type = scalar.type;
+  return describe_one(std::move(entry), scalar.size);
 }
 
 const annotate::Schema* text_schema(size_t units) {
   constexpr size_t unit_bits = 32;
-  const std::string name = "str" + std::to_string(units * unit_bits);
-  annotate::SchemaDescription description;
-  description.static_size = units * sizeof(Py_UCS4);
-  description.entries.resize(1);
-  description.entries[0].name = name;
-  description.entries[0].type = nvtx::entry_type::cstring_utf32;
-  description.entries[0].detail = units;
-  return annotate::Schema::describe(std::move(description));
+  annotate::SchemaEntry entry;
+  entry.name = "str" + std::to_string(units * unit_bits);
+  entry.type = nvtx::entry_type::cstring_utf32;
+  entry.detail = units;
+  return describe_one(std::move(entry), units * sizeof(Py_UCS4));
 }
-
-namespace {
-
-const annotate::Schema* describe_bytes(size_t size) {
-  constexpr size_t byte_bits = 8;
-  const std::string name = "bytes" + std::to_string(size * byte_bits);
-  annotate::SchemaDescription description;
-  description.static_size = size;
-  description.entries.resize(1);
-  description.entries[0].name = name;
-  description.entries[0].type = nvtx::entry_type::byte;
-  description.entries[0].flags = nvtx::entry_flag::fixed_array;
-  description.entries[0].detail = size;
-  return annotate::Schema::describe(std::move(description));
-}
-
-}  // namespace
 
 const annotate::Schema* bytes_schema(size_t size) {
   static std::atomic<const annotate::Schema*> usual[256];
@@ -163,19 +162,14 @@ bool encode_quietly(PyObject* value, PayloadBuffer& buffer) noexcept {
     PyErr_NoMemory();
   }
   if (result >= 0) return result == 0;
-  PyObject *type, *error, *traceback;
-  PyErr_Fetch(&type, &error, &traceback);
-  PyErr_NormalizeException(&type, &error, &traceback);
+  const py_ref error = take_exception();
   const char* name = Py_TYPE(value)->tp_name;
   char topic[160];
   (void)PyOS_snprintf(topic, sizeof topic, "payload of %.100s is not encoded", name);
   warn_once_quietly(topic,
                     "payload of type '%s' cannot be encoded: %S. The event is sent without a "
                     "payload",
-                    name, error ? error : Py_None);
-  Py_XDECREF(type);
-  Py_XDECREF(error);
-  Py_XDECREF(traceback);
+                    name, error ? error.get() : Py_None);
   return false;
 }
 

@@ -110,6 +110,9 @@ RecordKind record_kind(PyTypeObject* type, py_ref* names = nullptr);
 bool is_numpy_array(PyObject* value) noexcept;
 bool numpy_is_loaded() noexcept;
 
+// The module numpy, borrowed; null, without an exception, where the program has not imported it.
+PyObject* loaded_numpy() noexcept;
+
 // numpy.array(value) as an array that encode_array takes.
 py_ref numpy_array_of(PyObject* value);
 

@@ -95,6 +95,16 @@ class py_error_scope {
   PyObject* traceback_ = nullptr;
 };
 
+// The exception that is being raised, which is cleared; null: none.
+inline py_ref take_exception() noexcept {
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  Py_XDECREF(type);
+  Py_XDECREF(traceback);
+  return py_ref::steal(value);
+}
+
 // Releases the GIL for a scope. Nothing else in the tree gives the GIL back or takes it: while the
 // interpreter goes away, CPython up to 3.13 ends the thread here, as in any call into Python, by
 // unwinding its stack. bindings/module/forced_unwind.cpp stops that at the first frame of ours.

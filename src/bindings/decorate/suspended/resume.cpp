@@ -13,18 +13,13 @@ namespace {
 
 // The value of the StopIteration that is set, which it clears; null with an exception set.
 py_ref stop_value() {
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
-  PyErr_NormalizeException(&type, &value, &traceback);
+  const py_ref value = take_exception();
   py_ref result;
-  if (value != nullptr &&
-      PyObject_TypeCheck(value, reinterpret_cast<PyTypeObject*>(PyExc_StopIteration))) {
-    PyObject* held = reinterpret_cast<PyStopIterationObject*>(value)->value;
+  if (value &&
+      PyObject_TypeCheck(value.get(), reinterpret_cast<PyTypeObject*>(PyExc_StopIteration))) {
+    PyObject* held = reinterpret_cast<PyStopIterationObject*>(value.get())->value;
     result = py_ref::borrow(held != nullptr ? held : Py_None);
   }
-  Py_XDECREF(type);
-  Py_XDECREF(value);
-  Py_XDECREF(traceback);
   if (!result) PyErr_SetString(PyExc_SystemError, "StopIteration without a value");
   return result;
 }

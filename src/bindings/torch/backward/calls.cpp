@@ -147,14 +147,9 @@ int follow(const BackwardCalls* calls, const Followed& call, PyObject* output) {
 
 // A torch that differs, an output that raises when looked at: said once, and no more.
 void tell_failure(const BackwardCalls* calls) noexcept {
-  PyObject *type, *error, *traceback;
-  PyErr_Fetch(&type, &error, &traceback);
-  PyErr_NormalizeException(&type, &error, &traceback);
+  const py_ref error = take_exception();
   warn_once_quietly("backward ranges", "cannot show the backward range of %S: %R",
-                    calls->annotation->fields->message, error ? error : Py_None);
-  Py_XDECREF(type);
-  Py_XDECREF(error);
-  Py_XDECREF(traceback);
+                    calls->annotation->fields->message, error ? error.get() : Py_None);
 }
 
 PyObject* call_target(PyObject* target, PyObject* args, PyObject* kwargs) {
