@@ -6,7 +6,6 @@
 #include "annotate/layers/check.hpp"
 #include "annotate/layers/mirror.hpp"
 #include "annotate/names/cuda_names.hpp"
-#include "annotate/names/thread_namer.hpp"
 #include "annotate/names/thread_names.hpp"
 #include "annotate/tool/tool_layer.hpp"
 

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "annotate/names/thread_names.hpp"
 
+#include <atomic>
 #include <map>
 #include <mutex>
 
 #include "annotate/tool/attachment.hpp"
 #include "core/os/fork_lock.hpp"
+#include "core/os/library.hpp"
 
 #if defined(_WIN32)
 #include <windows.h>
@@ -48,6 +50,8 @@ bool lives(uint32_t id) noexcept {
 #else
 bool lives(uint32_t) noexcept { return true; }
 #endif
+
+std::atomic<ThreadNamer> thread_namer{nullptr};
 
 std::mutex& thread_names_mutex() noexcept { return thread_names().mutex; }
 
@@ -118,5 +122,26 @@ size_t named_threads() noexcept {
   std::lock_guard<std::mutex> lock(thread_names().mutex);
   return thread_names().by_id.size();
 }
+
+void set_thread_namer(ThreadNamer namer) noexcept { thread_namer.store(namer); }
+
+#if NVSPAN_HAVE_NVTX
+void send_thread_namer(const ToolTable& tool) noexcept {
+  const ThreadNamer namer = thread_namer.load();
+  if (!namer) return;
+  for (unsigned id = 1; id < NVTX_CBID_CORE2_SIZE; ++id) {
+    const auto function = tool.core2_slot<void (*)()>(id);
+    if (!function) continue;
+    const std::string path = core::library_of(function);
+    const core::Library library = core::Library::loaded(path.c_str());
+    if (!library) return;
+    const auto take = library.symbol<void (*)(ThreadNamer)>("nvspan_inject_take_thread_namer");
+    if (take) take(namer);
+    return;
+  }
+}
+#else
+void send_thread_namer(const ToolTable&) noexcept {}
+#endif
 
 }  // namespace nvspan::annotate

@@ -138,19 +138,19 @@ int64_t tool_timestamp() noexcept {
   return call ? call() : 0;
 }
 
-void submit_events(Domain& domain, const Schema& schema, const void* rows, size_t size,
-                   uint64_t scope, uint64_t flags) noexcept {
+void submit_events(Domain& domain, const PayloadView& rows, uint64_t scope,
+                   uint64_t flags) noexcept {
   const ToolTable* tool = listening_tool();
-  if (!tool || !domain.connected(*tool) || size == 0) return;
+  if (!tool || !domain.connected(*tool) || rows.size == 0) return;
   using Submit = void (*)(nvtxDomainHandle_t, const nvtxEventBatch_t*);
   auto call = tool->payload_slot<Submit>(NVTX3EXT_CBID_nvtxEventBatchSubmit);
   if (!call) return;
   const uint64_t epoch = tool->epoch.load(std::memory_order_acquire);
   nvtxEventBatch_t batch{};
-  batch.eventSchemaId = schema.id(domain, domain.handle(), *tool, epoch);
+  batch.eventSchemaId = rows.schema->id(domain, domain.handle(), *tool, epoch);
   if (batch.eventSchemaId == 0) return;
-  batch.size = size;
-  batch.events = rows;
+  batch.size = rows.size;
+  batch.events = rows.data;
   batch.scope = scope;
   batch.flags = flags;
   call(domain.handle(), &batch);
@@ -166,7 +166,7 @@ void Counter::sample(const void*, size_t) noexcept {}
 void Counter::sample_no_value(uint8_t) noexcept {}
 void Counter::submit(const void*, size_t, const int64_t*, size_t) noexcept {}
 int64_t tool_timestamp() noexcept { return 0; }
-void submit_events(Domain&, const Schema&, const void*, size_t, uint64_t, uint64_t) noexcept {}
+void submit_events(Domain&, const PayloadView&, uint64_t, uint64_t) noexcept {}
 
 #endif
 

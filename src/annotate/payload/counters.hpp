@@ -12,6 +12,7 @@
 #include <string>
 
 #include "annotate/event/domain.hpp"
+#include "annotate/payload/encoded_payload.hpp"
 #include "annotate/payload/schema.hpp"
 #include "annotate/tool/attachment.hpp"
 
@@ -86,7 +87,7 @@ class Counter {
 int64_t tool_timestamp() noexcept;
 
 // Sends rows of an event schema. The memory is read during the call only.
-void submit_events(Domain& domain, const Schema& schema, const void* rows, size_t size,
-                   uint64_t scope, uint64_t flags) noexcept;
+void submit_events(Domain& domain, const PayloadView& rows, uint64_t scope,
+                   uint64_t flags) noexcept;
 
 }  // namespace nvspan::annotate

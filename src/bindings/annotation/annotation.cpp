@@ -10,7 +10,6 @@
 #include "bindings/annotation/annotation_cache.hpp"
 #include "bindings/annotation/annotation_type.hpp"
 #include "bindings/annotation/companion.hpp"
-#include "bindings/annotation/context.hpp"
 #include "bindings/event/domain_object.hpp"
 #include "bindings/support/free_list.hpp"
 #include "bindings/support/module_state.hpp"

@@ -5,9 +5,7 @@
 #include <cstddef>
 
 #include "bindings/annotation/annotation_cache.hpp"
-#include "bindings/annotation/async_step.hpp"
 #include "bindings/annotation/companion.hpp"
-#include "bindings/annotation/context.hpp"
 #include "bindings/event/event_attributes.hpp"
 #include "bindings/support/module_state.hpp"
 #include "bindings/support/types.hpp"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/annotation/async_step.hpp"
+#include "bindings/annotation/annotation_type.hpp"
 
 #include "bindings/annotation/annotation.hpp"
 #include "bindings/check/host.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Entering and leaving an annotation.
-#include "bindings/annotation/context.hpp"
+#include "bindings/annotation/annotation_type.hpp"
 
 #include "annotate/event/open_ranges.hpp"
 #include "bindings/annotation/companion.hpp"

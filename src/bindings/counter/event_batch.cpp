@@ -34,8 +34,8 @@ PyObject* domain_event_batch(PyObject* domain, PyObject* args, PyObject* kwargs)
     const annotate::Schema* schema = schema_of_layout(layout);
     const contiguous_view view(schema ? array : nullptr);
     if (!view) return nullptr;
-    annotate::submit_events(*reinterpret_cast<DomainObject*>(domain)->core, *schema, view.data(),
-                            view.size(), scope_id, flags);
+    annotate::submit_events(*reinterpret_cast<DomainObject*>(domain)->core,
+                            {schema, view.data(), view.size()}, scope_id, flags);
     Py_RETURN_NONE;
   } catch (const std::bad_alloc&) {
     return PyErr_NoMemory();

@@ -8,7 +8,7 @@
 #include <pybind11/pybind11.h>
 
 #include "annotate/event/switchboard.hpp"
-#include "annotate/names/thread_namer.hpp"
+#include "annotate/names/thread_names.hpp"
 #include "annotate/tool/attachment.hpp"
 #include "bindings/annotation/annotation_type.hpp"
 #include "bindings/check/host.hpp"
@@ -118,8 +118,6 @@ void add_contents(py::module_ m) {
   add_device_functions(m);
   add_process_functions(m);
   add_domain_functions(m);
-  add_check_functions(m);
-  add_torch_functions(m);
   annotate::set_thread_namer(python_thread_name);
   annotate::set_tool_listener(on_tool_changed);
 }

@@ -14,9 +14,7 @@ namespace nvspan::bindings {
 
 void add_process_functions(pybind11::module_& m);
 void add_domain_functions(pybind11::module_& m);
-void add_check_functions(pybind11::module_& m);
 void add_device_functions(pybind11::module_& m);
-void add_torch_functions(pybind11::module_& m);
 
 // For what calls CPython: below 0 an exception is set.
 inline void require(int result) {

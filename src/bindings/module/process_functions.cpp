@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The tool, what is switched on, and the names of threads.
+// The tool, what is switched on, the names of threads, check mode and torch's own ranges.
 #include "bindings/module/module.hpp"
 
 #include <pybind11/stl.h>
@@ -10,10 +10,13 @@
 
 #include "annotate/event/open_ranges.hpp"
 #include "annotate/event/switchboard.hpp"
+#include "annotate/layers/check.hpp"
 #include "annotate/layers/mirror.hpp"
 #include "annotate/names/thread_names.hpp"
 #include "annotate/tool/attachment.hpp"
 #include "bindings/annotation/annotation.hpp"
+#include "bindings/check/host.hpp"
+#include "bindings/torch/nvtx/mirror.hpp"
 
 namespace py = pybind11;
 
@@ -70,6 +73,23 @@ void add_process_functions(py::module_& m) {
   m.def("dropped_pushes", [] { return annotate::dropped_pushes(); });
   m.def("tool_library", [] { return annotate::tool_library(); });
   m.def("switchboard_problem", [] { return annotate::DomainSwitches::of_environment().problem(); });
+  m.def("start_checking",
+        [](bool strict, const std::string& folder) { start_check_mode(strict, folder.c_str()); });
+  m.def("stop_checking", [] { annotate::stop_checking(); });
+  m.def("checking", [] { return annotate::checking(); });
+  m.def("check_at_exit", [] { annotate::check_at_exit(); });
+  m.def("check_reports_lost", [] { return check_reports_lost(); });
+  m.def("check_reports", [] {
+    PyObject* list = check_report_list();
+    if (!list) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(list);
+  });
+  m.def("torch_emit_enable", [](bool enable) { torch_emit_enable(enable); });
+  m.def("torch_emit_enabled", [] { return torch_emit_enabled(); });
+  m.def("torch_profiler_started",
+        [](const py::object& record_function) { torch_profiler_started(record_function.ptr()); });
+  m.def("torch_profiler_stopping", [] { torch_profiler_stopping(); });
+  m.def("torch_profiler_stopped", [] { torch_profiler_stopped(); });
 }
 
 }  // namespace nvspan::bindings
