@@ -9,10 +9,12 @@ from typing_extensions import Buffer, Self
 from nvspan._results import (
     CallNode,
     CollectiveRow,
+    ExactRow,
     JobRow,
     Loss,
     MarkRow,
     ModuleRow,
+    ProjectedWork,
     RecordedProcess,
     RecordedThread,
     Statistics,
@@ -36,7 +38,7 @@ def t_two_sided(t: float, freedom: float) -> float: ...
 def t_quantile(chance: float, freedom: float) -> float: ...
 def threads(handle: RecordingHandle) -> list[RecordedThread]: ...
 def tree(handle: RecordingHandle, ancestors: bool = ...) -> list[CallNode]: ...
-def exact(handle: RecordingHandle, unclosed_end: int | None = ...) -> list[dict[str, Any]]: ...
+def exact(handle: RecordingHandle, unclosed_end: int | None = ...) -> list[ExactRow]: ...
 def timeline(handle: RecordingHandle, limits: dict[str, int]) -> dict[str, Any]: ...
 def flame(
     handle: RecordingHandle, windows: Sequence[Column | memoryview], most_nodes: int
@@ -433,7 +435,7 @@ class Reader:
         without: Sequence[str],
         unclosed_end: int | None,
         midpoints: bool,
-    ) -> dict[str, Any]: ...
+    ) -> ProjectedWork: ...
     def write_csv(
         self,
         table: str,

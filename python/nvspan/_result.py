@@ -4,21 +4,27 @@
 
 from __future__ import annotations
 
+from abc import ABCMeta
+from collections.abc import Mapping
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import ClassVar, TypeVar
+    from collections.abc import Iterator
+    from typing import Any, ClassVar, TypeVar
 
     from typing_extensions import Self, dataclass_transform
 
     Other = TypeVar("Other", bound="Result")
+    Keyed = Mapping[str, Any]
 else:
+    Keyed = Mapping
 
     def dataclass_transform(**_):
         return lambda decorated: decorated
 
 
 @dataclass_transform(frozen_default=True)
-class Fields(type):
+class Fields(ABCMeta):
     """Makes a slot of each annotation of a class."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, object]) -> Fields:
@@ -82,6 +88,21 @@ class Result(metaclass=Fields):
     def as_dict(self) -> dict[str, object]:
         """The fields by name, with results inside them as dicts: what ``--json`` prints."""
         return {name: plain(getattr(self, name)) for name in self._types}
+
+
+class Row(Result, Keyed):
+    """A result that is a mapping as well: ``row["calls"]`` is ``row.calls``."""
+
+    def __getitem__(self, key: str) -> Any:
+        if key not in self._types:
+            raise KeyError(key)
+        return getattr(self, key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._types)
+
+    def __len__(self) -> int:
+        return len(self._types)
 
 
 def plain(value: object) -> object:

@@ -8,15 +8,24 @@ need not be filled. Times are ns. The comments are the tables of fields in the d
 
 from __future__ import annotations
 
-from nvspan._result import Result
+from nvspan._result import Result, Row
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 
-class RangeName(Result):
+class NamedRange(Result):
     """What tells ranges apart."""
 
     domain: str | None  #: None: the default domain
     name: str | None  #: None: a range without a message
     kind: str  #: "push_pop", "start_end" or "device"
+
+
+class RangeName(NamedRange):
+    """What tells ranges apart, and their backward pass from the forward one."""
+
     backward: bool  #: whether its category marks it as the backward pass of `name`
 
 
@@ -95,6 +104,67 @@ class CollectiveRow(JobRow):
     """A collective of a communicator: `domain` has its number and size."""
 
     bytes: float  #: what the ranks passed to it
+
+
+class ExactRow(NamedRange):
+    """The ranges of one name, for tables that promise the exact figures of another tool."""
+
+    calls: int  #: ranges that are counted
+    total: int  #: the sum of their durations
+    mean: float  #: the mean duration
+    median: float  #: the median
+    min: int  #: the shortest
+    max: int  #: the longest
+    std: float  #: the standard deviation
+
+
+class ProjectedRow(ExactRow, Row):
+    """What the GPU did for the ranges of one name that launched work.
+
+    The figures of durations are of the spans from the first start to the last end on the GPU.
+    """
+
+    range_time: int  #: time of the ranges themselves
+    sum: int  #: durations of kernels, copies and sets, added up
+    busy: int  #: time with at least one of them under way
+    exclusive: int  #: `sum` of what no range within these launched
+    ops: int  #: how many kernels, copies and sets
+    launches: int  #: how many calls launched them; a graph's launch is one
+    levels: int  #: how many ranges are around each of them, added up
+    children: int  #: ranges with work whose tightest range is one of them
+    backward_ops: int  #: what autograd launched on threads of its own for them: in no other field
+    backward_sum: int  #: its durations, added up
+    backward_busy: int  #: time with at least one piece of it under way
+
+
+class KernelRow(Result):
+    """The calls of one kernel that the ranges of one name on a thread launched."""
+
+    thread: int | None  #: a row of `Recording.threads`; None: not known
+    domain: str | None  #: of the ranges
+    name: str | None  #: of the ranges
+    kind: str | None  #: of the ranges; None: launched within no range
+    kernel: str | None  #: the kernel's name
+    ranges: int  #: how many ranges launched it
+    kernels: int  #: how many calls of it
+    total: int  #: the sum of their durations
+    mean: float  #: the mean duration
+    median: float  #: the median
+    min: int  #: the shortest
+    max: int  #: the longest
+    std: float  #: the standard deviation
+
+
+class ProjectedWork(Result):
+    """The work of the GPU, and the ranges that launched it."""
+
+    work: int  #: how many kernels, copies and sets there are
+    outside: int  #: how many of them no range holds
+    unlaunched: int  #: how many of them have no known call
+    of_device_ranges: bool  #: whether device ranges stand for the work, as no kernel was recorded
+    sums: list[ProjectedRow]  #: the names of ranges, the most projected time first
+    kernels: list[KernelRow]  #: the kernels of each name, where they were asked for
+    columns: dict[str, Buffer]  #: of the single ranges that launched work
 
 
 class MarkRow(Result):
@@ -204,10 +274,14 @@ class JobProcess(Result):
 RESULTS = (
     CallNode,
     CollectiveRow,
+    ExactRow,
     JobRow,
+    KernelRow,
     Loss,
     MarkRow,
     ModuleRow,
+    ProjectedRow,
+    ProjectedWork,
     RecordedProcess,
     RecordedThread,
     Statistics,

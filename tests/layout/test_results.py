@@ -15,7 +15,7 @@ import pytest
 
 from helpers.tree import ROOT, cpp_files, read
 from nvspan import _results
-from nvspan._result import Result
+from nvspan._result import Result, Row
 
 SOURCE = ROOT / "python/nvspan/_results.py"
 BEGIN = re.compile(r'NewResult (\w+)\("(\w+)"\)')
@@ -35,7 +35,7 @@ def fields(name):
          lines[each.lineno - 1].partition("#: ")[2])
         for each in found.body if isinstance(each, ast.AnnAssign)
     ]  # fmt: skip
-    return own if base == "Result" else [*fields(base), *own]
+    return own if base in ("Result", "Row") else [*fields(base), *own]
 
 
 def table(name):
@@ -52,7 +52,7 @@ def with_tables(text):
 
 def test_every_field_has_a_comment():
     names = [name for name, of in vars(_results).items() if isinstance(of, type)]
-    classes = [name for name in names if name != "Result"]
+    classes = [name for name in names if name not in ("Result", "Row")]
     assert [(n, f) for n in classes for f, _, about in fields(n) if not about] == []
 
 
@@ -108,6 +108,20 @@ def test_a_result_becomes_another_class():
 
     named = _results.MarkRow(None, "m", 1).into(Named, place=2)
     assert named.as_dict() == {"name": "m", "place": 2}
+
+
+def test_a_row_is_a_mapping_as_well():
+    class Named(Row):
+        name: str
+        calls: int
+
+    row = Named("a", 1)
+    assert dict(row) == {**row} == row.as_dict() == {"name": "a", "calls": 1}
+    assert (row["calls"], row.get("other"), len(row)) == (1, None, 2)
+    assert row != row.replace(calls=2)
+    assert pickle.loads(pickle.dumps(_results.ProjectedRow(*range(21)))).calls == 3
+    with pytest.raises(KeyError):
+        row["keys"]
 
 
 def test_losses_have_the_keys_of_json():

@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 from nvspan import _reader
+from nvspan._results import ExactRow
 from nvspan.recording import Recording
 from nvspan.recording.projection import CALL_DOMAIN, WORK_DOMAIN
 
@@ -40,10 +41,10 @@ def collection_end(recording: Recording) -> int | None:
     return max(ends) if len(ends) == 1 else None
 
 
-def sum_order(recording: Recording, row: dict[str, Any]) -> tuple[int, bytes, str]:
+def sum_order(recording: Recording, row: ExactRow) -> tuple[int, bytes, str]:
     """The place of a row: the largest total first, and equal ones by their names' bytes."""
-    name = shown_name(recording, row["domain"], row["name"])
-    return -row["total"], name.encode("utf-8", "surrogateescape"), STYLES[row["kind"]]
+    name = shown_name(recording, row.domain, row.name)
+    return -row.total, name.encode("utf-8", "surrogateescape"), STYLES[row.kind]
 
 
 def nvtx_sum(recording: Recording) -> list[dict[str, Any]]:
@@ -56,15 +57,15 @@ def nvtx_sum(recording: Recording) -> list[dict[str, Any]]:
     """
     rows = _reader.exact(recording._reader.handle(), collection_end(recording))
     if recording._sources:
-        rows = [row for row in rows if row["domain"] not in (CALL_DOMAIN, WORK_DOMAIN)]
-    whole = sum(row["total"] for row in rows) or 1
+        rows = [row for row in rows if row.domain not in (CALL_DOMAIN, WORK_DOMAIN)]
+    whole = sum(row.total for row in rows) or 1
     rows.sort(key=lambda row: sum_order(recording, row))
     table = []
     for row in rows:
         values = (
-            tenths(100 * row["total"] / whole), row["total"], row["calls"],
-            tenths(row["mean"]), row["median"], row["min"], row["max"], tenths(row["std"]),
-            STYLES[row["kind"]], shown_name(recording, row["domain"], row["name"]),
+            tenths(100 * row.total / whole), row.total, row.calls,
+            tenths(row.mean), row.median, row.min, row.max, tenths(row.std),
+            STYLES[row.kind], shown_name(recording, row.domain, row.name),
         )  # fmt: skip
         table.append(dict(zip(COLUMNS, values, strict=True)))
     return table

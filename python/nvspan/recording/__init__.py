@@ -188,7 +188,7 @@ class Recording(OpenedFiles):
         device ranges that were asked for within the range. See `Projection`.
 
         >>> for row in nvspan.read("run.nsys-rep").projection().rows:    # doctest: +SKIP
-        ...     print(row["name"], row["ops"], row["busy"])
+        ...     print(row.name, row.ops, row.busy)
         """
         from nvspan.recording.projection import Projection
 

@@ -22,31 +22,16 @@ CALL_DOMAIN, WORK_DOMAIN = "CUDA API", "CUDA"
 class Projection(Frame):
     """The work of the GPU that each range of the CPU launched. Made by `Recording.projection`.
 
-    `rows` has a dict for each domain, name and kind, the most projected time first; ``len()`` and
-    the columns, ``projection["busy"]``, are about single ranges that launched work. Times are ns.
+    `rows` has a `ProjectedRow` for each domain, name and kind, the most projected time first;
+    ``len()`` and the columns, ``projection["busy"]``, are about single ranges that launched work.
+    Times are ns.
 
-    ======================  ====================================================================
-    key                     of a name's row; the columns have the same of each range
-    ======================  ====================================================================
-    domain, name, kind      columns: indices into `Recording.strings`, -1 for none; 0 push/pop,
-                            1 start/end
-    calls                   ranges that launched work
-    total, mean, median,    of the spans from the first start to the last end on the GPU, which
-    min, max, std           the columns `first` and `last` bound
-    sum                     durations of kernels, copies and sets, added up
-    busy                    time with at least one of them under way
-    exclusive               `sum` of what no range within this one launched
-    ops                     how many kernels, copies and sets
-    launches                how many calls launched them; a graph's launch is one
-    range_time              of the ranges themselves; columns: `start`, `end`
-    backward_ops,           what autograd launched on threads of its own for what the range did:
-    backward_sum,           by the sequence numbers that ``torch.autograd.profiler.emit_nvtx``
-    backward_busy           puts into names; in no other figure
-    ======================  ====================================================================
-
-    The columns have also `row` of `Recording.ranges` (of the whole recording, not of a part),
-    `thread`, `level` (how many ranges are around it on its thread), `parent` (the row of the
-    tightest of them, -1 for none) and `children` (ranges with work whose parent it is).
+    Columns have the names and meanings of a row's fields, of each range, but for these: `domain`
+    and `name` are indices into `Recording.strings`, -1 for none; `kind` is 0 for push/pop, 1 for
+    start/end; `first` and `last` bound the span on the GPU; `start` and `end` are the range's own.
+    They also have `row` of `Recording.ranges` (of the whole recording, not of a part), `thread`,
+    `level` (how many ranges are around it on its thread), `parent` (the row of the tightest of
+    them, -1 for none) and `children` (ranges with work whose parent it is).
 
     Attributes:
         work: how many kernels, copies and sets there are.
@@ -70,13 +55,13 @@ class Projection(Frame):
         found = recording._reader.projection(
             CALL_DOMAIN, WORK_DOMAIN, kernels, list(without), unclosed_end, midpoints
         )
-        self.rows: list[dict[str, Any]] = found["sums"]
-        self.work: int = found["work"]
-        self.outside: int = found["outside"]
-        self.unlaunched: int = found["unlaunched"]
-        self.of_device_ranges: bool = found["of_device_ranges"]
-        self._kernels: list[dict[str, Any]] = found["kernels"]
-        self._columns: dict[str, Any] = found["columns"]
+        self.rows = found.sums
+        self.work = found.work
+        self.outside = found.outside
+        self.unlaunched = found.unlaunched
+        self.of_device_ranges = found.of_device_ranges
+        self._kernels = found.kernels
+        self._columns = found.columns
 
     @property
     def names(self) -> list[str]:
@@ -84,7 +69,7 @@ class Projection(Frame):
         return list(self._columns)
 
     def __len__(self) -> int:
-        return len(self._columns["row"])
+        return len(self["row"])
 
     def __getitem__(self, column: str) -> memoryview:
         return memoryview(self._columns[column])
@@ -101,14 +86,14 @@ class Projection(Frame):
         return [None if index < 0 else strings[index] for index in self[column]]
 
     def _records(self) -> list[dict[str, Any]]:
-        return self.rows
+        return [row.as_dict() for row in self.rows]
 
     def _preview(self) -> tuple[Sequence[str], Iterable[Sequence[str]], int]:
         rows = (
             (
-                label(row["domain"], row["name"]),
-                f"{row['calls']:,}",
-                f"{row['ops']:,}",
+                label(row.domain, row.name),
+                f"{row.calls:,}",
+                f"{row.ops:,}",
                 *(time_cell(row[key]) for key in ("busy", "total", "sum", "range_time")),
             )
             for row in self.rows

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
+from nvspan._results import ProjectedRow
 from nvspan.recording.projection import Projection
 from nvspan.recording.time_text import duration
 from nvspan.report import text
@@ -40,11 +40,11 @@ def notes(found: Projection) -> Iterator[str]:
                "within no range")  # fmt: skip
 
 
-def _cell(row: dict[str, Any], column: str) -> str:
+def _cell(row: ProjectedRow, column: str) -> str:
     value = row[column]
     if column in ("calls", "ops", "launches", "backward_ops"):
         return str(value)
-    return duration(value) if row["calls"] or column.startswith("backward") else ""
+    return duration(value) if row.calls or column.startswith("backward") else ""
 
 
 def render(
@@ -55,18 +55,18 @@ def render(
     if form == "json":
         facts = {"work": found.work, "outside": found.outside, "unlaunched": found.unlaunched,
                  "of_device_ranges": found.of_device_ranges}  # fmt: skip
-        return json.dumps({**facts, "rows": rows}, indent=1)
+        return json.dumps({**facts, "rows": [row.as_dict() for row in rows]}, indent=1)
     if form == "csv":
         return as_csv(rows, (*_NAMES, *_COLUMNS, *_BACKWARD), escape_formulas)
     if not rows:
         return "no range launched work of a GPU"
     columns = list(_SHOWN)
-    if any(row["backward_ops"] for row in rows):
+    if any(row.backward_ops for row in rows):
         columns += ["backward_ops", "backward_sum"]
     cells = []
     for row in rows:
-        name = text.label(row["domain"], row["name"])
-        name += " (start/end)" if row["kind"] == "start_end" else ""
+        name = text.label(row.domain, row.name)
+        name += " (start/end)" if row.kind == "start_end" else ""
         cells.append([*(_cell(row, column) for column in columns), name])
     headings = [*(_HEADINGS.get(column, column) for column in columns), "name"]
     more = len(found.rows) - len(rows)

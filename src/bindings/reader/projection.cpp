@@ -3,13 +3,12 @@
 
 #include "bindings/support/py.hpp"
 
-#include "bindings/reader/values/named_values.hpp"
-
 #include "reader/projection/projection.hpp"
 
 #include <pybind11/stl.h>
 
 #include "bindings/reader/reader_object.hpp"
+#include "bindings/reader/values/result.hpp"
 #include "reader/projection/sums.hpp"
 
 #include <utility>
@@ -38,7 +37,7 @@ py::dict columns_of(const Recording& recording, const Tables& tables, Projection
   const auto site = [&](std::size_t row) -> const reader::ReadSite& {
     return recording.sites()[ranges.site[row]];
   };
-  NamedValues columns;
+  py::dict columns;
   columns["thread"] = column_of(projection, [&](std::size_t row) { return ranges.thread[row]; });
   columns["domain"] =
       column_of(projection, [&](std::size_t row) { return recording.domains()[site(row).domain]; });
@@ -70,7 +69,7 @@ py::object text_at(const Recording& recording, std::int32_t index) {
   return text_of(recording.strings()[static_cast<std::size_t>(index)]);
 }
 
-void put(NamedValues& row, const reader::DurationFigures& figures) {
+void put(NewResult& row, const reader::DurationFigures& figures) {
   row["total"] = figures.sum;
   row["mean"] = figures.mean;
   row["median"] = figures.median;
@@ -82,7 +81,7 @@ void put(NamedValues& row, const reader::DurationFigures& figures) {
 py::list list_sums(const Recording& recording, const std::vector<reader::ProjectionSum>& sums) {
   py::list rows;
   for (const reader::ProjectionSum& sum : sums) {
-    NamedValues row;
+    NewResult row("ProjectedRow");
     row["domain"] = text_at(recording, recording.domains()[sum.domain]);
     row["name"] = text_at(recording, sum.name);
     row["kind"] = kind_text(sum.kind);
@@ -99,7 +98,7 @@ py::list list_sums(const Recording& recording, const std::vector<reader::Project
     row["backward_ops"] = sum.backward_ops;
     row["backward_sum"] = sum.backward_time;
     row["backward_busy"] = sum.backward_busy;
-    rows.append(row);
+    rows.append(row.done());
   }
   return rows;
 }
@@ -107,29 +106,30 @@ py::list list_sums(const Recording& recording, const std::vector<reader::Project
 py::list list_kernels(const Recording& recording, const std::vector<reader::KernelSum>& sums) {
   py::list rows;
   for (const reader::KernelSum& sum : sums) {
-    NamedValues row;
-    const bool known = sum.thread >= 0, ranged = sum.domain >= 0;
-    row["thread"] = known ? py::object(py::int_(sum.thread)) : py::object(py::none());
-    row["domain"] =
-        ranged ? text_at(recording, recording.domains()[static_cast<std::size_t>(sum.domain)])
-               : py::object(py::none());
+    NewResult row("KernelRow");
+    if (sum.thread >= 0) row["thread"] = sum.thread;
+    const bool ranged = sum.domain >= 0;
+    if (ranged) {
+      const auto domain = static_cast<std::size_t>(sum.domain);
+      row["domain"] = text_at(recording, recording.domains()[domain]);
+    }
     row["name"] = text_at(recording, sum.name);
-    row["kind"] = ranged ? py::object(py::str(kind_text(sum.kind))) : py::object(py::none());
+    if (ranged) row["kind"] = kind_text(sum.kind);
     row["kernel"] = text_at(recording, sum.kernel);
     row["ranges"] = sum.ranges;
     row["kernels"] = sum.kernels;
     put(row, sum.durations);
-    rows.append(row);
+    rows.append(row.done());
   }
   return rows;
 }
 
 }  // namespace
 
-py::dict Reader::projection(const std::string& call_domain, const std::string& work_domain,
-                            const std::string& kernel_category,
-                            const std::vector<std::string>& without, const py::object& unclosed_end,
-                            bool midpoints) {
+py::object Reader::projection(const std::string& call_domain, const std::string& work_domain,
+                              const std::string& kernel_category,
+                              const std::vector<std::string>& without,
+                              const py::object& unclosed_end, bool midpoints) {
   reader::ProjectionOptions options;
   options.call_domain = call_domain;
   options.work_domain = work_domain;
@@ -150,7 +150,7 @@ py::dict Reader::projection(const std::string& call_domain, const std::string& w
       kernels = reader::sum_kernels(*recording_, *tables, projection, kernel_category);
     }
   }
-  NamedValues result;
+  NewResult result("ProjectedWork");
   result["work"] = projection.work;
   result["outside"] = projection.outside;
   result["unlaunched"] = projection.unlaunched;
@@ -158,7 +158,7 @@ py::dict Reader::projection(const std::string& call_domain, const std::string& w
   result["sums"] = list_sums(*recording_, sums);
   result["kernels"] = list_kernels(*recording_, kernels);
   result["columns"] = columns_of(*recording_, *tables, projection);
-  return result;
+  return result.done();
 }
 
 }  // namespace nvspan::bindings

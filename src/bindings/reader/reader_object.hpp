@@ -69,10 +69,10 @@ class Reader {
   pybind11::object stats(const pybind11::str& asked);
   // The ranges with work of the GPU, columns and sums; `unclosed_end` is an int or None,
   // `midpoints` as reader::Median has it.
-  pybind11::dict projection(const std::string& call_domain, const std::string& work_domain,
-                            const std::string& kernel_category,
-                            const std::vector<std::string>& without,
-                            const pybind11::object& unclosed_end, bool midpoints);
+  pybind11::object projection(const std::string& call_domain, const std::string& work_domain,
+                              const std::string& kernel_category,
+                              const std::vector<std::string>& without,
+                              const pybind11::object& unclosed_end, bool midpoints);
 
   // `words` name the numbers of columns; `progress` is called with the rows done.
   void write_csv(const std::string& table, const std::string& path,

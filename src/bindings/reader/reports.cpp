@@ -140,7 +140,7 @@ py::list exact(const RecordingHandle& handle, const std::optional<std::int64_t>&
   py::list entries;
   for (reader::Durations& row : rows) {
     const reader::DurationFigures figures = reader::figures_of(row.ns, reader::Median::midpoint);
-    NamedValues entry;
+    NewResult entry("ExactRow");
     entry["domain"] = domain_at(recording, row.domain);
     entry["name"] = string_at(recording, row.name);
     entry["kind"] = kind_text(row.kind);
@@ -151,7 +151,7 @@ py::list exact(const RecordingHandle& handle, const std::optional<std::int64_t>&
     entry["min"] = figures.shortest;
     entry["max"] = figures.longest;
     entry["std"] = figures.deviation;
-    entries.append(entry);
+    entries.append(entry.done());
   }
   return entries;
 }

@@ -53,14 +53,14 @@ def gpu_projection_sum(recording: Recording) -> Rows:
     table = []
     rows = sorted(_projection(recording).rows, key=lambda row: sum_order(recording, row))
     for row in rows:
-        calls = row["calls"]
+        calls = row.calls
         if calls == 0:
             continue
         values = (
-            shown_name(recording, row["domain"], row["name"]), STYLES[row["kind"]], row["total"],
-            row["range_time"], calls, tenths(row["mean"]), tenths(row["median"]), row["min"],
-            row["max"], tenths(row["std"]), row["launches"], tenths(row["launches"] / calls),
-            tenths(row["levels"] / calls), tenths(row["children"] / calls),
+            shown_name(recording, row.domain, row.name), STYLES[row.kind], row.total,
+            row.range_time, calls, tenths(row.mean), tenths(row.median), row.min, row.max,
+            tenths(row.std), row.launches, tenths(row.launches / calls),
+            tenths(row.levels / calls), tenths(row.children / calls),
         )  # fmt: skip
         table.append(dict(zip(PROJECTION_SUM, values, strict=True)))
     return table
@@ -106,13 +106,13 @@ def kernel_sum(recording: Recording) -> Rows:
     table = []
     for row in _projection(recording, "kernel")._kernels:
         name = None
-        if row["kind"] is not None:
-            name = shown_name(recording, row["domain"], row["name"])
-        pid, tid = (None, None) if row["thread"] is None else of_thread[row["thread"]]
+        if row.kind is not None:
+            name = shown_name(recording, row.domain, row.name)
+        pid, tid = (None, None) if row.thread is None else of_thread[row.thread]
         values = (
-            name, None if row["kind"] is None else STYLES[row["kind"]], pid, tid, row["ranges"],
-            row["kernels"], row["total"], tenths(row["mean"]), tenths(row["median"]), row["min"],
-            row["max"], tenths(row["std"]), row["kernel"],
+            name, None if row.kind is None else STYLES[row.kind], pid, tid, row.ranges,
+            row.kernels, row.total, tenths(row.mean), tenths(row.median), row.min, row.max,
+            tenths(row.std), row.kernel,
         )  # fmt: skip
         table.append(dict(zip(KERNEL_SUM, values, strict=True)))
 

@@ -7,11 +7,6 @@ namespace py = pybind11;
 
 namespace nvspan::bindings {
 
-py::object number_or_none(std::int64_t number) {
-  if (number < 0) return py::none();
-  return py::int_(number);
-}
-
 void NamedValues::Named::set_bool(bool value) const { set_object(value ? Py_True : Py_False); }
 
 void NamedValues::Named::set_integer(std::int64_t value) const {

@@ -14,9 +14,6 @@
 
 namespace nvspan::bindings {
 
-// An int, or None for a negative number.
-pybind11::object number_or_none(std::int64_t number);
-
 // values["calls"] = 3: each assignment is a call of a function, where those of a pybind11::dict are
 // some 200 bytes of code; a report sets four hundred.
 class NamedValues : public pybind11::dict {

@@ -85,6 +85,11 @@ ResultClass::ResultClass(py::handle of)
   if (slots.size() > 64) refuse(*this, "", "has more than 64 fields");
 }
 
+py::object number_or_none(std::int64_t number) {
+  if (number < 0) return py::none();
+  return py::int_(number);
+}
+
 void load_result_classes() {
   for (const py::handle type : py::module_::import("nvspan._results").attr("RESULTS")) {
     classes.emplace(py::cast<std::string>(type.attr("__name__")), ResultClass(type));

@@ -26,6 +26,9 @@ namespace nvspan::bindings {
 
 class ResultClass;
 
+// An int, or None for a negative number.
+pybind11::object number_or_none(std::int64_t number);
+
 // Imports nvspan._results; call it before the first NewResult.
 void load_result_classes();
 
