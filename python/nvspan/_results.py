@@ -14,6 +14,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+    # Domain, name, kind, whether it is backward, and color.
+    Look = tuple[str | None, str | None, str, bool, int | None]
+    # Parent (-1: none), root, look, calls, total, self, unclosed, how many it holds folded.
+    FlameNode = tuple[int, int, Look, int, int, int, int, int]
+
 
 class NamedRange(Result):
     """What tells ranges apart."""
@@ -167,6 +172,75 @@ class ProjectedWork(Result):
     columns: dict[str, Buffer]  #: of the single ranges that launched work
 
 
+class TimelineKey(RangeName):
+    """The name of ranges or marks ("mark") in a timeline, with their category and color."""
+
+    color: int | None  #: ARGB; None: it has none
+    category: int  #: its number; 0: none
+    category_name: str | None  #: its name
+    calls: int  #: how many ranges
+    sum: float  #: their durations
+    durations: list[tuple[int, int]] | None  #: buckets of a histogram and their counts
+
+
+class TimelineTrack(Result):
+    """A thread, the spans of a process or a stream in a timeline."""
+
+    kind: str  #: "thread", "spans" or "device"
+    process: int  #: a row of `Recording.processes`
+    thread: int | None  #: a row of `Recording.threads`
+    device: str  #: what the stream is called; "": none
+    ranges: int  #: how many it has
+    blocks: bytes  #: laid out as src/reader/page/timeline_bytes.hpp has it
+
+
+class TimelineCounter(Result):
+    """A counter, or a field of one, in a timeline."""
+
+    process: int  #: a row of `Recording.processes`
+    domain: str | None  #: None: the default domain
+    name: str | None  #: of the counter
+    field: str | None  #: of a group
+    unit: str | None  #: of the values
+    samples: int  #: how many it has
+    points: list[tuple[int, float, float, float, int]]  #: time, least, greatest, last, how many
+
+
+class Timeline(Result):
+    """A recording reduced to what a page draws."""
+
+    first: int  #: when it begins
+    last: int  #: when it ends
+    resolution: int  #: shorter ranges are merged; 0: none are
+    hidden_levels: int  #: ranges that are too deep
+    hidden_tracks: int  #: ranges and marks of threads and streams beyond the limit
+    hidden_counters: int  #: counters beyond the limit
+    payloads: int  #: ranges and marks that have one
+    shown_payloads: int  #: of them those whose text is in `texts`
+    tracks: list[TimelineTrack]  #: from the top
+    keys: list[TimelineKey]  #: which blocks name by number
+    names: list[list[int]]  #: sets of keys
+    texts: list[str]  #: payloads
+    counters: list[TimelineCounter]  #: from the top
+
+
+class FlameRoot(Result):
+    """A thread, the spans of a process or a stream in a flame graph."""
+
+    group: int  #: of the windows that were given
+    process: int  #: a row of `Recording.processes`
+    thread: int | None  #: a row of `Recording.threads`
+    device: str  #: what the stream is called; "": none
+
+
+class Flame(Result):
+    """The paths of ranges with the most time."""
+
+    roots: list[FlameRoot]  #: what paths begin with
+    nodes: list[FlameNode]  #: parents before their children
+    folded: int  #: how many paths were left out, as small ones
+
+
 class MarkRow(Result):
     """The marks of one name."""
 
@@ -275,6 +349,8 @@ RESULTS = (
     CallNode,
     CollectiveRow,
     ExactRow,
+    Flame,
+    FlameRoot,
     JobRow,
     KernelRow,
     Loss,
@@ -286,4 +362,8 @@ RESULTS = (
     RecordedThread,
     Statistics,
     StatsRow,
+    Timeline,
+    TimelineCounter,
+    TimelineKey,
+    TimelineTrack,
 )

@@ -5,7 +5,6 @@
 
 #include "bindings/reader/reports.hpp"
 #include "bindings/reader/values/methods.hpp"
-#include "bindings/reader/values/named_values.hpp"
 
 #include <pybind11/stl.h>
 
@@ -156,11 +155,12 @@ py::list exact(const RecordingHandle& handle, const std::optional<std::int64_t>&
   return entries;
 }
 
-// The name, kind and color that blocks and nodes have.
-py::tuple look_of(const reader::Recording& recording, std::uint32_t domain, std::int32_t name,
-                  const char* kind, bool backward, bool has_color, std::uint32_t color) {
-  return py::make_tuple(domain_at(recording, domain), string_at(recording, name), kind, backward,
-                        has_color ? py::object(py::int_(color)) : py::none());
+// The name, kind and color of a node.
+py::tuple look_of(const reader::Recording& recording, const reader::FlameNode& node) {
+  const reader::ReadSite& site = recording.sites()[node.site];
+  return py::make_tuple(domain_at(recording, site.domain), string_at(recording, site.name),
+                        kind_text(node.kind), site.backward,
+                        site.has_color ? py::object(py::int_(site.color)) : py::none());
 }
 
 py::list list_keys(const reader::Recording& recording, const std::vector<reader::PageKey>& keys) {
@@ -171,16 +171,18 @@ py::list list_keys(const reader::Recording& recording, const std::vector<reader:
       const std::uint32_t count = key.durations->counts[i];
       if (count != 0) durations.append(py::make_tuple(i, count));
     }
-    NamedValues entry;
-    entry["look"] =
-        look_of(recording, key.domain, key.name, key.is_mark ? "mark" : kind_text(key.kind),
-                key.backward, key.has_color, key.color);
+    NewResult entry("TimelineKey");
+    entry["domain"] = domain_at(recording, key.domain);
+    entry["name"] = string_at(recording, key.name);
+    entry["kind"] = key.is_mark ? "mark" : kind_text(key.kind);
+    entry["backward"] = key.backward;
+    if (key.has_color) entry["color"] = key.color;
     entry["category"] = key.category;
     entry["category_name"] = string_at(recording, key.category_name);
     entry["calls"] = key.calls;
     entry["sum"] = key.sum;
-    entry["durations"] = key.durations == nullptr ? py::object(py::none()) : durations;
-    listed.append(entry);
+    if (key.durations != nullptr) entry["durations"] = durations;
+    listed.append(entry.done());
   }
   return listed;
 }
@@ -195,7 +197,7 @@ py::list list_counters(const reader::Recording& recording,
       points.append(
           py::make_tuple(point.time, point.least, point.greatest, point.last, point.count));
     }
-    NamedValues entry;
+    NewResult entry("TimelineCounter");
     entry["process"] = track.process;
     entry["domain"] = domain_at(recording, counter.domain);
     entry["name"] = string_at(recording, counter.name);
@@ -203,13 +205,13 @@ py::list list_counters(const reader::Recording& recording,
     entry["unit"] = string_at(recording, counter.unit);
     entry["samples"] = track.samples;
     entry["points"] = points;
-    listed.append(entry);
+    listed.append(entry.done());
   }
   return listed;
 }
 
 // Blocks are bytes, as reader/page/timeline_bytes.hpp lays them out.
-py::dict timeline(const RecordingHandle& handle, const py::dict& given) {
+py::object timeline(const RecordingHandle& handle, const py::dict& given) {
   const reader::Recording& recording = *handle.recording;
   reader::TimelineLimits limits;
   const auto take = [&](const char* name, std::size_t& limit) {
@@ -229,19 +231,18 @@ py::dict timeline(const RecordingHandle& handle, const py::dict& given) {
   static const char* const kinds[] = {"thread", "spans", "device"};
   py::list tracks;
   for (const reader::PageTrack& track : found.tracks) {
-    NamedValues entry;
+    NewResult entry("TimelineTrack");
     entry["kind"] = kinds[static_cast<std::size_t>(track.kind)];
     entry["process"] = track.process;
     entry["thread"] = number_or_none(track.thread);
     entry["device"] = text_of(track.device);
-    entry["levels"] = track.levels.size();
     entry["ranges"] = track.ranges;
-    entry["bytes"] = py::bytes(track.bytes);
-    tracks.append(entry);
+    entry["blocks"] = py::bytes(track.bytes);
+    tracks.append(entry.done());
   }
   py::list texts;
   for (const std::string& text : found.texts) texts.append(text_of(text));
-  NamedValues entry;
+  NewResult entry("Timeline");
   entry["first"] = found.first;
   entry["last"] = found.last;
   entry["resolution"] = found.resolution;
@@ -255,13 +256,13 @@ py::dict timeline(const RecordingHandle& handle, const py::dict& given) {
   entry["names"] = found.names;
   entry["texts"] = texts;
   entry["counters"] = list_counters(recording, found.counters);
-  return entry;
+  return entry.done();
 }
 
 // `columns`: process, start, duration and group of the windows, in ns; what has a group below 0 is
 // in none. No columns: all of the recording.
-py::dict flame(const RecordingHandle& handle, const std::vector<py::buffer>& columns,
-               std::size_t most_nodes) {
+py::object flame(const RecordingHandle& handle, const std::vector<py::buffer>& columns,
+                 std::size_t most_nodes) {
   const reader::Recording& recording = *handle.recording;
   std::vector<reader::FlameWindow> windows;
   if (!columns.empty()) {
@@ -291,25 +292,22 @@ py::dict flame(const RecordingHandle& handle, const std::vector<py::buffer>& col
   }
   py::list roots, nodes;
   for (const reader::FlameRoot& root : found.roots) {
-    NamedValues entry;
+    NewResult entry("FlameRoot");
     entry["group"] = root.group;
     entry["process"] = root.process;
     entry["thread"] = number_or_none(root.thread);
     entry["device"] = text_of(root.device);
-    roots.append(entry);
+    roots.append(entry.done());
   }
   for (const reader::FlameNode& node : found.nodes) {
-    const reader::ReadSite& site = recording.sites()[node.site];
-    nodes.append(py::make_tuple(node.parent, node.root,
-                                look_of(recording, site.domain, site.name, kind_text(node.kind),
-                                        site.backward, site.has_color, site.color),
-                                node.calls, node.total, node.self, node.unclosed, node.folded));
+    nodes.append(py::make_tuple(node.parent, node.root, look_of(recording, node), node.calls,
+                                node.total, node.self, node.unclosed, node.folded));
   }
-  NamedValues entry;
+  NewResult entry("Flame");
   entry["roots"] = roots;
   entry["nodes"] = nodes;
   entry["folded"] = found.folded;
-  return entry;
+  return entry.done();
 }
 
 // `write` is an export of reader/export to one file.

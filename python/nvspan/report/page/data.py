@@ -14,12 +14,17 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from nvspan import _reader
+from nvspan._results import Flame, Timeline, TimelineCounter, TimelineKey
 from nvspan.recording import Recording
 from nvspan.recording.clock import zero
 from nvspan.recording.steps import Steps
 from nvspan.recording.time_text import duration
 from nvspan.report.summary import Summary, process_name
 from nvspan.report.text import label, printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nvspan._results import Look
 
 NODES = 15_000
 ODD_STEPS = 30  # outliers and steps of the warm-up that have a flame graph of their own
@@ -83,34 +88,36 @@ def _prefix(domain: str | None, name: str | None) -> int:
     return len(label(domain, name)) - len(label(None, name))
 
 
-def _key(key: dict[str, Any]) -> list[Any]:
-    domain, name, kind, backward, color = key["look"]
-    category = key["category_name"]
-    if category is None and key["category"]:
-        category = str(key["category"])
-    counted = key["durations"]
+def _key(key: TimelineKey) -> list[object]:
+    category = key.category_name
+    if category is None and key.category:
+        category = str(key.category)
     return [
-        _label(domain, name, backward), _KINDS[kind], _color(color, kind),
-        None if category is None else printable(category), key["calls"], round(key["sum"]),
-        None if counted is None else [number for pair in counted for number in pair],
-        _prefix(domain, name),
-    ]  # fmt: skip
+        _label(key.domain, key.name, key.backward),
+        _KINDS[key.kind],
+        _color(key.color, key.kind),
+        None if category is None else printable(category),
+        key.calls,
+        round(key.sum),
+        None if key.durations is None else [number for pair in key.durations for number in pair],
+        _prefix(key.domain, key.name),
+    ]
 
 
-def _counter(counter: dict[str, Any], first: int) -> dict[str, Any]:
-    name = label(counter["domain"], counter["name"])
-    if counter["field"] is not None:
-        name += f".{printable(counter['field'])}"
-    points = counter["points"]
+def _counter(counter: TimelineCounter, first: int) -> dict[str, object]:
+    name = label(counter.domain, counter.name)
+    if counter.field is not None:
+        name += f".{printable(counter.field)}"
+    points = counter.points
     times, before = [], first
     for point in points:
         times.append(point[0] - before)
         before = point[0]
-    found = {
+    found: dict[str, object] = {
         "label": name,
-        "unit": None if counter["unit"] is None else printable(counter["unit"]),
-        "process": counter["process"],
-        "samples": counter["samples"],
+        "unit": None if counter.unit is None else printable(counter.unit),
+        "process": counter.process,
+        "samples": counter.samples,
         "times": times,
         "last": [_short(point[3]) for point in points],
     }
@@ -132,48 +139,52 @@ def timeline(recording: Recording, summary: Summary, **limits: int) -> dict[str,
     """
     found = _reader.timeline(recording._reader.handle(), limits)
     return {
-        "first": found["first"],
-        "last": found["last"],
-        "offset": found["first"] - zero(recording) if found["tracks"] else 0,
-        "resolution": found["resolution"],
+        "first": found.first,
+        "last": found.last,
+        "offset": found.first - zero(recording) if found.tracks else 0,
+        "resolution": found.resolution,
         "note": _note(found),
         "processes": [process_name(process) for process in summary.processes],
-        "keys": [_key(key) for key in found["keys"]],
-        "names": found["names"],
-        "texts": [printable(text) for text in found["texts"]],
+        "keys": [_key(key) for key in found.keys],
+        "names": found.names,
+        "texts": [printable(text) for text in found.texts],
         "tracks": [
             {
-                "label": _place(summary, track["kind"], track["thread"], track["device"]),
-                "kind": track["kind"],
-                "process": track["process"],
-                "ranges": track["ranges"],
-                "main": _is_main(summary, track["thread"]),
-                "data": _base64(track["bytes"]),
+                "label": _place(summary, track.kind, track.thread, track.device),
+                "kind": track.kind,
+                "process": track.process,
+                "ranges": track.ranges,
+                "main": _is_main(summary, track.thread),
+                "data": _base64(track.blocks),
             }
-            for track in found["tracks"]
+            for track in found.tracks
         ],
-        "counters": [_counter(counter, found["first"]) for counter in found["counters"]],
+        "counters": [_counter(counter, found.first) for counter in found.counters],
     }
 
 
-def _note(found: dict[str, Any]) -> str:
+def _note(found: Timeline) -> str:
     said = []
-    if found["resolution"]:
+    if found.resolution:
         said.append(
-            f"Ranges shorter than {duration(found['resolution'])} are merged with their "
+            f"Ranges shorter than {duration(found.resolution)} are merged with their "
             "neighbours in the timeline, each block with the number of its ranges; nvspan view "
             "shows each of them, the flame graph and the table count each of them."
         )
-    if found["hidden_levels"]:
-        said.append(f"{found['hidden_levels']:,} ranges at great depth are not drawn.")
-    if found["hidden_tracks"]:
-        said.append(f"{found['hidden_tracks']:,} ranges and marks of further threads and streams "
-                    "are not drawn.")  # fmt: skip
-    if found["hidden_counters"]:
-        said.append(f"{found['hidden_counters']:,} further counters are not drawn.")
-    if found["shown_payloads"] < found["payloads"]:
-        said.append(f"Payloads are shown for {found['shown_payloads']:,} of the "
-                    f"{found['payloads']:,} ranges and marks that have one.")  # fmt: skip
+    if found.hidden_levels:
+        said.append(f"{found.hidden_levels:,} ranges at great depth are not drawn.")
+    if found.hidden_tracks:
+        said.append(
+            f"{found.hidden_tracks:,} ranges and marks of further threads and streams "
+            "are not drawn."
+        )
+    if found.hidden_counters:
+        said.append(f"{found.hidden_counters:,} further counters are not drawn.")
+    if found.shown_payloads < found.payloads:
+        said.append(
+            f"Payloads are shown for {found.shown_payloads:,} of the {found.payloads:,} ranges and "
+            "marks that have one."
+        )
     return " ".join(said)
 
 
@@ -202,14 +213,14 @@ def flame(
 ) -> dict[str, Any]:
     """Paths of ranges of each thread and stream, of the whole time and of the steps."""
     handle = recording._reader.handle()
-    looks: dict[tuple[Any, ...], int] = {}
+    looks: dict[Look, int] = {}
     whole = _reader.flame(handle, [], nodes)
     listed = [_part(whole, summary, looks)]
     of_steps, labels = windows(steps)
-    folded = whole["folded"]
+    folded = whole.folded
     if of_steps:
         part = _reader.flame(handle, of_steps, nodes)
-        folded += part["folded"]
+        folded += part.folded
         listed.append(_part(part, summary, looks))
     note = ""
     if folded:
@@ -231,30 +242,28 @@ def flame(
     }
 
 
-def _part(
-    found: dict[str, Any], summary: Summary, looks: dict[tuple[Any, ...], int]
-) -> dict[str, Any]:
+def _part(found: Flame, summary: Summary, looks: dict[Look, int]) -> dict[str, Any]:
     flat = bytearray()
-    for number, (parent, root, look, calls, total, own, unclosed, folded) in enumerate(
-        found["nodes"]
-    ):
+    for number, (parent, root, look, calls, total, own, unclosed, folded) in enumerate(found.nodes):
         key = looks.setdefault(look, len(looks))
-        values = (
-            (0, root) if parent < 0 else (number - parent,)
-        ) + (key, calls, max(total, 0), max(own, 0), unclosed * 2 + (folded > 0))  # fmt: skip
-        _add(flat, values)
+        place = (0, root) if parent < 0 else (number - parent,)
+        times = max(total, 0), max(own, 0)
+        _add(flat, (*place, key, calls, *times, unclosed * 2 + (folded > 0)))
         if folded:
             _add(flat, (folded,))
     return {
         "roots": [
-            [root["group"], root["process"], "device" if root["device"] else
-             "spans" if root["thread"] is None else "thread",
-             _place(summary, "", root["thread"], root["device"])]
-            for root in found["roots"]
+            [
+                each.group,
+                each.process,
+                "device" if each.device else "spans" if each.thread is None else "thread",
+                _place(summary, "", each.thread, each.device),
+            ]
+            for each in found.roots
         ],
-        "count": len(found["nodes"]),
+        "count": len(found.nodes),
         "nodes": _base64(bytes(flat)),
-    }  # fmt: skip
+    }
 
 
 def _add(out: bytearray, values: Sequence[int]) -> None:
