@@ -11,6 +11,7 @@ from nvspan._results import (
     CollectiveRow,
     ExactRow,
     Flame,
+    FoundSteps,
     JobRow,
     Loss,
     MarkRow,
@@ -51,11 +52,11 @@ def write_perfetto(
 def steps(
     handle: RecordingHandle,
     roles: dict[tuple[int, int], int],
-    phases: int,
+    phases: list[str],
     direct: bool,
     call_domain: str,
     work_domains: list[str],
-) -> dict[str, Any]: ...
+) -> FoundSteps: ...
 def repeating(
     handle: RecordingHandle, chosen: dict[tuple[int, int], int], least_calls: int, most_phases: int
 ) -> tuple[tuple[int, int], int, list[tuple[int, int]]] | None: ...

@@ -172,6 +172,64 @@ class ProjectedWork(Result):
     columns: dict[str, Buffer]  #: of the single ranges that launched work
 
 
+class StepDeviations(Row):
+    """The standard deviations of a typical step's times."""
+
+    duration: float  #: of the step
+    busy: float  #: of the GPU
+    all_idle: float  #: of the sum of `idle`
+    cpu: dict[str, float]  #: by phase
+    gpu: dict[str, float]  #: by phase
+    idle: dict[str, float]  #: by phase
+
+
+class TypicalStep(Row):
+    """The means of the typical steps, which add up as steps do."""
+
+    steps: int  #: how many are typical
+    warm_up: int  #: how many are warm-up
+    outliers: int  #: how many are outliers
+    duration: float  #: on the CPU
+    busy: float  #: time in which at least one piece of work of the step was under way
+    ops: float  #: pieces of work
+    waits: float  #: time in which the CPU waited for the GPU
+    wait_calls: float  #: how often it did
+    cpu: dict[str, float]  #: time in each phase
+    gpu: dict[str, float]  #: by phase, as `busy`, of the work that it launched
+    idle: dict[str, float]  #: by phase, its time in which the GPU had no work
+    std: StepDeviations  #: the standard deviations of these
+    min: int  #: the shortest
+    p50: int  #: the median duration
+    p90: int  #: 90 of 100 are shorter
+    p99: int  #: 99 of 100 are shorter
+    max: int  #: the longest
+    ahead: int | None  #: from a launch to the beginning of its work, the median; None: not known
+    behind: int | None  #: from the end of the launching phase to that of its work, the median
+
+
+class StepsAfterWarmUp(Result):
+    """The steps that begin with the first that is no warm-up, or later."""
+
+    steps: int  #: how many
+    begin: int  #: when the first began
+    end: int  #: when the last ended
+    duration: int  #: of all of them together
+
+
+class FoundSteps(Result):
+    """The steps of a recording."""
+
+    columns: dict[str, Buffer]  #: of the single steps
+    after_warm_up: StepsAfterWarmUp  #: those that count for modules
+    typical: TypicalStep  #: the one that is typical of them
+    has_work: bool  #: whether the recording has work of a GPU
+    of_device_ranges: bool  #: whether device ranges stand for it, as no kernel was recorded
+    outside: int  #: pieces of work that no step launched
+    by_run_time: int  #: pieces of work that belong to the step during which they began
+    unclosed: int  #: steps that did not end, or ended in another thread
+    devices_left: int  #: devices that `idle` is not about
+
+
 class TimelineKey(RangeName):
     """The name of ranges or marks ("mark") in a timeline, with their category and color."""
 
@@ -351,6 +409,7 @@ RESULTS = (
     ExactRow,
     Flame,
     FlameRoot,
+    FoundSteps,
     JobRow,
     KernelRow,
     Loss,
@@ -362,8 +421,11 @@ RESULTS = (
     RecordedThread,
     Statistics,
     StatsRow,
+    StepDeviations,
+    StepsAfterWarmUp,
     Timeline,
     TimelineCounter,
     TimelineKey,
     TimelineTrack,
+    TypicalStep,
 )

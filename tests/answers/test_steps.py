@@ -100,7 +100,7 @@ def test_formats_have_one_truth(loops):
     document = json.loads(run(path, "--format", "json").stdout)
     found = nvspan.read(path).steps()
     assert document["steps"] == found.rows()
-    assert document["typical"] == found.typical
+    assert document["typical"] == found.typical.as_dict()
     assert document["limit"]["bound"] == "data"
     rows = list(csv.DictReader(io.StringIO(run(path, "--format", "csv").stdout)))
     assert [int(row["cpu.forward"]) for row in rows] == list(found["cpu.forward"])

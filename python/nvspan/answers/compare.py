@@ -164,7 +164,7 @@ def compare_steps(
     if len(called) > 1:
         raise ValueError(f"the steps are called differently: {' and '.join(called)}")
     rows = []
-    usual = average([steps.typical["duration"] for steps in sides[0]])
+    usual = average([steps.typical.duration for steps in sides[0]])
     for kind, name, label in _of_steps([steps for side in sides for steps in side]):
         parts = [[_figures(steps, kind, name) for steps in side] for side in sides]
         found = [_pooled([part for part in side if part is not None]) for side in parts]
@@ -192,20 +192,20 @@ def _of_steps(all_steps: Sequence[Steps]) -> Iterator[tuple[str, str | None, str
 
 def _figures(steps: Steps, kind: str, name: str | None) -> dict[str, Any] | None:
     typical = steps.typical
-    if not typical["steps"]:
+    if not typical.steps:
         return None
     if name is not None:
         if name not in typical[kind]:
             return None
-        mean, std = typical[kind][name], typical["std"][kind][name]
+        mean, std = typical[kind][name], typical.std[kind][name]
     elif kind == "cpu":
-        mean, std = typical["duration"], typical["std"]["duration"]
+        mean, std = typical.duration, typical.std.duration
     else:
-        mean = typical["busy"] if kind == "gpu" else sum(typical["idle"].values())
-        std = typical["std"]["busy" if kind == "gpu" else "all_idle"]
-    calls = typical["steps"]
+        mean = typical.busy if kind == "gpu" else sum(typical.idle.values())
+        std = typical.std["busy" if kind == "gpu" else "all_idle"]
+    calls = typical.steps
     return {"calls": calls, "mean": mean, "std": std, "p50": None, "total": mean * calls,
-            "warmup": typical["warm_up"] + typical["outliers"]}  # fmt: skip
+            "warmup": typical.warm_up + typical.outliers}  # fmt: skip
 
 
 def _listed(recordings: Recording | Sequence[Recording]) -> Sequence[Recording]:

@@ -86,7 +86,7 @@ def look(recording: Recording, step: str | None = None) -> Found:
         missing = Finding("no-steps", said, UNKNOWN, [], advice)
         return Found([*_of_recorder(stats), *of_imports(recording, None), missing], stats)
     modules = Modules(recording, steps=steps)
-    bound = limit(steps) if steps.typical["steps"] else None
+    bound = limit(steps) if steps.typical.steps else None
     across, waiting = of_ranks(recording, steps)
     found = [
         *_of_recorder(stats), *across, *of_imports(recording, steps),
@@ -137,11 +137,11 @@ def _of_limit(steps: Steps, found: dict[str, Any] | None) -> Iterator[Finding]:
         return
     certainty = LIKELY if steps.of_device_ranges and bound in ("launch", "cpu") else MEASURED
     head, _, rest = found["text"].partition(": ")
-    text = f"the typical step of {duration(steps.typical['duration'])} is {head}"
+    text = f"the typical step of {duration(steps.typical.duration)} is {head}"
     idle = found["idle"]
     cost = max(idle, 1 - idle) if bound in ("gpu", "launch") else idle
     evidence, advice = rest.split("; "), _ADVICE[bound]
-    work = steps.typical["gpu"]
+    work = steps.typical.gpu
     most = max(work, key=work.__getitem__)
     if bound == "gpu" and most == COMMUNICATION:
         evidence.append(f"{duration(work[most])} of it are {most}")
@@ -155,23 +155,23 @@ def _of_phase(steps: Steps, waiting: Waiting | None) -> Iterator[Finding]:
     What a rank waits for another one belongs to the other one.
     """
     typical = steps.typical
-    if steps.has_work or not typical["duration"]:
+    if steps.has_work or not typical.duration:
         return
-    times = dict(typical["cpu"])
+    times = dict(typical.cpu)
     if waiting is not None:
         times[waiting.phase] -= waiting.ns
     phase, spent = max(times.items(), key=lambda item: item[1])
-    part = spent / typical["duration"]
+    part = spent / typical.duration
     if phase != OTHER and part > _MOST:
         yield Finding(
             "phase", f"'{printable(phase)}' takes {percent(part, '.0f')} of the typical step",
-            MEASURED, [f"{duration(spent)} of {duration(typical['duration'])}"],
+            MEASURED, [f"{duration(spent)} of {duration(typical.duration)}"],
             _ADVICE["data" if phase == "data wait" else "cpu"], part,
         )  # fmt: skip
 
 
 def _of_odd_steps(steps: Steps) -> Iterator[Finding]:
-    usual = steps.typical["duration"]
+    usual = steps.typical.duration
     whole = 0
     for kind, state, least in (
         ("warm-up", "warm-up", _WARM_UP),
@@ -221,7 +221,7 @@ def _period(places: list[int]) -> int | None:
 
 def _of_trend(steps: Steps) -> Iterator[Finding]:
     kept = steps["duration"].tolist()
-    if steps.typical["warm_up"]:
+    if steps.typical.warm_up:
         states = steps["state"].tolist()
         kept = [duration for duration, state in zip(kept, states, strict=True) if state != 1]
     if len(kept) < _TREND_STEPS:
@@ -272,11 +272,11 @@ def _of_other(steps: Steps, found: dict[str, Any] | None) -> Iterator[Finding]:
     # Where a step takes as long as the GPU does, the CPU is in no phase because it waits.
     of_gpu = found is not None and found["bound"] == "gpu"
     spent = typical["gpu" if of_gpu else "cpu"][OTHER]
-    part = spent / typical["duration"] if typical["duration"] else 0.0
+    part = spent / typical.duration if typical.duration else 0.0
     if part > _OTHER and len(steps.phases) > 1:
         yield Finding(
             "other", f"{percent(part, '.0f')} of the typical step is in no phase", MEASURED,
-            [f"{duration(spent)} of {duration(typical['duration'])}" + " of the GPU" * of_gpu],
+            [f"{duration(spent)} of {duration(typical.duration)}" + " of the GPU" * of_gpu],
             "put a range around it, and give it with --phases, to see what it is", part,
         )  # fmt: skip
 

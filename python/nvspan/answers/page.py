@@ -61,7 +61,7 @@ def _steps(found: Steps) -> dict[str, Any]:
     return {
         "heading": steps.heading(found), "limit": steps.limit(found)["text"],
         "phases": list(map(printable, found.phases)), "bars": bars, "each": each,
-        "typical": typical["duration"], "heads": heads, "cells": cells,
+        "typical": typical.duration, "heads": heads, "cells": cells,
     }  # fmt: skip
 
 

@@ -38,8 +38,8 @@ def limit(found: Steps) -> dict[str, Any]:
             "(device=True records it, and so does nsys)"
         )
         return {"bound": None, "idle": None, "text": said}
-    whole = found.typical["duration"]
-    idle = sum(found.typical["idle"].values())
+    whole = found.typical.duration
+    idle = sum(found.typical.idle.values())
     part = idle / whole if whole else 0.0
     bound, said = _of_busy(found) if part <= _IDLE_ENOUGH else _of_idle(found, idle)
     return {"bound": bound, "idle": part, "text": said}
@@ -47,7 +47,7 @@ def limit(found: Steps) -> dict[str, Any]:
 
 def _of_busy(found: Steps) -> tuple[str | None, str]:
     typical = found.typical
-    whole, idle, behind = typical["duration"], sum(typical["idle"].values()), typical["behind"]
+    whole, idle, behind = typical.duration, sum(typical.idle.values()), typical.behind
     has = f"the GPU has work for {_percent(whole - idle, whole)} of the step"
     late = "" if behind is None else f"ends {duration(behind)} after the CPU has launched it"
     if found.of_device_ranges and behind is not None and behind <= _SHORT_LEAD:
@@ -62,9 +62,9 @@ def _of_busy(found: Steps) -> tuple[str | None, str]:
             "before the CPU leaves the phase that launched it"
         )
     pace = ""
-    if typical["busy"] > whole:
+    if typical.busy > whole:
         pace = (
-            f"; what a step launches takes it {duration(typical['busy'])}, and the launching "
+            f"; what a step launches takes it {duration(typical.busy)}, and the launching "
             f"{duration(whole)}"
         )
     return "gpu", f"GPU-bound: {has}" + (f", which {late}" if late else "") + pace
@@ -72,21 +72,21 @@ def _of_busy(found: Steps) -> tuple[str | None, str]:
 
 def _of_idle(found: Steps, idle: float) -> tuple[str, str]:
     typical = found.typical
-    whole, ahead = typical["duration"], typical["ahead"]
-    cause, most = max(typical["idle"].items(), key=lambda item: item[1])
+    whole, ahead = typical.duration, typical.ahead
+    cause, most = max(typical.idle.items(), key=lambda item: item[1])
     start = f"the GPU has no work for {_percent(idle, whole)} of the step"
     lead = "" if ahead is None else f"; work begins {duration(ahead)} after its launch"
     during = f", {_percent(most, whole)} while the CPU is in '{text.printable(cause)}'"
     if cause == "data wait":
         return "data", f"bound by data loading: {start}{during}{lead}"
-    if typical["wait_calls"] >= _MANY_WAITS or cause == WAITING:
+    if typical.wait_calls >= _MANY_WAITS or cause == WAITING:
         waits = (
-            f"; the CPU waits for the GPU {typical['wait_calls']:.3g} times a step, "
-            f"{duration(typical['waits'])}, and has then to launch anew"
+            f"; the CPU waits for the GPU {typical.wait_calls:.3g} times a step, "
+            f"{duration(typical.waits)}, and has then to launch anew"
         )
         return "synchronising", f"bound by synchronisation: {start}{during}{waits}"
     # Where kernels were seen, the pauses between them tell launches from what else the CPU does.
-    dense = not found.of_device_ranges and idle <= _SHORT_LEAD * typical["ops"]
+    dense = not found.of_device_ranges and idle <= _SHORT_LEAD * typical.ops
     if ahead is not None and ahead <= _SHORT_LEAD and (dense or cause != OTHER):
         return "launch", f"launch-bound: {start}{during}{lead}"
     where = "what is in no phase" if cause == OTHER else f"the CPU in '{text.printable(cause)}'"
@@ -95,16 +95,16 @@ def _of_idle(found: Steps, idle: float) -> tuple[str, str]:
 
 def difference(found: Steps, row: dict[str, Any]) -> list[tuple[str, float]]:
     """The phases in which a step took longer or shorter than the typical one, the most first."""
-    usual = found.typical["cpu"]
-    least = _LEAST_EXCESS * found.typical["duration"]
+    usual = found.typical.cpu
+    least = _LEAST_EXCESS * found.typical.duration
     over = [(phase, row["cpu"][phase] - usual[phase]) for phase in found.phases]
     return sorted((o for o in over if abs(o[1]) >= least), key=lambda o: -abs(o[1]))
 
 
 def differences(found: Steps, phase: str, places: Iterable[int]) -> Iterator[float]:
     """By how much a phase took longer in steps than in the typical one, where that is much."""
-    usual = found.typical["cpu"][phase]
-    least = _LEAST_EXCESS * found.typical["duration"]
+    usual = found.typical.cpu[phase]
+    least = _LEAST_EXCESS * found.typical.duration
     spent = found[f"cpu.{phase}"]
     for place in places:
         over = spent[place] - usual
@@ -120,12 +120,12 @@ def notes(found: Steps) -> list[str]:
     """What the reader of the figures should know: sentences."""
     typical = found.typical
     said = []
-    if typical["warm_up"] or typical["outliers"]:
+    if typical.warm_up or typical.outliers:
         parts = []
-        if typical["warm_up"]:
-            parts.append(_many(typical["warm_up"], "warm-up step"))
-        if typical["outliers"]:
-            parts.append(_many(typical["outliers"], "outlier"))
+        if typical.warm_up:
+            parts.append(_many(typical.warm_up, "warm-up step"))
+        if typical.outliers:
+            parts.append(_many(typical.outliers, "outlier"))
         said.append(f"the typical step leaves out {' and '.join(parts)}")
     if found.unclosed:
         said.append(f"{_many(found.unclosed, 'step')} did not end in the thread that began it")
@@ -151,30 +151,30 @@ def heading(found: Steps) -> str:
     name = text.printable(found.step)
     return (
         f"{_many(len(found), 'step')} of {name}; the typical one takes "
-        f"{duration(typical['duration'])} (p50 {duration(typical['p50'])}, "
-        f"p99 {duration(typical['p99'])}), the mean of {typical['steps']}"
+        f"{duration(typical.duration)} (p50 {duration(typical.p50)}, "
+        f"p99 {duration(typical.p99)}), the mean of {typical.steps}"
     )
 
 
 def typical_table(found: Steps) -> tuple[list[str], list[list[str]]]:
     """The typical step by its phases: headings and rows."""
     typical = found.typical
-    whole = typical["duration"]
+    whole = typical.duration
     heads = ["phase", "CPU", "share"]
     if found.has_work:
         heads += ["GPU", "GPU idle"]
     cells = []
     for phase in found.phases:
-        row = [text.printable(phase), duration(typical["cpu"][phase]),
-               _percent(typical["cpu"][phase], whole)]  # fmt: skip
+        row = [text.printable(phase), duration(typical.cpu[phase]),
+               _percent(typical.cpu[phase], whole)]  # fmt: skip
         if found.has_work:
-            row += [duration(typical["gpu"][phase]), duration(typical["idle"][phase])]
+            row += [duration(typical.gpu[phase]), duration(typical.idle[phase])]
         cells.append(row)
-    if found.has_work and typical["idle"][WAITING]:
-        cells.append([f"({WAITING})", "", "", "", duration(typical["idle"][WAITING])])
+    if found.has_work and typical.idle[WAITING]:
+        cells.append([f"({WAITING})", "", "", "", duration(typical.idle[WAITING])])
     last = ["step", duration(whole), _percent(whole, whole)]
     if found.has_work:
-        last += [duration(typical["busy"]), duration(sum(typical["idle"].values()))]
+        last += [duration(typical.busy), duration(sum(typical.idle.values()))]
     cells.append(last)
     return heads, cells
 
@@ -187,7 +187,7 @@ def _odd_table(
     found: Steps, most: int | None, parts: int = 3
 ) -> tuple[list[str], list[list[str]], int]:
     rows = found.rows(("warm-up", "outlier"))
-    whole = found.typical["duration"]
+    whole = found.typical.duration
     rows.sort(key=lambda row: -abs(row["duration"] - whole))
     shown = sorted(rows[:most], key=lambda row: row["index"])
     cells = []
@@ -219,7 +219,7 @@ def render(
     width: int | None = None,
 ) -> str:  # fmt: skip
     """The steps as text: the typical one, and those that differ, or with `each` all of them."""
-    usual = found.typical["cpu"]
+    usual = found.typical.cpu
     least = ["GPU idle", "GPU", *sorted(usual, key=lambda phase: usual[phase])]
 
     def layout(heads: list[str], rows: list[list[str]], left: tuple[str, ...]) -> str:
@@ -229,7 +229,7 @@ def render(
 
     gap = "\n\n"
     blocks = [heading(found)]
-    if found.typical["steps"]:
+    if found.typical.steps:
         blocks.append(layout(*typical_table(found), ("phase",)))
         blocks.append(limit(found)["text"])
     if each:
@@ -249,7 +249,7 @@ def render(
 def as_json(found: Steps, top: int | None = None) -> str:
     """Everything, times in ns."""
     return json.dumps({
-        "step": found.step, "phases": found.phases, "typical": found.typical,
+        "step": found.step, "phases": found.phases, "typical": found.typical.as_dict(),
         "limit": limit(found), "notes": notes(found), "has_work": found.has_work,
         "outside": found.outside, "by_run_time": found.by_run_time, "unclosed": found.unclosed,
         "steps": found.rows()[:top],

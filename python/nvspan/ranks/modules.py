@@ -33,7 +33,7 @@ def add(recording: Recording, summary: _reader.RankSummary, domain: str, step: s
     part = recording.filter(domains=[domain])
     if steps is not None and found.steps:
         kept = steps._after_warm_up
-        part = part.filter(start=kept["begin"], stop=kept["end"])
+        part = part.filter(start=kept.begin, stop=kept.end)
     handle = part._reader.handle()
     summary.add_modules(handle, _places(found))
     process = min(summary.table("processes")["process"])

@@ -211,7 +211,7 @@ class Recording(OpenedFiles):
             ValueError: no range has such a name, or none repeats, or the recording is of
                 ``--mode stats``.
 
-        >>> nvspan.read("run.nvspan").steps().typical["cpu"]             # doctest: +SKIP
+        >>> nvspan.read("run.nvspan").steps().typical.cpu                # doctest: +SKIP
         {'data wait': 1200000.0, 'forward': 5100000.0, 'other': 300000.0}
         """
         from nvspan.recording.steps import Steps

@@ -109,12 +109,12 @@ class Modules(Frame):
 
     def _without_warm_up(self, recording: OpenedFiles, steps: Steps) -> OpenedFiles:
         kept = steps._after_warm_up
-        if not kept["steps"]:
+        if not kept.steps:
             return recording
-        self.steps = kept["steps"]
+        self.steps = kept.steps
         self.warm_up = len(steps) - self.steps
-        self.span = kept["duration"]
-        return recording.filter(start=kept["begin"], stop=kept["end"])
+        self.span = kept.duration
+        return recording.filter(start=kept.begin, stop=kept.end)
 
     def _grow(self, nodes: list[CallNode]) -> None:
         """The trees, from which ranges were open around which."""

@@ -97,11 +97,8 @@ class Steps(Frame):
     Attributes:
         step: what steps are called, ``domain:name``.
         phases: the names of the phases, the last "other".
-        typical: the means of the typical steps: `duration`, `busy`, `ops`, and `cpu`, `gpu` and
-            `idle` by phase; `std`, the standard deviations of the duration and of these; `waits`
-            and `wait_calls`; `min`, `p50`, `p90`, `p99`, `max` of the
-            duration; the medians of `ahead` and `behind`, None where they are not known; `steps`,
-            `warm_up` and `outliers`, how many there are.
+        typical: a `TypicalStep`, the means of the typical steps, whose fields may be read by key
+            as well: ``typical["cpu"]["forward"]``.
         has_work: whether the recording has work of a GPU.
         of_device_ranges: whether device ranges stand for it, as no kernel was recorded: they last
             from their first kernel to their last, also while the GPU has nothing to do in between.
@@ -132,45 +129,39 @@ class Steps(Frame):
         if not chosen or not groups:
             from nvspan import _reader
 
-            found = _reader.repeating(
+            repeating = _reader.repeating(
                 handle, dict.fromkeys(chosen, _STEP_ROLE), _LEAST_CALLS, _MOST_FOUND
             )
-            if found is None:
+            if repeating is None:
                 raise ValueError(
                     f"no range repeats {_LEAST_CALLS} times or more, and none is called 'step'"
                 )
-            chosen = chosen or {found[0]}
+            chosen = chosen or {repeating[0]}
             if not groups:
                 direct = True
-                groups = _direct_phases(names, found[2])
+                groups = _direct_phases(names, repeating[2])
         roles = dict.fromkeys(_matching(names, _WAITING), _WAITING_ROLE)
         for number, (_, pairs) in reversed(list(enumerate(groups))):
             roles.update(dict.fromkeys(pairs, _FIRST_PHASE + number))
         roles.update(dict.fromkeys(chosen, _STEP_ROLE))
         from nvspan import _reader
 
-        result = _reader.steps(handle, roles, len(groups), direct, CALL_DOMAIN, _WORK)
+        self.phases: list[str] = [*(label for label, _ in groups), OTHER]
+        phase_names = [*self.phases, WAITING]
+        found = _reader.steps(handle, roles, phase_names, direct, CALL_DOMAIN, _WORK)
         called = sorted(
             {f"{d}:{n}" if d else n for d, n in (names.get(pair, (None, "-")) for pair in chosen)}
         )
         self.step: str = called[0] if len(called) == 1 else step or pattern or called[0]
-        self.phases: list[str] = [*(label for label, _ in groups), OTHER]
-        self.has_work: bool = result["has_work"]
-        self.of_device_ranges: bool = result["of_device_ranges"]
-        self.outside: int = result["outside"]
-        self.by_run_time: int = result["by_run_time"]
-        self.unclosed: int = result["unclosed"]
-        self.other_devices: int = result["devices_left"]
-        self._columns: dict[str, Any] = result["columns"]
-        # The steps that begin with the first that is no warm-up: steps, begin, end, duration.
-        self._after_warm_up: dict[str, int] = result["after_warm_up"]
-        typical = result["typical"]
-        for of_phases in (typical, typical["std"]):
-            for key in ("cpu", "gpu"):
-                of_phases[key] = dict(zip(self.phases, of_phases[key], strict=True))
-            idle = zip([*self.phases, WAITING], of_phases["idle"], strict=True)
-            of_phases["idle"] = dict(idle)
-        self.typical: dict[str, Any] = typical
+        self.has_work = found.has_work
+        self.of_device_ranges = found.of_device_ranges
+        self.outside = found.outside
+        self.by_run_time = found.by_run_time
+        self.unclosed = found.unclosed
+        self.other_devices = found.devices_left
+        self._columns = found.columns
+        self._after_warm_up = found.after_warm_up
+        self.typical = found.typical
 
     @property
     def names(self) -> list[str]:
@@ -183,7 +174,7 @@ class Steps(Frame):
         ]
 
     def __len__(self) -> int:
-        return len(self._columns["start"])
+        return len(self["start"])
 
     def __getitem__(self, column: str) -> memoryview:
         kind, _, phase = column.partition(".")
@@ -203,7 +194,7 @@ class Steps(Frame):
 
     def places(self, states: Iterable[str] = STATES) -> list[int]:
         """The places of the steps of these states in the columns."""
-        counts = (self.typical["steps"], self.typical["warm_up"], self.typical["outliers"])
+        counts = (self.typical.steps, self.typical.warm_up, self.typical.outliers)
         wanted = {number for state in states if counts[number := STATES.index(state)]}
         if not wanted:
             return []

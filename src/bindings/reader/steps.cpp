@@ -1,16 +1,15 @@
 // SPDX-FileCopyrightText: Copyright (c) 2026 The nvspan authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Steps, as the dictionaries and columns that Python gets.
+// Steps as Python gets them.
 #include "bindings/support/py.hpp"
-
-#include "bindings/reader/values/named_values.hpp"
 
 #include <pybind11/stl.h>
 
 #include "bindings/reader/reports.hpp"
 #include "bindings/reader/values/column.hpp"
 #include "bindings/reader/values/methods.hpp"
+#include "bindings/reader/values/result.hpp"
 #include "reader/steps/repeating.hpp"
 #include "reader/steps/typical_step.hpp"
 
@@ -36,13 +35,54 @@ std::vector<std::uint8_t> roles_of(const Recording& recording, const py::dict& r
   return of_sites;
 }
 
-py::dict steps(const RecordingHandle& handle, const py::dict& roles, std::size_t phases,
-               bool direct, const std::string& call_domain,
-               const std::vector<std::string>& work_domains) {
-  if (phases > reader::most_phases) throw py::value_error("too many phases");
+// A time for each of the phases, by their names; the last name has none in some.
+py::dict by_phase(const py::list& names, const std::vector<double>& times) {
+  py::dict result;
+  for (std::size_t i = 0; i < times.size(); ++i) result[names[i]] = times[i];
+  return result;
+}
+
+py::object typical_of(const reader::TypicalStep& typical, const py::list& phases) {
+  NewResult deviations("StepDeviations");
+  deviations["duration"] = typical.duration_std;
+  deviations["busy"] = typical.busy_std;
+  deviations["all_idle"] = typical.all_idle_std;
+  deviations["cpu"] = by_phase(phases, typical.cpu_std);
+  deviations["gpu"] = by_phase(phases, typical.gpu_std);
+  deviations["idle"] = by_phase(phases, typical.idle_std);
+  NewResult result("TypicalStep");
+  result["steps"] = typical.steps;
+  result["warm_up"] = typical.warm_up;
+  result["outliers"] = typical.outliers;
+  result["duration"] = typical.duration;
+  result["busy"] = typical.busy;
+  result["ops"] = typical.ops;
+  result["waits"] = typical.waits;
+  result["wait_calls"] = typical.wait_calls;
+  result["cpu"] = by_phase(phases, typical.cpu);
+  result["gpu"] = by_phase(phases, typical.gpu);
+  result["idle"] = by_phase(phases, typical.idle);
+  result["std"] = deviations.done();
+  result["min"] = typical.shortest;
+  result["p50"] = typical.median;
+  result["p90"] = typical.p90;
+  result["p99"] = typical.p99;
+  result["max"] = typical.longest;
+  result["ahead"] = number_or_none(typical.ahead);
+  if (typical.behind != reader::Steps::not_known) result["behind"] = typical.behind;
+  return result.done();
+}
+
+// `phases`: the names of the phases, of the time outside them, and of that in which the CPU waits.
+py::object steps(const RecordingHandle& handle, const py::dict& roles, const py::list& phases,
+                 bool direct, const std::string& call_domain,
+                 const std::vector<std::string>& work_domains) {
+  if (phases.size() < 2 || phases.size() - 2 > reader::most_phases) {
+    throw py::value_error("too many phases");
+  }
   reader::StepOptions options;
   options.roles = roles_of(*handle.recording, roles);
-  options.phases = phases;
+  options.phases = phases.size() - 2;
   options.direct = direct;
   options.call_domain = call_domain;
   options.work_domains = work_domains;
@@ -64,50 +104,22 @@ py::dict steps(const RecordingHandle& handle, const py::dict& roles, std::size_t
       {"behind", &found.behind},   {"waits", &found.waits},   {"wait_calls", &found.wait_calls},
       {"state", &typical.state}};
   for (const auto& [name, values] : all) columns[name] = view_of(std::move(*values));
-  NamedValues mean;
-  mean["steps"] = typical.steps;
-  mean["warm_up"] = typical.warm_up;
-  mean["outliers"] = typical.outliers;
-  mean["duration"] = typical.duration;
-  mean["busy"] = typical.busy;
-  mean["ops"] = typical.ops;
-  mean["waits"] = typical.waits;
-  mean["wait_calls"] = typical.wait_calls;
-  mean["cpu"] = typical.cpu;
-  mean["gpu"] = typical.gpu;
-  mean["idle"] = typical.idle;
-  NamedValues deviation;
-  deviation["duration"] = typical.duration_std;
-  deviation["busy"] = typical.busy_std;
-  deviation["all_idle"] = typical.all_idle_std;
-  deviation["cpu"] = typical.cpu_std;
-  deviation["gpu"] = typical.gpu_std;
-  deviation["idle"] = typical.idle_std;
-  mean["std"] = deviation;
-  mean["min"] = typical.shortest;
-  mean["p50"] = typical.median;
-  mean["p90"] = typical.p90;
-  mean["p99"] = typical.p99;
-  mean["max"] = typical.longest;
-  mean["ahead"] = number_or_none(typical.ahead);
-  mean["behind"] = typical.behind == reader::Steps::not_known ? py::object(py::none())
-                                                              : py::int_(typical.behind);
-  NamedValues kept;
+  NewResult kept("StepsAfterWarmUp");
   kept["steps"] = after.steps;
   kept["begin"] = after.begin;
   kept["end"] = after.end;
   kept["duration"] = after.duration;
-  NamedValues result;
+  NewResult result("FoundSteps");
   result["columns"] = columns;
-  result["after_warm_up"] = kept;
-  result["typical"] = mean;
+  result["after_warm_up"] = kept.done();
+  result["typical"] = typical_of(typical, phases);
   result["has_work"] = found.has_work;
   result["of_device_ranges"] = found.of_device_ranges;
   result["outside"] = found.outside;
   result["by_run_time"] = found.by_run_time;
   result["unclosed"] = found.unclosed;
   result["devices_left"] = found.devices_left;
-  return result;
+  return result.done();
 }
 
 // None: no range repeats so often.

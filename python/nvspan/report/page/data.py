@@ -193,7 +193,7 @@ def windows(steps: Steps | None) -> tuple[list[memoryview], list[str]]:
     if steps is None or not len(steps):
         return [], []
     states = steps["state"]
-    counted = steps.typical["steps"]
+    counted = steps.typical.steps
     labels = [f"{counted:,} typical step{'s' if counted != 1 else ''}"]
     groups = states  # 0 where steps are typical
     if counted < len(steps):
